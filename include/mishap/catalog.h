@@ -1,0 +1,108 @@
+/*
+ * The catalog: what is known of each code, whoever raises it.
+ *
+ * The rows are generated from a table in plain text (catalog/codes.txt). A program adds a table of its own, made
+ * by the same generator, with mishap_catalog_add().
+ */
+#ifndef MISHAP_CATALOG_H
+#define MISHAP_CATALOG_H
+
+#include <stdint.h>
+
+#include "mishap/text.h"
+
+/* Whose matter a failure is. */
+typedef enum mishap_category {
+    MISHAP_VALIDATION, /* the caller's: the input is wrong */
+    MISHAP_PERMISSION, /* the caller's: it may not do that */
+    MISHAP_RESOURCE,   /* the thing's: it is missing, or there already */
+    MISHAP_EXECUTION,  /* the work's: it started and failed */
+    MISHAP_SYSTEM,     /* ours, or that of a system behind us */
+} mishap_category;
+enum { MISHAP_CATEGORIES = MISHAP_SYSTEM + 1 };
+
+typedef enum mishap_retry {
+    MISHAP_RETRY_NEVER, /* the same call will fail again */
+    MISHAP_RETRY_FIX,   /* it may work after the caller changed something */
+    MISHAP_RETRY_YES,   /* the same call may work later */
+} mishap_retry;
+
+/* What a failed call leaves behind. */
+typedef enum mishap_effects {
+    MISHAP_EFFECTS_NONE,
+    MISHAP_EFFECTS_PARTIAL,
+} mishap_effects;
+
+typedef struct mishap_code {
+    mishap_text name;      /* NOT_FOUND */
+    mishap_text condition; /* NOT-FOUND: the type in a condition report */
+    mishap_text snake;     /* not_found: the code of an artifact */
+    mishap_text http_name; /* not_found: the `error` of the HTTP API */
+    mishap_text tool_type; /* ValueError: one of the six types of a tool result */
+    mishap_text title;     /* Not found: the kind of failure in a few words */
+    mishap_text message;   /* the sentence for an occurrence that brings none of its own */
+    mishap_text http_message; /* the same for the HTTP API, where that is worded otherwise; else empty */
+    mishap_text suggestion;   /* what the caller can do; empty where there is nothing */
+    mishap_text docs_url;     /* empty where the catalog has no documentation address */
+    mishap_category category;
+    mishap_retry retry;
+    mishap_effects effects;
+    int http_status;
+    int exit_code;
+    int rpc_code;
+    int64_t retry_after_ms; /* -1: no advice */
+    bool masked; /* what is raised under this code is private: the caller gets `message` */
+} mishap_code;
+
+/* The spellings by which a code can be found. */
+typedef enum mishap_spelling {
+    MISHAP_SPELLING_NAME,
+    MISHAP_SPELLING_CONDITION,
+    MISHAP_SPELLING_SNAKE,
+    MISHAP_SPELLING_HTTP,
+    MISHAP_SPELLING_TOOL, /* the one code that stands for a type when it is read back */
+} mishap_spelling;
+enum { MISHAP_SPELLINGS = MISHAP_SPELLING_TOOL + 1 };
+
+/* One table, as the generator writes it. */
+typedef struct mishap_catalog {
+    const char *name;
+    const mishap_code *codes;
+    size_t count;
+    struct mishap_catalog_index { /* rows in the order of one spelling: shorter first, then by bytes */
+        const uint16_t *rows;
+        size_t count;
+    } index[MISHAP_SPELLINGS];
+    struct mishap_catalog *next; /* the library's */
+} mishap_catalog;
+
+/* The table of catalog/codes.txt. */
+extern mishap_catalog mishap_code_table;
+
+/*
+ * Make a program's own table known, so that documents with its codes can be read. Call it at the start, before
+ * other threads run. A table that was added already is left alone; a code that two tables share is found in the
+ * one that was added first, and the built-in table comes before all.
+ */
+void mishap_catalog_add(mishap_catalog *catalog);
+
+/* All tables, the built-in one first. */
+const mishap_catalog *mishap_catalog_first(void);
+
+/* The row with this spelling, NULL if no table has it. */
+const mishap_code *mishap_catalog_find(mishap_spelling spelling, mishap_text text);
+
+/* The row that is named like the HTTP status itself (402: PAYMENT_REQUIRED), NULL if the status has no name. */
+const mishap_code *mishap_catalog_for_status(int http_status);
+
+/* The phrase of an HTTP status of an error ("Payment Required"), NULL if it has none. */
+const char *mishap_http_phrase(int http_status);
+
+/* `validation`, `permission`, … and back: false if there is no such category. */
+const char *mishap_category_name(mishap_category category);
+bool mishap_category_find(mishap_text name, mishap_category *category);
+
+/* UPPER_SNAKE, the only form of a name: a capital letter, then at least one more of A-Z, 0-9 and _. */
+bool mishap_code_name_valid(mishap_text name);
+
+#endif

@@ -1,0 +1,199 @@
+/*
+ * The mishap: one failure, with a public and a private side.
+ *
+ * A function that can fail returns `mishap *`; NULL is success. Whoever raises one hands it up by returning it;
+ * whoever handles it frees it.
+ *
+ *     if (user_by_email(email))
+ *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
+ *                            "email", email);
+ *
+ * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see, so what was
+ * not told cannot be rendered. The private side (what was noted, the chain of causes, where it was raised, the
+ * native stack) goes to the operator: mishap_account().
+ *
+ * Functions that add to a mishap take it and return it, accept NULL, and cannot fail. When memory runs out, the
+ * part is left out; when there is none even for the mishap itself, a small reserve is used, and after that one
+ * constant mishap stands for all. It can be passed on, rendered and freed like any other.
+ *
+ * Text is copied. It is made valid UTF-8 on the way in: a byte that breaks it, and NUL, become U+FFFD. What goes
+ * by a name that speaks of a secret (password, token …) is kept as "[redacted]".
+ */
+#ifndef MISHAP_MISHAP_H
+#define MISHAP_MISHAP_H
+
+#include "mishap/catalog.h"
+#include "mishap/codes.h"
+#include "mishap/memory.h"
+#include "mishap/text.h"
+#include "mishap/value.h"
+
+typedef struct mishap mishap;
+
+/* -- the public side ------------------------------------------------------------------------------------------ */
+
+/* A named value: context that was told or noted. */
+typedef struct mishap_member {
+    const struct mishap_member *next;
+    mishap_text key;
+    mishap_value value;
+} mishap_member;
+
+/* What is wrong with one field of the input. Values of kind NONE are left out. */
+typedef struct mishap_field {
+    const struct mishap_field *next;
+    mishap_text field; /* "email", "items[2].name" */
+    mishap_text error; /* "field_required": lower_snake */
+    mishap_value expected, actual, min, max;
+} mishap_field;
+
+/* One frame of the subject's backtrace. */
+typedef struct mishap_frame {
+    const struct mishap_frame *next;
+    mishap_text text;
+} mishap_frame;
+
+/*
+ * All that a caller may know. Text without length is not there. Read it directly; what is absent here and known
+ * to the catalog is found with the mishap_public_… functions below.
+ */
+typedef struct mishap_public {
+    const mishap_code *code;
+    mishap_category category;
+    bool retryable;
+    bool retry_stated;      /* `retryable` was said of this occurrence, not taken from the catalog */
+    int64_t retry_after_ms; /* -1: no advice */
+    mishap_text message;    /* its own; else the catalog's is used */
+    mishap_text cause;      /* the one line about the cause that was told */
+    mishap_text suggestion; /* its own; else the catalog's is used */
+    mishap_text docs_url;
+    mishap_text incident;
+    const mishap_member *context; /* in the order in which they were told */
+    const mishap_field *fields;
+    size_t field_count;
+
+    /* Of code that the caller itself sent to be run: for the condition report. */
+    mishap_text type;   /* its own condition type; else the catalog's is used */
+    mishap_text output; /* what it had printed */
+    const mishap_frame *frames;
+    size_t frame_count;
+} mishap_public;
+
+/* The public side of a mishap. It lives as long as the mishap and sees what is added later. */
+const mishap_public *mishap_told(const mishap *m);
+
+/* What is said in the end: the occurrence's own words, or else the catalog's. */
+mishap_text mishap_public_message(const mishap_public *told);
+mishap_text mishap_public_suggestion(const mishap_public *told);
+mishap_text mishap_public_docs_url(const mishap_public *told);
+
+/* Recoverable: it can be retried, or the caller can mend the input. Such a mishap has a suggestion. */
+bool mishap_public_recoverable(const mishap_public *told);
+
+/* -- raising -------------------------------------------------------------------------------------------------- */
+
+/* Where in the program something was raised. */
+typedef struct mishap_place {
+    const char *file;
+    const char *function;
+    int line;
+} mishap_place;
+#define MISHAP_HERE ((mishap_place){ __FILE__, __func__, __LINE__ })
+
+/*
+ * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for printf. The message
+ * is a sentence. Under a code that is masked (INTERNAL_ERROR) the message is private: the caller gets the
+ * catalog's constant sentence.
+ */
+#define mishap_raise(code, ...) mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__)
+
+/*
+ * The same by category, as factories, each with its default code: INVALID_ARGUMENT, NOT_AUTHORIZED, NOT_FOUND,
+ * RUNTIME_ERROR, INTERNAL_ERROR. The category is that of the factory, whatever the code's own, and nothing is
+ * retried unless mishap_retryable() says so afterwards.
+ */
+#define mishap_validation(...) mishap_validation_as(INVALID_ARGUMENT, __VA_ARGS__)
+#define mishap_permission(...) mishap_permission_as(NOT_AUTHORIZED, __VA_ARGS__)
+#define mishap_resource(...)   mishap_resource_as(NOT_FOUND, __VA_ARGS__)
+#define mishap_execution(...)  mishap_execution_as(RUNTIME_ERROR, __VA_ARGS__)
+#define mishap_system(...)     mishap_system_as(INTERNAL_ERROR, __VA_ARGS__)
+
+#define mishap_validation_as(code, ...) MISHAP_RAISE_IN(MISHAP_VALIDATION, code, __VA_ARGS__)
+#define mishap_permission_as(code, ...) MISHAP_RAISE_IN(MISHAP_PERMISSION, code, __VA_ARGS__)
+#define mishap_resource_as(code, ...)   MISHAP_RAISE_IN(MISHAP_RESOURCE, code, __VA_ARGS__)
+#define mishap_execution_as(code, ...)  MISHAP_RAISE_IN(MISHAP_EXECUTION, code, __VA_ARGS__)
+#define mishap_system_as(code, ...)     MISHAP_RAISE_IN(MISHAP_SYSTEM, code, __VA_ARGS__)
+#define MISHAP_RAISE_IN(category, code, ...) \
+    mishap_file_under(mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__), (category))
+
+/* What the macros call. `format` may be NULL: the catalog's sentence is used. Never NULL. */
+__attribute__((format(printf, 3, 4))) mishap *mishap_raise_at(const mishap_code *code, mishap_place place,
+                                                              const char *format, ...);
+
+/* The mishap that stands for "no memory left to say more". */
+mishap *mishap_out_of_memory(void);
+
+/* Give it back, with its causes. NULL is fine. */
+void mishap_free(mishap *m);
+
+/* -- telling: what the caller may know ------------------------------------------------------------------------ */
+
+/* A named value for the caller: number, boolean, C string, mishap_text, mishap_value. Told twice: the last counts. */
+#define mishap_tell(m, key, value) mishap_tell_value((m), mishap_text_of(key), MISHAP_VALUE(value))
+mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value);
+
+/* The message, in place of the one it was raised with. Under a masked code it stays private. */
+mishap *mishap_message(mishap *m, mishap_text message);
+
+/* One line about the cause, chosen for the caller: "Connection refused (ECONNREFUSED)". */
+mishap *mishap_tell_cause(mishap *m, const char *summary);
+
+/* What to do about it, and where to read more. */
+mishap *mishap_suggest(mishap *m, const char *suggestion);
+mishap *mishap_docs(mishap *m, const char *url);
+
+/* May the same call be tried again, and when? Advice on when implies that it may. */
+mishap *mishap_retryable(mishap *m, bool retryable);
+mishap *mishap_retry_after(mishap *m, int64_t milliseconds);
+
+/* The category of this occurrence, where it is not the code's. Not retryable any more unless said afterwards. */
+mishap *mishap_file_under(mishap *m, mishap_category category);
+
+/* The id under which the private side is kept. */
+mishap *mishap_incident(mishap *m, const char *id);
+
+/* What is wrong with a field. The five rules of the HTTP API, and the open form that they are made of. */
+mishap *mishap_field_required(mishap *m, const char *field);
+mishap *mishap_field_type(mishap *m, const char *field, const char *expected, const char *actual);
+mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max,
+                            size_t actual);
+mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, mishap_value max,
+                           mishap_value actual);
+mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern);
+mishap *mishap_field_add(mishap *m, const mishap_field *field);
+
+/* Of code that the caller sent to be run: condition type, what it printed, its frames from the innermost. */
+mishap *mishap_type(mishap *m, const char *type);
+mishap *mishap_output(mishap *m, mishap_text output);
+mishap *mishap_frame_add(mishap *m, mishap_text frame);
+
+/* -- noting: what only the operator may know ------------------------------------------------------------------ */
+
+/* A named value for the operator. */
+#define mishap_note(m, key, value) mishap_note_value((m), mishap_text_of(key), MISHAP_VALUE(value))
+mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value);
+
+/* What this one was caused by. The cause belongs to the mishap from now on; of several, each is the cause of the
+ * one before. If either is NULL the other is returned. */
+mishap *mishap_because(mishap *m, mishap *cause);
+
+/* The cause, NULL if there is none: it stays the mishap's. */
+const mishap *mishap_cause(const mishap *m);
+
+/*
+ * The whole account for the operator, private side included: several lines of text, added to the buffer. Never send
+ * it to a caller.
+ */
+void mishap_account(const mishap *m, mishap_buffer *buffer);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * A value that can be told: nothing, null, a boolean, a number, text, or a piece of JSON.
+ *
+ * It only points at its text. Whatever keeps a value copies it.
+ */
+#ifndef MISHAP_VALUE_H
+#define MISHAP_VALUE_H
+
+#include <stdint.h>
+
+#include "mishap/text.h"
+
+typedef enum mishap_kind {
+    MISHAP_KIND_NONE, /* there is no value: the member is left out */
+    MISHAP_KIND_NULL,
+    MISHAP_KIND_BOOL,
+    MISHAP_KIND_INT,
+    MISHAP_KIND_UINT, /* above INT64_MAX only */
+    MISHAP_KIND_REAL,
+    MISHAP_KIND_TEXT,
+    MISHAP_KIND_JSON, /* an array, an object or a number beyond 64 bits, as compact JSON */
+} mishap_kind;
+
+typedef struct mishap_value {
+    mishap_kind kind;
+    union {
+        bool boolean;
+        int64_t integer;
+        uint64_t natural;
+        double real;
+        mishap_text text;
+    };
+} mishap_value;
+
+static inline mishap_value mishap_value_none(void)
+{
+    return (mishap_value){ .kind = MISHAP_KIND_NONE };
+}
+static inline mishap_value mishap_value_of_bool(bool boolean)
+{
+    return (mishap_value){ .kind = MISHAP_KIND_BOOL, .boolean = boolean };
+}
+static inline mishap_value mishap_value_of_int(int64_t integer)
+{
+    return (mishap_value){ .kind = MISHAP_KIND_INT, .integer = integer };
+}
+static inline mishap_value mishap_value_of_uint(uint64_t natural)
+{
+    if (natural <= INT64_MAX)
+        return mishap_value_of_int((int64_t)natural);
+    return (mishap_value){ .kind = MISHAP_KIND_UINT, .natural = natural };
+}
+static inline mishap_value mishap_value_of_real(double real)
+{
+    return (mishap_value){ .kind = MISHAP_KIND_REAL, .real = real };
+}
+static inline mishap_value mishap_value_of_text(mishap_text text)
+{
+    return (mishap_value){ .kind = text.data ? MISHAP_KIND_TEXT : MISHAP_KIND_NULL, .text = text };
+}
+static inline mishap_value mishap_value_of_string(const char *string)
+{
+    return mishap_value_of_text(mishap_text_of(string));
+}
+/* A piece of JSON; what is not well-formed JSON is told as a string. */
+static inline mishap_value mishap_value_of_json(const char *json)
+{
+    mishap_value value = mishap_value_of_string(json);
+    if (json)
+        value.kind = MISHAP_KIND_JSON;
+    return value;
+}
+static inline mishap_value mishap_value_itself(mishap_value value)
+{
+    return value;
+}
+
+/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. */
+#define MISHAP_VALUE(x)                                                                                      \
+    _Generic((x),                                                                                            \
+        bool: mishap_value_of_bool,                                                                          \
+        char: mishap_value_of_int,                                                                           \
+        signed char: mishap_value_of_int,                                                                    \
+        short: mishap_value_of_int,                                                                          \
+        int: mishap_value_of_int,                                                                            \
+        long: mishap_value_of_int,                                                                           \
+        long long: mishap_value_of_int,                                                                      \
+        unsigned char: mishap_value_of_uint,                                                                 \
+        unsigned short: mishap_value_of_uint,                                                                \
+        unsigned int: mishap_value_of_uint,                                                                  \
+        unsigned long: mishap_value_of_uint,                                                                 \
+        unsigned long long: mishap_value_of_uint,                                                            \
+        float: mishap_value_of_real,                                                                         \
+        double: mishap_value_of_real,                                                                        \
+        char *: mishap_value_of_string,                                                                      \
+        const char *: mishap_value_of_string,                                                                \
+        mishap_text: mishap_value_of_text,                                                                   \
+        mishap_value: mishap_value_itself)(x)
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * An arena: memory that is taken piece by piece and given back all at once.
+ *
+ * It starts in a piece of memory that its owner brings, often the tail of the owner's own block, and takes
+ * further blocks from the heap, each twice as large as the one before. Pieces are aligned for any type.
+ */
+#ifndef MISHAP_BASE_ARENA_H
+#define MISHAP_BASE_ARENA_H
+
+#include "mishap/text.h"
+
+typedef struct mishap_arena {
+    char *next;
+    char *end;
+    struct mishap_arena_block *blocks; /* the heap blocks, newest first */
+    size_t block_size;                 /* of the next heap block */
+} mishap_arena;
+
+/* Start in `storage`, which stays the caller's. */
+void mishap_arena_init(mishap_arena *arena, void *storage, size_t size);
+
+/* Give all heap blocks back. */
+void mishap_arena_release(mishap_arena *arena);
+
+/* `size` bytes that are not cleared, or NULL when there is no memory. */
+void *mishap_arena_take(mishap_arena *arena, size_t size);
+
+/* A copy of the text with a NUL after it; text without data when there is no memory. */
+mishap_text mishap_arena_copy(mishap_arena *arena, mishap_text text);
+
+#endif

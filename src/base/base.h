@@ -1,0 +1,19 @@
+/*
+ * src/base: what the rest of the house is built of. Memory, bytes, text, JSON, ids, time.
+ *
+ * Nothing here knows what a failure is. A function that can fail for lack of memory says so with NULL or
+ * false, or leaves the mark `failed` in a buffer.
+ */
+#ifndef MISHAP_BASE_H
+#define MISHAP_BASE_H
+
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/clock.h"
+#include "base/id.h"
+#include "base/json_read.h"
+#include "base/json_write.h"
+#include "base/memory.h"
+#include "base/utf8.h"
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * Writing into a mishap_buffer (mishap/text.h). The short paths are inline: a rendering is made of some forty
+ * small pieces, and most of them fit in what is already there.
+ */
+#ifndef MISHAP_BASE_BUFFER_H
+#define MISHAP_BASE_BUFFER_H
+
+#include <stdint.h>
+
+#include "mishap/text.h"
+
+/* Make room for `more` bytes: false, and the buffer failed, when there is no memory. */
+bool mishap_buffer_grow(mishap_buffer *buffer, size_t more);
+
+static inline bool mishap_buffer_reserve(mishap_buffer *buffer, size_t more)
+{
+    return more <= buffer->capacity - buffer->length || mishap_buffer_grow(buffer, more);
+}
+
+static inline void mishap_buffer_put(mishap_buffer *buffer, const char *data, size_t length)
+{
+    if (mishap_buffer_reserve(buffer, length) && length) {
+        memcpy(buffer->data + buffer->length, data, length);
+        buffer->length += length;
+    }
+}
+
+static inline void mishap_buffer_put_text(mishap_buffer *buffer, mishap_text text)
+{
+    mishap_buffer_put(buffer, text.data, text.length);
+}
+
+static inline void mishap_buffer_put_char(mishap_buffer *buffer, char c)
+{
+    if (mishap_buffer_reserve(buffer, 1))
+        buffer->data[buffer->length++] = c;
+}
+
+#define MISHAP_PUT(buffer, literal) mishap_buffer_put((buffer), "" literal, sizeof(literal) - 1)
+
+/* Decimal numbers. A real number is the shortest that reads back the same, always with a point or an
+ * exponent, whatever the locale; infinities and not-a-number, which JSON has no word for, become null. */
+void mishap_buffer_put_int(mishap_buffer *buffer, int64_t number);
+void mishap_buffer_put_uint(mishap_buffer *buffer, uint64_t number);
+void mishap_buffer_put_real(mishap_buffer *buffer, double number);
+
+#endif

@@ -1,0 +1,18 @@
+/* Time: what the calendar says, and a clock that never goes back. */
+#ifndef MISHAP_BASE_CLOCK_H
+#define MISHAP_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#include "base/buffer.h"
+
+/* Milliseconds since 1970. */
+int64_t mishap_clock_now_ms(void);
+
+/* Nanoseconds since some fixed moment, for durations. */
+int64_t mishap_clock_monotonic_ns(void);
+
+/* A moment as RFC 3339 has it, in UTC with milliseconds: 2026-02-09T10:20:30.123Z. */
+void mishap_clock_put_timestamp(mishap_buffer *buffer, int64_t milliseconds);
+
+#endif

@@ -1,0 +1,70 @@
+#include "base/id.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+
+/*
+ * Random bytes are fetched from the kernel for many ids at a time, each thread its own. After a fork the child
+ * must not use up the bytes that its parent also has, so a fork makes every pool of the child stale.
+ */
+enum { RANDOM_PER_ID = 10, POOL_SIZE = 64 * RANDOM_PER_ID };
+
+static atomic_uint forks;
+static pthread_once_t watch_once = PTHREAD_ONCE_INIT;
+
+static void note_fork(void)
+{
+    atomic_fetch_add_explicit(&forks, 1, memory_order_relaxed);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(NULL, NULL, note_fork);
+}
+
+static void random_bytes(unsigned char *bytes)
+{
+    static _Thread_local unsigned char pool[POOL_SIZE];
+    static _Thread_local size_t left;
+    static _Thread_local unsigned filled_after;
+
+    pthread_once(&watch_once, watch_forks);
+    unsigned now = atomic_load_explicit(&forks, memory_order_relaxed);
+    if (left == 0 || filled_after != now) {
+        /* The kernel gives up to 256 bytes at once and uninterrupted, so the pool is filled in pieces. */
+        for (size_t have = 0; have < POOL_SIZE;) {
+            ssize_t got = getrandom(pool + have, POOL_SIZE - have, 0);
+            if (got > 0)
+                have += (size_t)got;
+        }
+        left = POOL_SIZE;
+        filled_after = now;
+    }
+    left -= RANDOM_PER_ID;
+    memcpy(bytes, pool + left, RANDOM_PER_ID);
+}
+
+void mishap_id_make(char id[MISHAP_ID_LENGTH + 1])
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char bytes[16];
+    uint64_t now = (uint64_t)mishap_clock_now_ms();
+    for (int i = 0; i < 6; i++)
+        bytes[i] = (unsigned char)(now >> (40 - 8 * i));
+    random_bytes(bytes + 6);
+    bytes[6] = (unsigned char)(0x70 | (bytes[6] & 0x0F)); /* version 7 */
+    bytes[8] = (unsigned char)(0x80 | (bytes[8] & 0x3F)); /* variant of the RFC */
+    char *to = id;
+    for (int i = 0; i < 16; i++) {
+        if (i == 4 || i == 6 || i == 8 || i == 10)
+            *to++ = '-';
+        *to++ = hex[bytes[i] >> 4];
+        *to++ = hex[bytes[i] & 15];
+    }
+    *to = '\0';
+}

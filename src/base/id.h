@@ -1,0 +1,10 @@
+/* Ids: UUID version 7 (RFC 9562), so that they sort by time and cannot be guessed. */
+#ifndef MISHAP_BASE_ID_H
+#define MISHAP_BASE_ID_H
+
+enum { MISHAP_ID_LENGTH = 36 };
+
+/* A new id as text, with a NUL after it. */
+void mishap_id_make(char id[MISHAP_ID_LENGTH + 1]);
+
+#endif

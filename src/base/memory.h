@@ -1,0 +1,11 @@
+/* The library's own malloc, realloc and free: whatever mishap_use_allocator() was given. */
+#ifndef MISHAP_BASE_MEMORY_H
+#define MISHAP_BASE_MEMORY_H
+
+#include "mishap/memory.h"
+
+void *mishap_allocate(size_t size);
+void *mishap_resize(void *block, size_t size);
+void mishap_release(void *block);
+
+#endif

@@ -1,0 +1,107 @@
+#include "base/utf8.h"
+
+#include <stdint.h>
+
+static const char replacement[] = "\xEF\xBF\xBD";
+enum { REPLACEMENT_LENGTH = sizeof replacement - 1 };
+
+/* The length of the character at `at`, 0 if it is none. */
+static size_t character(const unsigned char *at, const unsigned char *end)
+{
+    unsigned char lead = at[0];
+    size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    if (length > (size_t)(end - at))
+        return 0;
+    for (size_t i = 1; i < length; i++)
+        if ((at[i] & 0xC0) != 0x80)
+            return 0;
+    if (length >= 3) {
+        /* The second byte rules out overlong forms, surrogates and what lies beyond U+10FFFF. */
+        unsigned char low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+        unsigned char high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+        if (at[1] < low || at[1] > high)
+            return 0;
+    }
+    return length;
+}
+
+/* True where all eight bytes are ASCII and none is NUL. */
+static bool plain_word(const char *at)
+{
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    const uint64_t high = UINT64_C(0x8080808080808080), low = UINT64_C(0x0101010101010101);
+    return ((word | (word - low)) & high) == 0;
+}
+
+static size_t plain_length(mishap_text text)
+{
+    size_t length = 0;
+    while (text.length - length >= 8 && plain_word(text.data + length))
+        length += 8;
+    while (length < text.length && text.data[length] > 0)
+        length++;
+    return length;
+}
+
+size_t mishap_utf8_valid_length(mishap_text text)
+{
+    const unsigned char *start = (const unsigned char *)text.data, *end = start + text.length;
+    const unsigned char *at = start;
+    while (at < end) {
+        if (end - at >= 8 && plain_word((const char *)at)) {
+            at += 8;
+            continue;
+        }
+        size_t length = character(at, end);
+        if (length == 0)
+            break;
+        at += length;
+    }
+    return (size_t)(at - start);
+}
+
+mishap_text mishap_utf8_clean(mishap_arena *arena, mishap_text text)
+{
+    if (plain_length(text) == text.length)
+        return mishap_arena_copy(arena, text);
+
+    const unsigned char *end = (const unsigned char *)text.data + text.length;
+    size_t size = 0;
+    for (const unsigned char *at = (const unsigned char *)text.data; at < end;) {
+        size_t length = *at ? character(at, end) : 0;
+        size += length ? length : REPLACEMENT_LENGTH;
+        at += length ? length : 1;
+    }
+    if (size == text.length) /* each replacement is longer than what it replaces, so there was none */
+        return mishap_arena_copy(arena, text);
+
+    char *clean = mishap_arena_take(arena, size + 1), *to = clean;
+    if (!clean)
+        return (mishap_text){ NULL, 0 };
+    for (const unsigned char *at = (const unsigned char *)text.data; at < end;) {
+        size_t length = *at ? character(at, end) : 0;
+        memcpy(to, length ? (const char *)at : replacement, length ? length : REPLACEMENT_LENGTH);
+        to += length ? length : REPLACEMENT_LENGTH;
+        at += length ? length : 1;
+    }
+    *to = '\0';
+    return (mishap_text){ clean, size };
+}
+
+size_t mishap_utf8_cut(mishap_text text, size_t limit)
+{
+    if (text.length <= limit)
+        return text.length;
+    while (limit > 0 && ((unsigned char)text.data[limit] & 0xC0) == 0x80)
+        limit--;
+    return limit;
+}
+
+size_t mishap_utf8_count(mishap_text text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.length; i++)
+        count += ((unsigned char)text.data[i] & 0xC0) != 0x80;
+    return count;
+}

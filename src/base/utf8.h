@@ -1,0 +1,26 @@
+/*
+ * UTF-8: is it, where does it break, and how to make it so.
+ *
+ * Valid means RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
+ */
+#ifndef MISHAP_BASE_UTF8_H
+#define MISHAP_BASE_UTF8_H
+
+#include "base/arena.h"
+
+/* How many bytes from the start are valid UTF-8; the whole length if all are. */
+size_t mishap_utf8_valid_length(mishap_text text);
+
+/*
+ * A copy in the arena that is valid UTF-8 without NUL: each byte that breaks it becomes U+FFFD, and so does each
+ * NUL, for which C strings have no room. Text without data when there is no memory.
+ */
+mishap_text mishap_utf8_clean(mishap_arena *arena, mishap_text text);
+
+/* The longest prefix of at most `limit` bytes that does not cut a character. */
+size_t mishap_utf8_cut(mishap_text text, size_t limit);
+
+/* How many characters a valid text has. */
+size_t mishap_utf8_count(mishap_text text);
+
+#endif

@@ -1,0 +1,369 @@
+#include "dialect/check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/base.h"
+#include "mishap/catalog.h"
+
+/* -- saying --------------------------------------------------------------------------------------------------- */
+
+static const mishap_rule rules[] = {
+#define MISHAP_RULE_ROW(id, name, severity, strict, sentence) { name, severity, sentence, strict },
+    MISHAP_RULES(MISHAP_RULE_ROW)
+#undef MISHAP_RULE_ROW
+    { 0 },
+};
+
+const mishap_rule *mishap_rules(void)
+{
+    return rules;
+}
+
+/* A document is quoted in findings, and may be anything: what is not UTF-8 in it becomes U+FFFD. */
+static void report(mishap_check *check, mishap_rule_id rule, mishap_text place, const char *format,
+                   va_list arguments)
+{
+    char sentence[512], storage[2048];
+    int printed = vsnprintf(sentence, sizeof sentence, format, arguments);
+    size_t length = printed < 0 ? 0 : (size_t)printed;
+    mishap_arena scratch;
+    if (length >= sizeof sentence)
+        length = mishap_utf8_cut((mishap_text){ sentence, sizeof sentence }, sizeof sentence - 1);
+    mishap_arena_init(&scratch, storage, sizeof storage);
+    check->found(check->state, &(mishap_finding){
+                                   .rule = rules[rule].name,
+                                   .severity = rules[rule].severity,
+                                   .place = mishap_utf8_clean(&scratch, place),
+                                   .sentence = mishap_utf8_clean(&scratch, (mishap_text){ sentence, length }),
+                               });
+    mishap_arena_release(&scratch);
+}
+
+void mishap_check_say(mishap_check *check, mishap_rule_id rule, const char *format, ...)
+{
+    char storage[512];
+    mishap_buffer place;
+    va_list arguments;
+    if (rules[rule].strict && !check->strict)
+        return;
+    mishap_buffer_init(&place, storage, sizeof storage);
+    mishap_json_put_pointer(&place, &check->path);
+    check->no_memory = check->no_memory || place.failed;
+    va_start(arguments, format);
+    report(check, rule, mishap_buffer_text(&place), format, arguments);
+    va_end(arguments);
+    mishap_buffer_release(&place);
+}
+
+void mishap_check_say_at(mishap_check *check, const char *place, mishap_rule_id rule, const char *format, ...)
+{
+    va_list arguments;
+    if (rules[rule].strict && !check->strict)
+        return;
+    va_start(arguments, format);
+    report(check, rule, mishap_text_of(place), format, arguments);
+    va_end(arguments);
+}
+
+/* -- places --------------------------------------------------------------------------------------------------- */
+
+void mishap_check_enter(mishap_check *check, mishap_text key)
+{
+    check->path.steps[check->path.depth++] = (struct mishap_json_step){ key, 0 };
+}
+
+void mishap_check_enter_item(mishap_check *check, size_t index)
+{
+    check->path.steps[check->path.depth++] = (struct mishap_json_step){ { NULL, 0 }, index };
+}
+
+void mishap_check_leave(mishap_check *check)
+{
+    check->path.depth--;
+}
+
+/* -- shapes --------------------------------------------------------------------------------------------------- */
+
+static unsigned type_of(yyjson_val *value)
+{
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_STR:
+        return MISHAP_SHAPE_STRING;
+    case YYJSON_TYPE_BOOL:
+        return MISHAP_SHAPE_BOOL;
+    case YYJSON_TYPE_ARR:
+        return MISHAP_SHAPE_ARRAY;
+    case YYJSON_TYPE_OBJ:
+        return MISHAP_SHAPE_OBJECT;
+    case YYJSON_TYPE_NUM:
+        return yyjson_is_real(value) ? MISHAP_SHAPE_NUMBER : MISHAP_SHAPE_NUMBER | MISHAP_SHAPE_INTEGER;
+    case YYJSON_TYPE_RAW: /* too many digits for 64 bits */
+        return MISHAP_SHAPE_NUMBER;
+    default:
+        return MISHAP_SHAPE_NULL;
+    }
+}
+
+/* "a string", "a number or null" … for the sentence. */
+static void name_types(unsigned types, char *names, size_t size)
+{
+    static const struct {
+        unsigned type;
+        const char *name;
+    } all[] = {
+        { MISHAP_SHAPE_STRING, "a string" },   { MISHAP_SHAPE_INTEGER, "an integer" },
+        { MISHAP_SHAPE_NUMBER, "a number" },   { MISHAP_SHAPE_BOOL, "true or false" },
+        { MISHAP_SHAPE_ARRAY, "an array" },    { MISHAP_SHAPE_OBJECT, "an object" },
+        { MISHAP_SHAPE_NULL, "null" },
+    };
+    size_t length = 0;
+    names[0] = '\0';
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (types & all[i].type) {
+            int more = snprintf(names + length, size - length, "%s%s", length ? " or " : "", all[i].name);
+            length += more > 0 && (size_t)more < size - length ? (size_t)more : 0;
+        }
+    }
+}
+
+static bool check_type(mishap_check *check, yyjson_val *value, unsigned types)
+{
+    char wanted[128], given[128];
+    unsigned type = type_of(value);
+    if (type & types)
+        return true;
+    name_types(types, wanted, sizeof wanted);
+    name_types(type & MISHAP_SHAPE_INTEGER ? MISHAP_SHAPE_INTEGER : type, given, sizeof given);
+    mishap_check_say(check, MISHAP_RULE_WRONG_TYPE, "This must be %s, not %s.", wanted, given);
+    return false;
+}
+
+static size_t find_shape(const mishap_shape *shapes, size_t count, mishap_text key)
+{
+    size_t i = 0;
+    while (i < count && !mishap_text_equal(shapes[i].key, key))
+        i++;
+    return i;
+}
+
+bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_shape *shapes, size_t count,
+                         bool closed)
+{
+    size_t index, members;
+    yyjson_val *key, *value;
+    uint64_t seen = 0;
+    if (!yyjson_is_obj(object)) {
+        if (check->path.depth == 0)
+            mishap_check_say(check, MISHAP_RULE_WRONG_ROOT, "The document must be an object.");
+        else
+            check_type(check, object, MISHAP_SHAPE_OBJECT);
+        return false;
+    }
+    yyjson_obj_foreach(object, index, members, key, value)
+    {
+        mishap_text name = mishap_json_text(key);
+        size_t found = find_shape(shapes, count, name);
+        mishap_check_enter(check, name);
+        if (found < count) {
+            seen |= UINT64_C(1) << found;
+            if (check_type(check, value, shapes[found].types) && shapes[found].check)
+                shapes[found].check(check, value);
+        } else if (closed) {
+            mishap_check_say(check, MISHAP_RULE_UNKNOWN_MEMBER, "There is no member `%.*s` in this format.",
+                             (int)name.length, name.data);
+        }
+        mishap_check_leave(check);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (shapes[i].required && !(seen >> i & 1))
+            mishap_check_say(check, MISHAP_RULE_MISSING_MEMBER, "The member `%s` is missing.", shapes[i].key.data);
+    return true;
+}
+
+void mishap_check_items(mishap_check *check, yyjson_val *array, void (*item)(mishap_check *, yyjson_val *))
+{
+    size_t index, count;
+    yyjson_val *value;
+    yyjson_arr_foreach(array, index, count, value)
+    {
+        mishap_check_enter_item(check, index);
+        item(check, value);
+        mishap_check_leave(check);
+    }
+}
+
+/* -- shared checks -------------------------------------------------------------------------------------------- */
+
+static bool blank(mishap_text text)
+{
+    for (size_t i = 0; i < text.length; i++)
+        if (text.data[i] != ' ' && text.data[i] != '\t' && text.data[i] != '\n' && text.data[i] != '\r')
+            return false;
+    return true;
+}
+
+void mishap_check_not_empty(mishap_check *check, yyjson_val *value)
+{
+    if (yyjson_is_str(value) && blank(mishap_json_text(value)))
+        mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "This text must not be empty.");
+}
+
+void mishap_check_message(mishap_check *check, yyjson_val *value)
+{
+    if (blank(mishap_json_text(value)))
+        mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "The message must say something.");
+}
+
+/* A sentence ends like one, and does not start with a small letter. What is quoted may start anyhow. */
+void mishap_check_sentence(mishap_check *check, yyjson_val *value)
+{
+    mishap_text text = mishap_json_text(value);
+    mishap_check_message(check, value);
+    if (blank(text))
+        return;
+    char first = text.data[0], last = text.data[text.length - 1];
+    if ((first >= 'a' && first <= 'z') || !strchr(".!?)`\"'", last))
+        mishap_check_say(check, MISHAP_RULE_NOT_A_SENTENCE,
+                         "The message should be a complete sentence, with a capital and a full stop.");
+}
+
+void mishap_check_code_name(mishap_check *check, yyjson_val *value)
+{
+    mishap_text name = mishap_json_text(value);
+    if (!mishap_code_name_valid(name))
+        mishap_check_say(check, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in UPPER_SNAKE.",
+                         (int)name.length, name.data);
+    else if (!mishap_catalog_find(MISHAP_SPELLING_NAME, name))
+        mishap_check_say(check, MISHAP_RULE_UNKNOWN_CODE, "`%.*s` is not in the catalog.", (int)name.length,
+                         name.data);
+}
+
+static bool lower_snake(mishap_text name)
+{
+    if (name.length == 0 || !(name.data[0] >= 'a' && name.data[0] <= 'z'))
+        return false;
+    for (size_t i = 1; i < name.length; i++) {
+        char c = name.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
+            return false;
+    }
+    return true;
+}
+
+void mishap_check_snake_name(mishap_check *check, yyjson_val *value)
+{
+    mishap_text name = mishap_json_text(value);
+    if (!lower_snake(name))
+        mishap_check_say(check, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in lower_snake.",
+                         (int)name.length, name.data);
+}
+
+void mishap_check_category(mishap_check *check, yyjson_val *value)
+{
+    mishap_category category;
+    mishap_text name = mishap_json_text(value);
+    if (!mishap_category_find(name, &category))
+        mishap_check_say(check, MISHAP_RULE_UNKNOWN_CATEGORY,
+                         "`%.*s` is none of validation, permission, resource, execution, system.",
+                         (int)name.length, name.data);
+}
+
+void mishap_check_url(mishap_check *check, yyjson_val *value)
+{
+    mishap_text url = mishap_json_text(value);
+    size_t scheme = 0;
+    while (scheme < url.length && (((url.data[scheme] | 32) >= 'a' && (url.data[scheme] | 32) <= 'z') ||
+                                   (scheme && strchr("+-.0123456789", url.data[scheme]))))
+        scheme++;
+    bool sound = scheme > 0 && scheme + 1 < url.length && url.data[scheme] == ':';
+    for (size_t i = 0; i < url.length; i++)
+        sound = sound && (unsigned char)url.data[i] > ' ' && !strchr("<>\"{}|\\^`", url.data[i]);
+    if (!sound)
+        mishap_check_say(check, MISHAP_RULE_NOT_A_URL, "This is not an absolute URL.");
+}
+
+void mishap_check_not_negative(mishap_check *check, yyjson_val *value)
+{
+    if (yyjson_get_num(value) < 0)
+        mishap_check_say(check, MISHAP_RULE_NEGATIVE, "This number must not be negative.");
+}
+
+void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *retryable, const char *advice)
+{
+    yyjson_val *stated = yyjson_obj_get(object, retryable);
+    if (!yyjson_obj_get(object, advice) || !yyjson_is_false(stated))
+        return;
+    mishap_check_enter(check, mishap_text_of(advice));
+    mishap_check_say(check, MISHAP_RULE_RETRY_CONFLICT, "There is advice on when to retry, but `%s` is false.",
+                     retryable);
+    mishap_check_leave(check);
+}
+
+/* -- field errors --------------------------------------------------------------------------------------------- */
+
+static void check_field_error_name(mishap_check *check, yyjson_val *value)
+{
+    mishap_text name = mishap_json_text(value);
+    if (!lower_snake(name))
+        mishap_check_say(check, MISHAP_RULE_FIELD_ERROR_NAME, "`%.*s` is not spelled in lower_snake.",
+                         (int)name.length, name.data);
+}
+
+static const mishap_shape field_shape[] = {
+    MISHAP_SHAPE("field", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("error", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_field_error_name),
+    MISHAP_SHAPE("expected", .types = MISHAP_SHAPE_ANY),
+    MISHAP_SHAPE("actual", .types = MISHAP_SHAPE_ANY),
+    MISHAP_SHAPE("min", .types = MISHAP_SHAPE_NUMBER),
+    MISHAP_SHAPE("max", .types = MISHAP_SHAPE_NUMBER),
+};
+
+/* The five errors that are known by name, and what each must say beside it. */
+static const struct known_error {
+    mishap_text name;
+    bool bounds;   /* `min` or `max`, or `expected` as a range */
+    bool expected; /* `expected` */
+} known_errors[] = {
+    { MISHAP_TEXT("field_required"), false, false },  { MISHAP_TEXT("invalid_type"), false, true },
+    { MISHAP_TEXT("invalid_length"), true, false },   { MISHAP_TEXT("value_out_of_range"), true, false },
+    { MISHAP_TEXT("pattern_mismatch"), false, true },
+};
+
+static void check_known_error(mishap_check *check, yyjson_val *field, mishap_text name)
+{
+    const struct known_error *known = NULL;
+    for (size_t i = 0; i < sizeof known_errors / sizeof *known_errors; i++)
+        if (mishap_text_equal(known_errors[i].name, name))
+            known = &known_errors[i];
+    if (!known) {
+        mishap_check_say(check, MISHAP_RULE_UNKNOWN_FIELD_ERROR, "`%.*s` is none of the five field errors.",
+                         (int)name.length, name.data);
+        return;
+    }
+    bool expected = yyjson_obj_get(field, "expected");
+    bool bounds = yyjson_obj_get(field, "min") || yyjson_obj_get(field, "max");
+    if (known->bounds && !bounds && !expected)
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say `min` or `max`.", known->name.data);
+    if (known->expected && !expected)
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say what was `expected`.", known->name.data);
+    if (!known->bounds && bounds)
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s has no `min` and `max`.", known->name.data);
+}
+
+static void check_field(mishap_check *check, yyjson_val *field)
+{
+    if (!mishap_check_object(check, field, field_shape, MISHAP_SHAPE_COUNT(field_shape), true))
+        return;
+    yyjson_val *min = yyjson_obj_get(field, "min"), *max = yyjson_obj_get(field, "max");
+    if (yyjson_is_num(min) && yyjson_is_num(max) && yyjson_get_num(min) > yyjson_get_num(max))
+        mishap_check_say(check, MISHAP_RULE_FIELD_BOUNDS, "`min` is greater than `max`.");
+    mishap_text name = mishap_json_text(yyjson_obj_get(field, "error"));
+    if (lower_snake(name))
+        check_known_error(check, field, name);
+}
+
+void mishap_check_fields(mishap_check *check, yyjson_val *value)
+{
+    mishap_check_items(check, value, check_field);
+}

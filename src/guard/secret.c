@@ -1,0 +1,123 @@
+/* Secrets: by the name that a value goes by, and by the look of an address with a password in it. */
+#include "guard/guard.h"
+
+#include "base/json_write.h"
+
+const mishap_text mishap_guard_redacted = MISHAP_TEXT("[redacted]");
+
+/* Compared with the letters of the name alone, in lower case: `API-Key`, `api_key` and `apiKey` are one. */
+static const char *const endings[] = {
+    "password", "passwd", "passphrase", "secret", "token", "apikey", "privatekey", "accesskey",
+    "authorization", "credential", "credentials", "cookie",
+};
+
+bool mishap_guard_secret_name(mishap_text name)
+{
+    char letters[64];
+    size_t length = 0;
+    if (name.length > sizeof letters)
+        return false;
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.data[i];
+        if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+            letters[length++] = (char)(c | 32);
+    }
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen(endings[i]);
+        if (size <= length && memcmp(letters + length - size, endings[i], size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* What may stand in the authority of an address before the @. */
+static bool in_authority(char c)
+{
+    return c != '/' && c != '?' && c != '#' && c != '"' && c != '\'' && c != '<' && c != '>' &&
+           (unsigned char)c > ' ';
+}
+
+size_t mishap_guard_find_password(mishap_text text, size_t from, size_t *start)
+{
+    const char *end = text.data + text.length, *at = text.data + from;
+    while (at < end && (at = memchr(at, ':', (size_t)(end - at)))) {
+        if (end - at < 3 || at[1] != '/' || at[2] != '/') {
+            at++;
+            continue;
+        }
+        at += 3;
+        const char *colon = NULL, *sign = NULL;
+        for (const char *c = at; c < end && in_authority(*c); c++) {
+            if (*c == ':' && !colon)
+                colon = c;
+            if (*c == '@')
+                sign = c; /* the last one counts: a password may have an @ in it */
+        }
+        if (colon && sign && sign > colon + 1) {
+            *start = (size_t)(colon + 1 - text.data);
+            return (size_t)(sign - colon - 1);
+        }
+    }
+    return 0;
+}
+
+static void put_redacted(mishap_buffer *buffer, mishap_text text)
+{
+    size_t done = 0, start, length;
+    while ((length = mishap_guard_find_password(text, done, &start))) {
+        mishap_buffer_put(buffer, text.data + done, start - done);
+        mishap_buffer_put_text(buffer, mishap_guard_redacted);
+        done = start + length;
+    }
+    mishap_buffer_put(buffer, text.data + done, text.length - done);
+}
+
+mishap_text mishap_guard_redact(mishap_arena *arena, mishap_text text)
+{
+    size_t start;
+    if (text.length == 0 || mishap_guard_find_password(text, 0, &start) == 0)
+        return text;
+    mishap_buffer redacted;
+    mishap_buffer_init(&redacted, NULL, 0);
+    put_redacted(&redacted, text);
+    mishap_text copy = { NULL, 0 };
+    if (!redacted.failed)
+        copy = mishap_arena_copy(arena, mishap_buffer_text(&redacted));
+    mishap_buffer_release(&redacted);
+    return copy;
+}
+
+static void copy_string(mishap_buffer *buffer, yyjson_val *string)
+{
+    mishap_arena scratch;
+    mishap_arena_init(&scratch, NULL, 0);
+    mishap_text text = mishap_guard_redact(&scratch, mishap_json_text(string));
+    mishap_json_string(buffer, text.data ? text : mishap_guard_redacted);
+    mishap_arena_release(&scratch);
+}
+
+void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    if (yyjson_is_obj(value)) {
+        mishap_json_open(buffer, '{');
+        yyjson_obj_foreach(value, index, count, key, item)
+        {
+            mishap_json_key(buffer, mishap_json_text(key));
+            if (yyjson_is_str(item) && mishap_guard_secret_name(mishap_json_text(key)))
+                mishap_json_string(buffer, mishap_guard_redacted);
+            else
+                mishap_guard_copy_json(buffer, item);
+        }
+        mishap_json_close(buffer, '}');
+    } else if (yyjson_is_arr(value)) {
+        mishap_json_open(buffer, '[');
+        yyjson_arr_foreach(value, index, count, item) mishap_guard_copy_json(buffer, item);
+        mishap_json_close(buffer, ']');
+    } else if (yyjson_is_str(value)) {
+        copy_string(buffer, value);
+    } else {
+        mishap_json_copy(buffer, value);
+    }
+}

@@ -1,0 +1,21 @@
+/* Codes that no table has: a document from elsewhere may bring any name. */
+#ifndef MISHAP_MISHAP_CODE_H
+#define MISHAP_MISHAP_CODE_H
+
+#include "base/arena.h"
+#include "mishap/catalog.h"
+
+/*
+ * A row for a name that no table has. The spellings come from the name, the numbers from the category, or from the
+ * HTTP status where that is known (not 0). NULL when the arena has no memory.
+ */
+const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name, mishap_category category,
+                                      int http_status);
+
+/*
+ * Turn any spelling into a name: `not-found`, `not_found` and `NotFound` into NOT_FOUND. Writes at most `size` bytes
+ * with a NUL; false if that gives no valid name.
+ */
+bool mishap_code_unspell(mishap_text spelling, char *name, size_t size);
+
+#endif

@@ -1,0 +1,111 @@
+#include "testing.h"
+
+#include <dirent.h>
+
+const char *tests_folder(void)
+{
+    const char *folder = getenv("MISHAP_TESTS");
+    return folder ? folder : "tests";
+}
+
+char *read_file(const char *path, size_t *length)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0, got;
+    if (!file) {
+        fprintf(stderr, "cannot open %s\n", path);
+        exit(1);
+    }
+    do {
+        text = realloc(text, size + 65536 + 1);
+        got = fread(text + size, 1, 65536, file);
+        size += got;
+    } while (got);
+    fclose(file);
+    text[size] = '\0';
+    if (length)
+        *length = size;
+    return text;
+}
+
+void squeeze_json(char *text, size_t *length)
+{
+    bool inside = false;
+    size_t to = 0;
+    for (size_t i = 0; i < *length; i++) {
+        if (!inside && strchr(" \t\r\n", text[i]))
+            continue;
+        if (text[i] == '"')
+            inside = !inside;
+        text[to++] = text[i];
+        if (inside && text[i] == '\\' && i + 1 < *length)
+            text[to++] = text[++i];
+    }
+    text[to] = '\0';
+    *length = to;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+char **list_folder(const char *path, size_t *count)
+{
+    DIR *folder = opendir(path);
+    char **names = NULL;
+    *count = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.')
+            continue;
+        names = realloc(names, (*count + 1) * sizeof *names);
+        names[(*count)++] = strdup(entry->d_name);
+    }
+    if (folder)
+        closedir(folder);
+    if (*count)
+        qsort(names, *count, sizeof *names, by_name);
+    return names;
+}
+
+char *rendered(const mishap_dialect *dialect, const mishap *m)
+{
+    mishap_buffer buffer;
+    mishap_buffer_init(&buffer, NULL, 0);
+    mishap_text text = mishap_render(dialect, m, &buffer);
+    char *copy = malloc(text.length + 1);
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    mishap_buffer_release(&buffer);
+    return copy;
+}
+
+mishap *parsed(const mishap_dialect *dialect, const char *document, size_t length)
+{
+    mishap *m = NULL, *failure = mishap_parse(dialect, (mishap_text){ document, length }, &m);
+    if (failure) {
+        fprintf(stderr, "%s: %s\n%.*s\n", mishap_dialect_name(dialect),
+                mishap_public_message(mishap_told(failure)).data, (int)length, document);
+        fail();
+    }
+    return m;
+}
+
+static void add_rule(void *state, const mishap_finding *finding)
+{
+    char **rules = state;
+    size_t length = strlen(*rules), more = strlen(finding->rule);
+    for (char *at = *rules; (at = strstr(at, finding->rule)); at += more)
+        if ((at == *rules || at[-1] == ' ') && (at[more] == ' ' || at[more] == '\0'))
+            return;
+    *rules = realloc(*rules, length + more + 2);
+    snprintf(*rules + length, more + 2, "%s%s", length ? " " : "", finding->rule);
+}
+
+char *broken_rules(const mishap_dialect *dialect, const char *document, size_t length, bool strict)
+{
+    char *rules = strdup("");
+    assert_null(mishap_verify(dialect, (mishap_text){ document, length }, strict, add_rule, &rules));
+    return rules;
+}

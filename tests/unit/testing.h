@@ -1,0 +1,46 @@
+/* What every test program includes: cmocka, the library, and a few words to keep tests short. */
+#ifndef MISHAP_TESTING_H
+#define MISHAP_TESTING_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "mishap/dialect.h"
+#include "mishap/mishap.h"
+
+#define TEST(name) cmocka_unit_test(name)
+#define T(literal) ((mishap_text)MISHAP_TEXT(literal))
+
+/* Run one group and speak TAP. */
+#define RUN(tests) (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests((tests), NULL, NULL))
+
+/* The whole content of a file, which ends the program if it cannot be read. Ends with a NUL; free() it. */
+char *read_file(const char *path, size_t *length);
+
+/* JSON without the white space between its tokens, in place. */
+void squeeze_json(char *text, size_t *length);
+
+/* The names of the entries of a folder below tests/, sorted, without those that start with a dot. */
+char **list_folder(const char *path, size_t *count);
+
+/* Render into malloc'ed memory with a NUL after it. */
+char *rendered(const mishap_dialect *dialect, const mishap *m);
+
+/* Parse, which must work. */
+mishap *parsed(const mishap_dialect *dialect, const char *document, size_t length);
+
+/* The names of the rules that a document breaks, separated by spaces, each once, in the order of their first finding;
+ * warnings too. */
+char *broken_rules(const mishap_dialect *dialect, const char *document, size_t length, bool strict);
+
+/* The folder that holds the tests' data. */
+const char *tests_folder(void);
+
+#endif
