@@ -75,7 +75,8 @@ static inline mishap_value mishap_value_itself(mishap_value value)
     return value;
 }
 
-/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. */
+/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17 the words true and false are
+ * numbers; a variable of type bool, or (bool)true, is a truth value. */
 #define MISHAP_VALUE(x)                                                                                      \
     _Generic((x),                                                                                            \
         bool: mishap_value_of_bool,                                                                          \

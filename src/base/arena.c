@@ -14,7 +14,7 @@ struct mishap_arena_block {
 
 void mishap_arena_init(mishap_arena *arena, void *storage, size_t size)
 {
-    *arena = (mishap_arena){ storage, (char *)storage + size, NULL, FIRST_BLOCK };
+    *arena = (mishap_arena){ storage, storage ? (char *)storage + size : NULL, NULL, FIRST_BLOCK };
 }
 
 void mishap_arena_release(mishap_arena *arena)
@@ -49,7 +49,7 @@ static bool grow(mishap_arena *arena, size_t size)
 /* How many bytes to skip so that a piece of this size is aligned for any type that fits in it. */
 static size_t gap(const char *next, size_t size)
 {
-    size_t mask = size >= sizeof(void *) ? alignof(max_align_t) - 1 : 0;
+    size_t mask = size >= sizeof(void *) ? alignof(max_align_t) - 1 : size >= 4 ? 3 : size >= 2 ? 1 : 0;
     return -(uintptr_t)next & mask;
 }
 

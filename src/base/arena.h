@@ -25,6 +25,12 @@ void mishap_arena_release(mishap_arena *arena);
 /* `size` bytes that are not cleared, or NULL when there is no memory. */
 void *mishap_arena_take(mishap_arena *arena, size_t size);
 
+/* Where the next text would go if it fits in what is there; NULL if it does not. Nothing is taken. */
+static inline char *mishap_arena_room(const mishap_arena *arena, size_t size)
+{
+    return size <= (size_t)(arena->end - arena->next) ? arena->next : NULL;
+}
+
 /* A copy of the text with a NUL after it; text without data when there is no memory. */
 mishap_text mishap_arena_copy(mishap_arena *arena, mishap_text text);
 

@@ -1,5 +1,6 @@
 #include "base/buffer.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,7 +95,8 @@ void mishap_buffer_put_real(mishap_buffer *buffer, double number)
         return;
     }
     char printed[64];
-    for (int precision = 15; precision <= 17; precision++) {
+    /* Fifteen digits give any shorter number back as it was, except below DBL_MIN, where fewer are left. */
+    for (int precision = fabs(number) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(printed, sizeof printed, "%.*g", precision, number);
         if (strtod(printed, NULL) == number)
             break;

@@ -17,14 +17,29 @@ int64_t mishap_clock_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+/* The calendar day that is so many days after 1970-01-01, by counting eras of 400 years from a 1st of March. The C library
+ * could do it too, but reads the time zone of the machine before it does. */
+static void civil(int64_t days, int *year, int *month, int *day)
+{
+    days += 719468; /* from 0000-03-01 */
+    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
+    int64_t of_era = days - era * 146097;
+    int64_t years = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+    int64_t of_year = of_era - (365 * years + years / 4 - years / 100);
+    int64_t shifted = (5 * of_year + 2) / 153; /* months from March */
+    *day = (int)(of_year - (153 * shifted + 2) / 5 + 1);
+    *month = (int)(shifted < 10 ? shifted + 3 : shifted - 9);
+    *year = (int)(years + era * 400 + (*month <= 2));
+}
+
 void mishap_clock_put_timestamp(mishap_buffer *buffer, int64_t milliseconds)
 {
-    time_t seconds = (time_t)(milliseconds / 1000);
-    struct tm utc;
+    enum { DAY = 86400000 };
+    int64_t days = milliseconds / DAY - (milliseconds % DAY < 0), rest = milliseconds - days * DAY;
+    int year, month, day;
     char printed[64];
-    gmtime_r(&seconds, &utc);
-    int length = snprintf(printed, sizeof printed, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ",
-                          utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min,
-                          utc.tm_sec, (int)(milliseconds % 1000));
+    civil(days, &year, &month, &day);
+    int length = snprintf(printed, sizeof printed, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day,
+                          (int)(rest / 3600000), (int)(rest / 60000 % 60), (int)(rest / 1000 % 60), (int)(rest % 1000));
     mishap_buffer_put(buffer, printed, (size_t)length);
 }

@@ -34,6 +34,8 @@ static const yyjson_alc heap = { take, retake, give, NULL };
 static bool use_pool(mishap_json_reader *reader, size_t length, yyjson_alc *memory)
 {
     size_t need = yyjson_read_max_memory_usage(length, flags);
+    if (need <= reader->storage_size)
+        return yyjson_alc_pool_init(memory, reader->storage, reader->storage_size);
     if (need > reader->pool_size) {
         mishap_release(reader->pool);
         reader->pool = mishap_allocate(need);
@@ -111,12 +113,17 @@ static void forget(mishap_json_reader *reader)
 static bool read_once(mishap_json_reader *reader, mishap_text text, yyjson_read_err *error)
 {
     yyjson_alc memory = heap;
-    if (text.length <= POOLED && !use_pool(reader, text.length, &memory)) {
+    bool pooled = text.length <= POOLED;
+    if (pooled && !use_pool(reader, text.length, &memory)) {
         error->code = YYJSON_READ_ERROR_MEMORY_ALLOCATION;
         return false;
     }
     /* yyjson writes to the text only when told that it may. */
-    reader->document = yyjson_read_opts((char *)(uintptr_t)text.data, text.length, flags, &memory, error);
+    char *start = (char *)(uintptr_t)text.data;
+    reader->document = yyjson_read_opts(start, text.length, flags, &memory, error);
+    /* The pool is enough for what is JSON; brackets that nobody closes take more before they are refused. */
+    if (!reader->document && pooled && error->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        reader->document = yyjson_read_opts(start, text.length, flags, &heap, error);
     reader->root = yyjson_doc_get_root(reader->document);
     return reader->document != NULL;
 }
@@ -125,6 +132,7 @@ bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
 {
     yyjson_read_err error = { 0 };
     forget(reader);
+    reader->text = text;
     if (read_once(reader, text, &error))
         return true;
 
@@ -142,8 +150,10 @@ bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
             place_of(text, first, &reader->line, &reader->column);
             return true;
         }
-        if (!reader->mended || second.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
+        if (!reader->mended)
             error.code = YYJSON_READ_ERROR_MEMORY_ALLOCATION;
+        else if (second.code)
+            error = second; /* something else is wrong, too: that is why it is refused */
     }
     if (error.code == YYJSON_READ_ERROR_MEMORY_ALLOCATION) {
         reader->flaw = MISHAP_JSON_NO_MEMORY;
@@ -160,7 +170,8 @@ void mishap_json_reader_release(mishap_json_reader *reader)
 {
     forget(reader);
     mishap_release(reader->pool);
-    *reader = (mishap_json_reader)MISHAP_JSON_READER;
+    reader->pool = NULL;
+    reader->pool_size = 0;
 }
 
 /* Behind the scalar that starts at `at`. */
@@ -193,38 +204,19 @@ void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, s
     place_of(text, (size_t)(at - text.data), line, column);
 }
 
-/* -- values --------------------------------------------------------------------------------------------------- */
-
-mishap_value mishap_json_scalar(yyjson_val *value)
-{
-    switch (yyjson_get_type(value)) {
-    case YYJSON_TYPE_NULL:
-        return (mishap_value){ .kind = MISHAP_KIND_NULL };
-    case YYJSON_TYPE_BOOL:
-        return mishap_value_of_bool(unsafe_yyjson_get_bool(value));
-    case YYJSON_TYPE_NUM:
-        if (yyjson_is_real(value))
-            return mishap_value_of_real(unsafe_yyjson_get_real(value));
-        return yyjson_is_sint(value) ? mishap_value_of_int(unsafe_yyjson_get_sint(value))
-                                     : mishap_value_of_uint(unsafe_yyjson_get_uint(value));
-    case YYJSON_TYPE_STR:
-        return mishap_value_of_text(mishap_json_text(value));
-    default:
-        return mishap_value_none();
-    }
-}
-
 /* -- the checks that yyjson leaves to us ---------------------------------------------------------------------- */
 
 struct walk {
     const mishap_json_visitor *visitor;
     mishap_json_path path;
     bool told_depth;
+    bool may_have_nul; /* the text has a \\u0000 somewhere, the only way to write a NUL */
 };
 
 static void step_key(struct walk *walk, yyjson_val *key)
 {
-    walk->path.steps[walk->path.depth - 1] = (struct mishap_json_step){ mishap_json_text(key), 0 };
+    walk->path.steps[walk->path.depth - 1].key =
+        (mishap_text){ unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key) };
 }
 
 static void step_index(struct walk *walk, size_t index)
@@ -249,40 +241,35 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : (first > second) - (first < second);
 }
 
-/* Few keys are compared each with each; many are sorted, so that no document makes this slow. */
+/* One of 64 bits, by length and two letters: keys of which each has a bit of its own are all different. */
+static uint64_t key_bit(yyjson_val *key)
+{
+    const char *name = unsafe_yyjson_get_str(key);
+    size_t length = unsafe_yyjson_get_len(key);
+    size_t last = length ? length - 1 : 0;
+    return UINT64_C(1) << ((length * 5 + (unsigned char)name[0] * 3u + (unsigned char)name[last]) & 63);
+}
+
+/* The keys are sorted, so that no document makes this slow, and equal ones stand side by side. */
 static void find_duplicates(struct walk *walk, yyjson_val *object)
 {
-    enum { FEW = 12 };
+    enum { FEW = 16 };
     yyjson_val *few[FEW], **keys = few, *key, *value;
     size_t index, count = unsafe_yyjson_get_len(object);
     if (count > FEW && !(keys = mishap_allocate(count * sizeof *keys))) {
         report(walk, MISHAP_JSON_NO_MEMORY);
         return;
     }
-    yyjson_obj_foreach(object, index, count, key, value)
-    {
-        keys[index] = key;
-        if (count > FEW)
-            continue;
-        mishap_text name = mishap_json_text(key);
-        for (size_t i = 0; i < index; i++) {
-            if (mishap_text_equal(name, mishap_json_text(keys[i]))) {
-                step_key(walk, key);
-                report(walk, MISHAP_JSON_DUPLICATE_KEY);
-                break;
-            }
+    MISHAP_JSON_MEMBERS(object, index, count, key, value) keys[index] = key;
+    qsort(keys, count, sizeof *keys, compare_keys);
+    for (size_t i = 1; i < count; i++) {
+        if (mishap_text_equal(mishap_json_text(keys[i - 1]), mishap_json_text(keys[i]))) {
+            step_key(walk, keys[i]);
+            report(walk, MISHAP_JSON_DUPLICATE_KEY);
         }
     }
-    if (count > FEW) {
-        qsort(keys, count, sizeof *keys, compare_keys);
-        for (size_t i = 1; i < count; i++) {
-            if (mishap_text_equal(mishap_json_text(keys[i - 1]), mishap_json_text(keys[i]))) {
-                step_key(walk, keys[i]);
-                report(walk, MISHAP_JSON_DUPLICATE_KEY);
-            }
-        }
+    if (keys != few)
         mishap_release(keys);
-    }
 }
 
 static void inspect(struct walk *walk, yyjson_val *value)
@@ -303,15 +290,15 @@ static void inspect(struct walk *walk, yyjson_val *value)
     step_index(walk, 0);
     if (yyjson_is_obj(value)) {
         find_duplicates(walk, value);
-        yyjson_obj_foreach(value, index, count, key, item)
+        MISHAP_JSON_MEMBERS(value, index, count, key, item)
         {
             step_key(walk, key);
-            if (memchr(unsafe_yyjson_get_str(key), 0, unsafe_yyjson_get_len(key)))
+            if (walk->may_have_nul && memchr(unsafe_yyjson_get_str(key), 0, unsafe_yyjson_get_len(key)))
                 report(walk, MISHAP_JSON_NUL_IN_KEY);
             inspect(walk, item);
         }
     } else {
-        yyjson_arr_foreach(value, index, count, item)
+        MISHAP_JSON_ITEMS(value, index, count, item)
         {
             step_index(walk, index);
             inspect(walk, item);
@@ -320,13 +307,81 @@ static void inspect(struct walk *walk, yyjson_val *value)
     walk->path.depth--;
 }
 
-void mishap_json_inspect(yyjson_val *root, const mishap_json_visitor *visitor)
+/* A NUL can be written in one way only. */
+static bool has_escaped_nul(mishap_text text)
 {
+    const char *at = text.data, *end = text.data + text.length;
+    while ((at = memchr(at, '\\', (size_t)(end - at))) && end - at >= 6) {
+        if (memcmp(at, "\\u0000", 6) == 0)
+            return true;
+        at += 2;
+    }
+    return false;
+}
+
+static bool suspect(const mishap_json_visitor *visitor, yyjson_val *value, yyjson_val *key)
+{
+    static const mishap_text no_name = { NULL, 0 };
+    return visitor->string && yyjson_is_str(value) &&
+           visitor->suspect(mishap_json_text(value), key ? mishap_json_text(key) : no_name);
+}
+
+/* Nothing is to be said of what stands in this object: each key has a bit of its own, and no string is suspect. */
+static bool sound_object(const mishap_json_visitor *visitor, yyjson_val *object)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    uint64_t seen = 0;
+    MISHAP_JSON_MEMBERS(object, index, count, key, value)
+    {
+        uint64_t bit = key_bit(key);
+        if (seen & bit || suspect(visitor, value, key))
+            return false;
+        seen |= bit;
+    }
+    return true;
+}
+
+static bool sound_array(const mishap_json_visitor *visitor, yyjson_val *array)
+{
+    size_t index, count;
+    yyjson_val *value;
+    MISHAP_JSON_ITEMS(array, index, count, value)
+    {
+        if (suspect(visitor, value, NULL))
+            return false;
+    }
+    return true;
+}
+
+/*
+ * Most documents have no flaw. One pass over all values, which lie in one array in the order of the document, tells that
+ * without following the way to each: true if there is nothing to report, false if only a walk can tell.
+ */
+static bool surely_sound(const mishap_json_reader *reader, const mishap_json_visitor *visitor)
+{
+    size_t count = yyjson_doc_get_val_count(reader->document);
+    if (count > MISHAP_JSON_MAX_DEPTH) /* else nothing can be nested too deep */
+        return false;
+    for (yyjson_val *value = reader->root, *end = value + count; value < end; value++) {
+        if (unsafe_yyjson_is_obj(value) ? !sound_object(visitor, value)
+                                        : unsafe_yyjson_is_arr(value) && !sound_array(visitor, value))
+            return false;
+    }
+    return !suspect(visitor, reader->root, NULL);
+}
+
+void mishap_json_inspect(const mishap_json_reader *reader, const mishap_json_visitor *visitor)
+{
+    bool may_have_nul = has_escaped_nul(reader->text);
+    if (!may_have_nul && surely_sound(reader, visitor))
+        return;
     struct walk walk;
     walk.visitor = visitor;
     walk.path.depth = 0;
     walk.told_depth = false;
-    inspect(&walk, root);
+    walk.may_have_nul = may_have_nul;
+    inspect(&walk, reader->root);
 }
 
 void mishap_json_put_pointer(mishap_buffer *buffer, const mishap_json_path *path)

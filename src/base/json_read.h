@@ -39,8 +39,11 @@ void mishap_json_put_pointer(mishap_buffer *buffer, const mishap_json_path *path
 
 /* A reader keeps its memory from document to document. */
 typedef struct mishap_json_reader {
-    void *pool;
+    void *storage; /* the caller's, for small documents */
+    size_t storage_size;
+    void *pool; /* its own, for larger ones */
     size_t pool_size;
+    mishap_text text; /* the document that was read */
     char *mended; /* a copy of the document whose lone surrogates were replaced */
     yyjson_doc *document;
     yyjson_val *root;
@@ -51,7 +54,11 @@ typedef struct mishap_json_reader {
     size_t line, column; /* counted from 1, columns in bytes */
 } mishap_json_reader;
 
-#define MISHAP_JSON_READER { 0 }
+/* A reader that takes all its memory from the heap, and one that reads documents of a few hundred bytes without: `array`
+ * is an array of the caller's, best of MISHAP_JSON_STORAGE bytes. */
+#define MISHAP_JSON_READER          { 0 }
+#define MISHAP_JSON_READER_IN(array) { .storage = (array), .storage_size = sizeof(array) }
+enum { MISHAP_JSON_STORAGE = 6144 };
 
 /*
  * Read a document: `root` is set and stays valid until the next read or release. False, with flaw, problem, line
@@ -64,12 +71,16 @@ void mishap_json_reader_release(mishap_json_reader *reader);
 /* Called during a walk. The path holds the place of the value or key. */
 typedef struct mishap_json_visitor {
     void (*flaw)(void *state, mishap_json_flaw flaw, const mishap_json_path *path);
-    void (*string)(void *state, yyjson_val *string, const mishap_json_path *path); /* may be NULL */
+
+    /* Called for every string; may be NULL. The walk is left out if no string is suspect, which is asked beforehand of
+     * each string and, if it is a member, its key. */
+    void (*string)(void *state, yyjson_val *string, const mishap_json_path *path);
+    bool (*suspect)(mishap_text string, mishap_text key);
     void *state;
 } mishap_json_visitor;
 
-/* Walk the whole document, in order, and report every flaw. */
-void mishap_json_inspect(yyjson_val *root, const mishap_json_visitor *visitor);
+/* Report every flaw of the document that was read, in its order. */
+void mishap_json_inspect(const mishap_json_reader *reader, const mishap_json_visitor *visitor);
 
 /* The text of a string or of a number that was kept as text; none for anything else. */
 static inline mishap_text mishap_json_text(yyjson_val *value)
@@ -83,7 +94,34 @@ static inline mishap_text mishap_json_text(yyjson_val *value)
 void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line, size_t *column);
 
 /* A string, number, boolean or null; for anything else no value. It points into the document. */
-mishap_value mishap_json_scalar(yyjson_val *value);
+static inline mishap_value mishap_json_scalar(yyjson_val *value)
+{
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_NULL:
+        return (mishap_value){ .kind = MISHAP_KIND_NULL };
+    case YYJSON_TYPE_BOOL:
+        return mishap_value_of_bool(unsafe_yyjson_get_bool(value));
+    case YYJSON_TYPE_NUM:
+        if (yyjson_is_real(value))
+            return mishap_value_of_real(unsafe_yyjson_get_real(value));
+        return yyjson_is_sint(value) ? mishap_value_of_int(unsafe_yyjson_get_sint(value))
+                                     : mishap_value_of_uint(unsafe_yyjson_get_uint(value));
+    case YYJSON_TYPE_STR:
+        return mishap_value_of_text(mishap_json_text(value));
+    default:
+        return mishap_value_none();
+    }
+}
+
+/* The members of an object and the items of an array, in order; none if it is NULL or something else. */
+#define MISHAP_JSON_MEMBERS(object, index, count, key, value)                                        \
+    for ((index) = 0, (count) = yyjson_obj_size(object),                                             \
+        (key) = (count) ? unsafe_yyjson_get_first(object) : NULL, (value) = (count) ? (key) + 1 : NULL; \
+         (index) < (count); (index)++, (key) = unsafe_yyjson_get_next(value), (value) = (key) + 1)
+#define MISHAP_JSON_ITEMS(array, index, count, item)                                                 \
+    for ((index) = 0, (count) = yyjson_arr_size(array),                                              \
+        (item) = (count) ? unsafe_yyjson_get_first(array) : NULL;                                    \
+         (index) < (count); (index)++, (item) = unsafe_yyjson_get_next(item))
 
 /* True if the object has this very member name at this place of a foreach. */
 #define MISHAP_JSON_IS(key, literal)                      \

@@ -16,25 +16,58 @@ static void put_escape(mishap_buffer *buffer, unsigned char c)
     mishap_buffer_put(buffer, escape, escapes[c] == 'u' ? 6 : 2);
 }
 
-static void put_escaped(mishap_buffer *buffer, mishap_text text)
+/*
+ * Is there a byte among the eight that needs an escape? One below 0x20, or equal to one of the three others, leaves its
+ * high bit in the mask. Bytes of longer characters have that bit themselves; the last line lets them through, for they are
+ * never escaped.
+ */
+static bool word_needs_escape(uint64_t word)
+{
+    const uint64_t each = UINT64_C(0x0101010101010101), high = UINT64_C(0x8080808080808080);
+    uint64_t quote = word ^ (each * '"'), slash = word ^ (each * '\\'), del = word ^ (each * 127);
+    uint64_t mask = (word - each * 0x20) | (quote - each) | (slash - each) | (del - each);
+    return (mask & ~word & high) != 0;
+}
+
+/* Copy up to the first byte that needs an escape, and say how many that are. The last eight bytes may overlap. */
+static size_t copy_clean(char *to, const char *from, size_t length)
 {
     size_t done = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (escapes[c]) {
-            mishap_buffer_put(buffer, text.data + done, i - done);
-            put_escape(buffer, c);
-            done = i + 1;
+    uint64_t word;
+    for (; length - done >= 8; done += 8) {
+        memcpy(&word, from + done, 8);
+        if (word_needs_escape(word))
+            break;
+        memcpy(to + done, &word, 8);
+    }
+    if (done && done < length && length - done < 8) {
+        memcpy(&word, from + length - 8, 8);
+        if (!word_needs_escape(word)) {
+            memcpy(to + length - 8, &word, 8);
+            return length;
         }
     }
-    mishap_buffer_put(buffer, text.data + done, text.length - done);
+    for (; done < length && !escapes[(unsigned char)from[done]]; done++)
+        to[done] = from[done];
+    return done;
 }
 
 static void put_string(mishap_buffer *buffer, mishap_text text)
 {
-    mishap_buffer_put_char(buffer, '"');
-    if (text.length)
-        put_escaped(buffer, text);
+    if (!mishap_buffer_reserve(buffer, text.length + 2))
+        return;
+    buffer->data[buffer->length++] = '"';
+    for (size_t done = 0;;) {
+        size_t left = text.length - done;
+        size_t clean = left ? copy_clean(buffer->data + buffer->length, text.data + done, left) : 0;
+        buffer->length += clean;
+        done += clean;
+        if (done == text.length)
+            break;
+        put_escape(buffer, (unsigned char)text.data[done++]);
+        if (!mishap_buffer_reserve(buffer, text.length - done + 1))
+            return;
+    }
     mishap_buffer_put_char(buffer, '"');
 }
 
@@ -111,7 +144,7 @@ void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
     switch (yyjson_get_type(value)) {
     case YYJSON_TYPE_OBJ:
         mishap_json_open(buffer, '{');
-        yyjson_obj_foreach(value, index, count, key, item)
+        MISHAP_JSON_MEMBERS(value, index, count, key, item)
         {
             mishap_json_key(buffer, mishap_json_text(key));
             mishap_json_copy(buffer, item);
@@ -120,7 +153,7 @@ void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
         break;
     case YYJSON_TYPE_ARR:
         mishap_json_open(buffer, '[');
-        yyjson_arr_foreach(value, index, count, item) mishap_json_copy(buffer, item);
+        MISHAP_JSON_ITEMS(value, index, count, item) mishap_json_copy(buffer, item);
         mishap_json_close(buffer, ']');
         break;
     case YYJSON_TYPE_RAW:

@@ -13,10 +13,15 @@
 #include "base/buffer.h"
 #include "mishap/value.h"
 
-static inline void mishap_json_comma(mishap_buffer *buffer)
+static inline bool mishap_json_comma_due(const mishap_buffer *buffer)
 {
     char last = buffer->length ? buffer->data[buffer->length - 1] : '\n';
-    if (last != '{' && last != '[' && last != ':' && last != '\n')
+    return last != '{' && last != '[' && last != ':' && last != '\n';
+}
+
+static inline void mishap_json_comma(mishap_buffer *buffer)
+{
+    if (mishap_json_comma_due(buffer))
         mishap_buffer_put_char(buffer, ',');
 }
 
@@ -33,7 +38,12 @@ static inline void mishap_json_close(mishap_buffer *buffer, char bracket)
 
 /* The key of the next member: a literal that needs no escape, or any text. */
 #define MISHAP_JSON_KEY(buffer, literal) \
-    (mishap_json_comma(buffer), mishap_buffer_put((buffer), "\"" literal "\":", sizeof(literal) + 2))
+    mishap_json_quoted_key((buffer), ",\"" literal "\":", sizeof(literal) + 3)
+static inline void mishap_json_quoted_key(mishap_buffer *buffer, const char *key, size_t length)
+{
+    size_t skip = mishap_json_comma_due(buffer) ? 0 : 1;
+    mishap_buffer_put(buffer, key + skip, length - skip);
+}
 void mishap_json_key(mishap_buffer *buffer, mishap_text key);
 
 /* Values. Text must be valid UTF-8. */

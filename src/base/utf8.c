@@ -34,14 +34,28 @@ static bool plain_word(const char *at)
     return ((word | (word - low)) & high) == 0;
 }
 
-static size_t plain_length(mishap_text text)
+/* Copy text as long as it is plain: true if all of it is. Eight bytes at a time; the last eight may overlap. */
+static bool copy_plain(char *to, mishap_text text)
 {
-    size_t length = 0;
-    while (text.length - length >= 8 && plain_word(text.data + length))
-        length += 8;
-    while (length < text.length && text.data[length] > 0)
-        length++;
-    return length;
+    size_t done = 0;
+    for (; text.length - done >= 8; done += 8) {
+        if (!plain_word(text.data + done))
+            return false;
+        memcpy(to + done, text.data + done, 8);
+    }
+    if (done && done < text.length) {
+        done = text.length - 8;
+        if (!plain_word(text.data + done))
+            return false;
+        memcpy(to + done, text.data + done, 8);
+        return true;
+    }
+    for (; done < text.length; done++) {
+        if (text.data[done] <= 0)
+            return false;
+        to[done] = text.data[done];
+    }
+    return true;
 }
 
 size_t mishap_utf8_valid_length(mishap_text text)
@@ -63,7 +77,13 @@ size_t mishap_utf8_valid_length(mishap_text text)
 
 mishap_text mishap_utf8_clean(mishap_arena *arena, mishap_text text)
 {
-    if (plain_length(text) == text.length)
+    char *plain = mishap_arena_room(arena, text.length + 1);
+    if (plain && copy_plain(plain, text)) {
+        plain[text.length] = '\0';
+        arena->next = plain + text.length + 1;
+        return (mishap_text){ plain, text.length };
+    }
+    if (mishap_utf8_valid_length(text) == text.length && !memchr(text.data, 0, text.length))
         return mishap_arena_copy(arena, text);
 
     const unsigned char *end = (const unsigned char *)text.data + text.length;
@@ -73,9 +93,6 @@ mishap_text mishap_utf8_clean(mishap_arena *arena, mishap_text text)
         size += length ? length : REPLACEMENT_LENGTH;
         at += length ? length : 1;
     }
-    if (size == text.length) /* each replacement is longer than what it replaces, so there was none */
-        return mishap_arena_copy(arena, text);
-
     char *clean = mishap_arena_take(arena, size + 1), *to = clean;
     if (!clean)
         return (mishap_text){ NULL, 0 };

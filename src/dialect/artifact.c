@@ -1,16 +1,150 @@
-#include "dialect/parts.h"
+/*
+ * artifact: what an artifact answers to the agent that invoked it (seed 002).
+ *
+ *     {"success":false,"error":"transfer requires [from_id, to_id, amount]",
+ *      "code":"missing_argument","category":"validation","retriable":false,
+ *      "details":{"required":["from_id","to_id","amount"]}}
+ *
+ * Category and retry belong to the occurrence, so both are always written and never held against
+ * the catalog. `details` is the one open place: the context that was told, then what else this
+ * occurrence brings. It is left out when empty.
+ */
+#include "dialect/beside.h"
+
+/* Nothing in `details` has a fixed name. */
+static mishap_fixed_names nothing_fixed = { NULL };
+
+/* -- writing ----------------------------------------------------------------------------------- */
 
 static void render(const mishap_public *told, mishap_buffer *b)
 {
-    (void)told, (void)b;
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "success");
+    mishap_json_bool(b, false);
+    MISHAP_JSON_KEY(b, "error");
+    mishap_json_string(b, mishap_public_message(told));
+    MISHAP_JSON_KEY(b, "code");
+    mishap_json_string(b, told->code->snake);
+    MISHAP_JSON_KEY(b, "category");
+    mishap_json_string(b, mishap_text_of(mishap_category_name(told->category)));
+    MISHAP_JSON_KEY(b, "retriable");
+    mishap_json_bool(b, told->retryable);
+    if (mishap_has_beside(told, told->code)) {
+        MISHAP_JSON_KEY(b, "details");
+        mishap_json_open(b, '{');
+        mishap_put_beside(b, told, told->code, nothing_fixed);
+        mishap_json_close(b, '}');
+    }
+    mishap_json_close(b, '}');
 }
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
 static mishap *read(const mishap_source *source, mishap **out)
 {
-    (void)out;
-    return mishap_refuse(source, source->root, "placeholder");
+    size_t index, count;
+    yyjson_val *key, *value, *error = NULL, *code = NULL;
+    yyjson_val *category = NULL, *retriable = NULL, *details = NULL;
+    MISHAP_JSON_MEMBERS(source->root, index, count, key, value)
+    {
+        if (MISHAP_JSON_IS(key, "error"))
+            error = value;
+        else if (MISHAP_JSON_IS(key, "code"))
+            code = value;
+        else if (MISHAP_JSON_IS(key, "category"))
+            category = value;
+        else if (MISHAP_JSON_IS(key, "retriable"))
+            retriable = value;
+        else if (MISHAP_JSON_IS(key, "details"))
+            details = value;
+    }
+    if (!yyjson_is_str(code))
+        return mishap_refuse(source, code ? code : source->root,
+                             "There is no `code` that is a string.");
+    if (!yyjson_is_str(error))
+        return mishap_refuse(source, error ? error : source->root,
+                             "There is no `error` that is a string.");
+    mishap_category assumed = MISHAP_EXECUTION;
+    mishap_category_find(mishap_json_text(category), &assumed);
+    mishap *m = mishap_restore(MISHAP_SPELLING_SNAKE, mishap_json_text(code), assumed, 0,
+                               MISHAP_CODE_GENERAL_ERROR);
+    mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(error));
+    mishap_read_category(m, category);
+    mishap_read_retry(m, retriable, NULL);
+    mishap_read_beside(m, details, retriable, nothing_fixed);
+    return mishap_finish(m, out);
 }
+
+/* -- checking ---------------------------------------------------------------------------------- */
+
+static void check_success(mishap_check *c, yyjson_val *value)
+{
+    if (yyjson_is_true(value))
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`success` must be false in an error.");
+}
+
+static void check_code(mishap_check *c, yyjson_val *value)
+{
+    mishap_text name = mishap_json_text(value);
+    if (mishap_check_snake_name(c, value) && !mishap_catalog_find(MISHAP_SPELLING_SNAKE, name))
+        mishap_check_say(c, MISHAP_RULE_UNKNOWN_CODE, "`%.*s` is not in the catalog.",
+                         (int)name.length, name.data);
+}
+
+static const mishap_shape details_shape[] = {
+    MISHAP_SHAPE("context", .types = MISHAP_SHAPE_OBJECT),
+    MISHAP_SHAPE("fields", .types = MISHAP_SHAPE_ARRAY, .check = mishap_check_fields),
+    MISHAP_SHAPE("suggestion", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER,
+                 .check = mishap_check_not_negative),
+    MISHAP_SHAPE("cause", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("docs_url", .types = MISHAP_SHAPE_STRING, .check = mishap_check_url),
+    MISHAP_SHAPE("incident", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+};
+
+/* By default details are open, as in the seed; strict: what is named like an extra is one. */
+static void check_details(mishap_check *c, yyjson_val *value)
+{
+    if (!c->strict)
+        return;
+    mishap_check_object(c, value, details_shape, MISHAP_SHAPE_COUNT(details_shape), false);
+    if (yyjson_obj_size(value) == 0)
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "Details that say nothing are left out.");
+}
+
+static const mishap_shape shape[] = {
+    MISHAP_SHAPE("success", .types = MISHAP_SHAPE_BOOL, .required = true, .check = check_success),
+    MISHAP_SHAPE("error", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_message),
+    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_code),
+    MISHAP_SHAPE("category", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_category),
+    MISHAP_SHAPE("retriable", .types = MISHAP_SHAPE_BOOL, .required = true),
+    MISHAP_SHAPE("details", .types = MISHAP_SHAPE_OBJECT, .check = check_details),
+};
+
 static void check(mishap_check *c, yyjson_val *root)
 {
-    (void)c, (void)root;
+    if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true) || !c->strict)
+        return;
+    /* The advice stands one floor below the word that it must fit. */
+    yyjson_val *details = yyjson_obj_get(root, "details");
+    if (yyjson_is_false(yyjson_obj_get(root, "retriable")) &&
+        yyjson_is_int(yyjson_obj_get(details, "retry_after_ms"))) {
+        mishap_check_enter(c, (mishap_text)MISHAP_TEXT("details"));
+        mishap_check_say(c, MISHAP_RULE_RETRY_CONFLICT,
+                         "There is advice on when to retry, but `retriable` is false.");
+        mishap_check_leave(c);
+    }
 }
-const mishap_dialect mishap_artifact = { .name = "artifact", .render = render, .read = read, .check = check };
+
+const mishap_dialect mishap_artifact = {
+    .name = "artifact",
+    .media_type = "application/json",
+    .last_words = MISHAP_TEXT("{\"success\":false,\"error\":\"An internal error occurred.\","
+                              "\"code\":\"internal_error\",\"category\":\"system\","
+                              "\"retriable\":false}"),
+    .render = render,
+    .read = read,
+    .check = check,
+};

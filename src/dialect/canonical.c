@@ -12,30 +12,11 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_close(b, '}');
 }
 
-static mishap *read(const mishap_source *source, mishap **out)
-{
-    yyjson_val *root = source->root, *code = yyjson_obj_get(root, "code");
-    yyjson_val *message = yyjson_obj_get(root, "message");
-    if (!yyjson_is_str(code))
-        return mishap_refuse(source, code ? code : root, "There is no `code` that is a string.");
-    if (!mishap_code_name_valid(mishap_json_text(code)))
-        return mishap_refuse(source, code, "The `code` is not spelled in UPPER_SNAKE.");
-    if (message && !yyjson_is_str(message))
-        return mishap_refuse(source, message, "The `message` is not a string.");
-    mishap_category category = MISHAP_SYSTEM;
-    mishap_category_find(mishap_json_text(yyjson_obj_get(root, "category")), &category);
-    mishap *m = mishap_restore(MISHAP_SPELLING_NAME, mishap_json_text(code), category, 0,
-                               MISHAP_CODE_GENERAL_ERROR);
-    mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
-    mishap_read_canonical(m, root, MISHAP_WITH_SUBJECT);
-    return mishap_finish(m, out);
-}
-
 static void check_frames(mishap_check *check, yyjson_val *frames)
 {
     size_t index, count;
     yyjson_val *frame;
-    yyjson_arr_foreach(frames, index, count, frame)
+    MISHAP_JSON_ITEMS(frames, index, count, frame)
     {
         mishap_check_enter_item(check, index);
         if (!yyjson_is_str(frame))
@@ -67,6 +48,58 @@ static void check(mishap_check *c, yyjson_val *root)
 {
     if (mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true))
         mishap_check_retry(c, root, "retryable", "retry_after_ms");
+}
+
+/*
+ * Documents of other dialects come from anywhere and are read as far as they can be understood. This one is our own, and
+ * is to lose nothing: what would be left out is refused. Only what the catalog can supply may be absent.
+ */
+struct refusal {
+    const mishap_source *source;
+    mishap *failure; /* the first */
+};
+
+static void refuse(void *state, const mishap_finding *finding)
+{
+    struct refusal *refusal = state;
+    bool supplied = strcmp(finding->rule, "empty-text") == 0 ||
+                    (strcmp(finding->rule, "missing-member") == 0 && finding->place.length == 0);
+    if (refusal->failure || supplied || finding->severity == MISHAP_WARNING)
+        return;
+    yyjson_val *value = yyjson_ptr_getn(refusal->source->root, finding->place.data, finding->place.length);
+    refusal->failure =
+        mishap_refuse(refusal->source, value ? value : refusal->source->root, "%s", finding->sentence.data);
+}
+
+static mishap *refuse_what_is_wrong(const mishap_source *source)
+{
+    struct refusal refusal = { source, NULL };
+    mishap_check c;
+    c.dialect = &mishap_canonical;
+    c.strict = false;
+    c.found = refuse;
+    c.state = &refusal;
+    c.path.depth = 0;
+    c.no_memory = false;
+    check(&c, source->root);
+    return refusal.failure || !c.no_memory ? refusal.failure : mishap_out_of_memory();
+}
+
+static mishap *read(const mishap_source *source, mishap **out)
+{
+    yyjson_val *root = source->root, *code = yyjson_obj_get(root, "code");
+    if (!yyjson_is_str(code))
+        return mishap_refuse(source, code ? code : root, "There is no `code` that is a string.");
+    mishap *refusal = refuse_what_is_wrong(source);
+    if (refusal)
+        return refusal;
+    mishap_category category = MISHAP_SYSTEM;
+    mishap_category_find(mishap_json_text(yyjson_obj_get(root, "category")), &category);
+    mishap *m = mishap_restore(MISHAP_SPELLING_NAME, mishap_json_text(code), category, 0,
+                               MISHAP_CODE_GENERAL_ERROR);
+    mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(yyjson_obj_get(root, "message")));
+    mishap_read_canonical(m, root, MISHAP_WITH_SUBJECT);
+    return mishap_finish(m, out);
 }
 
 const mishap_dialect mishap_canonical = {

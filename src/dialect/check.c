@@ -21,8 +21,9 @@ const mishap_rule *mishap_rules(void)
 }
 
 /* A document is quoted in findings, and may be anything: what is not UTF-8 in it becomes U+FFFD. */
-static void report(mishap_check *check, mishap_rule_id rule, mishap_text place, const char *format,
-                   va_list arguments)
+__attribute__((format(printf, 4, 0))) static void report(mishap_check *check, mishap_rule_id rule,
+                                                          mishap_text place, const char *format,
+                                                          va_list arguments)
 {
     char sentence[512], storage[2048];
     int printed = vsnprintf(sentence, sizeof sentence, format, arguments);
@@ -66,43 +67,26 @@ void mishap_check_say_at(mishap_check *check, const char *place, mishap_rule_id 
     va_end(arguments);
 }
 
-/* -- places --------------------------------------------------------------------------------------------------- */
-
-void mishap_check_enter(mishap_check *check, mishap_text key)
-{
-    check->path.steps[check->path.depth++] = (struct mishap_json_step){ key, 0 };
-}
-
-void mishap_check_enter_item(mishap_check *check, size_t index)
-{
-    check->path.steps[check->path.depth++] = (struct mishap_json_step){ { NULL, 0 }, index };
-}
-
-void mishap_check_leave(mishap_check *check)
-{
-    check->path.depth--;
-}
-
 /* -- shapes --------------------------------------------------------------------------------------------------- */
+
+/* By the type and subtype of yyjson, which are the low five bits of a value's tag. */
+static const uint8_t types_by_tag[32] = {
+    [YYJSON_TYPE_STR] = MISHAP_SHAPE_STRING,
+    [YYJSON_TYPE_STR | YYJSON_SUBTYPE_NOESC] = MISHAP_SHAPE_STRING,
+    [YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_FALSE] = MISHAP_SHAPE_BOOL,
+    [YYJSON_TYPE_BOOL | YYJSON_SUBTYPE_TRUE] = MISHAP_SHAPE_BOOL,
+    [YYJSON_TYPE_ARR] = MISHAP_SHAPE_ARRAY,
+    [YYJSON_TYPE_OBJ] = MISHAP_SHAPE_OBJECT,
+    [YYJSON_TYPE_NUM | YYJSON_SUBTYPE_UINT] = MISHAP_SHAPE_NUMBER | MISHAP_SHAPE_INTEGER,
+    [YYJSON_TYPE_NUM | YYJSON_SUBTYPE_SINT] = MISHAP_SHAPE_NUMBER | MISHAP_SHAPE_INTEGER,
+    [YYJSON_TYPE_NUM | YYJSON_SUBTYPE_REAL] = MISHAP_SHAPE_NUMBER,
+    [YYJSON_TYPE_RAW] = MISHAP_SHAPE_NUMBER, /* an integer with too many digits for 64 bits */
+    [YYJSON_TYPE_NULL] = MISHAP_SHAPE_NULL,
+};
 
 static unsigned type_of(yyjson_val *value)
 {
-    switch (yyjson_get_type(value)) {
-    case YYJSON_TYPE_STR:
-        return MISHAP_SHAPE_STRING;
-    case YYJSON_TYPE_BOOL:
-        return MISHAP_SHAPE_BOOL;
-    case YYJSON_TYPE_ARR:
-        return MISHAP_SHAPE_ARRAY;
-    case YYJSON_TYPE_OBJ:
-        return MISHAP_SHAPE_OBJECT;
-    case YYJSON_TYPE_NUM:
-        return yyjson_is_real(value) ? MISHAP_SHAPE_NUMBER : MISHAP_SHAPE_NUMBER | MISHAP_SHAPE_INTEGER;
-    case YYJSON_TYPE_RAW: /* too many digits for 64 bits */
-        return MISHAP_SHAPE_NUMBER;
-    default:
-        return MISHAP_SHAPE_NULL;
-    }
+    return types_by_tag[unsafe_yyjson_get_tag(value) & 31];
 }
 
 /* "a string", "a number or null" … for the sentence. */
@@ -127,24 +111,33 @@ static void name_types(unsigned types, char *names, size_t size)
     }
 }
 
-static bool check_type(mishap_check *check, yyjson_val *value, unsigned types)
+static void say_wrong_type(mishap_check *check, unsigned type, unsigned types)
 {
     char wanted[128], given[128];
-    unsigned type = type_of(value);
-    if (type & types)
-        return true;
     name_types(types, wanted, sizeof wanted);
     name_types(type & MISHAP_SHAPE_INTEGER ? MISHAP_SHAPE_INTEGER : type, given, sizeof given);
     mishap_check_say(check, MISHAP_RULE_WRONG_TYPE, "This must be %s, not %s.", wanted, given);
+}
+
+static bool check_type(mishap_check *check, yyjson_val *value, unsigned types)
+{
+    unsigned type = type_of(value);
+    if (type & types)
+        return true;
+    say_wrong_type(check, type, types);
     return false;
 }
 
-static size_t find_shape(const mishap_shape *shapes, size_t count, mishap_text key)
+/* Members mostly come in the order of the shapes, so the search goes on where the last one ended. */
+static size_t find_shape(const mishap_shape *shapes, size_t count, size_t from, mishap_text key)
 {
-    size_t i = 0;
-    while (i < count && !mishap_text_equal(shapes[i].key, key))
-        i++;
-    return i;
+    for (size_t tried = 0; tried < count; tried++, from++) {
+        if (from >= count)
+            from = 0;
+        if (shapes[from].key.length == key.length && memcmp(shapes[from].key.data, key.data, key.length) == 0)
+            return from;
+    }
+    return count;
 }
 
 bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_shape *shapes, size_t count,
@@ -153,6 +146,7 @@ bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_s
     size_t index, members;
     yyjson_val *key, *value;
     uint64_t seen = 0;
+    size_t found = 0;
     if (!yyjson_is_obj(object)) {
         if (check->path.depth == 0)
             mishap_check_say(check, MISHAP_RULE_WRONG_ROOT, "The document must be an object.");
@@ -160,10 +154,10 @@ bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_s
             check_type(check, object, MISHAP_SHAPE_OBJECT);
         return false;
     }
-    yyjson_obj_foreach(object, index, members, key, value)
+    MISHAP_JSON_MEMBERS(object, index, members, key, value)
     {
         mishap_text name = mishap_json_text(key);
-        size_t found = find_shape(shapes, count, name);
+        found = find_shape(shapes, count, found, name);
         mishap_check_enter(check, name);
         if (found < count) {
             seen |= UINT64_C(1) << found;
@@ -185,7 +179,7 @@ void mishap_check_items(mishap_check *check, yyjson_val *array, void (*item)(mis
 {
     size_t index, count;
     yyjson_val *value;
-    yyjson_arr_foreach(array, index, count, value)
+    MISHAP_JSON_ITEMS(array, index, count, value)
     {
         mishap_check_enter_item(check, index);
         item(check, value);
@@ -243,20 +237,21 @@ static bool lower_snake(mishap_text name)
 {
     if (name.length == 0 || !(name.data[0] >= 'a' && name.data[0] <= 'z'))
         return false;
-    for (size_t i = 1; i < name.length; i++) {
-        char c = name.data[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'))
+    static const bool allowed[256] = { ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true };
+    for (size_t i = 1; i < name.length; i++)
+        if (!allowed[(unsigned char)name.data[i]])
             return false;
-    }
     return true;
 }
 
-void mishap_check_snake_name(mishap_check *check, yyjson_val *value)
+bool mishap_check_snake_name(mishap_check *check, yyjson_val *value)
 {
     mishap_text name = mishap_json_text(value);
-    if (!lower_snake(name))
-        mishap_check_say(check, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in lower_snake.",
-                         (int)name.length, name.data);
+    if (lower_snake(name))
+        return true;
+    mishap_check_say(check, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in lower_snake.",
+                     (int)name.length, name.data);
+    return false;
 }
 
 void mishap_check_category(mishap_check *check, yyjson_val *value)
@@ -271,15 +266,7 @@ void mishap_check_category(mishap_check *check, yyjson_val *value)
 
 void mishap_check_url(mishap_check *check, yyjson_val *value)
 {
-    mishap_text url = mishap_json_text(value);
-    size_t scheme = 0;
-    while (scheme < url.length && (((url.data[scheme] | 32) >= 'a' && (url.data[scheme] | 32) <= 'z') ||
-                                   (scheme && strchr("+-.0123456789", url.data[scheme]))))
-        scheme++;
-    bool sound = scheme > 0 && scheme + 1 < url.length && url.data[scheme] == ':';
-    for (size_t i = 0; i < url.length; i++)
-        sound = sound && (unsigned char)url.data[i] > ' ' && !strchr("<>\"{}|\\^`", url.data[i]);
-    if (!sound)
+    if (!mishap_url_valid(mishap_json_text(value)))
         mishap_check_say(check, MISHAP_RULE_NOT_A_URL, "This is not an absolute URL.");
 }
 
@@ -330,37 +317,45 @@ static const struct known_error {
     { MISHAP_TEXT("pattern_mismatch"), false, true },
 };
 
-static void check_known_error(mishap_check *check, yyjson_val *field, mishap_text name)
+static void check_known_error(mishap_check *check, mishap_text name, bool expected, bool bounds)
 {
     const struct known_error *known = NULL;
-    for (size_t i = 0; i < sizeof known_errors / sizeof *known_errors; i++)
+    for (size_t i = 0; i < sizeof known_errors / sizeof *known_errors && !known; i++)
         if (mishap_text_equal(known_errors[i].name, name))
             known = &known_errors[i];
-    if (!known) {
+    if (!known)
         mishap_check_say(check, MISHAP_RULE_UNKNOWN_FIELD_ERROR, "`%.*s` is none of the five field errors.",
                          (int)name.length, name.data);
-        return;
-    }
-    bool expected = yyjson_obj_get(field, "expected");
-    bool bounds = yyjson_obj_get(field, "min") || yyjson_obj_get(field, "max");
-    if (known->bounds && !bounds && !expected)
+    else if (known->bounds && !bounds && !expected)
         mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say `min` or `max`.", known->name.data);
-    if (known->expected && !expected)
+    else if (known->expected && !expected)
         mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say what was `expected`.", known->name.data);
-    if (!known->bounds && bounds)
+    else if (!known->bounds && bounds)
         mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s has no `min` and `max`.", known->name.data);
 }
 
 static void check_field(mishap_check *check, yyjson_val *field)
 {
+    size_t index, count;
+    yyjson_val *key, *value, *error = NULL, *expected = NULL, *min = NULL, *max = NULL;
     if (!mishap_check_object(check, field, field_shape, MISHAP_SHAPE_COUNT(field_shape), true))
         return;
-    yyjson_val *min = yyjson_obj_get(field, "min"), *max = yyjson_obj_get(field, "max");
+    MISHAP_JSON_MEMBERS(field, index, count, key, value)
+    {
+        if (MISHAP_JSON_IS(key, "error"))
+            error = value;
+        else if (MISHAP_JSON_IS(key, "expected"))
+            expected = value;
+        else if (MISHAP_JSON_IS(key, "min"))
+            min = value;
+        else if (MISHAP_JSON_IS(key, "max"))
+            max = value;
+    }
     if (yyjson_is_num(min) && yyjson_is_num(max) && yyjson_get_num(min) > yyjson_get_num(max))
         mishap_check_say(check, MISHAP_RULE_FIELD_BOUNDS, "`min` is greater than `max`.");
-    mishap_text name = mishap_json_text(yyjson_obj_get(field, "error"));
+    mishap_text name = mishap_json_text(error);
     if (lower_snake(name))
-        check_known_error(check, field, name);
+        check_known_error(check, name, expected != NULL, min || max);
 }
 
 void mishap_check_fields(mishap_check *check, yyjson_val *value)

@@ -26,9 +26,18 @@ __attribute__((format(printf, 4, 5))) void mishap_check_say_at(mishap_check *che
                                                                mishap_rule_id rule, const char *format, ...);
 
 /* Go into a member or an item for the time of a check, and out again. */
-void mishap_check_enter(mishap_check *check, mishap_text key);
-void mishap_check_enter_item(mishap_check *check, size_t index);
-void mishap_check_leave(mishap_check *check);
+static inline void mishap_check_enter(mishap_check *check, mishap_text key)
+{
+    check->path.steps[check->path.depth++].key = key;
+}
+static inline void mishap_check_enter_item(mishap_check *check, size_t index)
+{
+    check->path.steps[check->path.depth++] = (struct mishap_json_step){ { NULL, 0 }, index };
+}
+static inline void mishap_check_leave(mishap_check *check)
+{
+    check->path.depth--;
+}
 
 /* -- shapes --------------------------------------------------------------------------------------------------- */
 
@@ -70,7 +79,7 @@ void mishap_check_message(mishap_check *check, yyjson_val *value);    /* not emp
 void mishap_check_sentence(mishap_check *check, yyjson_val *value);   /* … and a complete sentence */
 void mishap_check_not_empty(mishap_check *check, yyjson_val *value);  /* a string with something in it */
 void mishap_check_code_name(mishap_check *check, yyjson_val *value);  /* UPPER_SNAKE */
-void mishap_check_snake_name(mishap_check *check, yyjson_val *value); /* lower_snake */
+bool mishap_check_snake_name(mishap_check *check, yyjson_val *value); /* lower_snake; false if not */
 void mishap_check_category(mishap_check *check, yyjson_val *value);
 void mishap_check_url(mishap_check *check, yyjson_val *value);        /* absolute: scheme and something after it */
 void mishap_check_not_negative(mishap_check *check, yyjson_val *value);

@@ -17,7 +17,8 @@ static void put_upper(mishap_buffer *b, mishap_text name)
     mishap_buffer_put_char(b, '"');
     for (size_t i = 0; i < name.length; i++) {
         char c = name.data[i];
-        mishap_buffer_put_char(b, c >= 'a' && c <= 'z' ? (char)(c - 32) : c);
+        bool kept = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        mishap_buffer_put_char(b, c >= 'a' && c <= 'z' ? (char)(c - 32) : kept ? c : '_');
     }
     mishap_buffer_put_char(b, '"');
 }
@@ -58,8 +59,24 @@ static void put_field(mishap_buffer *b, const mishap_field *field)
     mishap_buffer_release(&sentence);
 }
 
-static void put_error(mishap_buffer *b, const mishap_public *told)
+/* The id of the incident comes last, and what was told by that name gives way to it. */
+static void put_context(mishap_buffer *b, const mishap_public *told)
 {
+    MISHAP_JSON_KEY(b, "context");
+    mishap_json_open(b, '{');
+    for (const mishap_member *member = told->context; member; member = member->next) {
+        if (told->incident.length && mishap_text_equal(member->key, (mishap_text)MISHAP_TEXT("incident")))
+            continue;
+        mishap_json_key(b, member->key);
+        mishap_json_value(b, &member->value);
+    }
+    MISHAP_JSON_TEXT_MEMBER(b, "incident", told->incident);
+    mishap_json_close(b, '}');
+}
+
+static void put_error(mishap_buffer *b, const mishap_envelope *envelope)
+{
+    const mishap_public *told = envelope->error;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "code");
     mishap_json_string(b, told->code->name);
@@ -68,14 +85,9 @@ static void put_error(mishap_buffer *b, const mishap_public *told)
     MISHAP_JSON_TEXT_MEMBER(b, "cause", told->cause);
     MISHAP_JSON_TEXT_MEMBER(b, "suggestion", mishap_public_suggestion(told));
     MISHAP_JSON_TEXT_MEMBER(b, "docs_url", mishap_public_docs_url(told));
-    if (told->context || told->incident.length) {
-        MISHAP_JSON_KEY(b, "context");
-        mishap_json_open(b, '{');
-        mishap_put_context_members(b, told);
-        MISHAP_JSON_TEXT_MEMBER(b, "incident", told->incident);
-        mishap_json_close(b, '}');
-    }
-    if (told->retry_stated) {
+    if (told->context || told->incident.length)
+        put_context(b, told);
+    if (told->retry_stated || told->retry_after_ms >= 0) {
         MISHAP_JSON_KEY(b, "retryable");
         mishap_json_bool(b, told->retryable);
     }
@@ -83,6 +95,8 @@ static void put_error(mishap_buffer *b, const mishap_public *told)
         MISHAP_JSON_KEY(b, "retry_after_ms");
         mishap_json_int(b, told->retry_after_ms);
     }
+    MISHAP_JSON_TEXT_MEMBER(b, "phase", mishap_text_of(envelope->phase));
+    MISHAP_JSON_TEXT_MEMBER(b, "signal", mishap_text_of(envelope->signal));
     if (told->fields) {
         MISHAP_JSON_KEY(b, "errors");
         mishap_json_open(b, '[');
@@ -105,13 +119,12 @@ void mishap_envelope_put(mishap_buffer *b, const mishap_envelope *envelope)
         mishap_json_null(b);
     MISHAP_JSON_KEY(b, "error");
     if (envelope->error)
-        put_error(b, envelope->error);
+        put_error(b, envelope);
     else
         mishap_json_null(b);
     MISHAP_JSON_KEY(b, "warnings");
     mishap_json_open(b, '[');
-    for (size_t i = 0; i < envelope->warning_count; i++)
-        mishap_json_string(b, envelope->warnings[i]);
+    mishap_buffer_put_text(b, envelope->warnings);
     mishap_json_close(b, ']');
     MISHAP_JSON_KEY(b, "meta");
     mishap_json_open(b, '{');
@@ -123,6 +136,11 @@ void mishap_envelope_put(mishap_buffer *b, const mishap_envelope *envelope)
     }
     mishap_json_close(b, '}');
     mishap_json_close(b, '}');
+}
+
+void mishap_envelope_put_field_sentence(mishap_buffer *b, const mishap_field *field)
+{
+    mishap_put_field_sentence(b, field);
 }
 
 static void render(const mishap_public *told, mishap_buffer *b)
@@ -148,7 +166,7 @@ static void read_errors(mishap *m, yyjson_val *errors)
     size_t index, count;
     yyjson_val *item;
     char error[128];
-    yyjson_arr_foreach(errors, index, count, item)
+    MISHAP_JSON_ITEMS(errors, index, count, item)
     {
         yyjson_val *param = yyjson_obj_get(item, "param"), *code = yyjson_obj_get(item, "code");
         if (!yyjson_is_str(param) || !yyjson_is_str(code) || !lower(mishap_json_text(code), error, sizeof error))
@@ -166,9 +184,10 @@ static void read_context(mishap *m, yyjson_val *context)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    yyjson_obj_foreach(context, index, count, key, value)
+    MISHAP_JSON_MEMBERS(context, index, count, key, value)
     {
-        if (MISHAP_JSON_IS(key, "incident") && yyjson_is_str(value))
+        bool last = index + 1 == count; /* as it is written */
+        if (last && MISHAP_JSON_IS(key, "incident") && yyjson_is_str(value) && yyjson_get_len(value))
             mishap_restore_part(m, MISHAP_PART_INCIDENT, mishap_json_text(value));
         else
             mishap_read_member(m, mishap_json_text(key), value);
@@ -220,9 +239,18 @@ static void check_phase(mishap_check *c, yyjson_val *value)
     check_one_of(c, value, words);
 }
 
+/* What is wrong with a parameter has a name of its own, which need not be in the catalog and may be one letter. */
+static void check_item_code(mishap_check *c, yyjson_val *value)
+{
+    mishap_text name = mishap_json_text(value);
+    bool letter = name.length == 1 && name.data[0] >= 'A' && name.data[0] <= 'Z';
+    if (!letter && !mishap_code_name_valid(name))
+        mishap_check_code_name(c, value);
+}
+
 static const mishap_shape item_shape[] = {
     MISHAP_SHAPE("param", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_not_empty),
-    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_code_name),
+    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_item_code),
     MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_message),
     MISHAP_SHAPE("value", .types = MISHAP_SHAPE_ANY),
 };

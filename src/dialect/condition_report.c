@@ -55,6 +55,8 @@ static bool marker_at(const char *at, const char *end, size_t *backslashes)
 
 static void put_escaped(mishap_buffer *b, mishap_text text)
 {
+    if (text.length == 0)
+        return;
     const char *done = text.data, *end = text.data + text.length, *at = text.data;
     while (at < end && (at = memchr(at, '[', (size_t)(end - at)))) {
         size_t backslashes;
@@ -72,6 +74,8 @@ static void put_escaped(mishap_buffer *b, mishap_text text)
 
 static void put_unescaped(mishap_buffer *b, mishap_text text)
 {
+    if (text.length == 0)
+        return;
     const char *done = text.data, *end = text.data + text.length, *at = text.data;
     while (at < end && (at = memchr(at, '[', (size_t)(end - at)))) {
         size_t backslashes;
@@ -121,7 +125,9 @@ static void put_type(mishap_buffer *b, const mishap_public *told)
 /* A frame is one line with a form in parentheses. */
 static void put_frame(mishap_buffer *b, mishap_text text)
 {
-    bool form = memchr(text.data, '(', text.length) != NULL;
+    /* What is cut away does not count: the parenthesis must be in what is left. */
+    size_t shown = text.length <= FRAME_LIMIT ? text.length : FRAME_LIMIT - frame_cut_mark.length;
+    bool form = memchr(text.data, '(', shown) != NULL;
     size_t limit = form ? FRAME_LIMIT : FRAME_LIMIT - 2;
     if (blank(text)) {
         MISHAP_PUT(b, "(...)");
@@ -288,7 +294,7 @@ static void read_frames(mishap *m, mishap_text backtrace, mishap_buffer *scratch
 
 static mishap *refuse(const char *sentence)
 {
-    mishap *m = mishap_raise(MALFORMED_INPUT, "%s (line 1, column 1)", sentence);
+    mishap *m = mishap_raise(MALFORMED_INPUT, "At line 1, column 1: %s", sentence);
     return mishap_tell(mishap_tell(m, "line", 1), "column", 1);
 }
 
@@ -372,9 +378,10 @@ static void check_type(mishap_check *c, mishap_text document, const struct secti
     }
     for (size_t i = 0; i < found->type.length; i++) {
         char letter = found->type.data[i];
-        if ((unsigned char)letter <= ' ' || (letter >= 'a' && letter <= 'z')) {
-            SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_SPELLING,
-                "The condition type must be one word in capitals.");
+        /* Types are in capitals, but a program may name one otherwise: |like this|. */
+        if ((unsigned char)letter <= ' ' || (c->strict && letter >= 'a' && letter <= 'z')) {
+            SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_SPELLING, "The condition type must be one word%s.",
+                c->strict ? " in capitals" : "");
             return;
         }
     }
@@ -403,7 +410,7 @@ static void check_frames(mishap_check *c, mishap_text document, const struct sec
     size_t expected = 0, number;
     bool ended = false;
     while (next_line(&rest, &line)) {
-        if (line.length == 0)
+        if (blank(line))
             continue;
         if (mishap_text_equal(line, more_frames)) {
             ended = true;
@@ -445,8 +452,10 @@ static void check_text(mishap_check *c, mishap_text document)
         SAY(c, document, backtrace, MISHAP_RULE_SECTION_ORDER, "[Backtrace] stands before [ERROR].");
     if (!whole)
         return;
-    if (output && output > error)
+    if (output && output > error) {
         SAY(c, document, output, MISHAP_RULE_SECTION_ORDER, "[stdout] stands after [ERROR].");
+        return; /* what follows would be taken for frames */
+    }
     check_layout(c, document, &found);
     check_forged(c, document, &found);
     check_type(c, document, &found);

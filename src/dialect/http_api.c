@@ -19,10 +19,11 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_string(b, code->http_name);
     MISHAP_JSON_KEY(b, "message");
     mishap_json_string(b, message);
-    if (told->fields) {
+    /* What is masked has no details, on this wire as in the checks below. */
+    if (told->fields && !code->masked) {
         MISHAP_JSON_KEY(b, "details");
         mishap_put_fields(b, told);
-    } else if (told->context) {
+    } else if (told->context && !code->masked) {
         MISHAP_JSON_KEY(b, "details");
         mishap_put_context(b, told);
     }
@@ -33,7 +34,7 @@ static mishap *read(const mishap_source *source, mishap **out)
 {
     size_t index, count;
     yyjson_val *key, *value, *error = NULL, *message = NULL, *details = NULL;
-    yyjson_obj_foreach(source->root, index, count, key, value)
+    MISHAP_JSON_MEMBERS(source->root, index, count, key, value)
     {
         if (MISHAP_JSON_IS(key, "error"))
             error = value;
@@ -62,7 +63,10 @@ static void check_error(mishap_check *c, yyjson_val *value)
 {
     static const char *const listed[] = { "bad_request", "not_found", "validation_error",
                                           "internal_server_error" };
-    mishap_check_snake_name(c, value);
+    if (!mishap_check_snake_name(c, value))
+        return;
+    if (!c->strict)
+        return;
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
         if (yyjson_equals_str(value, listed[i]))
             return;
@@ -90,7 +94,8 @@ static void check(mishap_check *c, yyjson_val *root)
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), true))
         return;
     yyjson_val *error = yyjson_obj_get(root, "error"), *details = yyjson_obj_get(root, "details");
-    if (yyjson_equals_str(error, "validation_error") && (!details || yyjson_arr_size(details) == 0))
+    bool silent = details ? yyjson_is_arr(details) && yyjson_arr_size(details) == 0 : c->strict;
+    if (yyjson_equals_str(error, "validation_error") && silent)
         mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "A validation error must name a field in `details`.");
     if (yyjson_equals_str(error, "internal_server_error") && details)
         mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "An internal server error has no `details`.");

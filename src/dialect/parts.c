@@ -98,26 +98,61 @@ static void put_plain(mishap_buffer *b, const char *before, const mishap_value *
         mishap_json_bare(b, value);
 }
 
+/* Errors that are told by their name alone. */
+static const struct {
+    mishap_text error;
+    const char *words;
+} phrases[] = {
+    { MISHAP_TEXT("field_required"), " is required." },
+    { MISHAP_TEXT("unknown_option"), " is not an option here" },
+    { MISHAP_TEXT("unexpected_argument"), " is one argument too many." },
+    { MISHAP_TEXT("given_twice"), " was given twice." },
+    { MISHAP_TEXT("missing_value"), " needs a value." },
+    { MISHAP_TEXT("not_utf8"), " is not valid UTF-8." },
+    { MISHAP_TEXT("unreadable_file"), " names a file that cannot be read." },
+    { MISHAP_TEXT("secret_in_arguments"), " is a secret: give it through the environment or a file (@FILE)." },
+};
+
+static bool put_phrase(mishap_buffer *b, const mishap_field *field)
+{
+    for (size_t i = 0; i < sizeof phrases / sizeof *phrases; i++) {
+        if (!mishap_text_equal(field->error, phrases[i].error))
+            continue;
+        mishap_buffer_put_text(b, mishap_text_of(phrases[i].words));
+        if (strchr(phrases[i].words, '.'))
+            return true;
+        if (field->expected.kind == MISHAP_KIND_TEXT)
+            put_plain(b, "; did you mean ", &field->expected);
+        mishap_buffer_put_text(b, mishap_text_of(field->expected.kind == MISHAP_KIND_TEXT ? "?" : "."));
+        return true;
+    }
+    return false;
+}
+
+static void put_bounds(mishap_buffer *b, const mishap_field *field)
+{
+    bool length = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_length"));
+    bool low = field->min.kind != MISHAP_KIND_NONE;
+    mishap_buffer_put_text(b, mishap_text_of(length ? " must have" : " must be"));
+    if (low)
+        put_plain(b, " at least ", &field->min);
+    if (field->max.kind != MISHAP_KIND_NONE)
+        put_plain(b, low ? " and at most " : " at most ", &field->max);
+    if (length)
+        MISHAP_PUT(b, " characters");
+}
+
 void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
 {
     mishap_buffer_put_text(b, field->field);
-    if (mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("field_required"))) {
-        MISHAP_PUT(b, " is required.");
+    if (put_phrase(b, field))
         return;
-    }
-    bool bounds = field->min.kind != MISHAP_KIND_NONE || field->max.kind != MISHAP_KIND_NONE;
-    bool length = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_length"));
-    if (bounds) {
-        mishap_buffer_put_text(b, mishap_text_of(length ? " must have" : " must be"));
-        if (field->min.kind != MISHAP_KIND_NONE)
-            put_plain(b, " at least ", &field->min);
-        if (field->max.kind != MISHAP_KIND_NONE)
-            put_plain(b, field->min.kind != MISHAP_KIND_NONE ? " and at most " : " at most ", &field->max);
-        if (length)
-            MISHAP_PUT(b, " characters");
+    if (field->min.kind != MISHAP_KIND_NONE || field->max.kind != MISHAP_KIND_NONE) {
+        put_bounds(b, field);
     } else if (field->expected.kind != MISHAP_KIND_NONE) {
         bool pattern = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("pattern_mismatch"));
-        put_plain(b, pattern ? " must match " : " must be: ", &field->expected);
+        bool choice = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_choice"));
+        put_plain(b, pattern ? " must match " : choice ? " must be one of " : " must be: ", &field->expected);
     } else {
         MISHAP_PUT(b, " is not valid: ");
         mishap_buffer_put_text(b, field->error);
@@ -131,21 +166,23 @@ void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
 
 /* A value as one that can be told. What is no scalar is written into `scratch`, which is empty; the result points
  * there. */
-static mishap_value value_of(yyjson_val *value, mishap_buffer *scratch)
+static void value_of(yyjson_val *value, mishap_value *to, mishap_buffer *scratch)
 {
-    if (!value)
-        return mishap_value_none();
-    if (!yyjson_is_ctn(value) && !yyjson_is_raw(value))
-        return mishap_json_scalar(value);
-    mishap_json_copy(scratch, value);
-    return (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_buffer_text(scratch) };
+    if (!value) {
+        to->kind = MISHAP_KIND_NONE;
+    } else if (!yyjson_is_ctn(value) && !yyjson_is_raw(value)) {
+        *to = mishap_json_scalar(value);
+    } else {
+        mishap_json_copy(scratch, value);
+        *to = (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_buffer_text(scratch) };
+    }
 }
 
 void mishap_read_member(mishap *m, mishap_text key, yyjson_val *value)
 {
-    mishap_buffer scratch;
-    mishap_buffer_init(&scratch, NULL, 0);
-    mishap_value told = value_of(value, &scratch);
+    mishap_buffer scratch = { 0 };
+    mishap_value told;
+    value_of(value, &told, &scratch);
     if (scratch.failed)
         mishap_restore_failed(m);
     else
@@ -157,7 +194,7 @@ void mishap_read_context(mishap *m, yyjson_val *object)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    yyjson_obj_foreach(object, index, count, key, value) mishap_read_member(m, mishap_json_text(key), value);
+    MISHAP_JSON_MEMBERS(object, index, count, key, value) mishap_read_member(m, mishap_json_text(key), value);
 }
 
 /* A number at the start of the text, and how long it is; 0 if there is none. */
@@ -197,54 +234,78 @@ static bool read_range(mishap_text text, mishap_value *min, mishap_value *max)
     return true;
 }
 
+/* With values of any type: those that are no scalars need room to be written. */
+static void read_field_with_json(mishap *m, mishap_field *field, yyjson_val *const values[4])
+{
+    mishap_value *to[4] = { &field->expected, &field->actual, &field->min, &field->max };
+    mishap_buffer scratch[4] = { { 0 } };
+    bool failed = false;
+    for (int i = 0; i < 4; i++) {
+        value_of(values[i], to[i], &scratch[i]);
+        failed = failed || scratch[i].failed;
+    }
+    if (failed)
+        mishap_restore_failed(m);
+    else
+        mishap_field_add(m, field);
+    for (int i = 0; i < 4; i++)
+        mishap_buffer_release(&scratch[i]);
+}
+
+static bool is_scalar(yyjson_val *value)
+{
+    return !yyjson_is_ctn(value) && !yyjson_is_raw(value);
+}
+
 void mishap_read_field(mishap *m, mishap_text name, mishap_text error, yyjson_val *expected, yyjson_val *actual,
                        yyjson_val *min, yyjson_val *max)
 {
-    mishap_buffer scratch[4];
-    for (int i = 0; i < 4; i++)
-        mishap_buffer_init(&scratch[i], NULL, 0);
-    mishap_field field = {
-        .field = name,
-        .error = error,
-        .expected = value_of(expected, &scratch[0]),
-        .actual = value_of(actual, &scratch[1]),
-        .min = value_of(min, &scratch[2]),
-        .max = value_of(max, &scratch[3]),
-    };
-    bool ranged = mishap_text_equal(error, (mishap_text)MISHAP_TEXT("value_out_of_range")) ||
-                  mishap_text_equal(error, (mishap_text)MISHAP_TEXT("invalid_length"));
-    if (ranged && !min && !max && yyjson_is_str(expected) &&
+    mishap_field field;
+    field.field = name;
+    field.error = error;
+    if (!is_scalar(expected) || !is_scalar(actual) || !is_scalar(min) || !is_scalar(max)) {
+        yyjson_val *values[] = { expected, actual, min, max };
+        read_field_with_json(m, &field, values);
+        return;
+    }
+    field.expected = mishap_json_scalar(expected);
+    field.actual = mishap_json_scalar(actual);
+    field.min = mishap_json_scalar(min);
+    field.max = mishap_json_scalar(max);
+    if (!min && !max && yyjson_is_str(expected) &&
+        (mishap_text_equal(error, (mishap_text)MISHAP_TEXT("value_out_of_range")) ||
+         mishap_text_equal(error, (mishap_text)MISHAP_TEXT("invalid_length"))) &&
         read_range(mishap_json_text(expected), &field.min, &field.max))
         field.expected = mishap_value_none();
-    if (scratch[0].failed || scratch[1].failed || scratch[2].failed || scratch[3].failed)
-        mishap_restore_failed(m);
-    else
-        mishap_field_add(m, &field);
-    for (int i = 0; i < 4; i++)
-        mishap_buffer_release(&scratch[i]);
+    mishap_field_add(m, &field);
 }
 
 void mishap_read_fields(mishap *m, yyjson_val *array)
 {
     size_t index, count, member, members;
     yyjson_val *item, *key, *value;
-    yyjson_arr_foreach(array, index, count, item)
+    MISHAP_JSON_ITEMS(array, index, count, item)
     {
         yyjson_val *field = NULL, *error = NULL, *expected = NULL, *actual = NULL, *min = NULL, *max = NULL;
-        yyjson_obj_foreach(item, member, members, key, value)
+        MISHAP_JSON_MEMBERS(item, member, members, key, value)
         {
-            if (MISHAP_JSON_IS(key, "field"))
-                field = value;
-            else if (MISHAP_JSON_IS(key, "error"))
-                error = value;
-            else if (MISHAP_JSON_IS(key, "expected"))
-                expected = value;
-            else if (MISHAP_JSON_IS(key, "actual"))
-                actual = value;
-            else if (MISHAP_JSON_IS(key, "min"))
-                min = value;
-            else if (MISHAP_JSON_IS(key, "max"))
-                max = value;
+            /* By length first, since there may be very many of them. */
+            switch (unsafe_yyjson_get_len(key)) {
+            case 3:
+                min = MISHAP_JSON_IS(key, "min") ? value : min;
+                max = MISHAP_JSON_IS(key, "max") ? value : max;
+                break;
+            case 5:
+                field = MISHAP_JSON_IS(key, "field") ? value : field;
+                error = MISHAP_JSON_IS(key, "error") ? value : error;
+                break;
+            case 6:
+                actual = MISHAP_JSON_IS(key, "actual") ? value : actual;
+                break;
+            case 8:
+                expected = MISHAP_JSON_IS(key, "expected") ? value : expected;
+                break;
+            }
         }
         if (yyjson_is_str(field) && yyjson_is_str(error))
             mishap_read_field(m, mishap_json_text(field), mishap_json_text(error), expected, actual, min, max);
@@ -281,7 +342,7 @@ static void read_subject(mishap *m, yyjson_val *object)
     yyjson_val *frame, *backtrace = yyjson_obj_get(object, "backtrace");
     mishap_read_part(m, MISHAP_PART_TYPE, object, "type");
     mishap_read_part(m, MISHAP_PART_OUTPUT, object, "stdout");
-    yyjson_arr_foreach(backtrace, index, count, frame)
+    MISHAP_JSON_ITEMS(backtrace, index, count, frame)
     {
         if (yyjson_is_str(frame))
             mishap_frame_add(m, mishap_json_text(frame));

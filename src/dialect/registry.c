@@ -52,7 +52,7 @@ static void put_pointer_to(mishap_buffer *pointer, yyjson_val *at, yyjson_val *v
     while (at != value && yyjson_is_ctn(at)) {
         yyjson_val *into = NULL;
         if (yyjson_is_obj(at)) {
-            yyjson_obj_foreach(at, index, count, key, item)
+            MISHAP_JSON_MEMBERS(at, index, count, key, item)
             {
                 if (item <= value) {
                     into = item;
@@ -60,7 +60,7 @@ static void put_pointer_to(mishap_buffer *pointer, yyjson_val *at, yyjson_val *v
                 }
             }
         } else {
-            yyjson_arr_foreach(at, index, count, item)
+            MISHAP_JSON_ITEMS(at, index, count, item)
             {
                 if (item <= value) {
                     into = item;
@@ -87,7 +87,7 @@ mishap *mishap_refuse(const mishap_source *source, yyjson_val *value, const char
     mishap_buffer_init(&pointer, storage, sizeof storage);
     put_pointer_to(&pointer, source->root, value);
     mishap_json_locate(source->text, source->root, value, &line, &column);
-    mishap *m = mishap_raise(MALFORMED_INPUT, "%s (line %zu, column %zu)", sentence, line, column);
+    mishap *m = mishap_raise(MALFORMED_INPUT, "At line %zu, column %zu: %s", line, column, sentence);
     m = mishap_tell(mishap_tell(m, "line", line), "column", column);
     if (!pointer.failed)
         m = mishap_tell(m, "pointer", mishap_buffer_text(&pointer));
@@ -104,8 +104,8 @@ static mishap *refuse_unreadable(const mishap_json_reader *reader)
 {
     if (reader->flaw == MISHAP_JSON_NO_MEMORY)
         return mishap_out_of_memory();
-    mishap *m = mishap_raise(MALFORMED_INPUT, "The input is not JSON: %s at line %zu, column %zu.",
-                             reader->problem, reader->line, reader->column);
+    mishap *m = mishap_raise(MALFORMED_INPUT, "At line %zu, column %zu: This is not JSON: %s.", reader->line,
+                             reader->column, reader->problem);
     return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
 }
 
@@ -134,7 +134,7 @@ static yyjson_val *value_at(yyjson_val *root, const mishap_json_path *path)
         yyjson_val *next = NULL;
         if (yyjson_is_arr(at))
             next = yyjson_arr_get(at, step->index);
-        yyjson_obj_foreach(at, index, count, key, item)
+        MISHAP_JSON_MEMBERS(at, index, count, key, item)
         {
             if (mishap_text_equal(mishap_json_text(key), step->key))
                 next = item;
@@ -167,7 +167,8 @@ mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap
     if (dialect->read_text)
         return dialect->read_text(document, out);
 
-    mishap_json_reader reader = MISHAP_JSON_READER;
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     if (!mishap_json_read(&reader, document)) {
         failure = refuse_unreadable(&reader);
         goto done;
@@ -175,7 +176,7 @@ mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap
     struct first_flaw first;
     first.flaw = MISHAP_JSON_SOUND;
     mishap_source source = { document, reader.root };
-    mishap_json_inspect(reader.root, &(mishap_json_visitor){ keep_first_flaw, NULL, &first });
+    mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &first });
     if (first.flaw != MISHAP_JSON_SOUND)
         failure = refuse_flaw(&source, &first);
     else if (!yyjson_is_obj(reader.root))
@@ -222,8 +223,9 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
                    (mishap_text_equal(top, (mishap_text)MISHAP_TEXT("stdout")) ||
                     mishap_text_equal(top, (mishap_text)MISHAP_TEXT("backtrace")));
     bool trace = !subject && mishap_guard_finds_trace(text, &language);
-    bool secret = mishap_guard_find_password(text, 0, &start) &&
-                  memcmp(text.data + start, "[redacted]", text.length - start < 10 ? text.length - start : 10) != 0;
+    bool secret = false;
+    for (size_t length, from = 0; !secret && (length = mishap_guard_find_password(text, from, &start)); from = start + length)
+        secret = !mishap_text_equal((mishap_text){ text.data + start, length }, mishap_guard_redacted);
     if (name.data && mishap_guard_secret_name(name) && text.length &&
         !mishap_text_equal(text, mishap_guard_redacted))
         secret = true;
@@ -239,13 +241,17 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
 static void check_json(mishap_check *check, mishap_text document)
 {
     char place[64];
-    mishap_json_reader reader = MISHAP_JSON_READER;
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     if (mishap_json_read(&reader, document)) {
         if (reader.flaw == MISHAP_JSON_LONE_SURROGATE) {
             snprintf(place, sizeof place, "line %zu, column %zu", reader.line, reader.column);
             mishap_check_say_at(check, place, MISHAP_RULE_LONE_SURROGATE, "This is half of a surrogate pair.");
         }
-        mishap_json_inspect(reader.root, &(mishap_json_visitor){ say_flaw, check_string, check });
+        mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = say_flaw,
+                                                             .string = check_string,
+                                                             .suspect = mishap_guard_suspects,
+                                                             .state = check });
         check->path.depth = 0;
         check->dialect->check(check, reader.root);
     } else if (reader.flaw == MISHAP_JSON_NO_MEMORY) {

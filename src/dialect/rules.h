@@ -32,7 +32,7 @@
     RULE(FIELD_ERROR_NAME, "field-error-name", MISHAP_ERROR, false, "A field error is named in lower_snake.")           \
     RULE(UNKNOWN_FIELD_ERROR, "unknown-field-error", MISHAP_ERROR, true, "A field error is one of the five.")           \
     RULE(FIELD_BOUNDS, "field-bounds", MISHAP_ERROR, false, "`min` is not greater than `max`.")                         \
-    RULE(FIELD_MEMBERS, "field-members", MISHAP_ERROR, false, "A field error has the members of its kind.")             \
+    RULE(FIELD_MEMBERS, "field-members", MISHAP_ERROR, true, "A field error has the members of its kind.")             \
     RULE(STATUS_RANGE, "status-range", MISHAP_ERROR, false, "A status is that of an error: 400 to 599.")                \
     RULE(STATUS_MISMATCH, "status-mismatch", MISHAP_ERROR, false, "Status and code say the same.")                      \
     RULE(SECTION_MISSING, "section-missing", MISHAP_ERROR, false, "The report has [ERROR] and [Backtrace].")            \
@@ -40,7 +40,7 @@
     RULE(SECTION_FORGED, "section-forged", MISHAP_ERROR, false, "No marker stands where it could be mistaken.")         \
     RULE(SECTION_LAYOUT, "section-layout", MISHAP_ERROR, false, "Markers start a line, with a blank line before.")      \
     RULE(TYPE_MISSING, "type-missing", MISHAP_ERROR, false, "The condition type stands behind [ERROR].")                \
-    RULE(TYPE_SPELLING, "type-spelling", MISHAP_ERROR, false, "A condition type is one word in capitals.")              \
+    RULE(TYPE_SPELLING, "type-spelling", MISHAP_ERROR, false, "A condition type is one word; strict: in capitals.")     \
     RULE(MESSAGE_MISSING, "message-missing", MISHAP_ERROR, false, "A message stands below the type.")                   \
     RULE(MESSAGE_TOO_LONG, "message-too-long", MISHAP_ERROR, false, "The message is at most 64 KiB.")                   \
     RULE(FRAME_MISSING, "frame-missing", MISHAP_ERROR, false, "The backtrace has a frame 0.")                           \

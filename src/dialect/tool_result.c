@@ -1,16 +1,131 @@
-#include "dialect/parts.h"
+/*
+ * tool-result: what a tool of the symbolic family answers when it fails (seed 004).
+ *
+ *     {"status":"error","error_type":"ValidationError","message":"Blocked function call: eval",
+ *      "counterexamples":[],"paths_explored":0,"paths_verified":0,"time_seconds":0.0015,
+ *      "coverage_estimate":0.0}
+ *
+ * The members of the tool, which are there on success and on failure alike, are the context that
+ * was told; they stand beside the fixed three. There is no code: the type is one of six, and
+ * reading takes the one code that stands for it.
+ */
+#include "dialect/beside.h"
+
+static mishap_fixed_names fixed = { "status", "error_type", "message", NULL };
+
+/* -- writing ----------------------------------------------------------------------------------- */
 
 static void render(const mishap_public *told, mishap_buffer *b)
 {
-    (void)told, (void)b;
+    const mishap_code *code = told->code;
+    /* A reader has only the type, and with it a row: what that row says, the reader has anyway. */
+    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, code->tool_type);
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "status");
+    mishap_json_string(b, (mishap_text)MISHAP_TEXT("error"));
+    MISHAP_JSON_KEY(b, "error_type");
+    mishap_json_string(b, code->tool_type);
+    MISHAP_JSON_KEY(b, "message");
+    mishap_json_string(b, mishap_public_message(told));
+    mishap_put_beside(b, told, row ? row : code, fixed);
+    mishap_json_close(b, '}');
 }
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
 static mishap *read(const mishap_source *source, mishap **out)
 {
-    (void)out;
-    return mishap_refuse(source, source->root, "placeholder");
+    yyjson_val *root = source->root;
+    yyjson_val *type = yyjson_obj_get(root, "error_type");
+    yyjson_val *message = yyjson_obj_get(root, "message");
+    mishap_text name = mishap_json_text(type);
+    /* A check that ran out of time may say so in its status alone. */
+    if (!type && yyjson_equals_str(yyjson_obj_get(root, "status"), "timeout"))
+        name = MISHAP_CODE_TIMEOUT->tool_type;
+    else if (!yyjson_is_str(type))
+        return mishap_refuse(source, type ? type : root,
+                             "There is no `error_type` that is a string.");
+    if (!yyjson_is_str(message))
+        return mishap_refuse(source, message ? message : root,
+                             "There is no `message` that is a string.");
+    mishap *m = mishap_restore(MISHAP_SPELLING_TOOL, name, MISHAP_EXECUTION, 0,
+                               MISHAP_CODE_RUNTIME_ERROR);
+    mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
+    mishap_read_beside(m, root, NULL, fixed);
+    return mishap_finish(m, out);
 }
+
+/* -- checking ---------------------------------------------------------------------------------- */
+
+static void check_status(mishap_check *c, yyjson_val *value)
+{
+    if (!yyjson_equals_str(value, "error") && !yyjson_equals_str(value, "timeout"))
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
+                         "The status of a failure is `error`, or `timeout`.");
+}
+
+/* A capital first, letters and digits only, not all of them capitals. */
+static bool pascal_case(mishap_text name)
+{
+    bool small = false;
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.data[i];
+        if (!((c >= 'A' && c <= 'Z') ||
+              (i > 0 && ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')))))
+            return false;
+        small = small || (c >= 'a' && c <= 'z');
+    }
+    return small;
+}
+
+static void check_type(mishap_check *c, yyjson_val *value)
+{
+    static const char *const types[] = { "ValueError",  "SyntaxError",  "ValidationError",
+                                         "ImportError", "TimeoutError", "RuntimeError" };
+    mishap_text name = mishap_json_text(value);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (mishap_text_equal(name, mishap_text_of(types[i])))
+            return;
+    if (pascal_case(name))
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`%.*s` is none of the six types.",
+                         (int)name.length, name.data);
+    else
+        mishap_check_say(c, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in PascalCase.",
+                         (int)name.length, name.data);
+}
+
+static const mishap_shape shape[] = {
+    MISHAP_SHAPE("status", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_status),
+    MISHAP_SHAPE("error_type", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = check_type),
+    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_message),
+    MISHAP_SHAPE("fields", .types = MISHAP_SHAPE_ARRAY, .check = mishap_check_fields),
+    MISHAP_SHAPE("suggestion", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER,
+                 .check = mishap_check_not_negative),
+    MISHAP_SHAPE("cause", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("docs_url", .types = MISHAP_SHAPE_STRING, .check = mishap_check_url),
+    MISHAP_SHAPE("incident", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+};
+
 static void check(mishap_check *c, yyjson_val *root)
 {
-    (void)c, (void)root;
+    if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), false) || !c->strict)
+        return;
+    yyjson_val *type = yyjson_obj_get(root, "error_type");
+    if (yyjson_equals_str(yyjson_obj_get(root, "status"), "timeout") && yyjson_is_str(type) &&
+        !yyjson_equals_str(type, "TimeoutError"))
+        mishap_check_say(c, MISHAP_RULE_STATUS_MISMATCH,
+                         "The status is `timeout`, but the type is not TimeoutError.");
 }
-const mishap_dialect mishap_tool_result = { .name = "tool-result", .render = render, .read = read, .check = check };
+
+const mishap_dialect mishap_tool_result = {
+    .name = "tool-result",
+    .media_type = "application/json",
+    .last_words = MISHAP_TEXT("{\"status\":\"error\",\"error_type\":\"RuntimeError\","
+                              "\"message\":\"An internal error occurred.\"}"),
+    .render = render,
+    .read = read,
+    .check = check,
+};

@@ -26,6 +26,9 @@ mishap_text mishap_guard_redact(mishap_arena *arena, mishap_text text);
 /* Copy a JSON value into the buffer with what goes by the name of a secret, and passwords in addresses, redacted. */
 void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value);
 
+/* A quick look: false if the text, which may go by this name, has neither a stack trace nor a secret in it for sure. */
+bool mishap_guard_suspects(mishap_text text, mishap_text name);
+
 /* True if the text has the trace of some language's stack in it; `language` (may be NULL) is set to its name. */
 bool mishap_guard_finds_trace(mishap_text text, const char **language);
 

@@ -11,11 +11,38 @@ static const char *const endings[] = {
     "authorization", "credential", "credentials", "cookie",
 };
 
+/* The last two letters of every ending: most names are done after one look at theirs. */
+static bool may_be_secret(mishap_text name)
+{
+    if (name.length < 5)
+        return false;
+    char before = (char)(name.data[name.length - 2] | 32);
+    switch (name.data[name.length - 1] | 32) {
+    case 'd':
+        return before == 'r' || before == 'w';
+    case 'e':
+        return before == 's' || before == 'i';
+    case 'l':
+        return before == 'a';
+    case 'n':
+        return before == 'e' || before == 'o';
+    case 's':
+        return before == 'l';
+    case 't':
+    case 'y':
+        return before == 'e';
+    default: /* a name may end in a digit or a bracket */
+        return !((name.data[name.length - 1] | 32) >= 'a' && (name.data[name.length - 1] | 32) <= 'z');
+    }
+}
+
 bool mishap_guard_secret_name(mishap_text name)
 {
     char letters[64];
     size_t length = 0;
-    if (name.length > sizeof letters)
+    if (name.length > sizeof letters) /* how it ends is all that counts */
+        name = (mishap_text){ name.data + name.length - sizeof letters, sizeof letters };
+    if (!may_be_secret(name))
         return false;
     for (size_t i = 0; i < name.length; i++) {
         char c = name.data[i];
@@ -96,28 +123,33 @@ static void copy_string(mishap_buffer *buffer, yyjson_val *string)
     mishap_arena_release(&scratch);
 }
 
-void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value)
+/* `secret`: the value stands somewhere below the name of a secret, so no text in it is copied. */
+static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
 {
     size_t index, count;
     yyjson_val *key, *item;
     if (yyjson_is_obj(value)) {
         mishap_json_open(buffer, '{');
-        yyjson_obj_foreach(value, index, count, key, item)
+        MISHAP_JSON_MEMBERS(value, index, count, key, item)
         {
             mishap_json_key(buffer, mishap_json_text(key));
-            if (yyjson_is_str(item) && mishap_guard_secret_name(mishap_json_text(key)))
-                mishap_json_string(buffer, mishap_guard_redacted);
-            else
-                mishap_guard_copy_json(buffer, item);
+            copy_value(buffer, item, secret || mishap_guard_secret_name(mishap_json_text(key)));
         }
         mishap_json_close(buffer, '}');
     } else if (yyjson_is_arr(value)) {
         mishap_json_open(buffer, '[');
-        yyjson_arr_foreach(value, index, count, item) mishap_guard_copy_json(buffer, item);
+        MISHAP_JSON_ITEMS(value, index, count, item) copy_value(buffer, item, secret);
         mishap_json_close(buffer, ']');
+    } else if (yyjson_is_str(value) && secret) {
+        mishap_json_string(buffer, mishap_guard_redacted);
     } else if (yyjson_is_str(value)) {
         copy_string(buffer, value);
     } else {
         mishap_json_copy(buffer, value);
     }
+}
+
+void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value)
+{
+    copy_value(buffer, value, false);
 }

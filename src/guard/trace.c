@@ -31,9 +31,13 @@ static const struct look {
     { "Rust", "stack backtrace:", { 0 } },
     { "Ruby", "from ", { ".rb:\x01", ":in " } },
     { "Ruby", "", { ".rb:\x01", ":in `" } },
+    { "Ruby", "", { ".rb:\x01", ":in '" } },
     { "PHP", "#\x01", { ".php(\x01", "):" } },
-    { "PHP", "#\x01", { "{main}" } },
-    { "C", "#\x01", { "0x", " in " } },
+    { "PHP", "#\x01 {main}", { 0 } },
+    { "PHP", "#\x01\x01 {main}", { 0 } },
+    { "C", "#\x01 0x", { " in " } },
+    { "C", "#\x01  0x", { " in " } },
+    { "C", "#\x01\x01 0x", { " in " } },
     { "Lisp", "\x01: (", { "SB-" } },
 };
 
@@ -67,7 +71,7 @@ static bool line_has(const char *at, const char *end, const struct look *look)
     return true;
 }
 
-/* Every look has one of these in it; most messages have none and are done after one pass. */
+/* Every look has one of these characters in it; most texts have none of them. */
 static bool may_have_trace(mishap_text text)
 {
     static const bool telling[256] = { [':'] = true, ['('] = true, ['"'] = true, ['#'] = true, ['['] = true };
@@ -77,6 +81,12 @@ static bool may_have_trace(mishap_text text)
         if (telling[(unsigned char)text.data[i]])
             return true;
     return false;
+}
+
+bool mishap_guard_suspects(mishap_text text, mishap_text name)
+{
+    /* A password in an address comes with a colon, so the first look finds it too. */
+    return may_have_trace(text) || (name.length && mishap_guard_secret_name(name));
 }
 
 bool mishap_guard_finds_trace(mishap_text text, const char **language)

@@ -24,6 +24,14 @@ static void put_members(mishap_buffer *b, const char *label, const mishap_member
     }
 }
 
+static void put_value(mishap_buffer *b, const char *label, const mishap_value *value)
+{
+    if (value->kind == MISHAP_KIND_NONE)
+        return;
+    mishap_buffer_put_text(b, mishap_text_of(label));
+    mishap_json_bare(b, value);
+}
+
 static void put_fields(mishap_buffer *b, const mishap_field *field)
 {
     for (; field; field = field->next) {
@@ -31,8 +39,25 @@ static void put_fields(mishap_buffer *b, const mishap_field *field)
         mishap_buffer_put_text(b, field->field);
         MISHAP_PUT(b, ": ");
         mishap_buffer_put_text(b, field->error);
+        put_value(b, " expected ", &field->expected);
+        put_value(b, " min ", &field->min);
+        put_value(b, " max ", &field->max);
+        put_value(b, " actual ", &field->actual);
         MISHAP_PUT(b, "\n");
     }
+}
+
+static void put_retry(mishap_buffer *b, const mishap_public *told)
+{
+    if (told->retryable)
+        MISHAP_PUT(b, "  retryable");
+    if (told->retryable && told->retry_after_ms >= 0) {
+        MISHAP_PUT(b, " after ");
+        mishap_buffer_put_int(b, told->retry_after_ms);
+        MISHAP_PUT(b, " ms");
+    }
+    if (told->retryable)
+        MISHAP_PUT(b, "\n");
 }
 
 static void put_place(mishap_buffer *b, const mishap_place *place)
@@ -71,6 +96,8 @@ static void put_one(mishap_buffer *b, const mishap *m)
     put_line(b, "incident ", told->incident);
     put_line(b, "cause as told: ", told->cause);
     put_line(b, "suggestion: ", mishap_public_suggestion(told));
+    put_line(b, "see ", mishap_public_docs_url(told));
+    put_retry(b, told);
     put_place(b, &m->place);
     put_members(b, "told ", told->context);
     put_members(b, "noted ", m->noted);

@@ -29,6 +29,7 @@ struct mishap {
     mishap_place place;
     mishap_trace trace;
     bool restored;   /* read from a document: its message was public already */
+    bool keys_changed; /* a key that was told is not the one that was given */
     bool incomplete; /* a part was left out for lack of memory */
     bool constant;   /* the one that stands for "no memory": never changed, never freed */
     int reserve;     /* which block of the reserve it lives in, -1 for the heap */
@@ -37,5 +38,22 @@ struct mishap {
 
 /* A new mishap with this code and nothing else; from the reserve, or the constant one, without memory. */
 mishap *mishap_make(const mishap_code *code);
+
+/* True if nothing can be added to it: there is none, or it is the constant one. */
+static inline bool mishap_fixed(const mishap *m)
+{
+    return !m || m->constant;
+}
+
+/*
+ * Keep text or a value in the arena of a mishap: as valid UTF-8 without NUL, passwords in addresses redacted, JSON written
+ * anew. Without memory it is nothing, and the mishap is marked. Words that say nothing are none.
+ */
+mishap_text mishap_keep(mishap *m, mishap_text text);
+mishap_text mishap_keep_words(mishap *m, mishap_text text);
+void mishap_keep_value(mishap *m, mishap_value *value);
+
+/* White space only, or nothing. */
+bool mishap_blank(mishap_text text);
 
 #endif

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 
@@ -16,7 +17,11 @@ struct record {
     void *return_address;
 };
 
-/* The end of this thread's stack: asked of the system once a thread, for it costs microseconds. */
+/* The C library's word for where the main thread's stack began. */
+extern void *__libc_stack_end;
+
+/* The end of this thread's stack: asked of the system once a thread, for it costs microseconds, and for the main thread,
+ * where it would read a file of /proc, not at all. */
 static uintptr_t stack_end(void)
 {
     static _Thread_local uintptr_t end;
@@ -25,7 +30,9 @@ static uintptr_t stack_end(void)
         void *low;
         size_t size;
         end = 1; /* if the system does not say, nothing is walked */
-        if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
+        if (gettid() == getpid())
+            end = (uintptr_t)__libc_stack_end;
+        else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
             if (pthread_attr_getstack(&attributes, &low, &size) == 0)
                 end = (uintptr_t)low + size;
             pthread_attr_destroy(&attributes);
@@ -35,18 +42,13 @@ static uintptr_t stack_end(void)
 }
 
 /*
- * Code that was compiled without frame pointers leaves anything at all in the register, so each record must lie
- * further up than the one before and inside the stack; the walk ends at the first that does not.
+ * Follow the records from one that lies above `low`. Code that was compiled without frame pointers leaves anything at all
+ * in the register, so each record must lie further up than the one before and inside the stack; the walk ends at the first
+ * that does not.
  */
-__attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_trace *trace)
+__attribute__((no_sanitize("address"))) static void follow(mishap_trace *trace, const struct record *record, uintptr_t low)
 {
-    const struct record *record = __builtin_frame_address(0);
     uintptr_t end = stack_end();
-    trace->count = 0;
-    if ((uintptr_t)record >= end)
-        return; /* on a stack that is not the thread's own, such as a signal's */
-    record = record->caller; /* leave out the function that takes the trace for its caller */
-    uintptr_t low = (uintptr_t)__builtin_frame_address(0);
     while (trace->count < MISHAP_TRACE_MAX) {
         uintptr_t at = (uintptr_t)record;
         if (at <= low || at % sizeof(void *) != 0 || end < sizeof *record || at > end - sizeof *record)
@@ -60,12 +62,35 @@ __attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_
     }
 }
 
+__attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_trace *trace)
+{
+    const struct record *record = __builtin_frame_address(0);
+    trace->count = 0;
+    if ((uintptr_t)record < stack_end()) /* else this is not the thread's own stack, but a signal's */
+        follow(trace, record->caller, (uintptr_t)record);
+}
+
+void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start)
+{
+    trace->count = 0;
+    trace->addresses[trace->count++] = start->instruction;
+    /* From the stack pointer up to its end the stack is there for sure; below, a look could crash again. */
+    if ((uintptr_t)start->stack < stack_end())
+        follow(trace, start->frame, (uintptr_t)start->stack - 1);
+}
+
 #else
 
 void mishap_trace_take(mishap_trace *trace)
 {
     int count = backtrace(trace->addresses, MISHAP_TRACE_MAX);
     trace->count = count > 0 ? (size_t)count : 0;
+}
+
+void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start)
+{
+    trace->addresses[0] = start->instruction;
+    trace->count = start->instruction != NULL;
 }
 
 #endif

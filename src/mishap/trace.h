@@ -19,6 +19,12 @@ typedef struct mishap_trace {
 /* The stack of the caller of the function that calls this, innermost frame first. */
 void mishap_trace_take(mishap_trace *trace);
 
+/* The stack of a thread that a signal stopped: its registers at that moment. */
+typedef struct mishap_trace_start {
+    void *instruction, *frame, *stack;
+} mishap_trace_start;
+void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start);
+
 /* A line a frame: address, function and offset, object. */
 void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace);
 

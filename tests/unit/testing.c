@@ -109,3 +109,26 @@ char *broken_rules(const mishap_dialect *dialect, const char *document, size_t l
     assert_null(mishap_verify(dialect, (mishap_text){ document, length }, strict, add_rule, &rules));
     return rules;
 }
+
+void assert_table_in_docs(const char *page, const char *table)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/../docs/%s", tests_folder(), page);
+    char *text = read_file(path, NULL);
+    char *mark = strstr(text, "<!-- table: "), *to = strstr(text, "<!-- end of table -->\n");
+    assert_non_null(mark);
+    assert_non_null(to);
+    char *from = strchr(mark, '\n') + 1;
+    if (getenv("MISHAP_UPDATE_DOCS")) {
+        FILE *file = fopen(path, "wb");
+        assert_non_null(file);
+        fwrite(text, 1, (size_t)(from - text), file);
+        fputs(table, file);
+        fputs(to, file);
+        fclose(file);
+    } else {
+        *to = '\0';
+        assert_string_equal(from, table);
+    }
+    free(text);
+}

@@ -40,6 +40,12 @@ mishap *parsed(const mishap_dialect *dialect, const char *document, size_t lengt
  * warnings too. */
 char *broken_rules(const mishap_dialect *dialect, const char *document, size_t length, bool strict);
 
+/*
+ * The table that a page of docs/ has between its two marks must be this one. With MISHAP_UPDATE_DOCS in the environment it
+ * is written there instead.
+ */
+void assert_table_in_docs(const char *page, const char *table);
+
 /* The folder that holds the tests' data. */
 const char *tests_folder(void);
 

@@ -1,0 +1,223 @@
+/*
+ * The speed of the rule checks: the complete example of the HTTP API from bytes to findings, and
+ * how it grows. As in bench.c: the median of many short rounds, each figure against something else
+ * that was measured in turn.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <yyjson.h>
+
+#include "operation/operation.h"
+
+enum { ROUNDS = 201, SERIES = 500 };
+
+/* -- measuring --------------------------------------------------------------------------------- */
+
+static double now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *times)
+{
+    qsort(times, ROUNDS, sizeof *times, ascending);
+    return times[ROUNDS / 2];
+}
+
+typedef void work(void);
+
+/* Nanoseconds a call of the two, measured in turn. */
+static void compare(work *ours, work *theirs, int series, double *our_ns, double *their_ns)
+{
+    static double a[ROUNDS], b[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        double start = now_ns();
+        for (int i = 0; i < series; i++)
+            ours();
+        double middle = now_ns();
+        for (int i = 0; i < series; i++)
+            theirs();
+        a[round] = (middle - start) / series;
+        b[round] = (now_ns() - middle) / series;
+    }
+    *our_ns = median(a);
+    *their_ns = median(b);
+}
+
+static volatile size_t sink;
+
+/* -- the complete example ---------------------------------------------------------------------- */
+
+static const char body[] = "{\n  \"name\": \"\",\n  \"age\": 200,\n  \"email\": \"invalid\"\n}\n";
+
+static const mishap_param user_params[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { "age", MISHAP_INTEGER, .range = { 0, 150 } },
+    { "email", MISHAP_STRING, .required = true, .pattern = ".*@.*\\..*" },
+    { 0 },
+};
+
+static void end(mishap *m)
+{
+    sink = m ? mishap_told(m)->field_count : 0;
+    mishap_free(m);
+}
+
+static void require_all(void)
+{
+    mishap_validation_of *v = mishap_validate(body, sizeof body - 1);
+    mishap_require_fields(v, "name", "email", NULL);
+    mishap_require_type(v, "age", MISHAP_INTEGER);
+    mishap_require_range(v, "age", 0, 150);
+    mishap_require_pattern(v, "email", ".*@.*\\..*");
+    end(mishap_validated(v));
+}
+
+static void check_declared(void)
+{
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
+    mishap_json_read(&reader, (mishap_text){ body, sizeof body - 1 });
+    end(mishap_params_check(user_params, reader.root));
+    mishap_json_reader_release(&reader);
+}
+
+static void read_with_yyjson(void)
+{
+    yyjson_doc *document = yyjson_read(body, sizeof body - 1, 0);
+    sink = yyjson_doc_get_val_count(document);
+    yyjson_doc_free(document);
+}
+
+static void bench_example(const char *what, work *checks)
+{
+    double ours, theirs;
+    checks();
+    if (sink != 3)
+        printf("there should be 3 findings, not %zu\n", sink);
+    compare(checks, read_with_yyjson, SERIES, &ours, &theirs);
+    printf("%s: read %zu bytes, five rules, three findings, free\n"
+           "    %.0f ns (target 1,500 or less) against %.0f ns for yyjson_read: ratio %.1f\n",
+           what, sizeof body - 1, ours, theirs, ours / theirs);
+}
+
+/* -- growth ------------------------------------------------------------------------------------ */
+
+enum { MOST = 1000 };
+
+static size_t amount;
+static char names[MOST][16];
+static mishap_param fields[MOST + 1];
+static char *documents[4], *document; /* with 1, 10, 100, 1,000 fields */
+static size_t sizes[4], size;
+static bool backwards;
+
+/* An object with so many fields, all of them right, so that the time is that of the rules. */
+static char *make_document(size_t count, size_t *length)
+{
+    char *text = malloc(count * 64 + 3), *at = text;
+    *at++ = '{';
+    for (size_t i = 0; i < count; i++) {
+        size_t field = backwards ? count - 1 - i : i;
+        at += snprintf(at, 64, "%s\"field_%zu\":\"someone%zu@example.com\"", i ? "," : "", field,
+                       field);
+    }
+    *at++ = '}';
+    *length = (size_t)(at - text);
+    return text;
+}
+
+static void make_fields(size_t count)
+{
+    for (size_t i = 0; i < MOST; i++) {
+        snprintf(names[i], sizeof names[i], "field_%zu", i);
+        fields[i] = (mishap_param){ names[i], MISHAP_STRING, .required = true, .length = { 1, 200 },
+                                    .pattern = ".*@.*\\..*" };
+    }
+    fields[count] = (mishap_param){ 0 };
+}
+
+static void check_fields(void)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_json_read(&reader, (mishap_text){ document, size });
+    end(mishap_params_check(fields, reader.root));
+    mishap_json_reader_release(&reader);
+}
+
+static void require_each(void)
+{
+    mishap_validation_of *v = mishap_validate(document, size);
+    for (size_t i = 0; i < amount; i++) {
+        mishap_require_fields(v, names[i], NULL);
+        mishap_require_length(v, names[i], 1, 200);
+        mishap_require_pattern(v, names[i], ".*@.*\\..*");
+    }
+    end(mishap_validated(v));
+}
+
+/* The same rule a hundred, a thousand times over one field. */
+static void require_again(void)
+{
+    mishap_validation_of *v = mishap_validate(documents[0], sizes[0]);
+    for (size_t i = 0; i < amount; i++)
+        mishap_require_length(v, names[0], 1, 200);
+    end(mishap_validated(v));
+}
+
+static void read_fields(void)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_json_read(&reader, (mishap_text){ document, size });
+    sink = yyjson_obj_size(reader.root);
+    mishap_json_reader_release(&reader);
+}
+
+/* The time of n units over n times the time that one more unit takes: near 1 when it is linear,
+ * whatever the fixed cost. */
+static void bench_growth(const char *what, work *checks, bool from_behind)
+{
+    static const size_t amounts[] = { 1, 10, 100, 1000 };
+    double ns[4], reading;
+    backwards = from_behind;
+    for (int i = 0; i < 4; i++) {
+        amount = amounts[i];
+        make_fields(amount);
+        document = documents[i] = make_document(amount, &size);
+        sizes[i] = size;
+        checks();
+        if (sink != 0)
+            printf("there should be no findings, not %zu\n", sink);
+        compare(checks, read_fields, amount > 50 ? 5 : 100, &ns[i], &reading);
+    }
+    double unit = (ns[2] - ns[0]) / 99;
+    printf("%-36s %6.0f %6.0f %6.0f %7.0f ns for 1, 10, 100, 1,000: ", what, ns[0], ns[1], ns[2],
+           ns[3]);
+    printf("the last 900 cost %.2f times what the first 100 predict; reading alone: %.0f ns\n",
+           (ns[3] - ns[2]) / 900 / unit, reading);
+    for (int i = 0; i < 4; i++)
+        free(documents[i]);
+}
+
+int main(void)
+{
+    bench_example("require_fields, require_type, …", require_all);
+    bench_example("declared parameters", check_declared);
+    bench_growth("declared fields, in order", check_fields, false);
+    bench_growth("declared fields, from behind", check_fields, true);
+    bench_growth("required fields, in order", require_each, false);
+    bench_growth("required fields, from behind", require_each, true);
+    bench_growth("rules of one field", require_again, false);
+    return 0;
+}

@@ -1,0 +1,80 @@
+/*
+ * A directory of users: each operation is declared once, and the terminal gets it right.
+ *
+ *     directory users create --name "Ada Lovelace" --age 36 --email ada@example.com
+ *     directory users list
+ *
+ * The users are kept as lines of JSON in the file that DIRECTORY_FILE names, else in users.jsonl.
+ */
+#include <mishap/cli.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+
+static const mishap_param user_params[] = {
+    { "name", MISHAP_STRING, .required = true, .length = { 1, 200 }, .help = "Full name" },
+    { "age", MISHAP_INTEGER, .range = { 0, 150 } },
+    { "email", MISHAP_STRING, .required = true, .pattern = ".*@.*\\..*" },
+    { 0 }
+};
+
+/* All lines of the file, in memory of the call. The file stays locked until it is closed. */
+static char *read_users(mishap_call *call, FILE *file)
+{
+    flock(fileno(file), LOCK_EX);
+    fseek(file, 0, SEEK_END);
+    size_t size = (size_t)ftell(file);
+    char *users = mishap_call_take(call, size + 1);
+    rewind(file);
+    users[fread(users, 1, size, file)] = '\0';
+    return users;
+}
+
+static mishap *create_user(mishap_call *call)
+{
+    FILE *file = fopen(mishap_state(call), "a+");
+    if (!file)
+        return mishap_raise(UNAVAILABLE, "The directory cannot be opened.");
+    const char *age = mishap_given(call, "age") ? mishap_json(call, "age") : "null";
+    const char *end = mishap_call_print(call, ",\"email\":%s}", mishap_json(call, "email"));
+    const char *user = mishap_call_print(call, "{\"name\":%s,\"age\":%s%s",
+                                         mishap_json(call, "name"), age, end);
+    bool exists = strstr(read_users(call, file), end);
+    bool written = exists || fprintf(file, "%s\n", user) > 0;
+    if (fclose(file) != 0 || !written)
+        return mishap_raise(UNAVAILABLE, "The user could not be written to the directory.");
+    if (exists)
+        return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
+                           "email", mishap_string(call, "email"));
+    return mishap_answer(call, user);
+}
+
+static mishap *list_users(mishap_call *call)
+{
+    FILE *file = fopen(mishap_state(call), "r");
+    if (!file)
+        return mishap_answer(call, "[]");
+    char *users = read_users(call, file);
+    fclose(file);
+    for (char *end = users; (end = strchr(end, '\n')); end++)
+        *end = end[1] ? ',' : '\0';
+    return mishap_answer(call, mishap_call_print(call, "[%s]", users));
+}
+
+static const mishap_operation operations[] = {
+    { "users.create", "Create a user", user_params, create_user, .route = "POST /users",
+      .raises = MISHAP_RAISES(ALREADY_EXISTS, UNAVAILABLE), .danger = MISHAP_MUTATING },
+    { "users.list", "List all users", NULL, list_users, .route = "GET /users" },
+    { 0 }
+};
+
+int main(int argc, char **argv)
+{
+    char usual[] = "users.jsonl", *file = getenv("DIRECTORY_FILE");
+    return mishap_main(argc, argv,
+                       &(mishap_app){ .name = "directory",
+                                      .version = "1.0",
+                                      .operations = operations,
+                                      .state = file ? file : usual });
+}

@@ -1,0 +1,307 @@
+/*
+ * The one answer. `ok` and the exit code come from here, and nothing else of the boundary writes to standard output.
+ *
+ * A program gets the envelope. A person at a terminal gets the data laid out, and a failure on stderr in a few lines.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "boundary/cli/cli.h"
+#include "dialect/envelope.h"
+#include "guard/guard.h"
+
+/* -- no stack trace leaves ------------------------------------------------------------------------------------- */
+
+static const mishap_text removed = MISHAP_TEXT("[a stack trace was removed here; it is in the log]");
+
+static bool suspect(mishap_text string, mishap_text key)
+{
+    (void)key;
+    return mishap_guard_finds_trace(string, NULL);
+}
+
+static void note_trace(void *state, yyjson_val *string, const mishap_json_path *path)
+{
+    (void)path;
+    if (mishap_guard_finds_trace(mishap_json_text(string), NULL))
+        *(bool *)state = true;
+}
+
+static void ignore_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
+{
+    (void)state, (void)flaw, (void)path;
+}
+
+static void copy_without_traces(mishap_buffer *b, yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    if (yyjson_is_obj(value)) {
+        mishap_json_open(b, '{');
+        MISHAP_JSON_MEMBERS(value, index, count, key, item)
+        {
+            mishap_json_key(b, mishap_json_text(key));
+            copy_without_traces(b, item);
+        }
+        mishap_json_close(b, '}');
+    } else if (yyjson_is_arr(value)) {
+        mishap_json_open(b, '[');
+        MISHAP_JSON_ITEMS(value, index, count, item) copy_without_traces(b, item);
+        mishap_json_close(b, ']');
+    } else if (yyjson_is_str(value) && mishap_guard_finds_trace(mishap_json_text(value), NULL)) {
+        mishap_json_string(b, removed);
+    } else {
+        mishap_json_copy(b, value);
+    }
+}
+
+/* Whatever part of the envelope it hides in, value or message: the text of a stack trace is taken out. */
+static void remove_traces(mishap_buffer *envelope)
+{
+    bool found = false;
+    mishap_buffer clean = { 0 };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (mishap_json_read(&reader, mishap_buffer_text(envelope)))
+        mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = ignore_flaw,
+                                                             .string = note_trace,
+                                                             .suspect = suspect,
+                                                             .state = &found });
+    if (found)
+        copy_without_traces(&clean, reader.root);
+    mishap_json_reader_release(&reader);
+    if (found) {
+        mishap_buffer_release(envelope);
+        *envelope = clean;
+    }
+}
+
+/* -- for programs --------------------------------------------------------------------------------------------- */
+
+static void put_meta(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    const char *trace_id = getenv("TOOL_TRACE_ID");
+    mishap_buffer command = { 0 };
+    MISHAP_JSON_KEY(b, "request_id");
+    mishap_json_string(b, mishap_text_of(cli->request_id));
+    MISHAP_JSON_KEY(b, "command");
+    if (cli->operation)
+        mishap_cli_put_command(&command, cli->operation->name);
+    mishap_json_string(b, mishap_buffer_text(&command));
+    mishap_buffer_release(&command);
+    MISHAP_PUT(b, ",\"timestamp\":\"");
+    mishap_clock_put_timestamp(b, cli->started_ms);
+    MISHAP_PUT(b, "\"");
+    MISHAP_JSON_KEY(b, "schema_version");
+    mishap_json_string(b, (mishap_text)MISHAP_TEXT("1.0"));
+    MISHAP_JSON_KEY(b, "tool_version");
+    mishap_json_string(b, mishap_text_of(cli->app->version ? cli->app->version : "0"));
+    MISHAP_JSON_KEY(b, "timeout_ms");
+    if (cli->timeout_ms)
+        mishap_json_int(b, cli->timeout_ms);
+    else
+        mishap_json_null(b);
+    if (answer->total) {
+        MISHAP_PUT(b, ",\"truncated\":true");
+        MISHAP_JSON_KEY(b, "listed");
+        mishap_json_int(b, (int64_t)answer->listed);
+        MISHAP_JSON_KEY(b, "total");
+        mishap_json_int(b, (int64_t)answer->total);
+    }
+    if (trace_id && *trace_id) {
+        mishap_arena arena;
+        mishap_arena_init(&arena, NULL, 0);
+        mishap_text clean = mishap_utf8_clean(&arena, mishap_text_of(trace_id));
+        if (clean.data) {
+            MISHAP_JSON_KEY(b, "trace_id");
+            mishap_json_string(b, clean);
+        }
+        mishap_arena_release(&arena);
+    }
+}
+
+static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer meta = { 0 };
+    put_meta(&meta, cli, answer);
+    const mishap_public *told = mishap_told(answer->failure);
+    mishap_envelope_put(b, &(mishap_envelope){
+                               .data = answer->data,
+                               .error = told,
+                               .phase = !told                                    ? NULL
+                                        : told->category == MISHAP_VALIDATION ? "validation"
+                                                                                  : "execution",
+                               .signal = answer->signal,
+                               .warnings = answer->warnings,
+                               .duration_ms = (mishap_clock_monotonic_ns() - cli->started_ns) / 1000000,
+                               .meta = mishap_buffer_text(&meta),
+                           });
+    b->failed = b->failed || meta.failed;
+    mishap_buffer_release(&meta);
+    remove_traces(b);
+    mishap_buffer_put_char(b, '\n');
+}
+
+/* -- for people ----------------------------------------------------------------------------------------------- */
+
+/* Text for a terminal: nothing in it that the terminal would act on. */
+static void put_safe(mishap_buffer *b, mishap_text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        unsigned char c = (unsigned char)text.data[i];
+        /* C1 control characters are two bytes in UTF-8: C2 80 to C2 9F. */
+        bool control = (c < 32 && c != '\n' && c != '\t') || c == 127 ||
+                       (c == 0xC2 && i + 1 < text.length && (unsigned char)text.data[i + 1] < 0xA0);
+        if (!control)
+            mishap_buffer_put_char(b, text.data[i]);
+        else
+            MISHAP_PUT(b, "?");
+        i += control && c == 0xC2;
+    }
+}
+
+static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style)
+{
+    if (cli->color)
+        mishap_buffer_put_text(b, mishap_text_of(style));
+}
+
+static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label, mishap_text text)
+{
+    if (!text.length)
+        return;
+    put_style(b, cli, "\033[2m");
+    mishap_buffer_put_text(b, mishap_text_of(label));
+    put_style(b, cli, "\033[0m");
+    put_safe(b, text);
+    MISHAP_PUT(b, "\n");
+}
+
+/* Code and sentence, what is wrong with each argument, the cause, what to do, the incident. */
+static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
+{
+    put_style(b, cli, "\033[1;31m");
+    MISHAP_PUT(b, "error");
+    put_style(b, cli, "\033[0m");
+    MISHAP_PUT(b, " ");
+    put_style(b, cli, "\033[1m");
+    mishap_buffer_put_text(b, told->code->name);
+    put_style(b, cli, "\033[0m");
+    MISHAP_PUT(b, "  ");
+    put_safe(b, mishap_public_message(told));
+    MISHAP_PUT(b, "\n");
+    for (const mishap_field *field = told->fields; field && told->field_count > 1; field = field->next) {
+        mishap_buffer sentence = { 0 };
+        mishap_envelope_put_field_sentence(&sentence, field);
+        put_line(b, cli, "       - ", mishap_buffer_text(&sentence));
+        mishap_buffer_release(&sentence);
+    }
+    put_line(b, cli, "  cause: ", told->cause);
+    put_line(b, cli, "    try: ", mishap_public_suggestion(told));
+    put_line(b, cli, "   more: ", mishap_public_docs_url(told));
+    put_line(b, cli, "   incident: ", told->incident);
+}
+
+/* Data as a person likes to read it: indented JSON, which is still JSON. */
+static void put_data(mishap_buffer *b, mishap_text data)
+{
+    yyjson_doc *doc = yyjson_read(data.data, data.length, YYJSON_READ_BIGNUM_AS_RAW);
+    size_t length = 0;
+    char *pretty = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &length) : NULL;
+    if (pretty)
+        put_safe(b, (mishap_text){ pretty, length });
+    else
+        put_safe(b, data);
+    MISHAP_PUT(b, "\n");
+    free(pretty);
+    yyjson_doc_free(doc);
+}
+
+/* -- out ------------------------------------------------------------------------------------------------------ */
+
+/* Print it all, or say on stderr why not. A reader that left is no failure. */
+static int print(const mishap_cli *cli, int file, mishap_text text)
+{
+    while (text.length) {
+        ssize_t count = write(file, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0 && errno == EPIPE)
+            return 0;
+        if (count < 0) {
+            fprintf(stderr, "%s: The output could not be written: %s\n", cli->app->name, strerror(errno));
+            return MISHAP_CODE_OUTPUT_FAILED->exit_code;
+        }
+        text.data += count;
+        text.length -= (size_t)count;
+    }
+    return 0;
+}
+
+static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer out = { 0 };
+    put_envelope(&out, cli, answer);
+    mishap_text text = mishap_buffer_text(&out);
+    if (out.failed) {
+        static const mishap_text last = MISHAP_TEXT(
+            "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error "
+            "occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":{\"duration_ms\":0}}\n");
+        print(cli, cli->out, last);
+        mishap_buffer_release(&out);
+        return MISHAP_CODE_INTERNAL_ERROR->exit_code;
+    }
+    int printed = print(cli, cli->out, text);
+    mishap_buffer_release(&out);
+    return printed;
+}
+
+static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer out = { 0 };
+    int printed = 0;
+    if (answer->failure) {
+        put_failure(&out, cli, mishap_told(answer->failure));
+        print(cli, STDERR_FILENO, mishap_buffer_text(&out));
+        mishap_buffer_reset(&out);
+    }
+    if (answer->warnings.length) {
+        MISHAP_PUT(&out, "warning: ");
+        put_safe(&out, answer->warnings);
+        MISHAP_PUT(&out, "\n");
+        print(cli, STDERR_FILENO, mishap_buffer_text(&out));
+        mishap_buffer_reset(&out);
+    }
+    if (answer->data.length) {
+        put_data(&out, answer->data);
+        printed = print(cli, cli->out, mishap_buffer_text(&out));
+    }
+    mishap_buffer_release(&out);
+    return printed;
+}
+
+/* Every failure says whether it may be retried, and has the id under which its private side is kept. */
+static void complete(const mishap_cli *cli, mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    if (!told->retry_stated)
+        mishap_retryable(failure, told->retryable);
+    /* What the caller is not told can be found by its id; what it is told needs none. */
+    if (told->code->masked && !told->incident.length)
+        mishap_incident(failure, cli->request_id);
+}
+
+int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    int printed, exit_code = 0;
+    if (answer->failure) {
+        complete(cli, answer->failure);
+        exit_code = answer->exit_code ? answer->exit_code : mishap_told(answer->failure)->code->exit_code;
+        mishap_cli_journal(cli, answer->failure);
+    }
+    if (!answer->failure && answer->document.data)
+        printed = print(cli, cli->out, answer->document);
+    else
+        printed = cli->json ? tell_program(cli, answer) : tell_person(cli, answer);
+    return exit_code ? exit_code : printed;
+}

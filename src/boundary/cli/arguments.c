@@ -1,0 +1,497 @@
+/*
+ * From the words of a command line to the JSON object that an operation is called with.
+ *
+ * Flags may stand anywhere, as --flag value or --flag=value; `--` ends them. Strings, arrays and objects may come from a
+ * file (@FILE) or standard input (-). What no flag gives comes from the environment, where that is declared. Everything
+ * that is wrong is found before anything happens, and all of it is in one answer.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "boundary/cli/cli.h"
+#include "dialect/envelope.h"
+
+enum { LARGEST_FILE = 1 << 28 };
+
+/* What has been read so far. */
+struct reading {
+    mishap_cli *cli;
+    const mishap_param *params;
+    size_t count;
+    mishap_buffer *values; /* the JSON of each parameter; empty: not given */
+    bool *refused;         /* something is wrong with it already */
+    mishap *wrong;         /* NULL as long as nothing is */
+    const char *const *words;
+    size_t word_count, next;
+    bool no_memory;
+};
+
+/* -- saying what is wrong ------------------------------------------------------------------------------------- */
+
+static void refuse(struct reading *r, mishap_text name, const char *error, mishap_value expected)
+{
+    enum { ECHOED = 100 }; /* bytes of a word that are shown */
+    if (!r->wrong)
+        r->wrong = mishap_raise(ARG_ERROR, NULL);
+    if (name.length > ECHOED)
+        name.length = mishap_utf8_cut(name, ECHOED);
+    mishap_field_add(r->wrong,
+                     &(mishap_field){ .field = name, .error = mishap_text_of(error), .expected = expected });
+}
+
+static void refuse_param(struct reading *r, size_t i, const char *error, const char *expected)
+{
+    if (!r->refused[i])
+        refuse(r, mishap_text_of(r->params[i].name), error,
+               expected ? mishap_value_of_string(expected) : mishap_value_none());
+    r->refused[i] = true;
+}
+
+/* -- values --------------------------------------------------------------------------------------------------- */
+
+/* The whole of a file, or of standard input for "-". */
+static bool read_whole(const char *path, mishap_buffer *to)
+{
+    bool standard = strcmp(path, "-") == 0;
+    int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t got = -1;
+    while (file >= 0 && to->length < LARGEST_FILE && mishap_buffer_reserve(to, 65536)) {
+        got = read(file, to->data + to->length, to->capacity - to->length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            break;
+        to->length += (size_t)got;
+    }
+    if (file >= 0 && !standard)
+        close(file);
+    return got == 0 && !to->failed;
+}
+
+static bool looks_like_number(mishap_text text, bool real)
+{
+    yyjson_val value;
+    yyjson_read_err error;
+    char copy[64];
+    if (text.length == 0 || text.length >= sizeof copy || !strchr("-0123456789", text.data[0]))
+        return false;
+    memcpy(copy, text.data, text.length);
+    copy[text.length] = '\0';
+    const char *end = yyjson_read_number(copy, &value, YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
+    bool whole = end == copy + text.length;
+    return whole && (real || !strpbrk(copy, ".eE"));
+}
+
+static bool is_json(mishap_text text)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    bool read = mishap_json_read(&reader, text);
+    mishap_json_reader_release(&reader);
+    return read;
+}
+
+static void put_string(mishap_buffer *to, mishap_text text)
+{
+    mishap_json_string(to, text);
+}
+
+/* One item of an array that was given item by item: --tag a --tag b. */
+static void put_item(struct reading *r, const mishap_param *items, mishap_text text, mishap_buffer *to)
+{
+    (void)r;
+    bool number = (items->type == MISHAP_INTEGER || items->type == MISHAP_NUMBER) && looks_like_number(text, true);
+    bool json = items->type >= MISHAP_ARRAY && is_json(text);
+    if (to->length)
+        to->length--; /* open the array again */
+    else
+        mishap_json_open(to, '[');
+    if (number || json) {
+        mishap_json_comma(to);
+        mishap_buffer_put_text(to, text);
+    } else {
+        put_string(to, text);
+    }
+    mishap_json_close(to, ']');
+}
+
+/* One of the choices? If not, they are named. */
+static bool is_choice(struct reading *r, size_t i, mishap_text text)
+{
+    mishap_buffer all = { 0 };
+    const char *const *choices = r->params[i].choices;
+    for (size_t c = 0; choices[c]; c++) {
+        if (mishap_text_equal(text, mishap_text_of(choices[c])))
+            return true;
+    }
+    for (size_t c = 0; choices[c]; c++) {
+        mishap_buffer_put_text(&all, mishap_text_of(!c ? "" : choices[c + 1] ? ", " : " and "));
+        mishap_buffer_put_text(&all, mishap_text_of(choices[c]));
+    }
+    mishap_buffer_put_char(&all, '\0');
+    refuse_param(r, i, "invalid_choice", all.failed ? "the choices" : all.data);
+    mishap_buffer_release(&all);
+    return false;
+}
+
+/*
+ * Text as the JSON of its type. What does not look like its type becomes a string, and the checks say that it is of the
+ * wrong type.
+ */
+static void put_value(struct reading *r, size_t i, mishap_text text)
+{
+    const mishap_param *param = &r->params[i];
+    mishap_buffer *to = &r->values[i];
+    if (mishap_utf8_valid_length(text) < text.length) {
+        refuse_param(r, i, "not_utf8", NULL);
+        return;
+    }
+    bool array = param->type == MISHAP_ARRAY && !(text.length && text.data[0] == '[');
+    if (to->length && !array) {
+        refuse_param(r, i, "given_twice", NULL);
+        return;
+    }
+    switch (param->type) {
+    case MISHAP_INTEGER:
+    case MISHAP_NUMBER:
+        if (looks_like_number(text, param->type == MISHAP_NUMBER))
+            mishap_buffer_put_text(to, text);
+        else
+            put_string(to, text);
+        break;
+    case MISHAP_BOOLEAN:
+        if (mishap_text_equal(text, (mishap_text)MISHAP_TEXT("true")) ||
+            mishap_text_equal(text, (mishap_text)MISHAP_TEXT("false")))
+            mishap_buffer_put_text(to, text);
+        else
+            put_string(to, text);
+        break;
+    case MISHAP_ENUM:
+        if (is_choice(r, i, text))
+            put_string(to, text);
+        break;
+    case MISHAP_ARRAY:
+    case MISHAP_OBJECT:
+        if (array)
+            put_item(r, param->items, text, to);
+        else if (is_json(text))
+            mishap_buffer_put_text(to, text);
+        else
+            put_string(to, text);
+        break;
+    default:
+        put_string(to, text);
+    }
+    r->no_memory = r->no_memory || to->failed;
+}
+
+/* A word as the value of a parameter: itself, what a file has in it (@FILE), or standard input (-). */
+static void give(struct reading *r, size_t i, const char *word)
+{
+    const mishap_param *param = &r->params[i];
+    bool may_be_long = (param->type == MISHAP_STRING && !param->file) || param->type >= MISHAP_ARRAY;
+    bool from_file = may_be_long && (strcmp(word, "-") == 0 || (word[0] == '@' && word[1] != '@' && word[1]));
+    if (param->secret && !from_file) {
+        refuse_param(r, i, "secret_in_arguments", NULL);
+        return;
+    }
+    if (!from_file) {
+        put_value(r, i, mishap_text_of(may_be_long && word[0] == '@' && word[1] == '@' ? word + 1 : word));
+        return;
+    }
+    mishap_buffer content = { 0 };
+    if (!read_whole(word[0] == '@' ? word + 1 : word, &content)) {
+        refuse_param(r, i, "unreadable_file", NULL);
+    } else {
+        /* A secret in a file mostly has a line feed behind it that is not part of it. */
+        if (param->secret && content.length && content.data[content.length - 1] == '\n')
+            content.length--;
+        put_value(r, i, mishap_buffer_text(&content));
+    }
+    mishap_buffer_release(&content);
+}
+
+/* -- flags ---------------------------------------------------------------------------------------------------- */
+
+/* Does a flag, without its hyphens, name a parameter? An underscore may be written as a hyphen. */
+static bool names(const char *flag, size_t length, const char *param)
+{
+    size_t i = 0;
+    for (; i < length && param[i]; i++)
+        if (flag[i] != param[i] && !(flag[i] == '-' && param[i] == '_'))
+            return false;
+    return i == length && !param[i];
+}
+
+static size_t find_flag(const mishap_param *params, const char *flag, size_t length)
+{
+    size_t i = 0;
+    while (params && params[i].name && !names(flag, length, params[i].name))
+        i++;
+    return i;
+}
+
+static void refuse_unknown(struct reading *r, const char *word, size_t length)
+{
+    const char *known[64];
+    char flags[64][48];
+    size_t count = 0;
+    const mishap_param *const lists[] = { r->params, mishap_cli_flags };
+    for (size_t l = 0; l < 2; l++) {
+        for (size_t i = 0; lists[l] && lists[l][i].name && count < 63; i++) {
+            mishap_buffer flag;
+            mishap_buffer_init(&flag, flags[count], sizeof flags[count] - 1);
+            mishap_cli_put_flag(&flag, lists[l][i].name);
+            if (!flag.on_heap) {
+                flags[count][flag.length] = '\0';
+                known[count] = flags[count];
+                count++;
+            }
+            mishap_buffer_release(&flag);
+        }
+    }
+    known[count] = NULL;
+    char given[64], meant[64];
+    snprintf(given, sizeof given, "%.*s", (int)length - 2, word + 2);
+    const char *nearest = mishap_cli_nearest(given, known);
+    snprintf(meant, sizeof meant, "--%s", nearest ? nearest : "");
+    refuse(r, (mishap_text){ word, length }, "unknown_option",
+           nearest ? mishap_value_of_string(meant) : mishap_value_none());
+    /* What follows is most likely its value: one mistake is told once. */
+    if (word[length] != '=' && r->next < r->word_count && r->words[r->next][0] != '-')
+        r->next++;
+}
+
+/* The flags that every command has. */
+static void take_common(struct reading *r, size_t i, const char *value)
+{
+    const char *name = mishap_cli_flags[i].name;
+    if (strcmp(name, "verbose") == 0) {
+        r->cli->verbose = true;
+    } else if (strcmp(name, "timeout_ms") == 0) {
+        char *end = NULL;
+        long milliseconds = value ? strtol(value, &end, 10) : 0;
+        if (!value || !*value || *end || milliseconds < 1 || milliseconds > MISHAP_CLI_LONGEST_MS)
+            refuse(r, (mishap_text)MISHAP_TEXT("--timeout-ms"), "invalid_value",
+                   mishap_value_of_string("a number of milliseconds"));
+        else
+            r->cli->timeout_ms = (int)milliseconds;
+    } else if (strcmp(name, "output") == 0) {
+        if (value && strcmp(value, "json") == 0)
+            r->cli->json = true;
+        else if (value && strcmp(value, "text") == 0)
+            r->cli->json = false;
+        else
+            refuse(r, (mishap_text)MISHAP_TEXT("--output"), "invalid_choice", mishap_value_of_string("json and text"));
+    }
+}
+
+/* The value of a flag: behind its equals sign, or the next word. NULL if there is none. */
+static const char *value_of_flag(struct reading *r, const char *equals)
+{
+    if (equals)
+        return equals + 1;
+    if (r->next < r->word_count && strcmp(r->words[r->next], "--") != 0)
+        return r->words[r->next++];
+    return NULL;
+}
+
+static void take_flag(struct reading *r, const char *word)
+{
+    const char *flag = word + 2, *equals = strchr(flag, '=');
+    size_t length = equals ? (size_t)(equals - flag) : strlen(flag);
+    size_t i = find_flag(r->params, flag, length);
+    if (i < r->count) {
+        bool alone = r->params[i].type == MISHAP_BOOLEAN && !equals;
+        const char *value = alone ? "true" : value_of_flag(r, equals);
+        if (value)
+            give(r, i, value);
+        else
+            refuse_param(r, i, "missing_value", NULL);
+        return;
+    }
+    if (length > 3 && strncmp(flag, "no-", 3) == 0) {
+        size_t negated = find_flag(r->params, flag + 3, length - 3);
+        if (negated < r->count && r->params[negated].type == MISHAP_BOOLEAN) {
+            give(r, negated, "false");
+            return;
+        }
+    }
+    i = find_flag(mishap_cli_flags, flag, length);
+    if (mishap_cli_flags[i].name)
+        take_common(r, i, mishap_cli_flags[i].type == MISHAP_BOOLEAN ? NULL : value_of_flag(r, equals));
+    else
+        refuse_unknown(r, word, length + 2);
+}
+
+static void take_letter(struct reading *r, const char *word)
+{
+    size_t i = 0;
+    while (i < r->count && r->params[i].letter != word[1])
+        i++;
+    if (i < r->count) {
+        const char *value = r->params[i].type == MISHAP_BOOLEAN ? (word[2] ? NULL : "true")
+                            : word[2]                           ? word + 2
+                                                                : value_of_flag(r, NULL);
+        if (value)
+            give(r, i, value);
+        else
+            refuse_param(r, i, "missing_value", NULL);
+        return;
+    }
+    size_t common = 0;
+    while (mishap_cli_flags[common].name && mishap_cli_flags[common].letter != word[1])
+        common++;
+    if (mishap_cli_flags[common].name && !word[2])
+        take_common(r, common, NULL);
+    else
+        refuse_unknown(r, word, strlen(word));
+}
+
+/* A word without a flag goes to the next positional parameter that has none yet. */
+static void take_positional(struct reading *r, const char *word)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->params[i].positional && !r->values[i].length && !r->refused[i]) {
+            give(r, i, word);
+            return;
+        }
+    }
+    refuse(r, mishap_text_of(word), "unexpected_argument", mishap_value_none());
+}
+
+static void take_words(struct reading *r)
+{
+    bool flags = true;
+    while (r->next < r->word_count) {
+        const char *word = r->words[r->next++];
+        /* A negative number is a value, not a letter. */
+        bool letter = word[0] == '-' && word[1] && word[1] != '-' && !(word[1] >= '0' && word[1] <= '9');
+        if (flags && strcmp(word, "--") == 0)
+            flags = false;
+        else if (flags && strncmp(word, "--", 2) == 0)
+            take_flag(r, word);
+        else if (flags && letter)
+            take_letter(r, word);
+        else
+            take_positional(r, word);
+    }
+}
+
+static void take_environment(struct reading *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        const char *variable = r->params[i].environment, *value = variable ? getenv(variable) : NULL;
+        if (value && *value && !r->values[i].length && !r->refused[i])
+            put_value(r, i, mishap_text_of(value));
+    }
+}
+
+/* -- all together --------------------------------------------------------------------------------------------- */
+
+static void put_object(struct reading *r, mishap_buffer *object)
+{
+    mishap_json_open(object, '{');
+    for (size_t i = 0; i < r->count; i++) {
+        if (r->values[i].length) {
+            mishap_json_key(object, mishap_text_of(r->params[i].name));
+            mishap_buffer_put_text(object, mishap_buffer_text(&r->values[i]));
+        }
+    }
+    mishap_json_close(object, '}');
+}
+
+static bool is_refused(const struct reading *r, mishap_text field)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (r->refused[i] && mishap_text_equal(field, mishap_text_of(r->params[i].name)))
+            return true;
+    return false;
+}
+
+/* What the rules say, beside what is wrong already: one answer for both. */
+static mishap *check_rules(struct reading *r, mishap_text object)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap *failure = mishap_json_read(&reader, object) ? mishap_params_check(r->params, reader.root)
+                                                        : mishap_out_of_memory();
+    mishap_json_reader_release(&reader);
+    const mishap_public *told = mishap_told(failure);
+    if (!told || told->code != MISHAP_CODE_VALIDATION_ERROR)
+        return failure;
+    if (!r->wrong)
+        r->wrong = mishap_raise(ARG_ERROR, NULL);
+    for (const mishap_field *field = told->fields; field; field = field->next)
+        if (!is_refused(r, field->field))
+            mishap_field_add(r->wrong, field);
+    mishap_free(failure);
+    return NULL;
+}
+
+/* One thing that is wrong is told in the message itself; of several, their names. */
+static void word_message(struct reading *r)
+{
+    const mishap_public *told = mishap_told(r->wrong);
+    mishap_buffer message = { 0 }, suggestion = { 0 };
+    if (told->field_count == 1) {
+        MISHAP_PUT(&message, "An argument is not valid: ");
+        mishap_envelope_put_field_sentence(&message, told->fields);
+    } else {
+        MISHAP_PUT(&message, "These ");
+        mishap_buffer_put_uint(&message, told->field_count);
+        MISHAP_PUT(&message, " arguments are not valid: ");
+        size_t left = told->field_count;
+        for (const mishap_field *field = told->fields; field; field = field->next) {
+            mishap_buffer_put_text(&message, field->field);
+            mishap_buffer_put_text(&message, mishap_text_of(--left > 1 ? ", " : left == 1 ? " and " : "."));
+        }
+    }
+    MISHAP_PUT(&suggestion, "Run `");
+    mishap_buffer_put_text(&suggestion, mishap_text_of(r->cli->app->name));
+    MISHAP_PUT(&suggestion, " ");
+    mishap_cli_put_command(&suggestion, r->cli->operation->name);
+    MISHAP_PUT(&suggestion, " --help` to see its options.");
+    mishap_buffer_put_char(&suggestion, '\0');
+    if (!message.failed)
+        mishap_message(r->wrong, mishap_buffer_text(&message));
+    if (!suggestion.failed)
+        mishap_suggest(r->wrong, suggestion.data);
+    mishap_buffer_release(&message);
+    mishap_buffer_release(&suggestion);
+}
+
+mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count, mishap_buffer *object)
+{
+    mishap_arena arena;
+    struct reading r = { .cli = cli, .params = cli->operation->params, .words = words, .word_count = count };
+    mishap *failure = NULL;
+    r.count = mishap_param_count(r.params);
+    mishap_arena_init(&arena, NULL, 0);
+    r.values = mishap_arena_take(&arena, (r.count + 1) * sizeof *r.values);
+    r.refused = mishap_arena_take(&arena, (r.count + 1) * sizeof *r.refused);
+    if (!r.values || !r.refused) {
+        failure = mishap_out_of_memory();
+        goto done;
+    }
+    memset(r.values, 0, (r.count + 1) * sizeof *r.values);
+    memset(r.refused, 0, (r.count + 1) * sizeof *r.refused);
+    take_words(&r);
+    take_environment(&r);
+    put_object(&r, object);
+    if (r.no_memory || object->failed)
+        failure = mishap_out_of_memory();
+    if (!failure)
+        failure = check_rules(&r, mishap_buffer_text(object));
+    if (!failure && r.wrong) {
+        word_message(&r);
+        failure = r.wrong;
+        r.wrong = NULL;
+    }
+done:
+    for (size_t i = 0; r.values && i < r.count; i++)
+        mishap_buffer_release(&r.values[i]);
+    mishap_free(r.wrong);
+    mishap_arena_release(&arena);
+    return failure;
+}

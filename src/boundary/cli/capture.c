@@ -1,0 +1,43 @@
+/*
+ * What a handler, or a library that it calls, writes straight to descriptor 1 must not get between the envelope and its
+ * reader. Descriptor 1 is a file in memory while a handler runs; the real one is kept aside.
+ */
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "boundary/cli/cli.h"
+
+enum { SHOWN = 2000 }; /* bytes of it that are reported */
+
+mishap *mishap_cli_capture(mishap_cli *cli)
+{
+    int memory = memfd_create("stdout", MFD_CLOEXEC);
+    int real = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (memory < 0 || dup2(memory, STDOUT_FILENO) < 0) {
+        /* Without it the answer still goes out; only stray output is not caught. */
+        if (memory >= 0)
+            close(memory);
+        if (real >= 0)
+            close(real);
+        return NULL;
+    }
+    close(memory);
+    cli->out = real; /* -1 where standard output was closed from the start: the answer then has no reader */
+    return NULL;
+}
+
+bool mishap_cli_captured(mishap_buffer *buffer)
+{
+    char bytes[SHOWN];
+    struct stat file;
+    fflush(stdout);
+    if (fstat(STDOUT_FILENO, &file) != 0 || file.st_size == 0)
+        return false;
+    ssize_t count = pread(STDOUT_FILENO, bytes, sizeof bytes, 0);
+    if (count <= 0)
+        return false;
+    mishap_buffer_put(buffer, bytes, (size_t)count);
+    return true;
+}

@@ -1,0 +1,247 @@
+/* mishap_main(): from argv to an exit code. */
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "boundary/cli/cli.h"
+#include "operation/call.h"
+
+enum { BROKEN_DECLARATION = 70 }; /* EX_SOFTWARE: the program itself is wrong */
+
+static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
+{
+    *cli = (mishap_cli){
+        .app = app,
+        .words = (const char *const *)argv + (argc > 0),
+        .word_count = argc > 0 ? (size_t)argc - 1 : 0,
+        .json = !isatty(STDOUT_FILENO),
+        .color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
+        .out = STDOUT_FILENO,
+        .started_ns = mishap_clock_monotonic_ns(),
+        .started_ms = mishap_clock_now_ms(),
+    };
+    mishap_id_make(cli->request_id);
+    signal(SIGPIPE, SIG_IGN);
+}
+
+static int tell_failure(mishap_cli *cli, mishap *failure)
+{
+    int status = mishap_cli_tell(cli, &(mishap_cli_answer){ .failure = failure });
+    mishap_free(failure);
+    return status;
+}
+
+static int tell_document(mishap_cli *cli, mishap_buffer *document)
+{
+    int status = document->failed
+                     ? tell_failure(cli, mishap_out_of_memory())
+                     : mishap_cli_tell(cli, &(mishap_cli_answer){ .document = mishap_buffer_text(document) });
+    mishap_buffer_release(document);
+    return status;
+}
+
+/* -- commands that every program has -------------------------------------------------------------------------- */
+
+static bool has_word(const mishap_cli *cli, const char *word, const char *letter)
+{
+    for (size_t i = 0; i < cli->word_count && strcmp(cli->words[i], "--") != 0; i++)
+        if (strcmp(cli->words[i], word) == 0 || (letter && strcmp(cli->words[i], letter) == 0))
+            return true;
+    return false;
+}
+
+/* Help does no work and writes no file; where standard output is for a program it goes to stderr. */
+static int show_help(mishap_cli *cli, const mishap_operation *operation)
+{
+    mishap_buffer help = { 0 };
+    bool person = isatty(STDOUT_FILENO);
+    mishap_cli_put_help(&help, cli->app, operation, person && !getenv("NO_COLOR"));
+    if (!person)
+        cli->out = STDERR_FILENO;
+    return tell_document(cli, &help);
+}
+
+static int show_version(mishap_cli *cli)
+{
+    mishap_buffer version = { 0 };
+    mishap_buffer_put_text(&version, mishap_text_of(cli->app->name));
+    MISHAP_PUT(&version, " ");
+    mishap_buffer_put_text(&version, mishap_text_of(cli->app->version ? cli->app->version : "0"));
+    MISHAP_PUT(&version, "\n");
+    return tell_document(cli, &version);
+}
+
+static int show_manifest(mishap_cli *cli)
+{
+    mishap_buffer manifest = { 0 };
+    mishap_cli_put_manifest(&manifest, cli->app);
+    int status = manifest.failed
+                     ? tell_failure(cli, mishap_out_of_memory())
+                     : mishap_cli_tell(cli, &(mishap_cli_answer){ .data = mishap_buffer_text(&manifest) });
+    mishap_buffer_release(&manifest);
+    return status;
+}
+
+static int show_completion(mishap_cli *cli, const char *shell)
+{
+    mishap_buffer script = { 0 };
+    if (shell && mishap_cli_put_completion(&script, cli->app, shell))
+        return tell_document(cli, &script);
+    mishap_buffer_release(&script);
+    mishap *m = mishap_raise(ARG_ERROR, shell ? "There is no completion for this shell."
+                                              : "The shell is missing.");
+    m = mishap_tell(m, "shell", shell ? shell : "");
+    return tell_failure(cli, mishap_suggest(m, "Name one of bash, zsh and fish."));
+}
+
+static int show_manual(mishap_cli *cli)
+{
+    mishap_buffer page = { 0 };
+    mishap_cli_put_manual(&page, cli->app);
+    return tell_document(cli, &page);
+}
+
+/* -- a command that is none ----------------------------------------------------------------------------------- */
+
+/* The first words of all commands, for "did you mean". */
+static const char *nearest_command(const mishap_cli *cli, char *room, size_t size)
+{
+    const char *names[256];
+    size_t count = 0;
+    mishap_buffer all;
+    mishap_buffer_init(&all, room, size);
+    static const char *const own[] = { "help", "manifest", "completion", "manual" };
+    for (size_t i = 0; i < 4; i++)
+        names[count++] = own[i];
+    for (const mishap_operation *o = cli->app->operations; o && o->name && count < 255; o++) {
+        size_t start = all.length;
+        mishap_cli_put_command(&all, o->name);
+        mishap_buffer_put_char(&all, '\0');
+        if (all.on_heap || all.failed)
+            break;
+        names[count++] = room + start;
+    }
+    names[count] = NULL;
+    char given[128];
+    int length = 0;
+    for (size_t i = 0; i < cli->word_count && i < 3 && cli->words[i][0] != '-' && length < 100; i++)
+        length += snprintf(given + length, sizeof given - (size_t)length, "%s%.30s", i ? " " : "", cli->words[i]);
+    const char *nearest = length ? mishap_cli_nearest(given, names) : NULL;
+    if (!nearest && cli->word_count)
+        nearest = mishap_cli_nearest(cli->words[0], names);
+    mishap_buffer_release(&all);
+    return nearest;
+}
+
+static int unknown_command(mishap_cli *cli)
+{
+    char room[4096], suggestion[256];
+    mishap *m;
+    if (!cli->word_count || cli->words[0][0] == '-') {
+        m = mishap_raise(UNKNOWN_COMMAND, "There is no command.");
+    } else {
+        m = mishap_tell(mishap_raise(UNKNOWN_COMMAND, NULL), "command", cli->words[0]);
+    }
+    const char *nearest = nearest_command(cli, room, sizeof room);
+    if (nearest)
+        snprintf(suggestion, sizeof suggestion, "Did you mean `%s %s`?", cli->app->name, nearest);
+    else
+        snprintf(suggestion, sizeof suggestion, "Run `%s --help` to see the commands.", cli->app->name);
+    return tell_failure(cli, mishap_suggest(m, suggestion));
+}
+
+/* -- a command ------------------------------------------------------------------------------------------------ */
+
+/* What the handler wrote to standard output by itself is no answer, but the caller should know. */
+static void warn_of_output(mishap_call *call)
+{
+    mishap_buffer caught = { 0 };
+    if (mishap_cli_captured(&caught))
+        mishap_warn(call, "The command wrote to standard output by itself: %.*s", (int)caught.length, caught.data);
+    mishap_buffer_release(&caught);
+}
+
+static int run(mishap_cli *cli, mishap_text arguments)
+{
+    mishap_call *call;
+    mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
+    mishap_cli_answer answer = { 0 };
+    answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
+    if (!answer.failure)
+        answer.failure = mishap_cli_capture(cli);
+    if (!answer.failure)
+        answer.failure = mishap_cli_watch(cli, cli->timeout_ms);
+    if (!answer.failure) {
+        call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
+        answer.failure = mishap_call_run(call);
+        mishap_cli_claim_answer();
+        warn_of_output(call);
+        mishap_text text = mishap_call_answer(call, &kind);
+        answer.warnings = mishap_call_warnings(call);
+        answer.listed = call->listed;
+        answer.total = call->total;
+        if (kind == MISHAP_ANSWER_DOCUMENT)
+            answer.document = text;
+        else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
+            answer.data = text;
+    }
+    int status = mishap_cli_tell(cli, &answer);
+    mishap_free(answer.failure);
+    mishap_call_end(call);
+    return status;
+}
+
+/* A file that a word names may be a pipe that nobody writes to: the clock must run before the words are read. */
+static bool may_block(const mishap_cli *cli)
+{
+    for (size_t i = 0; i < cli->word_count; i++) {
+        const char *word = cli->words[i], *equals = strchr(word, '=');
+        const char *value = word[0] == '-' && word[1] == '-' && equals ? equals + 1 : word;
+        if (value[0] == '@' || strcmp(value, "-") == 0)
+            return true;
+    }
+    return false;
+}
+
+static int run_command(mishap_cli *cli, size_t used)
+{
+    mishap_buffer object = { 0 };
+    cli->timeout_ms = mishap_operation_timeout(cli->app, cli->operation);
+    if (may_block(cli))
+        mishap_free(mishap_cli_watch(cli, cli->timeout_ms));
+    mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used, &object);
+    int status = failure ? tell_failure(cli, failure) : run(cli, mishap_buffer_text(&object));
+    mishap_buffer_release(&object);
+    return status;
+}
+
+int mishap_main(int argc, char **argv, const mishap_app *app)
+{
+    mishap_cli cli;
+    size_t used = 0;
+    mishap *broken = mishap_declaration_check(app);
+    if (broken) {
+        fprintf(stderr, "%s\n", mishap_public_message(mishap_told(broken)).data);
+        mishap_free(broken);
+        return BROKEN_DECLARATION;
+    }
+    begin(&cli, argc, argv, app);
+    const char *first = cli.word_count ? cli.words[0] : "";
+    bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
+    size_t skip = strcmp(first, "help") == 0;
+    cli.operation = mishap_cli_find(app, cli.words + skip, cli.word_count - skip, &used);
+    if (help)
+        return show_help(&cli, cli.operation);
+    if (has_word(&cli, "--version", NULL) && !cli.operation)
+        return show_version(&cli);
+    if (cli.operation)
+        return run_command(&cli, used);
+    /* An operation of the program's own comes before these. */
+    if (strcmp(first, "manifest") == 0)
+        return show_manifest(&cli);
+    if (strcmp(first, "completion") == 0)
+        return show_completion(&cli, cli.word_count > 1 ? cli.words[1] : NULL);
+    if (strcmp(first, "manual") == 0)
+        return show_manual(&cli);
+    return unknown_command(&cli);
+}

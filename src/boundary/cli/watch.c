@@ -1,0 +1,100 @@
+/*
+ * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the handler may block in
+ * whatever it does. It then gives the one answer itself and ends the program.
+ *
+ * Who owns what: main() owns the mishap_cli until one of the two threads claims the answer; from then on it is that one's.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "boundary/cli/cli.h"
+
+static atomic_flag answered = ATOMIC_FLAG_INIT;
+static mishap_cli *watched;
+static atomic_int watched_timeout_ms; /* main() may still set it anew while the watcher sleeps */
+static bool watching;
+
+void mishap_cli_claim_answer(void)
+{
+    if (atomic_flag_test_and_set(&answered)) {
+        for (;;)
+            pause(); /* the other one is answering, and ends the program */
+    }
+}
+
+static void watched_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGINT);
+}
+
+/* What has come: a signal, or 0 when the time is up. The clock runs from the start of the program. */
+static int wait_for_something(const sigset_t *set)
+{
+    for (;;) {
+        int64_t end = watched->started_ns + (int64_t)watched_timeout_ms * 1000000;
+        int64_t left = end - mishap_clock_monotonic_ns();
+        if (left <= 0)
+            return 0;
+        if (left > 50000000)
+            left = 50000000; /* look again whether the limit is another one by now */
+        struct timespec wait = { 0, left };
+        int signal = sigtimedwait(set, NULL, &wait);
+        if (signal > 0)
+            return signal;
+    }
+}
+
+static mishap *timed_out(const mishap_cli *cli)
+{
+    mishap *m = mishap_raise(TIMEOUT, "The command did not finish within %d ms.", (int)watched_timeout_ms);
+    m = mishap_tell(m, "timeout_ms", (int)watched_timeout_ms);
+    /* Only what changes nothing can be tried again without asking what was done. */
+    return mishap_retryable(m, cli->operation && cli->operation->danger == MISHAP_SAFE);
+}
+
+static void *watch(void *unused)
+{
+    (void)unused;
+    sigset_t set;
+    watched_signals(&set);
+    int signal = wait_for_something(&set);
+    mishap_cli_claim_answer();
+    /* A second signal while the answer is being written ends the program at once. */
+    struct sigaction usual = { .sa_handler = SIG_DFL };
+    sigaction(SIGTERM, &usual, NULL);
+    sigaction(SIGINT, &usual, NULL);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    mishap_cli_answer answer = { 0 };
+    if (signal) {
+        answer.signal = signal == SIGTERM ? "SIGTERM" : "SIGINT";
+        answer.exit_code = 128 + signal;
+        answer.failure = mishap_raise(CANCELLED, "The command was ended by %s.", answer.signal);
+    } else {
+        answer.failure = timed_out(watched);
+    }
+    _exit(mishap_cli_tell(watched, &answer));
+}
+
+mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms)
+{
+    pthread_t thread;
+    sigset_t set;
+    watched_timeout_ms = timeout_ms;
+    if (watching)
+        return NULL;
+    watching = true;
+    watched = cli;
+    watched_signals(&set);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    if (pthread_create(&thread, NULL, watch, NULL) != 0) {
+        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+        return mishap_raise(INTERNAL_ERROR, "The watcher could not be started.");
+    }
+    pthread_detach(thread);
+    return NULL;
+}

@@ -1,0 +1,105 @@
+#include "dialect/carried.h"
+
+#include "mishap/code.h"
+
+bool mishap_is_code(yyjson_val *value)
+{
+    char name[128];
+    mishap_text text = mishap_json_text(value);
+    return yyjson_is_str(value) && (mishap_catalog_find(MISHAP_SPELLING_NAME, text) ||
+                                    mishap_code_unspell(text, name, sizeof name));
+}
+
+bool mishap_is_category(yyjson_val *value)
+{
+    mishap_category category;
+    return yyjson_is_str(value) && mishap_category_find(mishap_json_text(value), &category);
+}
+
+bool mishap_is_fields(yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS(value, index, count, item)
+    {
+        if (!yyjson_is_str(yyjson_obj_get(item, "field")) ||
+            !yyjson_is_str(yyjson_obj_get(item, "error")))
+            return false;
+    }
+    return yyjson_is_arr(value);
+}
+
+static bool is_known(yyjson_val *key, yyjson_val *value, const mishap_known *known, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (mishap_text_equal(known[i].key, mishap_json_text(key)))
+            return known[i].form(value);
+    return false;
+}
+
+void mishap_read_others(mishap *m, yyjson_val *object, const mishap_known *known, size_t count)
+{
+    size_t index, members, others = 0;
+    yyjson_val *key, *value, *context = yyjson_obj_get(object, "context");
+    MISHAP_JSON_MEMBERS(object, index, members, key, value)
+    {
+        others += !is_known(key, value, known, count);
+    }
+    if (others == 1 && yyjson_is_obj(context)) {
+        mishap_read_context(m, context);
+        return;
+    }
+    MISHAP_JSON_MEMBERS(object, index, members, key, value)
+    {
+        if (!is_known(key, value, known, count))
+            mishap_read_member(m, mishap_json_text(key), value);
+    }
+}
+
+void mishap_read_carried(mishap *m, yyjson_val *object, unsigned with)
+{
+    static const mishap_known known[] = {
+        { MISHAP_TEXT("code"), mishap_is_code },
+        { MISHAP_TEXT("category"), mishap_is_category },
+        { MISHAP_TEXT("retryable"), yyjson_is_bool },
+        { MISHAP_TEXT("retry_after_ms"), yyjson_is_int },
+        { MISHAP_TEXT("cause"), yyjson_is_str },
+        { MISHAP_TEXT("suggestion"), yyjson_is_str },
+        { MISHAP_TEXT("docs_url"), yyjson_is_str },
+        { MISHAP_TEXT("incident"), yyjson_is_str },
+        { MISHAP_TEXT("fields"), mishap_is_fields },
+        { MISHAP_TEXT("message"), yyjson_is_str },
+    };
+    bool message = with & MISHAP_WITH_MESSAGE;
+    yyjson_val *fields = yyjson_obj_get(object, "fields");
+    mishap_read_category(m, yyjson_obj_get(object, "category"));
+    mishap_read_retry(m, yyjson_obj_get(object, "retryable"),
+                      yyjson_obj_get(object, "retry_after_ms"));
+    mishap_read_part(m, MISHAP_PART_CAUSE, object, "cause");
+    mishap_read_part(m, MISHAP_PART_SUGGESTION, object, "suggestion");
+    mishap_read_part(m, MISHAP_PART_DOCS_URL, object, "docs_url");
+    mishap_read_part(m, MISHAP_PART_INCIDENT, object, "incident");
+    if (mishap_is_fields(fields))
+        mishap_read_fields(m, fields);
+    mishap_read_others(m, object, known, MISHAP_KNOWN_COUNT(known) - !message);
+}
+
+void mishap_check_carried(mishap_check *c, yyjson_val *object)
+{
+    static const mishap_shape shape[] = {
+        MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true,
+                     .check = mishap_check_code_name),
+        MISHAP_SHAPE("category", .types = MISHAP_SHAPE_STRING, .check = mishap_check_category),
+        MISHAP_SHAPE("retryable", .types = MISHAP_SHAPE_BOOL),
+        MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER,
+                     .check = mishap_check_not_negative),
+        MISHAP_SHAPE("cause", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+        MISHAP_SHAPE("suggestion", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+        MISHAP_SHAPE("docs_url", .types = MISHAP_SHAPE_STRING, .check = mishap_check_url),
+        MISHAP_SHAPE("context", .types = MISHAP_SHAPE_OBJECT),
+        MISHAP_SHAPE("fields", .types = MISHAP_SHAPE_ARRAY, .check = mishap_check_fields),
+        MISHAP_SHAPE("incident", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
+    };
+    if (mishap_check_object(c, object, shape, MISHAP_SHAPE_COUNT(shape), false))
+        mishap_check_retry(c, object, "retryable", "retry_after_ms");
+}

@@ -1,0 +1,143 @@
+/* Field errors: what is wrong with one field of the input. */
+#include "base/base.h"
+#include "guard/guard.h"
+#include "mishap/code.h"
+#include "mishap/inside.h"
+
+static bool lower_snake(mishap_text name)
+{
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.data[i];
+        if (!((c >= 'a' && c <= 'z') || (i > 0 && ((c >= '0' && c <= '9') || c == '_'))))
+            return false;
+    }
+    return name.length > 0;
+}
+
+/* Any name in lower_snake: as given, or as near as can be. */
+static mishap_text keep_odd_name(mishap *m, mishap_text error)
+{
+    char name[128];
+    if (lower_snake(error))
+        return mishap_keep(m, error);
+    if (!mishap_code_unspell(error, name, sizeof name))
+        return (mishap_text)MISHAP_TEXT("invalid_value");
+    for (char *c = name; *c; c++)
+        *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+    return mishap_keep(m, mishap_text_of(name));
+}
+
+/* The five names that nearly every field error has; they need no copy. */
+static mishap_text keep_error_name(mishap *m, mishap_text error)
+{
+    static const mishap_text known[] = {
+        MISHAP_TEXT("field_required"),     MISHAP_TEXT("invalid_type"),     MISHAP_TEXT("invalid_length"),
+        MISHAP_TEXT("value_out_of_range"), MISHAP_TEXT("pattern_mismatch"),
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (mishap_text_equal(error, known[i]))
+            return known[i];
+    return keep_odd_name(m, error);
+}
+
+static bool is_number(const mishap_value *value)
+{
+    bool digits = value->kind == MISHAP_KIND_JSON && strchr("-0123456789", value->text.data[0]);
+    return digits || value->kind == MISHAP_KIND_INT || value->kind == MISHAP_KIND_UINT ||
+           value->kind == MISHAP_KIND_REAL;
+}
+
+/* True if one number is above the other for sure; those beyond 64 bits are not compared. */
+static bool above(const mishap_value *a, const mishap_value *b)
+{
+    const mishap_value *both[2] = { a, b };
+    double numbers[2];
+    for (int i = 0; i < 2; i++) {
+        if (!is_number(both[i]) || both[i]->kind == MISHAP_KIND_JSON)
+            return false;
+        numbers[i] = both[i]->kind == MISHAP_KIND_INT    ? (double)both[i]->integer
+                     : both[i]->kind == MISHAP_KIND_UINT ? (double)both[i]->natural
+                                                         : both[i]->real;
+    }
+    return numbers[0] > numbers[1];
+}
+
+/* Bounds are numbers, and in order; what is not would only mislead. */
+static void keep_bounds(mishap *m, mishap_field *field)
+{
+    mishap_keep_value(m, &field->min);
+    mishap_keep_value(m, &field->max);
+    if (!is_number(&field->min))
+        field->min = mishap_value_none();
+    if (!is_number(&field->max))
+        field->max = mishap_value_none();
+    if (above(&field->min, &field->max))
+        field->min = field->max = mishap_value_none();
+}
+
+mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
+{
+    if (mishap_fixed(m))
+        return m;
+    mishap_field *field = mishap_arena_take(&m->arena, sizeof *field);
+    if (!field) {
+        m->incomplete = true;
+        return m;
+    }
+    *field = *wrong;
+    field->next = NULL;
+    field->field = mishap_blank(wrong->field) ? (mishap_text)MISHAP_TEXT("document") : mishap_keep(m, wrong->field);
+    field->error = keep_error_name(m, wrong->error);
+    mishap_keep_value(m, &field->expected);
+    mishap_keep_value(m, &field->actual);
+    keep_bounds(m, field);
+    if (field->actual.kind >= MISHAP_KIND_TEXT && mishap_guard_secret_name(field->field))
+        field->actual = mishap_value_of_text(mishap_guard_redacted);
+    if (m->last_field)
+        m->last_field->next = field;
+    else
+        m->told.fields = field;
+    m->last_field = field;
+    m->told.field_count++;
+    return m;
+}
+
+mishap *mishap_field_required(mishap *m, const char *field)
+{
+    return mishap_field_add(
+        m, &(mishap_field){ .field = mishap_text_of(field), .error = MISHAP_TEXT("field_required") });
+}
+
+mishap *mishap_field_type(mishap *m, const char *field, const char *expected, const char *actual)
+{
+    return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
+                                                .error = MISHAP_TEXT("invalid_type"),
+                                                .expected = mishap_value_of_string(expected),
+                                                .actual = mishap_value_of_string(actual) });
+}
+
+mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max, size_t actual)
+{
+    return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
+                                                .error = MISHAP_TEXT("invalid_length"),
+                                                .min = min,
+                                                .max = max,
+                                                .actual = mishap_value_of_uint(actual) });
+}
+
+mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, mishap_value max,
+                           mishap_value actual)
+{
+    return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
+                                                .error = MISHAP_TEXT("value_out_of_range"),
+                                                .min = min,
+                                                .max = max,
+                                                .actual = actual });
+}
+
+mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern)
+{
+    return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
+                                                .error = MISHAP_TEXT("pattern_mismatch"),
+                                                .expected = mishap_value_of_string(pattern) });
+}

@@ -1,0 +1,121 @@
+#include "mishap/restore.h"
+
+#include "base/base.h"
+#include "mishap/code.h"
+#include "mishap/inside.h"
+
+mishap *mishap_restore_code(const mishap_code *code)
+{
+    mishap *m = mishap_make(code);
+    if (!m->constant)
+        m->restored = true;
+    return m;
+}
+
+mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_category category, int http_status,
+                       const mishap_code *otherwise)
+{
+    char name[128];
+    const mishap_code *code = mishap_catalog_find(spelling, text);
+    if (code)
+        return mishap_restore_code(code);
+    mishap *m = mishap_restore_code(otherwise);
+    if (m->constant || !mishap_code_unspell(text, name, sizeof name))
+        return m;
+    code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_text_of(name));
+    if (!code)
+        code = mishap_code_derive(&m->arena, mishap_text_of(name), category, http_status);
+    if (!code) {
+        m->incomplete = true;
+        return m;
+    }
+    m->told.code = code;
+    m->told.category = code->category;
+    m->told.retryable = code->retry == MISHAP_RETRY_YES;
+    m->told.retry_after_ms = code->retry_after_ms;
+    return m;
+}
+
+/* A type is one word: white space and control characters become hyphens. That comes first, since it may make an address
+ * of what was none. */
+static mishap_text keep_type(mishap *m, mishap_text text)
+{
+    mishap_text type = mishap_keep_words(m, text);
+    char *letters = (char *)(uintptr_t)type.data; /* ours, just made */
+    for (size_t i = 0; i < type.length; i++)
+        if ((unsigned char)letters[i] <= ' ' || letters[i] == 127)
+            letters[i] = '-';
+    return mishap_keep_words(m, type);
+}
+
+mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
+{
+    if (mishap_fixed(m))
+        return m;
+    static const mishap_text none = { "", 0 };
+    const mishap_code *code = m->told.code;
+    switch (part) {
+    case MISHAP_PART_MESSAGE:
+        return mishap_message(m, text);
+    case MISHAP_PART_CAUSE:
+        m->told.cause = mishap_keep_words(m, text);
+        break;
+    case MISHAP_PART_SUGGESTION:
+        m->told.suggestion = mishap_keep_words(m, mishap_text_equal(text, code->suggestion) ? none : text);
+        break;
+    case MISHAP_PART_DOCS_URL:
+        /* What is no address leads nowhere. */
+        m->told.docs_url =
+            mishap_keep_words(m, !mishap_url_valid(text) || mishap_text_equal(text, code->docs_url) ? none : text);
+        break;
+    case MISHAP_PART_INCIDENT:
+        m->told.incident = mishap_keep_words(m, text);
+        break;
+    case MISHAP_PART_TYPE:
+        m->told.type = keep_type(m, mishap_text_equal(text, code->condition) ? none : text);
+        break;
+    case MISHAP_PART_OUTPUT:
+        m->told.output = mishap_keep(m, text);
+        break;
+    }
+    return m;
+}
+
+/* A row that was derived says what its category says, unless the HTTP status was known better. */
+static const mishap_code *derive_again(mishap *m, mishap_category category)
+{
+    const mishap_code *old = m->told.code;
+    if (old->category == category || mishap_catalog_find(MISHAP_SPELLING_NAME, old->name))
+        return old;
+    const mishap_code *usual = mishap_code_derive(&m->arena, old->name, old->category, 0);
+    if (!usual)
+        return NULL;
+    return mishap_code_derive(&m->arena, old->name, category,
+                              old->http_status == usual->http_status ? 0 : old->http_status);
+}
+
+void mishap_restore_category(mishap *m, mishap_category category)
+{
+    if (mishap_fixed(m))
+        return;
+    const mishap_code *code = derive_again(m, category);
+    m->told.category = category;
+    m->told.code = code ? code : m->told.code;
+    m->incomplete = m->incomplete || !code;
+}
+
+void mishap_restore_failed(mishap *m)
+{
+    if (!mishap_fixed(m))
+        m->incomplete = true;
+}
+
+bool mishap_restore_end(mishap *m, mishap **out)
+{
+    if (mishap_fixed(m) || m->incomplete) {
+        mishap_free(m);
+        return false;
+    }
+    *out = m;
+    return true;
+}

@@ -1,0 +1,188 @@
+/* What a handler sees of a call: its parameters, its memory, its answer. */
+#include "operation/call.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* The handler made a mistake, or there is no memory: the call ends here, and only the call. */
+static _Noreturn void end_call(const mishap_call *call, const char *why, const char *name)
+{
+    mishap_call *ours = (mishap_call *)(uintptr_t)call;
+    ours->misuse = why;
+    ours->misused = name;
+    if (!call->way_out)
+        abort(); /* outside of a handler there is nobody to tell */
+    siglongjmp(*call->way_out, 1);
+}
+
+/* -- parameters ----------------------------------------------------------------------------------------------- */
+
+static size_t find_param(const mishap_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->param_count; i++)
+        if (strcmp(call->operation->params[i].name, name) == 0)
+            return i;
+    end_call(call, "the handler asked for a parameter that is not declared", name);
+}
+
+static yyjson_val *value_of(const mishap_call *call, const char *name, unsigned types)
+{
+    size_t i = find_param(call, name);
+    if (!(types >> call->operation->params[i].type & 1))
+        end_call(call, "the handler asked for a parameter under a type that it is not declared with", name);
+    return call->values[i];
+}
+
+enum {
+    STRINGS = 1 << MISHAP_STRING | 1 << MISHAP_ENUM,
+    INTEGERS = 1 << MISHAP_INTEGER,
+    NUMBERS = 1 << MISHAP_INTEGER | 1 << MISHAP_NUMBER,
+    BOOLEANS = 1 << MISHAP_BOOLEAN,
+};
+
+bool mishap_given(const mishap_call *call, const char *name)
+{
+    return call->values[find_param(call, name)] != NULL;
+}
+
+const char *mishap_string(const mishap_call *call, const char *name)
+{
+    return yyjson_get_str(value_of(call, name, STRINGS));
+}
+
+size_t mishap_string_length(const mishap_call *call, const char *name)
+{
+    return yyjson_get_len(value_of(call, name, STRINGS));
+}
+
+int64_t mishap_integer(const mishap_call *call, const char *name)
+{
+    return yyjson_get_sint(value_of(call, name, INTEGERS));
+}
+
+double mishap_number(const mishap_call *call, const char *name)
+{
+    return yyjson_get_num(value_of(call, name, NUMBERS));
+}
+
+bool mishap_boolean(const mishap_call *call, const char *name)
+{
+    return yyjson_get_bool(value_of(call, name, BOOLEANS));
+}
+
+const char *mishap_json(const mishap_call *call, const char *name)
+{
+    yyjson_val *value = call->values[find_param(call, name)];
+    mishap_buffer json = { 0 };
+    if (!value)
+        return NULL;
+    mishap_json_copy(&json, value);
+    mishap_text kept = { NULL, 0 };
+    if (!json.failed)
+        kept = mishap_arena_copy((mishap_arena *)(uintptr_t)&call->arena, mishap_buffer_text(&json));
+    mishap_buffer_release(&json);
+    if (!kept.data)
+        end_call(call, "there was not enough memory", name);
+    return kept.data;
+}
+
+/* -- memory and time ------------------------------------------------------------------------------------------ */
+
+void *mishap_call_take(mishap_call *call, size_t size)
+{
+    void *memory = mishap_arena_take(&call->arena, size ? size : 1);
+    if (!memory)
+        end_call(call, "there was not enough memory", "");
+    return memory;
+}
+
+const char *mishap_call_print(mishap_call *call, const char *format, ...)
+{
+    va_list arguments, again;
+    va_start(arguments, format);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *text = length < 0 ? NULL : mishap_arena_take(&call->arena, (size_t)length + 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    va_end(arguments);
+    if (!text)
+        end_call(call, "there was not enough memory", "");
+    return text;
+}
+
+int64_t mishap_call_time_left(const mishap_call *call)
+{
+    if (!call->deadline_ns)
+        return -1;
+    int64_t left = (call->deadline_ns - mishap_clock_monotonic_ns()) / 1000000;
+    return left > 0 ? left : 0;
+}
+
+void *mishap_state(const mishap_call *call)
+{
+    return call->app->state;
+}
+
+/* -- answering ------------------------------------------------------------------------------------------------ */
+
+static void begin_answer(mishap_call *call, mishap_answer_kind kind)
+{
+    mishap_buffer_reset(&call->answer);
+    call->answer_kind = kind;
+}
+
+mishap *mishap_answer(mishap_call *call, const char *json)
+{
+    begin_answer(call, json ? MISHAP_ANSWER_JSON : MISHAP_ANSWER_NOTHING);
+    mishap_buffer_put_text(&call->answer, mishap_text_of(json));
+    return NULL;
+}
+
+mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value)
+{
+    if (call->answer_kind != MISHAP_ANSWER_MEMBERS) {
+        begin_answer(call, MISHAP_ANSWER_MEMBERS);
+        mishap_json_open(&call->answer, '{');
+    }
+    if (value.kind == MISHAP_KIND_NONE)
+        return NULL;
+    /* What a handler hands over may be any bytes; what is answered is UTF-8. */
+    mishap_text name = mishap_utf8_clean(&call->arena, key);
+    if (value.kind == MISHAP_KIND_TEXT)
+        value.text = mishap_utf8_clean(&call->arena, value.text);
+    if (!name.data || (value.kind == MISHAP_KIND_TEXT && !value.text.data))
+        end_call(call, "there was not enough memory", "");
+    mishap_json_key(&call->answer, name);
+    mishap_json_value(&call->answer, &value);
+    return NULL;
+}
+
+mishap *mishap_answer_document(mishap_call *call, mishap_text document)
+{
+    begin_answer(call, MISHAP_ANSWER_DOCUMENT);
+    mishap_buffer_put_text(&call->answer, document);
+    return NULL;
+}
+
+void mishap_answer_cut(mishap_call *call, size_t listed, size_t total)
+{
+    call->listed = listed;
+    call->total = total;
+}
+
+void mishap_warn(mishap_call *call, const char *format, ...)
+{
+    char warning[512];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(warning, sizeof warning, format, arguments);
+    va_end(arguments);
+    mishap_text clean = mishap_utf8_clean(&call->arena, mishap_text_of(warning));
+    if (clean.data)
+        mishap_json_string(&call->warnings, clean);
+}

@@ -1,0 +1,194 @@
+/*
+ * Do the parameters hold? A walk over the declaration, in its order, with the values beside it.
+ *
+ * - What is missing or null is not there: a finding if it is required, else nothing more is asked
+ *   of it. For what is required the empty string is not there either. An item of an array is always
+ *   there, so null is a wrong type of it.
+ * - A wrong type is the only thing that is said of a value. Else each rule is held against it, in
+ *   the order length, range, pattern.
+ * - Members that are not declared are left alone: whoever reads a command line or a form knows
+ *   better what to do with them.
+ * - Of a key that stands twice the first counts, here as in yyjson_obj_get().
+ */
+#include "base/memory.h"
+#include "operation/findings.h"
+
+/* -- finding the members ----------------------------------------------------------------------- */
+
+/*
+ * One pass over the object finds them all. Members mostly come in the order of declaration, so the
+ * next parameter is tried first; else a short list is searched and a long one has an index, made
+ * when it is first needed. Its table holds only declared names, so no caller can make it slow.
+ */
+enum { FEW = 32 };
+
+struct search {
+    const mishap_param *params;
+    size_t count;
+    uint32_t *table; /* numbers of parameters from 1, 0: free; NULL where the list is short */
+    size_t mask;
+    bool indexed;
+};
+
+static bool named(const mishap_param *param, mishap_text key)
+{
+    return param->name[0] == key.data[0] && mishap_text_equal(mishap_text_of(param->name), key);
+}
+
+static void make_index(struct search *search)
+{
+    memset(search->table, 0, (search->mask + 1) * sizeof *search->table);
+    for (size_t i = 0; i < search->count; i++) {
+        size_t slot = mishap_text_hash(mishap_text_of(search->params[i].name)) & search->mask;
+        while (search->table[slot])
+            slot = (slot + 1) & search->mask;
+        search->table[slot] = (uint32_t)(i + 1);
+    }
+    search->indexed = true;
+}
+
+/* The number of the parameter, or `count` if there is none of this name. */
+static size_t find_param(struct search *search, mishap_text key)
+{
+    size_t i = 0;
+    if (!search->table) {
+        while (i < search->count && !named(&search->params[i], key))
+            i++;
+        return i;
+    }
+    if (!search->indexed)
+        make_index(search);
+    for (size_t slot = mishap_text_hash(key) & search->mask; (i = search->table[slot]);
+         slot = (slot + 1) & search->mask)
+        if (named(&search->params[i - 1], key))
+            return i - 1;
+    return search->count;
+}
+
+static void find_values(struct search *search, yyjson_val *object, yyjson_val **values)
+{
+    size_t index, count, next = 0;
+    yyjson_val *key, *value;
+    memset(values, 0, search->count * sizeof *values);
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
+        mishap_text name = { unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key) };
+        size_t i = next < search->count && named(&search->params[next], name)
+                       ? next
+                       : find_param(search, name);
+        if (i == search->count)
+            continue;
+        if (!values[i])
+            values[i] = value;
+        next = i + 1;
+    }
+}
+
+/* -- walking the declaration ------------------------------------------------------------------- */
+
+static void check_member(mishap_findings *findings, const mishap_spot *outer,
+                         const mishap_param *param, yyjson_val *value)
+{
+    mishap_spot spot = { outer, mishap_text_of(param->name), 0, outer ? outer->depth + 1 : 0,
+                         param->secret || (outer && outer->secret) };
+    bool there = value && !yyjson_is_null(value);
+    if (param->required && (!there || yyjson_equals_str(value, "")))
+        mishap_miss(findings, &spot);
+    else if (there)
+        mishap_expect_param(findings, &spot, param, value);
+}
+
+static void check_object(mishap_findings *findings, const mishap_spot *outer,
+                         const mishap_param *params, yyjson_val *object)
+{
+    yyjson_val *few[FEW], **values = few;
+    struct search search = { .params = params };
+    while (params && params[search.count].name)
+        search.count++;
+    if (search.count > FEW) {
+        for (search.mask = 4 * FEW - 1; search.mask < 2 * search.count;)
+            search.mask = search.mask * 2 + 1;
+        values = mishap_allocate(search.count * sizeof *values +
+                                 (search.mask + 1) * sizeof *search.table);
+        if (!values) {
+            findings->no_memory = true;
+            return;
+        }
+        search.table = (uint32_t *)(void *)(values + search.count);
+    }
+    find_values(&search, object, values);
+    for (size_t i = 0; i < search.count && !findings->failure; i++)
+        check_member(findings, outer, &params[i], values[i]);
+    if (values != few)
+        mishap_release(values);
+}
+
+static void check_items(mishap_findings *findings, const mishap_spot *outer,
+                        const mishap_param *param, yyjson_val *array)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (array, index, count, item) {
+        mishap_spot spot = {
+            outer, { NULL, 0 }, index, outer->depth + 1, outer->secret || param->secret
+        };
+        if (param->required && (yyjson_is_null(item) || yyjson_equals_str(item, "")))
+            mishap_miss(findings, &spot);
+        else
+            mishap_expect_param(findings, &spot, param, item);
+        if (findings->failure)
+            break;
+    }
+}
+
+static bool limits_range(const mishap_param *param)
+{
+    return param->range.min != 0 || param->range.max != 0;
+}
+
+void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
+                         const mishap_param *param, yyjson_val *value)
+{
+    if (!mishap_expect_type(findings, spot, param->type, value))
+        return;
+    /* A declaration may contain itself by mistake; then the values decide how deep this goes. */
+    if (spot->depth > MISHAP_JSON_MAX_DEPTH) {
+        findings->failure = mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
+                                         MISHAP_JSON_MAX_DEPTH);
+        return;
+    }
+    bool holds = true;
+    if (param->type == MISHAP_STRING || param->type == MISHAP_ARRAY)
+        holds = mishap_expect_length(findings, spot, param->length.min, param->length.max, value);
+    switch (param->type) {
+    case MISHAP_STRING:
+        if (param->pattern)
+            mishap_expect_pattern(findings, spot, param->pattern, !holds, value);
+        break;
+    case MISHAP_INTEGER:
+    case MISHAP_NUMBER:
+        mishap_expect_range(findings, spot, limits_range(param) ? param->range.min : -INFINITY,
+                            limits_range(param) ? param->range.max : INFINITY, param->type, value);
+        break;
+    case MISHAP_ENUM:
+        mishap_expect_choice(findings, spot, param->choices, value);
+        break;
+    case MISHAP_ARRAY:
+        if (param->items)
+            check_items(findings, spot, param->items, value);
+        break;
+    case MISHAP_OBJECT:
+        check_object(findings, spot, param->members, value);
+        break;
+    case MISHAP_BOOLEAN:
+        break;
+    }
+}
+
+mishap *mishap_params_check(const mishap_param *params, yyjson_val *object)
+{
+    mishap_findings findings = { 0 };
+    if (!yyjson_is_obj(object))
+        return mishap_raise(BAD_REQUEST, "The parameters must be a JSON object.");
+    check_object(&findings, NULL, params, object);
+    return mishap_findings_end(&findings);
+}

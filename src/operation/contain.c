@@ -1,0 +1,86 @@
+#include "operation/contain.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+static const int caught[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+enum { CAUGHT = sizeof caught / sizeof *caught, STACK_SIZE = 64 * 1024 };
+
+/* Who runs a handler on this thread now, NULL if nobody does. Written and read by this thread only. */
+static _Thread_local struct frame {
+    sigjmp_buf *way_out;
+    mishap_crash *crash;
+} *volatile current;
+
+static struct sigaction before[CAUGHT]; /* written once, before any handler runs */
+static pthread_once_t install_once = PTHREAD_ONCE_INIT;
+
+/* Where the thread was when the signal came. */
+static mishap_trace_start start_of(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    const greg_t *registers = context->uc_mcontext.gregs;
+    return (mishap_trace_start){ (void *)registers[REG_RIP], (void *)registers[REG_RBP], (void *)registers[REG_RSP] };
+#elif defined(__aarch64__)
+    return (mishap_trace_start){ (void *)context->uc_mcontext.pc, (void *)context->uc_mcontext.regs[29],
+                                 (void *)context->uc_mcontext.sp };
+#else
+    (void)context;
+    return (mishap_trace_start){ NULL, NULL, NULL };
+#endif
+}
+
+static void on_crash(int signal, siginfo_t *info, void *context)
+{
+    struct frame *frame = current;
+    if (!frame) {
+        /* Not ours: let it take the course that it had before us. */
+        for (size_t i = 0; i < CAUGHT; i++)
+            if (caught[i] == signal)
+                sigaction(signal, &before[i], NULL);
+        raise(signal);
+        return;
+    }
+    mishap_trace_start start = start_of(context);
+    current = NULL;
+    frame->crash->signal = signal;
+    frame->crash->address = signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL;
+    mishap_trace_take_from(&frame->crash->trace, &start);
+    siglongjmp(*frame->way_out, 1);
+}
+
+static void install(void)
+{
+    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &action, &before[i]);
+}
+
+/* A stack that ran over cannot take the signal, so each thread has one for that; it is kept until the thread ends. */
+static void use_signal_stack(void)
+{
+    static _Thread_local char stack[STACK_SIZE];
+    stack_t now;
+    if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
+        sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = sizeof stack }, NULL);
+}
+
+bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash)
+{
+    struct frame frame = { way_out, crash };
+    pthread_once(&install_once, install);
+    use_signal_stack();
+    crash->signal = 0;
+    crash->trace.count = 0;
+    if (sigsetjmp(*way_out, 1) != 0) {
+        current = NULL;
+        return false;
+    }
+    current = &frame;
+    run(state);
+    current = NULL;
+    return true;
+}

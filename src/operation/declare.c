@@ -1,0 +1,336 @@
+/*
+ * Is the program declared soundly? Asked once, at its start, so that a mistake is found there and
+ * not by a caller.
+ *
+ * The first thing that is wrong is told, with the operation and the parameter that it is about.
+ */
+#include "operation/declare.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { LONGEST_SUMMARY = 120 };
+
+/* -- saying what is wrong ---------------------------------------------------------------------- */
+
+mishap *mishap_declared_wrongly(const mishap_declared *what, const char *format, ...)
+{
+    char words[400], subject[300] = "it";
+    const char *kind = what->operation ? "operation" : "program";
+    const char *name = what->operation ? what->operation->name : what->app->name;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    if (what->param)
+        snprintf(subject, sizeof subject, "its parameter `%s`", what->param);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The %s `%s` is declared wrongly: %s %s.", kind,
+                             name ? name : "", subject, words);
+    m = mishap_suggest(m, "Correct the declaration and build the program again.");
+    if (what->operation)
+        m = mishap_tell(m, "operation", name);
+    if (what->param)
+        m = mishap_tell(m, "parameter", what->param);
+    return m;
+}
+
+static bool in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+bool mishap_words_valid(const char *text, char between, const char *inside)
+{
+    char before = between;
+    for (const char *c = text; *c; before = *c++) {
+        bool joins = *c == between || strchr(inside, *c);
+        if (!joins && !in_word(*c))
+            return false;
+        if (joins && !in_word(before)) /* nothing in front, or two in a row */
+            return false;
+        if (before == between && !(*c >= 'a' && *c <= 'z') && (c == text || between == '.'))
+            return false;
+    }
+    return in_word(before);
+}
+
+const char *mishap_line_flaw(const char *text)
+{
+    bool blank = true;
+    for (const char *c = text; *c; c++) {
+        if ((unsigned char)*c < ' ' || *c == 127)
+            return "more than one line or has control characters";
+        blank = blank && *c == ' ';
+    }
+    if (blank)
+        return "empty";
+    mishap_text line = mishap_text_of(text);
+    return mishap_utf8_valid_length(line) == line.length ? NULL : "not UTF-8";
+}
+
+/* -- routes ------------------------------------------------------------------------------------ */
+
+/* Where the path of a route begins: after the method and a space. NULL if it is no method. */
+static const char *path_of(const char *route)
+{
+    static const char *const methods[] = { "GET ", "POST ", "PUT ", "PATCH ", "DELETE " };
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
+        if (strncmp(route, methods[i], strlen(methods[i])) == 0)
+            return route + strlen(methods[i]);
+    return NULL;
+}
+
+/* A segment `:id` stands for a parameter, which must be there whenever the route is taken. */
+static mishap *check_route_param(const mishap_declared *what, mishap_text name)
+{
+    for (const mishap_param *param = what->operation->params; param && param->name; param++) {
+        if (!mishap_text_equal(mishap_text_of(param->name), name))
+            continue;
+        if (!param->required || param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT ||
+            param->secret)
+            return mishap_declared_wrongly(
+                what, "has `%s` in its route, which must be required, simple and no secret",
+                param->name);
+        return NULL;
+    }
+    return mishap_declared_wrongly(what,
+                                   "has a route with the parameter `%.*s`, which is not declared",
+                                   (int)name.length, name.data);
+}
+
+static mishap *check_segment(const mishap_declared *what, mishap_text segment)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
+    if (segment.length && segment.data[0] == ':')
+        return check_route_param(what, (mishap_text){ segment.data + 1, segment.length - 1 });
+    for (size_t i = 0; i < segment.length; i++)
+        if (!strchr(letters, segment.data[i]))
+            return mishap_declared_wrongly(
+                what, "has a route with the character `%c`; parameters are written :name",
+                segment.data[i]);
+    if (segment.length == 0 || mishap_text_equal(segment, (mishap_text)MISHAP_TEXT(".")) ||
+        mishap_text_equal(segment, (mishap_text)MISHAP_TEXT("..")))
+        return mishap_declared_wrongly(what, "has a route with an empty part, or one of dots");
+    return NULL;
+}
+
+/* Each parameter at most once, or two parts of one path could contradict each other. */
+static bool repeated(const char *path, mishap_text segment)
+{
+    if (segment.data[0] != ':')
+        return false;
+    for (const char *at = path; (at = strchr(at, '/')) && ++at < segment.data;)
+        if (mishap_text_equal((mishap_text){ at, strcspn(at, "/") }, segment))
+            return true;
+    return false;
+}
+
+/* GET reads, PUT, PATCH and DELETE write, POST is for anything. */
+static bool method_fits(const char *route, mishap_danger danger)
+{
+    if (strncmp(route, "POST ", 5) == 0)
+        return true;
+    return (strncmp(route, "GET ", 4) == 0) == (danger == MISHAP_SAFE);
+}
+
+static mishap *check_route(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    if (!operation->route)
+        return NULL;
+    const char *path = path_of(operation->route);
+    if (!path || *path != '/')
+        return mishap_declared_wrongly(
+            what, "has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path");
+    if (!method_fits(operation->route, operation->danger))
+        return mishap_declared_wrongly(what, "has a route with %.*s, but is declared to change %s",
+                                       (int)(path - operation->route - 1), operation->route,
+                                       operation->danger ? "something" : "nothing");
+    for (const char *at = path; path[1] && *at == '/';) {
+        mishap_text segment = { at + 1, strcspn(at + 1, "/") };
+        mishap *m = check_segment(what, segment);
+        if (m)
+            return m;
+        if (repeated(path, segment))
+            return mishap_declared_wrongly(what, "has the same parameter twice in its route");
+        at = segment.data + segment.length;
+    }
+    return NULL;
+}
+
+/* Two routes are one if they differ only in how their parameters are called. */
+static bool same_route(const char *a, const char *b)
+{
+    for (; *a && *b && *a == *b; a++, b++) {
+        if (*a == ':') {
+            a += strcspn(a, "/") - 1;
+            b += strcspn(b, "/") - 1;
+        }
+    }
+    return !*a && !*b;
+}
+
+/* -- operations -------------------------------------------------------------------------------- */
+
+static mishap *check_raises(const mishap_declared *what)
+{
+    const mishap_code *const *raises = what->operation->raises;
+    for (size_t i = 0; raises && raises[i]; i++) {
+        const mishap_code *code = raises[i];
+        for (size_t earlier = 0; earlier < i; earlier++)
+            if (raises[earlier] == code)
+                return mishap_declared_wrongly(what, "declares %s twice", code->name.data);
+        if (!mishap_code_name_valid(code->name))
+            return mishap_declared_wrongly(what, "declares a code whose name is not UPPER_SNAKE");
+        if (code->exit_code < 1 || code->exit_code > 125)
+            return mishap_declared_wrongly(what,
+                                           "declares %s, whose exit code %d is not among 1 to 125",
+                                           code->name.data, code->exit_code);
+        if (code->retry == MISHAP_RETRY_YES && code->effects != MISHAP_EFFECTS_NONE)
+            return mishap_declared_wrongly(
+                what, "declares %s, which is retried but leaves something behind", code->name.data);
+    }
+    return NULL;
+}
+
+/* An example starts with the operation's own words: "users create …". */
+static bool starts_with_name(const char *command, const char *name)
+{
+    for (; *name; name++, command++)
+        if (*command != (*name == '.' ? ' ' : *name))
+            return false;
+    return *command == '\0' || *command == ' ';
+}
+
+static mishap *check_examples(const mishap_declared *what)
+{
+    const mishap_example *examples = what->operation->examples;
+    size_t i = 0;
+    for (; examples && examples[i].command; i++) {
+        const char *flaw = mishap_line_flaw(examples[i].command);
+        if (!flaw && examples[i].what)
+            flaw = mishap_line_flaw(examples[i].what);
+        if (flaw)
+            return mishap_declared_wrongly(what, "has an example, number %zu, that is %s", i + 1,
+                                           flaw);
+        if (!starts_with_name(examples[i].command, what->operation->name))
+            return mishap_declared_wrongly(what, "has an example of another command: `%s`",
+                                           examples[i].command);
+    }
+    if (examples && examples[i].what)
+        return mishap_declared_wrongly(what, "has an example, number %zu, without a command",
+                                       i + 1);
+    return NULL;
+}
+
+static mishap *check_texts(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    if (!operation->summary)
+        return mishap_declared_wrongly(what, "has no summary");
+    mishap_text summary = mishap_text_of(operation->summary);
+    const char *flaw = mishap_line_flaw(operation->summary);
+    if (flaw)
+        return mishap_declared_wrongly(what, "has a summary that is %s", flaw);
+    if (mishap_utf8_count(summary) > LONGEST_SUMMARY)
+        return mishap_declared_wrongly(what, "has a summary of more than %d characters",
+                                       LONGEST_SUMMARY);
+    if (summary.data[summary.length - 1] == '.')
+        return mishap_declared_wrongly(what, "has a summary that ends with a full stop");
+    if (operation->group && (flaw = mishap_line_flaw(operation->group)))
+        return mishap_declared_wrongly(what, "has a group that is %s", flaw);
+    mishap_text description = mishap_text_of(operation->description ? operation->description : "");
+    if (mishap_utf8_valid_length(description) != description.length)
+        return mishap_declared_wrongly(what, "has a description that is not UTF-8");
+    return NULL;
+}
+
+static mishap *check_operation(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    mishap *m;
+    if (!mishap_words_valid(operation->name, '.', "-_"))
+        return mishap_declared_wrongly(
+            what, "has a name that is not lower-case words with dots between them");
+    if ((m = check_texts(what)))
+        return m;
+    if (!operation->run)
+        return mishap_declared_wrongly(what, "has no function to run");
+    if (operation->danger > MISHAP_DESTRUCTIVE)
+        return mishap_declared_wrongly(what, "is neither safe nor mutating nor destructive");
+    if (operation->timeout_ms < 0)
+        return mishap_declared_wrongly(what, "has a timeout below zero");
+    if ((m = mishap_params_declared(what, operation->params)) || (m = check_route(what)) ||
+        (m = check_raises(what)))
+        return m;
+    return check_examples(what);
+}
+
+/* True if `group` is the beginning of `name`, up to a dot. */
+static bool is_group_of(const char *group, const char *name)
+{
+    size_t length = strlen(group);
+    return strncmp(group, name, length) == 0 && name[length] == '.';
+}
+
+static mishap *check_against(const mishap_declared *what, const mishap_operation *earlier)
+{
+    const mishap_operation *operation = what->operation;
+    if (strcmp(operation->name, earlier->name) == 0)
+        return mishap_declared_wrongly(what, "is declared twice");
+    if (is_group_of(operation->name, earlier->name) || is_group_of(earlier->name, operation->name))
+        return mishap_declared_wrongly(what, "and `%s` cannot be told apart on a command line",
+                                       earlier->name);
+    if (operation->route && earlier->route && same_route(operation->route, earlier->route))
+        return mishap_declared_wrongly(what, "has the route of `%s`", earlier->name);
+    return NULL;
+}
+
+/* -- the program ------------------------------------------------------------------------------- */
+
+static mishap *check_program(const mishap_declared *what)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._";
+    const mishap_app *app = what->app;
+    if (!app->name || !*app->name || strspn(app->name, letters) != strlen(app->name))
+        return mishap_declared_wrongly(what, "has no name, or one that is not a word");
+    const char *flaw = app->version ? mishap_line_flaw(app->version) : NULL;
+    if (flaw)
+        return mishap_declared_wrongly(what, "has a version that is %s", flaw);
+    flaw = app->summary ? mishap_line_flaw(app->summary) : NULL;
+    if (flaw)
+        return mishap_declared_wrongly(what, "has a summary that is %s", flaw);
+    if (app->timeout_ms < 0)
+        return mishap_declared_wrongly(what, "has a timeout below zero");
+    if (!app->operations ||
+        !(app->operations->name || app->operations->summary || app->operations->run))
+        return mishap_declared_wrongly(what, "has no operations");
+    return NULL;
+}
+
+mishap *mishap_declaration_check(const mishap_app *app)
+{
+    mishap *m = check_program(&(mishap_declared){ .app = app });
+    size_t i = 0;
+    for (; !m && app->operations[i].name; i++) {
+        mishap_declared what = { .app = app, .operation = &app->operations[i] };
+        m = check_operation(&what);
+        for (size_t earlier = 0; !m && earlier < i; earlier++)
+            m = check_against(&what, &app->operations[earlier]);
+    }
+    if (!m && (app->operations[i].summary || app->operations[i].run || app->operations[i].params))
+        m = mishap_declared_wrongly(&(mishap_declared){ .app = app },
+                                    "has an operation, number %zu, without a name", i + 1);
+    return m;
+}
+
+const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text name)
+{
+    for (const mishap_operation *operation = app->operations; operation && operation->name;
+         operation++)
+        if (mishap_text_equal(mishap_text_of(operation->name), name))
+            return operation;
+    return NULL;
+}

@@ -1,0 +1,32 @@
+/* The two halves of the check of declarations: operations in declare.c, their parameters in
+ * declare_param.c. */
+#ifndef MISHAP_OPERATION_DECLARE_H
+#define MISHAP_OPERATION_DECLARE_H
+
+#include "operation/operation.h"
+
+/* What a sentence is about. */
+typedef struct mishap_declared {
+    const mishap_app *app;
+    const mishap_operation *operation; /* NULL: the program itself */
+    const char *param;                 /* "address.city", "tags[]"; NULL: the operation itself */
+} mishap_declared;
+
+/* A declaration is broken. The words go on from "it" or "its parameter `age`": "has no summary". */
+__attribute__((format(printf, 2, 3))) mishap *mishap_declared_wrongly(const mishap_declared *what,
+                                                                      const char *format, ...);
+
+/* Declarations nested deeper than this are taken to contain themselves. */
+enum { MISHAP_DEEPEST_PARAM = 16 };
+
+mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *params);
+
+/* Lower-case words with this one character between them, each of which starts with a letter:
+ * `created_at`, `users.create`. Within a word come those of `inside`. */
+bool mishap_words_valid(const char *text, char between, const char *inside);
+
+/* One line of text that can be shown: not blank, without control characters, UTF-8. NULL if it is,
+ * else what it is not. */
+const char *mishap_line_flaw(const char *text);
+
+#endif

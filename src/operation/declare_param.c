@@ -1,0 +1,255 @@
+/* Is a parameter declared soundly? Whatever could not work, or would mislead, is refused. */
+#include <math.h>
+#include <stdio.h>
+
+#include "operation/declare.h"
+#include "operation/findings.h"
+
+static mishap *check_list(const mishap_declared *what, const mishap_param *params,
+                          const char *outer, size_t depth);
+
+static bool is_number(const mishap_param *param)
+{
+    return param->type == MISHAP_INTEGER || param->type == MISHAP_NUMBER;
+}
+
+/* -- rules ------------------------------------------------------------------------------------- */
+
+static mishap *check_length(const mishap_declared *what, const mishap_param *param)
+{
+    if (param->length.min == 0 && param->length.max == 0)
+        return NULL;
+    if (param->type != MISHAP_STRING && param->type != MISHAP_ARRAY)
+        return mishap_declared_wrongly(what, "has a length, which only a string or an array has");
+    if (param->length.max && param->length.min > param->length.max)
+        return mishap_declared_wrongly(what, "has a length of at least %zu and at most %zu",
+                                       param->length.min, param->length.max);
+    return NULL;
+}
+
+static bool is_whole(double bound)
+{
+    return isinf(bound) || mishap_bound(bound).kind == MISHAP_KIND_INT;
+}
+
+static mishap *check_range(const mishap_declared *what, const mishap_param *param)
+{
+    double min = param->range.min, max = param->range.max;
+    if (min == 0 && max == 0)
+        return NULL;
+    if (!is_number(param))
+        return mishap_declared_wrongly(what, "has a range, which only an integer or a number has");
+    if (isnan(min) || isnan(max))
+        return mishap_declared_wrongly(what, "has a range with a bound that is not a number");
+    if (min > max)
+        return mishap_declared_wrongly(what, "has a range from %g to %g; no limit is INFINITY", min,
+                                       max);
+    if (min == INFINITY || max == -INFINITY)
+        return mishap_declared_wrongly(what, "has a range that no number is in");
+    if (param->type == MISHAP_INTEGER && !(is_whole(min) && is_whole(max)))
+        return mishap_declared_wrongly(
+            what, "is an integer with a bound that is none, or too large; no limit is INFINITY");
+    return NULL;
+}
+
+static mishap *check_pattern(const mishap_declared *what, const mishap_param *param)
+{
+    if (!param->pattern)
+        return NULL;
+    if (param->type != MISHAP_STRING)
+        return mishap_declared_wrongly(what, "has a pattern, which only a string has");
+    const char *flaw = mishap_pattern_flaw(param->pattern);
+    return flaw ? mishap_declared_wrongly(what, "has a pattern that cannot be compiled: %s", flaw)
+                : NULL;
+}
+
+static mishap *check_choices(const mishap_declared *what, const mishap_param *param)
+{
+    if (param->type != MISHAP_ENUM)
+        return param->choices ? mishap_declared_wrongly(what, "has choices, which only an enum has")
+                              : NULL;
+    if (!param->choices || !param->choices[0])
+        return mishap_declared_wrongly(what, "is an enum without choices");
+    for (size_t i = 0; param->choices[i]; i++) {
+        const char *flaw = mishap_line_flaw(param->choices[i]);
+        if (flaw)
+            return mishap_declared_wrongly(what, "has a choice, number %zu, that is %s", i + 1,
+                                           flaw);
+        for (size_t earlier = 0; earlier < i; earlier++)
+            if (strcmp(param->choices[earlier], param->choices[i]) == 0)
+                return mishap_declared_wrongly(what, "has the choice `%s` twice",
+                                               param->choices[i]);
+    }
+    return NULL;
+}
+
+/* -- the value where none is given ------------------------------------------------------------- */
+
+/* It must pass the checks itself; the first thing that they say of it is said here. */
+static mishap *check_value(const mishap_declared *what, const mishap_param *param,
+                           yyjson_val *value)
+{
+    mishap_findings findings = { 0 };
+    mishap_spot spot = { .name = mishap_text_of(param->name) };
+    if (yyjson_is_null(value))
+        return mishap_declared_wrongly(what, "has a default that is null, which is none");
+    mishap_expect_param(&findings, &spot, param, value);
+    mishap *found = mishap_findings_end(&findings), *m = NULL;
+    const mishap_field *first = found ? mishap_told(found)->fields : NULL;
+    if (first)
+        m = mishap_declared_wrongly(what, "has a default that breaks its own rules: %s",
+                                    first->error.data);
+    else if (found)
+        m = mishap_declared_wrongly(what, "has a default that could not be checked");
+    mishap_free(found);
+    return m;
+}
+
+static mishap *check_initial(const mishap_declared *what, const mishap_param *param)
+{
+    mishap *m = NULL;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (!param->initial)
+        return NULL;
+    if (param->required)
+        return mishap_declared_wrongly(what,
+                                       "is required and has a default, which would never be used");
+    if (param->secret)
+        return mishap_declared_wrongly(what,
+                                       "is secret and has a default, which anybody could read");
+    if (mishap_json_read(&reader, mishap_text_of(param->initial)))
+        m = check_value(what, param, reader.root);
+    else if (reader.flaw == MISHAP_JSON_NO_MEMORY)
+        m = mishap_out_of_memory();
+    else
+        m = mishap_declared_wrongly(what, "has a default that is not JSON: %s", reader.problem);
+    mishap_json_reader_release(&reader);
+    return m;
+}
+
+/* -- what is for the command line only --------------------------------------------------------- */
+
+static mishap *check_command_line(const mishap_declared *what, const mishap_param *param,
+                                  bool inner)
+{
+    char letter = param->letter;
+    const char *variable = param->environment;
+    if (inner && (param->positional || letter || variable || param->placeholder))
+        return mishap_declared_wrongly(
+            what, "is inside of another one, so it has no flag, place or variable of its own");
+    if (letter && !((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z')))
+        return mishap_declared_wrongly(what, "has a short flag that is not a letter");
+    if (variable &&
+        (!*variable ||
+         strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(variable) ||
+         (*variable >= '0' && *variable <= '9')))
+        return mishap_declared_wrongly(what,
+                                       "is taken from a variable whose name is not UPPER_SNAKE");
+    if (param->positional && param->secret)
+        return mishap_declared_wrongly(
+            what, "is secret and positional; a secret never stands on a command line");
+    const char *flaw = param->placeholder ? mishap_line_flaw(param->placeholder) : NULL;
+    return flaw ? mishap_declared_wrongly(what, "has a placeholder that is %s", flaw) : NULL;
+}
+
+/* -- one parameter, and lists of them ---------------------------------------------------------- */
+
+static mishap *check_inside(const mishap_declared *what, const mishap_param *param, size_t depth)
+{
+    if (param->items && param->type != MISHAP_ARRAY)
+        return mishap_declared_wrongly(what, "has items, which only an array has");
+    if (param->members && param->type != MISHAP_OBJECT)
+        return mishap_declared_wrongly(what, "has members, which only an object has");
+    if (param->type == MISHAP_ARRAY && !param->items)
+        return mishap_declared_wrongly(what, "is an array that does not say what its items are");
+    if (param->members && !param->members->name)
+        return mishap_declared_wrongly(
+            what, "is an object with an empty list of members; NULL allows any");
+    if (depth == MISHAP_DEEPEST_PARAM && (param->items || param->members))
+        return mishap_declared_wrongly(what, "is nested more than %d deep, or contains itself",
+                                       MISHAP_DEEPEST_PARAM);
+    return NULL;
+}
+
+static mishap *check_param(const mishap_declared *what, const mishap_param *param, size_t depth)
+{
+    mishap *m = NULL;
+    if (!mishap_param_type_name(param->type))
+        return mishap_declared_wrongly(what, "has no type, or one that there is not");
+    const char *flaw = param->help ? mishap_line_flaw(param->help) : NULL;
+    if (flaw)
+        return mishap_declared_wrongly(what, "has a help text that is %s", flaw);
+    if (param->initial && depth)
+        return mishap_declared_wrongly(what,
+                                       "is inside of another one, where no default is filled in");
+    if ((m = check_length(what, param)) || (m = check_range(what, param)) ||
+        (m = check_pattern(what, param)) || (m = check_choices(what, param)) ||
+        (m = check_inside(what, param, depth)) || (m = check_command_line(what, param, depth > 0)))
+        return m;
+    if (param->members && (m = check_list(what, param->members, what->param, depth + 1)))
+        return m;
+    if (param->items) {
+        char path[256];
+        snprintf(path, sizeof path, "%s[]", what->param);
+        m = check_param(&(mishap_declared){ what->app, what->operation, path }, param->items,
+                        depth + 1);
+    }
+    return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
+}
+
+/* What must not stand twice in one list. */
+static mishap *check_against(const mishap_declared *what, const mishap_param *param,
+                             const mishap_param *earlier)
+{
+    if (strcmp(param->name, earlier->name) == 0)
+        return mishap_declared_wrongly(what, "is declared twice");
+    if (param->letter && param->letter == earlier->letter)
+        return mishap_declared_wrongly(what, "has the short flag -%c, which `%s` has already",
+                                       param->letter, earlier->name);
+    if (param->environment && earlier->environment &&
+        strcmp(param->environment, earlier->environment) == 0)
+        return mishap_declared_wrongly(what, "is taken from the variable %s, as `%s` is already",
+                                       param->environment, earlier->name);
+    if (param->positional && earlier->positional && earlier->type == MISHAP_ARRAY)
+        return mishap_declared_wrongly(
+            what, "is positional after `%s`, an array, which takes all that follows",
+            earlier->name);
+    if (param->positional && param->required && earlier->positional && !earlier->required)
+        return mishap_declared_wrongly(
+            what, "is positional and required, but comes after `%s`, which may be left out",
+            earlier->name);
+    return NULL;
+}
+
+/* An entry without a name ends a list; one that says something else has lost its name. */
+static bool nameless(const mishap_param *param)
+{
+    return param->type || param->required || param->help || param->pattern || param->choices ||
+           param->items || param->members || param->initial;
+}
+
+static mishap *check_list(const mishap_declared *what, const mishap_param *params,
+                          const char *outer, size_t depth)
+{
+    size_t i = 0;
+    for (; params[i].name; i++) {
+        char path[256];
+        snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
+        mishap_declared one = { what->app, what->operation, path };
+        if (!mishap_words_valid(params[i].name, '_', ""))
+            return mishap_declared_wrongly(&one, "has a name that is not lower_snake");
+        mishap *m = check_param(&one, &params[i], depth);
+        for (size_t earlier = 0; !m && earlier < i; earlier++)
+            m = check_against(&one, &params[i], &params[earlier]);
+        if (m)
+            return m;
+    }
+    if (nameless(&params[i]))
+        return mishap_declared_wrongly(what, "has a parameter, number %zu, without a name", i + 1);
+    return NULL;
+}
+
+mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *params)
+{
+    return params ? check_list(what, params, NULL, 0) : NULL;
+}

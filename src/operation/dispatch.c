@@ -1,0 +1,248 @@
+/* From arguments to an outcome: read, check, run, and hold the outcome against the declaration. */
+#include <signal.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "mishap/inside.h"
+#include "operation/call.h"
+#include "operation/contain.h"
+
+enum { DEFAULT_TIMEOUT_MS = 30000 };
+
+/* -- before --------------------------------------------------------------------------------------------------- */
+
+size_t mishap_param_count(const mishap_param *params)
+{
+    size_t count = 0;
+    while (params && params[count].name)
+        count++;
+    return count;
+}
+
+static mishap *read_arguments(mishap_call *call, mishap_text arguments)
+{
+    mishap_json_reader *reader = &call->reader;
+    if (mishap_json_read(reader, arguments))
+        return yyjson_is_obj(reader->root) ? NULL
+                                           : mishap_raise(BAD_REQUEST, "The arguments must be a JSON object.");
+    if (reader->flaw == MISHAP_JSON_NO_MEMORY)
+        return mishap_out_of_memory();
+    mishap *m = mishap_raise(BAD_REQUEST, "At line %zu, column %zu: This is not JSON: %s.", reader->line,
+                             reader->column, reader->problem);
+    return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
+}
+
+static void refuse_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
+{
+    (void)path;
+    if (*(mishap_json_flaw *)state == MISHAP_JSON_SOUND)
+        *(mishap_json_flaw *)state = flaw;
+}
+
+static mishap *inspect_arguments(mishap_call *call)
+{
+    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
+    mishap_json_inspect(&call->reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
+    switch (flaw) {
+    case MISHAP_JSON_SOUND:
+        return NULL;
+    case MISHAP_JSON_DUPLICATE_KEY:
+        return mishap_raise(BAD_REQUEST, "The same key stands twice in an object.");
+    case MISHAP_JSON_NUL_IN_KEY:
+        return mishap_raise(BAD_REQUEST, "A key has a NUL in it.");
+    case MISHAP_JSON_TOO_DEEP:
+        return mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.", MISHAP_JSON_MAX_DEPTH);
+    default:
+        return mishap_out_of_memory();
+    }
+}
+
+/* The value of each parameter: as given, or by default. Null and, for what is no string, the empty string are not given. */
+static mishap *resolve(mishap_call *call)
+{
+    const mishap_param *params = call->operation->params;
+    size_t count = mishap_param_count(params);
+    call->values = mishap_arena_take(&call->arena, (count + 1) * sizeof *call->values);
+    call->defaults = mishap_arena_take(&call->arena, (count + 1) * sizeof *call->defaults);
+    if (!call->values || !call->defaults)
+        return mishap_out_of_memory();
+    for (size_t i = 0; i < count; i++) {
+        yyjson_val *given = yyjson_obj_get(call->reader.root, params[i].name);
+        call->values[i] = yyjson_is_null(given) ? NULL : given;
+        call->defaults[i] = NULL;
+        call->param_count = i + 1;
+        if (!call->values[i] && params[i].initial) {
+            call->defaults[i] = yyjson_read(params[i].initial, strlen(params[i].initial), 0);
+            if (!call->defaults[i])
+                return mishap_out_of_memory(); /* that it is JSON was checked at the start */
+            call->values[i] = yyjson_doc_get_root(call->defaults[i]);
+        }
+    }
+    return NULL;
+}
+
+int mishap_operation_timeout(const mishap_app *app, const mishap_operation *operation)
+{
+    return operation->timeout_ms ? operation->timeout_ms : app->timeout_ms ? app->timeout_ms : DEFAULT_TIMEOUT_MS;
+}
+
+static void set_deadline(mishap_call *call)
+{
+    int64_t limit = mishap_operation_timeout(call->app, call->operation);
+    call->deadline_ns = mishap_clock_monotonic_ns() + limit * 1000000;
+}
+
+mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation, mishap_text arguments,
+                          mishap_call **out)
+{
+    mishap_call *call = mishap_allocate(sizeof *call);
+    *out = NULL;
+    if (!call)
+        return mishap_out_of_memory();
+    *call = (mishap_call){ .app = app, .operation = operation };
+    mishap_arena_init(&call->arena, NULL, 0);
+    mishap *failure = read_arguments(call, arguments);
+    if (!failure)
+        failure = inspect_arguments(call);
+    if (!failure)
+        failure = mishap_params_check(operation->params, call->reader.root);
+    if (!failure)
+        failure = resolve(call);
+    if (failure) {
+        mishap_call_end(call);
+        return failure;
+    }
+    set_deadline(call);
+    *out = call;
+    return NULL;
+}
+
+void mishap_call_end(mishap_call *call)
+{
+    if (!call)
+        return;
+    for (size_t i = 0; i < call->param_count; i++)
+        yyjson_doc_free(call->defaults[i]);
+    mishap_json_reader_release(&call->reader);
+    mishap_buffer_release(&call->answer);
+    mishap_buffer_release(&call->warnings);
+    mishap_arena_release(&call->arena);
+    mishap_release(call);
+}
+
+/* -- after ---------------------------------------------------------------------------------------------------- */
+
+/* Codes that any operation may raise: those of the framework itself, and what is wrong with the input. */
+static bool may_raise(const mishap_operation *operation, const mishap_code *code)
+{
+    static const mishap_code *const always[] = {
+        MISHAP_CODE_INTERNAL_ERROR, MISHAP_CODE_VALIDATION_ERROR, MISHAP_CODE_ARG_ERROR, MISHAP_CODE_BAD_REQUEST,
+        MISHAP_CODE_MALFORMED_INPUT, MISHAP_CODE_TIMEOUT, MISHAP_CODE_CANCELLED,
+    };
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++)
+        if (always[i] == code)
+            return true;
+    for (size_t i = 0; operation->raises && operation->raises[i]; i++)
+        if (operation->raises[i] == code)
+            return true;
+    return false;
+}
+
+/* An answer is one JSON object or array, and sound. */
+static mishap *check_answer(mishap_call *call)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap *failure = NULL;
+    if (call->answer_kind == MISHAP_ANSWER_MEMBERS) {
+        mishap_json_close(&call->answer, '}');
+        call->answer_kind = MISHAP_ANSWER_JSON;
+    }
+    if (call->answer.failed)
+        return mishap_out_of_memory();
+    if (call->answer_kind != MISHAP_ANSWER_JSON)
+        return NULL;
+    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
+    if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)))
+        flaw = reader.flaw;
+    else
+        mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
+    if (flaw != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
+        failure = mishap_note(mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
+                                           call->operation->name),
+                              "answer", mishap_buffer_text(&call->answer));
+    if (!failure) {
+        /* On one line, whatever white space the handler wrote, and without what was mended while reading. */
+        mishap_buffer compact = { 0 };
+        mishap_json_copy(&compact, reader.root);
+        failure = compact.failed ? mishap_out_of_memory() : NULL;
+        mishap_buffer_release(&call->answer);
+        call->answer = compact;
+    }
+    mishap_json_reader_release(&reader);
+    return failure;
+}
+
+/* A handler that was ended has answered nothing. */
+static mishap *drop_answer(mishap_call *call, mishap *failure)
+{
+    mishap_buffer_reset(&call->answer);
+    call->answer_kind = MISHAP_ANSWER_NOTHING;
+    return failure;
+}
+
+static mishap *report_crash(const mishap_call *call, const mishap_crash *crash)
+{
+    const char *name = sigabbrev_np(crash->signal);
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", call->operation->name,
+                             name ? name : "?");
+    if (!m->constant)
+        m->trace = crash->trace; /* of the handler, not of us who tell of it */
+    return crash->address ? mishap_note(m, "address", (uint64_t)(uintptr_t)crash->address) : m;
+}
+
+/* What the handler is run with, and what it returned. */
+struct running {
+    mishap_call *call;
+    mishap *outcome;
+};
+
+static void run_handler(void *state)
+{
+    struct running *running = state;
+    running->outcome = running->call->operation->run(running->call);
+}
+
+mishap *mishap_call_run(mishap_call *call)
+{
+    sigjmp_buf way_out;
+    mishap_crash crash;
+    struct running running = { call, NULL };
+    call->way_out = &way_out;
+    bool returned = mishap_contain(run_handler, &running, &way_out, &crash);
+    call->way_out = NULL;
+    if (!returned && crash.signal)
+        return drop_answer(call, report_crash(call, &crash));
+    if (!returned)
+        return drop_answer(call, mishap_note(mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.",
+                                                          call->operation->name, call->misuse),
+                                             "parameter", call->misused));
+    mishap *m = running.outcome, *nonsense = check_answer(call);
+    if (nonsense)
+        return drop_answer(call, mishap_because(nonsense, m));
+    if (!m || may_raise(call->operation, mishap_told(m)->code))
+        return m;
+    return drop_answer(call, mishap_because(mishap_raise(INTERNAL_ERROR, "%s raised %s, which it does not declare.",
+                                                         call->operation->name, mishap_told(m)->code->name.data),
+                                            m));
+}
+
+mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind)
+{
+    *kind = call->answer_kind;
+    return mishap_buffer_text(&call->answer);
+}
+
+mishap_text mishap_call_warnings(const mishap_call *call)
+{
+    return mishap_buffer_text(&call->warnings);
+}

@@ -1,0 +1,364 @@
+/* One rule, one value: does it hold, and what is said if it does not. */
+#include "operation/findings.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "mishap/restore.h"
+
+/* -- collecting -------------------------------------------------------------------------------- */
+
+/* "items[2].name" */
+static void put_spot(mishap_buffer *buffer, const mishap_spot *spot)
+{
+    if (spot->outer)
+        put_spot(buffer, spot->outer);
+    if (!spot->name.data) {
+        mishap_buffer_put_char(buffer, '[');
+        mishap_buffer_put_uint(buffer, spot->index);
+        mishap_buffer_put_char(buffer, ']');
+        return;
+    }
+    if (spot->outer)
+        mishap_buffer_put_char(buffer, '.');
+    mishap_buffer_put_text(buffer, spot->name);
+}
+
+static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong)
+{
+    char storage[256];
+    if (++findings->count > MISHAP_MOST_FINDINGS)
+        return;
+    if (!findings->m)
+        findings->m = mishap_raise(VALIDATION_ERROR, NULL);
+    if (spot->secret)
+        wrong->actual = mishap_value_none();
+    wrong->field = spot->name;
+    if (!spot->outer) {
+        mishap_field_add(findings->m, wrong);
+        return;
+    }
+    mishap_buffer name;
+    mishap_buffer_init(&name, storage, sizeof storage);
+    put_spot(&name, spot);
+    wrong->field = mishap_buffer_text(&name);
+    if (name.failed)
+        findings->no_memory = true;
+    else
+        mishap_field_add(findings->m, wrong);
+    mishap_buffer_release(&name);
+}
+
+mishap *mishap_findings_end(mishap_findings *findings)
+{
+    mishap *m = findings->m, *whole = NULL, *failure = findings->failure;
+    bool no_memory = findings->no_memory;
+    if (findings->count > MISHAP_MOST_FINDINGS)
+        mishap_tell(m, "findings_left_out", findings->count - MISHAP_MOST_FINDINGS);
+    *findings = (mishap_findings){ 0 };
+    if (failure || no_memory) {
+        mishap_free(m);
+        return failure ? failure : mishap_out_of_memory();
+    }
+    /* A list with gaps would send its reader into a second round: all findings, or none. */
+    if (m && !mishap_restore_end(m, &whole))
+        return mishap_out_of_memory();
+    return whole;
+}
+
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot)
+{
+    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("field_required") });
+}
+
+/* -- type -------------------------------------------------------------------------------------- */
+
+const char *mishap_param_type_name(mishap_type_of_param type)
+{
+    static const char *const names[] = {
+        [MISHAP_STRING] = "string",   [MISHAP_INTEGER] = "integer", [MISHAP_NUMBER] = "number",
+        [MISHAP_BOOLEAN] = "boolean", [MISHAP_ENUM] = "string",     [MISHAP_ARRAY] = "array",
+        [MISHAP_OBJECT] = "object",
+    };
+    return type > 0 && type < sizeof names / sizeof *names ? names[type] : NULL;
+}
+
+/* Digits that were kept as text are an integer, unless they have a point or an exponent and are
+ * simply too large. */
+static bool is_integer(yyjson_val *value)
+{
+    if (!yyjson_is_raw(value))
+        return yyjson_is_int(value);
+    mishap_text digits = mishap_json_text(value);
+    for (size_t i = 0; i < digits.length; i++)
+        if (digits.data[i] == '.' || (digits.data[i] | 32) == 'e')
+            return false;
+    return true;
+}
+
+static const char *type_name(yyjson_val *value)
+{
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_BOOL:
+        return "boolean";
+    case YYJSON_TYPE_NUM:
+    case YYJSON_TYPE_RAW:
+        return is_integer(value) ? "integer" : "number";
+    case YYJSON_TYPE_STR:
+        return "string";
+    case YYJSON_TYPE_ARR:
+        return "array";
+    case YYJSON_TYPE_OBJ:
+        return "object";
+    default:
+        return "null";
+    }
+}
+
+static bool has_type(mishap_type_of_param type, yyjson_val *value)
+{
+    switch (type) {
+    case MISHAP_STRING:
+    case MISHAP_ENUM:
+        return yyjson_is_str(value);
+    case MISHAP_INTEGER:
+        return is_integer(value);
+    case MISHAP_NUMBER:
+        return yyjson_is_num(value) || yyjson_is_raw(value);
+    case MISHAP_BOOLEAN:
+        return yyjson_is_bool(value);
+    case MISHAP_ARRAY:
+        return yyjson_is_arr(value);
+    case MISHAP_OBJECT:
+        return yyjson_is_obj(value);
+    }
+    return false;
+}
+
+bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
+                        mishap_type_of_param type, yyjson_val *value)
+{
+    if (has_type(type, value))
+        return true;
+    const char *expected = mishap_param_type_name(type);
+    if (expected)
+        add(findings, spot,
+            &(mishap_field){ .error = MISHAP_TEXT("invalid_type"),
+                             .expected = mishap_value_of_string(expected),
+                             .actual = mishap_value_of_string(type_name(value)) });
+    else if (!findings->failure)
+        findings->failure = mishap_raise(
+            INTERNAL_ERROR, "There is no type of parameter with the number %d.", (int)type);
+    return false;
+}
+
+/* -- length ------------------------------------------------------------------------------------ */
+
+bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, size_t min,
+                          size_t max, yyjson_val *value)
+{
+    bool limited = max != 0 && max != SIZE_MAX;
+    size_t length = yyjson_is_arr(value) ? yyjson_arr_size(value)
+                                         : mishap_utf8_count(mishap_json_text(value));
+    if (length >= min && (!limited || length <= max))
+        return true;
+    mishap_field wrong = { .error = MISHAP_TEXT("invalid_length"),
+                           .actual = mishap_value_of_uint(length) };
+    if (min)
+        wrong.min = mishap_value_of_uint(min);
+    if (limited)
+        wrong.max = mishap_value_of_uint(max);
+    add(findings, spot, &wrong);
+    return false;
+}
+
+/* -- range ------------------------------------------------------------------------------------- */
+
+static const double two_to_63 = 9223372036854775808.0, two_to_64 = 18446744073709551616.0;
+
+static int order(double a, double b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Exactly: a double has no room for every integer, so the bound is made an integer, never the other
+ * way round. */
+static int compare_natural(uint64_t number, double bound)
+{
+    if (!(bound < two_to_64))
+        return -1;
+    if (bound < 0)
+        return 1;
+    uint64_t whole = (uint64_t)bound;
+    if (number != whole)
+        return number > whole ? 1 : -1;
+    return (double)whole < bound ? -1 : 0;
+}
+
+static int compare_negative(int64_t number, double bound)
+{
+    if (!(bound > -two_to_63))
+        return bound == -two_to_63 && number == INT64_MIN ? 0 : 1;
+    if (bound >= 0)
+        return -1;
+    int64_t whole = (int64_t)bound; /* cut towards zero: not below the bound */
+    if (number != whole)
+        return number > whole ? 1 : -1;
+    return (double)whole > bound ? 1 : 0;
+}
+
+/* Digits beyond 64 bits against a bound: a bound that large is an integer, too, and can be written
+ * out. */
+static int compare_digits(yyjson_val *value, double bound)
+{
+    char printed[DBL_MAX_10_EXP + 3];
+    mishap_text digits = mishap_json_text(value);
+    bool negative = digits.data[0] == '-';
+    int away = negative ? -1 : 1; /* farther from zero than the bound */
+    double size = negative ? -bound : bound;
+    if (isinf(bound))
+        return bound > 0 ? -1 : 1;
+    if (!(size >= two_to_63) || !is_integer(value))
+        return away;
+    digits = (mishap_text){ digits.data + negative, digits.length - negative };
+    size_t length = (size_t)snprintf(printed, sizeof printed, "%.0f", size);
+    if (digits.length != length)
+        return digits.length > length ? away : -away;
+    int difference = memcmp(digits.data, printed, length);
+    return difference ? (difference > 0 ? away : -away) : 0;
+}
+
+static int compare(yyjson_val *value, double bound)
+{
+    if (yyjson_is_raw(value))
+        return compare_digits(value, bound);
+    if (yyjson_is_real(value))
+        return order(unsafe_yyjson_get_real(value), bound);
+    if (yyjson_is_sint(value) && unsafe_yyjson_get_sint(value) < 0) /* -0 has a sign, too */
+        return compare_negative(unsafe_yyjson_get_sint(value), bound);
+    return compare_natural(unsafe_yyjson_get_uint(value), bound);
+}
+
+/* What a handler can be given: 64 bits with a sign, or a finite double. */
+static bool has_room(mishap_type_of_param type, yyjson_val *value)
+{
+    if (type == MISHAP_INTEGER)
+        return yyjson_is_uint(value) ? unsafe_yyjson_get_uint(value) <= INT64_MAX
+                                     : !yyjson_is_raw(value);
+    if (type == MISHAP_NUMBER && yyjson_is_raw(value))
+        return compare(value, DBL_MAX) <= 0 && compare(value, -DBL_MAX) >= 0;
+    return true;
+}
+
+mishap_value mishap_bound(double bound)
+{
+    if (!isfinite(bound))
+        return mishap_value_none();
+    if (bound >= -two_to_63 && bound < two_to_63 && (double)(int64_t)bound == bound)
+        return mishap_value_of_int((int64_t)bound);
+    return mishap_value_of_real(bound);
+}
+
+/* The bound that is declared; where the type has no room and there is none, that of the type. */
+static mishap_value shown_bound(double bound, bool room, mishap_type_of_param type, bool upper)
+{
+    mishap_value shown = mishap_bound(bound);
+    if (room || shown.kind != MISHAP_KIND_NONE)
+        return shown;
+    if (type == MISHAP_INTEGER)
+        return mishap_value_of_int(upper ? INT64_MAX : INT64_MIN);
+    return mishap_value_of_real(upper ? DBL_MAX : -DBL_MAX);
+}
+
+bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, double min, double max,
+                         mishap_type_of_param type, yyjson_val *value)
+{
+    bool room = has_room(type, value);
+    /* Not-a-number bounds nothing. */
+    if (room && (isnan(min) || compare(value, min) >= 0) &&
+        (isnan(max) || compare(value, max) <= 0))
+        return true;
+    mishap_field wrong = { .error = MISHAP_TEXT("value_out_of_range"),
+                           .min = shown_bound(min, room, type, false),
+                           .max = shown_bound(max, room, type, true),
+                           .actual = mishap_json_scalar(value) };
+    if (yyjson_is_raw(value))
+        wrong.actual = (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_json_text(value) };
+    add(findings, spot, &wrong);
+    return false;
+}
+
+/* -- form -------------------------------------------------------------------------------------- */
+
+static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mishap_text text)
+{
+    char storage[256];
+    mishap_buffer name;
+    const char *flaw = mishap_pattern_flaw(pattern);
+    mishap_buffer_init(&name, storage, sizeof storage);
+    put_spot(&name, spot);
+    mishap *m = flaw ? mishap_raise(INTERNAL_ERROR, "A pattern cannot be used: %s.", flaw)
+                     : mishap_raise(INTERNAL_ERROR, "The search for a pattern was given up.");
+    /* The text itself may be anybody's secret: its size has to do. */
+    m = mishap_note(mishap_note(m, "pattern", pattern), "bytes_searched", text.length);
+    m = mishap_note(m, "field", mishap_buffer_text(&name));
+    mishap_buffer_release(&name);
+    return m;
+}
+
+bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
+                           bool wrong, yyjson_val *value)
+{
+    mishap_text text = mishap_json_text(value);
+    switch (mishap_pattern_search(pattern, text)) {
+    case MISHAP_MATCH_YES:
+        return true;
+    case MISHAP_MATCH_NO:
+        add(findings, spot,
+            &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                             .expected = mishap_value_of_string(pattern) });
+        return false;
+    case MISHAP_MATCH_GAVE_UP:
+        break;
+    }
+    if (!wrong && !findings->failure)
+        findings->failure = pattern_failed(spot, pattern, text);
+    return false;
+}
+
+/* The choices as the pattern that they are: ^(red|dark\.green)$ */
+static void put_choices(mishap_buffer *buffer, const char *const *choices)
+{
+    MISHAP_PUT(buffer, "^(");
+    for (size_t i = 0; choices && choices[i]; i++) {
+        if (i)
+            mishap_buffer_put_char(buffer, '|');
+        for (const char *c = choices[i]; *c; c++) {
+            if (strchr("\\^$.[]|()?*+{}", *c))
+                mishap_buffer_put_char(buffer, '\\');
+            mishap_buffer_put_char(buffer, *c);
+        }
+    }
+    MISHAP_PUT(buffer, ")$");
+}
+
+bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
+                          const char *const *choices, yyjson_val *value)
+{
+    char storage[256];
+    mishap_buffer expected;
+    mishap_text text = mishap_json_text(value);
+    for (size_t i = 0; choices && choices[i]; i++)
+        if (mishap_text_equal(mishap_text_of(choices[i]), text))
+            return true;
+    mishap_buffer_init(&expected, storage, sizeof storage);
+    put_choices(&expected, choices);
+    if (expected.failed)
+        findings->no_memory = true;
+    add(findings, spot,
+        &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                         .expected = mishap_value_of_text(mishap_buffer_text(&expected)) });
+    mishap_buffer_release(&expected);
+    return false;
+}

@@ -1,0 +1,82 @@
+/*
+ * The rules themselves: one of them is held against one value, and what does not hold is collected.
+ *
+ * Both check.c, which walks a declaration, and require.c, which is told one rule after the other,
+ * stand on this. When a rule applies is theirs to say; what it means, and what is said when it does
+ * not hold, is said here once.
+ */
+#ifndef MISHAP_OPERATION_FINDINGS_H
+#define MISHAP_OPERATION_FINDINGS_H
+
+#include "operation/operation.h"
+
+/* Where a value stands: the way back to the object that is checked. Written out only when something
+ * is found. */
+typedef struct mishap_spot {
+    const struct mishap_spot *outer; /* NULL: a member of that object */
+    mishap_text name;                /* without data: an item of an array */
+    size_t index;
+    size_t depth;
+    bool secret; /* what stands here is never shown */
+} mishap_spot;
+
+/* What was found so far. It starts as { 0 } and ends with mishap_findings_end(). */
+typedef struct mishap_findings {
+    mishap *m;       /* NULL as long as nothing was found */
+    size_t count;    /* all of them, those that were left out too */
+    mishap *failure; /* why the checks cannot go on */
+    bool no_memory;
+} mishap_findings;
+
+/* The outcome, which is the caller's: NULL if nothing was found. All findings are in it, or it says
+ * that memory ran out. */
+mishap *mishap_findings_end(mishap_findings *findings);
+
+/* Not there: field_required. */
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot);
+
+/*
+ * The rules. True if it holds. The value has a type that the rule is for: a string or an array has
+ * a length, a number a range, a string a pattern and choices.
+ *
+ *     type      null, a wrong type: invalid_type. `true` is no number and 3.0 is no integer.
+ *     length    of characters or items; max 0 is none: invalid_length with the bounds there are
+ *     range     bounds included, infinite where there is none; what the type (0: any number) has
+ *               no room for is out of range, too, and then the bounds of the type stand for those
+ *               that are not there
+ *     pattern   searched for; if the search gives up that is a failure of its own, unless `wrong`
+ *               says that the value was found wrong already
+ *     choice    one of a list: pattern_mismatch that expects ^(one|of|them)$
+ */
+bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
+                        mishap_type_of_param type, yyjson_val *value);
+bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, size_t min,
+                          size_t max, yyjson_val *value);
+bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, double min, double max,
+                         mishap_type_of_param type, yyjson_val *value);
+bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
+                           bool wrong, yyjson_val *value);
+bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
+                          const char *const *choices, yyjson_val *value);
+
+/* Hold one value against all rules of a parameter but `required`; the spot is the value's. */
+void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
+                         const mishap_param *param, yyjson_val *value);
+
+/* A bound of a range: an integer where it is one, nothing where it is infinite. */
+mishap_value mishap_bound(double bound);
+
+/* A number for a text, by which tables are kept (FNV-1a). */
+static inline uint64_t mishap_text_hash(mishap_text text)
+{
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < text.length; i++)
+        sum = (sum ^ (unsigned char)text.data[i]) * UINT64_C(1099511628211);
+    return sum ^ sum >> 32;
+}
+
+/* Give back all compiled patterns, and what this thread keeps to search with. No other thread may
+ * be searching. */
+void mishap_pattern_forget(void);
+
+#endif

@@ -1,0 +1,261 @@
+/*
+ * The rules as a list of calls over a JSON object, in the order in which they are called.
+ *
+ * Only mishap_require_fields() minds that a field is not there. A rule that cannot apply to the
+ * type of a field says so, as invalid_type. Of a field that was reported as missing or of a wrong
+ * type nothing more is said.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "operation/findings.h"
+
+struct mishap_validation_of {
+    mishap_json_reader reader;
+    mishap_findings findings;
+    mishap *refusal; /* the text is no JSON object */
+
+    /* A search starts where the last one ended, since calls mostly follow the order of the fields.
+     * When that took too many steps the keys are sorted. */
+    yyjson_val *key; /* NULL: at the first one */
+    size_t index, steps;
+    yyjson_val **sorted;
+
+    uint64_t *settled; /* one bit a value of the document: nothing more is to be said of it */
+};
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+static void keep_first_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
+{
+    (void)path;
+    if (*(mishap_json_flaw *)state == MISHAP_JSON_SOUND)
+        *(mishap_json_flaw *)state = flaw;
+}
+
+static mishap *refuse(const mishap_json_reader *reader, mishap_json_flaw flaw)
+{
+    mishap *m;
+    switch (flaw) {
+    case MISHAP_JSON_SOUND:
+        return yyjson_is_obj(reader->root)
+                   ? NULL
+                   : mishap_raise(BAD_REQUEST, "This is JSON, but not an object.");
+    case MISHAP_JSON_NO_MEMORY:
+        return mishap_out_of_memory();
+    case MISHAP_JSON_DUPLICATE_KEY:
+        return mishap_raise(BAD_REQUEST, "The same key stands twice in an object.");
+    case MISHAP_JSON_NUL_IN_KEY:
+        return mishap_raise(BAD_REQUEST, "A key has a NUL in it.");
+    case MISHAP_JSON_TOO_DEEP:
+        return mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
+                            MISHAP_JSON_MAX_DEPTH);
+    case MISHAP_JSON_MALFORMED:
+    case MISHAP_JSON_LONE_SURROGATE:
+        break;
+    }
+    m = mishap_raise(BAD_REQUEST, "At line %zu, column %zu: This is not JSON: %s.", reader->line,
+                     reader->column, reader->problem);
+    return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
+}
+
+mishap_validation_of *mishap_validate(const char *json, size_t length)
+{
+    mishap_validation_of *v = mishap_allocate(sizeof *v);
+    if (!v)
+        return NULL; /* mishap_validated() knows what that means */
+    *v = (mishap_validation_of){ .reader = MISHAP_JSON_READER };
+    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
+    if (mishap_json_read(&v->reader, (mishap_text){ json ? json : "", json ? length : 0 }))
+        mishap_json_inspect(&v->reader,
+                            &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &flaw });
+    v->refusal = refuse(&v->reader, v->reader.flaw ? v->reader.flaw : flaw);
+    return v;
+}
+
+mishap *mishap_validated(mishap_validation_of *v)
+{
+    if (!v)
+        return mishap_out_of_memory();
+    mishap *m = mishap_findings_end(&v->findings);
+    if (v->refusal) {
+        mishap_free(m);
+        m = v->refusal;
+    }
+    mishap_release(v->sorted);
+    mishap_release(v->settled);
+    mishap_json_reader_release(&v->reader);
+    mishap_release(v);
+    return m;
+}
+
+/* -- fields ------------------------------------------------------------------------------------ */
+
+static int order(mishap_text a, mishap_text b)
+{
+    if (a.length != b.length)
+        return a.length < b.length ? -1 : 1;
+    return memcmp(a.data, b.data, a.length);
+}
+
+static int by_key(const void *a, const void *b)
+{
+    return order(mishap_json_text(*(yyjson_val *const *)a),
+                 mishap_json_text(*(yyjson_val *const *)b));
+}
+
+static void sort_keys(mishap_validation_of *v)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    v->sorted = mishap_allocate(unsafe_yyjson_get_len(v->reader.root) * sizeof *v->sorted);
+    if (!v->sorted)
+        return; /* it works without */
+    MISHAP_JSON_MEMBERS (v->reader.root, index, count, key, value)
+        v->sorted[index] = key;
+    qsort(v->sorted, count, sizeof *v->sorted, by_key);
+}
+
+static yyjson_val *look_up(const mishap_validation_of *v, mishap_text name)
+{
+    size_t low = 0, high = unsafe_yyjson_get_len(v->reader.root);
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int which = order(mishap_json_text(v->sorted[middle]), name);
+        if (which == 0)
+            return v->sorted[middle];
+        if (which < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
+static yyjson_val *walk_to(mishap_validation_of *v, mishap_text name)
+{
+    size_t count = unsafe_yyjson_get_len(v->reader.root);
+    for (size_t i = 0; i < count; i++, v->steps++) {
+        if (!v->key)
+            v->key = unsafe_yyjson_get_first(v->reader.root);
+        if (mishap_text_equal(mishap_json_text(v->key), name))
+            return v->key;
+        v->index = (v->index + 1) % count;
+        v->key = v->index ? unsafe_yyjson_get_next(v->key + 1) : NULL;
+    }
+    return NULL;
+}
+
+static yyjson_val *find_key(mishap_validation_of *v, mishap_text name)
+{
+    if (v->key && mishap_text_equal(mishap_json_text(v->key), name))
+        return v->key;
+    if (!v->sorted && v->steps > 4 * unsafe_yyjson_get_len(v->reader.root) + 64)
+        sort_keys(v);
+    if (!v->sorted)
+        return walk_to(v, name);
+    yyjson_val *key = look_up(v, name);
+    if (key)
+        v->key = key;
+    return key;
+}
+
+/* The value of a field; NULL if it is not there, which null is not either. */
+static yyjson_val *find(mishap_validation_of *v, mishap_text name)
+{
+    yyjson_val *key = find_key(v, name);
+    return key && !yyjson_is_null(key + 1) ? key + 1 : NULL; /* a value follows its key */
+}
+
+static bool is_settled(const mishap_validation_of *v, yyjson_val *value)
+{
+    size_t i = (size_t)(value - v->reader.root);
+    return v->settled && v->settled[i / 64] >> (i % 64) & 1;
+}
+
+static void settle(mishap_validation_of *v, yyjson_val *value)
+{
+    size_t i = (size_t)(value - v->reader.root);
+    if (!v->settled) {
+        size_t size = (yyjson_doc_get_val_count(v->reader.document) / 64 + 1) * sizeof *v->settled;
+        v->settled = mishap_allocate(size);
+        if (!v->settled) {
+            v->findings.no_memory = true;
+            return;
+        }
+        memset(v->settled, 0, size);
+    }
+    v->settled[i / 64] |= UINT64_C(1) << (i % 64);
+}
+
+/* The value of a field of which something is still to be said, and its spot; else NULL. */
+static yyjson_val *open_field(mishap_validation_of *v, const char *field, mishap_spot *spot)
+{
+    if (!v || v->refusal || v->findings.failure || !field)
+        return NULL;
+    *spot = (mishap_spot){ .name = mishap_text_of(field) };
+    yyjson_val *value = find(v, spot->name);
+    return value && !is_settled(v, value) ? value : NULL;
+}
+
+/* -- the calls --------------------------------------------------------------------------------- */
+
+static void require_field(mishap_validation_of *v, const char *field)
+{
+    mishap_spot spot = { .name = mishap_text_of(field) };
+    yyjson_val *value = find(v, spot.name);
+    if (value && (is_settled(v, value) || !yyjson_equals_str(value, "")))
+        return;
+    mishap_miss(&v->findings, &spot);
+    if (value)
+        settle(v, value);
+}
+
+void mishap_require_fields(mishap_validation_of *v, const char *field, ...)
+{
+    va_list fields;
+    va_start(fields, field);
+    for (; field && v && !v->refusal; field = va_arg(fields, const char *))
+        require_field(v, field);
+    va_end(fields);
+}
+
+void mishap_require_type(mishap_validation_of *v, const char *field, mishap_type_of_param type)
+{
+    mishap_spot spot;
+    yyjson_val *value = open_field(v, field, &spot);
+    if (value && !mishap_expect_type(&v->findings, &spot, type, value))
+        settle(v, value);
+}
+
+void mishap_require_length(mishap_validation_of *v, const char *field, size_t min, size_t max)
+{
+    mishap_spot spot;
+    yyjson_val *value = open_field(v, field, &spot);
+    if (value &&
+        (yyjson_is_arr(value) || mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value)))
+        mishap_expect_length(&v->findings, &spot, min, max, value);
+    else if (value)
+        settle(v, value);
+}
+
+void mishap_require_range(mishap_validation_of *v, const char *field, double min, double max)
+{
+    mishap_spot spot;
+    yyjson_val *value = open_field(v, field, &spot);
+    if (value && mishap_expect_type(&v->findings, &spot, MISHAP_NUMBER, value))
+        mishap_expect_range(&v->findings, &spot, min, max, 0, value);
+    else if (value)
+        settle(v, value);
+}
+
+void mishap_require_pattern(mishap_validation_of *v, const char *field, const char *pattern)
+{
+    mishap_spot spot;
+    yyjson_val *value = open_field(v, field, &spot);
+    if (value && mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value))
+        mishap_expect_pattern(&v->findings, &spot, pattern, false, value);
+    else if (value)
+        settle(v, value);
+}

@@ -1,0 +1,627 @@
+/* Broken declarations: each is refused with a sentence that says where and why, and sound ones are
+ * not. */
+#include "operation/declare.h"
+#include "operation/findings.h"
+#include "testing.h"
+
+/* -- helpers ----------------------------------------------------------------------------------- */
+
+static mishap *run(mishap_call *call)
+{
+    (void)call;
+    return NULL;
+}
+
+/* The sentence must be this; NULL: the program is sound. */
+static void assert_app(const mishap_app *app, const char *sentence)
+{
+    mishap *m = mishap_declaration_check(app);
+    if (!sentence) {
+        if (m)
+            fail_msg("%s", mishap_public_message(mishap_told(m)).data);
+        return;
+    }
+    if (!m)
+        fail_msg("should be refused: %s", sentence);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_NOT_CONFIGURED);
+    assert_string_equal(mishap_public_message(mishap_told(m)).data, sentence);
+    mishap_free(m);
+}
+
+static void assert_operations(const mishap_operation *operations, const char *sentence)
+{
+    assert_app(&(mishap_app){ .name = "directory", .operations = operations }, sentence);
+}
+
+/* An operation that is sound but for what is given. */
+#define OPERATION(...)                                                                             \
+    ((const mishap_operation[]){                                                                   \
+        { .name = "users.create", .summary = "Create a user", .run = run, __VA_ARGS__ }, { 0 } })
+#define ASSERT_OPERATION(why, ...)                                                                 \
+    assert_operations(OPERATION(__VA_ARGS__),                                                      \
+                      "The operation `users.create` is declared wrongly: " why ".")
+#define ASSERT_SOUND(...) assert_operations(OPERATION(__VA_ARGS__), NULL)
+
+#define PARAMS(...)                                                                                \
+    .params = (const mishap_param[])                                                               \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+#define ASSERT_PARAM(why, ...)                                                                     \
+    ASSERT_OPERATION("its parameter `x` " why, PARAMS({ "x", __VA_ARGS__ }))
+#define ASSERT_PARAM_SOUND(...) ASSERT_SOUND(PARAMS({ "x", __VA_ARGS__ }))
+#define ASSERT_PARAMS(why, ...) ASSERT_OPERATION("its parameter " why, PARAMS(__VA_ARGS__))
+
+#pragma GCC diagnostic ignored "-Woverride-init"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Winitializer-overrides"
+#endif
+
+/* -- the program ------------------------------------------------------------------------------- */
+
+static void a_program_has_a_name_and_operations(void **state)
+{
+    (void)state;
+    const mishap_operation *sound = OPERATION(.danger = MISHAP_SAFE);
+    assert_app(
+        &(mishap_app){
+            .name = "directory", .version = "1.0", .summary = "A directory", .operations = sound },
+        NULL);
+    static const char nameless[] =
+        "The program `` is declared wrongly: it has no name, or one that is not a word.";
+    assert_app(&(mishap_app){ .operations = sound }, nameless);
+    assert_app(&(mishap_app){ .name = "", .operations = sound }, nameless);
+    assert_app(
+        &(mishap_app){ .name = "two words", .operations = sound },
+        "The program `two words` is declared wrongly: it has no name, or one that is not a word.");
+    assert_app(&(mishap_app){ .name = "d" },
+               "The program `d` is declared wrongly: it has no operations.");
+    assert_app(&(mishap_app){ .name = "d", .operations = (const mishap_operation[]){ { 0 } } },
+               "The program `d` is declared wrongly: it has no operations.");
+    assert_app(&(mishap_app){ .name = "d", .timeout_ms = -1, .operations = sound },
+               "The program `d` is declared wrongly: it has a timeout below zero.");
+    assert_app(&(mishap_app){ .name = "d", .version = "1\n0", .operations = sound },
+               "The program `d` is declared wrongly: it has a version that is more than one line "
+               "or has control characters.");
+    assert_app(&(mishap_app){ .name = "d", .summary = " ", .operations = sound },
+               "The program `d` is declared wrongly: it has a summary that is empty.");
+}
+
+static void a_program_is_asked_for_its_operations_by_name(void **state)
+{
+    (void)state;
+    mishap_app app = { .name = "d", .operations = OPERATION(.danger = MISHAP_SAFE) };
+    assert_ptr_equal(mishap_operation_find(&app, T("users.create")), app.operations);
+    assert_null(mishap_operation_find(&app, T("users")));
+    assert_null(mishap_operation_find(&app, T("")));
+    assert_null(mishap_operation_find(&(mishap_app){ .name = "d" }, T("users.create")));
+}
+
+/* -- operations -------------------------------------------------------------------------------- */
+
+static void names_are_words_with_dots_between(void **state)
+{
+    (void)state;
+    static const char *const sound[] = { "create",        "users.create",    "a.b.c",
+                                         "evaluate-lisp", "invoke_artifact", "v2.list" };
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
+        ASSERT_SOUND(.name = sound[i]);
+    static const char *const broken[] = { "",     ".",           "users.",       ".create",
+                                          "a..b", "Users",       "users create", "a.-b",
+                                          "a-.b", "a--b",        "a_-b",         "2fast",
+                                          "a.2",  "caf\xC3\xA9", "-a",           "a_" };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "The operation `%s` is declared wrongly: it has a name that is not lower-case "
+                 "words with dots between them.",
+                 broken[i]);
+        assert_operations(OPERATION(.name = broken[i]), sentence);
+    }
+}
+
+static void operations_say_what_they_are_and_do(void **state)
+{
+    (void)state;
+    char summary[130];
+    memset(summary, 's', sizeof summary);
+    summary[120] = '\0';
+    ASSERT_SOUND(.summary = summary);
+    ASSERT_SOUND(.summary = "Suche \xC3\xBCber alles", .group = "Users",
+                 .description = "One.\n\nTwo.");
+    summary[120] = 's';
+    summary[121] = '\0';
+    ASSERT_OPERATION("it has a summary of more than 120 characters", .summary = summary);
+    ASSERT_OPERATION("it has no summary", .summary = NULL);
+    ASSERT_OPERATION("it has a summary that is empty", .summary = "");
+    ASSERT_OPERATION("it has a summary that ends with a full stop", .summary = "Create a user.");
+    ASSERT_OPERATION("it has a summary that is more than one line or has control characters",
+                     .summary = "Create\na user");
+    ASSERT_OPERATION("it has a summary that is not UTF-8", .summary = "Create \xFF");
+    ASSERT_OPERATION("it has a group that is empty", .group = "");
+    ASSERT_OPERATION("it has a description that is not UTF-8", .description = "One.\n\xC3");
+    ASSERT_OPERATION("it has no function to run", .run = NULL);
+    ASSERT_OPERATION("it has a timeout below zero", .timeout_ms = -5);
+    ASSERT_OPERATION("it is neither safe nor mutating nor destructive", .danger = 3);
+}
+
+static void an_operation_without_a_name_does_not_just_end_the_list(void **state)
+{
+    (void)state;
+    assert_operations((const mishap_operation[]){ { .name = "a", .summary = "A", .run = run },
+                                                  { .summary = "B", .run = run },
+                                                  { 0 } },
+                      "The program `directory` is declared wrongly: it has an operation, number 2, "
+                      "without a name.");
+    assert_operations((const mishap_operation[]){ { .summary = "B", .run = run }, { 0 } },
+                      "The program `directory` is declared wrongly: it has an operation, number 1, "
+                      "without a name.");
+}
+
+static void operations_can_be_told_apart(void **state)
+{
+    (void)state;
+#define TWO(first, second, ...)                                                                    \
+    ((const mishap_operation[]){ { .name = first, .summary = "One", .run = run, __VA_ARGS__ },     \
+                                 { .name = second, .summary = "Two", .run = run, __VA_ARGS__ },    \
+                                 { 0 } })
+    assert_operations(TWO("users.create", "users.delete", .danger = MISHAP_SAFE), NULL);
+    assert_operations(TWO("users", "usersmore.create", .danger = MISHAP_SAFE), NULL);
+    assert_operations(TWO("a.b", "a.b", .danger = MISHAP_SAFE),
+                      "The operation `a.b` is declared wrongly: it is declared twice.");
+    assert_operations(TWO("users", "users.create", .danger = MISHAP_SAFE),
+                      "The operation `users.create` is declared wrongly: it and `users` cannot be "
+                      "told apart on a command line.");
+    assert_operations(TWO("users.create", "users", .danger = MISHAP_SAFE),
+                      "The operation `users` is declared wrongly: it and `users.create` cannot be "
+                      "told apart on a command line.");
+    assert_operations(TWO("a", "b", .route = "GET /same"),
+                      "The operation `b` is declared wrongly: it has the route of `a`.");
+    const mishap_operation routes[] = {
+        { .name = "a",
+          .summary = "A",
+          .run = run,
+          .route = "GET /users/:id/todos",
+          PARAMS({ "id", MISHAP_STRING, .required = true }) },
+        { .name = "b",
+          .summary = "B",
+          .run = run,
+          .route = "GET /users/:user/todos",
+          PARAMS({ "user", MISHAP_STRING, .required = true }) },
+        { 0 },
+    };
+    assert_operations(routes, "The operation `b` is declared wrongly: it has the route of `a`.");
+}
+
+static void routes_are_a_method_and_a_path(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *route, *why;
+        mishap_danger danger;
+    } cases[] = {
+        { "GET /", NULL, MISHAP_SAFE },
+        { "POST /users", NULL, MISHAP_SAFE },
+        { "POST /users", NULL, MISHAP_MUTATING },
+        { "GET /users/:id", NULL, MISHAP_SAFE },
+        { "DELETE /users/:id", NULL, MISHAP_DESTRUCTIVE },
+        { "GET /a-b/c.d/~e/F_1/:id", NULL, MISHAP_SAFE },
+        { "", "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
+          MISHAP_SAFE },
+        { "/users",
+          "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
+          MISHAP_SAFE },
+        { "get /users",
+          "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
+          MISHAP_SAFE },
+        { "FETCH /users",
+          "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
+          MISHAP_SAFE },
+        { "GET users",
+          "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
+          MISHAP_SAFE },
+        { "GET  /users",
+          "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
+          MISHAP_SAFE },
+        { "GET /users/", "it has a route with an empty part, or one of dots", MISHAP_SAFE },
+        { "GET //users", "it has a route with an empty part, or one of dots", MISHAP_SAFE },
+        { "GET /a/../b", "it has a route with an empty part, or one of dots", MISHAP_SAFE },
+        { "GET /users/{id}", "it has a route with the character `{`; parameters are written :name",
+          MISHAP_SAFE },
+        { "GET /users?x=1", "it has a route with the character `?`; parameters are written :name",
+          MISHAP_SAFE },
+        { "GET /us ers", "it has a route with the character ` `; parameters are written :name",
+          MISHAP_SAFE },
+        { "GET /users/:name", "it has a route with the parameter `name`, which is not declared",
+          MISHAP_SAFE },
+        { "GET /users/:", "it has a route with the parameter ``, which is not declared",
+          MISHAP_SAFE },
+        { "GET /:id/:id", "it has the same parameter twice in its route", MISHAP_SAFE },
+        { "GET /users/:list",
+          "it has `list` in its route, which must be required, simple and no secret", MISHAP_SAFE },
+        { "GET /users/:maybe",
+          "it has `maybe` in its route, which must be required, simple and no secret",
+          MISHAP_SAFE },
+        { "GET /users", "it has a route with GET, but is declared to change something",
+          MISHAP_MUTATING },
+        { "DELETE /users/:id", "it has a route with DELETE, but is declared to change nothing",
+          MISHAP_SAFE },
+        { "PUT /users/:id", "it has a route with PUT, but is declared to change nothing",
+          MISHAP_SAFE },
+    };
+    static const mishap_param item = { NULL, .type = MISHAP_STRING };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char sentence[300];
+        snprintf(sentence, sizeof sentence, "The operation `users.create` is declared wrongly: %s.",
+                 cases[i].why);
+        assert_operations(
+            OPERATION(.route = cases[i].route, .danger = cases[i].danger,
+                      PARAMS({ "id", MISHAP_STRING, .required = true },
+                             { "maybe", .type = MISHAP_STRING },
+                             { "list", MISHAP_ARRAY, .required = true, .items = &item })),
+            cases[i].why ? sentence : NULL);
+    }
+}
+
+static void declared_codes_make_sense(void **state)
+{
+    (void)state;
+    ASSERT_SOUND(.raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS));
+    ASSERT_SOUND(.raises = (const mishap_code *const[]){ NULL });
+    ASSERT_OPERATION("it declares NOT_FOUND twice",
+                     .raises = MISHAP_RAISES(NOT_FOUND, TIMEOUT, NOT_FOUND));
+    mishap_code own = *MISHAP_CODE_NOT_FOUND;
+    own.exit_code = 126;
+    ASSERT_OPERATION("it declares NOT_FOUND, whose exit code 126 is not among 1 to 125",
+                     .raises = (const mishap_code *const[]){ &own, NULL });
+    own.exit_code = 0;
+    ASSERT_OPERATION("it declares NOT_FOUND, whose exit code 0 is not among 1 to 125",
+                     .raises = (const mishap_code *const[]){ &own, NULL });
+    own.exit_code = 79;
+    own.retry = MISHAP_RETRY_YES;
+    own.effects = MISHAP_EFFECTS_PARTIAL;
+    ASSERT_OPERATION("it declares NOT_FOUND, which is retried but leaves something behind",
+                     .raises = (const mishap_code *const[]){ &own, NULL });
+    own.effects = MISHAP_EFFECTS_NONE;
+    own.name = (mishap_text)MISHAP_TEXT("not found");
+    ASSERT_OPERATION("it declares a code whose name is not UPPER_SNAKE",
+                     .raises = (const mishap_code *const[]){ &own, NULL });
+    /* Whatever the catalog has can be declared. */
+    for (size_t i = 0; i < mishap_code_table.count; i++)
+        ASSERT_SOUND(.raises = (const mishap_code *const[]){ &mishap_code_table.codes[i], NULL });
+}
+
+static void examples_are_of_the_command(void **state)
+{
+    (void)state;
+#define EXAMPLES(...)                                                                              \
+    .examples = (const mishap_example[])                                                           \
+    {                                                                                              \
+        __VA_ARGS__,                                                                               \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
+    ASSERT_SOUND(EXAMPLES({ "users create --name Ada", "Create Ada" }, { "users create", NULL }));
+    ASSERT_OPERATION("it has an example of another command: `users delete`",
+                     EXAMPLES({ "users delete", "Delete" }));
+    ASSERT_OPERATION("it has an example of another command: `directory users create`",
+                     EXAMPLES({ "directory users create", NULL }));
+    ASSERT_OPERATION("it has an example of another command: `users createmore`",
+                     EXAMPLES({ "users createmore", NULL }));
+    ASSERT_OPERATION("it has an example of another command: `users`", EXAMPLES({ "users", NULL }));
+    ASSERT_OPERATION("it has an example, number 1, that is empty",
+                     EXAMPLES({ "users create", "" }));
+    ASSERT_OPERATION(
+        "it has an example, number 2, that is more than one line or has control characters",
+        EXAMPLES({ "users create", NULL }, { "users create\n", NULL }));
+    ASSERT_OPERATION("it has an example, number 1, without a command", EXAMPLES({ NULL, "What" }));
+}
+
+/* -- parameters -------------------------------------------------------------------------------- */
+
+static void parameters_have_a_name_and_a_type(void **state)
+{
+    (void)state;
+    static const char *const sound[] = { "x", "name", "created_at", "line_2", "x1" };
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
+        ASSERT_SOUND(PARAMS({ sound[i], .type = MISHAP_STRING }));
+    static const char *const broken[] = { "",   "Name", "created-at", "a.b",          "_a",
+                                          "a_", "a__b", "1a",         "na\xC3\xAFve", "a b" };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        char sentence[200];
+        snprintf(sentence, sizeof sentence,
+                 "The operation `users.create` is declared wrongly: its parameter `%s` has a name "
+                 "that is not lower_snake.",
+                 broken[i]);
+        assert_operations(OPERATION(PARAMS({ broken[i], .type = MISHAP_STRING })), sentence);
+    }
+    ASSERT_PARAM("has no type, or one that there is not", .required = true);
+    ASSERT_PARAM("has no type, or one that there is not", .type = 8);
+    ASSERT_PARAM("has no type, or one that there is not", .type = -1);
+    ASSERT_PARAM("has a help text that is empty", .type = MISHAP_STRING, .help = "");
+    ASSERT_PARAM("has a help text that is not UTF-8", .type = MISHAP_STRING, .help = "\xFE");
+    ASSERT_OPERATION("it has a parameter, number 2, without a name",
+                     PARAMS({ "x", .type = MISHAP_STRING }, { NULL, .type = MISHAP_STRING }));
+    ASSERT_PARAMS("`x` is declared twice", { "x", .type = MISHAP_STRING },
+                  { "y", .type = MISHAP_STRING }, { "x", .type = MISHAP_INTEGER });
+}
+
+static const mishap_param text_item = { NULL, .type = MISHAP_STRING };
+
+static void lengths_are_of_strings_and_arrays(void **state)
+{
+    (void)state;
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .length = { 1, 1 });
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .length = { .min = 5 });
+    ASSERT_PARAM_SOUND(MISHAP_ARRAY, .length = { 1, 2 }, .items = &text_item);
+    ASSERT_PARAM("has a length of at least 5 and at most 4", MISHAP_STRING, .length = { 5, 4 });
+    static const char *const red[] = { "red", NULL };
+    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_INTEGER,
+                 .length = { 1, 2 });
+    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_BOOLEAN,
+                 .length = { 0, 2 });
+    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_OBJECT,
+                 .length = { 1, 0 });
+    ASSERT_PARAM("has a length, which only a string or an array has", MISHAP_ENUM, .choices = red,
+                 .length = { 1, 2 });
+}
+
+static void ranges_are_of_numbers(void **state)
+{
+    (void)state;
+    ASSERT_PARAM_SOUND(MISHAP_INTEGER, .range = { 0, 150 });
+    ASSERT_PARAM_SOUND(MISHAP_INTEGER, .range = { -INFINITY, 0 });
+    ASSERT_PARAM_SOUND(MISHAP_NUMBER, .range = { 0.5, 0.5 });
+    ASSERT_PARAM_SOUND(MISHAP_NUMBER, .range = { -INFINITY, INFINITY });
+    ASSERT_PARAM("has a range, which only an integer or a number has", MISHAP_STRING,
+                 .range = { 0, 1 });
+    ASSERT_PARAM("has a range, which only an integer or a number has", MISHAP_BOOLEAN,
+                 .range = { 1, 1 });
+    ASSERT_PARAM("has a range with a bound that is not a number", MISHAP_NUMBER,
+                 .range = { 0, NAN });
+    ASSERT_PARAM("has a range from 5 to 0; no limit is INFINITY", MISHAP_NUMBER,
+                 .range = { .min = 5 });
+    ASSERT_PARAM("has a range that no number is in", MISHAP_NUMBER,
+                 .range = { INFINITY, INFINITY });
+    ASSERT_PARAM("has a range that no number is in", MISHAP_NUMBER,
+                 .range = { -INFINITY, -INFINITY });
+    ASSERT_PARAM("is an integer with a bound that is none, or too large; no limit is INFINITY",
+                 MISHAP_INTEGER, .range = { 0.5, 2 });
+    ASSERT_PARAM("is an integer with a bound that is none, or too large; no limit is INFINITY",
+                 MISHAP_INTEGER, .range = { 0, 1e19 });
+}
+
+static void patterns_and_choices_work(void **state)
+{
+    (void)state;
+    static const char *const none[] = { NULL }, *const colours[] = { "red", "green", NULL },
+                             *const twice[] = { "red", "green", "red", NULL },
+                             *const empty[] = { "red", "", NULL };
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .pattern = "^[a-z]+$");
+    ASSERT_PARAM("has a pattern, which only a string has", MISHAP_INTEGER, .pattern = "x");
+    ASSERT_PARAM("has a pattern, which only a string has", MISHAP_ENUM, .choices = colours,
+                 .pattern = "x");
+    ASSERT_PARAM("has a pattern that cannot be compiled: missing closing parenthesis (at byte 1)",
+                 MISHAP_STRING, .pattern = "(");
+    ASSERT_PARAM_SOUND(MISHAP_ENUM, .choices = colours);
+    ASSERT_PARAM("is an enum without choices", .type = MISHAP_ENUM);
+    ASSERT_PARAM("is an enum without choices", MISHAP_ENUM, .choices = none);
+    ASSERT_PARAM("has choices, which only an enum has", MISHAP_STRING, .choices = colours);
+    ASSERT_PARAM("has the choice `red` twice", MISHAP_ENUM, .choices = twice);
+    ASSERT_PARAM("has a choice, number 2, that is empty", MISHAP_ENUM, .choices = empty);
+}
+
+static void what_is_inside_is_checked_too(void **state)
+{
+    (void)state;
+    static const mishap_param city[] = { { "city", MISHAP_STRING, .required = true }, { 0 } },
+                              nothing[] = { { 0 } };
+    static const mishap_param flawed[] = { { "city", MISHAP_STRING, .pattern = "(" }, { 0 } };
+    static const mishap_param object_item = { NULL, MISHAP_OBJECT, .members = flawed };
+    ASSERT_PARAM_SOUND(.type = MISHAP_OBJECT);
+    ASSERT_PARAM_SOUND(MISHAP_OBJECT, .members = city);
+    ASSERT_PARAM("has items, which only an array has", MISHAP_STRING, .items = &text_item);
+    ASSERT_PARAM("has members, which only an object has", MISHAP_STRING, .members = city);
+    ASSERT_PARAM("is an array that does not say what its items are", .type = MISHAP_ARRAY);
+    ASSERT_PARAM("is an object with an empty list of members; NULL allows any", MISHAP_OBJECT,
+                 .members = nothing);
+    ASSERT_PARAMS(
+        "`x.city` has a pattern that cannot be compiled: missing closing parenthesis (at byte 1)",
+        { "x", MISHAP_OBJECT, .members = flawed });
+    ASSERT_PARAMS(
+        "`x[].city` has a pattern that cannot be compiled: missing closing parenthesis (at byte 1)",
+        { "x", MISHAP_ARRAY, .items = &object_item });
+
+    static const mishap_param with_letter[] = { { "city", MISHAP_STRING, .letter = 'c' }, { 0 } };
+    static const mishap_param with_default[] = { { "city", MISHAP_STRING, .initial = "\"Rome\"" },
+                                                 { 0 } };
+    ASSERT_PARAMS(
+        "`x.city` is inside of another one, so it has no flag, place or variable of its own",
+        { "x", MISHAP_OBJECT, .members = with_letter });
+    ASSERT_PARAMS("`x.city` is inside of another one, where no default is filled in",
+                  { "x", MISHAP_OBJECT, .members = with_default });
+}
+
+static void a_declaration_that_contains_itself_is_refused(void **state)
+{
+    (void)state;
+    static mishap_param node = { NULL, .type = MISHAP_ARRAY };
+    node.items = &node;
+    ASSERT_PARAMS(
+        "`x[][][][][][][][][][][][][][][][]` is nested more than 16 deep, or contains itself",
+        { "x", MISHAP_ARRAY, .items = &node });
+}
+
+static void defaults_hold_their_own_rules(void **state)
+{
+    (void)state;
+    static const char *const colours[] = { "red", "green", NULL };
+    ASSERT_PARAM_SOUND(MISHAP_INTEGER, .range = { 1, 9 }, .initial = "5");
+    ASSERT_PARAM_SOUND(MISHAP_ENUM, .choices = colours, .initial = "\"red\"");
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .initial = "\"\"");
+    ASSERT_PARAM_SOUND(MISHAP_ARRAY, .items = &text_item, .initial = "[]");
+    mishap *m = mishap_declaration_check(&(mishap_app){
+        .name = "d", .operations = OPERATION(PARAMS({ "x", MISHAP_STRING, .initial = "text" })) });
+    assert_non_null(
+        strstr(mishap_public_message(mishap_told(m)).data, "`x` has a default that is not JSON: "));
+    mishap_free(m);
+    ASSERT_PARAM("has a default that is not JSON: there is nothing to read", MISHAP_STRING,
+                 .initial = "");
+    ASSERT_PARAM("has a default that breaks its own rules: value_out_of_range", MISHAP_INTEGER,
+                 .range = { 1, 9 }, .initial = "10");
+    ASSERT_PARAM("has a default that breaks its own rules: invalid_type", MISHAP_INTEGER,
+                 .initial = "\"5\"");
+    ASSERT_PARAM("has a default that breaks its own rules: pattern_mismatch", MISHAP_ENUM,
+                 .choices = colours, .initial = "\"blue\"");
+    ASSERT_PARAM("has a default that breaks its own rules: invalid_length", MISHAP_STRING,
+                 .length = { 2, 3 }, .initial = "\"\"");
+    ASSERT_PARAM("has a default that breaks its own rules: invalid_type", MISHAP_ARRAY,
+                 .items = &text_item, .initial = "[1]");
+    ASSERT_PARAM("has a default that is null, which is none", MISHAP_STRING, .initial = "null");
+    ASSERT_PARAM("has a default that could not be checked", MISHAP_STRING, .pattern = "(a+)+$",
+                 .initial = "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\"");
+    ASSERT_PARAM("is required and has a default, which would never be used", MISHAP_STRING,
+                 .required = true, .initial = "\"a\"");
+    ASSERT_PARAM("is secret and has a default, which anybody could read", MISHAP_STRING,
+                 .secret = true, .initial = "\"a\"");
+}
+
+static void the_command_line_is_not_ambiguous(void **state)
+{
+    (void)state;
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'p', .environment = "MY_X2", .placeholder = "WORD");
+    ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '1');
+    ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '-');
+    ASSERT_PARAM("has a placeholder that is empty", MISHAP_STRING, .placeholder = "");
+    static const char *const variables[] = { "", "lower", "A-B", "1A", "A B" };
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        ASSERT_PARAM("is taken from a variable whose name is not UPPER_SNAKE", MISHAP_STRING,
+                     .environment = variables[i]);
+    ASSERT_PARAM("is secret and positional; a secret never stands on a command line", MISHAP_STRING,
+                 .secret = true, .positional = true);
+    ASSERT_PARAMS("`y` has the short flag -p, which `x` has already",
+                  { "x", MISHAP_STRING, .letter = 'p' }, { "y", MISHAP_STRING, .letter = 'p' });
+    ASSERT_SOUND(
+        PARAMS({ "x", MISHAP_STRING, .letter = 'p' }, { "y", MISHAP_STRING, .letter = 'P' }));
+    ASSERT_PARAMS("`y` is taken from the variable HOME, as `x` is already",
+                  { "x", MISHAP_STRING, .environment = "HOME" },
+                  { "y", MISHAP_STRING, .environment = "HOME" });
+    ASSERT_SOUND(PARAMS({ "x", MISHAP_STRING, .required = true, .positional = true },
+                        { "y", MISHAP_STRING, .positional = true },
+                        { "z", MISHAP_ARRAY, .items = &text_item, .positional = true }));
+    ASSERT_PARAMS("`y` is positional and required, but comes after `x`, which may be left out",
+                  { "x", MISHAP_STRING, .positional = true },
+                  { "y", MISHAP_STRING, .required = true, .positional = true });
+    ASSERT_PARAMS("`y` is positional after `x`, an array, which takes all that follows",
+                  { "x", MISHAP_ARRAY, .items = &text_item, .positional = true },
+                  { "y", MISHAP_STRING, .positional = true });
+}
+
+/* -- what is told, and without memory ---------------------------------------------------------- */
+
+static void operation_and_parameter_are_told(void **state)
+{
+    (void)state;
+    mishap_app app = { .name = "directory",
+                       .operations = OPERATION(
+                           PARAMS({ "age", MISHAP_INTEGER, .length = { 1, 2 } })) };
+    mishap *m = mishap_declaration_check(&app);
+    char *text = rendered(mishap_dialect_find("canonical"), m);
+    assert_string_equal(
+        text, "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The operation `users.create` is declared "
+              "wrongly: its parameter `age` has a length, which only a string or an array has.\","
+              "\"category\":\"system\",\"retryable\":false,"
+              "\"suggestion\":\"Correct the declaration and build the program again.\","
+              "\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
+    free(text);
+    mishap_free(m);
+}
+
+static size_t calls, fail_at;
+static long blocks;
+
+static void *take(size_t size)
+{
+    if (++calls == fail_at)
+        return NULL;
+    blocks++;
+    return malloc(size);
+}
+
+static void *retake(void *block, size_t size)
+{
+    if (++calls == fail_at)
+        return NULL;
+    blocks += block == NULL;
+    return realloc(block, size);
+}
+
+static void give(void *block)
+{
+    blocks -= block != NULL;
+    free(block);
+}
+
+/* A sound declaration may be refused then, never the other way round; nothing leaks. */
+static void without_memory_nothing_broken_passes(void **state)
+{
+    (void)state;
+    static const mishap_allocator counting = { take, retake, give };
+    const mishap_app sound = { .name = "d",
+                               .operations = OPERATION(PARAMS(
+                                   { "x", MISHAP_STRING, .pattern = "^a", .initial = "\"ab\"" })) };
+    const mishap_app broken = {
+        .name = "d",
+        .operations = OPERATION(
+            PARAMS({ "x", MISHAP_STRING, .pattern = "^a", .initial = "\"bc\"" }))
+    };
+    mishap_pattern_forget();
+    mishap_use_allocator(&counting);
+    for (int i = 0; i < 2; i++) {
+        for (fail_at = 1, calls = 1; calls >= fail_at; fail_at++) {
+            mishap_pattern_forget();
+            calls = 0;
+            blocks = 0;
+            mishap *m = mishap_declaration_check(i ? &broken : &sound);
+            if (i)
+                assert_non_null(m);
+            if (!i && calls < fail_at)
+                assert_null(m);
+            mishap_free(m);
+            mishap_pattern_forget();
+            assert_int_equal(blocks, 0);
+        }
+    }
+    fail_at = 0;
+    mishap_use_allocator(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_program_has_a_name_and_operations),
+        TEST(a_program_is_asked_for_its_operations_by_name),
+        TEST(names_are_words_with_dots_between),
+        TEST(operations_say_what_they_are_and_do),
+        TEST(an_operation_without_a_name_does_not_just_end_the_list),
+        TEST(operations_can_be_told_apart),
+        TEST(routes_are_a_method_and_a_path),
+        TEST(declared_codes_make_sense),
+        TEST(examples_are_of_the_command),
+        TEST(parameters_have_a_name_and_a_type),
+        TEST(lengths_are_of_strings_and_arrays),
+        TEST(ranges_are_of_numbers),
+        TEST(patterns_and_choices_work),
+        TEST(what_is_inside_is_checked_too),
+        TEST(a_declaration_that_contains_itself_is_refused),
+        TEST(defaults_hold_their_own_rules),
+        TEST(the_command_line_is_not_ambiguous),
+        TEST(operation_and_parameter_are_told),
+        TEST(without_memory_nothing_broken_passes),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,165 @@
+/* The JSON Schema of parameters. */
+#include "operation/operation.h"
+#include "testing.h"
+
+static char *schema_of(const mishap_param *params)
+{
+    mishap_buffer buffer;
+    mishap_buffer_init(&buffer, NULL, 0);
+    mishap_params_put_schema(&buffer, params);
+    mishap_buffer_add(&buffer, "", 1);
+    assert_false(buffer.failed);
+    char *text = strdup(buffer.data);
+    mishap_buffer_release(&buffer);
+    return text;
+}
+
+static void assert_schema(const mishap_param *params, const char *expected)
+{
+    char *text = schema_of(params);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* The schema of one parameter `x`. */
+#define ASSERT_ONE(expected, ...)                                                                  \
+    assert_schema((const mishap_param[]){ { "x", __VA_ARGS__ }, { 0 } },                           \
+                  "{\"type\":\"object\",\"properties\":{\"x\":" expected                           \
+                  "},\"additionalProperties\":true}")
+
+static const mishap_param user_params[] = {
+    { "name", MISHAP_STRING, .required = true, .length = { 1, 200 }, .help = "Full name" },
+    { "age", MISHAP_INTEGER, .range = { 0, 150 } },
+    { "email", MISHAP_STRING, .required = true, .pattern = ".*@.*\\..*" },
+    { 0 },
+};
+
+static void properties_come_in_the_order_of_declaration(void **state)
+{
+    (void)state;
+    assert_schema(user_params,
+                  "{\"type\":\"object\",\"properties\":{"
+                  "\"name\":{\"type\":\"string\",\"description\":\"Full "
+                  "name\",\"minLength\":1,\"maxLength\":200},"
+                  "\"age\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":150},"
+                  "\"email\":{\"type\":\"string\",\"minLength\":1,\"pattern\":\".*@.*\\\\..*\"}},"
+                  "\"required\":[\"name\",\"email\"],\"additionalProperties\":true}");
+}
+
+static void no_parameters_are_an_object_of_anything(void **state)
+{
+    (void)state;
+    assert_schema(NULL, "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":true}");
+    assert_schema((const mishap_param[]){ { 0 } },
+                  "{\"type\":\"object\",\"properties\":{},\"additionalProperties\":true}");
+}
+
+static void every_rule_has_its_keyword(void **state)
+{
+    (void)state;
+    static const char *const colours[] = { "red", "\"green\"", NULL };
+    static const mishap_param tag = { NULL, MISHAP_STRING, .required = true,
+                                      .length = { .max = 9 } };
+    ASSERT_ONE("{\"type\":\"string\"}", .type = MISHAP_STRING);
+    ASSERT_ONE("{\"type\":\"string\",\"minLength\":3}", .type = MISHAP_STRING,
+               .length = { .min = 3 });
+    ASSERT_ONE("{\"type\":\"string\",\"maxLength\":3}", .type = MISHAP_STRING,
+               .length = { .max = 3 });
+    ASSERT_ONE("{\"type\":\"number\",\"minimum\":-0.5,\"maximum\":1000000}", .type = MISHAP_NUMBER,
+               .range = { -0.5, 1e6 });
+    ASSERT_ONE("{\"type\":\"number\",\"minimum\":0}", .type = MISHAP_NUMBER,
+               .range = { 0, INFINITY });
+    ASSERT_ONE("{\"type\":\"integer\",\"maximum\":-1}", .type = MISHAP_INTEGER,
+               .range = { -INFINITY, -1 });
+    ASSERT_ONE("{\"type\":\"boolean\"}", .type = MISHAP_BOOLEAN);
+    ASSERT_ONE("{\"type\":\"string\",\"enum\":[\"red\",\"\\\"green\\\"\"]}", .type = MISHAP_ENUM,
+               .choices = colours);
+    ASSERT_ONE("{\"type\":\"array\",\"minItems\":1,\"maxItems\":5,"
+               "\"items\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":9}}",
+               .type = MISHAP_ARRAY, .length = { 1, 5 }, .items = &tag);
+    ASSERT_ONE("{\"type\":\"array\",\"items\":true}", .type = MISHAP_ARRAY);
+    ASSERT_ONE("{\"type\":\"object\"}", .type = MISHAP_OBJECT);
+    ASSERT_ONE("{\"type\":\"object\",\"properties\":{"
+               "\"name\":{\"type\":\"string\",\"description\":\"Full "
+               "name\",\"minLength\":1,\"maxLength\":200},"
+               "\"age\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":150},"
+               "\"email\":{\"type\":\"string\",\"minLength\":1,\"pattern\":\".*@.*\\\\..*\"}},"
+               "\"required\":[\"name\",\"email\"],\"additionalProperties\":true}",
+               .type = MISHAP_OBJECT, .members = user_params);
+}
+
+static void defaults_are_compact_json_and_secrets_write_only(void **state)
+{
+    (void)state;
+    ASSERT_ONE("{\"type\":\"integer\",\"default\":5000}", .type = MISHAP_INTEGER,
+               .initial = " 5000 ");
+    ASSERT_ONE("{\"type\":\"string\",\"default\":\"a \\\"b\\\"\"}", .type = MISHAP_STRING,
+               .initial = "\"a \\\"b\\\"\"");
+    ASSERT_ONE("{\"type\":\"object\",\"default\":{\"a\":[1,2]}}", .type = MISHAP_OBJECT,
+               .initial = "{ \"a\": [1, 2] }");
+    ASSERT_ONE("{\"type\":\"string\"}", .type = MISHAP_STRING, .initial = "not JSON");
+    ASSERT_ONE("{\"type\":\"string\",\"writeOnly\":true}", .type = MISHAP_STRING, .secret = true);
+}
+
+static void a_schema_is_json_itself(void **state)
+{
+    (void)state;
+    char *text = schema_of(user_params);
+    yyjson_doc *document = yyjson_read(text, strlen(text), 0);
+    assert_non_null(document);
+    yyjson_val *properties = yyjson_obj_get(yyjson_doc_get_root(document), "properties");
+    assert_int_equal(yyjson_obj_size(properties), 3);
+    yyjson_doc_free(document);
+    free(text);
+}
+
+static size_t calls, fail_at;
+
+static void *take(size_t size)
+{
+    return ++calls == fail_at ? NULL : malloc(size);
+}
+
+static void *retake(void *block, size_t size)
+{
+    return ++calls == fail_at ? NULL : realloc(block, size);
+}
+
+static void without_memory_the_buffer_says_so(void **state)
+{
+    (void)state;
+    static const mishap_allocator failing = { take, retake, free };
+    static const mishap_param params[] = {
+        { "x", MISHAP_STRING, .initial = "\"something\"", .help = "A word or two" },
+        { "y", MISHAP_OBJECT, .members = user_params, .initial = "{}" },
+        { 0 },
+    };
+    char *whole = schema_of(params);
+    mishap_use_allocator(&failing);
+    for (fail_at = 1, calls = 1; calls >= fail_at; fail_at++) {
+        mishap_buffer buffer;
+        mishap_buffer_init(&buffer, NULL, 0);
+        calls = 0;
+        mishap_params_put_schema(&buffer, params);
+        if (calls >= fail_at)
+            assert_true(buffer.failed);
+        else
+            assert_memory_equal(buffer.data, whole, strlen(whole));
+        mishap_buffer_release(&buffer);
+    }
+    mishap_use_allocator(NULL);
+    free(whole);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(properties_come_in_the_order_of_declaration),
+        TEST(no_parameters_are_an_object_of_anything),
+        TEST(every_rule_has_its_keyword),
+        TEST(defaults_are_compact_json_and_secrets_write_only),
+        TEST(a_schema_is_json_itself),
+        TEST(without_memory_the_buffer_says_so),
+    };
+    return RUN(tests);
+}

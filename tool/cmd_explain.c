@@ -1,0 +1,132 @@
+/* mishap explain: one code, and how it is told in each dialect. */
+#include "tool.h"
+
+#include <stdio.h>
+
+#include "base/json_write.h"
+#include "boundary/cli/cli.h"
+
+static const mishap_param params[] = {
+    { "code", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 100 },
+      .placeholder = "CODE", .help = "A code in any spelling, or an HTTP status" },
+    { 0 },
+};
+
+static const mishap_example examples[] = {
+    { "explain NOT_FOUND", "What it means and how it looks" },
+    { "explain already_exists", "Any spelling will do" },
+    { "explain 409", "The code that is named like the status" },
+    { 0 },
+};
+
+/* -- which one is meant ------------------------------------------------------------------------ */
+
+static bool is_lower(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
+/* UPPER_SNAKE of whatever joins its words otherwise: not-found, Not Found, NotFound. */
+static void fold(const char *from, char *to, size_t size)
+{
+    size_t length = 0;
+    for (const char *c = from; *c && length + 2 < size; c++) {
+        bool capital = *c >= 'A' && *c <= 'Z';
+        if (capital && c > from && is_lower(c[-1]))
+            to[length++] = '_';
+        to[length++] = *c >= 'a' && *c <= 'z'                ? (char)(*c - 32)
+                       : *c == '-' || *c == ' ' || *c == '.' ? '_'
+                                                             : *c;
+    }
+    to[length] = '\0';
+}
+
+static const mishap_code *find_status(const char *word)
+{
+    int status = 0;
+    if (strlen(word) != 3 || strspn(word, "0123456789") != 3)
+        return NULL;
+    for (; *word; word++)
+        status = status * 10 + (*word - '0');
+    return mishap_catalog_for_status(status);
+}
+
+static const mishap_code *find_code(const char *word, const char *folded)
+{
+    const mishap_code *code = NULL;
+    for (size_t i = 0; i < MISHAP_SPELLINGS && !code; i++)
+        code = mishap_catalog_find((mishap_spelling)i, mishap_text_of(word));
+    if (!code)
+        code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_text_of(folded));
+    return code ? code : find_status(word);
+}
+
+static mishap *not_found(mishap_call *call, const char *word, const char *folded)
+{
+    size_t count = 0;
+    for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
+        count += catalog->count;
+    const char **names = mishap_call_take(call, (count + 1) * sizeof *names);
+    count = 0;
+    for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
+        for (size_t i = 0; i < catalog->count; i++)
+            names[count++] = catalog->codes[i].name.data;
+    names[count] = NULL;
+    const char *nearest = mishap_cli_nearest(folded, names);
+    mishap *m = mishap_tell(mishap_raise(NOT_FOUND, "There is no such code in the catalog."),
+                            "code", word);
+    return mishap_suggest(m, nearest ? mishap_call_print(call, "Did you mean %s?", nearest)
+                                     : "Run `mishap catalog` to see all codes.");
+}
+
+/* -- the answer -------------------------------------------------------------------------------- */
+
+/* A mishap that has only its code, in every dialect: JSON as it is, text as a string. */
+static void put_dialects(mishap_buffer *json, const mishap_code *code)
+{
+    mishap *m = mishap_raise_at(code, MISHAP_HERE, NULL);
+    mishap_buffer document = { 0 };
+    MISHAP_JSON_KEY(json, "dialects");
+    mishap_json_open(json, '{');
+    for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {
+        mishap_buffer_reset(&document);
+        mishap_text text = mishap_render(*dialect, m, &document);
+        mishap_json_key(json, mishap_text_of(mishap_dialect_name(*dialect)));
+        if (strncmp(mishap_dialect_media_type(*dialect), "text/", 5) == 0)
+            mishap_json_string(json, text);
+        else
+            mishap_buffer_put_text(json, text);
+    }
+    mishap_json_close(json, '}');
+    mishap_buffer_release(&document);
+    mishap_free(m);
+}
+
+static mishap *run(mishap_call *call)
+{
+    const char *word = mishap_string(call, "code");
+    char folded[256];
+    fold(word, folded, sizeof folded);
+    const mishap_code *code = find_code(word, folded);
+    if (!code)
+        return not_found(call, word, folded);
+    mishap_buffer json = { 0 };
+    mishap_json_open(&json, '{');
+    tool_put_code(&json, code);
+    put_dialects(&json, code);
+    mishap_json_close(&json, '}');
+    return tool_answer(call, &json);
+}
+
+const mishap_operation tool_explain = {
+    .name = "explain",
+    .summary = "Explain a code, and show how each dialect tells it",
+    .description = "The code may be written as any dialect writes it (NOT_FOUND, NOT-FOUND, "
+                   "not_found, NotFound), as one of "
+                   "the types of a tool result, or as an HTTP status.",
+    .params = params,
+    .run = run,
+    .raises = MISHAP_RAISES(NOT_FOUND),
+    .examples = examples,
+    .group = "Codes",
+};

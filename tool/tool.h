@@ -1,0 +1,66 @@
+/*
+ * tool: the `mishap` program. One file a command, each an operation like those of any other
+ * program: a table of its parameters, a function, and what it can fail with.
+ */
+#ifndef MISHAP_TOOL_H
+#define MISHAP_TOOL_H
+
+#include "mishap/dialect.h"
+#include "mishap/operation.h"
+
+extern const mishap_operation tool_render, tool_translate, tool_check, tool_catalog, tool_explain,
+    tool_connect;
+
+/* -- what several commands take ---------------------------------------------------------------- */
+
+/* The names of all dialects, for parameters that choose one. main() fills it from
+ * mishap_dialects(). */
+enum { TOOL_MOST_DIALECTS = 31 };
+extern const char *tool_dialect_names[TOOL_MOST_DIALECTS + 1];
+
+#define TOOL_DIALECT(param_name, words)                                                            \
+    {                                                                                              \
+        .name = (param_name), .type = MISHAP_ENUM, .required = true,                               \
+        .choices = tool_dialect_names, .placeholder = "NAME", .help = (words)                      \
+    }
+
+#define TOOL_INPUT                                                                                 \
+    {                                                                                              \
+        .name = "input", .type = MISHAP_STRING, .positional = true, .file = true,                  \
+        .placeholder = "FILE",                                                                     \
+        .help = "The file to read; standard input if it is - or left out"                          \
+    }
+
+/* The dialect that a parameter names. */
+static inline const mishap_dialect *tool_dialect(const mishap_call *call, const char *param_name)
+{
+    return mishap_dialect_find(mishap_string(call, param_name));
+}
+
+/* -- input.c ----------------------------------------------------------------------------------- */
+
+/* The whole input in a buffer that the caller releases. NULL and "-" are standard input. */
+mishap *tool_read_input(const char *file, mishap_buffer *input);
+
+/*
+ * The input line by line, in memory that grows only with the longest line. Each line is handed over
+ * without its line feed; a last line that has none counts too.
+ */
+mishap *tool_read_lines(const char *file,
+                        mishap *(*line)(void *state, mishap_text text, size_t number), void *state);
+
+/* What reading can fail with: an operation that reads declares these. */
+#define TOOL_READING INPUT_UNREADABLE, CONTENT_TOO_LARGE
+
+/* -- answering --------------------------------------------------------------------------------- */
+
+/* Read the input as one dialect and answer with the same mishap in another. */
+mishap *tool_retell(mishap_call *call, const mishap_dialect *from, const mishap_dialect *to);
+
+/* Answer with the JSON in a buffer, also if the command fails beside it, and release the buffer. */
+mishap *tool_answer(mishap_call *call, mishap_buffer *json);
+
+/* What the catalog says of a code: the members of an object that is open. */
+void tool_put_code(mishap_buffer *json, const mishap_code *code);
+
+#endif
