@@ -164,6 +164,8 @@ static mishap *refuse_flaw(const mishap_source *source, const struct first_flaw 
 mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap **out)
 {
     mishap *failure = NULL;
+    if (!document.data)
+        document = (mishap_text){ "", 0 };
     if (dialect->read_text)
         return dialect->read_text(document, out);
 
@@ -273,6 +275,8 @@ mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool 
     check.state = state;
     check.path.depth = 0;
     check.no_memory = false;
+    if (!document.data)
+        document = (mishap_text){ "", 0 };
     if (dialect->check_text)
         dialect->check_text(&check, document);
     else

@@ -5,6 +5,7 @@
 #ifndef MISHAP_DIALECT_RULES_H
 #define MISHAP_DIALECT_RULES_H
 
+/* clang-format off: one row a line */
 /*  id, name, severity, only when strict, what it asks for */
 #define MISHAP_RULES(RULE)                                                                                             \
     RULE(NOT_JSON, "not-json", MISHAP_FATAL, false, "The document is JSON.")                                            \
@@ -47,6 +48,7 @@
     RULE(FRAME_FORM, "frame-form", MISHAP_ERROR, false, "A frame is a number, a colon and a form in parentheses.")      \
     RULE(FRAME_ORDER, "frame-order", MISHAP_ERROR, false, "Frames are counted from 0, one by one.")                     \
     RULE(FRAME_LIMIT, "frame-limit", MISHAP_ERROR, false, "There are at most 20 frames, then `...`.")
+/* clang-format on */
 
 typedef enum mishap_rule_id {
 #define MISHAP_RULE_ID(id, name, severity, strict, sentence) MISHAP_RULE_##id,

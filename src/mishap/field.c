@@ -75,6 +75,16 @@ static void keep_bounds(mishap *m, mishap_field *field)
         field->min = field->max = mishap_value_none();
 }
 
+/* The name of a type, as `actual` of an invalid type has it, is no secret. */
+static bool names_type(const mishap_value *value)
+{
+    static const char *const types[] = { "string", "integer", "number", "boolean", "array", "object", "null" };
+    for (size_t i = 0; value->kind == MISHAP_KIND_TEXT && i < sizeof types / sizeof *types; i++)
+        if (mishap_text_equal(value->text, mishap_text_of(types[i])))
+            return true;
+    return false;
+}
+
 mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
 {
     if (mishap_fixed(m))
@@ -91,7 +101,8 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     mishap_keep_value(m, &field->expected);
     mishap_keep_value(m, &field->actual);
     keep_bounds(m, field);
-    if (field->actual.kind >= MISHAP_KIND_TEXT && mishap_guard_secret_name(field->field))
+    if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
+        mishap_guard_secret_name(field->field))
         field->actual = mishap_value_of_text(mishap_guard_redacted);
     if (m->last_field)
         m->last_field->next = field;

@@ -45,7 +45,8 @@ static mishap_text keep_type(mishap *m, mishap_text text)
     for (size_t i = 0; i < type.length; i++)
         if ((unsigned char)letters[i] <= ' ' || letters[i] == 127)
             letters[i] = '-';
-    return mishap_keep_words(m, type);
+    /* One that the catalog has for the code anyway is not the occurrence's own. */
+    return mishap_text_equal(type, m->told.code->condition) ? (mishap_text){ "", 0 } : mishap_keep_words(m, type);
 }
 
 mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
@@ -72,7 +73,7 @@ mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
         m->told.incident = mishap_keep_words(m, text);
         break;
     case MISHAP_PART_TYPE:
-        m->told.type = keep_type(m, mishap_text_equal(text, code->condition) ? none : text);
+        m->told.type = keep_type(m, text);
         break;
     case MISHAP_PART_OUTPUT:
         m->told.output = mishap_keep(m, text);

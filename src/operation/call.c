@@ -65,7 +65,9 @@ int64_t mishap_integer(const mishap_call *call, const char *name)
 
 double mishap_number(const mishap_call *call, const char *name)
 {
-    return yyjson_get_num(value_of(call, name, NUMBERS));
+    yyjson_val *value = value_of(call, name, NUMBERS);
+    /* An integer beyond 64 bits is kept as its digits, in which no locale can see a point. */
+    return yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL) : yyjson_get_num(value);
 }
 
 bool mishap_boolean(const mishap_call *call, const char *name)

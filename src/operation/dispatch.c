@@ -41,11 +41,13 @@ static void refuse_flaw(void *state, mishap_json_flaw flaw, const mishap_json_pa
 
 static mishap *inspect_arguments(mishap_call *call)
 {
-    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
+    mishap_json_flaw flaw = call->reader.flaw;
     mishap_json_inspect(&call->reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
     switch (flaw) {
     case MISHAP_JSON_SOUND:
         return NULL;
+    case MISHAP_JSON_LONE_SURROGATE:
+        return mishap_raise(BAD_REQUEST, "A string has half of a surrogate pair in it.");
     case MISHAP_JSON_DUPLICATE_KEY:
         return mishap_raise(BAD_REQUEST, "The same key stands twice in an object.");
     case MISHAP_JSON_NUL_IN_KEY:
@@ -57,7 +59,7 @@ static mishap *inspect_arguments(mishap_call *call)
     }
 }
 
-/* The value of each parameter: as given, or by default. Null and, for what is no string, the empty string are not given. */
+/* The value of each parameter: as given, or by default. Null is not given. */
 static mishap *resolve(mishap_call *call)
 {
     const mishap_param *params = call->operation->params;

@@ -2,10 +2,11 @@
  * src/operation: what a declared operation means. Its declaration is checked once, its parameters at every call; the
  * handler runs inside containment. Boundaries build on this and add nothing to it.
  *
- *     declare.c   is the declaration sound?          pattern.c   regular expressions with a limit
+ *     declare*.c  is the declaration sound?          findings.c  one rule against one value
  *     check.c     do the parameters hold?            require.c   the same rules as stand-alone calls
- *     schema.c    a JSON Schema of the parameters    call.c      the call that a handler sees
- *     dispatch.c  checks, then the handler           contain.c   a handler that crashes
+ *     schema.c    a JSON Schema of the parameters    pattern.c   regular expressions with a limit
+ *     dispatch.c  checks, then the handler           call.c      the call that a handler sees
+ *     contain.c   a handler that crashes
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
 #define MISHAP_OPERATION_OPERATION_H

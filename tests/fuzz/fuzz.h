@@ -1,6 +1,7 @@
 /*
- * tests/fuzz: one harness a parser. A harness is one function that takes any bytes and aborts when something is not as it
- * must be. libFuzzer calls it with what it makes up (scripts/fuzz), replay.c with the inputs that are kept (meson test).
+ * tests/fuzz: one harness a parser. A harness is one function that takes any bytes and aborts when
+ * something is not as it must be. libFuzzer calls it with what it makes up (scripts/fuzz), replay.c
+ * with the inputs that are kept (meson test).
  */
 #ifndef MISHAP_FUZZ_H
 #define MISHAP_FUZZ_H
@@ -15,14 +16,14 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Say what is wrong, as for printf, and abort unless the condition holds. */
-#define EXPECT(condition, ...)                                                      \
-    do {                                                                            \
-        if (!(condition)) {                                                         \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            fprintf(stderr, __VA_ARGS__);                                           \
-            fputc('\n', stderr);                                                    \
-            abort();                                                                \
-        }                                                                           \
+#define EXPECT(condition, ...)                                                                     \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                \
+            fprintf(stderr, __VA_ARGS__);                                                          \
+            fputc('\n', stderr);                                                                   \
+            abort();                                                                               \
+        }                                                                                          \
     } while (0)
 
 /* The arguments for %.*s. */

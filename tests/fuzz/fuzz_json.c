@@ -1,6 +1,6 @@
 /*
- * Any bytes as JSON: reading says where it breaks, or gives a document that can be walked, located and copied. A copy
- * reads as the same values, and copying it again gives the same bytes.
+ * Any bytes as JSON: reading says where it breaks, or gives a document that can be walked, located
+ * and copied. A copy reads as the same values, and copying it again gives the same bytes.
  */
 #include "fuzz.h"
 
@@ -39,17 +39,21 @@ static bool always(mishap_text string, mishap_text before)
     return true;
 }
 
-/* Walk to every string; the short way, for when only flaws are asked for, must find the same flaws. */
+/* Walk to every string; the short way, for when only flaws are asked for, must find the same flaws.
+ */
 static struct walked walk(const mishap_json_reader *reader)
 {
     struct walked walked = { 0 }, brief = { 0 };
-    mishap_json_inspect(reader, &(mishap_json_visitor){ count_flaw, count_string, always, &walked });
+    mishap_json_inspect(reader,
+                        &(mishap_json_visitor){ count_flaw, count_string, always, &walked });
     mishap_json_inspect(reader, &(mishap_json_visitor){ count_flaw, NULL, NULL, &brief });
     EXPECT(memcmp(walked.flaws, brief.flaws, sizeof brief.flaws) == 0, "not the same flaws");
     return walked;
 }
 
-/* -- places --------------------------------------------------------------------------------------------------- */
+/* -- places
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static size_t offset_of(mishap_text text, size_t line, size_t column)
 {
@@ -76,7 +80,8 @@ static void expect_located(mishap_text text, yyjson_val *root, yyjson_val *value
         [YYJSON_TYPE_OBJ] = "{",
     };
     char first = text.data[offset];
-    EXPECT(first && strchr(starts[yyjson_get_type(value)], first), "%zu:%zu is %c", line, column, first);
+    EXPECT(first && strchr(starts[yyjson_get_type(value)], first), "%zu:%zu is %c", line, column,
+           first);
 }
 
 /* The first values are enough, since each is found by counting from the start. */
@@ -87,7 +92,9 @@ static void expect_all_located(mishap_text text, const mishap_json_reader *reade
         expect_located(text, reader->root, reader->root + i);
 }
 
-/* -- copies --------------------------------------------------------------------------------------------------- */
+/* -- copies
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 static void expect_same_copy(const mishap_json_reader *reader, const struct walked *walked)
 {
@@ -100,8 +107,8 @@ static void expect_same_copy(const mishap_json_reader *reader, const struct walk
     expect_utf8(text);
     EXPECT(mishap_json_read(&second, text), "%s\n%.*s", second.problem, SHOWN(text));
     EXPECT(second.flaw == MISHAP_JSON_SOUND, "flaw %d", (int)second.flaw);
-    EXPECT(yyjson_equals(reader->root, second.root) || walked->flaws[MISHAP_JSON_DUPLICATE_KEY], "%.*s",
-           SHOWN(text));
+    EXPECT(yyjson_equals(reader->root, second.root) || walked->flaws[MISHAP_JSON_DUPLICATE_KEY],
+           "%.*s", SHOWN(text));
     struct walked rewalked = walk(&second);
     EXPECT(memcmp(walked, &rewalked, sizeof rewalked) == 0, "%.*s", SHOWN(text));
     mishap_json_copy(&again, second.root);
@@ -119,7 +126,8 @@ static void expect_same_in_storage(mishap_text text, const mishap_json_reader *r
     mishap_json_reader other = MISHAP_JSON_READER_IN(storage);
     EXPECT(mishap_json_read(&other, text) == (reader->root != NULL), "%s", other.problem);
     EXPECT(other.flaw == reader->flaw, "%d, not %d", (int)other.flaw, (int)reader->flaw);
-    EXPECT(!reader->root || yyjson_equals(reader->root, other.root) || !yyjson_equals(reader->root, reader->root),
+    EXPECT(!reader->root || yyjson_equals(reader->root, other.root) ||
+               !yyjson_equals(reader->root, reader->root),
            "not the same values");
     if (reader->flaw != MISHAP_JSON_SOUND)
         EXPECT(other.line == reader->line && other.column == reader->column, "not the same place");
@@ -140,7 +148,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (readable) {
         struct walked walked = walk(&reader);
         expect_all_located(text, &reader);
-        if (!walked.flaws[MISHAP_JSON_TOO_DEEP]) /* what is too deep is refused before it is copied */
+        if (!walked
+                 .flaws[MISHAP_JSON_TOO_DEEP]) /* what is too deep is refused before it is copied */
             expect_same_copy(&reader, &walked);
     }
     expect_same_in_storage(text, &reader);

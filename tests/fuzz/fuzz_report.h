@@ -1,6 +1,7 @@
 /*
- * Seed 000's own reader of condition reports, `parse-error-response`, restated: it finds sections by plain search and
- * knows nothing of escapes. What it finds in our reports must be what we put there.
+ * Seed 000's own reader of condition reports, `parse-error-response`, restated: it finds sections
+ * by plain search and knows nothing of escapes. What it finds in our reports must be what we put
+ * there.
  */
 #ifndef MISHAP_FUZZ_REPORT_H
 #define MISHAP_FUZZ_REPORT_H

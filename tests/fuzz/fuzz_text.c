@@ -1,9 +1,12 @@
-/* Any bytes as text: UTF-8 is recognized, mended and cut as RFC 3629 says, and what the guard redacts is gone. */
+/* Any bytes as text: UTF-8 is recognized, mended and cut as RFC 3629 says, and what the guard
+ * redacts is gone. */
 #include "fuzz.h"
 
 #include "guard/guard.h"
 
-/* -- UTF-8 ---------------------------------------------------------------------------------------------------- */
+/* -- UTF-8
+ * ----------------------------------------------------------------------------------------------------
+ */
 
 /* The character at the start of the text, read bit by bit: its length, or 0 if it is none. */
 static size_t plain_character(const uint8_t *at, size_t size)
@@ -11,7 +14,9 @@ static size_t plain_character(const uint8_t *at, size_t size)
     static const struct {
         uint8_t mask, lead;
         uint32_t least;
-    } forms[] = { { 0x80, 0x00, 0 }, { 0xE0, 0xC0, 0x80 }, { 0xF0, 0xE0, 0x800 }, { 0xF8, 0xF0, 0x10000 } };
+    } forms[] = {
+        { 0x80, 0x00, 0 }, { 0xE0, 0xC0, 0x80 }, { 0xF0, 0xE0, 0x800 }, { 0xF8, 0xF0, 0x10000 }
+    };
     for (size_t length = 1; length <= 4; length++) {
         if ((at[0] & forms[length - 1].mask) != forms[length - 1].lead)
             continue;
@@ -38,7 +43,8 @@ static void expect_clean(const uint8_t *data, size_t size, mishap_text clean)
         bool kept = length && data[at];
         const char *expected = kept ? (const char *)data + at : "\xEF\xBF\xBD";
         size_t count = kept ? length : 3;
-        EXPECT(to + count <= clean.length && memcmp(clean.data + to, expected, count) == 0, "at byte %zu", at);
+        EXPECT(to + count <= clean.length && memcmp(clean.data + to, expected, count) == 0,
+               "at byte %zu", at);
         to += count;
         at += length ? length : 1;
         characters++;
@@ -58,15 +64,18 @@ static void expect_cut(mishap_text text, size_t limit)
     expect_utf8((mishap_text){ text.data + cut, text.length - cut });
 }
 
-/* -- what must not leak --------------------------------------------------------------------------------------- */
+/* -- what must not leak
+ * --------------------------------------------------------------------------------------- */
 
 /* Every password lies within the text, and each is found after the one before. */
 static size_t count_passwords(mishap_text text, bool redacted)
 {
     size_t count = 0, from = 0, start, length;
     while ((length = mishap_guard_find_password(text, from, &start))) {
-        EXPECT(start >= from && length <= text.length && start <= text.length - length, "%zu+%zu", start, length);
-        EXPECT(!redacted || mishap_text_equal((mishap_text){ text.data + start, length }, mishap_guard_redacted),
+        EXPECT(start >= from && length <= text.length && start <= text.length - length, "%zu+%zu",
+               start, length);
+        EXPECT(!redacted || mishap_text_equal((mishap_text){ text.data + start, length },
+                                              mishap_guard_redacted),
                "%.*s in %.*s", (int)length, text.data + start, SHOWN(text));
         from = start + length;
         count++;
@@ -78,7 +87,8 @@ static void expect_redacted(mishap_arena *arena, mishap_text text)
 {
     mishap_text redacted = mishap_guard_redact(arena, text);
     EXPECT(redacted.data, "out of memory");
-    EXPECT(count_passwords(text, false) == count_passwords(redacted, true), "%.*s", SHOWN(redacted));
+    EXPECT(count_passwords(text, false) == count_passwords(redacted, true), "%.*s",
+           SHOWN(redacted));
     mishap_text again = mishap_guard_redact(arena, redacted);
     EXPECT(mishap_text_equal(redacted, again), "%.*s\n%.*s", SHOWN(redacted), SHOWN(again));
     expect_utf8(redacted);
@@ -94,8 +104,9 @@ static void expect_trace(mishap_text text)
     char *lines = malloc(text.length + 16);
     int before = snprintf(lines, 16, "Something\n  ");
     memcpy(lines + before, text.data, text.length);
-    EXPECT(mishap_guard_finds_trace((mishap_text){ lines, (size_t)before + text.length }, &moved) >= found, "%s",
-           language);
+    EXPECT(mishap_guard_finds_trace((mishap_text){ lines, (size_t)before + text.length }, &moved) >=
+               found,
+           "%s", language);
     free(lines);
 }
 

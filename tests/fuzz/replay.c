@@ -1,6 +1,7 @@
 /*
- * Runs a harness over the files below the folders that are named, without libFuzzer: what fuzzing once found stays found.
- * Speaks TAP, one case a file; a case that fails ends the program, after the line with its name.
+ * Runs a harness over the files below the folders that are named, without libFuzzer: what fuzzing
+ * once found stays found. Speaks TAP, one case a file; a case that fails ends the program, after
+ * the line with its name.
  */
 #include "fuzz.h"
 

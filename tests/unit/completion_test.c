@@ -312,6 +312,20 @@ static void every_flag_of_every_command_is_in_each_script(void **state)
     }
 }
 
+/* Zsh and fish show what a word means; the first of several words means nothing by itself. */
+static void what_a_word_means_stands_with_it(void **state)
+{
+    (void)state;
+    char *zsh = completion_of(&large_app, "zsh"), *fish = completion_of(&large_app, "fish");
+    assert_non_null(strstr(zsh, "'') offers=( 'items' 'connect:Connect to a service' 'network' "));
+    assert_non_null(strstr(zsh, "'--count:How many'"));
+    assert_non_null(strstr(fish, " -a 'connect' -d 'Connect to a service'\n"));
+    assert_non_null(strstr(fish, " -a 'items'\n"));
+    assert_non_null(strstr(fish, " -l count -s c -x -d 'How many'\n"));
+    free(zsh);
+    free(fish);
+}
+
 static void there_is_none_for_other_shells(void **state)
 {
     (void)state;
@@ -368,6 +382,7 @@ int main(void)
         TEST(fish_completes),
         TEST(the_scripts_are_well_formed),
         TEST(every_flag_of_every_command_is_in_each_script),
+        TEST(what_a_word_means_stands_with_it),
         TEST(there_is_none_for_other_shells),
         TEST(own_commands_replace_the_built_in_ones),
         TEST(lack_of_memory_is_said),

@@ -130,8 +130,7 @@ static void operations_say_what_they_are_and_do(void **state)
     memset(summary, 's', sizeof summary);
     summary[120] = '\0';
     ASSERT_SOUND(.summary = summary);
-    ASSERT_SOUND(.summary = "Suche \xC3\xBCber alles", .group = "Users",
-                 .description = "One.\n\nTwo.");
+    ASSERT_SOUND(.summary = "\303\234ber alles", .group = "Users", .description = "One.\n\nTwo.");
     summary[120] = 's';
     summary[121] = '\0';
     ASSERT_OPERATION("it has a summary of more than 120 characters", .summary = summary);

@@ -162,6 +162,8 @@ static void the_rules_of_parameters_are_in_words(void **state)
         "      --level LEVEL              One of one, two, three, four, five and six\n",
         "      --formats csv|json         Each: csv or json; repeat it, or give a JSON\n"
         "                                 array\n",
+        "      --size TEXT                Größe, Grüße und «Straßen» — überall dort, wo\n"
+        "                                 es schön ist, öfter zu verweilen\n",
         "      --extra JSON               Anything else (a JSON object)\n",
         "      --key @FILE                Secret: only from @FILE or - (standard input)\n",
         "zip (string;\n"
@@ -341,6 +343,46 @@ static void a_word_may_be_longer_than_a_line(void **state)
     free(program);
 }
 
+/* The example as the help shows it, which a shell must read like the one that was declared. */
+static void assert_same_words(const char *declared)
+{
+    const mishap_example examples[] = { { declared, NULL }, { 0 } };
+    const mishap_operation operations[] = { { .name = "x", .examples = examples }, { 0 } };
+    const mishap_app app = { .name = "say", .operations = operations };
+    static const char say[] = "say() { for word in \"$@\"; do printf '<%s>' \"$word\"; done; }\n";
+    char command[2000];
+    int status;
+    char *help = help_of(&app, "x", false), *start = strstr(help, "    say "),
+         *end = strstr(help, "\n\nExit codes");
+    assert_true(start && end);
+    if (!strstr(declared, "needs more than a line")) /* that one is a word, blanks and all */
+        assert_lines_are_good(help);
+    snprintf(command, sizeof command, "%s%.*s", say, (int)(end - start), start);
+    char *shown = output_of(command, &status);
+    snprintf(command, sizeof command, "%ssay %s", say, declared);
+    char *meant = output_of(command, &status);
+    assert_string_equal(shown, meant);
+    free(shown);
+    free(meant);
+    free(help);
+}
+
+static void examples_can_be_pasted_however_long_they_are(void **state)
+{
+    (void)state;
+    for (size_t width = 1; width < 40; width++) {
+        char command[1000];
+        size_t length = (size_t)snprintf(command, sizeof command, "x 'two words' ");
+        for (size_t i = 0; i < 200; i++)
+            command[length++] = (i + 1) % width ? 'a' : ' ';
+        snprintf(command + length, sizeof command - length,
+                 " \"%s\" '{\"a b\":\"it is\"}' x\\ y end", "two \\\" more");
+        assert_same_words(command);
+    }
+    assert_same_words("x 'a quoted text of many words that is so long that it needs more than a "
+                      "line of its own'");
+}
+
 /* -- colour ------------------------------------------------------------------------------------ */
 
 static void without_escapes(char *text)
@@ -496,6 +538,7 @@ int main(void)
         TEST(the_program_lists_its_commands_in_groups),
         TEST(an_application_without_anything_has_help),
         TEST(a_word_may_be_longer_than_a_line),
+        TEST(examples_can_be_pasted_however_long_they_are),
         TEST(colour_is_for_headings_and_changes_nothing_else),
         TEST(the_manual_is_escaped),
         TEST(the_manual_reads_well),

@@ -230,7 +230,7 @@ static int print(const mishap_cli *cli, int file, mishap_text text)
             return 0;
         if (count < 0) {
             fprintf(stderr, "%s: The output could not be written: %s\n", cli->app->name, strerror(errno));
-            return MISHAP_CODE_OUTPUT_FAILED->exit_code;
+            return MISHAP_CODE_GENERAL_ERROR->exit_code; /* as every command declares */
         }
         text.data += count;
         text.length -= (size_t)count;

@@ -1,12 +1,13 @@
 /*
  * src/boundary/cli: a program's operations as commands.
  *
- *     main.c       mishap_main(): from argv to an exit code          command.c    which operation is meant
- *     arguments.c  flags into a JSON object                          watch.c      timeout and signals
- *     capture.c    what a handler writes to standard output          answer.c     the envelope, or text for a person
- *     help.c       usage, flags, examples, exit codes                manifest.c   all commands as JSON
- *     complete.c   completion for bash, zsh and fish                 manual.c     a page for man
- *     journal.c    the private side of failures: stderr and log file
+ *     main.c       mishap_main(): from argv to an exit code      command.c    which commands and flags there are
+ *     arguments.c  flags into a JSON object                      describe.c   one parameter in words
+ *     watch.c      timeout and signals                           exits.c      what a command can end with
+ *     capture.c    what a handler writes to standard output      help.c       usage, flags, examples, exit codes
+ *     answer.c     the envelope, or text for a person            manifest.c   all commands as JSON
+ *     journal.c    the private side: stderr and log file         manual.c     a page for man
+ *                                                                complete*.c  completion for bash, zsh and fish
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit code from one place.
  */

@@ -152,12 +152,12 @@ static bool is_segment(const char *word, const char *name, size_t length)
     return word[length] == '\0';
 }
 
-/* How many of the words spell the name; 0 if they do not. */
+/* How many of the words spell the name; 0 if they do not. No name starts like a flag. */
 static size_t words_of_name(const char *name, const char *const *words, size_t count)
 {
     for (size_t used = 0; used < count; used++) {
         size_t length = strcspn(name, ".");
-        if (words[used][0] == '-' || !is_segment(words[used], name, length))
+        if (!is_segment(words[used], name, length))
             return 0;
         if (!name[length])
             return used + 1;

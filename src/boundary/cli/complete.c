@@ -3,14 +3,14 @@
 
 /* -- quoting ----------------------------------------------------------------------------------- */
 
-/* Inside single quotes fish knows two escapes, the others none. */
+/* Inside single quotes a backslash means something to fish, and nothing does to the others. */
 void mishap_shell_put_quoted(mishap_buffer *b, mishap_shell shell, mishap_text text)
 {
     MISHAP_PUT(b, "'");
     for (size_t i = 0; i < text.length; i++) {
         char c = text.data[i];
         if (c == '\'')
-            mishap_cli_put(b, shell == MISHAP_FISH ? "\\'" : "'\\''");
+            MISHAP_PUT(b, "'\\''");
         else if (c == '\\' && shell == MISHAP_FISH)
             MISHAP_PUT(b, "\\\\");
         else
@@ -64,14 +64,12 @@ static bool starts_with(const char *name, const char *other, size_t length)
            (strncmp(name, other, length) == 0 && (name[length] == '.' || name[length] == '\0'));
 }
 
-/* Does no command before this one start with the same segments (and have more of them)? Each is
- * listed once. */
-static bool is_first(const mishap_app *app, const mishap_operation *operation, size_t length,
-                     bool go_on)
+/* Does no command before this one start with the same segments? Each is listed once. */
+static bool is_first(const mishap_app *app, const mishap_operation *operation, size_t length)
 {
     const mishap_operation *o = NULL;
     while ((o = mishap_cli_next_command(app, o)) != operation)
-        if (starts_with(o->name, operation->name, length) && (!go_on || o->name[length] == '.'))
+        if (starts_with(o->name, operation->name, length))
             return false;
     return true;
 }
@@ -84,7 +82,7 @@ void mishap_shell_each_word(const mishap_app *app, const char *name, size_t leng
         if (!starts_with(o->name, name, length) || (length && o->name[length] == '\0'))
             continue;
         size_t from = length ? length + 1 : 0, to = segment_end(o->name, from);
-        if (is_first(app, o, to, false))
+        if (is_first(app, o, to))
             on_word(state, o, from, to);
     }
 }
@@ -96,7 +94,7 @@ void mishap_shell_each_stem(const mishap_app *app, mishap_shell_on_stem *on_stem
     while ((o = mishap_cli_next_command(app, o)))
         for (size_t end = segment_end(o->name, 0); o->name[end];
              end = segment_end(o->name, end + 1))
-            if (is_first(app, o, end, true))
+            if (is_first(app, o, end))
                 on_stem(state, o->name, end);
 }
 

@@ -258,24 +258,32 @@ static void put_usage(struct page *page, const mishap_operation *operation)
     mishap_buffer_reset(b);
 }
 
-/* A command line that can be pasted: it is broken between its words only, and not inside quotes. */
-static void put_command_line(struct page *page, const char *command)
+/* A command line in which only the blanks between its words are left as blanks. */
+static void put_unbroken(mishap_buffer *b, const char *command)
 {
-    mishap_buffer *b = &page->left;
     char quote = 0;
-    size_t column = 4, indent = 8;
-    MISHAP_PUT(page->out, "    ");
-    mishap_cli_put(b, page->app->name);
-    MISHAP_PUT(b, " ");
     for (const char *c = command; *c; c++) {
-        if (!quote && (*c == '"' || *c == '\''))
+        bool escaped = *c == '\\' && quote != '\'' && c[1];
+        if (escaped)
+            mishap_buffer_put_char(b, *c++);
+        else if (!quote && (*c == '"' || *c == '\''))
             quote = *c;
         else if (*c == quote)
             quote = 0;
-        mishap_buffer_put_char(b, quote && *c == ' ' ? NO_BREAK : *c);
+        mishap_buffer_put_char(b, (quote || escaped) && *c == ' ' ? NO_BREAK : *c);
     }
-    mishap_text text = written(page, b), word;
+}
+
+/* It can be pasted: lines go on after a backslash. */
+static void put_command_line(struct page *page, const char *command)
+{
+    size_t column = 4, indent = 8;
     bool first = true;
+    mishap_cli_put(&page->left, page->app->name);
+    MISHAP_PUT(&page->left, " ");
+    put_unbroken(&page->left, command);
+    MISHAP_PUT(page->out, "    ");
+    mishap_text text = written(page, &page->left), word;
     while ((word = next_word(&text)).length) {
         size_t width = width_of(word);
         if (!first && column + 1 + width + 2 > COLUMNS) { /* a backslash may have to follow */
@@ -291,7 +299,7 @@ static void put_command_line(struct page *page, const char *command)
         first = false;
     }
     MISHAP_PUT(page->out, "\n");
-    mishap_buffer_reset(b);
+    mishap_buffer_reset(&page->left);
 }
 
 static void put_examples(struct page *page, const mishap_operation *operation)

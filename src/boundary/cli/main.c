@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "boundary/cli/cli.h"
+#include "boundary/cli/describe.h"
 #include "operation/call.h"
 
 enum { BROKEN_DECLARATION = 70 }; /* EX_SOFTWARE: the program itself is wrong */
@@ -82,16 +82,16 @@ static int show_manifest(mishap_cli *cli)
     return status;
 }
 
-static int show_completion(mishap_cli *cli, const char *shell)
+static int show_completion(mishap_cli *cli, mishap_text arguments)
 {
     mishap_buffer script = { 0 };
-    if (shell && mishap_cli_put_completion(&script, cli->app, shell))
-        return tell_document(cli, &script);
-    mishap_buffer_release(&script);
-    mishap *m = mishap_raise(ARG_ERROR, shell ? "There is no completion for this shell."
-                                              : "The shell is missing.");
-    m = mishap_tell(m, "shell", shell ? shell : "");
-    return tell_failure(cli, mishap_suggest(m, "Name one of bash, zsh and fish."));
+    mishap_call *call;
+    mishap *failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
+    if (failure)
+        return tell_failure(cli, failure);
+    mishap_cli_put_completion(&script, cli->app, mishap_string(call, "shell")); /* one of the three */
+    mishap_call_end(call);
+    return tell_document(cli, &script);
 }
 
 static int show_manual(mishap_cli *cli)
@@ -103,17 +103,14 @@ static int show_manual(mishap_cli *cli)
 
 /* -- a command that is none ----------------------------------------------------------------------------------- */
 
-/* The first words of all commands, for "did you mean". */
+/* All commands, for "did you mean". */
 static const char *nearest_command(const mishap_cli *cli, char *room, size_t size)
 {
     const char *names[256];
     size_t count = 0;
     mishap_buffer all;
     mishap_buffer_init(&all, room, size);
-    static const char *const own[] = { "help", "manifest", "completion", "manual" };
-    for (size_t i = 0; i < 4; i++)
-        names[count++] = own[i];
-    for (const mishap_operation *o = cli->app->operations; o && o->name && count < 255; o++) {
+    for (const mishap_operation *o = NULL; (o = mishap_cli_next_command(cli->app, o)) && count < 255;) {
         size_t start = all.length;
         mishap_cli_put_command(&all, o->name);
         mishap_buffer_put_char(&all, '\0');
@@ -215,6 +212,20 @@ static int run_command(mishap_cli *cli, size_t used)
     return status;
 }
 
+/* One of the commands that every program has: its arguments are checked like those of any other. */
+static int run_builtin(mishap_cli *cli, size_t used)
+{
+    mishap_buffer object = { 0 };
+    mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used, &object);
+    const char *name = cli->operation->name;
+    int status = failure                          ? tell_failure(cli, failure)
+                 : strcmp(name, "manifest") == 0   ? show_manifest(cli)
+                 : strcmp(name, "completion") == 0 ? show_completion(cli, mishap_buffer_text(&object))
+                                                   : show_manual(cli);
+    mishap_buffer_release(&object);
+    return status;
+}
+
 int mishap_main(int argc, char **argv, const mishap_app *app)
 {
     mishap_cli cli;
@@ -230,18 +241,14 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
     size_t skip = strcmp(first, "help") == 0;
     cli.operation = mishap_cli_find(app, cli.words + skip, cli.word_count - skip, &used);
+    if (!cli.operation) /* an operation of the program's own comes before those that every program has */
+        cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins }, cli.words + skip,
+                                        cli.word_count - skip, &used);
     if (help)
         return show_help(&cli, cli.operation);
     if (has_word(&cli, "--version", NULL) && !cli.operation)
         return show_version(&cli);
     if (cli.operation)
-        return run_command(&cli, used);
-    /* An operation of the program's own comes before these. */
-    if (strcmp(first, "manifest") == 0)
-        return show_manifest(&cli);
-    if (strcmp(first, "completion") == 0)
-        return show_completion(&cli, cli.word_count > 1 ? cli.words[1] : NULL);
-    if (strcmp(first, "manual") == 0)
-        return show_manual(&cli);
+        return cli.operation->run ? run_command(&cli, used) : run_builtin(&cli, used);
     return unknown_command(&cli);
 }

@@ -1,0 +1,102 @@
+"""What the black-box tests of programs have in common: running them, tables of tests, TAP.
+
+A test file adds its tests with @test and @tests_of, and ends with main(). A first argument on the command line
+runs only the tests with that part in their name.
+"""
+import collections
+import json
+import os
+import shutil
+import subprocess
+import sys
+
+SANITIZED = os.environ.get("MISHAP_SANITIZED") == "1"
+
+# ---- Running a program ---------------------------------------------------------------------------
+
+Answer = collections.namedtuple("Answer", "status out err")
+
+
+def run_program(program, *arguments, stdin=b"", env=None, **more):
+    """Run a program to its end."""
+    done = subprocess.run([program, *arguments], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=dict(os.environ, **(env or {})), timeout=60, check=False, **more)
+    return Answer(done.returncode, done.stdout, done.stderr)
+
+
+def make_locale(language, folder):
+    """Compile a locale into a folder of ours, so that it need not be installed."""
+    if not shutil.which("localedef"):
+        return False
+    subprocess.run(["localedef", "-i", language, "-f", "UTF-8", folder], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=60, check=False)
+    return os.path.isdir(folder)
+
+
+# ---- Saying what must hold -----------------------------------------------------------------------
+
+class Broken(Exception):
+    """Something is not as a test expects it."""
+
+
+class Skipped(Exception):
+    """The test cannot be run here."""
+
+
+def expect(condition, *what):
+    if not condition:
+        raise Broken(" ".join(item if isinstance(item, str) else repr(item)[:2000] for item in what))
+
+
+def equal(actual, expected, what=""):
+    expect(actual == expected, what, "is", actual, "and should be", expected)
+
+
+def without_duplicates(pairs):
+    expect(len(dict(pairs)) == len(pairs), "a key stands twice in", pairs)
+    return dict(pairs)
+
+
+def parsed(text):
+    return json.loads(text.decode("utf-8"), object_pairs_hook=without_duplicates)
+
+
+# ---- Tests ---------------------------------------------------------------------------------------
+
+tests = []  # (name, function)
+current = ""  # the name of the test that runs
+
+
+def test(function):
+    """A test of its own, named after what it shows."""
+    tests.append((function.__name__.replace("_", " "), function))
+    return function
+
+
+def tests_of(table):
+    """One test a row: the function is called with what stands in the row, whose key is part of the name."""
+    def add(function):
+        for name, row in table.items():
+            title = "%s: %s" % (function.__name__.replace("_", " "), name)
+            tests.append((title, lambda row=row: function(*(row if isinstance(row, tuple) else (row,)))))
+        return function
+    return add
+
+
+def main():
+    global current
+    wanted = [(name, run) for name, run in tests if not sys.argv[1:] or sys.argv[1] in name]
+    failures = 0
+    print("1..%d" % len(wanted))
+    for number, (current, run) in enumerate(wanted, 1):
+        try:
+            run()
+            print("ok %d - %s" % (number, current))
+        except Skipped as reason:
+            print("ok %d - %s # SKIP %s" % (number, current, reason))
+        except Exception as problem:  # whatever it is, the other tests go on
+            failures += 1
+            print("not ok %d - %s" % (number, current))
+            print("# " + "\n# ".join(("%s: %s" % (type(problem).__name__, problem)).splitlines()))
+        sys.stdout.flush()
+    sys.exit(failures > 0)

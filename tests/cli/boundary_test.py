@@ -1,0 +1,3 @@
+from blackbox import main
+
+main()

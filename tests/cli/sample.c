@@ -1,0 +1,319 @@
+/*
+ * A program whose operations misbehave in every way that a boundary has to cope with. boundary_test.py runs it.
+ *
+ *     sample crash --how segv       sample block --how fifo --path FIFO       sample raise --code NOT_FOUND
+ */
+#include <mishap/cli.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static volatile bool always = true; /* for loops that the compiler must take for endless ones */
+
+static bool is(mishap_call *call, const char *how)
+{
+    return strcmp(mishap_string(call, "how"), how) == 0;
+}
+
+#define HOW(list) { "how", MISHAP_ENUM, .required = true, .choices = (list), .help = "In which way" }
+
+/* -- crashes -------------------------------------------------------------------------------------------------- */
+
+static const char *const crashes[] = { "segv", "bus", "fpe", "ill", "abort", "stack", NULL };
+static const mishap_param crash_params[] = { HOW(crashes), { 0 } };
+
+/* A page of a file that has no bytes: reading it is a SIGBUS. */
+static void read_beyond_the_end(void)
+{
+    int file = memfd_create("empty", MFD_CLOEXEC);
+    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+    if (page != MAP_FAILED)
+        (void)page[0];
+}
+
+static __attribute__((noinline)) int recurse(int depth)
+{
+    volatile char room[1024];
+    room[0] = (char)depth;
+    return always ? recurse(depth + 1) + room[0] : 0;
+}
+
+static mishap *crash(mishap_call *call)
+{
+    static int *volatile nowhere = NULL;
+    static volatile int zero = 0, number = 7;
+    mishap_answer(call, "{\"half\":\"done\"}"); /* must not be told */
+    if (is(call, "segv"))
+        *nowhere = 1;
+    else if (is(call, "bus"))
+        read_beyond_the_end();
+    else if (is(call, "fpe"))
+        number = number / zero;
+    else if (is(call, "ill"))
+        raise(SIGILL);
+    else if (is(call, "abort"))
+        abort();
+    else
+        recurse(0);
+    return NULL;
+}
+
+static const char *const hungers[] = { "take", "malloc", NULL };
+static const mishap_param memory_params[] = { HOW(hungers), { 0 } };
+
+/* Until there is none left: from the call, or from malloc() without looking at what it returns. */
+static mishap *use_memory(mishap_call *call)
+{
+    enum { PIECE = 1 << 20 };
+    while (always) {
+        char *piece = is(call, "take") ? mishap_call_take(call, PIECE) : malloc(PIECE);
+        *(volatile char *)piece = 1;
+    }
+    return NULL;
+}
+
+/* -- answers that are none ------------------------------------------------------------------------------------ */
+
+static const char *const nonsense[] = { "text", "number", "string", "cut", "twice", "empty", "two", NULL };
+static const mishap_param nonsense_params[] = { HOW(nonsense), { 0 } };
+
+static mishap *answer_nonsense(mishap_call *call)
+{
+    static const char *const answers[] = { "{oops",       "5", "\"text\"", "{\"a\":[1,2",
+                                           "{\"a\":1,\"a\":2}", "",  "{}{}" };
+    for (size_t i = 0; nonsense[i]; i++)
+        if (is(call, nonsense[i]))
+            return mishap_answer(call, answers[i]);
+    return NULL;
+}
+
+static mishap *raise_undeclared(mishap_call *call)
+{
+    (void)call;
+    return mishap_raise(NOT_FOUND, "This is not declared: marker-undeclared.");
+}
+
+static const char *const misuses[] = { "undeclared", "type", NULL };
+static const mishap_param misuse_params[] = { HOW(misuses), { 0 } };
+
+static mishap *misuse(mishap_call *call)
+{
+    if (is(call, "type"))
+        return mishap_integer(call, "how") ? NULL : mishap_answer(call, "{}");
+    return mishap_answer_member(call, "other", mishap_string(call, "other"));
+}
+
+/* Every code of the catalog. */
+static const mishap_code *all_codes[256];
+static const mishap_param raise_params[] = { { "code", MISHAP_STRING, .required = true }, { 0 } };
+
+static mishap *raise_code(mishap_call *call)
+{
+    const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_text_of(mishap_string(call, "code")));
+    return code ? mishap_raise_at(code, MISHAP_HERE, NULL) : mishap_raise(BAD_REQUEST, "There is no such code.");
+}
+
+/* -- blocking ------------------------------------------------------------------------------------------------- */
+
+static const char *const blocks[] = { "fifo", "loop", "sleep", NULL };
+static const mishap_param block_params[] = { HOW(blocks), { "path", MISHAP_STRING, .file = true }, { 0 } };
+
+static mishap *block(mishap_call *call)
+{
+    char byte;
+    printf("half a line");
+    if (is(call, "fifo")) {
+        int file = open(mishap_string(call, "path"), O_RDWR | O_CLOEXEC); /* so that it blocks in read() */
+        return read(file, &byte, 1) == 1 ? mishap_answer(call, "{}") : NULL;
+    }
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    while (always)
+        if (is(call, "sleep"))
+            pause();
+    return NULL;
+}
+
+/* -- output and leaks ----------------------------------------------------------------------------------------- */
+
+static const char python_trace[] = "Traceback (most recent call last):\n"
+                                   "  File \"/srv/app/main.py\", line 10, in <module>\n"
+                                   "    main()\n"
+                                   "ValueError: marker-python-trace\n";
+static const char java_trace[] = "java.lang.IllegalStateException: marker-java-trace\n"
+                                 "\tat com.example.Main.run(Main.java:12)\n"
+                                 "\tat com.example.Main.main(Main.java:5)\n";
+
+static const char *const outputs[] = { "descriptor", "printf", "escape", "trace", "much", NULL };
+static const mishap_param write_params[] = { HOW(outputs), { 0 } };
+
+static mishap *write_output(mishap_call *call)
+{
+    if (is(call, "descriptor"))
+        (void)!write(STDOUT_FILENO, "stray bytes\n", 12);
+    else if (is(call, "printf"))
+        printf("stray %s\n", "bytes");
+    else if (is(call, "escape"))
+        printf("stray \033[31mbytes\xff");
+    else if (is(call, "trace"))
+        fputs(python_trace, stdout);
+    else
+        for (int i = 0; i < 100000; i++)
+            puts("stray bytes");
+    return mishap_answer(call, "{\"done\":true}");
+}
+
+static const char *const places[] = { "value", "deep", "message", "cause", "context", "suggestion", "warning", NULL };
+static const char *const languages[] = { "python", "java", NULL };
+#define DEEP "[\"kept\",{\"a\":\"java.lang.Error: marker-java-trace\\n\\tat com.example.Main.run(Main.java:12)\\n\"}]"
+static const mishap_param leak_params[] = { HOW(places),
+                                            { "language", MISHAP_ENUM, .required = true, .choices = languages },
+                                            { 0 } };
+
+static mishap *leak(mishap_call *call)
+{
+    const char *trace = strcmp(mishap_string(call, "language"), "java") == 0 ? java_trace : python_trace;
+    if (is(call, "value"))
+        return mishap_answer_member(call, "output", trace);
+    if (is(call, "deep")) {
+        mishap_answer_member(call, "kept", (bool)true);
+        return mishap_answer_member(call, "lists", mishap_value_of_json(DEEP));
+    }
+    if (is(call, "warning")) {
+        mishap_warn(call, "%s", trace);
+        return mishap_answer(call, "{\"kept\":true}");
+    }
+    if (is(call, "message"))
+        return mishap_raise(NOT_FOUND, "%s", trace);
+    mishap *m = mishap_raise(NOT_FOUND, "It is not there.");
+    if (is(call, "cause"))
+        return mishap_tell_cause(m, trace);
+    if (is(call, "context"))
+        return mishap_tell(mishap_tell(m, "output", trace), "kept", (bool)true);
+    return mishap_suggest(m, trace);
+}
+
+static const char *const secret_ways[] = { "length", "fail", "crash", "nonsense", NULL };
+static const mishap_param secret_params[] = {
+    { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 }, .pattern = "^marker-",
+      .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
+    { "how", MISHAP_ENUM, .choices = secret_ways, .initial = "\"length\"" },
+    { 0 }
+};
+
+static mishap *use_secret(mishap_call *call)
+{
+    const char *token = mishap_string(call, "token");
+    if (is(call, "length"))
+        return mishap_answer_member(call, "length", strlen(token));
+    if (is(call, "crash"))
+        abort();
+    if (is(call, "nonsense"))
+        return mishap_answer(call, "{");
+    mishap *m = mishap_raise(AUTH_REQUIRED, "The service did not accept the token.");
+    m = mishap_note(mishap_tell(m, "token", token), "api_key", token);
+    return mishap_note(m, "url", mishap_call_print(call, "https://ada:%s@example.com/", token));
+}
+
+static const mishap_param echo_params[] = { { "text", MISHAP_STRING, .required = true, .positional = true }, { 0 } };
+
+static mishap *echo(mishap_call *call)
+{
+    const char *text = mishap_string(call, "text");
+    return mishap_tell(mishap_raise(NOT_FOUND, "There is no %s.", text), "text", text);
+}
+
+/* -- what works ----------------------------------------------------------------------------------------------- */
+
+static const char *const colours[] = { "red", "green", NULL };
+static const mishap_param number_item = { .name = "item", .type = MISHAP_INTEGER, .range = { 0, 9 } };
+static const mishap_param point[] = { { "x", MISHAP_INTEGER, .required = true },
+                                      { "y", MISHAP_NUMBER, .range = { -1, 1 } },
+                                      { 0 } };
+static const mishap_param type_params[] = {
+    { "string", MISHAP_STRING, .required = true, .length = { 2, 5 }, .letter = 's', .help = "Some text" },
+    { "integer", MISHAP_INTEGER, .range = { -10, 10 }, .initial = "3" },
+    { "number", MISHAP_NUMBER, .range = { 0, INFINITY } },
+    { "boolean", MISHAP_BOOLEAN, .letter = 'b' },
+    { "colour", MISHAP_ENUM, .choices = colours },
+    { "list_of", MISHAP_ARRAY, .items = &number_item, .length = { 0, 3 } },
+    { "point", MISHAP_OBJECT, .members = point },
+    { 0 }
+};
+
+static mishap *show_types(mishap_call *call)
+{
+    const mishap_param *param = type_params;
+    const char *json = "{";
+    for (; param->name; param++)
+        json = mishap_call_print(call, "%s%s\"%s\":%s", json, param == type_params ? "" : ",", param->name,
+                                 mishap_given(call, param->name) ? mishap_json(call, param->name) : "null");
+    return mishap_answer(call, mishap_call_print(call, "%s}", json));
+}
+
+static const mishap_param touch_params[] = { { "path", MISHAP_STRING, .required = true, .file = true },
+                                             { "count", MISHAP_INTEGER, .range = { 1, 9 } },
+                                             { "wait", MISHAP_BOOLEAN, .help = "Never come back" },
+                                             { 0 } };
+
+static mishap *touch(mishap_call *call)
+{
+    int file = open(mishap_string(call, "path"), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (file < 0)
+        return mishap_raise(ALREADY_EXISTS, "The file is there already.");
+    close(file);
+    while (mishap_boolean(call, "wait"))
+        pause();
+    return mishap_answer(call, "{}");
+}
+
+static const mishap_param much_params[] = { { "bytes", MISHAP_INTEGER, .required = true, .range = { 0, 1e8 } }, { 0 } };
+
+static mishap *answer_much(mishap_call *call)
+{
+    size_t bytes = (size_t)mishap_integer(call, "bytes");
+    char *text = mishap_call_take(call, bytes + 1);
+    memset(text, 'x', bytes);
+    text[bytes] = '\0';
+    mishap_answer_cut(call, 1, 2);
+    mishap_warn(call, "There is more.");
+    return mishap_answer_member(call, "text", (const char *)text);
+}
+
+/* -- all together --------------------------------------------------------------------------------------------- */
+
+static const mishap_operation operations[] = {
+    { "crash", "Crash", crash_params, crash, .danger = MISHAP_SAFE },
+    { "memory", "Use all memory", memory_params, use_memory, .danger = MISHAP_SAFE },
+    { "nonsense", "Answer what is no answer", nonsense_params, answer_nonsense, .danger = MISHAP_SAFE },
+    { "undeclared", "Raise what is not declared", NULL, raise_undeclared, .danger = MISHAP_SAFE },
+    { "misuse", "Ask for what is not declared", misuse_params, misuse, .danger = MISHAP_SAFE },
+    { "raise", "Raise a code", raise_params, raise_code, .raises = all_codes },
+    { "block", "Never come back", block_params, block, .danger = MISHAP_SAFE },
+    { "write", "Write to standard output", write_params, write_output, .danger = MISHAP_SAFE },
+    { "leak", "Give away a stack trace", leak_params, leak, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "secret.use", "Use a secret", secret_params, use_secret, .raises = MISHAP_RAISES(AUTH_REQUIRED) },
+    { "echo", "Say that something is not there", echo_params, echo, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "types", "Show parameters of every type", type_params, show_types,
+      .examples = (const mishap_example[]){ { "types --string abc", "The least" }, { 0 } } },
+    { "touch", "Make a file", touch_params, touch, .raises = MISHAP_RAISES(ALREADY_EXISTS),
+      .danger = MISHAP_MUTATING },
+    { "much", "Answer much", much_params, answer_much, .timeout_ms = 5000 },
+    { 0 }
+};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; i < mishap_code_table.count && i < 255; i++)
+        all_codes[i] = &mishap_code_table.codes[i];
+    return mishap_main(argc, argv,
+                       &(mishap_app){ .name = "sample",
+                                      .version = "2.1",
+                                      .summary = "Misbehaves in every way",
+                                      .operations = operations });
+}
