@@ -1,6 +1,7 @@
 /*
- * The speed of the value and the dialects, as ratios inside one run: these machines are noisy, and a ratio of two things
- * measured in turn is not. Each figure is the median of many short rounds, taken alternately.
+ * The speed of the value and the dialects, as ratios inside one run: these machines are noisy, and
+ * a ratio of two things measured in turn is not. Each figure is the median of many short rounds,
+ * taken alternately.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 
 enum { ROUNDS = 201, SERIES = 500 };
 
-/* -- measuring ------------------------------------------------------------------------------------------------ */
+/* -- measuring --------------------------------------------------------------------------------- */
 
 static double now_ns(void)
 {
@@ -68,13 +69,14 @@ static void *counted_realloc(void *block, size_t size)
     return realloc(block, size);
 }
 
-/* -- raise, three fields, render, free, against one snprintf -------------------------------------------------- */
+/* -- raise, three fields, render, free, against one snprintf ----------------------------------- */
 
 static volatile size_t sink;
 static const mishap_dialect *http_api;
 
 /* The arguments come from outside, so that the compiler cannot print them in advance. */
-static const char *volatile name_field = "name", *volatile age_field = "age", *volatile email_field = "email";
+static const char *volatile name_field = "name", *volatile age_field = "age",
+                            *volatile email_field = "email";
 static const char *volatile pattern = ".*@.*\\..*", *volatile message = "Validation failed";
 static volatile int low = 0, high = 150, given = 200;
 
@@ -96,14 +98,14 @@ static void tell_with_mishap(void)
 static void tell_with_snprintf(void)
 {
     char storage[512];
-    sink = (size_t)snprintf(storage, sizeof storage,
-                            "{\"error\":\"%s\",\"message\":\"%s\",\"details\":["
-                            "{\"field\":\"%s\",\"error\":\"%s\"},"
-                            "{\"field\":\"%s\",\"error\":\"%s\",\"min\":%d,\"max\":%d,\"actual\":%d},"
-                            "{\"field\":\"%s\",\"error\":\"%s\",\"expected\":\"%s\"}]}",
-                            "validation_error", message, name_field, "field_required", age_field,
-                            "value_out_of_range", low, high, given, email_field, "pattern_mismatch",
-                            ".*@.*\\\\..*");
+    sink = (size_t)snprintf(
+        storage, sizeof storage,
+        "{\"error\":\"%s\",\"message\":\"%s\",\"details\":["
+        "{\"field\":\"%s\",\"error\":\"%s\"},"
+        "{\"field\":\"%s\",\"error\":\"%s\",\"min\":%d,\"max\":%d,\"actual\":%d},"
+        "{\"field\":\"%s\",\"error\":\"%s\",\"expected\":\"%s\"}]}",
+        "validation_error", message, name_field, "field_required", age_field, "value_out_of_range",
+        low, high, given, email_field, "pattern_mismatch", ".*@.*\\\\..*");
 }
 
 static void bench_raise(void)
@@ -125,7 +127,7 @@ static void bench_raise(void)
            length, ours, theirs, ours / theirs, allocations);
 }
 
-/* -- parse against yyjson's own ------------------------------------------------------------------------------- */
+/* -- parse against yyjson's own ---------------------------------------------------------------- */
 
 static char document[512];
 static size_t document_length;
@@ -151,8 +153,8 @@ static void ignore(void *state, const mishap_finding *finding)
 
 static void verify_with_mishap(void)
 {
-    mishap_free(mishap_verify(http_api, (mishap_text){ document, document_length }, false,
-                              ignore, NULL));
+    mishap_free(
+        mishap_verify(http_api, (mishap_text){ document, document_length }, false, ignore, NULL));
 }
 
 static void bench_parse(void)
@@ -172,11 +174,12 @@ static void bench_parse(void)
            "    %.0f ns against %.0f ns for yyjson_read: ratio %.2f (target 3.00 or less)\n",
            document_length, ours, theirs, ours / theirs);
     compare(verify_with_mishap, parse_with_yyjson, SERIES, &ours, &theirs);
-    printf("verify http-api (%zu bytes)\n    %.0f ns against %.0f ns for yyjson_read: ratio %.2f, %.0f MB/s\n",
+    printf("verify http-api (%zu bytes)\n    %.0f ns against %.0f ns for yyjson_read: ratio %.2f, "
+           "%.0f MB/s\n",
            document_length, ours, theirs, ours / theirs, (double)document_length / ours * 1e3);
 }
 
-/* -- growth --------------------------------------------------------------------------------------------------- */
+/* -- growth ------------------------------------------------------------------------------------ */
 
 static size_t amount;
 static char *long_text;
@@ -194,7 +197,8 @@ static void with_fields(void)
 {
     mishap *m = mishap_raise(VALIDATION_ERROR, NULL);
     for (size_t i = 0; i < amount; i++)
-        m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150), mishap_value_of_int(200));
+        m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150),
+                               mishap_value_of_int(200));
     render_and_free("http-api", m);
 }
 
@@ -208,7 +212,8 @@ static void with_frames(void)
 
 static void with_text(void)
 {
-    mishap *m = mishap_message(mishap_raise(RUNTIME_ERROR, NULL), (mishap_text){ long_text, amount * 100 });
+    mishap *m = mishap_message(mishap_raise(RUNTIME_ERROR, NULL),
+                               (mishap_text){ long_text, amount * 100 });
     render_and_free("http-api", m);
 }
 
@@ -217,7 +222,8 @@ static void nothing(void)
     sink = 0;
 }
 
-/* The time of n units over n times the time that one more unit takes: near 1 when it is linear, whatever the fixed cost. */
+/* The time of n units over n times the time that one more unit takes: near 1 when it is linear,
+ * whatever the fixed cost. */
 static void bench_growth(const char *what, work *make)
 {
     static const size_t amounts[] = { 1, 10, 100, 1000 };
@@ -227,8 +233,10 @@ static void bench_growth(const char *what, work *make)
         compare(make, nothing, amount > 50 ? 5 : 100, &ns[i], &ignored);
     }
     double unit = (ns[2] - ns[0]) / 99;
-    printf("%-28s %8.0f %8.0f %8.0f %8.0f ns for 1, 10, 100, 1,000: ", what, ns[0], ns[1], ns[2], ns[3]);
-    printf("the last 900 cost %.2f times what the first 100 predict\n", (ns[3] - ns[2]) / 900 / unit);
+    printf("%-28s %8.0f %8.0f %8.0f %8.0f ns for 1, 10, 100, 1,000: ", what, ns[0], ns[1], ns[2],
+           ns[3]);
+    printf("the last 900 cost %.2f times what the first 100 predict\n",
+           (ns[3] - ns[2]) / 900 / unit);
 }
 
 int main(void)

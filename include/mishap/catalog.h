@@ -1,8 +1,8 @@
 /*
  * The catalog: what is known of each code, whoever raises it.
  *
- * The rows are generated from a table in plain text (catalog/codes.txt). A program adds a table of its own, made
- * by the same generator, with mishap_catalog_add().
+ * The rows are generated from a table in plain text (catalog/codes.txt). A program adds a table of
+ * its own, made by the same generator, with mishap_catalog_add().
  */
 #ifndef MISHAP_CATALOG_H
 #define MISHAP_CATALOG_H
@@ -41,9 +41,10 @@ typedef struct mishap_code {
     mishap_text tool_type; /* ValueError: one of the six types of a tool result */
     mishap_text title;     /* Not found: the kind of failure in a few words */
     mishap_text message;   /* the sentence for an occurrence that brings none of its own */
-    mishap_text http_message; /* the same for the HTTP API, where that is worded otherwise; else empty */
-    mishap_text suggestion;   /* what the caller can do; empty where there is nothing */
-    mishap_text docs_url;     /* empty where the catalog has no documentation address */
+    mishap_text
+        http_message; /* the same for the HTTP API, where that is worded otherwise; else empty */
+    mishap_text suggestion; /* what the caller can do; empty where there is nothing */
+    mishap_text docs_url;   /* empty where the catalog has no documentation address */
     mishap_category category;
     mishap_retry retry;
     mishap_effects effects;
@@ -69,7 +70,8 @@ typedef struct mishap_catalog {
     const char *name;
     const mishap_code *codes;
     size_t count;
-    struct mishap_catalog_index { /* rows in the order of one spelling: shorter first, then by bytes */
+    struct mishap_catalog_index { /* rows in the order of one spelling: shorter first, then by bytes
+                                   */
         const uint16_t *rows;
         size_t count;
     } index[MISHAP_SPELLINGS];
@@ -80,9 +82,9 @@ typedef struct mishap_catalog {
 extern mishap_catalog mishap_code_table;
 
 /*
- * Make a program's own table known, so that documents with its codes can be read. Call it at the start, before
- * other threads run. A table that was added already is left alone; a code that two tables share is found in the
- * one that was added first, and the built-in table comes before all.
+ * Make a program's own table known, so that documents with its codes can be read. Call it at the
+ * start, before other threads run. A table that was added already is left alone; a code that two
+ * tables share is found in the one that was added first, and the built-in table comes before all.
  */
 void mishap_catalog_add(mishap_catalog *catalog);
 
@@ -92,7 +94,8 @@ const mishap_catalog *mishap_catalog_first(void);
 /* The row with this spelling, NULL if no table has it. */
 const mishap_code *mishap_catalog_find(mishap_spelling spelling, mishap_text text);
 
-/* The row that is named like the HTTP status itself (402: PAYMENT_REQUIRED), NULL if the status has no name. */
+/* The row that is named like the HTTP status itself (402: PAYMENT_REQUIRED), NULL if the status has
+ * no name. */
 const mishap_code *mishap_catalog_for_status(int http_status);
 
 /* The phrase of an HTTP status of an error ("Payment Required"), NULL if it has none. */
@@ -102,7 +105,8 @@ const char *mishap_http_phrase(int http_status);
 const char *mishap_category_name(mishap_category category);
 bool mishap_category_find(mishap_text name, mishap_category *category);
 
-/* UPPER_SNAKE, the only form of a name: a capital letter, then at least one more of A-Z, 0-9 and _. */
+/* UPPER_SNAKE, the only form of a name: a capital letter, then at least one more of A-Z, 0-9 and _.
+ */
 bool mishap_code_name_valid(mishap_text name);
 
 #endif

@@ -3,11 +3,13 @@
  *
  *     int main(int argc, char **argv)
  *     {
- *         return mishap_main(argc, argv, &(mishap_app){ .name = "directory", .operations = operations });
+ *         return mishap_main(argc, argv, &(mishap_app){ .name = "directory", .operations =
+ * operations });
  *     }
  *
- * `directory users create --name Ada` then runs the operation users.create. On a terminal a person gets readable text; a
- * program gets the envelope: one JSON object, one line feed, nothing else on standard output.
+ * `directory users create --name Ada` then runs the operation users.create. On a terminal a person
+ * gets readable text; a program gets the envelope: one JSON object, one line feed, nothing else on
+ * standard output.
  */
 #ifndef MISHAP_CLI_H
 #define MISHAP_CLI_H
@@ -15,8 +17,8 @@
 #include "mishap/operation.h"
 
 /*
- * Run the command that argv names and return the exit code. A declaration that is broken ends here, with a sentence on
- * stderr and exit 70, whatever the command.
+ * Run the command that argv names and return the exit code. A declaration that is broken ends here,
+ * with a sentence on stderr and exit 70, whatever the command.
  */
 int mishap_main(int argc, char **argv, const mishap_app *app);
 

@@ -1,8 +1,8 @@
 /*
  * Dialects: how one wire spells a mishap.
  *
- * A dialect renders the public side of a mishap, parses a document back into a mishap, and verifies any document,
- * whoever wrote it, against the rules of that wire.
+ * A dialect renders the public side of a mishap, parses a document back into a mishap, and verifies
+ * any document, whoever wrote it, against the rules of that wire.
  */
 #ifndef MISHAP_DIALECT_H
 #define MISHAP_DIALECT_H
@@ -21,27 +21,29 @@ const char *mishap_dialect_name(const mishap_dialect *dialect);
 const char *mishap_dialect_media_type(const mishap_dialect *dialect);
 
 /*
- * Render the public side of a mishap into a buffer that is empty. The result is the buffer's content, or, if there
- * was no memory for it, a constant document of the same dialect: it is always well-formed and valid as long as the
- * buffer is.
+ * Render the public side of a mishap into a buffer that is empty. The result is the buffer's
+ * content, or, if there was no memory for it, a constant document of the same dialect: it is always
+ * well-formed and valid as long as the buffer is.
  */
 mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap_buffer *buffer);
 
 /*
- * In a condition report, message and captured output are cut at this many bytes, on a character boundary and with a
- * mark at the end; after this many frames comes a line of three dots.
+ * In a condition report, message and captured output are cut at this many bytes, on a character
+ * boundary and with a mark at the end; after this many frames comes a line of three dots.
  */
 enum { MISHAP_REPORT_TEXT_LIMIT = 65536, MISHAP_REPORT_FRAME_LIMIT = 20 };
 
 /*
- * Read a document. On success NULL is returned and *out is a mishap of the caller's. Else the mishap that is returned
- * says what is wrong and where (told as `line`, `column` and, inside JSON, `pointer`), and *out is left alone.
+ * Read a document. On success NULL is returned and *out is a mishap of the caller's. Else the
+ * mishap that is returned says what is wrong and where (told as `line`, `column` and, inside JSON,
+ * `pointer`), and *out is left alone.
  *
- * It takes what can be understood: a document that breaks a rule of verify() but still says what went wrong is read.
+ * It takes what can be understood: a document that breaks a rule of verify() but still says what
+ * went wrong is read.
  */
 mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap **out);
 
-/* -- verifying ------------------------------------------------------------------------------------------------ */
+/* -- verifying --------------------------------------------------------------------------------- */
 
 typedef enum mishap_severity {
     MISHAP_WARNING, /* allowed, but a reader will stumble */
@@ -56,17 +58,20 @@ typedef struct mishap_finding {
     mishap_text sentence; /* what is wrong */
 } mishap_finding;
 
-/* Called for each finding, in the order of the document. The finding is valid during the call only. */
+/* Called for each finding, in the order of the document. The finding is valid during the call only.
+ */
 typedef void mishap_found(void *state, const mishap_finding *finding);
 
 /*
- * Check a document against the rules of a dialect. All findings are reported. `strict` also takes to the letter what
- * is open by default. The result is a mishap only if there was no memory to check it all.
+ * Check a document against the rules of a dialect. All findings are reported. `strict` also takes
+ * to the letter what is open by default. The result is a mishap only if there was no memory to
+ * check it all.
  */
-mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict, mishap_found *found,
-                      void *state);
+mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict,
+                      mishap_found *found, void *state);
 
-/* The rules, for documentation: name, worst severity and a sentence on each. The list ends with a NULL name. */
+/* The rules, for documentation: name, worst severity and a sentence on each. The list ends with a
+ * NULL name. */
 typedef struct mishap_rule {
     const char *name;
     mishap_severity severity;

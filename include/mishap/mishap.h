@@ -1,23 +1,24 @@
 /*
  * The mishap: one failure, with a public and a private side.
  *
- * A function that can fail returns `mishap *`; NULL is success. Whoever raises one hands it up by returning it;
- * whoever handles it frees it.
+ * A function that can fail returns `mishap *`; NULL is success. Whoever raises one hands it up by
+ * returning it; whoever handles it frees it.
  *
  *     if (user_by_email(email))
- *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
- *                            "email", email);
+ *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already
+ * exists."), "email", email);
  *
- * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see, so what was
- * not told cannot be rendered. The private side (what was noted, the chain of causes, where it was raised, the
- * native stack) goes to the operator: mishap_account().
+ * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see,
+ * so what was not told cannot be rendered. The private side (what was noted, the chain of causes,
+ * where it was raised, the native stack) goes to the operator: mishap_account().
  *
- * Functions that add to a mishap take it and return it, accept NULL, and cannot fail. When memory runs out, the
- * part is left out; when there is none even for the mishap itself, a small reserve is used, and after that one
- * constant mishap stands for all. It can be passed on, rendered and freed like any other.
+ * Functions that add to a mishap take it and return it, accept NULL, and cannot fail. When memory
+ * runs out, the part is left out; when there is none even for the mishap itself, a small reserve is
+ * used, and after that one constant mishap stands for all. It can be passed on, rendered and freed
+ * like any other.
  *
- * Text is copied. It is made valid UTF-8 on the way in: a byte that breaks it, and NUL, become U+FFFD. What goes
- * by a name that speaks of a secret (password, token …) is kept as "[redacted]".
+ * Text is copied. It is made valid UTF-8 on the way in: a byte that breaks it, and NUL, become
+ * U+FFFD. What goes by a name that speaks of a secret (password, token …) is kept as "[redacted]".
  */
 #ifndef MISHAP_MISHAP_H
 #define MISHAP_MISHAP_H
@@ -30,7 +31,7 @@
 
 typedef struct mishap mishap;
 
-/* -- the public side ------------------------------------------------------------------------------------------ */
+/* -- the public side --------------------------------------------------------------------------- */
 
 /* A named value: context that was told or noted. */
 typedef struct mishap_member {
@@ -54,14 +55,14 @@ typedef struct mishap_frame {
 } mishap_frame;
 
 /*
- * All that a caller may know. Text without length is not there. Read it directly; what is absent here and known
- * to the catalog is found with the mishap_public_… functions below.
+ * All that a caller may know. Text without length is not there. Read it directly; what is absent
+ * here and known to the catalog is found with the mishap_public_… functions below.
  */
 typedef struct mishap_public {
     const mishap_code *code;
     mishap_category category;
     bool retryable;
-    bool retry_stated;      /* `retryable` was said of this occurrence, not taken from the catalog */
+    bool retry_stated; /* `retryable` was said of this occurrence, not taken from the catalog */
     int64_t retry_after_ms; /* -1: no advice */
     mishap_text message;    /* its own; else the catalog's is used */
     mishap_text cause;      /* the one line about the cause that was told */
@@ -87,10 +88,11 @@ mishap_text mishap_public_message(const mishap_public *told);
 mishap_text mishap_public_suggestion(const mishap_public *told);
 mishap_text mishap_public_docs_url(const mishap_public *told);
 
-/* Recoverable: it can be retried, or the caller can mend the input. Such a mishap has a suggestion. */
+/* Recoverable: it can be retried, or the caller can mend the input. Such a mishap has a suggestion.
+ */
 bool mishap_public_recoverable(const mishap_public *told);
 
-/* -- raising -------------------------------------------------------------------------------------------------- */
+/* -- raising ----------------------------------------------------------------------------------- */
 
 /* Where in the program something was raised. */
 typedef struct mishap_place {
@@ -101,16 +103,16 @@ typedef struct mishap_place {
 #define MISHAP_HERE ((mishap_place){ __FILE__, __func__, __LINE__ })
 
 /*
- * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for printf. The message
- * is a sentence. Under a code that is masked (INTERNAL_ERROR) the message is private: the caller gets the
- * catalog's constant sentence.
+ * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for
+ * printf. The message is a sentence. Under a code that is masked (INTERNAL_ERROR) the message is
+ * private: the caller gets the catalog's constant sentence.
  */
 #define mishap_raise(code, ...) mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__)
 
 /*
- * The same by category, as factories, each with its default code: INVALID_ARGUMENT, NOT_AUTHORIZED, NOT_FOUND,
- * RUNTIME_ERROR, INTERNAL_ERROR. The category is that of the factory, whatever the code's own, and nothing is
- * retried unless mishap_retryable() says so afterwards.
+ * The same by category, as factories, each with its default code: INVALID_ARGUMENT, NOT_AUTHORIZED,
+ * NOT_FOUND, RUNTIME_ERROR, INTERNAL_ERROR. The category is that of the factory, whatever the
+ * code's own, and nothing is retried unless mishap_retryable() says so afterwards.
  */
 #define mishap_validation(...) mishap_validation_as(INVALID_ARGUMENT, __VA_ARGS__)
 #define mishap_permission(...) mishap_permission_as(NOT_AUTHORIZED, __VA_ARGS__)
@@ -123,12 +125,12 @@ typedef struct mishap_place {
 #define mishap_resource_as(code, ...)   MISHAP_RAISE_IN(MISHAP_RESOURCE, code, __VA_ARGS__)
 #define mishap_execution_as(code, ...)  MISHAP_RAISE_IN(MISHAP_EXECUTION, code, __VA_ARGS__)
 #define mishap_system_as(code, ...)     MISHAP_RAISE_IN(MISHAP_SYSTEM, code, __VA_ARGS__)
-#define MISHAP_RAISE_IN(category, code, ...) \
+#define MISHAP_RAISE_IN(category, code, ...)                                                       \
     mishap_file_under(mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__), (category))
 
 /* What the macros call. `format` may be NULL: the catalog's sentence is used. Never NULL. */
-__attribute__((format(printf, 3, 4))) mishap *mishap_raise_at(const mishap_code *code, mishap_place place,
-                                                              const char *format, ...);
+__attribute__((format(printf, 3, 4))) mishap *
+mishap_raise_at(const mishap_code *code, mishap_place place, const char *format, ...);
 
 /* The mishap that stands for "no memory left to say more". */
 mishap *mishap_out_of_memory(void);
@@ -136,9 +138,10 @@ mishap *mishap_out_of_memory(void);
 /* Give it back, with its causes. NULL is fine. */
 void mishap_free(mishap *m);
 
-/* -- telling: what the caller may know ------------------------------------------------------------------------ */
+/* -- telling: what the caller may know --------------------------------------------------------- */
 
-/* A named value for the caller: number, boolean, C string, mishap_text, mishap_value. Told twice: the last counts. */
+/* A named value for the caller: number, boolean, C string, mishap_text, mishap_value. Told twice:
+ * the last counts. */
 #define mishap_tell(m, key, value) mishap_tell_value((m), mishap_text_of(key), MISHAP_VALUE(value))
 mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value);
 
@@ -156,13 +159,15 @@ mishap *mishap_docs(mishap *m, const char *url);
 mishap *mishap_retryable(mishap *m, bool retryable);
 mishap *mishap_retry_after(mishap *m, int64_t milliseconds);
 
-/* The category of this occurrence, where it is not the code's. Not retryable any more unless said afterwards. */
+/* The category of this occurrence, where it is not the code's. Not retryable any more unless said
+ * afterwards. */
 mishap *mishap_file_under(mishap *m, mishap_category category);
 
 /* The id under which the private side is kept. */
 mishap *mishap_incident(mishap *m, const char *id);
 
-/* What is wrong with a field. The five rules of the HTTP API, and the open form that they are made of. */
+/* What is wrong with a field. The five rules of the HTTP API, and the open form that they are made
+ * of. */
 mishap *mishap_field_required(mishap *m, const char *field);
 mishap *mishap_field_type(mishap *m, const char *field, const char *expected, const char *actual);
 mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max,
@@ -172,27 +177,28 @@ mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, misha
 mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern);
 mishap *mishap_field_add(mishap *m, const mishap_field *field);
 
-/* Of code that the caller sent to be run: condition type, what it printed, its frames from the innermost. */
+/* Of code that the caller sent to be run: condition type, what it printed, its frames from the
+ * innermost. */
 mishap *mishap_type(mishap *m, const char *type);
 mishap *mishap_output(mishap *m, mishap_text output);
 mishap *mishap_frame_add(mishap *m, mishap_text frame);
 
-/* -- noting: what only the operator may know ------------------------------------------------------------------ */
+/* -- noting: what only the operator may know --------------------------------------------------- */
 
 /* A named value for the operator. */
 #define mishap_note(m, key, value) mishap_note_value((m), mishap_text_of(key), MISHAP_VALUE(value))
 mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value);
 
-/* What this one was caused by. The cause belongs to the mishap from now on; of several, each is the cause of the
- * one before. If either is NULL the other is returned. */
+/* What this one was caused by. The cause belongs to the mishap from now on; of several, each is the
+ * cause of the one before. If either is NULL the other is returned. */
 mishap *mishap_because(mishap *m, mishap *cause);
 
 /* The cause, NULL if there is none: it stays the mishap's. */
 const mishap *mishap_cause(const mishap *m);
 
 /*
- * The whole account for the operator, private side included: several lines of text, added to the buffer. Never send
- * it to a caller.
+ * The whole account for the operator, private side included: several lines of text, added to the
+ * buffer. Never send it to a caller.
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
 

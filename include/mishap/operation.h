@@ -8,8 +8,9 @@
  *         { 0 }
  *     };
  *
- * From one declaration come the checks, a JSON Schema, the flags of a command, its manual and the manifest. A declaration
- * that is broken stops the program at its start, with a sentence that says which operation and why.
+ * From one declaration come the checks, a JSON Schema, the flags of a command, its manual and the
+ * manifest. A declaration that is broken stops the program at its start, with a sentence that says
+ * which operation and why.
  */
 #ifndef MISHAP_OPERATION_H
 #define MISHAP_OPERATION_H
@@ -18,7 +19,7 @@
 
 #include "mishap/mishap.h"
 
-/* -- parameters ----------------------------------------------------------------------------------------------- */
+/* -- parameters -------------------------------------------------------------------------------- */
 
 typedef enum mishap_type_of_param {
     MISHAP_STRING = 1,
@@ -36,51 +37,62 @@ typedef struct mishap_param {
     mishap_type_of_param type;
     bool required;   /* missing, null and the empty string are all "not there" */
     bool secret;     /* never shown; on a command line only from the environment or a file */
-    bool positional; /* on a command line it may also stand without its flag, in the order of declaration */
-    bool file;       /* a string that names a file: on a command line - and @FILE are taken as they stand */
+    bool positional; /* on a command line it may also stand without its flag, in the order of
+                        declaration */
+    bool file; /* a string that names a file: on a command line - and @FILE are taken as they stand
+                */
     struct {
         size_t min, max; /* characters of a string, items of an array; max 0: no limit */
     } length;
     struct {
-        double min, max; /* of a number, both included; { 0, 0 }: no limits; -INFINITY, INFINITY: no limit on that side */
+        double min, max; /* of a number, both included; { 0, 0 }: no limits; -INFINITY, INFINITY: no
+                            limit on that side */
     } range;
-    const char *pattern;              /* a Perl-compatible regular expression, searched for in the string */
-    const char *const *choices;       /* of an enum; the list ends with NULL */
-    const struct mishap_param *items; /* of an array: one parameter whose name is not used */
+    const char *pattern; /* a Perl-compatible regular expression, searched for in the string */
+    const char *const *choices;         /* of an enum; the list ends with NULL */
+    const struct mishap_param *items;   /* of an array: one parameter whose name is not used */
     const struct mishap_param *members; /* of an object: a list; NULL: any members */
-    const char *initial;                /* the value where none is given, as JSON: "5000", "\"text\"" */
-    const char *environment;            /* on a command line: the variable to take it from where no flag gives it */
-    char letter;                        /* on a command line: a short flag, -p */
-    const char *help;                   /* what it is, in a few words */
-    const char *placeholder;            /* how it is called in a usage line; else by its type */
+    const char *initial; /* the value where none is given, as JSON: "5000", "\"text\"" */
+    const char
+        *environment; /* on a command line: the variable to take it from where no flag gives it */
+    char letter;      /* on a command line: a short flag, -p */
+    const char *help; /* what it is, in a few words */
+    const char *placeholder; /* how it is called in a usage line; else by its type */
 } mishap_param;
 
-/* -- calls ---------------------------------------------------------------------------------------------------- */
+/* -- calls ------------------------------------------------------------------------------------- */
 
-/* One call of an operation: its checked parameters, its answer, its memory. It lives as long as the call. */
+/* One call of an operation: its checked parameters, its answer, its memory. It lives as long as the
+ * call. */
 typedef struct mishap_call mishap_call;
 
 /*
- * The value of a parameter, after the checks: declared defaults are filled in. What is optional and was not given is
- * NULL, 0, or false; mishap_given() tells. Asking for a parameter that was not declared, or under another type, ends the
- * call as an INTERNAL_ERROR: it is a mistake of the program.
+ * The value of a parameter, after the checks: declared defaults are filled in. What is optional and
+ * was not given is NULL, 0, or false; mishap_given() tells. Asking for a parameter that was not
+ * declared, or under another type, ends the call as an INTERNAL_ERROR: it is a mistake of the
+ * program.
  */
 bool mishap_given(const mishap_call *call, const char *name);
-const char *mishap_string(const mishap_call *call, const char *name); /* strings and enums; with a NUL after it */
+const char *mishap_string(const mishap_call *call,
+                          const char *name); /* strings and enums; with a NUL after it */
 size_t mishap_string_length(const mishap_call *call, const char *name);
 int64_t mishap_integer(const mishap_call *call, const char *name);
 double mishap_number(const mishap_call *call, const char *name);
 bool mishap_boolean(const mishap_call *call, const char *name);
-const char *mishap_json(const mishap_call *call, const char *name); /* any parameter, as compact JSON */
+const char *mishap_json(const mishap_call *call,
+                        const char *name); /* any parameter, as compact JSON */
 
-/* Memory that lives as long as the call; never NULL: without memory the call ends as an INTERNAL_ERROR. */
+/* Memory that lives as long as the call; never NULL: without memory the call ends as an
+ * INTERNAL_ERROR. */
 void *mishap_call_take(mishap_call *call, size_t size);
-__attribute__((format(printf, 2, 3))) const char *mishap_call_print(mishap_call *call, const char *format, ...);
+__attribute__((format(printf, 2, 3))) const char *mishap_call_print(mishap_call *call,
+                                                                    const char *format, ...);
 
-/* What the operation answers. All return NULL, so that a handler can end with `return mishap_answer(call, …);`.
- * The last answer counts; members add up to one object. */
-mishap *mishap_answer(mishap_call *call, const char *json); /* an object or an array as JSON; NULL: nothing */
-#define mishap_answer_member(call, key, value) \
+/* What the operation answers. All return NULL, so that a handler can end with `return
+ * mishap_answer(call, …);`. The last answer counts; members add up to one object. */
+mishap *mishap_answer(mishap_call *call,
+                      const char *json); /* an object or an array as JSON; NULL: nothing */
+#define mishap_answer_member(call, key, value)                                                     \
     mishap_answer_member_value((call), mishap_text_of(key), MISHAP_VALUE(value))
 mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value);
 
@@ -99,7 +111,7 @@ int64_t mishap_call_time_left(const mishap_call *call);
 /* What the program keeps for its operations: mishap_app.state. */
 void *mishap_state(const mishap_call *call);
 
-/* -- operations ----------------------------------------------------------------------------------------------- */
+/* -- operations -------------------------------------------------------------------------------- */
 
 typedef enum mishap_danger {
     MISHAP_SAFE,        /* changes nothing */
@@ -108,7 +120,8 @@ typedef enum mishap_danger {
 } mishap_danger;
 
 typedef struct mishap_example {
-    const char *command; /* without the program's name: "users create --name Ada --email ada@example.com" */
+    const char *
+        command; /* without the program's name: "users create --name Ada --email ada@example.com" */
     const char *what;
 } mishap_example;
 
@@ -118,34 +131,38 @@ typedef struct mishap_operation {
     const mishap_param *params;
     mishap *(*run)(mishap_call *call);
 
-    const char *route;                /* "POST /users", for HTTP */
-    const mishap_code *const *raises; /* MISHAP_RAISES(NOT_FOUND, …): beyond what every operation may raise */
+    const char *route; /* "POST /users", for HTTP */
+    const mishap_code *const
+        *raises; /* MISHAP_RAISES(NOT_FOUND, …): beyond what every operation may raise */
     mishap_danger danger;
-    int timeout_ms;          /* 0: the program's default */
-    const char *description; /* some paragraphs for the manual; may be NULL */
+    int timeout_ms;                 /* 0: the program's default */
+    const char *description;        /* some paragraphs for the manual; may be NULL */
     const mishap_example *examples; /* the list ends with { 0 } */
     const char *group;              /* a heading for lists of commands; may be NULL */
 } mishap_operation;
 
 /* The codes that an operation declares: up to twelve bare names. */
 #define MISHAP_RAISES(...) ((const mishap_code *const[]){ MISHAP_EACH(__VA_ARGS__) NULL })
-#define MISHAP_EACH(...)                                                                          \
+#define MISHAP_EACH(...)                                                                           \
     MISHAP_EACH_OF(__VA_ARGS__, MISHAP_EACH_12, MISHAP_EACH_11, MISHAP_EACH_10, MISHAP_EACH_9,     \
                    MISHAP_EACH_8, MISHAP_EACH_7, MISHAP_EACH_6, MISHAP_EACH_5, MISHAP_EACH_4,      \
-                   MISHAP_EACH_3, MISHAP_EACH_2, MISHAP_EACH_1, )(__VA_ARGS__)
+                   MISHAP_EACH_3, MISHAP_EACH_2, MISHAP_EACH_1, )                                  \
+    (__VA_ARGS__)
 #define MISHAP_EACH_OF(a, b, c, d, e, f, g, h, i, j, k, l, each, ...) each
-#define MISHAP_EACH_1(code)        MISHAP_CODE_##code,
-#define MISHAP_EACH_2(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_1(__VA_ARGS__)
-#define MISHAP_EACH_3(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_2(__VA_ARGS__)
-#define MISHAP_EACH_4(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_3(__VA_ARGS__)
-#define MISHAP_EACH_5(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_4(__VA_ARGS__)
-#define MISHAP_EACH_6(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_5(__VA_ARGS__)
-#define MISHAP_EACH_7(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_6(__VA_ARGS__)
-#define MISHAP_EACH_8(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_7(__VA_ARGS__)
-#define MISHAP_EACH_9(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_8(__VA_ARGS__)
-#define MISHAP_EACH_10(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_9(__VA_ARGS__)
-#define MISHAP_EACH_11(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_10(__VA_ARGS__)
-#define MISHAP_EACH_12(code, ...)   MISHAP_CODE_##code, MISHAP_EACH_11(__VA_ARGS__)
+/* clang-format off */
+#define MISHAP_EACH_1(code) MISHAP_CODE_##code,
+#define MISHAP_EACH_2(code, ...) MISHAP_CODE_##code, MISHAP_EACH_1(__VA_ARGS__)
+#define MISHAP_EACH_3(code, ...) MISHAP_CODE_##code, MISHAP_EACH_2(__VA_ARGS__)
+#define MISHAP_EACH_4(code, ...) MISHAP_CODE_##code, MISHAP_EACH_3(__VA_ARGS__)
+#define MISHAP_EACH_5(code, ...) MISHAP_CODE_##code, MISHAP_EACH_4(__VA_ARGS__)
+#define MISHAP_EACH_6(code, ...) MISHAP_CODE_##code, MISHAP_EACH_5(__VA_ARGS__)
+#define MISHAP_EACH_7(code, ...) MISHAP_CODE_##code, MISHAP_EACH_6(__VA_ARGS__)
+#define MISHAP_EACH_8(code, ...) MISHAP_CODE_##code, MISHAP_EACH_7(__VA_ARGS__)
+#define MISHAP_EACH_9(code, ...) MISHAP_CODE_##code, MISHAP_EACH_8(__VA_ARGS__)
+#define MISHAP_EACH_10(code, ...) MISHAP_CODE_##code, MISHAP_EACH_9(__VA_ARGS__)
+#define MISHAP_EACH_11(code, ...) MISHAP_CODE_##code, MISHAP_EACH_10(__VA_ARGS__)
+#define MISHAP_EACH_12(code, ...) MISHAP_CODE_##code, MISHAP_EACH_11(__VA_ARGS__)
+/* clang-format on */
 
 /* A program: what it is called and what it can do. */
 typedef struct mishap_app {
@@ -157,7 +174,7 @@ typedef struct mishap_app {
     int timeout_ms; /* for operations that declare none; 0: 30 seconds */
 } mishap_app;
 
-/* -- checking by itself ---------------------------------------------------------------------------------------- */
+/* -- checking by itself ------------------------------------------------------------------------ */
 
 /*
  * The rule checks over a JSON object, as a list of calls that collects every failure:
@@ -171,13 +188,15 @@ typedef struct mishap_app {
  */
 typedef struct mishap_validation_of mishap_validation_of;
 mishap_validation_of *mishap_validate(const char *json, size_t length);
-void mishap_require_fields(mishap_validation_of *v, const char *field, ...) __attribute__((sentinel));
+void mishap_require_fields(mishap_validation_of *v, const char *field, ...)
+    __attribute__((sentinel));
 void mishap_require_type(mishap_validation_of *v, const char *field, mishap_type_of_param type);
 void mishap_require_length(mishap_validation_of *v, const char *field, size_t min, size_t max);
 void mishap_require_range(mishap_validation_of *v, const char *field, double min, double max);
 void mishap_require_pattern(mishap_validation_of *v, const char *field, const char *pattern);
 
-/* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no JSON object. Frees `v`. */
+/* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no
+ * JSON object. Frees `v`. */
 mishap *mishap_validated(mishap_validation_of *v);
 
 #endif

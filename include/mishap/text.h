@@ -1,8 +1,8 @@
 /*
  * Text with its length, and the buffer that text is written into.
  *
- * Text is never assumed to end with a NUL byte, though all text that a mishap keeps has one after its end, so
- * that `data` can be handed to printf.
+ * Text is never assumed to end with a NUL byte, though all text that a mishap keeps has one after
+ * its end, so that `data` can be handed to printf.
  */
 #ifndef MISHAP_TEXT_H
 #define MISHAP_TEXT_H
@@ -17,7 +17,10 @@ typedef struct mishap_text {
 } mishap_text;
 
 /* The text of a string literal, in constant expressions too. */
-#define MISHAP_TEXT(literal) { "" literal, sizeof(literal) - 1 }
+#define MISHAP_TEXT(literal)                                                                       \
+    {                                                                                              \
+        "" literal, sizeof(literal) - 1                                                            \
+    }
 
 /* The text of a C string; no text for NULL. */
 static inline mishap_text mishap_text_of(const char *string)
@@ -31,8 +34,8 @@ static inline bool mishap_text_equal(mishap_text a, mishap_text b)
 }
 
 /*
- * A growing run of bytes with one owner. When memory runs out it stops taking bytes and remembers that it
- * `failed`, so a writer checks once, at the end.
+ * A growing run of bytes with one owner. When memory runs out it stops taking bytes and remembers
+ * that it `failed`, so a writer checks once, at the end.
  */
 typedef struct mishap_buffer {
     char *data;
@@ -42,7 +45,8 @@ typedef struct mishap_buffer {
     bool failed;
 } mishap_buffer;
 
-/* Start empty, in `storage` of `size` bytes as long as that is enough (NULL and 0: on the heap at once). */
+/* Start empty, in `storage` of `size` bytes as long as that is enough (NULL and 0: on the heap at
+ * once). */
 void mishap_buffer_init(mishap_buffer *buffer, void *storage, size_t size);
 
 /* Forget the content, keep the memory. */

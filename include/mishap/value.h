@@ -75,27 +75,27 @@ static inline mishap_value mishap_value_itself(mishap_value value)
     return value;
 }
 
-/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17 the words true and false are
- * numbers; a variable of type bool, or (bool)true, is a truth value. */
-#define MISHAP_VALUE(x)                                                                                      \
-    _Generic((x),                                                                                            \
-        bool: mishap_value_of_bool,                                                                          \
-        char: mishap_value_of_int,                                                                           \
-        signed char: mishap_value_of_int,                                                                    \
-        short: mishap_value_of_int,                                                                          \
-        int: mishap_value_of_int,                                                                            \
-        long: mishap_value_of_int,                                                                           \
-        long long: mishap_value_of_int,                                                                      \
-        unsigned char: mishap_value_of_uint,                                                                 \
-        unsigned short: mishap_value_of_uint,                                                                \
-        unsigned int: mishap_value_of_uint,                                                                  \
-        unsigned long: mishap_value_of_uint,                                                                 \
-        unsigned long long: mishap_value_of_uint,                                                            \
-        float: mishap_value_of_real,                                                                         \
-        double: mishap_value_of_real,                                                                        \
-        char *: mishap_value_of_string,                                                                      \
-        const char *: mishap_value_of_string,                                                                \
-        mishap_text: mishap_value_of_text,                                                                   \
+/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17 the
+ * words true and false are numbers; a variable of type bool, or (bool)true, is a truth value. */
+#define MISHAP_VALUE(x)                                                                            \
+    _Generic((x),                                                                                  \
+        bool: mishap_value_of_bool,                                                                \
+        char: mishap_value_of_int,                                                                 \
+        signed char: mishap_value_of_int,                                                          \
+        short: mishap_value_of_int,                                                                \
+        int: mishap_value_of_int,                                                                  \
+        long: mishap_value_of_int,                                                                 \
+        long long: mishap_value_of_int,                                                            \
+        unsigned char: mishap_value_of_uint,                                                       \
+        unsigned short: mishap_value_of_uint,                                                      \
+        unsigned int: mishap_value_of_uint,                                                        \
+        unsigned long: mishap_value_of_uint,                                                       \
+        unsigned long long: mishap_value_of_uint,                                                  \
+        float: mishap_value_of_real,                                                               \
+        double: mishap_value_of_real,                                                              \
+        char *: mishap_value_of_string,                                                            \
+        const char *: mishap_value_of_string,                                                      \
+        mishap_text: mishap_value_of_text,                                                         \
         mishap_value: mishap_value_itself)(x)
 
 #endif

@@ -49,7 +49,10 @@ static bool grow(mishap_arena *arena, size_t size)
 /* How many bytes to skip so that a piece of this size is aligned for any type that fits in it. */
 static size_t gap(const char *next, size_t size)
 {
-    size_t mask = size >= sizeof(void *) ? alignof(max_align_t) - 1 : size >= 4 ? 3 : size >= 2 ? 1 : 0;
+    size_t mask = size >= sizeof(void *) ? alignof(max_align_t) - 1
+                  : size >= 4            ? 3
+                  : size >= 2            ? 1
+                                         : 0;
     return -(uintptr_t)next & mask;
 }
 
@@ -68,7 +71,8 @@ void *mishap_arena_take(mishap_arena *arena, size_t size)
 
 mishap_text mishap_arena_copy(mishap_arena *arena, mishap_text text)
 {
-    /* Text needs no alignment, so it is packed: short field names are most of what an arena holds. */
+    /* Text needs no alignment, so it is packed: short field names are most of what an arena holds.
+     */
     if (text.length == SIZE_MAX)
         return (mishap_text){ NULL, 0 };
     char *copy = arena->next;

@@ -1,8 +1,9 @@
 /*
  * An arena: memory that is taken piece by piece and given back all at once.
  *
- * It starts in a piece of memory that its owner brings, often the tail of the owner's own block, and takes
- * further blocks from the heap, each twice as large as the one before. Pieces are aligned for any type.
+ * It starts in a piece of memory that its owner brings, often the tail of the owner's own block,
+ * and takes further blocks from the heap, each twice as large as the one before. Pieces are aligned
+ * for any type.
  */
 #ifndef MISHAP_BASE_ARENA_H
 #define MISHAP_BASE_ARENA_H
@@ -25,7 +26,8 @@ void mishap_arena_release(mishap_arena *arena);
 /* `size` bytes that are not cleared, or NULL when there is no memory. */
 void *mishap_arena_take(mishap_arena *arena, size_t size);
 
-/* Where the next text would go if it fits in what is there; NULL if it does not. Nothing is taken. */
+/* Where the next text would go if it fits in what is there; NULL if it does not. Nothing is taken.
+ */
 static inline char *mishap_arena_room(const mishap_arena *arena, size_t size)
 {
     return size <= (size_t)(arena->end - arena->next) ? arena->next : NULL;

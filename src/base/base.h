@@ -1,8 +1,8 @@
 /*
  * src/base: what the rest of the house is built of. Memory, bytes, text, JSON, ids, time.
  *
- * Nothing here knows what a failure is. A function that can fail for lack of memory says so with NULL or
- * false, or leaves the mark `failed` in a buffer.
+ * Nothing here knows what a failure is. A function that can fail for lack of memory says so with
+ * NULL or false, or leaves the mark `failed` in a buffer.
  */
 #ifndef MISHAP_BASE_H
 #define MISHAP_BASE_H

@@ -36,7 +36,8 @@ bool mishap_buffer_grow(mishap_buffer *buffer, size_t more)
     size_t capacity = buffer->capacity > FIRST_CAPACITY ? buffer->capacity : FIRST_CAPACITY;
     while (capacity < buffer->length + more)
         capacity *= 2;
-    char *data = buffer->on_heap ? mishap_resize(buffer->data, capacity) : mishap_allocate(capacity);
+    char *data = buffer->on_heap ? mishap_resize(buffer->data, capacity)
+                                 : mishap_allocate(capacity);
     if (!data)
         goto failed;
     if (!buffer->on_heap && buffer->length)
@@ -95,7 +96,8 @@ void mishap_buffer_put_real(mishap_buffer *buffer, double number)
         return;
     }
     char printed[64];
-    /* Fifteen digits give any shorter number back as it was, except below DBL_MIN, where fewer are left. */
+    /* Fifteen digits give any shorter number back as it was, except below DBL_MIN, where fewer are
+     * left. */
     for (int precision = fabs(number) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(printed, sizeof printed, "%.*g", precision, number);
         if (strtod(printed, NULL) == number)

@@ -1,6 +1,6 @@
 /*
- * Writing into a mishap_buffer (mishap/text.h). The short paths are inline: a rendering is made of some forty
- * small pieces, and most of them fit in what is already there.
+ * Writing into a mishap_buffer (mishap/text.h). The short paths are inline: a rendering is made of
+ * some forty small pieces, and most of them fit in what is already there.
  */
 #ifndef MISHAP_BASE_BUFFER_H
 #define MISHAP_BASE_BUFFER_H
@@ -38,8 +38,9 @@ static inline void mishap_buffer_put_char(mishap_buffer *buffer, char c)
 
 #define MISHAP_PUT(buffer, literal) mishap_buffer_put((buffer), "" literal, sizeof(literal) - 1)
 
-/* Decimal numbers. A real number is the shortest that reads back the same, always with a point or an
- * exponent, whatever the locale; infinities and not-a-number, which JSON has no word for, become null. */
+/* Decimal numbers. A real number is the shortest that reads back the same, always with a point or
+ * an exponent, whatever the locale; infinities and not-a-number, which JSON has no word for, become
+ * null. */
 void mishap_buffer_put_int(mishap_buffer *buffer, int64_t number);
 void mishap_buffer_put_uint(mishap_buffer *buffer, uint64_t number);
 void mishap_buffer_put_real(mishap_buffer *buffer, double number);

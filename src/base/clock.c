@@ -17,8 +17,9 @@ int64_t mishap_clock_monotonic_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The calendar day that is so many days after 1970-01-01, by counting eras of 400 years from a 1st of March. The C library
- * could do it too, but reads the time zone of the machine before it does. */
+/* The calendar day that is so many days after 1970-01-01, by counting eras of 400 years from a 1st
+ * of March. The C library could do it too, but reads the time zone of the machine before it does.
+ */
 static void civil(int64_t days, int *year, int *month, int *day)
 {
     days += 719468; /* from 0000-03-01 */
@@ -39,7 +40,8 @@ void mishap_clock_put_timestamp(mishap_buffer *buffer, int64_t milliseconds)
     int year, month, day;
     char printed[64];
     civil(days, &year, &month, &day);
-    int length = snprintf(printed, sizeof printed, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year, month, day,
-                          (int)(rest / 3600000), (int)(rest / 60000 % 60), (int)(rest / 1000 % 60), (int)(rest % 1000));
+    int length = snprintf(printed, sizeof printed, "%04d-%02d-%02dT%02d:%02d:%02d.%03dZ", year,
+                          month, day, (int)(rest / 3600000), (int)(rest / 60000 % 60),
+                          (int)(rest / 1000 % 60), (int)(rest % 1000));
     mishap_buffer_put(buffer, printed, (size_t)length);
 }

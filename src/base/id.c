@@ -9,8 +9,9 @@
 #include "base/clock.h"
 
 /*
- * Random bytes are fetched from the kernel for many ids at a time, each thread its own. After a fork the child
- * must not use up the bytes that its parent also has, so a fork makes every pool of the child stale.
+ * Random bytes are fetched from the kernel for many ids at a time, each thread its own. After a
+ * fork the child must not use up the bytes that its parent also has, so a fork makes every pool of
+ * the child stale.
  */
 enum { RANDOM_PER_ID = 10, POOL_SIZE = 64 * RANDOM_PER_ID };
 
@@ -36,7 +37,8 @@ static void random_bytes(unsigned char *bytes)
     pthread_once(&watch_once, watch_forks);
     unsigned now = atomic_load_explicit(&forks, memory_order_relaxed);
     if (left == 0 || filled_after != now) {
-        /* The kernel gives up to 256 bytes at once and uninterrupted, so the pool is filled in pieces. */
+        /* The kernel gives up to 256 bytes at once and uninterrupted, so the pool is filled in
+         * pieces. */
         for (size_t have = 0; have < POOL_SIZE;) {
             ssize_t got = getrandom(pool + have, POOL_SIZE - have, 0);
             if (got > 0)

@@ -9,7 +9,7 @@ enum { POOLED = 64 * 1024 };
 
 static const yyjson_read_flag flags = YYJSON_READ_BIGNUM_AS_RAW;
 
-/* -- reading -------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 static void *take(void *state, size_t size)
 {
@@ -64,7 +64,9 @@ static int code_unit(const char *at, const char *end)
     int unit = 0;
     for (int i = 2; i < 6; i++) {
         char c = at[i];
-        int digit = c >= '0' && c <= '9' ? c - '0' : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10 : -1;
+        int digit = c >= '0' && c <= '9'                 ? c - '0'
+                    : (c | 32) >= 'a' && (c | 32) <= 'f' ? (c | 32) - 'a' + 10
+                                                         : -1;
         if (digit < 0)
             return -1;
         unit = unit * 16 + digit;
@@ -73,8 +75,9 @@ static int code_unit(const char *at, const char *end)
 }
 
 /*
- * Replace each \uD800…\uDFFF that is not part of a pair by \ufffd, which has the same length, so that places stay
- * what they were. Returns the offset of the first one, or `length` if there was none.
+ * Replace each \uD800…\uDFFF that is not part of a pair by \ufffd, which has the same length, so
+ * that places stay what they were. Returns the offset of the first one, or `length` if there was
+ * none.
  */
 static size_t mend_surrogates(char *text, size_t length)
 {
@@ -121,7 +124,8 @@ static bool read_once(mishap_json_reader *reader, mishap_text text, yyjson_read_
     /* yyjson writes to the text only when told that it may. */
     char *start = (char *)(uintptr_t)text.data;
     reader->document = yyjson_read_opts(start, text.length, flags, &memory, error);
-    /* The pool is enough for what is JSON; brackets that nobody closes take more before they are refused. */
+    /* The pool is enough for what is JSON; brackets that nobody closes take more before they are
+     * refused. */
     if (!reader->document && pooled && error->code == YYJSON_READ_ERROR_MEMORY_ALLOCATION)
         reader->document = yyjson_read_opts(start, text.length, flags, &heap, error);
     reader->root = yyjson_doc_get_root(reader->document);
@@ -144,7 +148,8 @@ bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
             memcpy(reader->mended, text.data, text.length);
             first = mend_surrogates(reader->mended, text.length);
         }
-        if (first < text.length && read_once(reader, (mishap_text){ reader->mended, text.length }, &second)) {
+        if (first < text.length &&
+            read_once(reader, (mishap_text){ reader->mended, text.length }, &second)) {
             reader->flaw = MISHAP_JSON_LONE_SURROGATE;
             reader->problem = "half of a surrogate pair";
             place_of(text, first, &reader->line, &reader->column);
@@ -188,10 +193,12 @@ static const char *skip_scalar(const char *at, const char *end)
 }
 
 /*
- * yyjson keeps keys and values in one array, in the order in which they stand in the text. So the value's place in the
- * array says how many tokens come before it: brackets that open, strings, numbers and words.
+ * yyjson keeps keys and values in one array, in the order in which they stand in the text. So the
+ * value's place in the array says how many tokens come before it: brackets that open, strings,
+ * numbers and words.
  */
-void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line, size_t *column)
+void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line,
+                        size_t *column)
 {
     const char *at = text.data, *end = text.data + text.length;
     for (ptrdiff_t before = value - root; at < end; before--) {
@@ -204,7 +211,7 @@ void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, s
     place_of(text, (size_t)(at - text.data), line, column);
 }
 
-/* -- the checks that yyjson leaves to us ---------------------------------------------------------------------- */
+/* -- the checks that yyjson leaves to us ------------------------------------------------------- */
 
 struct walk {
     const mishap_json_visitor *visitor;
@@ -215,8 +222,8 @@ struct walk {
 
 static void step_key(struct walk *walk, yyjson_val *key)
 {
-    walk->path.steps[walk->path.depth - 1].key =
-        (mishap_text){ unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key) };
+    walk->path.steps[walk->path.depth - 1].key = (mishap_text){ unsafe_yyjson_get_str(key),
+                                                                unsafe_yyjson_get_len(key) };
 }
 
 static void step_index(struct walk *walk, size_t index)
@@ -232,22 +239,26 @@ static void report(struct walk *walk, mishap_json_flaw flaw)
 /* Shortest first, then by bytes: all that matters is that the same keys meet. */
 static int compare_keys(const void *a, const void *b)
 {
-    mishap_text x = mishap_json_text(*(yyjson_val *const *)a), y = mishap_json_text(*(yyjson_val *const *)b);
+    mishap_text x = mishap_json_text(*(yyjson_val *const *)a),
+                y = mishap_json_text(*(yyjson_val *const *)b);
     if (x.length != y.length)
         return x.length < y.length ? -1 : 1;
     int order = memcmp(x.data, y.data, x.length);
-    /* Equal keys stay in the order of the document, so that the later one is the one that is named. */
+    /* Equal keys stay in the order of the document, so that the later one is the one that is named.
+     */
     yyjson_val *first = *(yyjson_val *const *)a, *second = *(yyjson_val *const *)b;
     return order ? order : (first > second) - (first < second);
 }
 
-/* One of 64 bits, by length and two letters: keys of which each has a bit of its own are all different. */
+/* One of 64 bits, by length and two letters: keys of which each has a bit of its own are all
+ * different. */
 static uint64_t key_bit(yyjson_val *key)
 {
     const char *name = unsafe_yyjson_get_str(key);
     size_t length = unsafe_yyjson_get_len(key);
     size_t last = length ? length - 1 : 0;
-    return UINT64_C(1) << ((length * 5 + (unsigned char)name[0] * 3u + (unsigned char)name[last]) & 63);
+    return UINT64_C(1) << ((length * 5 + (unsigned char)name[0] * 3u + (unsigned char)name[last]) &
+                           63);
 }
 
 /* The keys are sorted, so that no document makes this slow, and equal ones stand side by side. */
@@ -260,7 +271,8 @@ static void find_duplicates(struct walk *walk, yyjson_val *object)
         report(walk, MISHAP_JSON_NO_MEMORY);
         return;
     }
-    MISHAP_JSON_MEMBERS(object, index, count, key, value) keys[index] = key;
+    MISHAP_JSON_MEMBERS (object, index, count, key, value)
+        keys[index] = key;
     qsort(keys, count, sizeof *keys, compare_keys);
     for (size_t i = 1; i < count; i++) {
         if (mishap_text_equal(mishap_json_text(keys[i - 1]), mishap_json_text(keys[i]))) {
@@ -290,16 +302,15 @@ static void inspect(struct walk *walk, yyjson_val *value)
     step_index(walk, 0);
     if (yyjson_is_obj(value)) {
         find_duplicates(walk, value);
-        MISHAP_JSON_MEMBERS(value, index, count, key, item)
-        {
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
             step_key(walk, key);
-            if (walk->may_have_nul && memchr(unsafe_yyjson_get_str(key), 0, unsafe_yyjson_get_len(key)))
+            if (walk->may_have_nul &&
+                memchr(unsafe_yyjson_get_str(key), 0, unsafe_yyjson_get_len(key)))
                 report(walk, MISHAP_JSON_NUL_IN_KEY);
             inspect(walk, item);
         }
     } else {
-        MISHAP_JSON_ITEMS(value, index, count, item)
-        {
+        MISHAP_JSON_ITEMS (value, index, count, item) {
             step_index(walk, index);
             inspect(walk, item);
         }
@@ -326,14 +337,14 @@ static bool suspect(const mishap_json_visitor *visitor, yyjson_val *value, yyjso
            visitor->suspect(mishap_json_text(value), key ? mishap_json_text(key) : no_name);
 }
 
-/* Nothing is to be said of what stands in this object: each key has a bit of its own, and no string is suspect. */
+/* Nothing is to be said of what stands in this object: each key has a bit of its own, and no string
+ * is suspect. */
 static bool sound_object(const mishap_json_visitor *visitor, yyjson_val *object)
 {
     size_t index, count;
     yyjson_val *key, *value;
     uint64_t seen = 0;
-    MISHAP_JSON_MEMBERS(object, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         uint64_t bit = key_bit(key);
         if (seen & bit || suspect(visitor, value, key))
             return false;
@@ -346,8 +357,7 @@ static bool sound_array(const mishap_json_visitor *visitor, yyjson_val *array)
 {
     size_t index, count;
     yyjson_val *value;
-    MISHAP_JSON_ITEMS(array, index, count, value)
-    {
+    MISHAP_JSON_ITEMS (array, index, count, value) {
         if (suspect(visitor, value, NULL))
             return false;
     }
@@ -355,8 +365,9 @@ static bool sound_array(const mishap_json_visitor *visitor, yyjson_val *array)
 }
 
 /*
- * Most documents have no flaw. One pass over all values, which lie in one array in the order of the document, tells that
- * without following the way to each: true if there is nothing to report, false if only a walk can tell.
+ * Most documents have no flaw. One pass over all values, which lie in one array in the order of the
+ * document, tells that without following the way to each: true if there is nothing to report, false
+ * if only a walk can tell.
  */
 static bool surely_sound(const mishap_json_reader *reader, const mishap_json_visitor *visitor)
 {
@@ -364,8 +375,9 @@ static bool surely_sound(const mishap_json_reader *reader, const mishap_json_vis
     if (count > MISHAP_JSON_MAX_DEPTH) /* else nothing can be nested too deep */
         return false;
     for (yyjson_val *value = reader->root, *end = value + count; value < end; value++) {
-        if (unsafe_yyjson_is_obj(value) ? !sound_object(visitor, value)
-                                        : unsafe_yyjson_is_arr(value) && !sound_array(visitor, value))
+        if (unsafe_yyjson_is_obj(value)
+                ? !sound_object(visitor, value)
+                : unsafe_yyjson_is_arr(value) && !sound_array(visitor, value))
             return false;
     }
     return !suspect(visitor, reader->root, NULL);

@@ -1,9 +1,10 @@
 /*
  * JSON reading: yyjson, and the checks that it leaves to us.
  *
- * yyjson takes what RFC 8259 calls JSON. Some of that is legal and still dangerous, since two readers can see
- * two different documents in it: the same key twice in an object, a NUL inside a key, nesting without end.
- * mishap_json_inspect() finds all of those. Integers beyond 64 bits are kept as the text of their digits.
+ * yyjson takes what RFC 8259 calls JSON. Some of that is legal and still dangerous, since two
+ * readers can see two different documents in it: the same key twice in an object, a NUL inside a
+ * key, nesting without end. mishap_json_inspect() finds all of those. Integers beyond 64 bits are
+ * kept as the text of their digits.
  */
 #ifndef MISHAP_BASE_JSON_READ_H
 #define MISHAP_BASE_JSON_READ_H
@@ -25,7 +26,8 @@ typedef enum mishap_json_flaw {
     MISHAP_JSON_TOO_DEEP,
 } mishap_json_flaw;
 
-/* The way from the root to a value, kept while walking, written out only when something is to be said. */
+/* The way from the root to a value, kept while walking, written out only when something is to be
+ * said. */
 typedef struct mishap_json_path {
     size_t depth;
     struct mishap_json_step {
@@ -44,7 +46,7 @@ typedef struct mishap_json_reader {
     void *pool; /* its own, for larger ones */
     size_t pool_size;
     mishap_text text; /* the document that was read */
-    char *mended; /* a copy of the document whose lone surrogates were replaced */
+    char *mended;     /* a copy of the document whose lone surrogates were replaced */
     yyjson_doc *document;
     yyjson_val *root;
 
@@ -54,16 +56,23 @@ typedef struct mishap_json_reader {
     size_t line, column; /* counted from 1, columns in bytes */
 } mishap_json_reader;
 
-/* A reader that takes all its memory from the heap, and one that reads documents of a few hundred bytes without: `array`
- * is an array of the caller's, best of MISHAP_JSON_STORAGE bytes. */
-#define MISHAP_JSON_READER          { 0 }
-#define MISHAP_JSON_READER_IN(array) { .storage = (array), .storage_size = sizeof(array) }
+/* A reader that takes all its memory from the heap, and one that reads documents of a few hundred
+ * bytes without: `array` is an array of the caller's, best of MISHAP_JSON_STORAGE bytes. */
+#define MISHAP_JSON_READER                                                                         \
+    {                                                                                              \
+        0                                                                                          \
+    }
+#define MISHAP_JSON_READER_IN(array)                                                               \
+    {                                                                                              \
+        .storage = (array), .storage_size = sizeof(array)                                          \
+    }
 enum { MISHAP_JSON_STORAGE = 6144 };
 
 /*
- * Read a document: `root` is set and stays valid until the next read or release. False, with flaw, problem, line
- * and column set, if it is not JSON or there is no memory. A lone surrogate is no reason to refuse: it is read as
- * U+FFFD and leaves the flaw MISHAP_JSON_LONE_SURROGATE with its place.
+ * Read a document: `root` is set and stays valid until the next read or release. False, with flaw,
+ * problem, line and column set, if it is not JSON or there is no memory. A lone surrogate is no
+ * reason to refuse: it is read as U+FFFD and leaves the flaw MISHAP_JSON_LONE_SURROGATE with its
+ * place.
  */
 bool mishap_json_read(mishap_json_reader *reader, mishap_text text);
 void mishap_json_reader_release(mishap_json_reader *reader);
@@ -72,8 +81,8 @@ void mishap_json_reader_release(mishap_json_reader *reader);
 typedef struct mishap_json_visitor {
     void (*flaw)(void *state, mishap_json_flaw flaw, const mishap_json_path *path);
 
-    /* Called for every string; may be NULL. The walk is left out if no string is suspect, which is asked beforehand of
-     * each string and, if it is a member, its key. */
+    /* Called for every string; may be NULL. The walk is left out if no string is suspect, which is
+     * asked beforehand of each string and, if it is a member, its key. */
     void (*string)(void *state, yyjson_val *string, const mishap_json_path *path);
     bool (*suspect)(mishap_text string, mishap_text key);
     void *state;
@@ -90,8 +99,10 @@ static inline mishap_text mishap_json_text(yyjson_val *value)
                : (mishap_text){ NULL, 0 };
 }
 
-/* Where in the text a value of the document that was read from it stands: line and column from 1. */
-void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line, size_t *column);
+/* Where in the text a value of the document that was read from it stands: line and column from 1.
+ */
+void mishap_json_locate(mishap_text text, yyjson_val *root, yyjson_val *value, size_t *line,
+                        size_t *column);
 
 /* A string, number, boolean or null; for anything else no value. It points into the document. */
 static inline mishap_value mishap_json_scalar(yyjson_val *value)
@@ -113,19 +124,21 @@ static inline mishap_value mishap_json_scalar(yyjson_val *value)
     }
 }
 
-/* The members of an object and the items of an array, in order; none if it is NULL or something else. */
-#define MISHAP_JSON_MEMBERS(object, index, count, key, value)                                        \
-    for ((index) = 0, (count) = yyjson_obj_size(object),                                             \
-        (key) = (count) ? unsafe_yyjson_get_first(object) : NULL, (value) = (count) ? (key) + 1 : NULL; \
+/* The members of an object and the items of an array, in order; none if it is NULL or something
+ * else. */
+#define MISHAP_JSON_MEMBERS(object, index, count, key, value)                                      \
+    for ((index) = 0, (count) = yyjson_obj_size(object),                                           \
+        (key) = (count) ? unsafe_yyjson_get_first(object) : NULL,                                  \
+        (value) = (count) ? (key) + 1 : NULL;                                                      \
          (index) < (count); (index)++, (key) = unsafe_yyjson_get_next(value), (value) = (key) + 1)
-#define MISHAP_JSON_ITEMS(array, index, count, item)                                                 \
-    for ((index) = 0, (count) = yyjson_arr_size(array),                                              \
-        (item) = (count) ? unsafe_yyjson_get_first(array) : NULL;                                    \
+#define MISHAP_JSON_ITEMS(array, index, count, item)                                               \
+    for ((index) = 0, (count) = yyjson_arr_size(array),                                            \
+        (item) = (count) ? unsafe_yyjson_get_first(array) : NULL;                                  \
          (index) < (count); (index)++, (item) = unsafe_yyjson_get_next(item))
 
 /* True if the object has this very member name at this place of a foreach. */
-#define MISHAP_JSON_IS(key, literal)                      \
-    (unsafe_yyjson_get_len(key) == sizeof(literal) - 1 && \
+#define MISHAP_JSON_IS(key, literal)                                                               \
+    (unsafe_yyjson_get_len(key) == sizeof(literal) - 1 &&                                          \
      memcmp(unsafe_yyjson_get_str(key), (literal), sizeof(literal) - 1) == 0)
 
 #endif

@@ -2,10 +2,10 @@
 
 #include "base/json_read.h"
 
-/* What JSON wants escaped: quotation mark, backslash, control characters. DEL is escaped too: it is legal, but
- * terminals act on it. */
+/* What JSON wants escaped: quotation mark, backslash, control characters. DEL is escaped too: it is
+ * legal, but terminals act on it. */
 static const char escapes[256] = {
-    [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',   ['\n'] = 'n', [11] = 'u',  ['\f'] = 'f',
+    [0 ... 7] = 'u', ['\b'] = 'b', ['\t'] = 't',  ['\n'] = 'n', [11] = 'u',        ['\f'] = 'f',
     ['\r'] = 'r',    ['"'] = '"',  ['\\'] = '\\', [127] = 'u',  [14 ... 31] = 'u',
 };
 
@@ -17,9 +17,9 @@ static void put_escape(mishap_buffer *buffer, unsigned char c)
 }
 
 /*
- * Is there a byte among the eight that needs an escape? One below 0x20, or equal to one of the three others, leaves its
- * high bit in the mask. Bytes of longer characters have that bit themselves; the last line lets them through, for they are
- * never escaped.
+ * Is there a byte among the eight that needs an escape? One below 0x20, or equal to one of the
+ * three others, leaves its high bit in the mask. Bytes of longer characters have that bit
+ * themselves; the last line lets them through, for they are never escaped.
  */
 static bool word_needs_escape(uint64_t word)
 {
@@ -29,7 +29,8 @@ static bool word_needs_escape(uint64_t word)
     return (mask & ~word & high) != 0;
 }
 
-/* Copy up to the first byte that needs an escape, and say how many that are. The last eight bytes may overlap. */
+/* Copy up to the first byte that needs an escape, and say how many that are. The last eight bytes
+ * may overlap. */
 static size_t copy_clean(char *to, const char *from, size_t length)
 {
     size_t done = 0;
@@ -136,7 +137,6 @@ void mishap_json_bare(mishap_buffer *buffer, const mishap_value *value)
     }
 }
 
-
 void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
 {
     size_t index, count;
@@ -144,8 +144,7 @@ void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
     switch (yyjson_get_type(value)) {
     case YYJSON_TYPE_OBJ:
         mishap_json_open(buffer, '{');
-        MISHAP_JSON_MEMBERS(value, index, count, key, item)
-        {
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
             mishap_json_key(buffer, mishap_json_text(key));
             mishap_json_copy(buffer, item);
         }
@@ -153,7 +152,8 @@ void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
         break;
     case YYJSON_TYPE_ARR:
         mishap_json_open(buffer, '[');
-        MISHAP_JSON_ITEMS(value, index, count, item) mishap_json_copy(buffer, item);
+        MISHAP_JSON_ITEMS (value, index, count, item)
+            mishap_json_copy(buffer, item);
         mishap_json_close(buffer, ']');
         break;
     case YYJSON_TYPE_RAW:

@@ -1,9 +1,9 @@
 /*
  * JSON writing, straight into a buffer.
  *
- * There is no writer object and no stack: whether a comma is due shows in the last byte written. After '{', '['
- * and ':' none is; every complete value ends in another byte. A document therefore starts in an empty buffer or
- * after a line feed.
+ * There is no writer object and no stack: whether a comma is due shows in the last byte written.
+ * After '{', '[' and ':' none is; every complete value ends in another byte. A document therefore
+ * starts in an empty buffer or after a line feed.
  */
 #ifndef MISHAP_BASE_JSON_WRITE_H
 #define MISHAP_BASE_JSON_WRITE_H
@@ -37,7 +37,7 @@ static inline void mishap_json_close(mishap_buffer *buffer, char bracket)
 }
 
 /* The key of the next member: a literal that needs no escape, or any text. */
-#define MISHAP_JSON_KEY(buffer, literal) \
+#define MISHAP_JSON_KEY(buffer, literal)                                                           \
     mishap_json_quoted_key((buffer), ",\"" literal "\":", sizeof(literal) + 3)
 static inline void mishap_json_quoted_key(mishap_buffer *buffer, const char *key, size_t length)
 {
@@ -60,12 +60,12 @@ void mishap_json_bare(mishap_buffer *buffer, const mishap_value *value);
 void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value);
 
 /* A member with text, left out where there is none. */
-#define MISHAP_JSON_TEXT_MEMBER(buffer, literal, text)   \
-    do {                                                 \
-        if ((text).length) {                             \
-            MISHAP_JSON_KEY((buffer), literal);          \
-            mishap_json_string((buffer), (text));        \
-        }                                                \
+#define MISHAP_JSON_TEXT_MEMBER(buffer, literal, text)                                             \
+    do {                                                                                           \
+        if ((text).length) {                                                                       \
+            MISHAP_JSON_KEY((buffer), literal);                                                    \
+            mishap_json_string((buffer), (text));                                                  \
+        }                                                                                          \
     } while (0)
 
 #endif

@@ -4,7 +4,8 @@
 
 #include "mishap/text.h"
 
-/* An absolute URL: a scheme, a colon, something behind it, and no character that a URL cannot have. */
+/* An absolute URL: a scheme, a colon, something behind it, and no character that a URL cannot have.
+ */
 bool mishap_url_valid(mishap_text url);
 
 #endif

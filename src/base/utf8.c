@@ -9,7 +9,12 @@ enum { REPLACEMENT_LENGTH = sizeof replacement - 1 };
 static size_t character(const unsigned char *at, const unsigned char *end)
 {
     unsigned char lead = at[0];
-    size_t length = lead < 0x80 ? 1 : lead < 0xC2 ? 0 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : lead < 0xF5 ? 4 : 0;
+    size_t length = lead < 0x80   ? 1
+                    : lead < 0xC2 ? 0
+                    : lead < 0xE0 ? 2
+                    : lead < 0xF0 ? 3
+                    : lead < 0xF5 ? 4
+                                  : 0;
     if (length > (size_t)(end - at))
         return 0;
     for (size_t i = 1; i < length; i++)
@@ -34,7 +39,8 @@ static bool plain_word(const char *at)
     return ((word | (word - low)) & high) == 0;
 }
 
-/* Copy text as long as it is plain: true if all of it is. Eight bytes at a time; the last eight may overlap. */
+/* Copy text as long as it is plain: true if all of it is. Eight bytes at a time; the last eight may
+ * overlap. */
 static bool copy_plain(char *to, mishap_text text)
 {
     size_t done = 0;

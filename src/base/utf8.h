@@ -12,8 +12,8 @@
 size_t mishap_utf8_valid_length(mishap_text text);
 
 /*
- * A copy in the arena that is valid UTF-8 without NUL: each byte that breaks it becomes U+FFFD, and so does each
- * NUL, for which C strings have no room. Text without data when there is no memory.
+ * A copy in the arena that is valid UTF-8 without NUL: each byte that breaks it becomes U+FFFD, and
+ * so does each NUL, for which C strings have no room. Text without data when there is no memory.
  */
 mishap_text mishap_utf8_clean(mishap_arena *arena, mishap_text text);
 

@@ -45,8 +45,7 @@ static mishap *read(const mishap_source *source, mishap **out)
     size_t index, count;
     yyjson_val *key, *value, *error = NULL, *code = NULL;
     yyjson_val *category = NULL, *retriable = NULL, *details = NULL;
-    MISHAP_JSON_MEMBERS(source->root, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (source->root, index, count, key, value) {
         if (MISHAP_JSON_IS(key, "error"))
             error = value;
         else if (MISHAP_JSON_IS(key, "code"))

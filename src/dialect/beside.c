@@ -37,9 +37,10 @@ static bool is_taken(mishap_text key, mishap_fixed_names fixed)
     return find_extra(key) || is_fixed(key, fixed);
 }
 
-/* -- writing -------------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
-static void put_told(mishap_buffer *b, const mishap_public *told, mishap_fixed_names fixed, bool taken)
+static void put_told(mishap_buffer *b, const mishap_public *told, mishap_fixed_names fixed,
+                     bool taken)
 {
     for (const mishap_member *member = told->context; member; member = member->next) {
         if (is_taken(member->key, fixed) == taken) {
@@ -76,13 +77,16 @@ static bool own_advice(const mishap_public *told)
 
 bool mishap_has_beside(const mishap_public *told, const mishap_code *row)
 {
-    return told->context || told->fields || own_advice(told) || told->cause.length || told->incident.length ||
-           own(told->suggestion, row->suggestion).length || own(told->docs_url, row->docs_url).length;
+    return told->context || told->fields || own_advice(told) || told->cause.length ||
+           told->incident.length || own(told->suggestion, row->suggestion).length ||
+           own(told->docs_url, row->docs_url).length;
 }
 
-void mishap_put_beside(mishap_buffer *b, const mishap_public *told, const mishap_code *row, mishap_fixed_names fixed)
+void mishap_put_beside(mishap_buffer *b, const mishap_public *told, const mishap_code *row,
+                       mishap_fixed_names fixed)
 {
-    mishap_text suggestion = own(told->suggestion, row->suggestion), docs_url = own(told->docs_url, row->docs_url);
+    mishap_text suggestion = own(told->suggestion, row->suggestion),
+                docs_url = own(told->docs_url, row->docs_url);
     put_context(b, told, fixed);
     if (told->fields) {
         MISHAP_JSON_KEY(b, "fields");
@@ -98,10 +102,11 @@ void mishap_put_beside(mishap_buffer *b, const mishap_public *told, const mishap
     MISHAP_JSON_TEXT_MEMBER(b, "incident", told->incident);
 }
 
-/* -- reading -------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* The object is open, so a name alone makes no extra of a member: it must also look like one. */
-static bool is_extra(const struct extra *extra, yyjson_val *object, yyjson_val *value, mishap_fixed_names fixed)
+static bool is_extra(const struct extra *extra, yyjson_val *object, yyjson_val *value,
+                     mishap_fixed_names fixed)
 {
     size_t index, count;
     yyjson_val *key, *item;
@@ -115,24 +120,26 @@ static bool is_extra(const struct extra *extra, yyjson_val *object, yyjson_val *
     case CONTEXT:
         break;
     }
-    /* A `context` of ours has names that are taken, and of these none that is told beside it too. */
-    MISHAP_JSON_MEMBERS(value, index, count, key, item)
-    {
+    /* A `context` of ours has names that are taken, and of these none that is told beside it too.
+     */
+    MISHAP_JSON_MEMBERS (value, index, count, key, item) {
         mishap_text name = mishap_json_text(key);
         const struct extra *inner = find_extra(name);
-        yyjson_val *outer = inner && inner->kind != CONTEXT ? yyjson_obj_get(object, inner->key.data) : NULL;
+        yyjson_val *outer = inner && inner->kind != CONTEXT
+                                ? yyjson_obj_get(object, inner->key.data)
+                                : NULL;
         if (!is_taken(name, fixed) || (outer && !is_extra(inner, object, outer, fixed)))
             return false;
     }
     return yyjson_obj_size(value) > 0;
 }
 
-void mishap_read_beside(mishap *m, yyjson_val *object, yyjson_val *retryable, mishap_fixed_names fixed)
+void mishap_read_beside(mishap *m, yyjson_val *object, yyjson_val *retryable,
+                        mishap_fixed_names fixed)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS(object, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
         const struct extra *extra = find_extra(name);
         if (is_fixed(name, fixed))

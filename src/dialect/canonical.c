@@ -16,8 +16,7 @@ static void check_frames(mishap_check *check, yyjson_val *frames)
 {
     size_t index, count;
     yyjson_val *frame;
-    MISHAP_JSON_ITEMS(frames, index, count, frame)
-    {
+    MISHAP_JSON_ITEMS (frames, index, count, frame) {
         mishap_check_enter_item(check, index);
         if (!yyjson_is_str(frame))
             mishap_check_say(check, MISHAP_RULE_WRONG_TYPE, "A frame must be a string.");
@@ -28,11 +27,15 @@ static void check_frames(mishap_check *check, yyjson_val *frames)
 }
 
 static const mishap_shape shape[] = {
-    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_code_name),
-    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_message),
-    MISHAP_SHAPE("category", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_category),
+    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_code_name),
+    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_message),
+    MISHAP_SHAPE("category", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_category),
     MISHAP_SHAPE("retryable", .types = MISHAP_SHAPE_BOOL, .required = true),
-    MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER, .check = mishap_check_not_negative),
+    MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER,
+                 .check = mishap_check_not_negative),
     MISHAP_SHAPE("cause", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
     MISHAP_SHAPE("suggestion", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
     MISHAP_SHAPE("docs_url", .types = MISHAP_SHAPE_STRING, .check = mishap_check_url),
@@ -51,8 +54,9 @@ static void check(mishap_check *c, yyjson_val *root)
 }
 
 /*
- * Documents of other dialects come from anywhere and are read as far as they can be understood. This one is our own, and
- * is to lose nothing: what would be left out is refused. Only what the catalog can supply may be absent.
+ * Documents of other dialects come from anywhere and are read as far as they can be understood.
+ * This one is our own, and is to lose nothing: what would be left out is refused. Only what the
+ * catalog can supply may be absent.
  */
 struct refusal {
     const mishap_source *source;
@@ -66,9 +70,10 @@ static void refuse(void *state, const mishap_finding *finding)
                     (strcmp(finding->rule, "missing-member") == 0 && finding->place.length == 0);
     if (refusal->failure || supplied || finding->severity == MISHAP_WARNING)
         return;
-    yyjson_val *value = yyjson_ptr_getn(refusal->source->root, finding->place.data, finding->place.length);
-    refusal->failure =
-        mishap_refuse(refusal->source, value ? value : refusal->source->root, "%s", finding->sentence.data);
+    yyjson_val *value = yyjson_ptr_getn(refusal->source->root, finding->place.data,
+                                        finding->place.length);
+    refusal->failure = mishap_refuse(refusal->source, value ? value : refusal->source->root, "%s",
+                                     finding->sentence.data);
 }
 
 static mishap *refuse_what_is_wrong(const mishap_source *source)
@@ -105,8 +110,9 @@ static mishap *read(const mishap_source *source, mishap **out)
 const mishap_dialect mishap_canonical = {
     .name = "canonical",
     .media_type = "application/vnd.mishap+json",
-    .last_words = MISHAP_TEXT("{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
-                              "\"category\":\"system\",\"retryable\":false}"),
+    .last_words = MISHAP_TEXT(
+        "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
+        "\"category\":\"system\",\"retryable\":false}"),
     .render = render,
     .read = read,
     .check = check,

@@ -20,8 +20,7 @@ bool mishap_is_fields(yyjson_val *value)
 {
     size_t index, count;
     yyjson_val *item;
-    MISHAP_JSON_ITEMS(value, index, count, item)
-    {
+    MISHAP_JSON_ITEMS (value, index, count, item) {
         if (!yyjson_is_str(yyjson_obj_get(item, "field")) ||
             !yyjson_is_str(yyjson_obj_get(item, "error")))
             return false;
@@ -41,16 +40,14 @@ void mishap_read_others(mishap *m, yyjson_val *object, const mishap_known *known
 {
     size_t index, members, others = 0;
     yyjson_val *key, *value, *context = yyjson_obj_get(object, "context");
-    MISHAP_JSON_MEMBERS(object, index, members, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, members, key, value) {
         others += !is_known(key, value, known, count);
     }
     if (others == 1 && yyjson_is_obj(context)) {
         mishap_read_context(m, context);
         return;
     }
-    MISHAP_JSON_MEMBERS(object, index, members, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, members, key, value) {
         if (!is_known(key, value, known, count))
             mishap_read_member(m, mishap_json_text(key), value);
     }

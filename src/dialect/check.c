@@ -6,13 +6,13 @@
 #include "base/base.h"
 #include "mishap/catalog.h"
 
-/* -- saying --------------------------------------------------------------------------------------------------- */
+/* -- saying ------------------------------------------------------------------------------------ */
 
 static const mishap_rule rules[] = {
 #define MISHAP_RULE_ROW(id, name, severity, strict, sentence) { name, severity, sentence, strict },
     MISHAP_RULES(MISHAP_RULE_ROW)
 #undef MISHAP_RULE_ROW
-    { 0 },
+        { 0 },
 };
 
 const mishap_rule *mishap_rules(void)
@@ -22,8 +22,8 @@ const mishap_rule *mishap_rules(void)
 
 /* A document is quoted in findings, and may be anything: what is not UTF-8 in it becomes U+FFFD. */
 __attribute__((format(printf, 4, 0))) static void report(mishap_check *check, mishap_rule_id rule,
-                                                          mishap_text place, const char *format,
-                                                          va_list arguments)
+                                                         mishap_text place, const char *format,
+                                                         va_list arguments)
 {
     char sentence[512], storage[2048];
     int printed = vsnprintf(sentence, sizeof sentence, format, arguments);
@@ -32,12 +32,13 @@ __attribute__((format(printf, 4, 0))) static void report(mishap_check *check, mi
     if (length >= sizeof sentence)
         length = mishap_utf8_cut((mishap_text){ sentence, sizeof sentence }, sizeof sentence - 1);
     mishap_arena_init(&scratch, storage, sizeof storage);
-    check->found(check->state, &(mishap_finding){
-                                   .rule = rules[rule].name,
-                                   .severity = rules[rule].severity,
-                                   .place = mishap_utf8_clean(&scratch, place),
-                                   .sentence = mishap_utf8_clean(&scratch, (mishap_text){ sentence, length }),
-                               });
+    check->found(check->state,
+                 &(mishap_finding){
+                     .rule = rules[rule].name,
+                     .severity = rules[rule].severity,
+                     .place = mishap_utf8_clean(&scratch, place),
+                     .sentence = mishap_utf8_clean(&scratch, (mishap_text){ sentence, length }),
+                 });
     mishap_arena_release(&scratch);
 }
 
@@ -57,7 +58,8 @@ void mishap_check_say(mishap_check *check, mishap_rule_id rule, const char *form
     mishap_buffer_release(&place);
 }
 
-void mishap_check_say_at(mishap_check *check, const char *place, mishap_rule_id rule, const char *format, ...)
+void mishap_check_say_at(mishap_check *check, const char *place, mishap_rule_id rule,
+                         const char *format, ...)
 {
     va_list arguments;
     if (rules[rule].strict && !check->strict)
@@ -67,7 +69,7 @@ void mishap_check_say_at(mishap_check *check, const char *place, mishap_rule_id 
     va_end(arguments);
 }
 
-/* -- shapes --------------------------------------------------------------------------------------------------- */
+/* -- shapes ------------------------------------------------------------------------------------ */
 
 /* By the type and subtype of yyjson, which are the low five bits of a value's tag. */
 static const uint8_t types_by_tag[32] = {
@@ -96,16 +98,17 @@ static void name_types(unsigned types, char *names, size_t size)
         unsigned type;
         const char *name;
     } all[] = {
-        { MISHAP_SHAPE_STRING, "a string" },   { MISHAP_SHAPE_INTEGER, "an integer" },
-        { MISHAP_SHAPE_NUMBER, "a number" },   { MISHAP_SHAPE_BOOL, "true or false" },
-        { MISHAP_SHAPE_ARRAY, "an array" },    { MISHAP_SHAPE_OBJECT, "an object" },
+        { MISHAP_SHAPE_STRING, "a string" }, { MISHAP_SHAPE_INTEGER, "an integer" },
+        { MISHAP_SHAPE_NUMBER, "a number" }, { MISHAP_SHAPE_BOOL, "true or false" },
+        { MISHAP_SHAPE_ARRAY, "an array" },  { MISHAP_SHAPE_OBJECT, "an object" },
         { MISHAP_SHAPE_NULL, "null" },
     };
     size_t length = 0;
     names[0] = '\0';
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (types & all[i].type) {
-            int more = snprintf(names + length, size - length, "%s%s", length ? " or " : "", all[i].name);
+            int more = snprintf(names + length, size - length, "%s%s", length ? " or " : "",
+                                all[i].name);
             length += more > 0 && (size_t)more < size - length ? (size_t)more : 0;
         }
     }
@@ -128,20 +131,22 @@ static bool check_type(mishap_check *check, yyjson_val *value, unsigned types)
     return false;
 }
 
-/* Members mostly come in the order of the shapes, so the search goes on where the last one ended. */
+/* Members mostly come in the order of the shapes, so the search goes on where the last one ended.
+ */
 static size_t find_shape(const mishap_shape *shapes, size_t count, size_t from, mishap_text key)
 {
     for (size_t tried = 0; tried < count; tried++, from++) {
         if (from >= count)
             from = 0;
-        if (shapes[from].key.length == key.length && memcmp(shapes[from].key.data, key.data, key.length) == 0)
+        if (shapes[from].key.length == key.length &&
+            memcmp(shapes[from].key.data, key.data, key.length) == 0)
             return from;
     }
     return count;
 }
 
-bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_shape *shapes, size_t count,
-                         bool closed)
+bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_shape *shapes,
+                         size_t count, bool closed)
 {
     size_t index, members;
     yyjson_val *key, *value;
@@ -154,8 +159,7 @@ bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_s
             check_type(check, object, MISHAP_SHAPE_OBJECT);
         return false;
     }
-    MISHAP_JSON_MEMBERS(object, index, members, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, members, key, value) {
         mishap_text name = mishap_json_text(key);
         found = find_shape(shapes, count, found, name);
         mishap_check_enter(check, name);
@@ -164,35 +168,38 @@ bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_s
             if (check_type(check, value, shapes[found].types) && shapes[found].check)
                 shapes[found].check(check, value);
         } else if (closed) {
-            mishap_check_say(check, MISHAP_RULE_UNKNOWN_MEMBER, "There is no member `%.*s` in this format.",
-                             (int)name.length, name.data);
+            mishap_check_say(check, MISHAP_RULE_UNKNOWN_MEMBER,
+                             "There is no member `%.*s` in this format.", (int)name.length,
+                             name.data);
         }
         mishap_check_leave(check);
     }
     for (size_t i = 0; i < count; i++)
         if (shapes[i].required && !(seen >> i & 1))
-            mishap_check_say(check, MISHAP_RULE_MISSING_MEMBER, "The member `%s` is missing.", shapes[i].key.data);
+            mishap_check_say(check, MISHAP_RULE_MISSING_MEMBER, "The member `%s` is missing.",
+                             shapes[i].key.data);
     return true;
 }
 
-void mishap_check_items(mishap_check *check, yyjson_val *array, void (*item)(mishap_check *, yyjson_val *))
+void mishap_check_items(mishap_check *check, yyjson_val *array,
+                        void (*item)(mishap_check *, yyjson_val *))
 {
     size_t index, count;
     yyjson_val *value;
-    MISHAP_JSON_ITEMS(array, index, count, value)
-    {
+    MISHAP_JSON_ITEMS (array, index, count, value) {
         mishap_check_enter_item(check, index);
         item(check, value);
         mishap_check_leave(check);
     }
 }
 
-/* -- shared checks -------------------------------------------------------------------------------------------- */
+/* -- shared checks ----------------------------------------------------------------------------- */
 
 static bool blank(mishap_text text)
 {
     for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] != ' ' && text.data[i] != '\t' && text.data[i] != '\n' && text.data[i] != '\r')
+        if (text.data[i] != ' ' && text.data[i] != '\t' && text.data[i] != '\n' &&
+            text.data[i] != '\r')
             return false;
     return true;
 }
@@ -209,7 +216,8 @@ void mishap_check_message(mishap_check *check, yyjson_val *value)
         mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "The message must say something.");
 }
 
-/* A sentence ends like one, and does not start with a small letter. What is quoted may start anyhow. */
+/* A sentence ends like one, and does not start with a small letter. What is quoted may start
+ * anyhow. */
 void mishap_check_sentence(mishap_check *check, yyjson_val *value)
 {
     mishap_text text = mishap_json_text(value);
@@ -218,8 +226,9 @@ void mishap_check_sentence(mishap_check *check, yyjson_val *value)
         return;
     char first = text.data[0], last = text.data[text.length - 1];
     if ((first >= 'a' && first <= 'z') || !strchr(".!?)`\"'", last))
-        mishap_check_say(check, MISHAP_RULE_NOT_A_SENTENCE,
-                         "The message should be a complete sentence, with a capital and a full stop.");
+        mishap_check_say(
+            check, MISHAP_RULE_NOT_A_SENTENCE,
+            "The message should be a complete sentence, with a capital and a full stop.");
 }
 
 void mishap_check_code_name(mishap_check *check, yyjson_val *value)
@@ -229,8 +238,8 @@ void mishap_check_code_name(mishap_check *check, yyjson_val *value)
         mishap_check_say(check, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in UPPER_SNAKE.",
                          (int)name.length, name.data);
     else if (!mishap_catalog_find(MISHAP_SPELLING_NAME, name))
-        mishap_check_say(check, MISHAP_RULE_UNKNOWN_CODE, "`%.*s` is not in the catalog.", (int)name.length,
-                         name.data);
+        mishap_check_say(check, MISHAP_RULE_UNKNOWN_CODE, "`%.*s` is not in the catalog.",
+                         (int)name.length, name.data);
 }
 
 static bool lower_snake(mishap_text name)
@@ -276,30 +285,33 @@ void mishap_check_not_negative(mishap_check *check, yyjson_val *value)
         mishap_check_say(check, MISHAP_RULE_NEGATIVE, "This number must not be negative.");
 }
 
-void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *retryable, const char *advice)
+void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *retryable,
+                        const char *advice)
 {
     yyjson_val *stated = yyjson_obj_get(object, retryable);
     if (!yyjson_obj_get(object, advice) || !yyjson_is_false(stated))
         return;
     mishap_check_enter(check, mishap_text_of(advice));
-    mishap_check_say(check, MISHAP_RULE_RETRY_CONFLICT, "There is advice on when to retry, but `%s` is false.",
-                     retryable);
+    mishap_check_say(check, MISHAP_RULE_RETRY_CONFLICT,
+                     "There is advice on when to retry, but `%s` is false.", retryable);
     mishap_check_leave(check);
 }
 
-/* -- field errors --------------------------------------------------------------------------------------------- */
+/* -- field errors ------------------------------------------------------------------------------ */
 
 static void check_field_error_name(mishap_check *check, yyjson_val *value)
 {
     mishap_text name = mishap_json_text(value);
     if (!lower_snake(name))
-        mishap_check_say(check, MISHAP_RULE_FIELD_ERROR_NAME, "`%.*s` is not spelled in lower_snake.",
-                         (int)name.length, name.data);
+        mishap_check_say(check, MISHAP_RULE_FIELD_ERROR_NAME,
+                         "`%.*s` is not spelled in lower_snake.", (int)name.length, name.data);
 }
 
 static const mishap_shape field_shape[] = {
-    MISHAP_SHAPE("field", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_not_empty),
-    MISHAP_SHAPE("error", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_field_error_name),
+    MISHAP_SHAPE("field", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_not_empty),
+    MISHAP_SHAPE("error", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = check_field_error_name),
     MISHAP_SHAPE("expected", .types = MISHAP_SHAPE_ANY),
     MISHAP_SHAPE("actual", .types = MISHAP_SHAPE_ANY),
     MISHAP_SHAPE("min", .types = MISHAP_SHAPE_NUMBER),
@@ -312,8 +324,10 @@ static const struct known_error {
     bool bounds;   /* `min` or `max`, or `expected` as a range */
     bool expected; /* `expected` */
 } known_errors[] = {
-    { MISHAP_TEXT("field_required"), false, false },  { MISHAP_TEXT("invalid_type"), false, true },
-    { MISHAP_TEXT("invalid_length"), true, false },   { MISHAP_TEXT("value_out_of_range"), true, false },
+    { MISHAP_TEXT("field_required"), false, false },
+    { MISHAP_TEXT("invalid_type"), false, true },
+    { MISHAP_TEXT("invalid_length"), true, false },
+    { MISHAP_TEXT("value_out_of_range"), true, false },
     { MISHAP_TEXT("pattern_mismatch"), false, true },
 };
 
@@ -324,14 +338,17 @@ static void check_known_error(mishap_check *check, mishap_text name, bool expect
         if (mishap_text_equal(known_errors[i].name, name))
             known = &known_errors[i];
     if (!known)
-        mishap_check_say(check, MISHAP_RULE_UNKNOWN_FIELD_ERROR, "`%.*s` is none of the five field errors.",
-                         (int)name.length, name.data);
+        mishap_check_say(check, MISHAP_RULE_UNKNOWN_FIELD_ERROR,
+                         "`%.*s` is none of the five field errors.", (int)name.length, name.data);
     else if (known->bounds && !bounds && !expected)
-        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say `min` or `max`.", known->name.data);
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say `min` or `max`.",
+                         known->name.data);
     else if (known->expected && !expected)
-        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say what was `expected`.", known->name.data);
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say what was `expected`.",
+                         known->name.data);
     else if (!known->bounds && bounds)
-        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s has no `min` and `max`.", known->name.data);
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s has no `min` and `max`.",
+                         known->name.data);
 }
 
 static void check_field(mishap_check *check, yyjson_val *field)
@@ -340,8 +357,7 @@ static void check_field(mishap_check *check, yyjson_val *field)
     yyjson_val *key, *value, *error = NULL, *expected = NULL, *min = NULL, *max = NULL;
     if (!mishap_check_object(check, field, field_shape, MISHAP_SHAPE_COUNT(field_shape), true))
         return;
-    MISHAP_JSON_MEMBERS(field, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (field, index, count, key, value) {
         if (MISHAP_JSON_IS(key, "error"))
             error = value;
         else if (MISHAP_JSON_IS(key, "expected"))

@@ -4,13 +4,14 @@
  *     {"ok":false,"data":null,"error":{"code":"CONNECTION_REFUSED","message":"…","cause":"…","suggestion":"…",
  *      "docs_url":"…","context":{…}},"warnings":[],"meta":{"duration_ms":5003}}
  *
- * `retryable` is written where it was said of this occurrence; a command always says it. Field errors are `errors`, each
- * with param, code, message and value; what else is known of a field stands beside these.
+ * `retryable` is written where it was said of this occurrence; a command always says it. Field
+ * errors are `errors`, each with param, code, message and value; what else is known of a field
+ * stands beside these.
  */
 #include "dialect/envelope.h"
 #include "dialect/parts.h"
 
-/* -- writing -------------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 static void put_upper(mishap_buffer *b, mishap_text name)
 {
@@ -23,12 +24,12 @@ static void put_upper(mishap_buffer *b, mishap_text name)
     mishap_buffer_put_char(b, '"');
 }
 
-#define PUT_VALUE(b, literal, value)            \
-    do {                                        \
-        if ((value).kind != MISHAP_KIND_NONE) { \
-            MISHAP_JSON_KEY((b), literal);      \
-            mishap_json_value((b), &(value));   \
-        }                                       \
+#define PUT_VALUE(b, literal, value)                                                               \
+    do {                                                                                           \
+        if ((value).kind != MISHAP_KIND_NONE) {                                                    \
+            MISHAP_JSON_KEY((b), literal);                                                         \
+            mishap_json_value((b), &(value));                                                      \
+        }                                                                                          \
     } while (0)
 
 static void put_field(mishap_buffer *b, const mishap_field *field)
@@ -65,7 +66,8 @@ static void put_context(mishap_buffer *b, const mishap_public *told)
     MISHAP_JSON_KEY(b, "context");
     mishap_json_open(b, '{');
     for (const mishap_member *member = told->context; member; member = member->next) {
-        if (told->incident.length && mishap_text_equal(member->key, (mishap_text)MISHAP_TEXT("incident")))
+        if (told->incident.length &&
+            mishap_text_equal(member->key, (mishap_text)MISHAP_TEXT("incident")))
             continue;
         mishap_json_key(b, member->key);
         mishap_json_value(b, &member->value);
@@ -148,7 +150,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_envelope_put(b, &(mishap_envelope){ .error = told });
 }
 
-/* -- reading -------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* VALUE_OUT_OF_RANGE back to value_out_of_range; false if it is too long to be one. */
 static bool lower(mishap_text name, char *to, size_t size)
@@ -156,7 +158,8 @@ static bool lower(mishap_text name, char *to, size_t size)
     if (name.length >= size)
         return false;
     for (size_t i = 0; i < name.length; i++)
-        to[i] = (char)(name.data[i] >= 'A' && name.data[i] <= 'Z' ? name.data[i] + 32 : name.data[i]);
+        to[i] = (char)(name.data[i] >= 'A' && name.data[i] <= 'Z' ? name.data[i] + 32
+                                                                  : name.data[i]);
     to[name.length] = '\0';
     return true;
 }
@@ -166,16 +169,17 @@ static void read_errors(mishap *m, yyjson_val *errors)
     size_t index, count;
     yyjson_val *item;
     char error[128];
-    MISHAP_JSON_ITEMS(errors, index, count, item)
-    {
+    MISHAP_JSON_ITEMS (errors, index, count, item) {
         yyjson_val *param = yyjson_obj_get(item, "param"), *code = yyjson_obj_get(item, "code");
-        if (!yyjson_is_str(param) || !yyjson_is_str(code) || !lower(mishap_json_text(code), error, sizeof error))
+        if (!yyjson_is_str(param) || !yyjson_is_str(code) ||
+            !lower(mishap_json_text(code), error, sizeof error))
             continue;
         yyjson_val *value = yyjson_obj_get(item, "value"), *actual = yyjson_obj_get(item, "actual");
         if (!actual && !yyjson_is_null(value))
             actual = value;
-        mishap_read_field(m, mishap_json_text(param), mishap_text_of(error), yyjson_obj_get(item, "expected"),
-                          actual, yyjson_obj_get(item, "min"), yyjson_obj_get(item, "max"));
+        mishap_read_field(m, mishap_json_text(param), mishap_text_of(error),
+                          yyjson_obj_get(item, "expected"), actual, yyjson_obj_get(item, "min"),
+                          yyjson_obj_get(item, "max"));
     }
 }
 
@@ -184,10 +188,10 @@ static void read_context(mishap *m, yyjson_val *context)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS(context, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (context, index, count, key, value) {
         bool last = index + 1 == count; /* as it is written */
-        if (last && MISHAP_JSON_IS(key, "incident") && yyjson_is_str(value) && yyjson_get_len(value))
+        if (last && MISHAP_JSON_IS(key, "incident") && yyjson_is_str(value) &&
+            yyjson_get_len(value))
             mishap_restore_part(m, MISHAP_PART_INCIDENT, mishap_json_text(value));
         else
             mishap_read_member(m, mishap_json_text(key), value);
@@ -199,15 +203,18 @@ static mishap *read(const mishap_source *source, mishap **out)
     yyjson_val *root = source->root, *error = yyjson_obj_get(root, "error");
     yyjson_val *code = yyjson_obj_get(error, "code"), *message = yyjson_obj_get(error, "message");
     if (!yyjson_is_obj(error))
-        return mishap_refuse(source, error ? error : root, "There is no `error` that is an object.");
+        return mishap_refuse(source, error ? error : root,
+                             "There is no `error` that is an object.");
     if (!yyjson_is_str(code))
         return mishap_refuse(source, code ? code : error, "There is no `code` that is a string.");
     if (!yyjson_is_str(message))
-        return mishap_refuse(source, message ? message : error, "There is no `message` that is a string.");
+        return mishap_refuse(source, message ? message : error,
+                             "There is no `message` that is a string.");
     mishap *m = mishap_restore(MISHAP_SPELLING_NAME, mishap_json_text(code), MISHAP_EXECUTION, 0,
                                MISHAP_CODE_GENERAL_ERROR);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
-    mishap_read_retry(m, yyjson_obj_get(error, "retryable"), yyjson_obj_get(error, "retry_after_ms"));
+    mishap_read_retry(m, yyjson_obj_get(error, "retryable"),
+                      yyjson_obj_get(error, "retry_after_ms"));
     mishap_read_part(m, MISHAP_PART_CAUSE, error, "cause");
     mishap_read_part(m, MISHAP_PART_SUGGESTION, error, "suggestion");
     mishap_read_part(m, MISHAP_PART_DOCS_URL, error, "docs_url");
@@ -216,20 +223,21 @@ static mishap *read(const mishap_source *source, mishap **out)
     return mishap_finish(m, out);
 }
 
-/* -- checking ------------------------------------------------------------------------------------------------- */
+/* -- checking ---------------------------------------------------------------------------------- */
 
 static void check_one_of(mishap_check *c, yyjson_val *value, const char *const *words)
 {
     for (size_t i = 0; words[i]; i++)
         if (yyjson_equals_str(value, words[i]))
             return;
-    mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`%s` is not one of the values that this member has.",
-                     yyjson_get_str(value));
+    mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
+                     "`%s` is not one of the values that this member has.", yyjson_get_str(value));
 }
 
 static void check_strategy(mishap_check *c, yyjson_val *value)
 {
-    static const char *const words[] = { "immediate", "linear_backoff", "exponential_backoff", NULL };
+    static const char *const words[] = { "immediate", "linear_backoff", "exponential_backoff",
+                                         NULL };
     check_one_of(c, value, words);
 }
 
@@ -239,7 +247,8 @@ static void check_phase(mishap_check *c, yyjson_val *value)
     check_one_of(c, value, words);
 }
 
-/* What is wrong with a parameter has a name of its own, which need not be in the catalog and may be one letter. */
+/* What is wrong with a parameter has a name of its own, which need not be in the catalog and may be
+ * one letter. */
 static void check_item_code(mishap_check *c, yyjson_val *value)
 {
     mishap_text name = mishap_json_text(value);
@@ -249,9 +258,11 @@ static void check_item_code(mishap_check *c, yyjson_val *value)
 }
 
 static const mishap_shape item_shape[] = {
-    MISHAP_SHAPE("param", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("param", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_not_empty),
     MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_item_code),
-    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_message),
+    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_message),
     MISHAP_SHAPE("value", .types = MISHAP_SHAPE_ANY),
 };
 
@@ -266,7 +277,8 @@ static void check_items(mishap_check *c, yyjson_val *value)
 }
 
 static const mishap_shape redirect_shape[] = {
-    MISHAP_SHAPE("command", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_not_empty),
+    MISHAP_SHAPE("command", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_not_empty),
     MISHAP_SHAPE("permanent", .types = MISHAP_SHAPE_BOOL, .required = true),
     MISHAP_SHAPE("reason", .types = MISHAP_SHAPE_STRING),
 };
@@ -277,14 +289,17 @@ static void check_redirect(mishap_check *c, yyjson_val *value)
 }
 
 static const mishap_shape error_shape[] = {
-    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_code_name),
-    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_sentence),
+    MISHAP_SHAPE("code", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_code_name),
+    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_sentence),
     MISHAP_SHAPE("retryable", .types = MISHAP_SHAPE_BOOL),
     MISHAP_SHAPE("cause", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
     MISHAP_SHAPE("suggestion", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
     MISHAP_SHAPE("docs_url", .types = MISHAP_SHAPE_STRING, .check = mishap_check_url),
     MISHAP_SHAPE("context", .types = MISHAP_SHAPE_OBJECT),
-    MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER, .check = mishap_check_not_negative),
+    MISHAP_SHAPE("retry_after_ms", .types = MISHAP_SHAPE_INTEGER,
+                 .check = mishap_check_not_negative),
     MISHAP_SHAPE("retry_strategy", .types = MISHAP_SHAPE_STRING, .check = check_strategy),
     MISHAP_SHAPE("phase", .types = MISHAP_SHAPE_STRING, .check = check_phase),
     MISHAP_SHAPE("fix_required", .types = MISHAP_SHAPE_ANY),
@@ -297,10 +312,10 @@ static const mishap_shape error_shape[] = {
 /* Recoverable by the catalog, or by its own word: then there is a suggestion. */
 static void check_suggestion(mishap_check *c, yyjson_val *error)
 {
-    const mishap_code *code =
-        mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_json_text(yyjson_obj_get(error, "code")));
-    bool recoverable =
-        yyjson_is_true(yyjson_obj_get(error, "retryable")) || (code && code->retry != MISHAP_RETRY_NEVER);
+    const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME,
+                                                  mishap_json_text(yyjson_obj_get(error, "code")));
+    bool recoverable = yyjson_is_true(yyjson_obj_get(error, "retryable")) ||
+                       (code && code->retry != MISHAP_RETRY_NEVER);
     if (recoverable && !yyjson_obj_get(error, "suggestion"))
         mishap_check_say(c, MISHAP_RULE_MISSING_SUGGESTION,
                          "The error can be mended, so there must be a `suggestion`.");
@@ -319,9 +334,10 @@ static void check_error(mishap_check *c, yyjson_val *error)
     for (size_t i = 0; i < 2; i++)
         mishap_check_retry(c, error, "retryable", only_retryable[i]);
     for (size_t i = 0; i < 2; i++) {
-        if (yyjson_is_true(yyjson_obj_get(error, "retryable")) && yyjson_obj_get(error, only_not[i]))
-            mishap_check_say(c, MISHAP_RULE_RETRY_CONFLICT, "`%s` stands only in an error that is not retried.",
-                             only_not[i]);
+        if (yyjson_is_true(yyjson_obj_get(error, "retryable")) &&
+            yyjson_obj_get(error, only_not[i]))
+            mishap_check_say(c, MISHAP_RULE_RETRY_CONFLICT,
+                             "`%s` stands only in an error that is not retried.", only_not[i]);
     }
 }
 
@@ -356,10 +372,12 @@ static void check_meta(mishap_check *c, yyjson_val *value)
 
 static const mishap_shape shape[] = {
     MISHAP_SHAPE("ok", .types = MISHAP_SHAPE_BOOL, .required = true),
-    MISHAP_SHAPE("data", .types = MISHAP_SHAPE_OBJECT | MISHAP_SHAPE_ARRAY | MISHAP_SHAPE_NULL, .required = true),
+    MISHAP_SHAPE("data", .types = MISHAP_SHAPE_OBJECT | MISHAP_SHAPE_ARRAY | MISHAP_SHAPE_NULL,
+                 .required = true),
     MISHAP_SHAPE("error", .types = MISHAP_SHAPE_OBJECT | MISHAP_SHAPE_NULL, .required = true,
                  .check = check_error),
-    MISHAP_SHAPE("warnings", .types = MISHAP_SHAPE_ARRAY, .required = true, .check = check_warnings),
+    MISHAP_SHAPE("warnings", .types = MISHAP_SHAPE_ARRAY, .required = true,
+                 .check = check_warnings),
     MISHAP_SHAPE("meta", .types = MISHAP_SHAPE_OBJECT, .required = true, .check = check_meta),
 };
 
@@ -377,9 +395,10 @@ static void check(mishap_check *c, yyjson_val *root)
 const mishap_dialect mishap_cli_envelope = {
     .name = "cli-envelope",
     .media_type = "application/json",
-    .last_words = MISHAP_TEXT("{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An "
-                              "internal error occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":"
-                              "{\"duration_ms\":0}}"),
+    .last_words = MISHAP_TEXT(
+        "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An "
+        "internal error occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":"
+        "{\"duration_ms\":0}}"),
     .render = render,
     .read = read,
     .check = check,

@@ -10,8 +10,9 @@
  *     [Backtrace]
  *     0: (+ 1 "hello")
  *
- * Readers find the sections by plain search, so no content may look like a marker: after the bracket of each marker
- * inside content, escaped or not, one backslash is added, and reading takes one away.
+ * Readers find the sections by plain search, so no content may look like a marker: after the
+ * bracket of each marker inside content, escaped or not, one backslash is added, and reading takes
+ * one away.
  */
 #include <stdio.h>
 
@@ -36,7 +37,7 @@ static const mishap_text markers[MARKERS] = {
     [BACKTRACE] = MISHAP_TEXT("[Backtrace]"),
 };
 
-/* -- markers in content --------------------------------------------------------------------------------------- */
+/* -- markers in content ------------------------------------------------------------------------ */
 
 /* True if a marker stands at `at`, with any number of backslashes after its bracket. */
 static bool marker_at(const char *at, const char *end, size_t *backslashes)
@@ -90,7 +91,7 @@ static void put_unescaped(mishap_buffer *b, mishap_text text)
     mishap_buffer_put(b, done, (size_t)(end - done));
 }
 
-/* -- rendering ------------------------------------------------------------------------------------------------ */
+/* -- rendering --------------------------------------------------------------------------------- */
 
 static bool blank(mishap_text text)
 {
@@ -100,7 +101,8 @@ static bool blank(mishap_text text)
     return true;
 }
 
-/* Text up to a limit, on a character boundary, with a mark where it was cut; mark and all it keeps to the limit. */
+/* Text up to a limit, on a character boundary, with a mark where it was cut; mark and all it keeps
+ * to the limit. */
 static void put_limited(mishap_buffer *b, mishap_text text, size_t limit, mishap_text mark)
 {
     if (text.length <= limit) {
@@ -176,12 +178,13 @@ static void render(const mishap_public *told, mishap_buffer *b)
     MISHAP_PUT(b, "[ERROR] ");
     put_type(b, told);
     MISHAP_PUT(b, "\n");
-    put_limited(b, blank(told->message) ? told->code->message : told->message, MESSAGE_LIMIT, cut_mark);
+    put_limited(b, blank(told->message) ? told->code->message : told->message, MESSAGE_LIMIT,
+                cut_mark);
     MISHAP_PUT(b, "\n\n[Backtrace]\n");
     put_backtrace(b, told);
 }
 
-/* -- finding sections ----------------------------------------------------------------------------------------- */
+/* -- finding sections -------------------------------------------------------------------------- */
 
 /* The sections as a plain search finds them. */
 struct sections {
@@ -195,7 +198,8 @@ static const char *find(mishap_text text, mishap_text piece, const char *from)
     return from > end ? NULL : memmem(from, (size_t)(end - from), piece.data, piece.length);
 }
 
-/* What stands between two places, without the line feeds that separate sections: at most one before, two after. */
+/* What stands between two places, without the line feeds that separate sections: at most one
+ * before, two after. */
 static mishap_text between(const char *from, const char *to)
 {
     if (from < to && *from == '\n')
@@ -223,12 +227,14 @@ static bool split(mishap_text document, struct sections *found)
     *found = (struct sections){ 0 };
     for (int i = 0; i < MARKERS; i++)
         found->at[i] = find(document, markers[i], document.data);
-    const char *error = found->at[ERROR], *backtrace = found->at[BACKTRACE], *output = found->at[STDOUT];
+    const char *error = found->at[ERROR], *backtrace = found->at[BACKTRACE],
+               *output = found->at[STDOUT];
     if (!error || !backtrace || backtrace < error)
         return false;
     if (output && output < error)
         found->output = between(output + markers[STDOUT].length, error);
-    const char *type = error + markers[ERROR].length, *line_end = memchr(type, '\n', (size_t)(end - type));
+    const char *type = error + markers[ERROR].length,
+               *line_end = memchr(type, '\n', (size_t)(end - type));
     if (!line_end || line_end > backtrace)
         line_end = backtrace;
     found->type = trimmed((mishap_text){ type, (size_t)(line_end - type) });
@@ -264,7 +270,7 @@ static bool split_frame(mishap_text line, size_t *number, mishap_text *form)
     return true;
 }
 
-/* -- reading -------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 static void read_part(mishap *m, mishap_part part, mishap_text text, mishap_buffer *scratch)
 {
@@ -309,8 +315,8 @@ static mishap *read_text(mishap_text document, mishap **out)
         return refuse("The report has no condition type behind [ERROR].");
     mishap_buffer_init(&scratch, storage, sizeof storage);
     put_unescaped(&scratch, found.type);
-    mishap *m = mishap_restore(MISHAP_SPELLING_CONDITION, mishap_buffer_text(&scratch), MISHAP_EXECUTION, 0,
-                               MISHAP_CODE_RUNTIME_ERROR);
+    mishap *m = mishap_restore(MISHAP_SPELLING_CONDITION, mishap_buffer_text(&scratch),
+                               MISHAP_EXECUTION, 0, MISHAP_CODE_RUNTIME_ERROR);
     read_part(m, MISHAP_PART_TYPE, found.type, &scratch);
     read_part(m, MISHAP_PART_MESSAGE, found.message, &scratch);
     read_part(m, MISHAP_PART_OUTPUT, found.output, &scratch);
@@ -319,7 +325,7 @@ static mishap *read_text(mishap_text document, mishap **out)
     return mishap_finish(m, out);
 }
 
-/* -- checking ------------------------------------------------------------------------------------------------- */
+/* -- checking ---------------------------------------------------------------------------------- */
 
 /* "line 3", for the place of a finding. */
 struct place {
@@ -336,10 +342,11 @@ static struct place line_of(mishap_text document, const char *at)
     return place;
 }
 
-#define SAY(check, document, at, rule, ...) \
+#define SAY(check, document, at, rule, ...)                                                        \
     mishap_check_say_at((check), line_of((document), (at)).words, (rule), __VA_ARGS__)
 
-/* Each marker stands alone at the start of a line ([ERROR]: with its type), and a blank line comes before it. */
+/* Each marker stands alone at the start of a line ([ERROR]: with its type), and a blank line comes
+ * before it. */
 static void check_layout(mishap_check *c, mishap_text document, const struct sections *found)
 {
     static const enum marker own[] = { STDOUT, ERROR, BACKTRACE };
@@ -350,38 +357,43 @@ static void check_layout(mishap_check *c, mishap_text document, const struct sec
         size_t before = (size_t)(at - document.data);
         const char *after = at + markers[own[i]].length;
         if (before && (before < 2 || at[-1] != '\n' || at[-2] != '\n'))
-            SAY(c, document, at, MISHAP_RULE_SECTION_LAYOUT, "%s must start a line, with a blank line before it.",
-                markers[own[i]].data);
-        else if (after < end && *after != (own[i] == ERROR ? ' ' : '\n') && !(own[i] == ERROR && *after == '\n'))
-            SAY(c, document, at, MISHAP_RULE_SECTION_LAYOUT, "%s must be followed by %s.", markers[own[i]].data,
-                own[i] == ERROR ? "a space and the type" : "a line feed");
+            SAY(c, document, at, MISHAP_RULE_SECTION_LAYOUT,
+                "%s must start a line, with a blank line before it.", markers[own[i]].data);
+        else if (after < end && *after != (own[i] == ERROR ? ' ' : '\n') &&
+                 !(own[i] == ERROR && *after == '\n'))
+            SAY(c, document, at, MISHAP_RULE_SECTION_LAYOUT, "%s must be followed by %s.",
+                markers[own[i]].data, own[i] == ERROR ? "a space and the type" : "a line feed");
     }
 }
 
-/* A marker that stands twice, or a [warnings] section in an error, can be mistaken for the real one. */
+/* A marker that stands twice, or a [warnings] section in an error, can be mistaken for the real
+ * one. */
 static void check_forged(mishap_check *c, mishap_text document, const struct sections *found)
 {
     if (found->at[WARNINGS])
-        SAY(c, document, found->at[WARNINGS], MISHAP_RULE_SECTION_FORGED, "An error has no [warnings] section.");
+        SAY(c, document, found->at[WARNINGS], MISHAP_RULE_SECTION_FORGED,
+            "An error has no [warnings] section.");
     for (int i = 0; i < MARKERS; i++) {
         const char *again = found->at[i] ? find(document, markers[i], found->at[i] + 1) : NULL;
         if (again && i != WARNINGS)
-            SAY(c, document, again, MISHAP_RULE_SECTION_FORGED, "%s stands here a second time.", markers[i].data);
+            SAY(c, document, again, MISHAP_RULE_SECTION_FORGED, "%s stands here a second time.",
+                markers[i].data);
     }
 }
 
 static void check_type(mishap_check *c, mishap_text document, const struct sections *found)
 {
     if (found->type.length == 0) {
-        SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_MISSING, "There is no condition type behind [ERROR].");
+        SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_MISSING,
+            "There is no condition type behind [ERROR].");
         return;
     }
     for (size_t i = 0; i < found->type.length; i++) {
         char letter = found->type.data[i];
         /* Types are in capitals, but a program may name one otherwise: |like this|. */
         if ((unsigned char)letter <= ' ' || (c->strict && letter >= 'a' && letter <= 'z')) {
-            SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_SPELLING, "The condition type must be one word%s.",
-                c->strict ? " in capitals" : "");
+            SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_SPELLING,
+                "The condition type must be one word%s.", c->strict ? " in capitals" : "");
             return;
         }
     }
@@ -390,7 +402,8 @@ static void check_type(mishap_check *c, mishap_text document, const struct secti
 static void check_message(mishap_check *c, mishap_text document, const struct sections *found)
 {
     if (blank(found->message))
-        SAY(c, document, found->at[ERROR], MISHAP_RULE_MESSAGE_MISSING, "There is no message below the type.");
+        SAY(c, document, found->at[ERROR], MISHAP_RULE_MESSAGE_MISSING,
+            "There is no message below the type.");
     /* Escapes do not count; there are few of them, and each is one byte. */
     if (found->message.length > MESSAGE_LIMIT) {
         mishap_buffer plain;
@@ -423,14 +436,16 @@ static void check_frames(mishap_check *c, mishap_text document, const struct sec
             continue;
         }
         if (number != expected || ended)
-            SAY(c, document, line.data, MISHAP_RULE_FRAME_ORDER, "This must be frame %zu, not %zu.", expected,
-                number);
+            SAY(c, document, line.data, MISHAP_RULE_FRAME_ORDER, "This must be frame %zu, not %zu.",
+                expected, number);
         expected = number + 1;
         if (expected == FRAMES + 1)
-            SAY(c, document, line.data, MISHAP_RULE_FRAME_LIMIT, "There are more than %d frames.", FRAMES);
+            SAY(c, document, line.data, MISHAP_RULE_FRAME_LIMIT, "There are more than %d frames.",
+                FRAMES);
     }
     if (expected == 0)
-        SAY(c, document, found->at[BACKTRACE], MISHAP_RULE_FRAME_MISSING, "The backtrace has no frame 0.");
+        SAY(c, document, found->at[BACKTRACE], MISHAP_RULE_FRAME_MISSING,
+            "The backtrace has no frame 0.");
 }
 
 static void check_text(mishap_check *c, mishap_text document)
@@ -443,13 +458,17 @@ static void check_text(mishap_check *c, mishap_text document)
         return;
     }
     bool whole = split(document, &found);
-    const char *error = found.at[ERROR], *backtrace = found.at[BACKTRACE], *output = found.at[STDOUT];
+    const char *error = found.at[ERROR], *backtrace = found.at[BACKTRACE],
+               *output = found.at[STDOUT];
     if (!error)
-        SAY(c, document, document.data, MISHAP_RULE_SECTION_MISSING, "There is no [ERROR] section.");
+        SAY(c, document, document.data, MISHAP_RULE_SECTION_MISSING,
+            "There is no [ERROR] section.");
     if (!backtrace)
-        SAY(c, document, document.data, MISHAP_RULE_SECTION_MISSING, "There is no [Backtrace] section.");
+        SAY(c, document, document.data, MISHAP_RULE_SECTION_MISSING,
+            "There is no [Backtrace] section.");
     if (error && backtrace && backtrace < error)
-        SAY(c, document, backtrace, MISHAP_RULE_SECTION_ORDER, "[Backtrace] stands before [ERROR].");
+        SAY(c, document, backtrace, MISHAP_RULE_SECTION_ORDER,
+            "[Backtrace] stands before [ERROR].");
     if (!whole)
         return;
     if (output && output > error) {

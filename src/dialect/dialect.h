@@ -1,9 +1,9 @@
 /*
- * src/dialect: one file a wire format. A dialect is one constant of this struct at the end of its file, listed once in
- * registry.c.
+ * src/dialect: one file a wire format. A dialect is one constant of this struct at the end of its
+ * file, listed once in registry.c.
  *
- * A dialect sees mishap_public and documents, nothing else: neither the private side of a mishap nor the boundary that
- * asked.
+ * A dialect sees mishap_public and documents, nothing else: neither the private side of a mishap
+ * nor the boundary that asked.
  */
 #ifndef MISHAP_DIALECT_DIALECT_H
 #define MISHAP_DIALECT_DIALECT_H
@@ -33,16 +33,17 @@ struct mishap_dialect {
     mishap *(*read_text)(mishap_text document, mishap **out);
     void (*check_text)(mishap_check *check, mishap_text document);
 
-    bool carries_subject; /* `stdout` and `backtrace` at the top hold what the caller's own code printed and did */
+    bool carries_subject; /* `stdout` and `backtrace` at the top hold what the caller's own code
+                             printed and did */
 };
 
-extern const mishap_dialect mishap_condition_report, mishap_cli_envelope, mishap_artifact, mishap_http_api,
-    mishap_tool_result, mishap_problem, mishap_json_rpc, mishap_google_rpc, mishap_json_api, mishap_graphql,
-    mishap_canonical;
+extern const mishap_dialect mishap_condition_report, mishap_cli_envelope, mishap_artifact,
+    mishap_http_api, mishap_tool_result, mishap_problem, mishap_json_rpc, mishap_google_rpc,
+    mishap_json_api, mishap_graphql, mishap_canonical;
 
 /* The failure to understand a document: MALFORMED_INPUT with the place of a value told. */
-__attribute__((format(printf, 3, 4))) mishap *mishap_refuse(const mishap_source *source, yyjson_val *value,
-                                                            const char *format, ...);
+__attribute__((format(printf, 3, 4))) mishap *
+mishap_refuse(const mishap_source *source, yyjson_val *value, const char *format, ...);
 
 /* Hand over what was read, or say that there was no memory. */
 mishap *mishap_finish(mishap *m, mishap **out);

@@ -273,8 +273,7 @@ static void read_other_context(mishap *m, yyjson_val *string)
     yyjson_val *key, *value;
     mishap_json_reader reader = MISHAP_JSON_READER;
     yyjson_val *object = typed(m, &reader, string);
-    MISHAP_JSON_MEMBERS(object, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         if (!mishap_google_stands_alone(mishap_json_text(key)))
             mishap_read_member(m, mishap_json_text(key), value);
     }
@@ -287,8 +286,7 @@ static void read_metadata(mishap *m, yyjson_val *info)
     yyjson_val *key, *value, *own = mishap_google_own_metadata(info);
     yyjson_val *metadata = yyjson_obj_get(info, "metadata");
     yyjson_val *domain = yyjson_obj_get(info, "domain");
-    MISHAP_JSON_MEMBERS(metadata, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (metadata, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
         if (!own || !mishap_google_reserved(name))
             mishap_read_member(m, name, value);
@@ -354,12 +352,11 @@ static void read_violations(mishap *m, yyjson_val *violations, yyjson_val *metad
         return;
     }
     memset(bounds, 0, total * sizeof *bounds);
-    MISHAP_JSON_MEMBERS(metadata, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (metadata, index, count, key, value) {
         if (mishap_google_bound_key(mishap_json_text(key), &field, &bound) && field < total)
             bounds[field][bound] = value;
     }
-    MISHAP_JSON_ITEMS(violations, index, count, violation)
+    MISHAP_JSON_ITEMS (violations, index, count, violation)
         read_violation(m, violation, bounds[index]);
     mishap_release(bounds);
 }

@@ -22,8 +22,7 @@ static void check_map(mishap_check *c, yyjson_val *map)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS(map, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (map, index, count, key, value) {
         mishap_check_enter(c, mishap_json_text(key));
         check_string(c, value);
         mishap_check_leave(c);
@@ -35,8 +34,7 @@ static void check_metadata(mishap_check *c, yyjson_val *metadata)
     size_t index, count;
     yyjson_val *key, *value;
     check_map(c, metadata);
-    MISHAP_JSON_MEMBERS(metadata, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (metadata, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
         if (mishap_google_key_valid(name) ||
             memchr(name.data, '\0', name.length)) /* which was said already */
@@ -205,8 +203,7 @@ static void check_details(mishap_check *c, yyjson_val *items)
     size_t index, count;
     yyjson_val *item;
     bool seen[DETAILS + 1] = { false }, nameless = false;
-    MISHAP_JSON_ITEMS(items, index, count, item)
-    {
+    MISHAP_JSON_ITEMS (items, index, count, item) {
         enum mishap_google_detail detail = mishap_google_detail_of(item);
         mishap_check_enter_item(c, index);
         mishap_check_object(c, item, detail_shapes[detail].shapes, detail_shapes[detail].count,
@@ -296,8 +293,7 @@ static void check_own(mishap_check *c, yyjson_val *error, yyjson_val *const foun
         mishap_check_leave(c);
     }
     mishap_check_enter(c, (mishap_text)MISHAP_TEXT("details"));
-    MISHAP_JSON_ITEMS(yyjson_obj_get(error, "details"), index, count, item)
-    {
+    MISHAP_JSON_ITEMS (yyjson_obj_get(error, "details"), index, count, item) {
         mishap_check_enter_item(c, index);
         if (item == info)
             check_own_info(c, info);

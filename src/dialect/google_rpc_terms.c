@@ -205,8 +205,7 @@ void mishap_google_find_details(yyjson_val *items, yyjson_val *found[DETAILS + 1
     yyjson_val *item;
     for (int i = 0; i <= DETAILS; i++)
         found[i] = NULL;
-    MISHAP_JSON_ITEMS(items, index, count, item)
-    {
+    MISHAP_JSON_ITEMS (items, index, count, item) {
         enum mishap_google_detail detail = mishap_google_detail_of(item);
         if (!found[detail])
             found[detail] = item;

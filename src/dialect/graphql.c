@@ -26,7 +26,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_close(b, '}');
 }
 
-/* -- reading ---------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* The codes of Apollo Server that say the same as a row of ours under another name. */
 static const struct {
@@ -99,7 +99,7 @@ static mishap *read(const mishap_source *source, mishap **out)
     return mishap_finish(m, out);
 }
 
-/* -- checking --------------------------------------------------------------------------------- */
+/* -- checking ---------------------------------------------------------------------------------- */
 
 static void check_from_one(mishap_check *c, yyjson_val *value)
 {

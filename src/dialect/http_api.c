@@ -34,8 +34,7 @@ static mishap *read(const mishap_source *source, mishap **out)
 {
     size_t index, count;
     yyjson_val *key, *value, *error = NULL, *message = NULL, *details = NULL;
-    MISHAP_JSON_MEMBERS(source->root, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (source->root, index, count, key, value) {
         if (MISHAP_JSON_IS(key, "error"))
             error = value;
         else if (MISHAP_JSON_IS(key, "message"))
@@ -44,10 +43,13 @@ static mishap *read(const mishap_source *source, mishap **out)
             details = value;
     }
     if (!yyjson_is_str(error))
-        return mishap_refuse(source, error ? error : source->root, "There is no `error` that is a string.");
+        return mishap_refuse(source, error ? error : source->root,
+                             "There is no `error` that is a string.");
     if (!yyjson_is_str(message))
-        return mishap_refuse(source, message ? message : source->root, "There is no `message` that is a string.");
-    /* A custom status names itself by its phrase, so a name that no table has says nothing of its category. */
+        return mishap_refuse(source, message ? message : source->root,
+                             "There is no `message` that is a string.");
+    /* A custom status names itself by its phrase, so a name that no table has says nothing of its
+     * category. */
     mishap *m = mishap_restore(MISHAP_SPELLING_HTTP, mishap_json_text(error), MISHAP_EXECUTION, 0,
                                MISHAP_CODE_GENERAL_ERROR);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
@@ -85,7 +87,8 @@ static void check_details(mishap_check *c, yyjson_val *value)
 
 static const mishap_shape shape[] = {
     MISHAP_SHAPE("error", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_error),
-    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true, .check = mishap_check_message),
+    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true,
+                 .check = mishap_check_message),
     MISHAP_SHAPE("details", .types = MISHAP_SHAPE_ANY, .check = check_details),
 };
 
@@ -96,15 +99,18 @@ static void check(mishap_check *c, yyjson_val *root)
     yyjson_val *error = yyjson_obj_get(root, "error"), *details = yyjson_obj_get(root, "details");
     bool silent = details ? yyjson_is_arr(details) && yyjson_arr_size(details) == 0 : c->strict;
     if (yyjson_equals_str(error, "validation_error") && silent)
-        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "A validation error must name a field in `details`.");
+        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER,
+                         "A validation error must name a field in `details`.");
     if (yyjson_equals_str(error, "internal_server_error") && details)
-        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "An internal server error has no `details`.");
+        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER,
+                         "An internal server error has no `details`.");
 }
 
 const mishap_dialect mishap_http_api = {
     .name = "http-api",
     .media_type = "application/json",
-    .last_words = MISHAP_TEXT("{\"error\":\"internal_server_error\",\"message\":\"Internal server error\"}"),
+    .last_words = MISHAP_TEXT(
+        "{\"error\":\"internal_server_error\",\"message\":\"Internal server error\"}"),
     .render = render,
     .read = read,
     .check = check,

@@ -280,8 +280,7 @@ static bool only_fields(yyjson_val *errors)
 {
     size_t index, count;
     yyjson_val *error;
-    MISHAP_JSON_ITEMS(errors, index, count, error)
-    {
+    MISHAP_JSON_ITEMS (errors, index, count, error) {
         yyjson_val *status = yyjson_obj_get(error, "status");
         if (!place_of(error) || (status && status_in(status) != 400 && status_in(status) != 422))
             return false;
@@ -389,8 +388,7 @@ static mishap *read(const mishap_source *source, mishap **out)
     mishap *m = whole ? read_mishap(first) : mishap_restore_code(MISHAP_CODE_VALIDATION_ERROR);
     mishap_read_part(m, MISHAP_PART_INCIDENT, first, "id");
     read_link(m, yyjson_obj_get(first, "links"));
-    MISHAP_JSON_ITEMS(errors, index, count, error)
-    {
+    MISHAP_JSON_ITEMS (errors, index, count, error) {
         if (index || !whole)
             read_field(m, error);
     }
@@ -407,8 +405,7 @@ static bool check_closed(mishap_check *c, yyjson_val *object, const mishap_shape
     yyjson_val *key, *value;
     if (!mishap_check_object(c, object, shapes, count, false))
         return false;
-    MISHAP_JSON_MEMBERS(object, index, members, key, value)
-    {
+    MISHAP_JSON_MEMBERS (object, index, members, key, value) {
         mishap_text name = mishap_json_text(key);
         for (i = 0; i < count && !mishap_text_equal(shapes[i].key, name); i++)
             ;

@@ -23,7 +23,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_close(b, '}');
 }
 
-/* -- numbers ---------------------------------------------------------------------------------- */
+/* -- numbers ----------------------------------------------------------------------------------- */
 
 /* The integers that JSON has and int64_t has not mean nothing here; they count as the largest. */
 static int64_t number_of(yyjson_val *value)
@@ -69,7 +69,7 @@ static const mishap_code *code_of_number(int64_t number)
     return code ? code : MISHAP_CODE_GENERAL_ERROR;
 }
 
-/* -- reading ---------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* A response, as far as can be told: no error object has members of these names. */
 static bool is_response(yyjson_val *root)
@@ -128,7 +128,7 @@ static mishap *read(const mishap_source *source, mishap **out)
         named ? read_named(number, message, data) : read_numbered(number, message, data), out);
 }
 
-/* -- checking --------------------------------------------------------------------------------- */
+/* -- checking ---------------------------------------------------------------------------------- */
 
 /*
  * -32768 to -32000 belong to the protocol: five numbers have a meaning, -32099 to -32000 are the

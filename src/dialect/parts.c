@@ -1,13 +1,13 @@
 #include "dialect/parts.h"
 
-/* -- writing -------------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
-#define PUT_VALUE(b, literal, value)                 \
-    do {                                             \
-        if ((value).kind != MISHAP_KIND_NONE) {      \
-            MISHAP_JSON_KEY((b), literal);           \
-            mishap_json_value((b), &(value));        \
-        }                                            \
+#define PUT_VALUE(b, literal, value)                                                               \
+    do {                                                                                           \
+        if ((value).kind != MISHAP_KIND_NONE) {                                                    \
+            MISHAP_JSON_KEY((b), literal);                                                         \
+            mishap_json_value((b), &(value));                                                      \
+        }                                                                                          \
     } while (0)
 
 void mishap_put_fields(mishap_buffer *b, const mishap_public *told)
@@ -110,7 +110,8 @@ static const struct {
     { MISHAP_TEXT("missing_value"), " needs a value." },
     { MISHAP_TEXT("not_utf8"), " is not valid UTF-8." },
     { MISHAP_TEXT("unreadable_file"), " names a file that cannot be read." },
-    { MISHAP_TEXT("secret_in_arguments"), " is a secret: give it through the environment or a file (@FILE)." },
+    { MISHAP_TEXT("secret_in_arguments"),
+      " is a secret: give it through the environment or a file (@FILE)." },
 };
 
 static bool put_phrase(mishap_buffer *b, const mishap_field *field)
@@ -123,7 +124,8 @@ static bool put_phrase(mishap_buffer *b, const mishap_field *field)
             return true;
         if (field->expected.kind == MISHAP_KIND_TEXT)
             put_plain(b, "; did you mean ", &field->expected);
-        mishap_buffer_put_text(b, mishap_text_of(field->expected.kind == MISHAP_KIND_TEXT ? "?" : "."));
+        mishap_buffer_put_text(
+            b, mishap_text_of(field->expected.kind == MISHAP_KIND_TEXT ? "?" : "."));
         return true;
     }
     return false;
@@ -150,9 +152,14 @@ void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
     if (field->min.kind != MISHAP_KIND_NONE || field->max.kind != MISHAP_KIND_NONE) {
         put_bounds(b, field);
     } else if (field->expected.kind != MISHAP_KIND_NONE) {
-        bool pattern = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("pattern_mismatch"));
+        bool pattern = mishap_text_equal(field->error,
+                                         (mishap_text)MISHAP_TEXT("pattern_mismatch"));
         bool choice = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_choice"));
-        put_plain(b, pattern ? " must match " : choice ? " must be one of " : " must be: ", &field->expected);
+        put_plain(b,
+                  pattern  ? " must match "
+                  : choice ? " must be one of "
+                           : " must be: ",
+                  &field->expected);
     } else {
         MISHAP_PUT(b, " is not valid: ");
         mishap_buffer_put_text(b, field->error);
@@ -162,10 +169,10 @@ void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
     MISHAP_PUT(b, ".");
 }
 
-/* -- reading -------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
-/* A value as one that can be told. What is no scalar is written into `scratch`, which is empty; the result points
- * there. */
+/* A value as one that can be told. What is no scalar is written into `scratch`, which is empty; the
+ * result points there. */
 static void value_of(yyjson_val *value, mishap_value *to, mishap_buffer *scratch)
 {
     if (!value) {
@@ -194,7 +201,8 @@ void mishap_read_context(mishap *m, yyjson_val *object)
 {
     size_t index, count;
     yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS(object, index, count, key, value) mishap_read_member(m, mishap_json_text(key), value);
+    MISHAP_JSON_MEMBERS (object, index, count, key, value)
+        mishap_read_member(m, mishap_json_text(key), value);
 }
 
 /* A number at the start of the text, and how long it is; 0 if there is none. */
@@ -257,8 +265,8 @@ static bool is_scalar(yyjson_val *value)
     return !yyjson_is_ctn(value) && !yyjson_is_raw(value);
 }
 
-void mishap_read_field(mishap *m, mishap_text name, mishap_text error, yyjson_val *expected, yyjson_val *actual,
-                       yyjson_val *min, yyjson_val *max)
+void mishap_read_field(mishap *m, mishap_text name, mishap_text error, yyjson_val *expected,
+                       yyjson_val *actual, yyjson_val *min, yyjson_val *max)
 {
     mishap_field field;
     field.field = name;
@@ -284,11 +292,10 @@ void mishap_read_fields(mishap *m, yyjson_val *array)
 {
     size_t index, count, member, members;
     yyjson_val *item, *key, *value;
-    MISHAP_JSON_ITEMS(array, index, count, item)
-    {
-        yyjson_val *field = NULL, *error = NULL, *expected = NULL, *actual = NULL, *min = NULL, *max = NULL;
-        MISHAP_JSON_MEMBERS(item, member, members, key, value)
-        {
+    MISHAP_JSON_ITEMS (array, index, count, item) {
+        yyjson_val *field = NULL, *error = NULL, *expected = NULL, *actual = NULL, *min = NULL,
+                   *max = NULL;
+        MISHAP_JSON_MEMBERS (item, member, members, key, value) {
             /* By length first, since there may be very many of them. */
             switch (unsafe_yyjson_get_len(key)) {
             case 3:
@@ -308,7 +315,8 @@ void mishap_read_fields(mishap *m, yyjson_val *array)
             }
         }
         if (yyjson_is_str(field) && yyjson_is_str(error))
-            mishap_read_field(m, mishap_json_text(field), mishap_json_text(error), expected, actual, min, max);
+            mishap_read_field(m, mishap_json_text(field), mishap_json_text(error), expected, actual,
+                              min, max);
     }
 }
 
@@ -342,8 +350,7 @@ static void read_subject(mishap *m, yyjson_val *object)
     yyjson_val *frame, *backtrace = yyjson_obj_get(object, "backtrace");
     mishap_read_part(m, MISHAP_PART_TYPE, object, "type");
     mishap_read_part(m, MISHAP_PART_OUTPUT, object, "stdout");
-    MISHAP_JSON_ITEMS(backtrace, index, count, frame)
-    {
+    MISHAP_JSON_ITEMS (backtrace, index, count, frame) {
         if (yyjson_is_str(frame))
             mishap_frame_add(m, mishap_json_text(frame));
     }
@@ -352,7 +359,8 @@ static void read_subject(mishap *m, yyjson_val *object)
 void mishap_read_canonical(mishap *m, yyjson_val *object, unsigned with)
 {
     mishap_read_category(m, yyjson_obj_get(object, "category"));
-    mishap_read_retry(m, yyjson_obj_get(object, "retryable"), yyjson_obj_get(object, "retry_after_ms"));
+    mishap_read_retry(m, yyjson_obj_get(object, "retryable"),
+                      yyjson_obj_get(object, "retry_after_ms"));
     mishap_read_part(m, MISHAP_PART_CAUSE, object, "cause");
     mishap_read_part(m, MISHAP_PART_SUGGESTION, object, "suggestion");
     mishap_read_part(m, MISHAP_PART_DOCS_URL, object, "docs_url");

@@ -1,13 +1,13 @@
 /*
- * Parts that several dialects write and read in the same form: field errors, context, and the members of the canonical
- * form, which json-rpc and graphql carry inside.
+ * Parts that several dialects write and read in the same form: field errors, context, and the
+ * members of the canonical form, which json-rpc and graphql carry inside.
  */
 #ifndef MISHAP_DIALECT_PARTS_H
 #define MISHAP_DIALECT_PARTS_H
 
 #include "dialect/dialect.h"
 
-/* -- writing -------------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 /* The fields as an array of {field, error, expected?, min?, max?, actual?}. */
 void mishap_put_fields(mishap_buffer *buffer, const mishap_public *told);
@@ -30,7 +30,7 @@ void mishap_put_canonical(mishap_buffer *buffer, const mishap_public *told, unsi
 /* A sentence on a field error for people: "age must be at least 0 and at most 150, not 200." */
 void mishap_put_field_sentence(mishap_buffer *buffer, const mishap_field *field);
 
-/* -- reading -------------------------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* Tell a value that was read, of whatever type. */
 void mishap_read_member(mishap *m, mishap_text key, yyjson_val *value);
@@ -41,14 +41,16 @@ void mishap_read_context(mishap *m, yyjson_val *object);
 /* Add the field errors of an array; items that are not field errors are left alone. */
 void mishap_read_fields(mishap *m, yyjson_val *array);
 
-/* Add one field error from its parts; `min` and `max` may also stand as one text, "0-150", in `expected`. */
-void mishap_read_field(mishap *m, mishap_text field, mishap_text error, yyjson_val *expected, yyjson_val *actual,
-                       yyjson_val *min, yyjson_val *max);
+/* Add one field error from its parts; `min` and `max` may also stand as one text, "0-150", in
+ * `expected`. */
+void mishap_read_field(mishap *m, mishap_text field, mishap_text error, yyjson_val *expected,
+                       yyjson_val *actual, yyjson_val *min, yyjson_val *max);
 
 /* Set a text part from a member, if that is there and a string. */
 void mishap_read_part(mishap *m, mishap_part part, yyjson_val *object, const char *key);
 
-/* category, retryable, retry_after_ms under the given names; what is absent or of the wrong type is left alone. */
+/* category, retryable, retry_after_ms under the given names; what is absent or of the wrong type is
+ * left alone. */
 void mishap_read_category(mishap *m, yyjson_val *value);
 void mishap_read_retry(mishap *m, yyjson_val *retryable, yyjson_val *retry_after_ms);
 

@@ -14,7 +14,7 @@
 static const mishap_text blank_type = MISHAP_TEXT("about:blank");
 static const mishap_text uuid_scheme = MISHAP_TEXT("urn:uuid:");
 
-/* -- URIs ------------------------------------------------------------------------------------- */
+/* -- URIs -------------------------------------------------------------------------------------- */
 
 /* A URI reference, as far as its characters go. */
 static bool is_reference(mishap_text uri)
@@ -82,7 +82,7 @@ static mishap_text last_segment(mishap_text uri)
     return (mishap_text){ uri.data + start, end - start };
 }
 
-/* -- writing ---------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
 static void put_instance(mishap_buffer *b, mishap_text id)
 {
@@ -145,7 +145,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_close(b, '}');
 }
 
-/* -- reading ---------------------------------------------------------------------------------- */
+/* -- reading ----------------------------------------------------------------------------------- */
 
 /* The status of an error, 0 if it is none. */
 static int status_of(yyjson_val *value)
@@ -260,7 +260,7 @@ static mishap *read(const mishap_source *source, mishap **out)
     return mishap_finish(m, out);
 }
 
-/* -- checking --------------------------------------------------------------------------------- */
+/* -- checking ---------------------------------------------------------------------------------- */
 
 /* A relative reference means another thing on another page: the full path is the least. */
 static void check_reference(mishap_check *c, yyjson_val *value)
@@ -288,8 +288,7 @@ static void check_errors(mishap_check *c, yyjson_val *errors)
     size_t index, count;
     yyjson_val *item;
     bool ours = false;
-    MISHAP_JSON_ITEMS(errors, index, count, item)
-    {
+    MISHAP_JSON_ITEMS (errors, index, count, item) {
         ours = ours || (yyjson_obj_get(item, "field") && yyjson_obj_get(item, "error"));
     }
     if (ours)
@@ -351,8 +350,7 @@ static void check_strictly(mishap_check *c, yyjson_val *root)
         !yyjson_equals_str(title, phrase))
         mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
                          "The title of about:blank is that of the status: %s.", phrase);
-    MISHAP_JSON_MEMBERS(root, index, count, key, value)
-    {
+    MISHAP_JSON_MEMBERS (root, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
         if (!is_extension_name(name))
             mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "`%.*s` is no name for an extension.",

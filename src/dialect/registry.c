@@ -1,4 +1,5 @@
-/* The list of dialects, and what is the same for all: reading JSON before it is understood or checked. */
+/* The list of dialects, and what is the same for all: reading JSON before it is understood or
+ * checked. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -6,9 +7,9 @@
 #include "guard/guard.h"
 
 static const mishap_dialect *const dialects[] = {
-    &mishap_condition_report, &mishap_cli_envelope, &mishap_artifact,   &mishap_http_api,
-    &mishap_tool_result,      &mishap_problem,      &mishap_json_rpc,   &mishap_google_rpc,
-    &mishap_json_api,         &mishap_graphql,      &mishap_canonical,  NULL,
+    &mishap_condition_report, &mishap_cli_envelope, &mishap_artifact,  &mishap_http_api,
+    &mishap_tool_result,      &mishap_problem,      &mishap_json_rpc,  &mishap_google_rpc,
+    &mishap_json_api,         &mishap_graphql,      &mishap_canonical, NULL,
 };
 
 const mishap_dialect *const *mishap_dialects(void)
@@ -34,7 +35,7 @@ const char *mishap_dialect_media_type(const mishap_dialect *dialect)
     return dialect->media_type;
 }
 
-/* -- rendering ------------------------------------------------------------------------------------------------ */
+/* -- rendering --------------------------------------------------------------------------------- */
 
 mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap_buffer *buffer)
 {
@@ -42,7 +43,7 @@ mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap
     return buffer->failed ? dialect->last_words : mishap_buffer_text(buffer);
 }
 
-/* -- parsing -------------------------------------------------------------------------------------------------- */
+/* -- parsing ----------------------------------------------------------------------------------- */
 
 static void put_pointer_to(mishap_buffer *pointer, yyjson_val *at, yyjson_val *value)
 {
@@ -52,16 +53,14 @@ static void put_pointer_to(mishap_buffer *pointer, yyjson_val *at, yyjson_val *v
     while (at != value && yyjson_is_ctn(at)) {
         yyjson_val *into = NULL;
         if (yyjson_is_obj(at)) {
-            MISHAP_JSON_MEMBERS(at, index, count, key, item)
-            {
+            MISHAP_JSON_MEMBERS (at, index, count, key, item) {
                 if (item <= value) {
                     into = item;
                     step.steps[0] = (struct mishap_json_step){ mishap_json_text(key), 0 };
                 }
             }
         } else {
-            MISHAP_JSON_ITEMS(at, index, count, item)
-            {
+            MISHAP_JSON_ITEMS (at, index, count, item) {
                 if (item <= value) {
                     into = item;
                     step.steps[0] = (struct mishap_json_step){ { NULL, 0 }, index };
@@ -87,7 +86,8 @@ mishap *mishap_refuse(const mishap_source *source, yyjson_val *value, const char
     mishap_buffer_init(&pointer, storage, sizeof storage);
     put_pointer_to(&pointer, source->root, value);
     mishap_json_locate(source->text, source->root, value, &line, &column);
-    mishap *m = mishap_raise(MALFORMED_INPUT, "At line %zu, column %zu: %s", line, column, sentence);
+    mishap *m = mishap_raise(MALFORMED_INPUT, "At line %zu, column %zu: %s", line, column,
+                             sentence);
     m = mishap_tell(mishap_tell(m, "line", line), "column", column);
     if (!pointer.failed)
         m = mishap_tell(m, "pointer", mishap_buffer_text(&pointer));
@@ -104,8 +104,8 @@ static mishap *refuse_unreadable(const mishap_json_reader *reader)
 {
     if (reader->flaw == MISHAP_JSON_NO_MEMORY)
         return mishap_out_of_memory();
-    mishap *m = mishap_raise(MALFORMED_INPUT, "At line %zu, column %zu: This is not JSON: %s.", reader->line,
-                             reader->column, reader->problem);
+    mishap *m = mishap_raise(MALFORMED_INPUT, "At line %zu, column %zu: This is not JSON: %s.",
+                             reader->line, reader->column, reader->problem);
     return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
 }
 
@@ -134,8 +134,7 @@ static yyjson_val *value_at(yyjson_val *root, const mishap_json_path *path)
         yyjson_val *next = NULL;
         if (yyjson_is_arr(at))
             next = yyjson_arr_get(at, step->index);
-        MISHAP_JSON_MEMBERS(at, index, count, key, item)
-        {
+        MISHAP_JSON_MEMBERS (at, index, count, key, item) {
             if (mishap_text_equal(mishap_json_text(key), step->key))
                 next = item;
         }
@@ -155,7 +154,8 @@ static mishap *refuse_flaw(const mishap_source *source, const struct first_flaw 
     case MISHAP_JSON_NUL_IN_KEY:
         return mishap_refuse(source, at, "A key has a NUL in it.");
     case MISHAP_JSON_TOO_DEEP:
-        return mishap_refuse(source, at, "Values are nested more than %d deep.", MISHAP_JSON_MAX_DEPTH);
+        return mishap_refuse(source, at, "Values are nested more than %d deep.",
+                             MISHAP_JSON_MAX_DEPTH);
     default:
         return mishap_out_of_memory();
     }
@@ -178,7 +178,8 @@ mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap
     struct first_flaw first;
     first.flaw = MISHAP_JSON_SOUND;
     mishap_source source = { document, reader.root };
-    mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &first });
+    mishap_json_inspect(&reader,
+                        &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &first });
     if (first.flaw != MISHAP_JSON_SOUND)
         failure = refuse_flaw(&source, &first);
     else if (!yyjson_is_obj(reader.root))
@@ -190,7 +191,7 @@ done:
     return failure;
 }
 
-/* -- verifying ------------------------------------------------------------------------------------------------ */
+/* -- verifying --------------------------------------------------------------------------------- */
 
 static void say_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
 {
@@ -226,8 +227,11 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
                     mishap_text_equal(top, (mishap_text)MISHAP_TEXT("backtrace")));
     bool trace = !subject && mishap_guard_finds_trace(text, &language);
     bool secret = false;
-    for (size_t length, from = 0; !secret && (length = mishap_guard_find_password(text, from, &start)); from = start + length)
-        secret = !mishap_text_equal((mishap_text){ text.data + start, length }, mishap_guard_redacted);
+    for (size_t length, from = 0;
+         !secret && (length = mishap_guard_find_password(text, from, &start));
+         from = start + length)
+        secret = !mishap_text_equal((mishap_text){ text.data + start, length },
+                                    mishap_guard_redacted);
     if (name.data && mishap_guard_secret_name(name) && text.length &&
         !mishap_text_equal(text, mishap_guard_redacted))
         secret = true;
@@ -235,9 +239,11 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
         return;
     check->path = *path;
     if (trace)
-        mishap_check_say(check, MISHAP_RULE_STACK_TRACE, "This text has a %s stack trace in it.", language);
+        mishap_check_say(check, MISHAP_RULE_STACK_TRACE, "This text has a %s stack trace in it.",
+                         language);
     if (secret)
-        mishap_check_say(check, MISHAP_RULE_SECRET, "This looks like a secret that was not redacted.");
+        mishap_check_say(check, MISHAP_RULE_SECRET,
+                         "This looks like a secret that was not redacted.");
 }
 
 static void check_json(mishap_check *check, mishap_text document)
@@ -248,7 +254,8 @@ static void check_json(mishap_check *check, mishap_text document)
     if (mishap_json_read(&reader, document)) {
         if (reader.flaw == MISHAP_JSON_LONE_SURROGATE) {
             snprintf(place, sizeof place, "line %zu, column %zu", reader.line, reader.column);
-            mishap_check_say_at(check, place, MISHAP_RULE_LONE_SURROGATE, "This is half of a surrogate pair.");
+            mishap_check_say_at(check, place, MISHAP_RULE_LONE_SURROGATE,
+                                "This is half of a surrogate pair.");
         }
         mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = say_flaw,
                                                              .string = check_string,
@@ -260,13 +267,14 @@ static void check_json(mishap_check *check, mishap_text document)
         check->no_memory = true;
     } else {
         snprintf(place, sizeof place, "line %zu, column %zu", reader.line, reader.column);
-        mishap_check_say_at(check, place, MISHAP_RULE_NOT_JSON, "This is not JSON: %s.", reader.problem);
+        mishap_check_say_at(check, place, MISHAP_RULE_NOT_JSON, "This is not JSON: %s.",
+                            reader.problem);
     }
     mishap_json_reader_release(&reader);
 }
 
-mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict, mishap_found *found,
-                      void *state)
+mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict,
+                      mishap_found *found, void *state)
 {
     mishap_check check;
     check.dialect = dialect;

@@ -96,8 +96,7 @@ static void check_type(mishap_check *c, yyjson_val *value)
 
 static const mishap_shape shape[] = {
     MISHAP_SHAPE("status", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_status),
-    MISHAP_SHAPE("error_type", .types = MISHAP_SHAPE_STRING, .required = true,
-                 .check = check_type),
+    MISHAP_SHAPE("error_type", .types = MISHAP_SHAPE_STRING, .required = true, .check = check_type),
     MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .required = true,
                  .check = mishap_check_message),
     MISHAP_SHAPE("fields", .types = MISHAP_SHAPE_ARRAY, .check = mishap_check_fields),

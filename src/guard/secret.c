@@ -1,14 +1,16 @@
-/* Secrets: by the name that a value goes by, and by the look of an address with a password in it. */
+/* Secrets: by the name that a value goes by, and by the look of an address with a password in it.
+ */
 #include "guard/guard.h"
 
 #include "base/json_write.h"
 
 const mishap_text mishap_guard_redacted = MISHAP_TEXT("[redacted]");
 
-/* Compared with the letters of the name alone, in lower case: `API-Key`, `api_key` and `apiKey` are one. */
+/* Compared with the letters of the name alone, in lower case: `API-Key`, `api_key` and `apiKey` are
+ * one. */
 static const char *const endings[] = {
-    "password", "passwd", "passphrase", "secret", "token", "apikey", "privatekey", "accesskey",
-    "authorization", "credential", "credentials", "cookie",
+    "password",   "passwd",    "passphrase",    "secret",     "token",       "apikey",
+    "privatekey", "accesskey", "authorization", "credential", "credentials", "cookie",
 };
 
 /* The last two letters of every ending: most names are done after one look at theirs. */
@@ -32,7 +34,8 @@ static bool may_be_secret(mishap_text name)
     case 'y':
         return before == 'e';
     default: /* a name may end in a digit or a bracket */
-        return !((name.data[name.length - 1] | 32) >= 'a' && (name.data[name.length - 1] | 32) <= 'z');
+        return !((name.data[name.length - 1] | 32) >= 'a' &&
+                 (name.data[name.length - 1] | 32) <= 'z');
     }
 }
 
@@ -130,15 +133,15 @@ static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
     yyjson_val *key, *item;
     if (yyjson_is_obj(value)) {
         mishap_json_open(buffer, '{');
-        MISHAP_JSON_MEMBERS(value, index, count, key, item)
-        {
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
             mishap_json_key(buffer, mishap_json_text(key));
             copy_value(buffer, item, secret || mishap_guard_secret_name(mishap_json_text(key)));
         }
         mishap_json_close(buffer, '}');
     } else if (yyjson_is_arr(value)) {
         mishap_json_open(buffer, '[');
-        MISHAP_JSON_ITEMS(value, index, count, item) copy_value(buffer, item, secret);
+        MISHAP_JSON_ITEMS (value, index, count, item)
+            copy_value(buffer, item, secret);
         mishap_json_close(buffer, ']');
     } else if (yyjson_is_str(value) && secret) {
         mishap_json_string(buffer, mishap_guard_redacted);

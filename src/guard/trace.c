@@ -1,13 +1,14 @@
 /*
- * The look of a stack trace in the languages that leak them most. Each language is a row: a line that starts like
- * this and, further on, has each of these pieces in turn. A piece that begins a line is not enough to name a trace
- * by itself where prose could begin the same way.
+ * The look of a stack trace in the languages that leak them most. Each language is a row: a line
+ * that starts like this and, further on, has each of these pieces in turn. A piece that begins a
+ * line is not enough to name a trace by itself where prose could begin the same way.
  */
 #include "guard/guard.h"
 
 static const struct look {
     const char *language;
-    const char *start;     /* what the line starts with, after white space; "" for anywhere in the line */
+    const char
+        *start; /* what the line starts with, after white space; "" for anywhere in the line */
     const char *pieces[3]; /* what follows, in this order; \x01 stands for a digit */
 } looks[] = {
     { "Python", "", { "Traceback (most recent call last)" } },
@@ -74,7 +75,9 @@ static bool line_has(const char *at, const char *end, const struct look *look)
 /* Every look has one of these characters in it; most texts have none of them. */
 static bool may_have_trace(mishap_text text)
 {
-    static const bool telling[256] = { [':'] = true, ['('] = true, ['"'] = true, ['#'] = true, ['['] = true };
+    static const bool telling[256] = {
+        [':'] = true, ['('] = true, ['"'] = true, ['#'] = true, ['['] = true
+    };
     if (text.length < 8)
         return false;
     for (size_t i = 0; i < text.length; i++)

@@ -1,4 +1,5 @@
-/* The account of a mishap for the operator: both sides, in plain text. Nothing internal is lost here. */
+/* The account of a mishap for the operator: both sides, in plain text. Nothing internal is lost
+ * here. */
 #include "base/base.h"
 #include "mishap/inside.h"
 

@@ -1,11 +1,10 @@
 /* Finding rows, in the built-in table and in those that programs add. */
 #include "mishap/catalog.h"
 
-
 #include "mishap/code.h"
 #include "mishap/codes.h"
 
-/* -- tables --------------------------------------------------------------------------------------------------- */
+/* -- tables ------------------------------------------------------------------------------------ */
 
 const mishap_catalog *mishap_catalog_first(void)
 {
@@ -40,7 +39,8 @@ static mishap_text spelled(const mishap_code *code, mishap_spelling spelling)
     return code->name;
 }
 
-static const mishap_code *find_in(const mishap_catalog *catalog, mishap_spelling spelling, mishap_text text)
+static const mishap_code *find_in(const mishap_catalog *catalog, mishap_spelling spelling,
+                                  mishap_text text)
 {
     const struct mishap_catalog_index *index = &catalog->index[spelling];
     size_t low = 0, high = index->count;
@@ -48,8 +48,9 @@ static const mishap_code *find_in(const mishap_catalog *catalog, mishap_spelling
         size_t middle = low + (high - low) / 2;
         const mishap_code *code = &catalog->codes[index->rows[middle]];
         mishap_text candidate = spelled(code, spelling);
-        int order = candidate.length != text.length ? (candidate.length < text.length ? -1 : 1)
-                                                    : memcmp(candidate.data, text.data, text.length);
+        int order = candidate.length != text.length
+                        ? (candidate.length < text.length ? -1 : 1)
+                        : memcmp(candidate.data, text.data, text.length);
         if (order == 0)
             return code;
         if (order < 0)
@@ -65,15 +66,16 @@ const mishap_code *mishap_catalog_find(mishap_spelling spelling, mishap_text tex
     const mishap_code *code = NULL;
     if (text.length == 0)
         return NULL;
-    for (const mishap_catalog *catalog = mishap_catalog_first(); catalog && !code; catalog = catalog->next)
+    for (const mishap_catalog *catalog = mishap_catalog_first(); catalog && !code;
+         catalog = catalog->next)
         code = find_in(catalog, spelling, text);
     return code;
 }
 
-/* -- HTTP statuses -------------------------------------------------------------------------------------------- */
+/* -- HTTP statuses ----------------------------------------------------------------------------- */
 
-/* The statuses of errors with the phrases of RFC 9110 and the IANA registry, and the rows that are named like them.
- * 499 is nobody's standard, but widely used for a client that left. */
+/* The statuses of errors with the phrases of RFC 9110 and the IANA registry, and the rows that are
+ * named like them. 499 is nobody's standard, but widely used for a client that left. */
 static const struct status {
     int status;
     const char *phrase;
@@ -140,7 +142,7 @@ const char *mishap_http_phrase(int http_status)
     return status ? status->phrase : NULL;
 }
 
-/* -- categories ----------------------------------------------------------------------------------------------- */
+/* -- categories -------------------------------------------------------------------------------- */
 
 static const char *const category_names[MISHAP_CATEGORIES] = {
     "validation", "permission", "resource", "execution", "system",
@@ -162,7 +164,7 @@ bool mishap_category_find(mishap_text name, mishap_category *category)
     return false;
 }
 
-/* -- names that no table has ---------------------------------------------------------------------------------- */
+/* -- names that no table has ------------------------------------------------------------------- */
 
 bool mishap_code_name_valid(mishap_text name)
 {
@@ -226,8 +228,8 @@ static int small_letter(int c)
     return c >= 'A' && c <= 'Z' ? c + 32 : c;
 }
 
-const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name, mishap_category category,
-                                      int http_status)
+const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name,
+                                      mishap_category category, int http_status)
 {
     const struct category_defaults *usual = &defaults[category];
     mishap_code *code = mishap_arena_take(arena, sizeof *code);

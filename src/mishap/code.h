@@ -6,15 +6,15 @@
 #include "mishap/catalog.h"
 
 /*
- * A row for a name that no table has. The spellings come from the name, the numbers from the category, or from the
- * HTTP status where that is known (not 0). NULL when the arena has no memory.
+ * A row for a name that no table has. The spellings come from the name, the numbers from the
+ * category, or from the HTTP status where that is known (not 0). NULL when the arena has no memory.
  */
-const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name, mishap_category category,
-                                      int http_status);
+const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name,
+                                      mishap_category category, int http_status);
 
 /*
- * Turn any spelling into a name: `not-found`, `not_found` and `NotFound` into NOT_FOUND. Writes at most `size` bytes
- * with a NUL; false if that gives no valid name.
+ * Turn any spelling into a name: `not-found`, `not_found` and `NotFound` into NOT_FOUND. Writes at
+ * most `size` bytes with a NUL; false if that gives no valid name.
  */
 bool mishap_code_unspell(mishap_text spelling, char *name, size_t size);
 

@@ -31,8 +31,9 @@ static mishap_text keep_odd_name(mishap *m, mishap_text error)
 static mishap_text keep_error_name(mishap *m, mishap_text error)
 {
     static const mishap_text known[] = {
-        MISHAP_TEXT("field_required"),     MISHAP_TEXT("invalid_type"),     MISHAP_TEXT("invalid_length"),
-        MISHAP_TEXT("value_out_of_range"), MISHAP_TEXT("pattern_mismatch"),
+        MISHAP_TEXT("field_required"),   MISHAP_TEXT("invalid_type"),
+        MISHAP_TEXT("invalid_length"),   MISHAP_TEXT("value_out_of_range"),
+        MISHAP_TEXT("pattern_mismatch"),
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (mishap_text_equal(error, known[i]))
@@ -78,7 +79,8 @@ static void keep_bounds(mishap *m, mishap_field *field)
 /* The name of a type, as `actual` of an invalid type has it, is no secret. */
 static bool names_type(const mishap_value *value)
 {
-    static const char *const types[] = { "string", "integer", "number", "boolean", "array", "object", "null" };
+    static const char *const types[] = { "string", "integer", "number", "boolean",
+                                         "array",  "object",  "null" };
     for (size_t i = 0; value->kind == MISHAP_KIND_TEXT && i < sizeof types / sizeof *types; i++)
         if (mishap_text_equal(value->text, mishap_text_of(types[i])))
             return true;
@@ -96,7 +98,8 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     }
     *field = *wrong;
     field->next = NULL;
-    field->field = mishap_blank(wrong->field) ? (mishap_text)MISHAP_TEXT("document") : mishap_keep(m, wrong->field);
+    field->field = mishap_blank(wrong->field) ? (mishap_text)MISHAP_TEXT("document")
+                                              : mishap_keep(m, wrong->field);
     field->error = keep_error_name(m, wrong->error);
     mishap_keep_value(m, &field->expected);
     mishap_keep_value(m, &field->actual);
@@ -115,8 +118,8 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
 
 mishap *mishap_field_required(mishap *m, const char *field)
 {
-    return mishap_field_add(
-        m, &(mishap_field){ .field = mishap_text_of(field), .error = MISHAP_TEXT("field_required") });
+    return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
+                                                .error = MISHAP_TEXT("field_required") });
 }
 
 mishap *mishap_field_type(mishap *m, const char *field, const char *expected, const char *actual)
@@ -127,7 +130,8 @@ mishap *mishap_field_type(mishap *m, const char *field, const char *expected, co
                                                 .actual = mishap_value_of_string(actual) });
 }
 
-mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max, size_t actual)
+mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max,
+                            size_t actual)
 {
     return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
                                                 .error = MISHAP_TEXT("invalid_length"),

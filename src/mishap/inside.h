@@ -1,7 +1,9 @@
 /*
- * src/mishap: the value, the catalog, the trace. What one failure is, and what is known of its kind.
+ * src/mishap: the value, the catalog, the trace. What one failure is, and what is known of its
+ * kind.
  *
- * This header is the inside of the value. Dialects do not include it: they see mishap_public and nothing else.
+ * This header is the inside of the value. Dialects do not include it: they see mishap_public and
+ * nothing else.
  */
 #ifndef MISHAP_MISHAP_INSIDE_H
 #define MISHAP_MISHAP_INSIDE_H
@@ -11,8 +13,8 @@
 #include "mishap/trace.h"
 
 /*
- * One block holds the mishap and, in its tail, the start of its arena: a mishap with a few fields is one
- * allocation. 1 KB is what malloc serves from its fastest lists.
+ * One block holds the mishap and, in its tail, the start of its arena: a mishap with a few fields
+ * is one allocation. 1 KB is what malloc serves from its fastest lists.
  */
 enum { MISHAP_BLOCK = 1024 };
 
@@ -28,15 +30,16 @@ struct mishap {
     mishap *cause;
     mishap_place place;
     mishap_trace trace;
-    bool restored;   /* read from a document: its message was public already */
+    bool restored;     /* read from a document: its message was public already */
     bool keys_changed; /* a key that was told is not the one that was given */
-    bool incomplete; /* a part was left out for lack of memory */
-    bool constant;   /* the one that stands for "no memory": never changed, never freed */
-    int reserve;     /* which block of the reserve it lives in, -1 for the heap */
+    bool incomplete;   /* a part was left out for lack of memory */
+    bool constant;     /* the one that stands for "no memory": never changed, never freed */
+    int reserve;       /* which block of the reserve it lives in, -1 for the heap */
     mishap_arena arena;
 };
 
-/* A new mishap with this code and nothing else; from the reserve, or the constant one, without memory. */
+/* A new mishap with this code and nothing else; from the reserve, or the constant one, without
+ * memory. */
 mishap *mishap_make(const mishap_code *code);
 
 /* True if nothing can be added to it: there is none, or it is the constant one. */
@@ -46,8 +49,9 @@ static inline bool mishap_fixed(const mishap *m)
 }
 
 /*
- * Keep text or a value in the arena of a mishap: as valid UTF-8 without NUL, passwords in addresses redacted, JSON written
- * anew. Without memory it is nothing, and the mishap is marked. Words that say nothing are none.
+ * Keep text or a value in the arena of a mishap: as valid UTF-8 without NUL, passwords in addresses
+ * redacted, JSON written anew. Without memory it is nothing, and the mishap is marked. Words that
+ * say nothing are none.
  */
 mishap_text mishap_keep(mishap *m, mishap_text text);
 mishap_text mishap_keep_words(mishap *m, mishap_text text);

@@ -1,4 +1,5 @@
-/* Keeping text and values: copied, made clean, without secrets. What there is no memory for leaves a mark. */
+/* Keeping text and values: copied, made clean, without secrets. What there is no memory for leaves
+ * a mark. */
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/inside.h"
@@ -8,7 +9,8 @@ mishap_text mishap_keep(mishap *m, mishap_text text)
 {
     if (text.length == 0)
         return (mishap_text){ "", 0 };
-    /* An address has a colon; few texts do. It is looked for before the copy is made, while that is still in flight. */
+    /* An address has a colon; few texts do. It is looked for before the copy is made, while that is
+     * still in flight. */
     bool address = text.length > 5 && memchr(text.data, ':', text.length);
     mishap_text kept = mishap_utf8_clean(&m->arena, text);
     if (kept.data && address)
@@ -31,13 +33,11 @@ static bool too_deep(yyjson_val *value, size_t depth)
         return false;
     if (depth == DEEPEST_VALUE)
         return true;
-    MISHAP_JSON_MEMBERS(value, index, count, key, item)
-    {
+    MISHAP_JSON_MEMBERS (value, index, count, key, item) {
         if (too_deep(item, depth + 1))
             return true;
     }
-    MISHAP_JSON_ITEMS(value, index, count, item)
-    {
+    MISHAP_JSON_ITEMS (value, index, count, item) {
         if (too_deep(item, depth + 1))
             return true;
     }

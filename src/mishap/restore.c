@@ -12,8 +12,8 @@ mishap *mishap_restore_code(const mishap_code *code)
     return m;
 }
 
-mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_category category, int http_status,
-                       const mishap_code *otherwise)
+mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_category category,
+                       int http_status, const mishap_code *otherwise)
 {
     char name[128];
     const mishap_code *code = mishap_catalog_find(spelling, text);
@@ -36,8 +36,8 @@ mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_catego
     return m;
 }
 
-/* A type is one word: white space and control characters become hyphens. That comes first, since it may make an address
- * of what was none. */
+/* A type is one word: white space and control characters become hyphens. That comes first, since it
+ * may make an address of what was none. */
 static mishap_text keep_type(mishap *m, mishap_text text)
 {
     mishap_text type = mishap_keep_words(m, text);
@@ -46,7 +46,8 @@ static mishap_text keep_type(mishap *m, mishap_text text)
         if ((unsigned char)letters[i] <= ' ' || letters[i] == 127)
             letters[i] = '-';
     /* One that the catalog has for the code anyway is not the occurrence's own. */
-    return mishap_text_equal(type, m->told.code->condition) ? (mishap_text){ "", 0 } : mishap_keep_words(m, type);
+    return mishap_text_equal(type, m->told.code->condition) ? (mishap_text){ "", 0 }
+                                                            : mishap_keep_words(m, type);
 }
 
 mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
@@ -62,12 +63,13 @@ mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
         m->told.cause = mishap_keep_words(m, text);
         break;
     case MISHAP_PART_SUGGESTION:
-        m->told.suggestion = mishap_keep_words(m, mishap_text_equal(text, code->suggestion) ? none : text);
+        m->told.suggestion = mishap_keep_words(m, mishap_text_equal(text, code->suggestion) ? none
+                                                                                            : text);
         break;
     case MISHAP_PART_DOCS_URL:
         /* What is no address leads nowhere. */
-        m->told.docs_url =
-            mishap_keep_words(m, !mishap_url_valid(text) || mishap_text_equal(text, code->docs_url) ? none : text);
+        m->told.docs_url = mishap_keep_words(
+            m, !mishap_url_valid(text) || mishap_text_equal(text, code->docs_url) ? none : text);
         break;
     case MISHAP_PART_INCIDENT:
         m->told.incident = mishap_keep_words(m, text);

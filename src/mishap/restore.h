@@ -1,8 +1,9 @@
 /*
  * A mishap that was told elsewhere and is read from a document: the way in for dialects.
  *
- * It has a public side only. Its code need not be in the catalog, its message is public already even under a masked
- * code, and whatever cannot be kept for lack of memory leaves a mark that mishap_restore_end() finds.
+ * It has a public side only. Its code need not be in the catalog, its message is public already
+ * even under a masked code, and whatever cannot be kept for lack of memory leaves a mark that
+ * mishap_restore_end() finds.
  */
 #ifndef MISHAP_MISHAP_RESTORE_H
 #define MISHAP_MISHAP_RESTORE_H
@@ -21,16 +22,18 @@ typedef enum mishap_part {
 } mishap_part;
 
 /*
- * Begin with a code in some spelling. A code that no table has is derived from the spelling; the category and the HTTP
- * status (0 if unknown) say what is taken to hold for it. If the spelling gives no name, `otherwise` is the code.
+ * Begin with a code in some spelling. A code that no table has is derived from the spelling; the
+ * category and the HTTP status (0 if unknown) say what is taken to hold for it. If the spelling
+ * gives no name, `otherwise` is the code.
  */
-mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_category category, int http_status,
-                       const mishap_code *otherwise);
+mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_category category,
+                       int http_status, const mishap_code *otherwise);
 
 /* The same for a row that was found already. */
 mishap *mishap_restore_code(const mishap_code *code);
 
-/* Set a text; empty text is none. A suggestion or address that the catalog has anyway is not the occurrence's own. */
+/* Set a text; empty text is none. A suggestion or address that the catalog has anyway is not the
+ * occurrence's own. */
 mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text);
 
 /* The category of this occurrence; what is known about retrying stays. */

@@ -20,8 +20,8 @@ struct record {
 /* The C library's word for where the main thread's stack began. */
 extern void *__libc_stack_end;
 
-/* The end of this thread's stack: asked of the system once a thread, for it costs microseconds, and for the main thread,
- * where it would read a file of /proc, not at all. */
+/* The end of this thread's stack: asked of the system once a thread, for it costs microseconds, and
+ * for the main thread, where it would read a file of /proc, not at all. */
 static uintptr_t stack_end(void)
 {
     static _Thread_local uintptr_t end;
@@ -42,16 +42,18 @@ static uintptr_t stack_end(void)
 }
 
 /*
- * Follow the records from one that lies above `low`. Code that was compiled without frame pointers leaves anything at all
- * in the register, so each record must lie further up than the one before and inside the stack; the walk ends at the first
- * that does not.
+ * Follow the records from one that lies above `low`. Code that was compiled without frame pointers
+ * leaves anything at all in the register, so each record must lie further up than the one before
+ * and inside the stack; the walk ends at the first that does not.
  */
-__attribute__((no_sanitize("address"))) static void follow(mishap_trace *trace, const struct record *record, uintptr_t low)
+__attribute__((no_sanitize("address"))) static void
+follow(mishap_trace *trace, const struct record *record, uintptr_t low)
 {
     uintptr_t end = stack_end();
     while (trace->count < MISHAP_TRACE_MAX) {
         uintptr_t at = (uintptr_t)record;
-        if (at <= low || at % sizeof(void *) != 0 || end < sizeof *record || at > end - sizeof *record)
+        if (at <= low || at % sizeof(void *) != 0 || end < sizeof *record ||
+            at > end - sizeof *record)
             break;
         void *address = __builtin_extract_return_addr(record->return_address);
         if ((uintptr_t)address < 4096)
@@ -66,7 +68,8 @@ __attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_
 {
     const struct record *record = __builtin_frame_address(0);
     trace->count = 0;
-    if ((uintptr_t)record < stack_end()) /* else this is not the thread's own stack, but a signal's */
+    if ((uintptr_t)record <
+        stack_end()) /* else this is not the thread's own stack, but a signal's */
         follow(trace, record->caller, (uintptr_t)record);
 }
 
@@ -74,7 +77,8 @@ void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start
 {
     trace->count = 0;
     trace->addresses[trace->count++] = start->instruction;
-    /* From the stack pointer up to its end the stack is there for sure; below, a look could crash again. */
+    /* From the stack pointer up to its end the stack is there for sure; below, a look could crash
+     * again. */
     if ((uintptr_t)start->stack < stack_end())
         follow(trace, start->frame, (uintptr_t)start->stack - 1);
 }
@@ -100,14 +104,16 @@ void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
     for (size_t i = 0; i < trace->count; i++) {
         char line[512];
         Dl_info found = { 0 };
-        /* The return address may lie behind the last byte of the function: look up the call instead. */
+        /* The return address may lie behind the last byte of the function: look up the call
+         * instead. */
         dladdr((char *)trace->addresses[i] - 1, &found);
         const char *object = found.dli_fname ? found.dli_fname : "?";
         const char *from = found.dli_sname ? found.dli_saddr : found.dli_fbase;
         int length = snprintf(line, sizeof line, "    #%zu %s+0x%zx (%s)\n", i,
-                              found.dli_sname ? found.dli_sname : "", (size_t)((char *)trace->addresses[i] - from),
-                              object);
+                              found.dli_sname ? found.dli_sname : "",
+                              (size_t)((char *)trace->addresses[i] - from), object);
         if (length > 0)
-            mishap_buffer_put(buffer, line, (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
+            mishap_buffer_put(buffer, line,
+                              (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
     }
 }

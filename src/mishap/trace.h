@@ -1,6 +1,6 @@
 /*
- * The native stack: return addresses only, taken in some ten nanoseconds by walking frame pointers. Names are looked
- * up when somebody reads the account.
+ * The native stack: return addresses only, taken in some ten nanoseconds by walking frame pointers.
+ * Names are looked up when somebody reads the account.
  */
 #ifndef MISHAP_MISHAP_TRACE_H
 #define MISHAP_MISHAP_TRACE_H

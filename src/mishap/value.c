@@ -10,9 +10,10 @@
 #include "mishap/inside.h"
 #include "mishap/restore.h"
 
-/* -- making and freeing --------------------------------------------------------------------------------------- */
+/* -- making and freeing ------------------------------------------------------------------------ */
 
-/* For failures that must be told when malloc has nothing left. Each block is taken and given back atomically. */
+/* For failures that must be told when malloc has nothing left. Each block is taken and given back
+ * atomically. */
 enum { RESERVE = 8 };
 static struct {
     atomic_flag taken;
@@ -21,7 +22,9 @@ static struct {
 
 /* Stands for every mishap for which there was no memory at all. Never written to. */
 static struct mishap last_resort = {
-    .told = { .code = MISHAP_CODE_INTERNAL_ERROR, .category = MISHAP_SYSTEM, .retry_stated = true,
+    .told = { .code = MISHAP_CODE_INTERNAL_ERROR,
+              .category = MISHAP_SYSTEM,
+              .retry_stated = true,
               .retry_after_ms = -1 },
     .constant = true,
     .reserve = -1,
@@ -79,7 +82,7 @@ void mishap_free(mishap *m)
     }
 }
 
-/* -- raising -------------------------------------------------------------------------------------------------- */
+/* -- raising ----------------------------------------------------------------------------------- */
 
 static void set_message(mishap *m, mishap_text kept)
 {
@@ -136,15 +139,17 @@ mishap *mishap_raise_at(const mishap_code *code, mishap_place place, const char 
     return m;
 }
 
-/* -- telling -------------------------------------------------------------------------------------------------- */
+/* -- telling ----------------------------------------------------------------------------------- */
 
 const mishap_public *mishap_told(const mishap *m)
 {
     return m ? &m->told : NULL;
 }
 
-/* A member at the end of a list, or the one of this key that is there already. NULL without memory. */
-static mishap_member *member_for(mishap *m, const mishap_member **first, mishap_member **last, mishap_text key)
+/* A member at the end of a list, or the one of this key that is there already. NULL without memory.
+ */
+static mishap_member *member_for(mishap *m, const mishap_member **first, mishap_member **last,
+                                 mishap_text key)
 {
     /* First of all the copy: two keys may differ only in what is made clean or redacted. */
     mishap_text given = key;
@@ -169,8 +174,8 @@ static mishap_member *member_for(mishap *m, const mishap_member **first, mishap_
     return member;
 }
 
-static void add_member(mishap *m, const mishap_member **first, mishap_member **last, mishap_text key,
-                       mishap_value value)
+static void add_member(mishap *m, const mishap_member **first, mishap_member **last,
+                       mishap_text key, mishap_value value)
 {
     if (value.kind >= MISHAP_KIND_TEXT && mishap_guard_secret_name(key))
         value = mishap_value_of_text(mishap_guard_redacted);
@@ -265,7 +270,8 @@ mishap *mishap_frame_add(mishap *m, mishap_text text)
         m->incomplete = true;
         return m;
     }
-    *frame = (mishap_frame){ NULL, mishap_blank(text) ? (mishap_text)MISHAP_TEXT("(...)") : mishap_keep(m, text) };
+    *frame = (mishap_frame){ NULL, mishap_blank(text) ? (mishap_text)MISHAP_TEXT("(...)")
+                                                      : mishap_keep(m, text) };
     if (m->last_frame)
         m->last_frame->next = frame;
     else
@@ -275,7 +281,7 @@ mishap *mishap_frame_add(mishap *m, mishap_text text)
     return m;
 }
 
-/* -- noting --------------------------------------------------------------------------------------------------- */
+/* -- noting ------------------------------------------------------------------------------------ */
 
 mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value)
 {
@@ -305,7 +311,7 @@ const mishap *mishap_cause(const mishap *m)
     return m ? m->cause : NULL;
 }
 
-/* -- what is said in the end ---------------------------------------------------------------------------------- */
+/* -- what is said in the end ------------------------------------------------------------------- */
 
 mishap_text mishap_public_message(const mishap_public *told)
 {

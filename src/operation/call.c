@@ -18,7 +18,7 @@ static _Noreturn void end_call(const mishap_call *call, const char *why, const c
     siglongjmp(*call->way_out, 1);
 }
 
-/* -- parameters ----------------------------------------------------------------------------------------------- */
+/* -- parameters -------------------------------------------------------------------------------- */
 
 static size_t find_param(const mishap_call *call, const char *name)
 {
@@ -32,7 +32,9 @@ static yyjson_val *value_of(const mishap_call *call, const char *name, unsigned 
 {
     size_t i = find_param(call, name);
     if (!(types >> call->operation->params[i].type & 1))
-        end_call(call, "the handler asked for a parameter under a type that it is not declared with", name);
+        end_call(call,
+                 "the handler asked for a parameter under a type that it is not declared with",
+                 name);
     return call->values[i];
 }
 
@@ -84,14 +86,15 @@ const char *mishap_json(const mishap_call *call, const char *name)
     mishap_json_copy(&json, value);
     mishap_text kept = { NULL, 0 };
     if (!json.failed)
-        kept = mishap_arena_copy((mishap_arena *)(uintptr_t)&call->arena, mishap_buffer_text(&json));
+        kept = mishap_arena_copy((mishap_arena *)(uintptr_t)&call->arena,
+                                 mishap_buffer_text(&json));
     mishap_buffer_release(&json);
     if (!kept.data)
         end_call(call, "there was not enough memory", name);
     return kept.data;
 }
 
-/* -- memory and time ------------------------------------------------------------------------------------------ */
+/* -- memory and time --------------------------------------------------------------------------- */
 
 void *mishap_call_take(mishap_call *call, size_t size)
 {
@@ -130,7 +133,7 @@ void *mishap_state(const mishap_call *call)
     return call->app->state;
 }
 
-/* -- answering ------------------------------------------------------------------------------------------------ */
+/* -- answering --------------------------------------------------------------------------------- */
 
 static void begin_answer(mishap_call *call, mishap_answer_kind kind)
 {

@@ -1,12 +1,11 @@
 /*
- * The inside of a call. A boundary makes one from an operation and a JSON object, runs it, and reads what came of it.
+ * The inside of a call. A boundary makes one from an operation and a JSON object, runs it, and
+ * reads what came of it.
  *
  *     mishap_call *call;
- *     mishap *failure = mishap_call_begin(app, operation, arguments, &call);   checks every parameter
- *     if (!failure)
- *         failure = mishap_call_run(call);                                     runs the handler, contained
- *     …mishap_call_answer(call)…
- *     mishap_call_end(call);
+ *     mishap *failure = mishap_call_begin(app, operation, arguments, &call);   checks every
+ * parameter if (!failure) failure = mishap_call_run(call);                                     runs
+ * the handler, contained …mishap_call_answer(call)… mishap_call_end(call);
  */
 #ifndef MISHAP_OPERATION_CALL_H
 #define MISHAP_OPERATION_CALL_H
@@ -27,29 +26,31 @@ struct mishap_call {
     const mishap_operation *operation;
     mishap_arena arena;
     mishap_json_reader reader; /* of the arguments */
-    yyjson_val **values;       /* one a parameter, in the order of declaration: given, by default, or NULL */
-    yyjson_doc **defaults;     /* the documents of those by default; NULL where there is none */
+    yyjson_val *
+        *values; /* one a parameter, in the order of declaration: given, by default, or NULL */
+    yyjson_doc **defaults; /* the documents of those by default; NULL where there is none */
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
     mishap_buffer warnings; /* JSON strings, with commas between */
     size_t listed, total;   /* of a list that was cut; else both 0 */
     int64_t deadline_ns;    /* on the monotonic clock; 0: none */
-    const char *misuse;     /* why the handler was ended: it asked for what it did not declare, or memory */
-    const char *misused;    /* … the name it asked for */
-    sigjmp_buf *way_out;    /* set while the handler runs */
+    const char
+        *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
+    const char *misused; /* … the name it asked for */
+    sigjmp_buf *way_out; /* set while the handler runs */
 };
 
 /*
- * Read the arguments, a JSON object, and hold them against the rules. On success *out is the call, which must be ended;
- * else it is NULL and the mishap says all that is wrong.
+ * Read the arguments, a JSON object, and hold them against the rules. On success *out is the call,
+ * which must be ended; else it is NULL and the mishap says all that is wrong.
  */
-mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation, mishap_text arguments,
-                          mishap_call **out);
+mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
+                          mishap_text arguments, mishap_call **out);
 
 /*
- * Run the handler inside containment. A crash, nonsense in the answer, or a code that the operation did not declare become
- * INTERNAL_ERROR, with what really happened on the private side.
+ * Run the handler inside containment. A crash, nonsense in the answer, or a code that the operation
+ * did not declare become INTERNAL_ERROR, with what really happened on the private side.
  */
 mishap *mishap_call_run(mishap_call *call);
 

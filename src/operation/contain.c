@@ -8,7 +8,8 @@
 static const int caught[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 enum { CAUGHT = sizeof caught / sizeof *caught, STACK_SIZE = 64 * 1024 };
 
-/* Who runs a handler on this thread now, NULL if nobody does. Written and read by this thread only. */
+/* Who runs a handler on this thread now, NULL if nobody does. Written and read by this thread only.
+ */
 static _Thread_local struct frame {
     sigjmp_buf *way_out;
     mishap_crash *crash;
@@ -22,9 +23,11 @@ static mishap_trace_start start_of(const ucontext_t *context)
 {
 #if defined(__x86_64__)
     const greg_t *registers = context->uc_mcontext.gregs;
-    return (mishap_trace_start){ (void *)registers[REG_RIP], (void *)registers[REG_RBP], (void *)registers[REG_RSP] };
+    return (mishap_trace_start){ (void *)registers[REG_RIP], (void *)registers[REG_RBP],
+                                 (void *)registers[REG_RSP] };
 #elif defined(__aarch64__)
-    return (mishap_trace_start){ (void *)context->uc_mcontext.pc, (void *)context->uc_mcontext.regs[29],
+    return (mishap_trace_start){ (void *)context->uc_mcontext.pc,
+                                 (void *)context->uc_mcontext.regs[29],
                                  (void *)context->uc_mcontext.sp };
 #else
     (void)context;
@@ -59,7 +62,8 @@ static void install(void)
         sigaction(caught[i], &action, &before[i]);
 }
 
-/* A stack that ran over cannot take the signal, so each thread has one for that; it is kept until the thread ends. */
+/* A stack that ran over cannot take the signal, so each thread has one for that; it is kept until
+ * the thread ends. */
 static void use_signal_stack(void)
 {
     static _Thread_local char stack[STACK_SIZE];

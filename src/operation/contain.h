@@ -1,12 +1,13 @@
 /*
  * Containment: a handler that crashes ends its call, not the process.
  *
- * What it promises: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT raised by the thread that runs the handler, stack overflow
- * included, come back as a crash report with the native stack of the moment.
+ * What it promises: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT raised by the thread that runs the
+ * handler, stack overflow included, come back as a crash report with the native stack of the
+ * moment.
  *
- * What it cannot: what the handler held stays held (locks, memory, open files), and what it had half written stays half
- * written. The heap may be damaged. So a process that saw a crash answers what it has in hand, without the heap where it
- * can, and is then replaced.
+ * What it cannot: what the handler held stays held (locks, memory, open files), and what it had
+ * half written stays half written. The heap may be damaged. So a process that saw a crash answers
+ * what it has in hand, without the heap where it can, and is then replaced.
  */
 #ifndef MISHAP_OPERATION_CONTAIN_H
 #define MISHAP_OPERATION_CONTAIN_H
@@ -22,9 +23,10 @@ typedef struct mishap_crash {
 } mishap_crash;
 
 /*
- * Run a function: true if it returned. False if it crashed, with the report in *crash, or if it left through *way_out,
- * in which case crash->signal is 0. Containments do not nest on one thread.
+ * Run a function: true if it returned. False if it crashed, with the report in *crash, or if it
+ * left through *way_out, in which case crash->signal is 0. Containments do not nest on one thread.
  */
-bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash);
+bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out,
+                    mishap_crash *crash);
 
 #endif

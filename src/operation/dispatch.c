@@ -9,7 +9,7 @@
 
 enum { DEFAULT_TIMEOUT_MS = 30000 };
 
-/* -- before --------------------------------------------------------------------------------------------------- */
+/* -- before ------------------------------------------------------------------------------------ */
 
 size_t mishap_param_count(const mishap_param *params)
 {
@@ -23,12 +23,13 @@ static mishap *read_arguments(mishap_call *call, mishap_text arguments)
 {
     mishap_json_reader *reader = &call->reader;
     if (mishap_json_read(reader, arguments))
-        return yyjson_is_obj(reader->root) ? NULL
-                                           : mishap_raise(BAD_REQUEST, "The arguments must be a JSON object.");
+        return yyjson_is_obj(reader->root)
+                   ? NULL
+                   : mishap_raise(BAD_REQUEST, "The arguments must be a JSON object.");
     if (reader->flaw == MISHAP_JSON_NO_MEMORY)
         return mishap_out_of_memory();
-    mishap *m = mishap_raise(BAD_REQUEST, "At line %zu, column %zu: This is not JSON: %s.", reader->line,
-                             reader->column, reader->problem);
+    mishap *m = mishap_raise(BAD_REQUEST, "At line %zu, column %zu: This is not JSON: %s.",
+                             reader->line, reader->column, reader->problem);
     return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
 }
 
@@ -42,7 +43,8 @@ static void refuse_flaw(void *state, mishap_json_flaw flaw, const mishap_json_pa
 static mishap *inspect_arguments(mishap_call *call)
 {
     mishap_json_flaw flaw = call->reader.flaw;
-    mishap_json_inspect(&call->reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
+    mishap_json_inspect(&call->reader,
+                        &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
     switch (flaw) {
     case MISHAP_JSON_SOUND:
         return NULL;
@@ -53,7 +55,8 @@ static mishap *inspect_arguments(mishap_call *call)
     case MISHAP_JSON_NUL_IN_KEY:
         return mishap_raise(BAD_REQUEST, "A key has a NUL in it.");
     case MISHAP_JSON_TOO_DEEP:
-        return mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.", MISHAP_JSON_MAX_DEPTH);
+        return mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
+                            MISHAP_JSON_MAX_DEPTH);
     default:
         return mishap_out_of_memory();
     }
@@ -85,7 +88,9 @@ static mishap *resolve(mishap_call *call)
 
 int mishap_operation_timeout(const mishap_app *app, const mishap_operation *operation)
 {
-    return operation->timeout_ms ? operation->timeout_ms : app->timeout_ms ? app->timeout_ms : DEFAULT_TIMEOUT_MS;
+    return operation->timeout_ms ? operation->timeout_ms
+           : app->timeout_ms     ? app->timeout_ms
+                                 : DEFAULT_TIMEOUT_MS;
 }
 
 static void set_deadline(mishap_call *call)
@@ -94,8 +99,8 @@ static void set_deadline(mishap_call *call)
     call->deadline_ns = mishap_clock_monotonic_ns() + limit * 1000000;
 }
 
-mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation, mishap_text arguments,
-                          mishap_call **out)
+mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
+                          mishap_text arguments, mishap_call **out)
 {
     mishap_call *call = mishap_allocate(sizeof *call);
     *out = NULL;
@@ -132,14 +137,16 @@ void mishap_call_end(mishap_call *call)
     mishap_release(call);
 }
 
-/* -- after ---------------------------------------------------------------------------------------------------- */
+/* -- after ------------------------------------------------------------------------------------- */
 
-/* Codes that any operation may raise: those of the framework itself, and what is wrong with the input. */
+/* Codes that any operation may raise: those of the framework itself, and what is wrong with the
+ * input. */
 static bool may_raise(const mishap_operation *operation, const mishap_code *code)
 {
     static const mishap_code *const always[] = {
-        MISHAP_CODE_INTERNAL_ERROR, MISHAP_CODE_VALIDATION_ERROR, MISHAP_CODE_ARG_ERROR, MISHAP_CODE_BAD_REQUEST,
-        MISHAP_CODE_MALFORMED_INPUT, MISHAP_CODE_TIMEOUT, MISHAP_CODE_CANCELLED,
+        MISHAP_CODE_INTERNAL_ERROR, MISHAP_CODE_VALIDATION_ERROR, MISHAP_CODE_ARG_ERROR,
+        MISHAP_CODE_BAD_REQUEST,    MISHAP_CODE_MALFORMED_INPUT,  MISHAP_CODE_TIMEOUT,
+        MISHAP_CODE_CANCELLED,
     };
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i] == code)
@@ -169,11 +176,13 @@ static mishap *check_answer(mishap_call *call)
     else
         mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
     if (flaw != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
-        failure = mishap_note(mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
+        failure = mishap_note(mishap_raise(INTERNAL_ERROR,
+                                           "The answer of %s is not a JSON object or array.",
                                            call->operation->name),
                               "answer", mishap_buffer_text(&call->answer));
     if (!failure) {
-        /* On one line, whatever white space the handler wrote, and without what was mended while reading. */
+        /* On one line, whatever white space the handler wrote, and without what was mended while
+         * reading. */
         mishap_buffer compact = { 0 };
         mishap_json_copy(&compact, reader.root);
         failure = compact.failed ? mishap_out_of_memory() : NULL;
@@ -195,8 +204,8 @@ static mishap *drop_answer(mishap_call *call, mishap *failure)
 static mishap *report_crash(const mishap_call *call, const mishap_crash *crash)
 {
     const char *name = sigabbrev_np(crash->signal);
-    mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", call->operation->name,
-                             name ? name : "?");
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.",
+                             call->operation->name, name ? name : "?");
     if (!m->constant)
         m->trace = crash->trace; /* of the handler, not of us who tell of it */
     return crash->address ? mishap_note(m, "address", (uint64_t)(uintptr_t)crash->address) : m;
@@ -225,17 +234,20 @@ mishap *mishap_call_run(mishap_call *call)
     if (!returned && crash.signal)
         return drop_answer(call, report_crash(call, &crash));
     if (!returned)
-        return drop_answer(call, mishap_note(mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.",
-                                                          call->operation->name, call->misuse),
-                                             "parameter", call->misused));
+        return drop_answer(call,
+                           mishap_note(mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.",
+                                                    call->operation->name, call->misuse),
+                                       "parameter", call->misused));
     mishap *m = running.outcome, *nonsense = check_answer(call);
     if (nonsense)
         return drop_answer(call, mishap_because(nonsense, m));
     if (!m || may_raise(call->operation, mishap_told(m)->code))
         return m;
-    return drop_answer(call, mishap_because(mishap_raise(INTERNAL_ERROR, "%s raised %s, which it does not declare.",
-                                                         call->operation->name, mishap_told(m)->code->name.data),
-                                            m));
+    return drop_answer(
+        call,
+        mishap_because(mishap_raise(INTERNAL_ERROR, "%s raised %s, which it does not declare.",
+                                    call->operation->name, mishap_told(m)->code->name.data),
+                       m));
 }
 
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind)

@@ -1,10 +1,11 @@
 /*
- * src/operation: what a declared operation means. Its declaration is checked once, its parameters at every call; the
- * handler runs inside containment. Boundaries build on this and add nothing to it.
+ * src/operation: what a declared operation means. Its declaration is checked once, its parameters
+ * at every call; the handler runs inside containment. Boundaries build on this and add nothing to
+ * it.
  *
  *     declare*.c  is the declaration sound?          findings.c  one rule against one value
- *     check.c     do the parameters hold?            require.c   the same rules as stand-alone calls
- *     schema.c    a JSON Schema of the parameters    pattern.c   regular expressions with a limit
+ *     check.c     do the parameters hold?            require.c   the same rules as stand-alone
+ * calls schema.c    a JSON Schema of the parameters    pattern.c   regular expressions with a limit
  *     dispatch.c  checks, then the handler           call.c      the call that a handler sees
  *     contain.c   a handler that crashes
  */
@@ -14,9 +15,10 @@
 #include "base/base.h"
 #include "mishap/operation.h"
 
-/* -- declarations --------------------------------------------------------------------------------------------- */
+/* -- declarations ------------------------------------------------------------------------------ */
 
-/* NULL if every operation of the program is declared soundly; else a NOT_CONFIGURED mishap that says which and why. */
+/* NULL if every operation of the program is declared soundly; else a NOT_CONFIGURED mishap that
+ * says which and why. */
 mishap *mishap_declaration_check(const mishap_app *app);
 
 /* The operation of this name ("users.create"), NULL if there is none. */
@@ -28,24 +30,26 @@ int mishap_operation_timeout(const mishap_app *app, const mishap_operation *oper
 /* How many parameters a list has. */
 size_t mishap_param_count(const mishap_param *params);
 
-/* -- checks --------------------------------------------------------------------------------------------------- */
+/* -- checks ------------------------------------------------------------------------------------ */
 
 enum { MISHAP_MOST_FINDINGS = 100 };
 
 /*
- * Hold an object against the rules of its parameters. All findings are collected, in the order of declaration, up to
- * MISHAP_MOST_FINDINGS; then the mishap tells `findings_left_out` with their number. NULL if all rules hold, else one
- * VALIDATION_ERROR; INTERNAL_ERROR if a pattern hit its limit, for that is neither a match nor none.
+ * Hold an object against the rules of its parameters. All findings are collected, in the order of
+ * declaration, up to MISHAP_MOST_FINDINGS; then the mishap tells `findings_left_out` with their
+ * number. NULL if all rules hold, else one VALIDATION_ERROR; INTERNAL_ERROR if a pattern hit its
+ * limit, for that is neither a match nor none.
  */
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object);
 
 /* A JSON Schema (2020-12) of the parameters, as an object. */
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params);
 
-/* The name of a type as findings and schemas spell it: string, integer, number, boolean, string (enum), array, object. */
+/* The name of a type as findings and schemas spell it: string, integer, number, boolean, string
+ * (enum), array, object. */
 const char *mishap_param_type_name(mishap_type_of_param type);
 
-/* -- patterns ------------------------------------------------------------------------------------------------- */
+/* -- patterns ---------------------------------------------------------------------------------- */
 
 typedef enum mishap_match { MISHAP_MATCH_NO, MISHAP_MATCH_YES, MISHAP_MATCH_GAVE_UP } mishap_match;
 

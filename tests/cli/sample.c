@@ -1,7 +1,9 @@
 /*
- * A program whose operations misbehave in every way that a boundary has to cope with. boundary_test.py runs it.
+ * A program whose operations misbehave in every way that a boundary has to cope with.
+ * boundary_test.py runs it.
  *
- *     sample crash --how segv       sample block --how fifo --path FIFO       sample raise --code NOT_FOUND
+ *     sample crash --how segv       sample block --how fifo --path FIFO       sample raise --code
+ * NOT_FOUND
  */
 #include <mishap/cli.h>
 
@@ -19,9 +21,12 @@ static bool is(mishap_call *call, const char *how)
     return strcmp(mishap_string(call, "how"), how) == 0;
 }
 
-#define HOW(list) { "how", MISHAP_ENUM, .required = true, .choices = (list), .help = "In which way" }
+#define HOW(list)                                                                                  \
+    {                                                                                              \
+        "how", MISHAP_ENUM, .required = true, .choices = (list), .help = "In which way"            \
+    }
 
-/* -- crashes -------------------------------------------------------------------------------------------------- */
+/* -- crashes ----------------------------------------------------------------------------------- */
 
 static const char *const crashes[] = { "segv", "bus", "fpe", "ill", "abort", "stack", NULL };
 static const mishap_param crash_params[] = { HOW(crashes), { 0 } };
@@ -76,15 +81,17 @@ static mishap *use_memory(mishap_call *call)
     return NULL;
 }
 
-/* -- answers that are none ------------------------------------------------------------------------------------ */
+/* -- answers that are none --------------------------------------------------------------------- */
 
-static const char *const nonsense[] = { "text", "number", "string", "cut", "twice", "empty", "two", NULL };
+static const char *const nonsense[] = { "text",  "number", "string", "cut",
+                                        "twice", "empty",  "two",    NULL };
 static const mishap_param nonsense_params[] = { HOW(nonsense), { 0 } };
 
 static mishap *answer_nonsense(mishap_call *call)
 {
-    static const char *const answers[] = { "{oops",       "5", "\"text\"", "{\"a\":[1,2",
-                                           "{\"a\":1,\"a\":2}", "",  "{}{}" };
+    static const char *const answers[] = {
+        "{oops", "5", "\"text\"", "{\"a\":[1,2", "{\"a\":1,\"a\":2}", "", "{}{}"
+    };
     for (size_t i = 0; nonsense[i]; i++)
         if (is(call, nonsense[i]))
             return mishap_answer(call, answers[i]);
@@ -113,21 +120,26 @@ static const mishap_param raise_params[] = { { "code", MISHAP_STRING, .required 
 
 static mishap *raise_code(mishap_call *call)
 {
-    const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_text_of(mishap_string(call, "code")));
-    return code ? mishap_raise_at(code, MISHAP_HERE, NULL) : mishap_raise(BAD_REQUEST, "There is no such code.");
+    const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME,
+                                                  mishap_text_of(mishap_string(call, "code")));
+    return code ? mishap_raise_at(code, MISHAP_HERE, NULL)
+                : mishap_raise(BAD_REQUEST, "There is no such code.");
 }
 
-/* -- blocking ------------------------------------------------------------------------------------------------- */
+/* -- blocking ---------------------------------------------------------------------------------- */
 
 static const char *const blocks[] = { "fifo", "loop", "sleep", NULL };
-static const mishap_param block_params[] = { HOW(blocks), { "path", MISHAP_STRING, .file = true }, { 0 } };
+static const mishap_param block_params[] = { HOW(blocks),
+                                             { "path", MISHAP_STRING, .file = true },
+                                             { 0 } };
 
 static mishap *block(mishap_call *call)
 {
     char byte;
     printf("half a line");
     if (is(call, "fifo")) {
-        int file = open(mishap_string(call, "path"), O_RDWR | O_CLOEXEC); /* so that it blocks in read() */
+        int file = open(mishap_string(call, "path"),
+                        O_RDWR | O_CLOEXEC); /* so that it blocks in read() */
         return read(file, &byte, 1) == 1 ? mishap_answer(call, "{}") : NULL;
     }
     sigset_t all;
@@ -139,7 +151,7 @@ static mishap *block(mishap_call *call)
     return NULL;
 }
 
-/* -- output and leaks ----------------------------------------------------------------------------------------- */
+/* -- output and leaks -------------------------------------------------------------------------- */
 
 static const char python_trace[] = "Traceback (most recent call last):\n"
                                    "  File \"/srv/app/main.py\", line 10, in <module>\n"
@@ -168,16 +180,20 @@ static mishap *write_output(mishap_call *call)
     return mishap_answer(call, "{\"done\":true}");
 }
 
-static const char *const places[] = { "value", "deep", "message", "cause", "context", "suggestion", "warning", NULL };
+static const char *const places[] = { "value",   "deep",       "message", "cause",
+                                      "context", "suggestion", "warning", NULL };
 static const char *const languages[] = { "python", "java", NULL };
-#define DEEP "[\"kept\",{\"a\":\"java.lang.Error: marker-java-trace\\n\\tat com.example.Main.run(Main.java:12)\\n\"}]"
-static const mishap_param leak_params[] = { HOW(places),
-                                            { "language", MISHAP_ENUM, .required = true, .choices = languages },
-                                            { 0 } };
+#define DEEP                                                                                       \
+    "[\"kept\",{\"a\":\"java.lang.Error: marker-java-trace\\n\\tat "                               \
+    "com.example.Main.run(Main.java:12)\\n\"}]"
+static const mishap_param leak_params[] = {
+    HOW(places), { "language", MISHAP_ENUM, .required = true, .choices = languages }, { 0 }
+};
 
 static mishap *leak(mishap_call *call)
 {
-    const char *trace = strcmp(mishap_string(call, "language"), "java") == 0 ? java_trace : python_trace;
+    const char *trace = strcmp(mishap_string(call, "language"), "java") == 0 ? java_trace
+                                                                             : python_trace;
     if (is(call, "value"))
         return mishap_answer_member(call, "output", trace);
     if (is(call, "deep")) {
@@ -200,8 +216,8 @@ static mishap *leak(mishap_call *call)
 
 static const char *const secret_ways[] = { "length", "fail", "crash", "nonsense", NULL };
 static const mishap_param secret_params[] = {
-    { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 }, .pattern = "^marker-",
-      .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
+    { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 },
+      .pattern = "^marker-", .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
     { "how", MISHAP_ENUM, .choices = secret_ways, .initial = "\"length\"" },
     { 0 }
 };
@@ -220,7 +236,9 @@ static mishap *use_secret(mishap_call *call)
     return mishap_note(m, "url", mishap_call_print(call, "https://ada:%s@example.com/", token));
 }
 
-static const mishap_param echo_params[] = { { "text", MISHAP_STRING, .required = true, .positional = true }, { 0 } };
+static const mishap_param echo_params[] = {
+    { "text", MISHAP_STRING, .required = true, .positional = true }, { 0 }
+};
 
 static mishap *echo(mishap_call *call)
 {
@@ -228,15 +246,18 @@ static mishap *echo(mishap_call *call)
     return mishap_tell(mishap_raise(NOT_FOUND, "There is no %s.", text), "text", text);
 }
 
-/* -- what works ----------------------------------------------------------------------------------------------- */
+/* -- what works -------------------------------------------------------------------------------- */
 
 static const char *const colours[] = { "red", "green", NULL };
-static const mishap_param number_item = { .name = "item", .type = MISHAP_INTEGER, .range = { 0, 9 } };
+static const mishap_param number_item = { .name = "item",
+                                          .type = MISHAP_INTEGER,
+                                          .range = { 0, 9 } };
 static const mishap_param point[] = { { "x", MISHAP_INTEGER, .required = true },
                                       { "y", MISHAP_NUMBER, .range = { -1, 1 } },
                                       { 0 } };
 static const mishap_param type_params[] = {
-    { "string", MISHAP_STRING, .required = true, .length = { 2, 5 }, .letter = 's', .help = "Some text" },
+    { "string", MISHAP_STRING, .required = true, .length = { 2, 5 }, .letter = 's',
+      .help = "Some text" },
     { "integer", MISHAP_INTEGER, .range = { -10, 10 }, .initial = "3" },
     { "number", MISHAP_NUMBER, .range = { 0, INFINITY } },
     { "boolean", MISHAP_BOOLEAN, .letter = 'b' },
@@ -251,12 +272,14 @@ static mishap *show_types(mishap_call *call)
     const mishap_param *param = type_params;
     const char *json = "{";
     for (; param->name; param++)
-        json = mishap_call_print(call, "%s%s\"%s\":%s", json, param == type_params ? "" : ",", param->name,
-                                 mishap_given(call, param->name) ? mishap_json(call, param->name) : "null");
+        json = mishap_call_print(
+            call, "%s%s\"%s\":%s", json, param == type_params ? "" : ",", param->name,
+            mishap_given(call, param->name) ? mishap_json(call, param->name) : "null");
     return mishap_answer(call, mishap_call_print(call, "%s}", json));
 }
 
-static const mishap_param touch_params[] = { { "path", MISHAP_STRING, .required = true, .file = true },
+static const mishap_param touch_params[] = { { "path", MISHAP_STRING, .required = true,
+                                               .file = true },
                                              { "count", MISHAP_INTEGER, .range = { 1, 9 } },
                                              { "wait", MISHAP_BOOLEAN, .help = "Never come back" },
                                              { 0 } };
@@ -272,7 +295,9 @@ static mishap *touch(mishap_call *call)
     return mishap_answer(call, "{}");
 }
 
-static const mishap_param much_params[] = { { "bytes", MISHAP_INTEGER, .required = true, .range = { 0, 1e8 } }, { 0 } };
+static const mishap_param much_params[] = {
+    { "bytes", MISHAP_INTEGER, .required = true, .range = { 0, 1e8 } }, { 0 }
+};
 
 static mishap *answer_much(mishap_call *call)
 {
@@ -285,20 +310,23 @@ static mishap *answer_much(mishap_call *call)
     return mishap_answer_member(call, "text", (const char *)text);
 }
 
-/* -- all together --------------------------------------------------------------------------------------------- */
+/* -- all together ------------------------------------------------------------------------------ */
 
 static const mishap_operation operations[] = {
     { "crash", "Crash", crash_params, crash, .danger = MISHAP_SAFE },
     { "memory", "Use all memory", memory_params, use_memory, .danger = MISHAP_SAFE },
-    { "nonsense", "Answer what is no answer", nonsense_params, answer_nonsense, .danger = MISHAP_SAFE },
+    { "nonsense", "Answer what is no answer", nonsense_params, answer_nonsense,
+      .danger = MISHAP_SAFE },
     { "undeclared", "Raise what is not declared", NULL, raise_undeclared, .danger = MISHAP_SAFE },
     { "misuse", "Ask for what is not declared", misuse_params, misuse, .danger = MISHAP_SAFE },
     { "raise", "Raise a code", raise_params, raise_code, .raises = all_codes },
     { "block", "Never come back", block_params, block, .danger = MISHAP_SAFE },
     { "write", "Write to standard output", write_params, write_output, .danger = MISHAP_SAFE },
     { "leak", "Give away a stack trace", leak_params, leak, .raises = MISHAP_RAISES(NOT_FOUND) },
-    { "secret.use", "Use a secret", secret_params, use_secret, .raises = MISHAP_RAISES(AUTH_REQUIRED) },
-    { "echo", "Say that something is not there", echo_params, echo, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "secret.use", "Use a secret", secret_params, use_secret,
+      .raises = MISHAP_RAISES(AUTH_REQUIRED) },
+    { "echo", "Say that something is not there", echo_params, echo,
+      .raises = MISHAP_RAISES(NOT_FOUND) },
     { "types", "Show parameters of every type", type_params, show_types,
       .examples = (const mishap_example[]){ { "types --string abc", "The least" }, { 0 } } },
     { "touch", "Make a file", touch_params, touch, .raises = MISHAP_RAISES(ALREADY_EXISTS),

@@ -36,16 +36,16 @@ static void allow_all(void)
     mishap_use_allocator(NULL);
 }
 
-#define assert_buffer(buffer, expected)                              \
-    do {                                                             \
-        assert_false((buffer)->failed);                              \
-        mishap_buffer_put_char((buffer), '\0');                      \
-        (buffer)->length--;                                          \
-        assert_string_equal((buffer)->data, (expected));             \
-        assert_int_equal((buffer)->length, sizeof(expected) - 1);    \
+#define assert_buffer(buffer, expected)                                                            \
+    do {                                                                                           \
+        assert_false((buffer)->failed);                                                            \
+        mishap_buffer_put_char((buffer), '\0');                                                    \
+        (buffer)->length--;                                                                        \
+        assert_string_equal((buffer)->data, (expected));                                           \
+        assert_int_equal((buffer)->length, sizeof(expected) - 1);                                  \
     } while (0)
 
-/* -- buffer --------------------------------------------------------------------------------------------------- */
+/* -- buffer ------------------------------------------------------------------------------------ */
 
 static void buffer_stays_in_storage_that_is_enough(void **state)
 {
@@ -239,7 +239,8 @@ static void reals_are_written_short_and_with_a_point_or_an_exponent(void **state
 static void reals_do_not_depend_on_the_locale(void **state)
 {
     (void)state;
-    static const char *const locales[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "ps_AF.UTF-8", "ps_AF" };
+    static const char *const locales[] = { "de_DE.UTF-8", "de_DE.utf8", "de_DE", "ps_AF.UTF-8",
+                                           "ps_AF" };
     for (size_t i = 0; i < sizeof locales / sizeof *locales; i++)
         if (setlocale(LC_ALL, locales[i]))
             check_reals();
@@ -295,7 +296,7 @@ static void random_reals_read_back_the_same_from_as_few_digits_as_possible(void 
     }
 }
 
-/* -- arena ---------------------------------------------------------------------------------------------------- */
+/* -- arena ------------------------------------------------------------------------------------- */
 
 static void arena_starts_in_the_storage_of_its_owner(void **state)
 {
@@ -386,11 +387,12 @@ static void arena_copies_end_with_nul(void **state)
     assert_string_equal(copy.data, "");
     assert_null(mishap_arena_copy(&arena, (mishap_text){ "", SIZE_MAX }).data);
     mishap_arena_release(&arena);
-    assert_non_null(mishap_arena_copy(&arena, T("again")).data); /* after a release it starts anew */
+    assert_non_null(
+        mishap_arena_copy(&arena, T("again")).data); /* after a release it starts anew */
     mishap_arena_release(&arena);
 }
 
-/* -- UTF-8 ---------------------------------------------------------------------------------------------------- */
+/* -- UTF-8 ------------------------------------------------------------------------------------- */
 
 static void valid_utf8_is_valid_to_its_end(void **state)
 {
@@ -407,7 +409,8 @@ static void valid_utf8_is_valid_to_its_end(void **state)
         MISHAP_TEXT("\xEF\xBF\xBF last of three"),
         MISHAP_TEXT("\xF0\x90\x80\x80 first of four"),
         MISHAP_TEXT("\xF4\x8F\xBF\xBF U+10FFFF"),
-        MISHAP_TEXT("Gr\xC3\xBC\xC3\x9F" "e, \xE4\xB8\x96\xE7\x95\x8C, \xF0\x9F\x98\x80"),
+        MISHAP_TEXT("Gr\xC3\xBC\xC3\x9F"
+                    "e, \xE4\xB8\x96\xE7\x95\x8C, \xF0\x9F\x98\x80"),
     };
     for (size_t i = 0; i < sizeof valid / sizeof *valid; i++)
         assert_int_equal(mishap_utf8_valid_length(valid[i]), valid[i].length);
@@ -418,25 +421,25 @@ static const struct invalid {
     const char *cleaned;
 } invalid[] = {
 #define X "\xEF\xBF\xBD"
-    { MISHAP_TEXT("\x80"), X },                         /* a continuation alone */
+    { MISHAP_TEXT("\x80"), X }, /* a continuation alone */
     { MISHAP_TEXT("\xBF"), X },
     { MISHAP_TEXT("\xFE"), X },
     { MISHAP_TEXT("\xFF"), X },
-    { MISHAP_TEXT("\xC0\x80"), X X },                   /* overlong */
+    { MISHAP_TEXT("\xC0\x80"), X X }, /* overlong */
     { MISHAP_TEXT("\xC1\xBF"), X X },
     { MISHAP_TEXT("\xE0\x80\xAF"), X X X },
     { MISHAP_TEXT("\xE0\x9F\xBF"), X X X },
     { MISHAP_TEXT("\xF0\x80\x80\xAF"), X X X X },
     { MISHAP_TEXT("\xF0\x8F\xBF\xBF"), X X X X },
-    { MISHAP_TEXT("\xED\xA0\x80"), X X X },             /* surrogates */
+    { MISHAP_TEXT("\xED\xA0\x80"), X X X }, /* surrogates */
     { MISHAP_TEXT("\xED\xBF\xBF"), X X X },
-    { MISHAP_TEXT("\xF4\x90\x80\x80"), X X X X },       /* beyond U+10FFFF */
+    { MISHAP_TEXT("\xF4\x90\x80\x80"), X X X X }, /* beyond U+10FFFF */
     { MISHAP_TEXT("\xF5\x80\x80\x80"), X X X X },
     { MISHAP_TEXT("\xF8\x88\x80\x80\x80"), X X X X X }, /* five bytes */
     { MISHAP_TEXT("\xC3"), X },                         /* cut short */
     { MISHAP_TEXT("\xE4\xB8"), X X },
     { MISHAP_TEXT("\xF0\x9F\x98"), X X X },
-    { MISHAP_TEXT("\xC3z"), X "z" },                    /* cut short by another character */
+    { MISHAP_TEXT("\xC3z"), X "z" }, /* cut short by another character */
     { MISHAP_TEXT("\xE4\xB8z"), X X "z" },
     { MISHAP_TEXT("\xE4\xC3\xBCz"), X "\xC3\xBCz" },
     { MISHAP_TEXT("\xF0\x9F\x98z"), X X X "z" },
@@ -501,7 +504,8 @@ static void random_bytes_are_valid_once_cleaned(void **state)
     mishap_arena arena;
     mishap_arena_init(&arena, NULL, 0);
     for (int round = 0; round < 2000; round++) {
-        static const unsigned char likely[] = { 'a', 0x00, 0x80, 0xBF, 0xC3, 0xE0, 0xED, 0xEF, 0xF0, 0xF4, 0xFF };
+        static const unsigned char likely[] = { 'a',  0x00, 0x80, 0xBF, 0xC3, 0xE0,
+                                                0xED, 0xEF, 0xF0, 0xF4, 0xFF };
         char bytes[40];
         size_t length = random_bits() % sizeof bytes;
         for (size_t i = 0; i < length; i++)
@@ -532,7 +536,7 @@ static void characters_are_counted_not_bytes(void **state)
     assert_int_equal(mishap_utf8_count(T("a\xC3\xBC\xE4\xB8\x96\xF0\x9F\x98\x80z")), 5);
 }
 
-/* -- ids ------------------------------------------------------------------------------------------------------ */
+/* -- ids --------------------------------------------------------------------------------------- */
 
 static int by_bytes(const void *a, const void *b)
 {
@@ -644,7 +648,8 @@ static void ids_are_different_in_parent_and_child(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         make_ids(ids, FEW_IDS);
-        _exit(write(ends[1], ids, FEW_IDS * sizeof *ids) == (ssize_t)(FEW_IDS * sizeof *ids) ? 0 : 1);
+        _exit(write(ends[1], ids, FEW_IDS * sizeof *ids) == (ssize_t)(FEW_IDS * sizeof *ids) ? 0
+                                                                                             : 1);
     }
     close(ends[1]);
     make_ids(ids + FEW_IDS, FEW_IDS);
@@ -661,7 +666,7 @@ static void ids_are_different_in_parent_and_child(void **state)
     assert_all_different(ids, 3 * FEW_IDS);
 }
 
-/* -- clock ---------------------------------------------------------------------------------------------------- */
+/* -- clock ------------------------------------------------------------------------------------- */
 
 static void timestamp_is_rfc_3339_in_utc(void **state)
 {

@@ -1,4 +1,5 @@
-/* The catalog: the rows that the seeds ask for, the rules that hold for all rows, and tables of a program's own. */
+/* The catalog: the rows that the seeds ask for, the rules that hold for all rows, and tables of a
+ * program's own. */
 #include "testing.h"
 
 #include <ctype.h>
@@ -40,7 +41,7 @@ static mishap_text spelled(const mishap_code *code, mishap_spelling spelling)
     return (mishap_text){ NULL, 0 };
 }
 
-/* -- what the seeds ask for ----------------------------------------------------------------------------------- */
+/* -- what the seeds ask for -------------------------------------------------------------------- */
 
 static void seed_001_finds_its_codes_with_their_exit_codes(void **state)
 {
@@ -75,7 +76,8 @@ static void seed_001_finds_its_codes_with_their_exit_codes(void **state)
         assert_int_equal(code->effects, codes[i].effects);
     }
     assert_true(found(MISHAP_SPELLING_NAME, "RATE_LIMITED")->retry_after_ms > 0);
-    assert_text(found(MISHAP_SPELLING_NAME, "AUTH_TOKEN_EXPIRED")->message, "Credentials are missing or expired.");
+    assert_text(found(MISHAP_SPELLING_NAME, "AUTH_TOKEN_EXPIRED")->message,
+                "Credentials are missing or expired.");
 }
 
 static void seed_002_finds_its_codes_with_their_categories(void **state)
@@ -126,8 +128,10 @@ static void seed_003_finds_its_names_with_their_statuses(void **state)
         assert_int_equal(code->http_status, codes[i].http_status);
         assert_text(code->http_message, codes[i].message);
     }
-    assert_ptr_equal(found(MISHAP_SPELLING_HTTP, "internal_server_error"), MISHAP_CODE_INTERNAL_ERROR);
-    assert_null(mishap_catalog_find(MISHAP_SPELLING_HTTP, T("internal_error"))); /* that is another wire's word */
+    assert_ptr_equal(found(MISHAP_SPELLING_HTTP, "internal_server_error"),
+                     MISHAP_CODE_INTERNAL_ERROR);
+    assert_null(mishap_catalog_find(MISHAP_SPELLING_HTTP,
+                                    T("internal_error"))); /* that is another wire's word */
 }
 
 static void seed_004_finds_its_six_types(void **state)
@@ -136,8 +140,12 @@ static void seed_004_finds_its_six_types(void **state)
     static const struct {
         const char *type, *name;
     } types[] = {
-        { "ValueError", "VALUE_ERROR" },   { "SyntaxError", "SYNTAX_ERROR" }, { "ValidationError", "VALIDATION_ERROR" },
-        { "ImportError", "IMPORT_ERROR" }, { "TimeoutError", "TIMEOUT" },     { "RuntimeError", "RUNTIME_ERROR" },
+        { "ValueError", "VALUE_ERROR" },
+        { "SyntaxError", "SYNTAX_ERROR" },
+        { "ValidationError", "VALIDATION_ERROR" },
+        { "ImportError", "IMPORT_ERROR" },
+        { "TimeoutError", "TIMEOUT" },
+        { "RuntimeError", "RUNTIME_ERROR" },
     };
     for (size_t i = 0; i < COUNT(types); i++) {
         const mishap_code *code = found(MISHAP_SPELLING_TOOL, types[i].type);
@@ -146,10 +154,11 @@ static void seed_004_finds_its_six_types(void **state)
     }
     assert_int_equal(mishap_code_table.index[MISHAP_SPELLING_TOOL].count, COUNT(types));
     for (size_t i = 0; i < mishap_code_table.count; i++)
-        found(MISHAP_SPELLING_TOOL, mishap_code_table.codes[i].tool_type.data); /* no row has a seventh */
+        found(MISHAP_SPELLING_TOOL,
+              mishap_code_table.codes[i].tool_type.data); /* no row has a seventh */
 }
 
-/* -- every row ------------------------------------------------------------------------------------------------ */
+/* -- every row --------------------------------------------------------------------------------- */
 
 static void every_row_is_found_by_every_spelling(void **state)
 {
@@ -162,12 +171,16 @@ static void every_row_is_found_by_every_spelling(void **state)
             assert_ptr_equal(mishap_catalog_find((mishap_spelling)spelling, text), code);
             char *bare = malloc(text.length); /* without a NUL after it */
             memcpy(bare, text.data, text.length);
-            assert_ptr_equal(mishap_catalog_find((mishap_spelling)spelling, (mishap_text){ bare, text.length }), code);
+            assert_ptr_equal(
+                mishap_catalog_find((mishap_spelling)spelling, (mishap_text){ bare, text.length }),
+                code);
             /* One byte less or other is another name. */
-            assert_ptr_not_equal(mishap_catalog_find((mishap_spelling)spelling, (mishap_text){ bare, text.length - 1 }),
+            assert_ptr_not_equal(mishap_catalog_find((mishap_spelling)spelling,
+                                                     (mishap_text){ bare, text.length - 1 }),
                                  code);
             bare[text.length - 1] = '~';
-            assert_null(mishap_catalog_find((mishap_spelling)spelling, (mishap_text){ bare, text.length }));
+            assert_null(
+                mishap_catalog_find((mishap_spelling)spelling, (mishap_text){ bare, text.length }));
             free(bare);
         }
     }
@@ -181,7 +194,8 @@ static void what_no_row_has_is_not_found(void **state)
     };
     for (int spelling = 0; spelling < MISHAP_SPELLINGS; spelling++) {
         for (size_t i = 0; i < COUNT(strangers); i++)
-            assert_null(mishap_catalog_find((mishap_spelling)spelling, mishap_text_of(strangers[i])));
+            assert_null(
+                mishap_catalog_find((mishap_spelling)spelling, mishap_text_of(strangers[i])));
         assert_null(mishap_catalog_find((mishap_spelling)spelling, (mishap_text){ NULL, 0 }));
     }
     assert_null(mishap_catalog_find(MISHAP_SPELLING_NAME, T("not_found")));
@@ -191,7 +205,8 @@ static void what_no_row_has_is_not_found(void **state)
 
 static bool is_sentence(mishap_text text)
 {
-    return text.length > 2 && text.data[0] >= 'A' && text.data[0] <= 'Z' && strchr(".!?`", text.data[text.length - 1]);
+    return text.length > 2 && text.data[0] >= 'A' && text.data[0] <= 'Z' &&
+           strchr(".!?`", text.data[text.length - 1]);
 }
 
 static void every_row_keeps_the_rules(void **state)
@@ -202,13 +217,16 @@ static void every_row_keeps_the_rules(void **state)
         bool good = mishap_code_name_valid(code->name) && is_sentence(code->message);
         good = good && code->http_status >= 400 && code->http_status <= 599;
         int exit_code = code->exit_code;
-        good = good && ((exit_code >= 1 && exit_code <= 13) || (exit_code >= 64 && exit_code <= 125));
+        good = good &&
+               ((exit_code >= 1 && exit_code <= 13) || (exit_code >= 64 && exit_code <= 125));
         /* The range that JSON-RPC keeps for itself is used for its own five only. */
-        good = good && (code->rpc_code < -32768 || code->rpc_code > -32000 || code->rpc_code == -32700 ||
-                        (code->rpc_code >= -32603 && code->rpc_code <= -32600));
+        good = good &&
+               (code->rpc_code < -32768 || code->rpc_code > -32000 || code->rpc_code == -32700 ||
+                (code->rpc_code >= -32603 && code->rpc_code <= -32600));
         good = good && (code->retry != MISHAP_RETRY_YES || code->effects == MISHAP_EFFECTS_NONE);
         good = good && (code->retry == MISHAP_RETRY_NEVER || is_sentence(code->suggestion));
-        good = good && (code->retry_after_ms == -1 || (code->retry == MISHAP_RETRY_YES && code->retry_after_ms > 0));
+        good = good && (code->retry_after_ms == -1 ||
+                        (code->retry == MISHAP_RETRY_YES && code->retry_after_ms > 0));
         good = good && code->masked == (code == MISHAP_CODE_INTERNAL_ERROR);
         if (!good)
             fail_msg("%s breaks a rule", code->name.data);
@@ -244,7 +262,7 @@ static void names_are_upper_snake(void **state)
     assert_false(mishap_code_name_valid(T("AB\0")));
 }
 
-/* -- statuses and categories ---------------------------------------------------------------------------------- */
+/* -- statuses and categories ------------------------------------------------------------------- */
 
 static void every_status_has_the_row_that_is_named_like_it(void **state)
 {
@@ -274,7 +292,8 @@ static void every_status_has_the_row_that_is_named_like_it(void **state)
 static void categories_have_names(void **state)
 {
     (void)state;
-    static const char *const names[] = { "validation", "permission", "resource", "execution", "system" };
+    static const char *const names[] = { "validation", "permission", "resource", "execution",
+                                         "system" };
     assert_int_equal(COUNT(names), MISHAP_CATEGORIES);
     for (int i = 0; i < MISHAP_CATEGORIES; i++) {
         mishap_category category = (mishap_category)-1;
@@ -289,7 +308,7 @@ static void categories_have_names(void **state)
     assert_int_equal(untouched, MISHAP_RESOURCE);
 }
 
-/* -- names that no table has ---------------------------------------------------------------------------------- */
+/* -- names that no table has ------------------------------------------------------------------- */
 
 static void any_spelling_gives_the_name(void **state)
 {
@@ -297,13 +316,28 @@ static void any_spelling_gives_the_name(void **state)
     static const struct {
         const char *spelling, *name;
     } good[] = {
-        { "not-found", "NOT_FOUND" }, { "not_found", "NOT_FOUND" },   { "NotFound", "NOT_FOUND" },
-        { "notFound", "NOT_FOUND" },  { "NOT_FOUND", "NOT_FOUND" },   { "NOT-FOUND", "NOT_FOUND" },
-        { "Not Found", "NOT_FOUND" }, { "user.not.found", "USER_NOT_FOUND" }, { "HTTPError", "HTTPERROR" },
-        { "E2BIG", "E2BIG" },         { "ValueError", "VALUE_ERROR" }, { "SB-INT:X", NULL },
-        { "", NULL },                 { "x", NULL },                  { "2fast", NULL },
-        { "_x", NULL },               { "not/found", NULL },          { "gr\xC3\xBC\xC3\x9F" "e", NULL },
-        { "what?", NULL },            { " x", NULL },
+        { "not-found", "NOT_FOUND" },
+        { "not_found", "NOT_FOUND" },
+        { "NotFound", "NOT_FOUND" },
+        { "notFound", "NOT_FOUND" },
+        { "NOT_FOUND", "NOT_FOUND" },
+        { "NOT-FOUND", "NOT_FOUND" },
+        { "Not Found", "NOT_FOUND" },
+        { "user.not.found", "USER_NOT_FOUND" },
+        { "HTTPError", "HTTPERROR" },
+        { "E2BIG", "E2BIG" },
+        { "ValueError", "VALUE_ERROR" },
+        { "SB-INT:X", NULL },
+        { "", NULL },
+        { "x", NULL },
+        { "2fast", NULL },
+        { "_x", NULL },
+        { "not/found", NULL },
+        { "gr\xC3\xBC\xC3\x9F"
+          "e",
+          NULL },
+        { "what?", NULL },
+        { " x", NULL },
     };
     for (size_t i = 0; i < COUNT(good); i++) {
         char name[64];
@@ -321,7 +355,8 @@ static void a_spelling_that_is_too_long_gives_no_name(void **state)
     (void)state;
     static const char spelling[] = "aBcDeFgHiJkLmN";
     for (size_t size = 1; size < 40; size++) {
-        char *name = malloc(size); /* to the byte, so that a sanitizer sees what is written behind it */
+        char *name = malloc(
+            size); /* to the byte, so that a sanitizer sees what is written behind it */
         bool fits = mishap_code_unspell(mishap_text_of(spelling), name, size);
         if (size < sizeof "A_BC_DE_FG_HI_JK_LM_N")
             assert_false(fits);
@@ -349,7 +384,8 @@ static void a_row_is_derived_from_name_category_and_status(void **state)
     mishap_arena arena;
     mishap_arena_init(&arena, NULL, 0);
     for (int i = 0; i < MISHAP_CATEGORIES; i++) {
-        const mishap_code *code = mishap_code_derive(&arena, T("OUT_OF_FLOUR_2"), (mishap_category)i, 0);
+        const mishap_code *code = mishap_code_derive(&arena, T("OUT_OF_FLOUR_2"),
+                                                     (mishap_category)i, 0);
         assert_text(code->name, "OUT_OF_FLOUR_2");
         assert_text(code->condition, "OUT-OF-FLOUR-2");
         assert_text(code->snake, "out_of_flour_2");
@@ -364,10 +400,12 @@ static void a_row_is_derived_from_name_category_and_status(void **state)
         assert_int_equal(code->retry, MISHAP_RETRY_NEVER);
         assert_int_equal(code->effects, MISHAP_EFFECTS_PARTIAL);
         assert_int_equal(code->retry_after_ms, -1);
-        assert_int_equal(code->suggestion.length + code->docs_url.length + code->http_message.length, 0);
+        assert_int_equal(
+            code->suggestion.length + code->docs_url.length + code->http_message.length, 0);
         assert_false(code->masked);
     }
-    assert_int_equal(mishap_code_derive(&arena, T("TEAPOT"), MISHAP_VALIDATION, 418)->http_status, 418);
+    assert_int_equal(mishap_code_derive(&arena, T("TEAPOT"), MISHAP_VALIDATION, 418)->http_status,
+                     418);
     mishap_arena_release(&arena);
 }
 
@@ -405,7 +443,7 @@ static void a_row_is_derived_whole_or_not_at_all(void **state)
     assert_true(derived > 0 && derived < 512 - sizeof(mishap_code));
 }
 
-/* -- a program's own table ------------------------------------------------------------------------------------ */
+/* -- a program's own table --------------------------------------------------------------------- */
 
 static size_t tables(void)
 {
@@ -415,17 +453,32 @@ static size_t tables(void)
     return count;
 }
 
-/* A table that was written by hand: one row of its own, and one whose name the built-in table has. */
+/* A table that was written by hand: one row of its own, and one whose name the built-in table has.
+ */
 static const mishap_code odd_codes[] = {
-    { .name = MISHAP_TEXT("ODD_ONE"), .condition = MISHAP_TEXT("ODD-ONE"), .snake = MISHAP_TEXT("odd_one"),
-      .http_name = MISHAP_TEXT("odd_one"), .tool_type = MISHAP_TEXT("ValueError"), .message = MISHAP_TEXT("Odd.") },
-    { .name = MISHAP_TEXT("NOT_FOUND"), .condition = MISHAP_TEXT("NOT-FOUND"), .snake = MISHAP_TEXT("not_found"),
-      .http_name = MISHAP_TEXT("not_found"), .tool_type = MISHAP_TEXT("ValueError"), .message = MISHAP_TEXT("Odd.") },
+    { .name = MISHAP_TEXT("ODD_ONE"),
+      .condition = MISHAP_TEXT("ODD-ONE"),
+      .snake = MISHAP_TEXT("odd_one"),
+      .http_name = MISHAP_TEXT("odd_one"),
+      .tool_type = MISHAP_TEXT("ValueError"),
+      .message = MISHAP_TEXT("Odd.") },
+    { .name = MISHAP_TEXT("NOT_FOUND"),
+      .condition = MISHAP_TEXT("NOT-FOUND"),
+      .snake = MISHAP_TEXT("not_found"),
+      .http_name = MISHAP_TEXT("not_found"),
+      .tool_type = MISHAP_TEXT("ValueError"),
+      .message = MISHAP_TEXT("Odd.") },
 };
 static const uint16_t odd_order[] = { 0, 1 }; /* the shorter name first */
 static mishap_catalog odd_table = {
-    .name = "odd", .codes = odd_codes, .count = 2,
-    .index = { { odd_order, 2 }, { odd_order, 2 }, { odd_order, 2 }, { odd_order, 2 }, { odd_order, 1 } },
+    .name = "odd",
+    .codes = odd_codes,
+    .count = 2,
+    .index = { { odd_order, 2 },
+               { odd_order, 2 },
+               { odd_order, 2 },
+               { odd_order, 2 },
+               { odd_order, 1 } },
 };
 
 static void own_codes_are_found_once_their_table_is_added(void **state)
@@ -462,7 +515,8 @@ static void a_table_can_be_added_again_and_another_behind_it(void **state)
     assert_ptr_equal(mishap_catalog_first()->next->next, &odd_table);
     assert_ptr_equal(found(MISHAP_SPELLING_NAME, "ODD_ONE"), &odd_codes[0]);
     assert_ptr_equal(found(MISHAP_SPELLING_NAME, "CART_EMPTY"), &own_codes[0]);
-    assert_ptr_equal(found(MISHAP_SPELLING_NAME, "NOT_FOUND"), MISHAP_CODE_NOT_FOUND); /* the table that came first */
+    assert_ptr_equal(found(MISHAP_SPELLING_NAME, "NOT_FOUND"),
+                     MISHAP_CODE_NOT_FOUND); /* the table that came first */
 }
 
 static void own_rows_say_what_their_table_says(void **state)

@@ -290,7 +290,8 @@ static void long_texts_are_cut_between_characters(void **state)
         mishap_exit exits[MISHAP_CLI_MOST_EXITS];
         const mishap_exit *found = row(
             exits, mishap_cli_exits(&operation, exits, MISHAP_CLI_MOST_EXITS), 80);
-        mishap_text text = { found->description, strnlen(found->description, sizeof found->description) };
+        mishap_text text = { found->description,
+                             strnlen(found->description, sizeof found->description) };
         assert_true(text.length >= 117 && text.length <= 120);
         assert_int_equal(mishap_utf8_valid_length(text), text.length);
         assert_int_equal(strnlen(found->name, sizeof found->name), sizeof found->name - 1);

@@ -1,4 +1,5 @@
-/* Documentation that says what the code says: tables made from code, and names that must be mentioned. */
+/* Documentation that says what the code says: tables made from code, and names that must be
+ * mentioned. */
 #include "testing.h"
 
 static void the_rules_are_documented(void **state)
@@ -10,8 +11,8 @@ static void the_rules_are_documented(void **state)
     FILE *out = open_memstream(&table, &size);
     fputs("| rule | severity | it asks for |\n|---|---|---|\n", out);
     for (const mishap_rule *rule = mishap_rules(); rule->name; rule++)
-        fprintf(out, "| `%s` | %s%s | %s |\n", rule->name, severities[rule->severity], rule->strict ? ", strict" : "",
-                rule->sentence);
+        fprintf(out, "| `%s` | %s%s | %s |\n", rule->name, severities[rule->severity],
+                rule->strict ? ", strict" : "", rule->sentence);
     fclose(out);
     assert_table_in_docs("rules.md", table);
     free(table);
@@ -45,7 +46,8 @@ static void every_rule_has_a_broken_document(void **state)
         for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {
             char folder[300];
             size_t count;
-            snprintf(folder, sizeof folder, "%s/broken/%s", tests_folder(), mishap_dialect_name(*dialect));
+            snprintf(folder, sizeof folder, "%s/broken/%s", tests_folder(),
+                     mishap_dialect_name(*dialect));
             char **names = list_folder(folder, &count);
             for (size_t i = 0; i < count; i++) {
                 found = found || strncmp(names[i], prefix, strlen(prefix)) == 0;

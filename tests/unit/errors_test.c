@@ -1,5 +1,6 @@
 /*
- * Seed 002's unit tests, under the names that it gives them, over the factories and the artifact dialect.
+ * Seed 002's unit tests, under the names that it gives them, over the factories and the artifact
+ * dialect.
  */
 #include "testing.h"
 
@@ -13,16 +14,20 @@ static char *as_artifact(mishap *m)
 static void test_validation_error_format(void **state)
 {
     (void)state;
-    mishap *m = mishap_validation_as(MISSING_ARGUMENT, "transfer requires [from_id, to_id, amount]");
+    mishap *m = mishap_validation_as(MISSING_ARGUMENT,
+                                     "transfer requires [from_id, to_id, amount]");
     m = mishap_tell(m, "required", mishap_value_of_json("[\"from_id\", \"to_id\", \"amount\"]"));
     char *text = as_artifact(m);
-    assert_string_equal(text, "{\"success\":false,\"error\":\"transfer requires [from_id, to_id, amount]\","
-                              "\"code\":\"missing_argument\",\"category\":\"validation\",\"retriable\":false,"
-                              "\"details\":{\"required\":[\"from_id\",\"to_id\",\"amount\"]}}");
+    assert_string_equal(
+        text, "{\"success\":false,\"error\":\"transfer requires [from_id, to_id, amount]\","
+              "\"code\":\"missing_argument\",\"category\":\"validation\",\"retriable\":false,"
+              "\"details\":{\"required\":[\"from_id\",\"to_id\",\"amount\"]}}");
     free(text);
     text = as_artifact(mishap_validation("Amount must be positive"));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"Amount must be positive\",\"code\":\"invalid_argument\","
-                              "\"category\":\"validation\",\"retriable\":false}");
+    assert_string_equal(
+        text,
+        "{\"success\":false,\"error\":\"Amount must be positive\",\"code\":\"invalid_argument\","
+        "\"category\":\"validation\",\"retriable\":false}");
     free(text);
 }
 
@@ -30,41 +35,49 @@ static void test_permission_error_format(void **state)
 {
     (void)state;
     char *text = as_artifact(mishap_permission("Only the owner can transfer it"));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"Only the owner can transfer it\",\"code\":"
-                              "\"not_authorized\",\"category\":\"permission\",\"retriable\":false}");
+    assert_string_equal(text,
+                        "{\"success\":false,\"error\":\"Only the owner can transfer it\",\"code\":"
+                        "\"not_authorized\",\"category\":\"permission\",\"retriable\":false}");
     free(text);
     mishap *m = mishap_permission_as(INSUFFICIENT_FUNDS, "Balance is 3, needed 5");
     text = as_artifact(mishap_tell(mishap_tell(m, "balance", 3), "needed", 5));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"Balance is 3, needed 5\",\"code\":\"insufficient_funds\","
-                              "\"category\":\"permission\",\"retriable\":false,"
-                              "\"details\":{\"balance\":3,\"needed\":5}}");
+    assert_string_equal(
+        text,
+        "{\"success\":false,\"error\":\"Balance is 3, needed 5\",\"code\":\"insufficient_funds\","
+        "\"category\":\"permission\",\"retriable\":false,"
+        "\"details\":{\"balance\":3,\"needed\":5}}");
     free(text);
 }
 
-/* Serialization: every category, retriable only where it is said, details only where there are some. */
+/* Serialization: every category, retriable only where it is said, details only where there are
+ * some. */
 static void test_error_to_dict(void **state)
 {
     (void)state;
     char *text = as_artifact(mishap_resource("Artifact a1 not found"));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"Artifact a1 not found\",\"code\":\"not_found\","
-                              "\"category\":\"resource\",\"retriable\":false}");
+    assert_string_equal(
+        text, "{\"success\":false,\"error\":\"Artifact a1 not found\",\"code\":\"not_found\","
+              "\"category\":\"resource\",\"retriable\":false}");
     free(text);
     text = as_artifact(mishap_execution("It broke"));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"It broke\",\"code\":\"runtime_error\","
-                              "\"category\":\"execution\",\"retriable\":false}");
+    assert_string_equal(text,
+                        "{\"success\":false,\"error\":\"It broke\",\"code\":\"runtime_error\","
+                        "\"category\":\"execution\",\"retriable\":false}");
     free(text);
     text = as_artifact(mishap_retryable(mishap_execution_as(TIMEOUT, "Timed out"), true));
     assert_string_equal(text, "{\"success\":false,\"error\":\"Timed out\",\"code\":\"timeout\","
                               "\"category\":\"execution\",\"retriable\":true}");
     free(text);
     text = as_artifact(mishap_system_as(NOT_CONFIGURED, "No mint is configured"));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"No mint is configured\",\"code\":\"not_configured\","
-                              "\"category\":\"system\",\"retriable\":false}");
+    assert_string_equal(
+        text, "{\"success\":false,\"error\":\"No mint is configured\",\"code\":\"not_configured\","
+              "\"category\":\"system\",\"retriable\":false}");
     free(text);
     /* The default code of a system error is masked: what went wrong inside stays inside. */
     text = as_artifact(mishap_system("disk /dev/sda1 is full"));
-    assert_string_equal(text, "{\"success\":false,\"error\":\"An internal error occurred.\",\"code\":"
-                              "\"internal_error\",\"category\":\"system\",\"retriable\":false}");
+    assert_string_equal(text,
+                        "{\"success\":false,\"error\":\"An internal error occurred.\",\"code\":"
+                        "\"internal_error\",\"category\":\"system\",\"retriable\":false}");
     free(text);
 }
 
@@ -75,16 +88,17 @@ static void test_error_code_enum(void **state)
         const char *code;
         mishap_category category;
     } codes[] = {
-        { "missing_argument", MISHAP_VALIDATION },   { "invalid_argument", MISHAP_VALIDATION },
-        { "invalid_type", MISHAP_VALIDATION },       { "not_owner", MISHAP_PERMISSION },
-        { "not_authorized", MISHAP_PERMISSION },     { "insufficient_funds", MISHAP_PERMISSION },
-        { "not_found", MISHAP_RESOURCE },            { "already_exists", MISHAP_RESOURCE },
-        { "already_listed", MISHAP_RESOURCE },       { "timeout", MISHAP_EXECUTION },
-        { "runtime_error", MISHAP_EXECUTION },       { "syntax_error", MISHAP_EXECUTION },
-        { "internal_error", MISHAP_SYSTEM },         { "not_configured", MISHAP_SYSTEM },
+        { "missing_argument", MISHAP_VALIDATION }, { "invalid_argument", MISHAP_VALIDATION },
+        { "invalid_type", MISHAP_VALIDATION },     { "not_owner", MISHAP_PERMISSION },
+        { "not_authorized", MISHAP_PERMISSION },   { "insufficient_funds", MISHAP_PERMISSION },
+        { "not_found", MISHAP_RESOURCE },          { "already_exists", MISHAP_RESOURCE },
+        { "already_listed", MISHAP_RESOURCE },     { "timeout", MISHAP_EXECUTION },
+        { "runtime_error", MISHAP_EXECUTION },     { "syntax_error", MISHAP_EXECUTION },
+        { "internal_error", MISHAP_SYSTEM },       { "not_configured", MISHAP_SYSTEM },
     };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_SNAKE, mishap_text_of(codes[i].code));
+        const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_SNAKE,
+                                                      mishap_text_of(codes[i].code));
         assert_non_null(code);
         assert_int_equal(code->category, codes[i].category);
     }
@@ -109,8 +123,9 @@ static void test_backwards_compatible(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_validation_error_format), TEST(test_permission_error_format), TEST(test_error_to_dict),
-        TEST(test_error_code_enum),         TEST(test_backwards_compatible),
+        TEST(test_validation_error_format), TEST(test_permission_error_format),
+        TEST(test_error_to_dict),           TEST(test_error_code_enum),
+        TEST(test_backwards_compatible),
     };
     return RUN(tests);
 }

@@ -1,7 +1,8 @@
 /*
- * Golden folders: tests/golden/DIALECT/CASE/mishap.json is rendered in the dialect and must give `expected`, byte for
- * byte apart from the white space of JSON and from `duration_ms`. What is expected must also conform to the dialect's
- * own rules, and reading it and rendering it again must change nothing.
+ * Golden folders: tests/golden/DIALECT/CASE/mishap.json is rendered in the dialect and must give
+ * `expected`, byte for byte apart from the white space of JSON and from `duration_ms`. What is
+ * expected must also conform to the dialect's own rules, and reading it and rendering it again must
+ * change nothing.
  */
 #include "testing.h"
 
@@ -103,7 +104,8 @@ int main(void)
     for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {
         char folder[256];
         size_t cases;
-        snprintf(folder, sizeof folder, "%s/golden/%s", tests_folder(), mishap_dialect_name(*dialect));
+        snprintf(folder, sizeof folder, "%s/golden/%s", tests_folder(),
+                 mishap_dialect_name(*dialect));
         char **names = list_folder(folder, &cases);
         for (size_t i = 0; i < cases; i++) {
             struct golden *golden = calloc(1, sizeof *golden);
@@ -114,7 +116,8 @@ int main(void)
                 snprintf(title, sizeof title, "%s/%s: %s", mishap_dialect_name(*dialect), names[i],
                          checks[c].what);
                 tests = realloc(tests, (count + 1) * sizeof *tests);
-                tests[count++] = (struct CMUnitTest){ strdup(title), checks[c].run, NULL, NULL, golden };
+                tests[count++] = (struct CMUnitTest){ strdup(title), checks[c].run, NULL, NULL,
+                                                      golden };
             }
             free(names[i]);
         }

@@ -13,19 +13,58 @@ static void assert_text(mishap_text text, const char *expected)
     assert_memory_equal(text.data, expected, text.length);
 }
 
-/* -- names of secrets ----------------------------------------------------------------------------------------- */
+/* -- names of secrets -------------------------------------------------------------------------- */
 
 static void names_that_speak_of_a_secret_are_known(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "password", "Password", "PASSWORD", "user_password", "db-password", "user.password", "newPassword",
-        "password2", "passwords[3].password", "accounts[0].password[1]", "pass_word", "passwd", "mysql_passwd",
-        "passphrase", "ssh-passphrase", "secret", "client_secret", "clientSecret", "token", "Token",
-        "access_token", "accessToken", "X-Auth-Token", "refreshToken", "id_token", "csrf-token", "token ",
-        "token\xC3\xA9", "api_key", "apiKey", "APIKEY", "api-key", "x-api-key", "API Key", "private_key",
-        "privateKey", "access_key", "secret_access_key", "Authorization", "authorization", "Proxy-Authorization",
-        "credential", "credentials", "aws_credentials", "cookie", "Set-Cookie",
+        "password",
+        "Password",
+        "PASSWORD",
+        "user_password",
+        "db-password",
+        "user.password",
+        "newPassword",
+        "password2",
+        "passwords[3].password",
+        "accounts[0].password[1]",
+        "pass_word",
+        "passwd",
+        "mysql_passwd",
+        "passphrase",
+        "ssh-passphrase",
+        "secret",
+        "client_secret",
+        "clientSecret",
+        "token",
+        "Token",
+        "access_token",
+        "accessToken",
+        "X-Auth-Token",
+        "refreshToken",
+        "id_token",
+        "csrf-token",
+        "token ",
+        "token\xC3\xA9",
+        "api_key",
+        "apiKey",
+        "APIKEY",
+        "api-key",
+        "x-api-key",
+        "API Key",
+        "private_key",
+        "privateKey",
+        "access_key",
+        "secret_access_key",
+        "Authorization",
+        "authorization",
+        "Proxy-Authorization",
+        "credential",
+        "credentials",
+        "aws_credentials",
+        "cookie",
+        "Set-Cookie",
     };
     for (size_t i = 0; i < COUNT(names); i++)
         if (!mishap_guard_secret_name(mishap_text_of(names[i])))
@@ -36,12 +75,50 @@ static void names_that_only_sound_like_a_secret_are_not(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "", "a", "name", "id", "key", "keys", "monkey", "primary_key", "foreign_key", "public_key", "sort_key",
-        "api_key_id", "max_tokens", "maxTokens", "tokens", "token_count", "token_type", "tokenizer",
-        "expected_tokens", "passwordless", "password_length", "min_password_length", "password_changed_at",
-        "compass", "pass", "passed", "bypass", "secretary", "secrets_found", "author", "authorized",
-        "authorization_url", "cookie_policy", "cookies_enabled", "username", "email", "broken", "spoken", "taken",
-        "toke", "oken", "12345", "_____", "\xC3\xA9\xC3\xA9\xC3\xA9",
+        "",
+        "a",
+        "name",
+        "id",
+        "key",
+        "keys",
+        "monkey",
+        "primary_key",
+        "foreign_key",
+        "public_key",
+        "sort_key",
+        "api_key_id",
+        "max_tokens",
+        "maxTokens",
+        "tokens",
+        "token_count",
+        "token_type",
+        "tokenizer",
+        "expected_tokens",
+        "passwordless",
+        "password_length",
+        "min_password_length",
+        "password_changed_at",
+        "compass",
+        "pass",
+        "passed",
+        "bypass",
+        "secretary",
+        "secrets_found",
+        "author",
+        "authorized",
+        "authorization_url",
+        "cookie_policy",
+        "cookies_enabled",
+        "username",
+        "email",
+        "broken",
+        "spoken",
+        "taken",
+        "toke",
+        "oken",
+        "12345",
+        "_____",
+        "\xC3\xA9\xC3\xA9\xC3\xA9",
     };
     for (size_t i = 0; i < COUNT(names); i++)
         if (mishap_guard_secret_name(mishap_text_of(names[i])))
@@ -62,23 +139,27 @@ static void a_name_of_any_length_can_speak_of_a_secret(void **state)
     }
 }
 
-/* -- passwords in addresses ----------------------------------------------------------------------------------- */
+/* -- passwords in addresses -------------------------------------------------------------------- */
 
 static const struct address {
     const char *text, *redacted;
 } addresses[] = {
-    { "postgres://app:hunter2@db.example.com:5432/shop", "postgres://app:[redacted]@db.example.com:5432/shop" },
+    { "postgres://app:hunter2@db.example.com:5432/shop",
+      "postgres://app:[redacted]@db.example.com:5432/shop" },
     { "https://bob:p%40ss@example.com/a?b=c#d", "https://bob:[redacted]@example.com/a?b=c#d" },
     { "redis://:pw@localhost:6379", "redis://:[redacted]@localhost:6379" },
     { "amqp://u:p@ss:w@rd@queue/", "amqp://u:[redacted]@queue/" },
     { "jdbc:postgresql://u:pw@h/db", "jdbc:postgresql://u:[redacted]@h/db" },
-    { "No route to 'mysql://root:toor@10.0.0.1' now.", "No route to 'mysql://root:[redacted]@10.0.0.1' now." },
+    { "No route to 'mysql://root:toor@10.0.0.1' now.",
+      "No route to 'mysql://root:[redacted]@10.0.0.1' now." },
     { "a://b:c@d e://f:g@h", "a://b:[redacted]@d e://f:[redacted]@h" },
     { "a://b:c@d,e://f:g@h", "a://b:[redacted]@d,e://f:[redacted]@h" },
-    { "https://example.com/?next=http://u:p@h/", "https://example.com/?next=http://u:[redacted]@h/" },
+    { "https://example.com/?next=http://u:p@h/",
+      "https://example.com/?next=http://u:[redacted]@h/" },
     { "http://a.example http://u:p@h", "http://a.example http://u:[redacted]@h" },
     { "http://u:@a.example http://u:p@h", "http://u:@a.example http://u:[redacted]@h" },
-    { "<mongodb+srv://u:pw@cluster0.example.net>", "<mongodb+srv://u:[redacted]@cluster0.example.net>" },
+    { "<mongodb+srv://u:pw@cluster0.example.net>",
+      "<mongodb+srv://u:[redacted]@cluster0.example.net>" },
 };
 
 static void a_password_in_an_address_is_redacted(void **state)
@@ -87,7 +168,8 @@ static void a_password_in_an_address_is_redacted(void **state)
     mishap_arena arena;
     mishap_arena_init(&arena, NULL, 0);
     for (size_t i = 0; i < COUNT(addresses); i++)
-        assert_text(mishap_guard_redact(&arena, mishap_text_of(addresses[i].text)), addresses[i].redacted);
+        assert_text(mishap_guard_redact(&arena, mishap_text_of(addresses[i].text)),
+                    addresses[i].redacted);
     mishap_arena_release(&arena);
 }
 
@@ -108,11 +190,28 @@ static void text_without_a_password_stays_the_same_text(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "", ":", "://", "a://", "a://@", "a://:@", "http://example.com:8080/a@b", "http://user@example.com/",
-        "http://user:@example.com/", "mailto:someone@example.com", "http://[::1]:80/x@y",
-        "see a://b and c:d@e.org", "ratio 1://2 :3 @4", "12:30 // me@example.com",
-        "https://example.com:443?mail=a:b@c", "git@github.com:owner/name.git", "http://example.com:80#a:b@c",
-        "file:///etc/passwd", "http://host:80\nuser:x@y", "http://host:80\"u:p@h", "http:/u:p@h", "http:// u:p@h",
+        "",
+        ":",
+        "://",
+        "a://",
+        "a://@",
+        "a://:@",
+        "http://example.com:8080/a@b",
+        "http://user@example.com/",
+        "http://user:@example.com/",
+        "mailto:someone@example.com",
+        "http://[::1]:80/x@y",
+        "see a://b and c:d@e.org",
+        "ratio 1://2 :3 @4",
+        "12:30 // me@example.com",
+        "https://example.com:443?mail=a:b@c",
+        "git@github.com:owner/name.git",
+        "http://example.com:80#a:b@c",
+        "file:///etc/passwd",
+        "http://host:80\nuser:x@y",
+        "http://host:80\"u:p@h",
+        "http:/u:p@h",
+        "http:// u:p@h",
     };
     mishap_arena arena;
     mishap_arena_init(&arena, NULL, 0);
@@ -156,7 +255,7 @@ static void a_password_that_cannot_be_redacted_for_lack_of_memory_is_not_handed_
     mishap_json_reader_release(&reader);
 }
 
-/* -- JSON ----------------------------------------------------------------------------------------------------- */
+/* -- JSON -------------------------------------------------------------------------------------- */
 
 static void assert_copied(mishap_text json, const char *expected)
 {
@@ -173,7 +272,8 @@ static void assert_copied(mishap_text json, const char *expected)
 static void secrets_in_nested_json_are_redacted(void **state)
 {
     (void)state;
-    assert_copied(T("{\"user\":\"bob\",\"password\":\"hunter2\"}"), "{\"user\":\"bob\",\"password\":\"[redacted]\"}");
+    assert_copied(T("{\"user\":\"bob\",\"password\":\"hunter2\"}"),
+                  "{\"user\":\"bob\",\"password\":\"[redacted]\"}");
     assert_copied(T("[1,{\"a\":[{\"apiKey\":\"k\",\"n\":null}]},\"x\"]"),
                   "[1,{\"a\":[{\"apiKey\":\"[redacted]\",\"n\":null}]},\"x\"]");
     assert_copied(T("{\"url\":\"a://b:c@d\",\"urls\":[\"e://f:g@h\"]}"),
@@ -186,25 +286,29 @@ static void every_string_below_the_name_of_a_secret_is_redacted(void **state)
     (void)state;
     assert_copied(T("{\"password\":[\"old\",\"new\"],\"after\":[\"old\"]}"),
                   "{\"password\":[\"[redacted]\",\"[redacted]\"],\"after\":[\"old\"]}");
-    assert_copied(T("{\"credentials\":{\"user\":\"bob\",\"pin\":[\"1\"],\"tries\":3},\"user\":\"bob\"}"),
-                  "{\"credentials\":{\"user\":\"[redacted]\",\"pin\":[\"[redacted]\"],\"tries\":3},\"user\":\"bob\"}");
+    assert_copied(
+        T("{\"credentials\":{\"user\":\"bob\",\"pin\":[\"1\"],\"tries\":3},\"user\":\"bob\"}"),
+        "{\"credentials\":{\"user\":\"[redacted]\",\"pin\":[\"[redacted]\"],\"tries\":3},\"user\":"
+        "\"bob\"}");
 }
 
 static void what_is_no_text_is_no_secret(void **state)
 {
     (void)state;
-    assert_copied(T("{\"token\":4,\"password\":null,\"cookie\":true,\"secret\":1.5,\"max_tokens\":\"many\"}"),
-                  "{\"token\":4,\"password\":null,\"cookie\":true,\"secret\":1.5,\"max_tokens\":\"many\"}");
+    assert_copied(
+        T("{\"token\":4,\"password\":null,\"cookie\":true,\"secret\":1.5,\"max_tokens\":\"many\"}"),
+        "{\"token\":4,\"password\":null,\"cookie\":true,\"secret\":1.5,\"max_tokens\":\"many\"}");
 }
 
 static void json_without_secrets_is_copied_as_it_is(void **state)
 {
     (void)state;
-    static const char json[] = "{\"a\":[1,-2.5,true,false,null,\"x\\n\",{},[]],\"\":123456789012345678901234567890}";
+    static const char json[] =
+        "{\"a\":[1,-2.5,true,false,null,\"x\\n\",{},[]],\"\":123456789012345678901234567890}";
     assert_copied(mishap_text_of(json), json);
 }
 
-/* -- stack traces --------------------------------------------------------------------------------------------- */
+/* -- stack traces ------------------------------------------------------------------------------ */
 
 static const struct trace {
     const char *language, *text;
@@ -215,18 +319,21 @@ static const struct trace {
                 "ZeroDivisionError: division by zero" },
     { "Python", "  File \"/srv/app/main.py\", line 12, in handler\n    return 1 / 0" },
     { "Python", "Syntax error:   File \"<string>\", line 1\n    def" },
-    { "Python", "  + Exception Group Traceback (most recent call last):\n  |   File \"x.py\", line 1, in <module>" },
+    { "Python", "  + Exception Group Traceback (most recent call last):\n  |   File \"x.py\", line "
+                "1, in <module>" },
     { "Java", "Exception in thread \"main\" java.lang.NullPointerException: boom" },
     { "Java", "java.lang.IllegalStateException: not open\n"
               "\tat com.example.shop.Cart.add(Cart.java:42)\n"
               "\tat com.example.shop.Main.main(Main.java:7)" },
-    { "Java", "Caused by: x\n\tat java.base/jdk.internal.reflect.DirectMethodHandleAccessor.invoke(Unknown Source)" },
+    { "Java", "Caused by: x\n\tat "
+              "java.base/jdk.internal.reflect.DirectMethodHandleAccessor.invoke(Unknown Source)" },
     { "Java", "\tat java.lang.Thread.sleep(Native Method)" },
     { "Java", "    at kotlinx.coroutines.DispatchedTask.run(DispatchedTask.kt:106)" },
     { "Java", "    at scala.collection.Iterator.foreach(Iterator.scala:943)" },
-    { "JavaScript", "TypeError: Cannot read properties of undefined (reading 'name')\n"
-                    "    at getUser (/srv/app/routes/users.js:10:15)\n"
-                    "    at Layer.handle [as handle_request] (/srv/node_modules/express/lib/layer.js:95:5)" },
+    { "JavaScript",
+      "TypeError: Cannot read properties of undefined (reading 'name')\n"
+      "    at getUser (/srv/app/routes/users.js:10:15)\n"
+      "    at Layer.handle [as handle_request] (/srv/node_modules/express/lib/layer.js:95:5)" },
     { "JavaScript", "Error: x\n    at file:///srv/app/index.mjs:3:7" },
     { "JavaScript", "Error: x\n    at Object.<anonymous> (C:\\app\\tool.cjs:3:7)" },
     { "JavaScript", "Error: x\n    at UserService.find (/srv/app/src/user.service.ts:21:11)" },
@@ -234,16 +341,19 @@ static const struct trace {
     { "C#", "System.NullReferenceException: Object reference not set to an instance of an object.\n"
             "   at Shop.Cart.Add(Item item) in C:\\src\\Shop\\Cart.cs:line 42" },
     { "C#", "   at Shop.Program.<Main>$(String[] args) in /src/Program.cs:line 3" },
-    { "Go", "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()" },
+    { "Go", "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 "
+            "[running]:\nmain.main()" },
     { "Go", "main.handler(0xc000012345)\n\t/srv/app/main.go:42 +0x1d" },
     { "Go", "goroutine 17 [chan receive, 5 minutes]:" },
-    { "Rust", "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds: the len is 3 but the index is 99" },
+    { "Rust", "thread 'main' panicked at src/main.rs:4:5:\nindex out of bounds: the len is 3 but "
+              "the index is 99" },
     { "Rust", "thread 'tokio-runtime-worker' panicked at 'boom', src/lib.rs:10:9" },
     { "Rust", "boom\n"
               "stack backtrace:\n"
               "   0: rust_begin_unwind\n"
               "             at /rustc/9fc6b3/library/std/src/panicking.rs:647:5" },
-    { "Ruby", "app/models/cart.rb:12:in `add': undefined method `price' for nil:NilClass (NoMethodError)" },
+    { "Ruby",
+      "app/models/cart.rb:12:in `add': undefined method `price' for nil:NilClass (NoMethodError)" },
     { "Ruby", "boom\n\tfrom /srv/app/config.ru:5:in `x'\n\tfrom /srv/app/app.rb:7:in `<main>'" },
     { "Ruby", "cart.rb:12:in 'Integer#/': divided by 0 (ZeroDivisionError)" },
     { "PHP", "PHP Fatal error:  Uncaught Exception: boom in /var/www/html/index.php:3\n"
@@ -268,7 +378,8 @@ static void traces_are_found_in_every_language(void **state)
         if (!mishap_guard_finds_trace(mishap_text_of(traces[i].text), &language))
             fail_msg("%s: not found: %s", traces[i].language, traces[i].text);
         assert_string_equal(language, traces[i].language);
-        assert_true(mishap_guard_suspects(mishap_text_of(traces[i].text), (mishap_text){ NULL, 0 }));
+        assert_true(
+            mishap_guard_suspects(mishap_text_of(traces[i].text), (mishap_text){ NULL, 0 }));
     }
     assert_true(mishap_guard_finds_trace(mishap_text_of(traces[0].text), NULL));
 }
@@ -279,7 +390,8 @@ static void a_trace_is_found_inside_other_text(void **state)
     for (size_t i = 0; i < COUNT(traces); i++) {
         char text[1024];
         const char *language = NULL;
-        snprintf(text, sizeof text, "Could not save the cart.\r\nDetails:\n\n%s\nPlease try again.", traces[i].text);
+        snprintf(text, sizeof text, "Could not save the cart.\r\nDetails:\n\n%s\nPlease try again.",
+                 traces[i].text);
         assert_true(mishap_guard_finds_trace(mishap_text_of(text), &language));
         assert_string_equal(language, traces[i].language);
     }
@@ -323,7 +435,8 @@ static void innocent_text_is_not_taken_for_a_trace(void **state)
         "0: (FOO 1 2)\n1: (BAR \"x\")\n2: ((LAMBDA ()))",
         "The function COMMON-LISP-USER::FOO is undefined.",
         "The variable *STANDARD-OUTPUT* in package SB-IMPL is locked: (SETF X 1)",
-        "error while parsing arguments to DESTRUCTURING-BIND: too few elements in (1) to satisfy (A B)",
+        "error while parsing arguments to DESTRUCTURING-BIND: too few elements in (1) to satisfy "
+        "(A B)",
         "#1 on the list: buy milk",
         "#12 (see #13): duplicate of index.php",
         "#3: the {main} dish",
@@ -384,7 +497,8 @@ static void nothing_is_read_behind_the_end(void **state)
 static void text_that_is_not_suspect_has_nothing_to_find(void **state)
 {
     (void)state;
-    assert_false(mishap_guard_suspects(T("A plain sentence without any of those characters."), T("message")));
+    assert_false(mishap_guard_suspects(T("A plain sentence without any of those characters."),
+                                       T("message")));
     assert_false(mishap_guard_suspects(T("hunter2"), (mishap_text){ NULL, 0 }));
     assert_true(mishap_guard_suspects(T("hunter2"), T("password")));
     for (size_t i = 0; i < COUNT(addresses); i++)

@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 
-/* A document that was read, and the flaws that were found in it: "duplicate-key /a/0, nul-in-key /b". */
+/* A document that was read, and the flaws that were found in it: "duplicate-key /a/0, nul-in-key
+ * /b". */
 struct reading {
     mishap_json_reader reader;
     bool read;
@@ -73,7 +74,8 @@ static void begin_with(struct reading *reading, mishap_text text, mishap_json_vi
 
 static void begin(struct reading *reading, mishap_text text)
 {
-    begin_with(reading, text, (mishap_json_visitor){ .string = add_string, .suspect = suspect_all });
+    begin_with(reading, text,
+               (mishap_json_visitor){ .string = add_string, .suspect = suspect_all });
 }
 
 static void finish(struct reading *reading)
@@ -119,7 +121,7 @@ static double seconds_since(clock_t then)
 
 enum { FAST = 5 }; /* seconds of work that no document needs, even when a sanitizer looks on */
 
-/* -- what is not JSON ----------------------------------------------------------------------------------------- */
+/* -- what is not JSON -------------------------------------------------------------------------- */
 
 static void nothing_is_not_json(void **state)
 {
@@ -160,7 +162,8 @@ static void json_that_ends_too_early_is_refused_at_its_end(void **state)
     static const mishap_text whole = MISHAP_TEXT("{\"a\":[1,\"b\\u0041\",{\"c\":null}]}");
     for (size_t length = 1; length < whole.length; length++) {
         mishap_json_reader reader = MISHAP_JSON_READER;
-        char *cut = malloc(length); /* to the byte, so that a sanitizer sees any look behind the end */
+        char *cut = malloc(
+            length); /* to the byte, so that a sanitizer sees any look behind the end */
         memcpy(cut, whole.data, length);
         assert_false(mishap_json_read(&reader, (mishap_text){ cut, length }));
         assert_int_equal(reader.flaw, MISHAP_JSON_MALFORMED);
@@ -190,7 +193,7 @@ static void raw_invalid_utf8_is_refused(void **state)
     assert_malformed(T("{\"\xFF\":1}"), 1, 3);
 }
 
-/* -- what is read and told ------------------------------------------------------------------------------------ */
+/* -- what is read and told --------------------------------------------------------------------- */
 
 static void a_reader_reads_one_document_after_another(void **state)
 {
@@ -206,7 +209,8 @@ static void a_reader_reads_one_document_after_another(void **state)
         assert_true(mishap_json_read(&reader, T("[\"\\ud800\"]")));
         assert_int_equal(reader.flaw, MISHAP_JSON_LONE_SURROGATE);
         assert_true(mishap_json_read(&reader, (mishap_text){ large, sizeof large }));
-        assert_int_equal(reader.flaw, MISHAP_JSON_SOUND); /* the flaw of the one before is forgotten */
+        assert_int_equal(reader.flaw,
+                         MISHAP_JSON_SOUND); /* the flaw of the one before is forgotten */
         assert_null(reader.problem);
         assert_false(mishap_json_read(&reader, T("[")));
         assert_null(reader.root);
@@ -251,12 +255,20 @@ static void a_lone_surrogate_is_mended_and_told(void **state)
         const char *read;
         size_t line, column;
     } cases[] = {
-        { MISHAP_TEXT("\"a\\ud800b\""), "a\xEF\xBF\xBD" "b", 1, 3 },
+        { MISHAP_TEXT("\"a\\ud800b\""),
+          "a\xEF\xBF\xBD"
+          "b",
+          1, 3 },
         { MISHAP_TEXT("\n\n  \"\\uDFFF\""), "\xEF\xBF\xBD", 3, 4 },
-        { MISHAP_TEXT("\"\\udc00\\ud800\""), "\xEF\xBF\xBD\xEF\xBF\xBD", 1, 2 }, /* the wrong way round */
+        { MISHAP_TEXT("\"\\udc00\\ud800\""), "\xEF\xBF\xBD\xEF\xBF\xBD", 1,
+          2 }, /* the wrong way round */
         { MISHAP_TEXT("\"\\ud83d\\ude00\\uD83D\""), "\xF0\x9F\x98\x80\xEF\xBF\xBD", 1, 14 },
-        { MISHAP_TEXT("\"\\ud800\\u0041\""), "\xEF\xBF\xBD" "A", 1, 2 },
-        { MISHAP_TEXT("\"\\\\ud800\\ud800\""), "\\ud800\xEF\xBF\xBD", 1, 9 }, /* the first is no escape */
+        { MISHAP_TEXT("\"\\ud800\\u0041\""),
+          "\xEF\xBF\xBD"
+          "A",
+          1, 2 },
+        { MISHAP_TEXT("\"\\\\ud800\\ud800\""), "\\ud800\xEF\xBF\xBD", 1,
+          9 }, /* the first is no escape */
         { MISHAP_TEXT("\"\\ud800\\ud83d\\ude00\""), "\xEF\xBF\xBD\xF0\x9F\x98\x80", 1, 2 },
         { MISHAP_TEXT("\"\\u00e9 \xC3\xA9 \\uDBFF\""), "\xC3\xA9 \xC3\xA9 \xEF\xBF\xBD", 1, 12 },
     };
@@ -303,7 +315,8 @@ static void numbers_keep_their_value(void **state)
         /* Beyond 64 bits and beyond a double: the digits are kept as they are. */
         { MISHAP_TEXT("18446744073709551616"), MISHAP_KIND_NONE, "18446744073709551616" },
         { MISHAP_TEXT("-9223372036854775809"), MISHAP_KIND_NONE, "-9223372036854775809" },
-        { MISHAP_TEXT("123456789012345678901234567890"), MISHAP_KIND_NONE, "123456789012345678901234567890" },
+        { MISHAP_TEXT("123456789012345678901234567890"), MISHAP_KIND_NONE,
+          "123456789012345678901234567890" },
         { MISHAP_TEXT("1e400"), MISHAP_KIND_NONE, "1e400" },
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
@@ -331,7 +344,8 @@ static void scalars_have_their_kind(void **state)
     assert_true(mishap_json_scalar(yyjson_arr_get(reader.root, 1)).boolean);
     assert_int_equal(mishap_json_scalar(yyjson_arr_get(reader.root, 2)).kind, MISHAP_KIND_BOOL);
     assert_false(mishap_json_scalar(yyjson_arr_get(reader.root, 2)).boolean);
-    assert_true(mishap_text_equal(mishap_json_scalar(yyjson_arr_get(reader.root, 3)).text, T("a\0b")));
+    assert_true(
+        mishap_text_equal(mishap_json_scalar(yyjson_arr_get(reader.root, 3)).text, T("a\0b")));
     assert_int_equal(mishap_json_scalar(yyjson_arr_get(reader.root, 4)).kind, MISHAP_KIND_NONE);
     assert_int_equal(mishap_json_scalar(yyjson_arr_get(reader.root, 5)).kind, MISHAP_KIND_NONE);
     assert_int_equal(mishap_json_scalar(NULL).kind, MISHAP_KIND_NONE);
@@ -339,7 +353,7 @@ static void scalars_have_their_kind(void **state)
     mishap_json_reader_release(&reader);
 }
 
-/* -- flaws ---------------------------------------------------------------------------------------------------- */
+/* -- flaws ------------------------------------------------------------------------------------- */
 
 static void sound_documents_have_no_flaw(void **state)
 {
@@ -349,8 +363,10 @@ static void sound_documents_have_no_flaw(void **state)
     assert_flaws(T("\"\""), "");
     assert_flaws(T("{\"a\":{\"a\":{\"a\":1}},\"A\":2,\"\":3,\"aa\":4}"), "");
     assert_flaws(T("[{\"a\":1},{\"a\":2}]"), "");
-    assert_flaws(T("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":1,\"k\":1,"
-                   "\"l\":1,\"m\":1,\"n\":1,\"o\":1,\"aa\":1,\"ab\":1}"), "");
+    assert_flaws(T("{\"a\":1,\"b\":1,\"c\":1,\"d\":1,\"e\":1,\"f\":1,\"g\":1,\"h\":1,\"i\":1,\"j\":"
+                   "1,\"k\":1,"
+                   "\"l\":1,\"m\":1,\"n\":1,\"o\":1,\"aa\":1,\"ab\":1}"),
+                 "");
 }
 
 static void a_key_that_stands_twice_is_found(void **state)
@@ -358,14 +374,17 @@ static void a_key_that_stands_twice_is_found(void **state)
     (void)state;
     assert_flaws(T("{\"a\":1,\"a\":1}"), "duplicate-key /a");
     assert_flaws(T("{\"\":1,\"\":1}"), "duplicate-key /");
-    assert_flaws(T("{\"a\":1,\"\\u0061\":2}"), "duplicate-key /a"); /* spelled otherwise, the same key */
+    assert_flaws(T("{\"a\":1,\"\\u0061\":2}"),
+                 "duplicate-key /a"); /* spelled otherwise, the same key */
     assert_flaws(T("{\"a\":1,\"b\":2,\"a\":3,\"b\":4}"), "duplicate-key /a, duplicate-key /b");
     assert_flaws(T("{\"a\":1,\"a\":2,\"a\":3}"), "duplicate-key /a, duplicate-key /a");
     assert_flaws(T("{\"x\":[0,{\"k\":1,\"k\":2}]}"), "duplicate-key /x/1/k");
-    assert_flaws(T("{\"a\":{\"b\":1,\"b\":1},\"c\":{\"d\":1,\"d\":1}}"), "duplicate-key /a/b, duplicate-key /c/d");
+    assert_flaws(T("{\"a\":{\"b\":1,\"b\":1},\"c\":{\"d\":1,\"d\":1}}"),
+                 "duplicate-key /a/b, duplicate-key /c/d");
 }
 
-/* Few keys are looked at in another way than many, so sizes around that are tried, with the twin anywhere. */
+/* Few keys are looked at in another way than many, so sizes around that are tried, with the twin
+ * anywhere. */
 static void twins_are_found_in_objects_of_any_size(void **state)
 {
     (void)state;
@@ -375,8 +394,8 @@ static void twins_are_found_in_objects_of_any_size(void **state)
             char document[1024], flaws[64];
             int length = 0;
             for (int i = 0; i < keys; i++)
-                length += snprintf(document + length, sizeof document - (size_t)length, "%c\"key%d\":%d",
-                                   i ? ',' : '{', i == second ? first : i, i);
+                length += snprintf(document + length, sizeof document - (size_t)length,
+                                   "%c\"key%d\":%d", i ? ',' : '{', i == second ? first : i, i);
             length += snprintf(document + length, sizeof document - (size_t)length, "}");
             snprintf(flaws, sizeof flaws, "duplicate-key /key%d", first);
             assert_flaws((mishap_text){ document, (size_t)length }, flaws);
@@ -418,7 +437,8 @@ static void nesting_is_allowed_128_deep_and_no_deeper(void **state)
         nested(&document, 129, objects ? '{' : '[', objects ? '}' : ']');
         begin(&reading, mishap_buffer_text(&document));
         assert_int_equal(reading.flaw_count, 1);
-        assert_int_equal(strncmp(reading.flaws.data, objects ? "too-deep /k/k" : "too-deep /0/0", 13), 0);
+        assert_int_equal(
+            strncmp(reading.flaws.data, objects ? "too-deep /k/k" : "too-deep /0/0", 13), 0);
         assert_int_equal(strlen(reading.flaws.data), strlen("too-deep ") + 128 * 2);
         finish(&reading);
         mishap_buffer_release(&document);
@@ -455,7 +475,8 @@ static void strings_are_visited_if_one_of_them_is_suspect(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct reading reading;
-        begin_with(&reading, cases[i].text, (mishap_json_visitor){ .string = add_string, .suspect = suspect_x });
+        begin_with(&reading, cases[i].text,
+                   (mishap_json_visitor){ .string = add_string, .suspect = suspect_x });
         assert_string_equal(reading.strings.data, cases[i].strings);
         finish(&reading);
     }
@@ -464,29 +485,31 @@ static void strings_are_visited_if_one_of_them_is_suspect(void **state)
 static void pointers_escape_tilde_and_slash(void **state)
 {
     (void)state;
-    assert_flaws(T("{\"a/b\":{\"m~n\":{\"~1\":{\"\":{\"x y\":1,\"x y\":2}}}}}"), "duplicate-key /a~1b/m~0n/~01//x y");
+    assert_flaws(T("{\"a/b\":{\"m~n\":{\"~1\":{\"\":{\"x y\":1,\"x y\":2}}}}}"),
+                 "duplicate-key /a~1b/m~0n/~01//x y");
     assert_flaws(T("{\"0\":[{\"/~/\":1,\"/~/\":1}]}"), "duplicate-key /0/0/~1~0~1");
 }
 
-/* -- places --------------------------------------------------------------------------------------------------- */
+/* -- places ------------------------------------------------------------------------------------ */
 
 static void every_value_is_located(void **state)
 {
     (void)state;
-    static const mishap_text text = MISHAP_TEXT("{\n"
-                                                "  \"a\" : [ 1 , -2.5e3,\"x,]}\\\"\\\\\" ,true],\n"
-                                                "  \"b\":{ \"c\" : null,\"\":{} },\n"
-                                                "\n"
-                                                "\t\"d]\\\\\":\n"
-                                                "      123456789012345678901234567890,\"e\":[ ],\"f\":\"\\ud800\"\n"
-                                                "}\n");
+    static const mishap_text text = MISHAP_TEXT(
+        "{\n"
+        "  \"a\" : [ 1 , -2.5e3,\"x,]}\\\"\\\\\" ,true],\n"
+        "  \"b\":{ \"c\" : null,\"\":{} },\n"
+        "\n"
+        "\t\"d]\\\\\":\n"
+        "      123456789012345678901234567890,\"e\":[ ],\"f\":\"\\ud800\"\n"
+        "}\n");
     static const struct {
         const char *pointer;
         size_t line, column;
     } places[] = {
-        { "", 1, 1 },         { "/a", 2, 9 },        { "/a/0", 2, 11 }, { "/a/1", 2, 15 }, { "/a/2", 2, 22 },
-        { "/a/3", 2, 34 },    { "/b", 3, 7 },        { "/b/c", 3, 15 }, { "/b/", 3, 23 },  { "/d]\\", 6, 7 },
-        { "/e", 6, 42 },      { "/f", 6, 50 },
+        { "", 1, 1 },      { "/a", 2, 9 },    { "/a/0", 2, 11 }, { "/a/1", 2, 15 },
+        { "/a/2", 2, 22 }, { "/a/3", 2, 34 }, { "/b", 3, 7 },    { "/b/c", 3, 15 },
+        { "/b/", 3, 23 },  { "/d]\\", 6, 7 }, { "/e", 6, 42 },   { "/f", 6, 50 },
     };
     mishap_json_reader reader = MISHAP_JSON_READER;
     assert_true(mishap_json_read(&reader, text));
@@ -501,7 +524,7 @@ static void every_value_is_located(void **state)
     mishap_json_reader_release(&reader);
 }
 
-/* -- hostile documents ---------------------------------------------------------------------------------------- */
+/* -- hostile documents ------------------------------------------------------------------------- */
 
 static void a_million_open_brackets_are_refused_fast(void **state)
 {
@@ -561,13 +584,13 @@ static void an_object_with_100000_keys_is_inspected_fast(void **state)
     }
 }
 
-/* -- writing -------------------------------------------------------------------------------------------------- */
+/* -- writing ----------------------------------------------------------------------------------- */
 
-#define assert_written(buffer, expected)                 \
-    do {                                                 \
-        mishap_buffer_put_char((buffer), '\0');          \
-        assert_string_equal((buffer)->data, (expected)); \
-        mishap_buffer_release(buffer);                   \
+#define assert_written(buffer, expected)                                                           \
+    do {                                                                                           \
+        mishap_buffer_put_char((buffer), '\0');                                                    \
+        assert_string_equal((buffer)->data, (expected));                                           \
+        mishap_buffer_release(buffer);                                                             \
     } while (0)
 
 static void strings_are_escaped(void **state)
@@ -575,9 +598,12 @@ static void strings_are_escaped(void **state)
     (void)state;
     mishap_buffer buffer;
     mishap_buffer_init(&buffer, NULL, 0);
-    mishap_json_string(&buffer, T("\"quoted\" \\ / \b\t\n\f\r \x01\x0b\x0e\x1f \x7f \xC3\xBC \xF0\x9F\x98\x80 <&'>"));
-    assert_written(&buffer, "\"\\\"quoted\\\" \\\\ / \\b\\t\\n\\f\\r \\u0001\\u000b\\u000e\\u001f \\u007f "
-                            "\xC3\xBC \xF0\x9F\x98\x80 <&'>\"");
+    mishap_json_string(
+        &buffer,
+        T("\"quoted\" \\ / \b\t\n\f\r \x01\x0b\x0e\x1f \x7f \xC3\xBC \xF0\x9F\x98\x80 <&'>"));
+    assert_written(&buffer,
+                   "\"\\\"quoted\\\" \\\\ / \\b\\t\\n\\f\\r \\u0001\\u000b\\u000e\\u001f \\u007f "
+                   "\xC3\xBC \xF0\x9F\x98\x80 <&'>\"");
     mishap_json_string(&buffer, T("a\0b"));
     assert_written(&buffer, "\"a\\u0000b\"");
     mishap_json_string(&buffer, (mishap_text){ NULL, 0 });
@@ -601,7 +627,8 @@ static void every_byte_of_ascii_reads_back_from_what_is_written(void **state)
     }
 }
 
-/* Eight bytes are looked at together, so an escape is tried at every place of texts of many lengths. */
+/* Eight bytes are looked at together, so an escape is tried at every place of texts of many
+ * lengths. */
 static void an_escape_is_written_wherever_it_stands(void **state)
 {
     (void)state;
@@ -609,9 +636,12 @@ static void an_escape_is_written_wherever_it_stands(void **state)
         char byte;
         const char *written;
     } escaped[] = {
-        { '"', "\\\"" }, { '\\', "\\\\" }, { '\n', "\\n" }, { 31, "\\u001f" }, { 127, "\\u007f" }, { 0, "\\u0000" },
+        { '"', "\\\"" },   { '\\', "\\\\" },   { '\n', "\\n" },
+        { 31, "\\u001f" }, { 127, "\\u007f" }, { 0, "\\u0000" },
     };
-    static const char *const fillings[] = { "a", " ", "!", "#", "~", "\xC3\xBC", "\xF4\x8F\xBF\xBF" };
+    static const char *const fillings[] = {
+        "a", " ", "!", "#", "~", "\xC3\xBC", "\xF4\x8F\xBF\xBF"
+    };
     for (size_t e = 0; e < sizeof escaped / sizeof *escaped; e++) {
         for (size_t f = 0; f < sizeof fillings / sizeof *fillings; f++) {
             for (size_t before = 0; before < 20; before++) {
@@ -623,13 +653,16 @@ static void an_escape_is_written_wherever_it_stands(void **state)
                     mishap_buffer_put_char(&expected, '"');
                     for (size_t i = 0; i <= before + after; i++) {
                         mishap_text filling = mishap_text_of(fillings[f]);
-                        mishap_text here = i == before ? (mishap_text){ &escaped[e].byte, 1 } : filling;
+                        mishap_text here = i == before ? (mishap_text){ &escaped[e].byte, 1 }
+                                                       : filling;
                         mishap_buffer_put_text(&text, here);
-                        mishap_buffer_put_text(&expected, i == before ? mishap_text_of(escaped[e].written) : filling);
+                        mishap_buffer_put_text(
+                            &expected, i == before ? mishap_text_of(escaped[e].written) : filling);
                     }
                     mishap_buffer_put_char(&expected, '"');
                     mishap_json_string(&written, mishap_buffer_text(&text));
-                    assert_true(mishap_text_equal(mishap_buffer_text(&written), mishap_buffer_text(&expected)));
+                    assert_true(mishap_text_equal(mishap_buffer_text(&written),
+                                                  mishap_buffer_text(&expected)));
                     mishap_buffer_release(&text);
                     mishap_buffer_release(&expected);
                     mishap_buffer_release(&written);
@@ -653,7 +686,8 @@ static void commas_stand_where_they_are_due(void **state)
     mishap_json_int(&b, -1);
     mishap_json_bool(&b, true);
     mishap_json_null(&b);
-    mishap_json_string(&b, T("[{:,")); /* ends in bytes that would mean "no comma" outside a string */
+    mishap_json_string(&b,
+                       T("[{:,")); /* ends in bytes that would mean "no comma" outside a string */
     mishap_json_open(&b, '[');
     mishap_json_close(&b, ']');
     mishap_json_open(&b, '{');
@@ -666,8 +700,9 @@ static void commas_stand_where_they_are_due(void **state)
     mishap_json_close(&b, '}');
     mishap_buffer_put_char(&b, '\n');
     mishap_json_null(&b); /* the next document, after a line feed */
-    assert_written(&b, "{\"empty\":{},\"list\":[-1,true,null,\"[{:,\",[],{}],\"a \\\"key\\\":\":false,"
-                       "\"told\":\"yes\"}\nnull");
+    assert_written(&b,
+                   "{\"empty\":{},\"list\":[-1,true,null,\"[{:,\",[],{}],\"a \\\"key\\\":\":false,"
+                   "\"told\":\"yes\"}\nnull");
 }
 
 static void values_of_each_kind_are_written(void **state)
@@ -690,7 +725,8 @@ static void values_of_each_kind_are_written(void **state)
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         mishap_json_value(&b, &values[i]);
     mishap_json_close(&b, ']');
-    assert_written(&b, "[null,null,true,false,-9223372036854775808,18446744073709551615,0.5,\"a\\\"b\",{\"x\":[1]}]");
+    assert_written(&b, "[null,null,true,false,-9223372036854775808,18446744073709551615,0.5,"
+                       "\"a\\\"b\",{\"x\":[1]}]");
     MISHAP_PUT(&b, "is ");
     mishap_json_bare(&b, &values[7]);
     assert_written(&b, "is \"a\\\"b\"");
@@ -703,8 +739,9 @@ static void a_copy_is_the_compact_document(void **state)
         " { \"a\" : [ 1 , 2.5 , \"\\u0041\\n\" , { } , [ ] , null ] ,\n"
         " \"b\\/c\" : { \"d\" : true , \"\" : [ [ 1 ] ] } ,"
         " \"big\" : 123456789012345678901234567890 , \"e\" : \"\\u00fc\" } ");
-    static const char compact[] = "{\"a\":[1,2.5,\"A\\n\",{},[],null],\"b/c\":{\"d\":true,\"\":[[1]]},"
-                                  "\"big\":123456789012345678901234567890,\"e\":\"\xC3\xBC\"}";
+    static const char compact[] =
+        "{\"a\":[1,2.5,\"A\\n\",{},[],null],\"b/c\":{\"d\":true,\"\":[[1]]},"
+        "\"big\":123456789012345678901234567890,\"e\":\"\xC3\xBC\"}";
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap_buffer b;
     mishap_buffer_init(&b, NULL, 0);

@@ -1,13 +1,15 @@
 /*
- * Public and private never mix: a marker is put into every private part of a mishap, and every rendering is searched for
- * it. The account, which is the operator's, must have it: nothing internal is lost.
+ * Public and private never mix: a marker is put into every private part of a mishap, and every
+ * rendering is searched for it. The account, which is the operator's, must have it: nothing
+ * internal is lost.
  */
 #include "testing.h"
 
 #define MARKER "PrivateMarker7f3a"
 
 /* A name that shows up in the native stack and in the place of raising. */
-__attribute__((noinline)) static mishap *raise_in_PrivateMarker7f3a(const mishap_code *code, const char *message)
+__attribute__((noinline)) static mishap *raise_in_PrivateMarker7f3a(const mishap_code *code,
+                                                                    const char *message)
 {
     return mishap_raise_at(code, (mishap_place){ MARKER ".c", "in_" MARKER, 7 }, "%s", message);
 }
@@ -18,15 +20,19 @@ static mishap *full(const mishap_code *code)
     mishap *root = raise_in_PrivateMarker7f3a(MISHAP_CODE_RUNTIME_ERROR, "root cause " MARKER);
     root = mishap_tell(root, "told_of_the_cause_" MARKER, MARKER);
     root = mishap_field_required(root, MARKER);
-    mishap *middle = mishap_note(raise_in_PrivateMarker7f3a(MISHAP_CODE_TIMEOUT, MARKER), "n", MARKER);
-    mishap *m = raise_in_PrivateMarker7f3a(code, code->masked ? "masked " MARKER : "A public message.");
+    mishap *middle = mishap_note(raise_in_PrivateMarker7f3a(MISHAP_CODE_TIMEOUT, MARKER), "n",
+                                 MARKER);
+    mishap *m = raise_in_PrivateMarker7f3a(code,
+                                           code->masked ? "masked " MARKER : "A public message.");
     m = mishap_because(mishap_because(m, middle), root);
     m = mishap_note(m, "noted", MARKER);
     m = mishap_note(m, MARKER, 1);
     m = mishap_note(m, "json", mishap_value_of_json("{\"" MARKER "\":[\"" MARKER "\"]}"));
     m = mishap_tell(m, "password", MARKER); /* a secret by its name */
     m = mishap_tell(m, "dsn", "postgres://user:" MARKER "@db.example.com/x");
-    m = mishap_tell(m, "nested", mishap_value_of_json("{\"api_key\":\"" MARKER "\",\"a\":[{\"token\":\"" MARKER "\"}]}"));
+    m = mishap_tell(
+        m, "nested",
+        mishap_value_of_json("{\"api_key\":\"" MARKER "\",\"a\":[{\"token\":\"" MARKER "\"}]}"));
     m = mishap_tell(m, "host", "db.example.com");
     m = mishap_tell_cause(m, "Connection refused (ECONNREFUSED) at amqp://u:" MARKER "@h");
     m = mishap_suggest(m, "Try https://u:" MARKER "@example.com/ instead.");
@@ -36,7 +42,8 @@ static mishap *full(const mishap_code *code)
                                              .error = T("invalid_type"),
                                              .expected = mishap_value_of_string("string"),
                                              .actual = mishap_value_of_string(MARKER) });
-    m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150), mishap_value_of_int(200));
+    m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150),
+                           mishap_value_of_int(200));
     return m;
 }
 
@@ -75,7 +82,8 @@ static void no_translation_has_a_private_part(void **state)
     mishap_free(m);
 }
 
-/* The subject's own output and backtrace are for the condition report and the canonical form only. */
+/* The subject's own output and backtrace are for the condition report and the canonical form only.
+ */
 static void the_subject_shows_in_its_report_only(void **state)
 {
     (void)state;
@@ -101,10 +109,16 @@ static void the_account_has_every_private_part(void **state)
     mishap_account(m, &buffer);
     mishap_buffer_add(&buffer, "", 1);
     static const char *const parts[] = {
-        "masked " MARKER,          "noted noted = \"" MARKER "\"", "noted " MARKER " = 1",
-        "root cause " MARKER,      "raised at " MARKER ".c:7 in in_" MARKER,
-        "caused by TIMEOUT",       "caused by RUNTIME_ERROR",      "native stack:",
-        "[\"" MARKER "\"]",        "field " MARKER ": field_required",
+        "masked " MARKER,
+        "noted noted = \"" MARKER "\"",
+        "noted " MARKER " = 1",
+        "root cause " MARKER,
+        "raised at " MARKER ".c:7 in in_" MARKER,
+        "caused by TIMEOUT",
+        "caused by RUNTIME_ERROR",
+        "native stack:",
+        "[\"" MARKER "\"]",
+        "field " MARKER ": field_required",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (!strstr(buffer.data, parts[i]))

@@ -1,11 +1,11 @@
 /*
- * Seed 000's verification procedure, restated in C: its parser, by plain substring search as written there, must find
- * the right type, message and backtrace in every condition report; its format invariants must hold; and its five
- * counterexample shapes must be refused.
+ * Seed 000's verification procedure, restated in C: its parser, by plain substring search as
+ * written there, must find the right type, message and backtrace in every condition report; its
+ * format invariants must hold; and its five counterexample shapes must be refused.
  */
 #include "testing.h"
 
-/* -- the seed's parser ---------------------------------------------------------------------------------------- */
+/* -- the seed's parser ------------------------------------------------------------------------- */
 
 struct parsed_report {
     mishap_text type, message, backtrace;
@@ -58,7 +58,7 @@ static void verify_report(mishap_text text, struct parsed_report *parsed)
         assert_true(output < error);
 }
 
-/* -- what it must find ---------------------------------------------------------------------------------------- */
+/* -- what it must find ------------------------------------------------------------------------- */
 
 /* Escape markers as design.md has it, written independently of the code under test. */
 static char *escaped(const char *text, size_t length, size_t *to_length)
@@ -74,7 +74,8 @@ static char *escaped(const char *text, size_t length, size_t *to_length)
         while (after < length && text[after] == '\\')
             after++;
         for (int w = 0; w < 4; w++)
-            if (length - after >= strlen(words[w]) && memcmp(text + after, words[w], strlen(words[w])) == 0)
+            if (length - after >= strlen(words[w]) &&
+                memcmp(text + after, words[w], strlen(words[w])) == 0)
                 to[n++] = '\\';
     }
     *to_length = n;
@@ -138,12 +139,31 @@ static mishap *condition(const char *type, mishap_text message)
 static const char placeholder[] = "(#<no backtrace available>)";
 
 static const char *const types[] = {
-    "TYPE-ERROR",         "UNDEFINED-FUNCTION", "UNBOUND-VARIABLE",  "DIVISION-BY-ZERO",       "SIMPLE-ERROR",
-    "PROGRAM-ERROR",      "PACKAGE-ERROR",      "END-OF-FILE",       "STORAGE-CONDITION",      "CONTROL-ERROR",
-    "ARITHMETIC-ERROR",   "CELL-ERROR",         "FILE-ERROR",        "PARSE-ERROR",            "PRINT-NOT-READABLE",
-    "READER-ERROR",       "STREAM-ERROR",       "UNBOUND-SLOT",      "SIMPLE-TYPE-ERROR",      "FLOATING-POINT-OVERFLOW",
-    "SB-INT:SIMPLE-READER-ERROR", "SB-SYS:INTERACTIVE-INTERRUPT", "SB-KERNEL::CONTROL-STACK-EXHAUSTED",
-    "MY-APP::ORDER-REJECTED", "TIMEOUT",
+    "TYPE-ERROR",
+    "UNDEFINED-FUNCTION",
+    "UNBOUND-VARIABLE",
+    "DIVISION-BY-ZERO",
+    "SIMPLE-ERROR",
+    "PROGRAM-ERROR",
+    "PACKAGE-ERROR",
+    "END-OF-FILE",
+    "STORAGE-CONDITION",
+    "CONTROL-ERROR",
+    "ARITHMETIC-ERROR",
+    "CELL-ERROR",
+    "FILE-ERROR",
+    "PARSE-ERROR",
+    "PRINT-NOT-READABLE",
+    "READER-ERROR",
+    "STREAM-ERROR",
+    "UNBOUND-SLOT",
+    "SIMPLE-TYPE-ERROR",
+    "FLOATING-POINT-OVERFLOW",
+    "SB-INT:SIMPLE-READER-ERROR",
+    "SB-SYS:INTERACTIVE-INTERRUPT",
+    "SB-KERNEL::CONTROL-STACK-EXHAUSTED",
+    "MY-APP::ORDER-REJECTED",
+    "TIMEOUT",
 };
 enum { TYPES = sizeof types / sizeof *types };
 
@@ -153,7 +173,8 @@ static void reports_of_every_type_are_found(void **state)
     for (size_t i = 0; i < TYPES; i++) {
         char message[100];
         snprintf(message, sizeof message, "Something of type %s went wrong.", types[i]);
-        expect(condition(types[i], mishap_text_of(message)), types[i], mishap_text_of(message), placeholder);
+        expect(condition(types[i], mishap_text_of(message)), types[i], mishap_text_of(message),
+               placeholder);
     }
 }
 
@@ -166,7 +187,8 @@ static void every_row_of_the_catalog_has_a_report(void **state)
         mishap *m = mishap_raise_at(code, MISHAP_HERE, "%s happened.", code->name.data);
         char message[100];
         snprintf(message, sizeof message, "%s happened.", code->name.data);
-        expect(m, code->condition.data, code->masked ? code->message : mishap_text_of(message), placeholder);
+        expect(m, code->condition.data, code->masked ? code->message : mishap_text_of(message),
+               placeholder);
     }
 }
 
@@ -201,8 +223,8 @@ static void messages_with_markers_are_escaped(void **state)
         "\\[ERROR]",
     };
     for (size_t i = 0; i < sizeof messages / sizeof *messages; i++)
-        expect(condition("TYPE-ERROR", mishap_text_of(messages[i])), "TYPE-ERROR", mishap_text_of(messages[i]),
-               placeholder);
+        expect(condition("TYPE-ERROR", mishap_text_of(messages[i])), "TYPE-ERROR",
+               mishap_text_of(messages[i]), placeholder);
 }
 
 static void messages_in_any_encoding_are_told(void **state)
@@ -212,16 +234,21 @@ static void messages_in_any_encoding_are_told(void **state)
         mishap_text given, told;
     } cases[] = {
         { MISHAP_TEXT("line one\r\nline two\r"), MISHAP_TEXT("line one\r\nline two\r") },
-        { MISHAP_TEXT("lone \xED\xA0\x80 surrogate"), MISHAP_TEXT("lone \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD surrogate") },
+        { MISHAP_TEXT("lone \xED\xA0\x80 surrogate"),
+          MISHAP_TEXT("lone \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD surrogate") },
         { MISHAP_TEXT("\xFF\xFE invalid"), MISHAP_TEXT("\xEF\xBF\xBD\xEF\xBF\xBD invalid") },
         { MISHAP_TEXT("cut \xE2\x82"), MISHAP_TEXT("cut \xEF\xBF\xBD\xEF\xBF\xBD") },
         { MISHAP_TEXT("nul\0inside"), MISHAP_TEXT("nul\xEF\xBF\xBDinside") },
-        { MISHAP_TEXT("Gr\xC3\xBC\xC3\x9F" "e, \xE4\xB8\x96\xE7\x95\x8C \xF0\x9F\x98\x80"),
-          MISHAP_TEXT("Gr\xC3\xBC\xC3\x9F" "e, \xE4\xB8\x96\xE7\x95\x8C \xF0\x9F\x98\x80") },
+        { MISHAP_TEXT("Gr\xC3\xBC\xC3\x9F"
+                      "e, \xE4\xB8\x96\xE7\x95\x8C \xF0\x9F\x98\x80"),
+          MISHAP_TEXT("Gr\xC3\xBC\xC3\x9F"
+                      "e, \xE4\xB8\x96\xE7\x95\x8C \xF0\x9F\x98\x80") },
         { MISHAP_TEXT("  spaces around  "), MISHAP_TEXT("  spaces around  ") },
-        { MISHAP_TEXT("several\n\nparagraphs\n\n0: (not a frame)"), MISHAP_TEXT("several\n\nparagraphs\n\n0: (not a frame)") },
+        { MISHAP_TEXT("several\n\nparagraphs\n\n0: (not a frame)"),
+          MISHAP_TEXT("several\n\nparagraphs\n\n0: (not a frame)") },
         { MISHAP_TEXT("tab\tand \x1B[31mescape"), MISHAP_TEXT("tab\tand \x1B[31mescape") },
-        { MISHAP_TEXT("The value \"hello\" is not of type NUMBER."), MISHAP_TEXT("The value \"hello\" is not of type NUMBER.") },
+        { MISHAP_TEXT("The value \"hello\" is not of type NUMBER."),
+          MISHAP_TEXT("The value \"hello\" is not of type NUMBER.") },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect(condition("TYPE-ERROR", cases[i].given), "TYPE-ERROR", cases[i].told, placeholder);
@@ -253,8 +280,15 @@ static void output_comes_before_the_error(void **state)
 {
     (void)state;
     static const char *const outputs[] = {
-        "hello", "hello\n", "\n", "two\n\nparagraphs\n\n", "[ERROR] FORGED\nby the program\n\n[Backtrace]\n0: (X)\n",
-        "[stdout]\n", "[\\ERROR]", "caf\xC3\xA9", "\xFF",
+        "hello",
+        "hello\n",
+        "\n",
+        "two\n\nparagraphs\n\n",
+        "[ERROR] FORGED\nby the program\n\n[Backtrace]\n0: (X)\n",
+        "[stdout]\n",
+        "[\\ERROR]",
+        "caf\xC3\xA9",
+        "\xFF",
     };
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         mishap *m = condition("DIVISION-BY-ZERO", T("Division by zero."));
@@ -325,7 +359,7 @@ static void at_least_120_different_mishaps_were_reported(void **state)
     assert_true(made >= 120);
 }
 
-/* -- the seed's counterexamples ------------------------------------------------------------------------------- */
+/* -- the seed's counterexamples ---------------------------------------------------------------- */
 
 static void the_five_counterexample_shapes_are_refused(void **state)
 {
@@ -336,11 +370,13 @@ static void the_five_counterexample_shapes_are_refused(void **state)
         { "missing sections", "section-missing",
           "[ERROR] TYPE-ERROR\nThe value \"hello\" is not of type NUMBER.\n" },
         { "wrong order", "section-order",
-          "[Backtrace]\n0: (+ 1 \"hello\")\n\n[ERROR] TYPE-ERROR\nThe value \"hello\" is not of type NUMBER.\n" },
+          "[Backtrace]\n0: (+ 1 \"hello\")\n\n[ERROR] TYPE-ERROR\nThe value \"hello\" is not of "
+          "type NUMBER.\n" },
         { "missing type", "type-missing",
           "[ERROR]\nThe value \"hello\" is not of type NUMBER.\n\n[Backtrace]\n...\n" },
         { "unparseable format", "section-missing",
-          "ERROR: TYPE-ERROR - The value \"hello\" is not of type NUMBER.\nStack: (+ 1 \"hello\")\n" },
+          "ERROR: TYPE-ERROR - The value \"hello\" is not of type NUMBER.\nStack: (+ 1 "
+          "\"hello\")\n" },
         { "unstructured text", "section-missing",
           "An error occurred: The value \"hello\" is not of type NUMBER.\n" },
     };

@@ -32,7 +32,7 @@ static bool account_has(const mishap *m, const char *piece)
     return strstr(text, piece) != NULL;
 }
 
-/* -- without memory ------------------------------------------------------------------------------------------- */
+/* -- without memory ---------------------------------------------------------------------------- */
 
 static void *no_memory(size_t size)
 {
@@ -190,7 +190,7 @@ static void the_message_can_speak_of_errno(void **state)
     mishap_free(m);
 }
 
-/* -- threads -------------------------------------------------------------------------------------------------- */
+/* -- threads ----------------------------------------------------------------------------------- */
 
 enum { THREADS = 8, ROUNDS = 100000 };
 
@@ -201,7 +201,8 @@ static void *raise_and_free(void *wrong)
         if (m != mishap_out_of_memory()) {
             char message[32];
             snprintf(message, sizeof message, "Round %d.", i);
-            if (strcmp(mishap_told(m)->message.data, message) != 0 || mishap_told(m)->context->value.integer != i)
+            if (strcmp(mishap_told(m)->message.data, message) != 0 ||
+                mishap_told(m)->context->value.integer != i)
                 *(bool *)wrong = true;
         }
         mishap_free(m);
@@ -227,7 +228,8 @@ static void threads_do_not_see_each_other(void **state)
     raise_in_many_threads();
 }
 
-/* Eight threads, each with one at a time: the reserve is enough for all of them, and none gets another's block. */
+/* Eight threads, each with one at a time: the reserve is enough for all of them, and none gets
+ * another's block. */
 static void threads_share_the_reserve(void **state)
 {
     (void)state;

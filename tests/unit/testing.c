@@ -106,7 +106,8 @@ static void add_rule(void *state, const mishap_finding *finding)
 char *broken_rules(const mishap_dialect *dialect, const char *document, size_t length, bool strict)
 {
     char *rules = strdup("");
-    assert_null(mishap_verify(dialect, (mishap_text){ document, length }, strict, add_rule, &rules));
+    assert_null(
+        mishap_verify(dialect, (mishap_text){ document, length }, strict, add_rule, &rules));
     return rules;
 }
 

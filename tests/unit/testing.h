@@ -19,15 +19,18 @@
 #define T(literal) ((mishap_text)MISHAP_TEXT(literal))
 
 /* Run one group and speak TAP. */
-#define RUN(tests) (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests((tests), NULL, NULL))
+#define RUN(tests)                                                                                 \
+    (cmocka_set_message_output(CM_OUTPUT_TAP), cmocka_run_group_tests((tests), NULL, NULL))
 
-/* The whole content of a file, which ends the program if it cannot be read. Ends with a NUL; free() it. */
+/* The whole content of a file, which ends the program if it cannot be read. Ends with a NUL; free()
+ * it. */
 char *read_file(const char *path, size_t *length);
 
 /* JSON without the white space between its tokens, in place. */
 void squeeze_json(char *text, size_t *length);
 
-/* The names of the entries of a folder below tests/, sorted, without those that start with a dot. */
+/* The names of the entries of a folder below tests/, sorted, without those that start with a dot.
+ */
 char **list_folder(const char *path, size_t *count);
 
 /* Render into malloc'ed memory with a NUL after it. */
@@ -36,13 +39,13 @@ char *rendered(const mishap_dialect *dialect, const mishap *m);
 /* Parse, which must work. */
 mishap *parsed(const mishap_dialect *dialect, const char *document, size_t length);
 
-/* The names of the rules that a document breaks, separated by spaces, each once, in the order of their first finding;
- * warnings too. */
+/* The names of the rules that a document breaks, separated by spaces, each once, in the order of
+ * their first finding; warnings too. */
 char *broken_rules(const mishap_dialect *dialect, const char *document, size_t length, bool strict);
 
 /*
- * The table that a page of docs/ has between its two marks must be this one. With MISHAP_UPDATE_DOCS in the environment it
- * is written there instead.
+ * The table that a page of docs/ has between its two marks must be this one. With
+ * MISHAP_UPDATE_DOCS in the environment it is written there instead.
  */
 void assert_table_in_docs(const char *page, const char *table);
 

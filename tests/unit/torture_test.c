@@ -1,6 +1,7 @@
 /*
- * Every allocation fails in turn, for raise, tell, render, parse and verify: the answer is well-formed or a clean refusal,
- * nothing leaks and nothing crashes. The allocator counts what it gave out.
+ * Every allocation fails in turn, for raise, tell, render, parse and verify: the answer is
+ * well-formed or a clean refusal, nothing leaks and nothing crashes. The allocator counts what it
+ * gave out.
  */
 #include "testing.h"
 
@@ -39,8 +40,8 @@ static void give(void *block)
 static const mishap_allocator counting = { take, retake, give };
 
 /*
- * Run a scenario with the 1st, 2nd, … allocation failing, alone and with all after it, until one run needs no more
- * allocations than were allowed. Each run must leave no block behind.
+ * Run a scenario with the 1st, 2nd, … allocation failing, alone and with all after it, until one
+ * run needs no more allocations than were allowed. Each run must leave no block behind.
  */
 static void torture(void (*scenario)(const void *input), const void *input)
 {
@@ -71,7 +72,8 @@ static void assert_conforms(const mishap_dialect *dialect, mishap_text text)
     fail_at = 0;
     char *rules = broken_rules(dialect, text.data, text.length, false);
     if (strcmp(rules, "") != 0 && strcmp(rules, "not-a-sentence") != 0)
-        fail_msg("%s breaks %s: %.*s", mishap_dialect_name(dialect), rules, (int)text.length, text.data);
+        fail_msg("%s breaks %s: %.*s", mishap_dialect_name(dialect), rules, (int)text.length,
+                 text.data);
     free(rules);
     fail_at = saved;
 }
@@ -89,7 +91,8 @@ static mishap *raise_much(void)
     m = mishap_retry_after(m, 1500);
     m = mishap_incident(m, "0192f7a0-0000-7000-8000-000000000000");
     for (int i = 0; i < 20; i++)
-        m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150), mishap_value_of_int(200));
+        m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150),
+                               mishap_value_of_int(200));
     m = mishap_output(mishap_type(m, "FOO-ERROR"), T("printed"));
     for (int i = 0; i < 30; i++)
         m = mishap_frame_add(m, T("(FRAME 1 2 3)"));
@@ -144,7 +147,8 @@ static void parse_document(const void *input)
 {
     const struct document *document = input;
     mishap *m = NULL;
-    mishap *failure = mishap_parse(document->dialect, (mishap_text){ document->text, document->length }, &m);
+    mishap *failure = mishap_parse(document->dialect,
+                                   (mishap_text){ document->text, document->length }, &m);
     assert_true((failure == NULL) == (m != NULL));
     if (m) {
         size_t saved = fail_at;
@@ -163,8 +167,9 @@ static void verify_document(const void *input)
 {
     const struct document *document = input;
     size_t findings = 0;
-    mishap *failure = mishap_verify(document->dialect, (mishap_text){ document->text, document->length }, true,
-                                    ignore, &findings);
+    mishap *failure = mishap_verify(document->dialect,
+                                    (mishap_text){ document->text, document->length }, true, ignore,
+                                    &findings);
     mishap_free(failure);
 }
 
@@ -185,7 +190,8 @@ static void parsing_and_verifying_survive(void **state)
 static void refuse_document(const void *input)
 {
     const struct document *document = input;
-    mishap *m = NULL, *failure = mishap_parse(document->dialect, (mishap_text){ document->text, document->length }, &m);
+    mishap *m = NULL, *failure = mishap_parse(
+                          document->dialect, (mishap_text){ document->text, document->length }, &m);
     mishap_free(failure);
     mishap_free(m);
     verify_document(input);
@@ -198,7 +204,8 @@ static void broken_documents_survive(void **state)
     for (const mishap_dialect *const *dialect = mishap_dialects(); *dialect; dialect++) {
         char folder[300], path[800];
         size_t count, length;
-        snprintf(folder, sizeof folder, "%s/broken/%s", tests_folder(), mishap_dialect_name(*dialect));
+        snprintf(folder, sizeof folder, "%s/broken/%s", tests_folder(),
+                 mishap_dialect_name(*dialect));
         char **names = list_folder(folder, &count);
         for (size_t i = 0; i < count; i++) {
             snprintf(path, sizeof path, "%s/%s", folder, names[i]);
@@ -229,7 +236,8 @@ static void the_last_words_of_every_dialect_conform(void **state)
         mishap_free(m);
         /* The constant says what the dialect says of an internal error when there is memory. */
         char *usual = rendered(*dialect, mishap_out_of_memory());
-        mishap *both[] = { parsed(*dialect, words.data, words.length), parsed(*dialect, usual, strlen(usual)) };
+        mishap *both[] = { parsed(*dialect, words.data, words.length),
+                           parsed(*dialect, usual, strlen(usual)) };
         char *first = rendered(mishap_dialect_find("canonical"), both[0]);
         char *second = rendered(mishap_dialect_find("canonical"), both[1]);
         assert_string_equal(first, second);
@@ -245,8 +253,8 @@ static void the_last_words_of_every_dialect_conform(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(raising_and_rendering_survive),  TEST(the_account_survives),
-        TEST(parsing_and_verifying_survive),  TEST(broken_documents_survive),
+        TEST(raising_and_rendering_survive),           TEST(the_account_survives),
+        TEST(parsing_and_verifying_survive),           TEST(broken_documents_survive),
         TEST(the_last_words_of_every_dialect_conform),
     };
     mishap_use_allocator(&counting);

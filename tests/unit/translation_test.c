@@ -1,13 +1,14 @@
 /*
- * What each dialect can carry, measured: a mishap that has the part is rendered, read again, and the part compared. The
- * table of docs/dialects.md is made of these measurements; with MISHAP_UPDATE_DOCS set it is written anew, else a
- * difference is a failure.
+ * What each dialect can carry, measured: a mishap that has the part is rendered, read again, and
+ * the part compared. The table of docs/dialects.md is made of these measurements; with
+ * MISHAP_UPDATE_DOCS set it is written anew, else a difference is a failure.
  *
- * Then every pair of dialects: what the one between can carry, or the catalog knows, is still there on the way back.
+ * Then every pair of dialects: what the one between can carry, or the catalog knows, is still there
+ * on the way back.
  */
 #include "testing.h"
 
-/* -- the parts ------------------------------------------------------------------------------------------------ */
+/* -- the parts --------------------------------------------------------------------------------- */
 
 static bool same_value(const mishap_value *a, const mishap_value *b)
 {
@@ -139,8 +140,10 @@ static mishap *with_fields(void)
 {
     mishap *m = mishap_raise(VALIDATION_ERROR, "Validation failed");
     m = mishap_field_required(m, "name");
-    m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150), mishap_value_of_int(200));
-    m = mishap_field_length(m, "items[2].title", mishap_value_of_int(1), mishap_value_of_int(200), 250);
+    m = mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150),
+                           mishap_value_of_int(200));
+    m = mishap_field_length(m, "items[2].title", mishap_value_of_int(1), mishap_value_of_int(200),
+                            250);
     m = mishap_field_type(m, "size", "integer", "string");
     return mishap_field_pattern(m, "email", ".*@.*\\..*");
 }
@@ -162,8 +165,24 @@ static mishap *with_frames(void)
     return mishap_frame_add(m, T("(EVAL X)"));
 }
 
-enum part { CODE, MESSAGE, CATEGORY, RETRYABLE, RETRY_AFTER, CAUSE, SUGGESTION, DOCS, CONTEXT, FIELDS, BOUNDS, INCIDENT,
-            TYPE, OUTPUT, FRAMES, PARTS };
+enum part {
+    CODE,
+    MESSAGE,
+    CATEGORY,
+    RETRYABLE,
+    RETRY_AFTER,
+    CAUSE,
+    SUGGESTION,
+    DOCS,
+    CONTEXT,
+    FIELDS,
+    BOUNDS,
+    INCIDENT,
+    TYPE,
+    OUTPUT,
+    FRAMES,
+    PARTS
+};
 
 static const struct {
     const char *name;
@@ -206,7 +225,7 @@ static bool carries(const mishap_dialect *dialect, enum part part)
     return same;
 }
 
-/* -- the table ------------------------------------------------------------------------------------------------ */
+/* -- the table --------------------------------------------------------------------------------- */
 
 static char *make_table(void)
 {
@@ -247,9 +266,10 @@ static void every_dialect_carries_the_message_and_lossless_ones_all(void **state
         assert_true(carries(mishap_dialect_find("canonical"), (enum part)part));
 }
 
-/* -- every pair ----------------------------------------------------------------------------------------------- */
+/* -- every pair -------------------------------------------------------------------------------- */
 
-/* Part of what the catalog says of the code, and not said of the occurrence: it comes back only where the code does. */
+/* Part of what the catalog says of the code, and not said of the occurrence: it comes back only
+ * where the code does. */
 static bool from_catalog(enum part part, const mishap_public *told)
 {
     switch (part) {
@@ -265,11 +285,13 @@ static bool from_catalog(enum part part, const mishap_public *told)
 }
 
 /* There and back: from the first dialect through the second. What both carry must be as it was. */
-static void translate(const mishap_dialect *first, const mishap_dialect *between, const bool table[2][PARTS],
-                      mishap *(*make)(void))
+static void translate(const mishap_dialect *first, const mishap_dialect *between,
+                      const bool table[2][PARTS], mishap *(*make)(void))
 {
-    static const enum part kept[] = { CODE, MESSAGE, FIELDS, BOUNDS, RETRYABLE, RETRY_AFTER, SUGGESTION };
-    mishap *m = make(), *start = through(first, m), *back = through(between, start), *again = through(first, back);
+    static const enum part kept[] = { CODE,      MESSAGE,     FIELDS,    BOUNDS,
+                                      RETRYABLE, RETRY_AFTER, SUGGESTION };
+    mishap *m = make(), *start = through(first, m), *back = through(between, start),
+           *again = through(first, back);
     const mishap_public *before = mishap_told(start), *after = mishap_told(again);
     for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
         enum part part = kept[i];
@@ -292,7 +314,8 @@ static mishap *everything(void)
     mishap *m = with_fields();
     m = mishap_tell(mishap_tell_cause(m, "Too old."), "port", 1);
     m = mishap_retry_after(mishap_suggest(m, "Be younger."), 100);
-    return mishap_incident(mishap_docs(m, "https://example.com/x"), "0192f7a0-1111-7000-8000-000000000000");
+    return mishap_incident(mishap_docs(m, "https://example.com/x"),
+                           "0192f7a0-1111-7000-8000-000000000000");
 }
 
 static mishap *by_the_catalog(void)
@@ -303,8 +326,9 @@ static mishap *by_the_catalog(void)
 static void what_both_carry_survives_every_pair(void **state)
 {
     (void)state;
-    static mishap *(*const makers[])(void) = { plain,           with_code,    with_retryable, with_retry_after,
-                                               with_suggestion, with_fields,  everything,     by_the_catalog };
+    static mishap *(*const makers[])(
+        void) = { plain,           with_code,   with_retryable, with_retry_after,
+                  with_suggestion, with_fields, everything,     by_the_catalog };
     bool table[DIALECTS][PARTS];
     const mishap_dialect *const *all = mishap_dialects();
     for (int d = 0; d < DIALECTS; d++)

@@ -1,4 +1,5 @@
-/* src/mishap: the value and its two sides. What becomes of it when memory is short is in reserve_test.c. */
+/* src/mishap: the value and its two sides. What becomes of it when memory is short is in
+ * reserve_test.c. */
 #include "testing.h"
 
 #include <errno.h>
@@ -65,7 +66,7 @@ static void assert_account_lacks(const mishap *m, const char *piece)
         fail_msg("`%s` in the account:\n%s", piece, account);
 }
 
-/* -- raising -------------------------------------------------------------------------------------------------- */
+/* -- raising ----------------------------------------------------------------------------------- */
 
 static void raising_takes_a_code_and_a_sentence(void **state)
 {
@@ -162,10 +163,13 @@ static void the_factories_have_their_codes_and_categories(void **state)
         { mishap_execution("Made %d.", 1), MISHAP_CODE_RUNTIME_ERROR, MISHAP_EXECUTION },
         { mishap_system("Made %d.", 1), MISHAP_CODE_INTERNAL_ERROR, MISHAP_SYSTEM },
         /* The category is that of the factory, whatever the code's own. */
-        { mishap_validation_as(NOT_FOUND, "Made %d.", 1), MISHAP_CODE_NOT_FOUND, MISHAP_VALIDATION },
+        { mishap_validation_as(NOT_FOUND, "Made %d.", 1), MISHAP_CODE_NOT_FOUND,
+          MISHAP_VALIDATION },
         { mishap_permission_as(TIMEOUT, "Made %d.", 1), MISHAP_CODE_TIMEOUT, MISHAP_PERMISSION },
-        { mishap_resource_as(INSUFFICIENT_FUNDS, "Made %d.", 1), MISHAP_CODE_INSUFFICIENT_FUNDS, MISHAP_RESOURCE },
-        { mishap_execution_as(UNAVAILABLE, "Made %d.", 1), MISHAP_CODE_UNAVAILABLE, MISHAP_EXECUTION },
+        { mishap_resource_as(INSUFFICIENT_FUNDS, "Made %d.", 1), MISHAP_CODE_INSUFFICIENT_FUNDS,
+          MISHAP_RESOURCE },
+        { mishap_execution_as(UNAVAILABLE, "Made %d.", 1), MISHAP_CODE_UNAVAILABLE,
+          MISHAP_EXECUTION },
         { mishap_system_as(RATE_LIMITED, "Made %d.", 1), MISHAP_CODE_RATE_LIMITED, MISHAP_SYSTEM },
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
@@ -185,7 +189,7 @@ static void the_factories_have_their_codes_and_categories(void **state)
     mishap_free(m);
 }
 
-/* -- masking -------------------------------------------------------------------------------------------------- */
+/* -- masking ----------------------------------------------------------------------------------- */
 
 static void what_is_raised_as_an_internal_error_stays_private(void **state)
 {
@@ -201,7 +205,7 @@ static void what_is_raised_as_an_internal_error_stays_private(void **state)
     mishap_free(m);
 }
 
-/* -- telling and noting --------------------------------------------------------------------------------------- */
+/* -- telling and noting ------------------------------------------------------------------------ */
 
 static void every_c_type_can_be_told(void **state)
 {
@@ -254,9 +258,9 @@ static void every_c_type_can_be_told(void **state)
         const char *key;
         int64_t integer;
     } integers[] = {
-        { "letter", 'a' },      { "small", -8 }, { "shorter", -16 }, { "plain", -32 },          { "longer", -64 },
-        { "longest", INT64_MIN }, { "tiny", 8 },   { "little", 16 },   { "middle", 4294967295 }, { "large", 64 },
-        { "value", 5 },
+        { "letter", 'a' },        { "small", -8 },          { "shorter", -16 }, { "plain", -32 },
+        { "longer", -64 },        { "longest", INT64_MIN }, { "tiny", 8 },      { "little", 16 },
+        { "middle", 4294967295 }, { "large", 64 },          { "value", 5 },
     };
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         assert_int_equal(told(m, integers[i].key)->kind, MISHAP_KIND_INT);
@@ -296,7 +300,8 @@ static void what_is_told_keeps_its_order_and_the_last_word_counts(void **state)
     mishap_free(m);
 }
 
-/* Keys are the same if they are the same in the end: a document with one key twice would be no good. */
+/* Keys are the same if they are the same in the end: a document with one key twice would be no
+ * good. */
 static void a_key_that_is_no_utf8_is_one_key_when_told_twice(void **state)
 {
     (void)state;
@@ -327,7 +332,8 @@ static void told_json_is_made_compact_and_sound(void **state)
 {
     (void)state;
     mishap *m = mishap_raise(NOT_FOUND, "Told.");
-    mishap_tell(m, "object", mishap_value_of_json(" { \"a\" : [ 1 , 2.50 , \"\\u0041\" ] ,\n \"b\" : null } "));
+    mishap_tell(m, "object",
+                mishap_value_of_json(" { \"a\" : [ 1 , 2.50 , \"\\u0041\" ] ,\n \"b\" : null } "));
     mishap_tell(m, "list", mishap_value_of_json("[ ]"));
     mishap_tell(m, "big", mishap_value_of_json("123456789012345678901234567890"));
     mishap_tell(m, "half", mishap_value_of_json("[\"\\ud800\"]"));
@@ -362,7 +368,7 @@ static void what_is_no_json_is_told_as_a_string(void **state)
     mishap_free(m);
 }
 
-/* -- secrets -------------------------------------------------------------------------------------------------- */
+/* -- secrets ----------------------------------------------------------------------------------- */
 
 static void secrets_are_redacted_wherever_they_come_in(void **state)
 {
@@ -381,9 +387,11 @@ static void secrets_are_redacted_wherever_they_come_in(void **state)
     mishap_type(m, "T://u:hunter2@d");
     mishap_output(m, T("o://u:hunter2@d"));
     mishap_frame_add(m, T("(OPEN \"f://u:hunter2@d\")"));
-    mishap_field_add(m, &(mishap_field){ .field = T("user.password"), .error = T("invalid_length"),
+    mishap_field_add(m, &(mishap_field){ .field = T("user.password"),
+                                         .error = T("invalid_length"),
                                          .actual = mishap_value_of_string("hunter2") });
-    mishap_field_range(m, "token", mishap_value_of_int(0), mishap_value_of_int(9), mishap_value_of_int(12));
+    mishap_field_range(m, "token", mishap_value_of_int(0), mishap_value_of_int(9),
+                       mishap_value_of_int(12));
     assert_text(mishap_told(m)->message, "Cannot reach redis://:" REDACTED "@cache.");
     assert_told_text(m, "password", REDACTED);
     assert_int_equal(told(m, "token")->integer, 5);
@@ -405,13 +413,15 @@ static void json_that_goes_by_the_name_of_a_secret_is_redacted(void **state)
 {
     (void)state;
     static const char *const values[] = {
-        "\"hunter2\"", "[\"hunter2\"]", "{\"a\":{\"b\":\"hunter2\"}}", "hunter2", "{\"a\":\"hunter2\"",
+        "\"hunter2\"", "[\"hunter2\"]",      "{\"a\":{\"b\":\"hunter2\"}}",
+        "hunter2",     "{\"a\":\"hunter2\"",
     };
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         mishap *m = mishap_raise(NOT_FOUND, "Told.");
         mishap_tell(m, "password", mishap_value_of_json(values[i]));
         mishap_note(m, "client_secret", mishap_value_of_json(values[i]));
-        mishap_field_add(m, &(mishap_field){ .field = T("password"), .error = T("invalid_type"),
+        mishap_field_add(m, &(mishap_field){ .field = T("password"),
+                                             .error = T("invalid_type"),
                                              .actual = mishap_value_of_json(values[i]) });
         assert_null(strstr(told(m, "password")->text.data, "hunter2"));
         assert_null(strstr(mishap_told(m)->fields->actual.text.data, "hunter2"));
@@ -420,14 +430,16 @@ static void json_that_goes_by_the_name_of_a_secret_is_redacted(void **state)
     }
 }
 
-/* -- text ----------------------------------------------------------------------------------------------------- */
+/* -- text -------------------------------------------------------------------------------------- */
 
 static void every_text_is_made_valid_utf8_without_nul(void **state)
 {
     (void)state;
-    static const mishap_text bad = MISHAP_TEXT("a\0b\xFF" "c\xED\xA0\x80");
+    static const mishap_text bad = MISHAP_TEXT("a\0b\xFF"
+                                               "c\xED\xA0\x80");
     static const char good[] = "a" MARK "b" MARK "c" MARK MARK MARK;
-    static const char bad_string[] = "b\xFF" "c";
+    static const char bad_string[] = "b\xFF"
+                                     "c";
     static const char good_string[] = "b" MARK "c";
     mishap_value value = mishap_value_of_text(bad);
     mishap *m = mishap_raise(NOT_FOUND, "%s\xC0\x80", bad_string);
@@ -437,7 +449,8 @@ static void every_text_is_made_valid_utf8_without_nul(void **state)
     mishap_note_value(m, bad, value);
     mishap_tell_cause(m, bad_string);
     mishap_suggest(m, bad_string);
-    mishap_docs(m, "https://b\xFF" "c");
+    mishap_docs(m, "https://b\xFF"
+                   "c");
     mishap_incident(m, bad_string);
     mishap_type(m, bad_string);
     mishap_output(m, bad);
@@ -449,7 +462,8 @@ static void every_text_is_made_valid_utf8_without_nul(void **state)
     assert_text(public->context->value.text, good);
     assert_text(public->cause, good_string);
     assert_text(public->suggestion, good_string);
-    assert_text(public->docs_url, "https://b\xEF\xBF\xBD" "c");
+    assert_text(public->docs_url, "https://b\xEF\xBF\xBD"
+                                  "c");
     assert_text(public->incident, good_string);
     assert_text(public->type, good_string);
     assert_text(public->output, good);
@@ -469,7 +483,7 @@ static void every_text_is_made_valid_utf8_without_nul(void **state)
     mishap_free(m);
 }
 
-/* -- fields and frames ---------------------------------------------------------------------------------------- */
+/* -- fields and frames ------------------------------------------------------------------------- */
 
 static void the_five_rules_fill_in_their_members(void **state)
 {
@@ -478,14 +492,16 @@ static void the_five_rules_fill_in_their_members(void **state)
     mishap_field_required(m, "email");
     mishap_field_type(m, "age", "integer", "string");
     mishap_field_length(m, "title", mishap_value_of_int(1), mishap_value_of_int(200), 250);
-    mishap_field_range(m, "age", mishap_value_none(), mishap_value_of_real(1.5), mishap_value_of_int(200));
+    mishap_field_range(m, "age", mishap_value_none(), mishap_value_of_real(1.5),
+                       mishap_value_of_int(200));
     mishap_field_pattern(m, "items[2].name", ".*@.*\\..*");
     assert_int_equal(mishap_told(m)->field_count, 5);
 
     const mishap_field *at = mishap_told(m)->fields;
     assert_text(at->field, "email");
     assert_text(at->error, "field_required");
-    assert_int_equal(at->expected.kind | at->actual.kind | at->min.kind | at->max.kind, MISHAP_KIND_NONE);
+    assert_int_equal(at->expected.kind | at->actual.kind | at->min.kind | at->max.kind,
+                     MISHAP_KIND_NONE);
 
     at = at->next;
     assert_text(at->field, "age");
@@ -571,7 +587,7 @@ static void the_subject_has_a_type_an_output_and_frames(void **state)
     mishap_free(m);
 }
 
-/* -- retrying ------------------------------------------------------------------------------------------------- */
+/* -- retrying ---------------------------------------------------------------------------------- */
 
 static void assert_retry(mishap *m, bool retryable, bool stated, int64_t after_ms)
 {
@@ -589,7 +605,8 @@ static void the_catalog_says_whether_to_retry_until_the_occurrence_does(void **s
     assert_retry(mishap_retry_after(m, -5), true, true, 250); /* no time: nothing was said */
     assert_retry(mishap_retry_after(m, 0), true, true, 0);
     assert_retry(mishap_retryable(m, false), false, true, -1);
-    assert_retry(mishap_retryable(m, true), true, true, 1000); /* the catalog's advice is as good as before */
+    assert_retry(mishap_retryable(m, true), true, true,
+                 1000); /* the catalog's advice is as good as before */
     mishap_free(m);
     m = mishap_raise(NOT_FOUND, NULL);
     assert_retry(m, false, false, -1);
@@ -633,16 +650,18 @@ static void what_is_recoverable_has_a_suggestion(void **state)
     assert_true(mishap_public_recoverable(mishap_told(mishap_retryable(m, true))));
     mishap_free(m);
     m = mishap_raise(NOT_FOUND, NULL);
-    assert_true(mishap_public_recoverable(mishap_told(m))); /* not retryable, but the caller can mend it */
+    assert_true(
+        mishap_public_recoverable(mishap_told(m))); /* not retryable, but the caller can mend it */
     mishap_free(m);
 }
 
-/* -- causes --------------------------------------------------------------------------------------------------- */
+/* -- causes ------------------------------------------------------------------------------------ */
 
 static void causes_form_a_chain(void **state)
 {
     (void)state;
-    mishap *a = mishap_raise(UNAVAILABLE, "First."), *b = mishap_raise(CONNECTION_REFUSED, "Second."),
+    mishap *a = mishap_raise(UNAVAILABLE, "First."),
+           *b = mishap_raise(CONNECTION_REFUSED, "Second."),
            *c = mishap_raise(HOST_UNREACHABLE, "Third."), *d = mishap_raise(TIMEOUT, "Fourth.");
     assert_ptr_equal(mishap_because(a, b), a);
     assert_ptr_equal(mishap_because(a, mishap_because(c, d)), a);
@@ -650,7 +669,8 @@ static void causes_form_a_chain(void **state)
     assert_ptr_equal(mishap_cause(b), c);
     assert_ptr_equal(mishap_cause(c), d);
     assert_null(mishap_cause(d));
-    const char *account = account_of(a), *second = strstr(account, "caused by CONNECTION_REFUSED: Second.\n"),
+    const char *account = account_of(a),
+               *second = strstr(account, "caused by CONNECTION_REFUSED: Second.\n"),
                *third = strstr(account, "caused by HOST_UNREACHABLE: Third.\n"),
                *fourth = strstr(account, "caused by TIMEOUT: Fourth.\n");
     assert_int_equal(strncmp(account, "UNAVAILABLE: First.\n", 20), 0);
@@ -688,7 +708,7 @@ static void a_chain_of_100000_causes_is_freed(void **state)
     mishap_free(m);
 }
 
-/* -- the account ---------------------------------------------------------------------------------------------- */
+/* -- the account ------------------------------------------------------------------------------- */
 
 /* Not static and not inlined, so that the stack has it and its name can be looked up. */
 mishap *raise_by_name(int depth);
@@ -750,7 +770,7 @@ static void the_account_has_every_part(void **state)
     mishap_free(m);
 }
 
-/* -- NULL ----------------------------------------------------------------------------------------------------- */
+/* -- NULL -------------------------------------------------------------------------------------- */
 
 static void success_can_be_passed_to_everything(void **state)
 {
@@ -771,7 +791,8 @@ static void success_can_be_passed_to_everything(void **state)
     assert_null(mishap_field_required(none, "f"));
     assert_null(mishap_field_type(none, "f", "a", "b"));
     assert_null(mishap_field_length(none, "f", mishap_value_none(), mishap_value_none(), 1));
-    assert_null(mishap_field_range(none, "f", mishap_value_none(), mishap_value_none(), mishap_value_none()));
+    assert_null(mishap_field_range(none, "f", mishap_value_none(), mishap_value_none(),
+                                   mishap_value_none()));
     assert_null(mishap_field_pattern(none, "f", "x"));
     assert_null(mishap_field_add(none, &(mishap_field){ 0 }));
     assert_null(mishap_type(none, "T"));
@@ -806,7 +827,8 @@ static void no_text_can_be_passed_to_everything(void **state)
     assert_ptr_equal(mishap_field_type(m, none, none, none), m);
     assert_ptr_equal(mishap_field_pattern(m, none, none), m);
     assert_int_equal(mishap_told(m)->field_count, 3);
-    assert_text(mishap_public_suggestion(mishap_told(m)), MISHAP_CODE_VALIDATION_ERROR->suggestion.data);
+    assert_text(mishap_public_suggestion(mishap_told(m)),
+                MISHAP_CODE_VALIDATION_ERROR->suggestion.data);
     mishap_free(m);
 }
 

@@ -1,7 +1,9 @@
 /*
- * The one answer. `ok` and the exit code come from here, and nothing else of the boundary writes to standard output.
+ * The one answer. `ok` and the exit code come from here, and nothing else of the boundary writes to
+ * standard output.
  *
- * A program gets the envelope. A person at a terminal gets the data laid out, and a failure on stderr in a few lines.
+ * A program gets the envelope. A person at a terminal gets the data laid out, and a failure on
+ * stderr in a few lines.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,9 +13,10 @@
 #include "dialect/envelope.h"
 #include "guard/guard.h"
 
-/* -- no stack trace leaves ------------------------------------------------------------------------------------- */
+/* -- no stack trace leaves --------------------------------------------------------------------- */
 
-static const mishap_text removed = MISHAP_TEXT("[a stack trace was removed here; it is in the log]");
+static const mishap_text removed = MISHAP_TEXT(
+    "[a stack trace was removed here; it is in the log]");
 
 static bool suspect(mishap_text string, mishap_text key)
 {
@@ -39,15 +42,15 @@ static void copy_without_traces(mishap_buffer *b, yyjson_val *value)
     yyjson_val *key, *item;
     if (yyjson_is_obj(value)) {
         mishap_json_open(b, '{');
-        MISHAP_JSON_MEMBERS(value, index, count, key, item)
-        {
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
             mishap_json_key(b, mishap_json_text(key));
             copy_without_traces(b, item);
         }
         mishap_json_close(b, '}');
     } else if (yyjson_is_arr(value)) {
         mishap_json_open(b, '[');
-        MISHAP_JSON_ITEMS(value, index, count, item) copy_without_traces(b, item);
+        MISHAP_JSON_ITEMS (value, index, count, item)
+            copy_without_traces(b, item);
         mishap_json_close(b, ']');
     } else if (yyjson_is_str(value) && mishap_guard_finds_trace(mishap_json_text(value), NULL)) {
         mishap_json_string(b, removed);
@@ -56,7 +59,8 @@ static void copy_without_traces(mishap_buffer *b, yyjson_val *value)
     }
 }
 
-/* Whatever part of the envelope it hides in, value or message: the text of a stack trace is taken out. */
+/* Whatever part of the envelope it hides in, value or message: the text of a stack trace is taken
+ * out. */
 static void remove_traces(mishap_buffer *envelope)
 {
     bool found = false;
@@ -76,7 +80,7 @@ static void remove_traces(mishap_buffer *envelope)
     }
 }
 
-/* -- for programs --------------------------------------------------------------------------------------------- */
+/* -- for programs ------------------------------------------------------------------------------ */
 
 static void put_meta(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
@@ -125,24 +129,25 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
     mishap_buffer meta = { 0 };
     put_meta(&meta, cli, answer);
     const mishap_public *told = mishap_told(answer->failure);
-    mishap_envelope_put(b, &(mishap_envelope){
-                               .data = answer->data,
-                               .error = told,
-                               .phase = !told                                    ? NULL
-                                        : told->category == MISHAP_VALIDATION ? "validation"
-                                                                                  : "execution",
-                               .signal = answer->signal,
-                               .warnings = answer->warnings,
-                               .duration_ms = (mishap_clock_monotonic_ns() - cli->started_ns) / 1000000,
-                               .meta = mishap_buffer_text(&meta),
-                           });
+    mishap_envelope_put(
+        b, &(mishap_envelope){
+               .data = answer->data,
+               .error = told,
+               .phase = !told                                 ? NULL
+                        : told->category == MISHAP_VALIDATION ? "validation"
+                                                              : "execution",
+               .signal = answer->signal,
+               .warnings = answer->warnings,
+               .duration_ms = (mishap_clock_monotonic_ns() - cli->started_ns) / 1000000,
+               .meta = mishap_buffer_text(&meta),
+           });
     b->failed = b->failed || meta.failed;
     mishap_buffer_release(&meta);
     remove_traces(b);
     mishap_buffer_put_char(b, '\n');
 }
 
-/* -- for people ----------------------------------------------------------------------------------------------- */
+/* -- for people -------------------------------------------------------------------------------- */
 
 /* Text for a terminal: nothing in it that the terminal would act on. */
 static void put_safe(mishap_buffer *b, mishap_text text)
@@ -190,7 +195,8 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     MISHAP_PUT(b, "  ");
     put_safe(b, mishap_public_message(told));
     MISHAP_PUT(b, "\n");
-    for (const mishap_field *field = told->fields; field && told->field_count > 1; field = field->next) {
+    for (const mishap_field *field = told->fields; field && told->field_count > 1;
+         field = field->next) {
         mishap_buffer sentence = { 0 };
         mishap_envelope_put_field_sentence(&sentence, field);
         put_line(b, cli, "       - ", mishap_buffer_text(&sentence));
@@ -217,7 +223,7 @@ static void put_data(mishap_buffer *b, mishap_text data)
     yyjson_doc_free(doc);
 }
 
-/* -- out ------------------------------------------------------------------------------------------------------ */
+/* -- out --------------------------------------------------------------------------------------- */
 
 /* Print it all, or say on stderr why not. A reader that left is no failure. */
 static int print(const mishap_cli *cli, int file, mishap_text text)
@@ -229,7 +235,8 @@ static int print(const mishap_cli *cli, int file, mishap_text text)
         if (count < 0 && errno == EPIPE)
             return 0;
         if (count < 0) {
-            fprintf(stderr, "%s: The output could not be written: %s\n", cli->app->name, strerror(errno));
+            fprintf(stderr, "%s: The output could not be written: %s\n", cli->app->name,
+                    strerror(errno));
             return MISHAP_CODE_GENERAL_ERROR->exit_code; /* as every command declares */
         }
         text.data += count;
@@ -245,7 +252,8 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
     mishap_text text = mishap_buffer_text(&out);
     if (out.failed) {
         static const mishap_text last = MISHAP_TEXT(
-            "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error "
+            "{\"ok\":false,\"data\":null,\"error\":{\"code\":\"INTERNAL_ERROR\",\"message\":\"An "
+            "internal error "
             "occurred.\",\"retryable\":false},\"warnings\":[],\"meta\":{\"duration_ms\":0}}\n");
         print(cli, cli->out, last);
         mishap_buffer_release(&out);
@@ -280,7 +288,8 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer)
     return printed;
 }
 
-/* Every failure says whether it may be retried, and has the id under which its private side is kept. */
+/* Every failure says whether it may be retried, and has the id under which its private side is
+ * kept. */
 static void complete(const mishap_cli *cli, mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);
@@ -296,7 +305,8 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
     int printed, exit_code = 0;
     if (answer->failure) {
         complete(cli, answer->failure);
-        exit_code = answer->exit_code ? answer->exit_code : mishap_told(answer->failure)->code->exit_code;
+        exit_code = answer->exit_code ? answer->exit_code
+                                      : mishap_told(answer->failure)->code->exit_code;
         mishap_cli_journal(cli, answer->failure);
     }
     if (!answer->failure && answer->document.data)

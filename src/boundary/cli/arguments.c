@@ -1,9 +1,10 @@
 /*
  * From the words of a command line to the JSON object that an operation is called with.
  *
- * Flags may stand anywhere, as --flag value or --flag=value; `--` ends them. Strings, arrays and objects may come from a
- * file (@FILE) or standard input (-). What no flag gives comes from the environment, where that is declared. Everything
- * that is wrong is found before anything happens, and all of it is in one answer.
+ * Flags may stand anywhere, as --flag value or --flag=value; `--` ends them. Strings, arrays and
+ * objects may come from a file (@FILE) or standard input (-). What no flag gives comes from the
+ * environment, where that is declared. Everything that is wrong is found before anything happens,
+ * and all of it is in one answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +29,7 @@ struct reading {
     bool no_memory;
 };
 
-/* -- saying what is wrong ------------------------------------------------------------------------------------- */
+/* -- saying what is wrong ---------------------------------------------------------------------- */
 
 static void refuse(struct reading *r, mishap_text name, const char *error, mishap_value expected)
 {
@@ -37,8 +38,9 @@ static void refuse(struct reading *r, mishap_text name, const char *error, misha
         r->wrong = mishap_raise(ARG_ERROR, NULL);
     if (name.length > ECHOED)
         name.length = mishap_utf8_cut(name, ECHOED);
-    mishap_field_add(r->wrong,
-                     &(mishap_field){ .field = name, .error = mishap_text_of(error), .expected = expected });
+    mishap_field_add(
+        r->wrong,
+        &(mishap_field){ .field = name, .error = mishap_text_of(error), .expected = expected });
 }
 
 static void refuse_param(struct reading *r, size_t i, const char *error, const char *expected)
@@ -49,7 +51,7 @@ static void refuse_param(struct reading *r, size_t i, const char *error, const c
     r->refused[i] = true;
 }
 
-/* -- values --------------------------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------------ */
 
 /* The whole of a file, or of standard input for "-". */
 static bool read_whole(const char *path, mishap_buffer *to)
@@ -98,10 +100,12 @@ static void put_string(mishap_buffer *to, mishap_text text)
 }
 
 /* One item of an array that was given item by item: --tag a --tag b. */
-static void put_item(struct reading *r, const mishap_param *items, mishap_text text, mishap_buffer *to)
+static void put_item(struct reading *r, const mishap_param *items, mishap_text text,
+                     mishap_buffer *to)
 {
     (void)r;
-    bool number = (items->type == MISHAP_INTEGER || items->type == MISHAP_NUMBER) && looks_like_number(text, true);
+    bool number = (items->type == MISHAP_INTEGER || items->type == MISHAP_NUMBER) &&
+                  looks_like_number(text, true);
     bool json = items->type >= MISHAP_ARRAY && is_json(text);
     if (to->length)
         to->length--; /* open the array again */
@@ -136,8 +140,8 @@ static bool is_choice(struct reading *r, size_t i, mishap_text text)
 }
 
 /*
- * Text as the JSON of its type. What does not look like its type becomes a string, and the checks say that it is of the
- * wrong type.
+ * Text as the JSON of its type. What does not look like its type becomes a string, and the checks
+ * say that it is of the wrong type.
  */
 static void put_value(struct reading *r, size_t i, mishap_text text)
 {
@@ -186,18 +190,23 @@ static void put_value(struct reading *r, size_t i, mishap_text text)
     r->no_memory = r->no_memory || to->failed;
 }
 
-/* A word as the value of a parameter: itself, what a file has in it (@FILE), or standard input (-). */
+/* A word as the value of a parameter: itself, what a file has in it (@FILE), or standard input (-).
+ */
 static void give(struct reading *r, size_t i, const char *word)
 {
     const mishap_param *param = &r->params[i];
-    bool may_be_long = (param->type == MISHAP_STRING && !param->file) || param->type >= MISHAP_ARRAY;
-    bool from_file = may_be_long && (strcmp(word, "-") == 0 || (word[0] == '@' && word[1] != '@' && word[1]));
+    bool may_be_long = (param->type == MISHAP_STRING && !param->file) ||
+                       param->type >= MISHAP_ARRAY;
+    bool from_file = may_be_long &&
+                     (strcmp(word, "-") == 0 || (word[0] == '@' && word[1] != '@' && word[1]));
     if (param->secret && !from_file) {
         refuse_param(r, i, "secret_in_arguments", NULL);
         return;
     }
     if (!from_file) {
-        put_value(r, i, mishap_text_of(may_be_long && word[0] == '@' && word[1] == '@' ? word + 1 : word));
+        put_value(
+            r, i,
+            mishap_text_of(may_be_long && word[0] == '@' && word[1] == '@' ? word + 1 : word));
         return;
     }
     mishap_buffer content = { 0 };
@@ -212,7 +221,7 @@ static void give(struct reading *r, size_t i, const char *word)
     mishap_buffer_release(&content);
 }
 
-/* -- flags ---------------------------------------------------------------------------------------------------- */
+/* -- flags ------------------------------------------------------------------------------------- */
 
 /* Does a flag, without its hyphens, name a parameter? An underscore may be written as a hyphen. */
 static bool names(const char *flag, size_t length, const char *param)
@@ -283,7 +292,8 @@ static void take_common(struct reading *r, size_t i, const char *value)
         else if (value && strcmp(value, "text") == 0)
             r->cli->json = false;
         else
-            refuse(r, (mishap_text)MISHAP_TEXT("--output"), "invalid_choice", mishap_value_of_string("json and text"));
+            refuse(r, (mishap_text)MISHAP_TEXT("--output"), "invalid_choice",
+                   mishap_value_of_string("json and text"));
     }
 }
 
@@ -320,7 +330,8 @@ static void take_flag(struct reading *r, const char *word)
     }
     i = find_flag(mishap_cli_flags, flag, length);
     if (mishap_cli_flags[i].name)
-        take_common(r, i, mishap_cli_flags[i].type == MISHAP_BOOLEAN ? NULL : value_of_flag(r, equals));
+        take_common(r, i,
+                    mishap_cli_flags[i].type == MISHAP_BOOLEAN ? NULL : value_of_flag(r, equals));
     else
         refuse_unknown(r, word, length + 2);
 }
@@ -367,7 +378,8 @@ static void take_words(struct reading *r)
     while (r->next < r->word_count) {
         const char *word = r->words[r->next++];
         /* A negative number is a value, not a letter. */
-        bool letter = word[0] == '-' && word[1] && word[1] != '-' && !(word[1] >= '0' && word[1] <= '9');
+        bool letter = word[0] == '-' && word[1] && word[1] != '-' &&
+                      !(word[1] >= '0' && word[1] <= '9');
         if (flags && strcmp(word, "--") == 0)
             flags = false;
         else if (flags && strncmp(word, "--", 2) == 0)
@@ -382,13 +394,14 @@ static void take_words(struct reading *r)
 static void take_environment(struct reading *r)
 {
     for (size_t i = 0; i < r->count; i++) {
-        const char *variable = r->params[i].environment, *value = variable ? getenv(variable) : NULL;
+        const char *variable = r->params[i].environment,
+                   *value = variable ? getenv(variable) : NULL;
         if (value && *value && !r->values[i].length && !r->refused[i])
             put_value(r, i, mishap_text_of(value));
     }
 }
 
-/* -- all together --------------------------------------------------------------------------------------------- */
+/* -- all together ------------------------------------------------------------------------------ */
 
 static void put_object(struct reading *r, mishap_buffer *object)
 {
@@ -414,8 +427,9 @@ static bool is_refused(const struct reading *r, mishap_text field)
 static mishap *check_rules(struct reading *r, mishap_text object)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
-    mishap *failure = mishap_json_read(&reader, object) ? mishap_params_check(r->params, reader.root)
-                                                        : mishap_out_of_memory();
+    mishap *failure = mishap_json_read(&reader, object)
+                          ? mishap_params_check(r->params, reader.root)
+                          : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
     const mishap_public *told = mishap_told(failure);
     if (!told || told->code != MISHAP_CODE_VALIDATION_ERROR)
@@ -444,7 +458,9 @@ static void word_message(struct reading *r)
         size_t left = told->field_count;
         for (const mishap_field *field = told->fields; field; field = field->next) {
             mishap_buffer_put_text(&message, field->field);
-            mishap_buffer_put_text(&message, mishap_text_of(--left > 1 ? ", " : left == 1 ? " and " : "."));
+            mishap_buffer_put_text(&message, mishap_text_of(--left > 1  ? ", "
+                                                            : left == 1 ? " and "
+                                                                        : "."));
         }
     }
     MISHAP_PUT(&suggestion, "Run `");
@@ -461,10 +477,13 @@ static void word_message(struct reading *r)
     mishap_buffer_release(&suggestion);
 }
 
-mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count, mishap_buffer *object)
+mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count,
+                                  mishap_buffer *object)
 {
     mishap_arena arena;
-    struct reading r = { .cli = cli, .params = cli->operation->params, .words = words, .word_count = count };
+    struct reading r = {
+        .cli = cli, .params = cli->operation->params, .words = words, .word_count = count
+    };
     mishap *failure = NULL;
     r.count = mishap_param_count(r.params);
     mishap_arena_init(&arena, NULL, 0);

@@ -1,6 +1,7 @@
 /*
- * What a handler, or a library that it calls, writes straight to descriptor 1 must not get between the envelope and its
- * reader. Descriptor 1 is a file in memory while a handler runs; the real one is kept aside.
+ * What a handler, or a library that it calls, writes straight to descriptor 1 must not get between
+ * the envelope and its reader. Descriptor 1 is a file in memory while a handler runs; the real one
+ * is kept aside.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -24,7 +25,8 @@ mishap *mishap_cli_capture(mishap_cli *cli)
         return NULL;
     }
     close(memory);
-    cli->out = real; /* -1 where standard output was closed from the start: the answer then has no reader */
+    cli->out = real; /* -1 where standard output was closed from the start: the answer then has no
+                        reader */
     return NULL;
 }
 

@@ -1,15 +1,16 @@
 /*
  * src/boundary/cli: a program's operations as commands.
  *
- *     main.c       mishap_main(): from argv to an exit code      command.c    which commands and flags there are
- *     arguments.c  flags into a JSON object                      describe.c   one parameter in words
- *     watch.c      timeout and signals                           exits.c      what a command can end with
- *     capture.c    what a handler writes to standard output      help.c       usage, flags, examples, exit codes
- *     answer.c     the envelope, or text for a person            manifest.c   all commands as JSON
- *     journal.c    the private side: stderr and log file         manual.c     a page for man
- *                                                                complete*.c  completion for bash, zsh and fish
+ *     main.c       mishap_main(): from argv to an exit code      command.c    which commands and
+ * flags there are arguments.c  flags into a JSON object                      describe.c   one
+ * parameter in words watch.c      timeout and signals                           exits.c      what a
+ * command can end with capture.c    what a handler writes to standard output      help.c usage,
+ * flags, examples, exit codes answer.c     the envelope, or text for a person            manifest.c
+ * all commands as JSON journal.c    the private side: stderr and log file         manual.c     a
+ * page for man complete*.c  completion for bash, zsh and fish
  *
- * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit code from one place.
+ * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
+ * code from one place.
  */
 #ifndef MISHAP_BOUNDARY_CLI_H
 #define MISHAP_BOUNDARY_CLI_H
@@ -20,7 +21,8 @@
 #include "mishap/cli.h"
 #include "operation/operation.h"
 
-/* One run of the program. It belongs to the main thread until the watcher claims the answer (watch.c). */
+/* One run of the program. It belongs to the main thread until the watcher claims the answer
+ * (watch.c). */
 typedef struct mishap_cli {
     const mishap_app *app;
     const mishap_operation *operation; /* NULL until it is known */
@@ -36,25 +38,30 @@ typedef struct mishap_cli {
     char request_id[MISHAP_ID_LENGTH + 1];
 } mishap_cli;
 
-/* -- the flags that every command has ------------------------------------------------------------------------- */
+/* -- the flags that every command has ---------------------------------------------------------- */
 
-/* --output json|text, --timeout-ms N, --verbose, --help, --version: a parameter of the same name takes precedence. */
+/* --output json|text, --timeout-ms N, --verbose, --help, --version: a parameter of the same name
+ * takes precedence. */
 enum { MISHAP_CLI_LONGEST_MS = 24 * 3600 * 1000 };
 extern const mishap_param mishap_cli_flags[];
 
-/* -- command.c ------------------------------------------------------------------------------------------------ */
+/* -- command.c --------------------------------------------------------------------------------- */
 
-/* The operation that the first words name (`users create`), and how many words those are. NULL: none. */
-const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const *words, size_t count, size_t *used);
+/* The operation that the first words name (`users create`), and how many words those are. NULL:
+ * none. */
+const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const *words,
+                                        size_t count, size_t *used);
 
-/* The nearest of some names to a word that is none of them, NULL if none is near. The list ends with NULL. */
+/* The nearest of some names to a word that is none of them, NULL if none is near. The list ends
+ * with NULL. */
 const char *mishap_cli_nearest(const char *word, const char *const *names);
 
-/* How a name is written on a command line: `users.create` as `users create`, timeout_ms as timeout-ms. */
+/* How a name is written on a command line: `users.create` as `users create`, timeout_ms as
+ * timeout-ms. */
 void mishap_cli_put_command(mishap_buffer *buffer, const char *operation_name);
 void mishap_cli_put_flag(mishap_buffer *buffer, const char *param_name);
 
-/* -- exit codes ----------------------------------------------------------------------------------------------- */
+/* -- exit codes -------------------------------------------------------------------------------- */
 
 /* One row of the exit codes that an operation can end with. */
 typedef struct mishap_exit {
@@ -65,16 +72,19 @@ typedef struct mishap_exit {
     const char *side_effects; /* none, partial, complete */
 } mishap_exit;
 
-/* All of an operation: success, what it declares, and the framework's own (1, 2, 4, 10, 130, 143), in order, each once.
- * Returns how many; `exits` has room for `room`. */
+/* All of an operation: success, what it declares, and the framework's own (1, 2, 4, 10, 130, 143),
+ * in order, each once. Returns how many; `exits` has room for `room`. */
 size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, size_t room);
 
-/* -- help.c, manifest.c, complete.c, manual.c ----------------------------------------------------------------- */
+/* -- help.c, manifest.c, complete.c, manual.c -------------------------------------------------- */
 
-/* Help for the program (operation NULL) or for one operation, for people; with escape sequences if `color`. */
-void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app, const mishap_operation *operation, bool color);
+/* Help for the program (operation NULL) or for one operation, for people; with escape sequences if
+ * `color`. */
+void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
+                         const mishap_operation *operation, bool color);
 
-/* {schema_version, framework_version, etag, commands{…}}: the same bytes for the same declarations. */
+/* {schema_version, framework_version, etag, commands{…}}: the same bytes for the same declarations.
+ */
 void mishap_cli_put_manifest(mishap_buffer *buffer, const mishap_app *app);
 
 /* A completion script for `bash`, `zsh` or `fish`; false if there is none for that shell. */
@@ -83,15 +93,16 @@ bool mishap_cli_put_completion(mishap_buffer *buffer, const mishap_app *app, con
 /* A manual page (troff) for the whole program. */
 void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app);
 
-/* -- arguments.c ---------------------------------------------------------------------------------------------- */
+/* -- arguments.c ------------------------------------------------------------------------------- */
 
 /*
- * The words behind the command as a JSON object for the operation, and the flags that every command has into `cli`. All
- * that is wrong is collected: an ARG_ERROR with a field each.
+ * The words behind the command as a JSON object for the operation, and the flags that every command
+ * has into `cli`. All that is wrong is collected: an ARG_ERROR with a field each.
  */
-mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count, mishap_buffer *object);
+mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count,
+                                  mishap_buffer *object);
 
-/* -- capture.c ------------------------------------------------------------------------------------------------ */
+/* -- capture.c --------------------------------------------------------------------------------- */
 
 /* Catch what is written to descriptor 1 from now on; cli->out is the real one. */
 mishap *mishap_cli_capture(mishap_cli *cli);
@@ -99,30 +110,33 @@ mishap *mishap_cli_capture(mishap_cli *cli);
 /* What was caught since, up to some limit, into the buffer; true if anything was. */
 bool mishap_cli_captured(mishap_buffer *buffer);
 
-/* -- answer.c, journal.c -------------------------------------------------------------------------------------- */
+/* -- answer.c, journal.c ----------------------------------------------------------------------- */
 
 typedef struct mishap_cli_answer {
-    mishap *failure;           /* NULL: it worked */
-    mishap_text data;          /* JSON, may be empty */
-    mishap_text document;      /* printed as it is instead, if there is data in it */
-    mishap_text warnings;      /* JSON strings with commas between */
-    size_t listed, total;      /* of a list that was cut; else both 0 */
-    const char *signal;        /* the name of the signal that ended it, or NULL */
-    int exit_code;             /* 0: as the failure says */
+    mishap *failure;      /* NULL: it worked */
+    mishap_text data;     /* JSON, may be empty */
+    mishap_text document; /* printed as it is instead, if there is data in it */
+    mishap_text warnings; /* JSON strings with commas between */
+    size_t listed, total; /* of a list that was cut; else both 0 */
+    const char *signal;   /* the name of the signal that ended it, or NULL */
+    int exit_code;        /* 0: as the failure says */
 } mishap_cli_answer;
 
-/* Print the one answer and return the exit code. Nothing else of this boundary writes to standard output. */
+/* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
+ * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 
 /* The private side of a failure: to the log file, and to stderr with --verbose. */
 void mishap_cli_journal(const mishap_cli *cli, const mishap *failure);
 
-/* -- watch.c -------------------------------------------------------------------------------------------------- */
+/* -- watch.c ----------------------------------------------------------------------------------- */
 
-/* Watch the clock and SIGTERM, SIGINT from another thread, which answers and ends the program when one of them comes. */
+/* Watch the clock and SIGTERM, SIGINT from another thread, which answers and ends the program when
+ * one of them comes. */
 mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms);
 
-/* Claim the right to answer. It is given once; whoever comes second waits for the end of the program. */
+/* Claim the right to answer. It is given once; whoever comes second waits for the end of the
+ * program. */
 void mishap_cli_claim_answer(void);
 
 #endif

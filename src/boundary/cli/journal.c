@@ -1,8 +1,10 @@
 /*
- * The private side of a failure, for the operator: always in the log file, with --verbose on stderr too.
+ * The private side of a failure, for the operator: always in the log file, with --verbose on stderr
+ * too.
  *
- * The file is NAME.log in the state folder of the user, or whatever NAME_LOG says; an empty NAME_LOG means none. What is
- * only wrong with the caller's input has no private side and leaves no trace on the disk.
+ * The file is NAME.log in the state folder of the user, or whatever NAME_LOG says; an empty
+ * NAME_LOG means none. What is only wrong with the caller's input has no private side and leaves no
+ * trace on the disk.
  */
 #include <ctype.h>
 #include <fcntl.h>

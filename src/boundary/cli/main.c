@@ -35,12 +35,13 @@ static int tell_document(mishap_cli *cli, mishap_buffer *document)
 {
     int status = document->failed
                      ? tell_failure(cli, mishap_out_of_memory())
-                     : mishap_cli_tell(cli, &(mishap_cli_answer){ .document = mishap_buffer_text(document) });
+                     : mishap_cli_tell(
+                           cli, &(mishap_cli_answer){ .document = mishap_buffer_text(document) });
     mishap_buffer_release(document);
     return status;
 }
 
-/* -- commands that every program has -------------------------------------------------------------------------- */
+/* -- commands that every program has ----------------------------------------------------------- */
 
 static bool has_word(const mishap_cli *cli, const char *word, const char *letter)
 {
@@ -50,7 +51,8 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
     return false;
 }
 
-/* Help does no work and writes no file; where standard output is for a program it goes to stderr. */
+/* Help does no work and writes no file; where standard output is for a program it goes to stderr.
+ */
 static int show_help(mishap_cli *cli, const mishap_operation *operation)
 {
     mishap_buffer help = { 0 };
@@ -77,7 +79,8 @@ static int show_manifest(mishap_cli *cli)
     mishap_cli_put_manifest(&manifest, cli->app);
     int status = manifest.failed
                      ? tell_failure(cli, mishap_out_of_memory())
-                     : mishap_cli_tell(cli, &(mishap_cli_answer){ .data = mishap_buffer_text(&manifest) });
+                     : mishap_cli_tell(
+                           cli, &(mishap_cli_answer){ .data = mishap_buffer_text(&manifest) });
     mishap_buffer_release(&manifest);
     return status;
 }
@@ -89,7 +92,8 @@ static int show_completion(mishap_cli *cli, mishap_text arguments)
     mishap *failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
     if (failure)
         return tell_failure(cli, failure);
-    mishap_cli_put_completion(&script, cli->app, mishap_string(call, "shell")); /* one of the three */
+    mishap_cli_put_completion(&script, cli->app,
+                              mishap_string(call, "shell")); /* one of the three */
     mishap_call_end(call);
     return tell_document(cli, &script);
 }
@@ -101,7 +105,7 @@ static int show_manual(mishap_cli *cli)
     return tell_document(cli, &page);
 }
 
-/* -- a command that is none ----------------------------------------------------------------------------------- */
+/* -- a command that is none -------------------------------------------------------------------- */
 
 /* All commands, for "did you mean". */
 static const char *nearest_command(const mishap_cli *cli, char *room, size_t size)
@@ -110,7 +114,8 @@ static const char *nearest_command(const mishap_cli *cli, char *room, size_t siz
     size_t count = 0;
     mishap_buffer all;
     mishap_buffer_init(&all, room, size);
-    for (const mishap_operation *o = NULL; (o = mishap_cli_next_command(cli->app, o)) && count < 255;) {
+    for (const mishap_operation *o = NULL;
+         (o = mishap_cli_next_command(cli->app, o)) && count < 255;) {
         size_t start = all.length;
         mishap_cli_put_command(&all, o->name);
         mishap_buffer_put_char(&all, '\0');
@@ -122,7 +127,8 @@ static const char *nearest_command(const mishap_cli *cli, char *room, size_t siz
     char given[128];
     int length = 0;
     for (size_t i = 0; i < cli->word_count && i < 3 && cli->words[i][0] != '-' && length < 100; i++)
-        length += snprintf(given + length, sizeof given - (size_t)length, "%s%.30s", i ? " " : "", cli->words[i]);
+        length += snprintf(given + length, sizeof given - (size_t)length, "%s%.30s", i ? " " : "",
+                           cli->words[i]);
     const char *nearest = length ? mishap_cli_nearest(given, names) : NULL;
     if (!nearest && cli->word_count)
         nearest = mishap_cli_nearest(cli->words[0], names);
@@ -143,18 +149,20 @@ static int unknown_command(mishap_cli *cli)
     if (nearest)
         snprintf(suggestion, sizeof suggestion, "Did you mean `%s %s`?", cli->app->name, nearest);
     else
-        snprintf(suggestion, sizeof suggestion, "Run `%s --help` to see the commands.", cli->app->name);
+        snprintf(suggestion, sizeof suggestion, "Run `%s --help` to see the commands.",
+                 cli->app->name);
     return tell_failure(cli, mishap_suggest(m, suggestion));
 }
 
-/* -- a command ------------------------------------------------------------------------------------------------ */
+/* -- a command --------------------------------------------------------------------------------- */
 
 /* What the handler wrote to standard output by itself is no answer, but the caller should know. */
 static void warn_of_output(mishap_call *call)
 {
     mishap_buffer caught = { 0 };
     if (mishap_cli_captured(&caught))
-        mishap_warn(call, "The command wrote to standard output by itself: %.*s", (int)caught.length, caught.data);
+        mishap_warn(call, "The command wrote to standard output by itself: %.*s",
+                    (int)caught.length, caught.data);
     mishap_buffer_release(&caught);
 }
 
@@ -188,7 +196,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
     return status;
 }
 
-/* A file that a word names may be a pipe that nobody writes to: the clock must run before the words are read. */
+/* A file that a word names may be a pipe that nobody writes to: the clock must run before the words
+ * are read. */
 static bool may_block(const mishap_cli *cli)
 {
     for (size_t i = 0; i < cli->word_count; i++) {
@@ -206,7 +215,8 @@ static int run_command(mishap_cli *cli, size_t used)
     cli->timeout_ms = mishap_operation_timeout(cli->app, cli->operation);
     if (may_block(cli))
         mishap_free(mishap_cli_watch(cli, cli->timeout_ms));
-    mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used, &object);
+    mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used,
+                                                &object);
     int status = failure ? tell_failure(cli, failure) : run(cli, mishap_buffer_text(&object));
     mishap_buffer_release(&object);
     return status;
@@ -216,12 +226,14 @@ static int run_command(mishap_cli *cli, size_t used)
 static int run_builtin(mishap_cli *cli, size_t used)
 {
     mishap_buffer object = { 0 };
-    mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used, &object);
+    mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used,
+                                                &object);
     const char *name = cli->operation->name;
-    int status = failure                          ? tell_failure(cli, failure)
-                 : strcmp(name, "manifest") == 0   ? show_manifest(cli)
-                 : strcmp(name, "completion") == 0 ? show_completion(cli, mishap_buffer_text(&object))
-                                                   : show_manual(cli);
+    int status = failure                         ? tell_failure(cli, failure)
+                 : strcmp(name, "manifest") == 0 ? show_manifest(cli)
+                 : strcmp(name, "completion") == 0
+                     ? show_completion(cli, mishap_buffer_text(&object))
+                     : show_manual(cli);
     mishap_buffer_release(&object);
     return status;
 }
@@ -241,9 +253,10 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
     size_t skip = strcmp(first, "help") == 0;
     cli.operation = mishap_cli_find(app, cli.words + skip, cli.word_count - skip, &used);
-    if (!cli.operation) /* an operation of the program's own comes before those that every program has */
-        cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins }, cli.words + skip,
-                                        cli.word_count - skip, &used);
+    if (!cli.operation) /* an operation of the program's own comes before those that every program
+                           has */
+        cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
+                                        cli.words + skip, cli.word_count - skip, &used);
     if (help)
         return show_help(&cli, cli.operation);
     if (has_word(&cli, "--version", NULL) && !cli.operation)

@@ -1,8 +1,9 @@
 /*
- * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the handler may block in
- * whatever it does. It then gives the one answer itself and ends the program.
+ * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the
+ * handler may block in whatever it does. It then gives the one answer itself and ends the program.
  *
- * Who owns what: main() owns the mishap_cli until one of the two threads claims the answer; from then on it is that one's.
+ * Who owns what: main() owns the mishap_cli until one of the two threads claims the answer; from
+ * then on it is that one's.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -32,7 +33,8 @@ static void watched_signals(sigset_t *set)
     sigaddset(set, SIGINT);
 }
 
-/* What has come: a signal, or 0 when the time is up. The clock runs from the start of the program. */
+/* What has come: a signal, or 0 when the time is up. The clock runs from the start of the program.
+ */
 static int wait_for_something(const sigset_t *set)
 {
     for (;;) {
@@ -51,7 +53,8 @@ static int wait_for_something(const sigset_t *set)
 
 static mishap *timed_out(const mishap_cli *cli)
 {
-    mishap *m = mishap_raise(TIMEOUT, "The command did not finish within %d ms.", (int)watched_timeout_ms);
+    mishap *m = mishap_raise(TIMEOUT, "The command did not finish within %d ms.",
+                             (int)watched_timeout_ms);
     m = mishap_tell(m, "timeout_ms", (int)watched_timeout_ms);
     /* Only what changes nothing can be tried again without asking what was done. */
     return mishap_retryable(m, cli->operation && cli->operation->danger == MISHAP_SAFE);
