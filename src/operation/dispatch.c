@@ -157,6 +157,24 @@ static bool may_raise(const mishap_operation *operation, const mishap_code *code
     return false;
 }
 
+static bool has_secret(const mishap_param *params)
+{
+    for (; params && params->name; params++)
+        if (params->secret)
+            return true;
+    return false;
+}
+
+static mishap *report_nonsense(const mishap_call *call)
+{
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
+                             call->operation->name);
+    /* What cannot be read cannot be searched for a secret either. */
+    return has_secret(call->operation->params)
+               ? m
+               : mishap_note(m, "answer", mishap_buffer_text(&call->answer));
+}
+
 /* An answer is one JSON object or array, and sound. */
 static mishap *check_answer(mishap_call *call)
 {
@@ -176,10 +194,7 @@ static mishap *check_answer(mishap_call *call)
     else
         mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
     if (flaw != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
-        failure = mishap_note(mishap_raise(INTERNAL_ERROR,
-                                           "The answer of %s is not a JSON object or array.",
-                                           call->operation->name),
-                              "answer", mishap_buffer_text(&call->answer));
+        failure = report_nonsense(call);
     if (!failure) {
         /* On one line, whatever white space the handler wrote, and without what was mended while
          * reading. */

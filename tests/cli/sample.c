@@ -230,7 +230,7 @@ static mishap *use_secret(mishap_call *call)
     if (is(call, "crash"))
         abort();
     if (is(call, "nonsense"))
-        return mishap_answer(call, "{");
+        return mishap_answer(call, mishap_call_print(call, "{\"token\":\"%s\"", token));
     mishap *m = mishap_raise(AUTH_REQUIRED, "The service did not accept the token.");
     m = mishap_note(mishap_tell(m, "token", token), "api_key", token);
     return mishap_note(m, "url", mishap_call_print(call, "https://ada:%s@example.com/", token));

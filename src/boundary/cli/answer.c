@@ -15,8 +15,7 @@
 
 /* -- no stack trace leaves --------------------------------------------------------------------- */
 
-static const mishap_text removed = MISHAP_TEXT(
-    "[a stack trace was removed here; it is in the log]");
+static const mishap_text removed = MISHAP_TEXT("A stack trace was removed here.");
 
 static bool suspect(mishap_text string, mishap_text key)
 {
@@ -59,14 +58,14 @@ static void copy_without_traces(mishap_buffer *b, yyjson_val *value)
     }
 }
 
-/* Whatever part of the envelope it hides in, value or message: the text of a stack trace is taken
- * out. */
-static void remove_traces(mishap_buffer *envelope)
+/* Whatever part of some JSON it hides in, value or message: the text of a stack trace is taken out.
+ */
+static void remove_traces(mishap_buffer *json)
 {
     bool found = false;
     mishap_buffer clean = { 0 };
     mishap_json_reader reader = MISHAP_JSON_READER;
-    if (mishap_json_read(&reader, mishap_buffer_text(envelope)))
+    if (mishap_json_read(&reader, mishap_buffer_text(json)))
         mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = ignore_flaw,
                                                              .string = note_trace,
                                                              .suspect = suspect,
@@ -75,8 +74,8 @@ static void remove_traces(mishap_buffer *envelope)
         copy_without_traces(&clean, reader.root);
     mishap_json_reader_release(&reader);
     if (found) {
-        mishap_buffer_release(envelope);
-        *envelope = clean;
+        mishap_buffer_release(json);
+        *json = clean;
     }
 }
 
@@ -149,8 +148,7 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* Text for a terminal: nothing in it that the terminal would act on. */
-static void put_safe(mishap_buffer *b, mishap_text text)
+void mishap_cli_put_safe(mishap_buffer *b, mishap_text text)
 {
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.data[i];
@@ -163,6 +161,12 @@ static void put_safe(mishap_buffer *b, mishap_text text)
             MISHAP_PUT(b, "?");
         i += control && c == 0xC2;
     }
+}
+
+/* Neither a stack trace nor anything that the terminal would act on. */
+static void put_text(mishap_buffer *b, mishap_text text)
+{
+    mishap_cli_put_safe(b, mishap_guard_finds_trace(text, NULL) ? removed : text);
 }
 
 static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style)
@@ -178,7 +182,7 @@ static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label,
     put_style(b, cli, "\033[2m");
     mishap_buffer_put_text(b, mishap_text_of(label));
     put_style(b, cli, "\033[0m");
-    put_safe(b, text);
+    put_text(b, text);
     MISHAP_PUT(b, "\n");
 }
 
@@ -193,7 +197,7 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     mishap_buffer_put_text(b, told->code->name);
     put_style(b, cli, "\033[0m");
     MISHAP_PUT(b, "  ");
-    put_safe(b, mishap_public_message(told));
+    put_text(b, mishap_public_message(told));
     MISHAP_PUT(b, "\n");
     for (const mishap_field *field = told->fields; field && told->field_count > 1;
          field = field->next) {
@@ -209,18 +213,38 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
 }
 
 /* Data as a person likes to read it: indented JSON, which is still JSON. */
-static void put_data(mishap_buffer *b, mishap_text data)
+static void put_data(mishap_buffer *b, mishap_text given)
 {
-    yyjson_doc *doc = yyjson_read(data.data, data.length, YYJSON_READ_BIGNUM_AS_RAW);
+    mishap_buffer clean = { 0 };
+    mishap_buffer_put_text(&clean, given);
+    remove_traces(&clean);
+    yyjson_doc *doc = yyjson_read(clean.data, clean.length, YYJSON_READ_BIGNUM_AS_RAW);
     size_t length = 0;
     char *pretty = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &length) : NULL;
-    if (pretty)
-        put_safe(b, (mishap_text){ pretty, length });
-    else
-        put_safe(b, data);
+    mishap_cli_put_safe(b, pretty ? (mishap_text){ pretty, length } : mishap_buffer_text(&clean));
     MISHAP_PUT(b, "\n");
     free(pretty);
     yyjson_doc_free(doc);
+    mishap_buffer_release(&clean);
+}
+
+/* The warnings, a line each. */
+static void put_warnings(mishap_buffer *b, const mishap_cli *cli, mishap_text warnings)
+{
+    size_t index, count;
+    yyjson_val *warning;
+    mishap_buffer list = { 0 };
+    mishap_json_open(&list, '[');
+    mishap_buffer_put_text(&list, warnings);
+    mishap_json_close(&list, ']');
+    remove_traces(&list);
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list))) {
+        MISHAP_JSON_ITEMS (reader.root, index, count, warning)
+            put_line(b, cli, "warning: ", mishap_json_text(warning));
+    }
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&list);
 }
 
 /* -- out --------------------------------------------------------------------------------------- */
@@ -274,9 +298,7 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer)
         mishap_buffer_reset(&out);
     }
     if (answer->warnings.length) {
-        MISHAP_PUT(&out, "warning: ");
-        put_safe(&out, answer->warnings);
-        MISHAP_PUT(&out, "\n");
+        put_warnings(&out, cli, answer->warnings);
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }

@@ -15,18 +15,14 @@ enum { SHOWN = 2000 }; /* bytes of it that are reported */
 mishap *mishap_cli_capture(mishap_cli *cli)
 {
     int memory = memfd_create("stdout", MFD_CLOEXEC);
-    int real = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (memory < 0 || dup2(memory, STDOUT_FILENO) < 0) {
-        /* Without it the answer still goes out; only stray output is not caught. */
-        if (memory >= 0)
-            close(memory);
-        if (real >= 0)
-            close(real);
-        return NULL;
-    }
-    close(memory);
-    cli->out = real; /* -1 where standard output was closed from the start: the answer then has no
-                        reader */
+    int real = cli->out < 0 ? -1 : fcntl(cli->out, F_DUPFD_CLOEXEC, 3);
+    /* Without it the answer still goes out; only stray output is not caught. */
+    if (memory >= 0 && (real >= 0 || cli->out < 0) && dup2(memory, STDOUT_FILENO) >= 0)
+        cli->out = real;
+    else if (real >= 0)
+        close(real);
+    if (memory >= 0)
+        close(memory);
     return NULL;
 }
 

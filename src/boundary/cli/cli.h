@@ -126,6 +126,9 @@ typedef struct mishap_cli_answer {
  * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 
+/* Text for a terminal: nothing in it that the terminal would act on. */
+void mishap_cli_put_safe(mishap_buffer *buffer, mishap_text text);
+
 /* The private side of a failure: to the log file, and to stderr with --verbose. */
 void mishap_cli_journal(const mishap_cli *cli, const mishap *failure);
 

@@ -54,7 +54,12 @@ static void put_entry(mishap_buffer *b, const mishap_cli *cli, const mishap *fai
         mishap_cli_put_command(b, cli->operation->name);
     }
     MISHAP_PUT(b, "\n");
-    mishap_account(failure, b);
+    /* It is read on a terminal, and what a caller sent may be quoted in it. */
+    mishap_buffer account = { 0 };
+    mishap_account(failure, &account);
+    mishap_cli_put_safe(b, mishap_buffer_text(&account));
+    b->failed = b->failed || account.failed;
+    mishap_buffer_release(&account);
 }
 
 static void write_all(int file, mishap_text text)

@@ -1,4 +1,5 @@
 /* mishap_main(): from argv to an exit code. */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,12 @@ static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
     };
     mishap_id_make(cli->request_id);
     signal(SIGPIPE, SIG_IGN);
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+        /* It was closed before we came. Nothing else may get its number and be written to by
+         * mistake. */
+        cli->out = -1;
+        cli->json = open("/dev/null", O_WRONLY) >= 0;
+    }
 }
 
 static int tell_failure(mishap_cli *cli, mishap *failure)
@@ -47,6 +54,14 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
 {
     for (size_t i = 0; i < cli->word_count && strcmp(cli->words[i], "--") != 0; i++)
         if (strcmp(cli->words[i], word) == 0 || (letter && strcmp(cli->words[i], letter) == 0))
+            return true;
+    return false;
+}
+
+static bool has_param(const mishap_operation *operation, const char *name)
+{
+    for (const mishap_param *p = operation ? operation->params : NULL; p && p->name; p++)
+        if (strcmp(p->name, name) == 0)
             return true;
     return false;
 }
@@ -209,10 +224,29 @@ static bool may_block(const mishap_cli *cli)
     return false;
 }
 
+/* --timeout-ms among the words, looked for before they are read; whether it is right is said later.
+ */
+static int wanted_timeout(const mishap_cli *cli)
+{
+    static const char flag[] = "--timeout-ms";
+    const size_t length = sizeof flag - 1;
+    long wanted = 0;
+    for (size_t i = 0; i < cli->word_count && !has_param(cli->operation, "timeout_ms"); i++) {
+        const char *word = cli->words[i];
+        if (strncmp(word, flag, length) == 0 && word[length] == '=')
+            wanted = strtol(word + length + 1, NULL, 10);
+        else if (strcmp(word, flag) == 0 && i + 1 < cli->word_count)
+            wanted = strtol(cli->words[i + 1], NULL, 10);
+    }
+    return wanted > 0 && wanted <= MISHAP_CLI_LONGEST_MS
+               ? (int)wanted
+               : mishap_operation_timeout(cli->app, cli->operation);
+}
+
 static int run_command(mishap_cli *cli, size_t used)
 {
     mishap_buffer object = { 0 };
-    cli->timeout_ms = mishap_operation_timeout(cli->app, cli->operation);
+    cli->timeout_ms = wanted_timeout(cli);
     if (may_block(cli))
         mishap_free(mishap_cli_watch(cli, cli->timeout_ms));
     mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used,
@@ -257,10 +291,16 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
                            has */
         cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
                                         cli.words + skip, cli.word_count - skip, &used);
+    if (has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h") &&
+        !has_param(cli.operation, "version"))
+        return show_version(&cli);
+    if (skip && !cli.operation && cli.word_count > 1 && cli.words[1][0] != '-') {
+        cli.words++; /* help for a command that is none */
+        cli.word_count--;
+        return unknown_command(&cli);
+    }
     if (help)
         return show_help(&cli, cli.operation);
-    if (has_word(&cli, "--version", NULL) && !cli.operation)
-        return show_version(&cli);
     if (cli.operation)
         return cli.operation->run ? run_command(&cli, used) : run_builtin(&cli, used);
     return unknown_command(&cli);

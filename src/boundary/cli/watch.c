@@ -60,18 +60,46 @@ static mishap *timed_out(const mishap_cli *cli)
     return mishap_retryable(m, cli->operation && cli->operation->danger == MISHAP_SAFE);
 }
 
+/* A signal that comes well after the first, while the answer cannot be written because nobody
+ * reads, ends it. */
+enum { PATIENCE_NS = 300000000 };
+static int64_t first_signal_ns;
+
+static void on_further_signal(int signal)
+{
+    if (mishap_clock_monotonic_ns() - first_signal_ns > PATIENCE_NS)
+        _exit(128 + signal);
+}
+
+static void heed_further_signals(const sigset_t *set)
+{
+    struct sigaction action = { .sa_handler = on_further_signal };
+    first_signal_ns = mishap_clock_monotonic_ns();
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGINT, &action, NULL);
+    pthread_sigmask(SIG_UNBLOCK, set, NULL);
+}
+
+/* main() has the answer in hand already: let it finish, but not for ever. */
+static void wait_for_main(int signal)
+{
+    if (!signal)
+        for (;;)
+            pause(); /* the time was up just after the work was done */
+    struct timespec patience = { 0, PATIENCE_NS };
+    nanosleep(&patience, NULL);
+    _exit(128 + signal);
+}
+
 static void *watch(void *unused)
 {
     (void)unused;
     sigset_t set;
     watched_signals(&set);
     int signal = wait_for_something(&set);
-    mishap_cli_claim_answer();
-    /* A second signal while the answer is being written ends the program at once. */
-    struct sigaction usual = { .sa_handler = SIG_DFL };
-    sigaction(SIGTERM, &usual, NULL);
-    sigaction(SIGINT, &usual, NULL);
-    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    if (atomic_flag_test_and_set(&answered))
+        wait_for_main(signal);
+    heed_further_signals(&set);
     mishap_cli_answer answer = { 0 };
     if (signal) {
         answer.signal = signal == SIGTERM ? "SIGTERM" : "SIGINT";
