@@ -6,54 +6,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <yyjson.h>
 
+#include "measure.h"
 #include "mishap/dialect.h"
-
-enum { ROUNDS = 201, SERIES = 500 };
-
-/* -- measuring --------------------------------------------------------------------------------- */
-
-static double now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *times)
-{
-    qsort(times, ROUNDS, sizeof *times, ascending);
-    return times[ROUNDS / 2];
-}
-
-typedef void work(void);
-
-/* Nanoseconds a call of the two, measured in turn. */
-static void compare(work *ours, work *theirs, int series, double *our_ns, double *their_ns)
-{
-    static double a[ROUNDS], b[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++) {
-        double start = now_ns();
-        for (int i = 0; i < series; i++)
-            ours();
-        double middle = now_ns();
-        for (int i = 0; i < series; i++)
-            theirs();
-        a[round] = (middle - start) / series;
-        b[round] = (now_ns() - middle) / series;
-    }
-    *our_ns = median(a);
-    *their_ns = median(b);
-}
 
 static size_t allocations;
 

@@ -183,6 +183,11 @@ static void read_errors(mishap *m, yyjson_val *errors)
     }
 }
 
+static bool says_something(yyjson_val *string)
+{
+    return strspn(yyjson_get_str(string), " \t\r\n") < yyjson_get_len(string);
+}
+
 /* The id of the incident travels in the context, the one place of the format that is open. */
 static void read_context(mishap *m, yyjson_val *context)
 {
@@ -191,7 +196,7 @@ static void read_context(mishap *m, yyjson_val *context)
     MISHAP_JSON_MEMBERS (context, index, count, key, value) {
         bool last = index + 1 == count; /* as it is written */
         if (last && MISHAP_JSON_IS(key, "incident") && yyjson_is_str(value) &&
-            yyjson_get_len(value))
+            says_something(value))
             mishap_restore_part(m, MISHAP_PART_INCIDENT, mishap_json_text(value));
         else
             mishap_read_member(m, mishap_json_text(key), value);

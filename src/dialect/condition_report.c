@@ -287,7 +287,8 @@ static void read_frames(mishap *m, mishap_text backtrace, mishap_buffer *scratch
     mishap_text line, form;
     size_t number;
     while (next_line(&backtrace, &line)) {
-        if (blank(line) || mishap_text_equal(line, no_frames))
+        /* The placeholder is one only where nothing follows. */
+        if (blank(line) || (mishap_text_equal(line, no_frames) && blank(backtrace)))
             continue;
         mishap_buffer_reset(scratch);
         put_unescaped(scratch, split_frame(line, &number, &form) ? form : line);

@@ -292,6 +292,7 @@ static void read_metadata(mishap *m, yyjson_val *info)
             mishap_read_member(m, name, value);
     }
     if (own) {
+        mishap_restore_mixed(m);
         read_other_context(m, yyjson_obj_get(own, "context"));
         mishap_read_category(m, yyjson_obj_get(own, "category"));
         mishap_read_part(m, MISHAP_PART_CAUSE, own, "cause");

@@ -103,6 +103,9 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     field->error = keep_error_name(m, wrong->error);
     mishap_keep_value(m, &field->expected);
     mishap_keep_value(m, &field->actual);
+    if (field->actual.kind == MISHAP_KIND_NULL &&
+        mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
+        field->actual = mishap_value_none(); /* what is out of range is a number */
     keep_bounds(m, field);
     if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
         mishap_guard_secret_name(field->field))

@@ -12,6 +12,19 @@ mishap *mishap_restore_code(const mishap_code *code)
     return m;
 }
 
+/* A row for a name that no table has. One that the HTTP API would spell like a row that is there
+ * means that row. */
+static const mishap_code *derive(mishap *m, mishap_text name, mishap_category category,
+                                 int http_status)
+{
+    const mishap_code *derived = mishap_code_derive(&m->arena, name, category, http_status);
+    const mishap_code *same = derived
+                                  ? mishap_catalog_find(MISHAP_SPELLING_HTTP, derived->http_name)
+                                  : NULL;
+    m->status_known = http_status != 0;
+    return same ? same : derived;
+}
+
 mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_category category,
                        int http_status, const mishap_code *otherwise)
 {
@@ -24,7 +37,7 @@ mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_catego
         return m;
     code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_text_of(name));
     if (!code)
-        code = mishap_code_derive(&m->arena, mishap_text_of(name), category, http_status);
+        code = derive(m, mishap_text_of(name), category, http_status);
     if (!code) {
         m->incomplete = true;
         return m;
@@ -84,17 +97,15 @@ mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
     return m;
 }
 
-/* A row that was derived says what its category says, unless the HTTP status was known better. */
+/* A row that was derived says what its category says, but for the HTTP status where that was known.
+ */
 static const mishap_code *derive_again(mishap *m, mishap_category category)
 {
     const mishap_code *old = m->told.code;
     if (old->category == category || mishap_catalog_find(MISHAP_SPELLING_NAME, old->name))
         return old;
-    const mishap_code *usual = mishap_code_derive(&m->arena, old->name, old->category, 0);
-    if (!usual)
-        return NULL;
     return mishap_code_derive(&m->arena, old->name, category,
-                              old->http_status == usual->http_status ? 0 : old->http_status);
+                              m->status_known ? old->http_status : 0);
 }
 
 void mishap_restore_category(mishap *m, mishap_category category)
@@ -105,6 +116,12 @@ void mishap_restore_category(mishap *m, mishap_category category)
     m->told.category = category;
     m->told.code = code ? code : m->told.code;
     m->incomplete = m->incomplete || !code;
+}
+
+void mishap_restore_mixed(mishap *m)
+{
+    if (!mishap_fixed(m))
+        m->keys_changed = true;
 }
 
 void mishap_restore_failed(mishap *m)

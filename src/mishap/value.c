@@ -57,7 +57,7 @@ mishap *mishap_make(const mishap_code *code)
     /* The trace is left as it is: its count says how much of it counts. */
     memset(m, 0, offsetof(struct mishap, trace));
     m->trace.count = 0;
-    m->restored = m->constant = m->keys_changed = false;
+    m->restored = m->constant = m->keys_changed = m->status_known = false;
     m->incomplete = from >= 0;
     m->reserve = from;
     m->told.code = code;

@@ -39,7 +39,8 @@ for variable in ["SAMPLE_TOKEN", "TOOL_TRACE_ID", "MISHAP_LOG", "DIRECTORY_LOG",
 os.chdir(FOLDER)
 
 SECRET = "marker-secret-4711"
-TRACE = re.compile(rb"Traceback|\\tat |marker-\w+-trace|native stack|\+0x[0-9a-f]|\.c:\d|\.py\b|SIG(SEGV|BUS|FPE|ILL|ABRT)")
+TRACE = re.compile(rb"Traceback|\\tat |marker-\w+-trace|native stack|\+0x[0-9a-f]|\.c:\d|\.py\b|"
+                   rb"SIG(SEGV|BUS|FPE|ILL|ABRT)")
 
 # ---- Running programs, and what holds for every answer -------------------------------------------
 
@@ -212,8 +213,10 @@ def help_and_version_do_no_work(program, words, command):
     expect(re.fullmatch(rb"\w+ [\d.]+\n", answer.out), answer.out)
 
 
-@tests_of({"letters swapped": ("mishap", ["rendre"], "mishap render"), "a letter too few": ("mishap", ["chek"], "mishap check"),
-           "a letter too many": ("mishap", ["connnect"], "mishap connect"), "built in": ("mishap", ["manifst"], "mishap manifest"),
+@tests_of({"letters swapped": ("mishap", ["rendre"], "mishap render"),
+           "a letter too few": ("mishap", ["chek"], "mishap check"),
+           "a letter too many": ("mishap", ["connnect"], "mishap connect"),
+           "built in": ("mishap", ["manifst"], "mishap manifest"),
            "of two words": ("directory", ["users", "craete"], "directory users create"),
            "the first of two": ("sample", ["secret"], "sample secret use"),
            "in capitals": ("sample", ["CRASH"], "sample crash"),
@@ -238,6 +241,12 @@ def a_file_for_a_value_that_cannot_be_read_is_named(program, words, param):
     for path in ["missing", FOLDER] + ([closed] if os.getuid() else []):
         found = ask(program, *words, "--" + param, "@" + path, status=2, code="ARG_ERROR")
         equal([(item["param"], item["code"]) for item in found["error"]["errors"]], [(param, "UNREADABLE_FILE")])
+
+
+@test
+def a_file_that_cannot_be_read_is_told_once_however_often_it_is_tried():
+    for _ in range(60):  # a watcher that outlives the answer would give another one now and then
+        ask("sample", "echo", "@missing", status=2, code="ARG_ERROR")
 
 
 TYPES = {  # the words for `sample types`, the parameters that are named with the code of each
@@ -291,7 +300,8 @@ def a_port(listen=None):
 @test
 def a_closed_port_is_answered_as_the_requirement_has_it():
     with a_port() as port:
-        found = ask("mishap", "connect", "--host", "127.0.0.1", "--port", str(port), status=12, code="CONNECTION_REFUSED")
+        found = ask("mishap", "connect", "--host", "127.0.0.1", "--port", str(port), status=12,
+                    code="CONNECTION_REFUSED")
     error = found["error"]
     equal(error["message"], "Cannot connect to database at 127.0.0.1:%d." % port, "the sentence")
     equal(error["cause"], "Connection refused (ECONNREFUSED)", "the cause")
@@ -370,7 +380,8 @@ def a_signal_still_gets_the_one_object(name, number, status, words):
     equal((found["error"]["signal"], found["data"]), (name, None), "the signal")
 
 
-@tests_of({"twice": [signal.SIGTERM] * 2, "five times": [signal.SIGTERM] * 5, "SIGINT, SIGTERM": [signal.SIGINT, signal.SIGTERM]})
+@tests_of({"twice": [signal.SIGTERM] * 2, "five times": [signal.SIGTERM] * 5,
+           "SIGINT, SIGTERM": [signal.SIGINT, signal.SIGTERM]})
 def a_second_signal_changes_nothing(numbers):
     for _ in range(5):
         with started("sample", "block", "--how", "sleep") as process:
@@ -402,6 +413,14 @@ def a_signal_ends_a_command_whose_reader_does_not_read():
 
 
 @test
+def a_signal_ends_it_too_when_the_time_is_up_already():
+    with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "200") as process:
+        time.sleep(0.5)
+        process.send_signal(signal.SIGTERM)
+        equal(process.wait(5), 143, "the exit code")
+
+
+@test
 def a_slow_reader_gets_all_of_it():
     with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "300") as process:
         time.sleep(0.6)
@@ -416,7 +435,7 @@ OUTPUTS = {"mishap": ("mishap", ["catalog"]), "sample": ("sample", ["types", "-s
            "much": ("sample", ["much", "--bytes", "5000000"]), "directory": ("directory", ["users", "list"]),
            "manifest": ("sample", ["manifest"]), "manual": ("sample", ["manual"]),
            "completion": ("sample", ["completion", "bash"]), "version": ("sample", ["--version"])}
-FAILING = {"bad flag": ("sample", ["types", "--bogus"], 2), "crash": ("sample", ["crash", "--how", "segv"], 1)}
+FAILING = {"bad flag": ("sample", ["types", "--bogus"], 2), "crash": ("sample", ["crash", "--how", "abort"], 1)}
 
 
 def with_stdout(program, words, file):
@@ -520,7 +539,8 @@ def a_declared_code_is_told(code, row):
     expect(row["suggestion"] or row["retry"] == "never", "a recoverable error without a suggestion")
 
 
-@tests_of({"descriptor": ("descriptor", "stray bytes"), "printf": ("printf", "stray bytes"), "escapes": ("escape", "stray "),
+@tests_of({"descriptor": ("descriptor", "stray bytes"), "printf": ("printf", "stray bytes"),
+           "escapes": ("escape", "stray "),
            "trace": ("trace", "removed"), "much": ("much", "stray bytes")})
 def stray_output_is_a_warning(how, part):
     found = ask("sample", "write", "--how", how)
@@ -559,6 +579,15 @@ def the_log_is_for_its_owner_only():
 
 
 @test
+def no_text_can_pass_itself_off_as_an_entry_of_the_log():
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        log = os.path.join(folder, "log")
+        ask("sample", "echo", "x\n2026-01-01T00:00:00.000Z forged", env={"SAMPLE_LOG": log}, status=5, code="NOT_FOUND")
+        with open(log, encoding="utf-8") as file:
+            equal(len(re.findall("^[^ ]", file.read(), re.M)), 1, "lines that look like the start of an entry")
+
+
+@test
 def the_log_lies_in_the_state_folder_unless_told_otherwise():
     with tempfile.TemporaryDirectory(dir=FOLDER) as state:
         env = dict(os.environ, XDG_STATE_HOME=state)
@@ -581,10 +610,12 @@ def files_below(folder):
 @test
 def bad_input_help_and_version_leave_nothing_on_the_disk():
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        where = {"cwd": folder, "env": {"HOME": folder, "XDG_STATE_HOME": folder + "/state", "SAMPLE_LOG": folder + "/log",
-                                        "DIRECTORY_FILE": folder + "/users"}}
-        bad = [("sample", "touch", "--path", folder + "/new", "--count", "99"), ("sample", "touch", "--path", folder + "/new", "--x"),
-               ("directory", "users", "create", "--name", "Ada"), ("directory", "users", "craete"), ("sample", "types", "-s", "@missing")]
+        where = {"cwd": folder, "env": {"HOME": folder, "XDG_STATE_HOME": folder + "/state",
+                                        "SAMPLE_LOG": folder + "/log", "DIRECTORY_FILE": folder + "/users"}}
+        bad = [("sample", "touch", "--path", folder + "/new", "--count", "99"),
+               ("sample", "touch", "--path", folder + "/new", "--x"),
+               ("directory", "users", "create", "--name", "Ada"), ("directory", "users", "craete"),
+               ("sample", "types", "-s", "@missing")]
         bad += [(program, *words, "--bogus") for program, words, _ in WITHOUT_HELP.values()]
         for line in bad:
             told(line[0], run(*line, **where))
@@ -633,8 +664,10 @@ def a_secret_is_not_shown(how, status, code, secret):
 
 # ---- What is echoed, terminals, locales ----------------------------------------------------------
 
-ODD = {"invalid UTF-8": b"a\xff\xfe\x80", "an escape sequence": b"a\x1b[31;1m\x1b]0;title\x07", "overlong": b"\xc0\xaf\xe0\x80\x80",
-       "a surrogate": b"\xed\xa0\x80", "control characters": b"a\r\x08\x7f\x01\n", "C1 in UTF-8": b"a\xc2\x9b31m\xc2\x9d",
+ODD = {"invalid UTF-8": b"a\xff\xfe\x80", "an escape sequence": b"a\x1b[31;1m\x1b]0;title\x07",
+       "overlong": b"\xc0\xaf\xe0\x80\x80",
+       "a surrogate": b"\xed\xa0\x80", "control characters": b"a\r\x08\x7f\x01\n",
+       "C1 in UTF-8": b"a\xc2\x9b31m\xc2\x9d",
        "C1 alone": b"a\x9b31m"}
 
 
@@ -666,17 +699,19 @@ def an_odd_argument_is_never_echoed_raw(odd):
 @tests_of(ODD)
 def an_odd_argument_is_never_shown_raw_on_a_terminal(odd):
     for program, words in odd_lines(odd):
-        status, shown = on_terminal(program, *words, env={"NO_COLOR": "1"})
-        expect(status != 0, words)
-        text = shown.decode("utf-8")  # it must be UTF-8
-        expect(not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text), "control characters in", text)
+        for how in ([], ["--output", "json"], ["--verbose"]):
+            status, shown = on_terminal(program, *words, *how, env={"NO_COLOR": "1"})
+            expect(status != 0, words)
+            text = shown.decode("utf-8")  # it must be UTF-8
+            expect(not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text), "control characters in", text)
 
 
 @test
 def a_failure_on_a_terminal_is_a_few_readable_lines():
     status, shown = on_terminal("sample", "crash", "--how", "abort", env={"NO_COLOR": "1"})
     equal(status, 1)
-    expect(re.fullmatch(rb"error INTERNAL_ERROR  An internal error occurred\.\r\n +incident: [0-9a-f-]{36}\r\n", shown), shown)
+    lines = rb"error INTERNAL_ERROR  An internal error occurred\.\r\n +incident: [0-9a-f-]{36}\r\n"
+    expect(re.fullmatch(lines, shown), shown)
     _, shown = on_terminal("sample", "echo", "x", env={"NO_COLOR": "1"})
     expect(shown.startswith(b"error NOT_FOUND  There is no x.\r\n    try: "), shown)
     _, shown = on_terminal("sample", "echo", "x")
@@ -685,9 +720,12 @@ def a_failure_on_a_terminal_is_a_few_readable_lines():
     equal((status, parsed(shown)["error"]["code"]), (5, "NOT_FOUND"))
 
 
-LOCALE_LINES = [("sample", "types", "-s", "ab", "--number", "0.5", "--integer", "x"), ("sample", "types", "-s", "ab", "--number", "1.25"),
-                ("sample", "types", "-s", "ı", "--number", "-1,5"), ("mishap", "explain", "TIMEOUT"), ("mishap", "rendrİ"),
-                ("mishap", "connect", "--host", "x.invalid", "--port", "1"), ("sample", "raise", "--code", "INVALID_ARGUMENT"),
+LOCALE_LINES = [("sample", "types", "-s", "ab", "--number", "0.5", "--integer", "x"),
+                ("sample", "types", "-s", "ab", "--number", "1.25"),
+                ("sample", "types", "-s", "ı", "--number", "-1,5"), ("mishap", "explain", "TIMEOUT"),
+                ("mishap", "rendrİ"),
+                ("mishap", "connect", "--host", "x.invalid", "--port", "1"),
+                ("sample", "raise", "--code", "INVALID_ARGUMENT"),
                 ("mishap", "INIT"), ("sample", "TITLE", "--I"), ("sample", "manifest"), ("mishap", "explain", "i")]
 VARIES = rb'"(duration_ms|request_id|timestamp|incident)":("[^"]*"|\d+)'
 
@@ -744,11 +782,13 @@ def the_manifest_has_the_flags_as_declared(name, flags):
 @test
 def the_manifest_lists_every_command_with_its_danger():
     equal(list(MANIFESTS["sample"]["commands"]),
-          ["crash", "memory", "nonsense", "undeclared", "misuse", "raise", "block", "write", "leak", "secret.use", "echo",
-           "types", "touch", "much", "help", "manifest", "completion", "manual"])
+          ["crash", "memory", "nonsense", "undeclared", "misuse", "raise", "block", "write", "leak", "secret.use",
+           "echo", "types", "touch", "much", "help", "manifest", "completion", "manual"])
     equal({name for name, row in MANIFESTS["sample"]["commands"].items() if row["danger_level"] != "safe"}, {"touch"})
-    equal(MANIFESTS["sample"]["commands"]["types"]["examples"], [{"description": "The least", "command": "sample types --string abc"}])
-    equal({"render", "translate", "check", "catalog", "explain", "connect", "manifest"} - set(MANIFESTS["mishap"]["commands"]), set())
+    equal(MANIFESTS["sample"]["commands"]["types"]["examples"],
+          [{"description": "The least", "command": "sample types --string abc"}])
+    equal(list(MANIFESTS["mishap"]["commands"])[:7],
+          ["render", "translate", "check", "catalog", "explain", "connect", "help"])
 
 
 @tests_of(COMMANDS)
@@ -793,7 +833,8 @@ def the_directory_creates_lists_and_refuses():
 
 @test
 def the_directory_names_all_three_findings_at_once():
-    error = ask("directory", "users", "create", "--age", "200", "--email", "nowhere", status=2, code="ARG_ERROR")["error"]
+    error = ask("directory", "users", "create", "--age", "200", "--email", "nowhere", status=2,
+                code="ARG_ERROR")["error"]
     equal([(item["param"], item["code"], item["value"]) for item in error["errors"]],
           [("name", "FIELD_REQUIRED", None), ("age", "VALUE_OUT_OF_RANGE", 200), ("email", "PATTERN_MISMATCH", None)])
     expect(not os.path.exists(os.environ["DIRECTORY_FILE"]), "a file was written")
@@ -801,8 +842,8 @@ def the_directory_names_all_three_findings_at_once():
 
 @test
 def the_directory_says_so_when_its_file_cannot_be_opened():
-    error = ask("directory", "users", "create", "--name", "A", "--email", "a@b.c", env={"DIRECTORY_FILE": "/dev/null/users"},
-                status=12, code="UNAVAILABLE")["error"]
+    error = ask("directory", "users", "create", "--name", "A", "--email", "a@b.c",
+                env={"DIRECTORY_FILE": "/dev/null/users"}, status=12, code="UNAVAILABLE")["error"]
     equal(error["retryable"], True)
 
 
@@ -844,8 +885,8 @@ def every_envelope_that_was_seen_fits_the_schema():
     modules = os.environ.get("MISHAP_NODE_MODULES", "")
     if not shutil.which("node") or not os.path.isdir(os.path.join(modules, "ajv")):
         raise Skipped("ajv is not there: see scripts/setup")
-    done = subprocess.run(["node", os.path.join(HERE, "ajv.mjs"), modules], input=b"".join(text for _, text in envelopes),
-                          capture_output=True, timeout=60, check=False)
+    done = subprocess.run(["node", os.path.join(HERE, "ajv.mjs"), modules],
+                          input=b"".join(text for _, text in envelopes), capture_output=True, timeout=60, check=False)
     for number in re.findall(rb"^line (\d+)", done.stdout, re.M):
         expect(False, done.stdout[:1000], *envelopes[int(number) - 1])
     equal((done.returncode, done.stdout, done.stderr), (0, b"%d envelopes, 0 do not fit\n" % len(envelopes), b""))

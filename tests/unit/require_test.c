@@ -492,38 +492,6 @@ static void the_calls_find_what_the_model_finds(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-static size_t calls, fail_at;
-static bool fail_once;
-static long blocks;
-
-static bool refuse(void)
-{
-    calls++;
-    return fail_at && (fail_once ? calls == fail_at : calls >= fail_at);
-}
-
-static void *take(size_t size)
-{
-    if (refuse())
-        return NULL;
-    blocks++;
-    return malloc(size);
-}
-
-static void *retake(void *block, size_t size)
-{
-    if (refuse())
-        return NULL;
-    blocks += block == NULL;
-    return realloc(block, size);
-}
-
-static void give(void *block)
-{
-    blocks -= block != NULL;
-    free(block);
-}
-
 static mishap *validate_much(void)
 {
     static char json[200 * 16];
@@ -550,9 +518,8 @@ static mishap *validate_much(void)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    static const mishap_allocator counting = { take, retake, give };
     mishap_pattern_forget();
-    mishap_use_allocator(&counting);
+    mishap_use_allocator(&failing_allocator);
     mishap *m = validate_much();
     char *whole = rendered(mishap_dialect_find("canonical"), m);
     assert_int_equal(mishap_told(m)->field_count, 100);

@@ -243,41 +243,8 @@ void write_temporary(const char *text, char *path, size_t size)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-static size_t calls, fail_at;
-static bool fail_once;
-static long blocks;
-
-static bool refused(void)
-{
-    calls++;
-    return fail_at && (fail_once ? calls == fail_at : calls >= fail_at);
-}
-
-static void *take(size_t size)
-{
-    if (refused())
-        return NULL;
-    blocks++;
-    return malloc(size);
-}
-
-static void *retake(void *block, size_t size)
-{
-    if (refused())
-        return NULL;
-    blocks += block == NULL;
-    return realloc(block, size);
-}
-
-static void give(void *block)
-{
-    blocks -= block != NULL;
-    free(block);
-}
-
 void assert_survives_lack_of_memory(void (*describe)(mishap_buffer *buffer))
 {
-    static const mishap_allocator counting = { take, retake, give };
     mishap_buffer whole = { 0 };
     describe(&whole);
     assert_false(whole.failed);
@@ -287,7 +254,7 @@ void assert_survives_lack_of_memory(void (*describe)(mishap_buffer *buffer))
             mishap_buffer buffer = { 0 };
             calls = 0;
             blocks = 0;
-            mishap_use_allocator(&counting);
+            mishap_use_allocator(&failing_allocator);
             describe(&buffer);
             bool failed = buffer.failed;
             if (!failed) {

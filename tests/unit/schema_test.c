@@ -113,29 +113,17 @@ static void a_schema_is_json_itself(void **state)
     free(text);
 }
 
-static size_t calls, fail_at;
-
-static void *take(size_t size)
-{
-    return ++calls == fail_at ? NULL : malloc(size);
-}
-
-static void *retake(void *block, size_t size)
-{
-    return ++calls == fail_at ? NULL : realloc(block, size);
-}
-
 static void without_memory_the_buffer_says_so(void **state)
 {
     (void)state;
-    static const mishap_allocator failing = { take, retake, free };
     static const mishap_param params[] = {
         { "x", MISHAP_STRING, .initial = "\"something\"", .help = "A word or two" },
         { "y", MISHAP_OBJECT, .members = user_params, .initial = "{}" },
         { 0 },
     };
     char *whole = schema_of(params);
-    mishap_use_allocator(&failing);
+    mishap_use_allocator(&failing_allocator);
+    fail_once = true;
     for (fail_at = 1, calls = 1; calls >= fail_at; fail_at++) {
         mishap_buffer buffer;
         mishap_buffer_init(&buffer, NULL, 0);

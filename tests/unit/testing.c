@@ -133,3 +133,39 @@ void assert_table_in_docs(const char *page, const char *table)
     }
     free(text);
 }
+
+/* -- an allocator that fails ------------------------------------------------------------------ */
+
+size_t calls, fail_at;
+bool fail_once;
+long blocks;
+
+static bool refuse(void)
+{
+    calls++;
+    return fail_at && (fail_once ? calls == fail_at : calls >= fail_at);
+}
+
+static void *take(size_t size)
+{
+    if (refuse())
+        return NULL;
+    blocks++;
+    return malloc(size);
+}
+
+static void *retake(void *block, size_t size)
+{
+    if (refuse())
+        return NULL;
+    blocks += block == NULL;
+    return realloc(block, size);
+}
+
+static void give(void *block)
+{
+    blocks -= block != NULL;
+    free(block);
+}
+
+const mishap_allocator failing_allocator = { take, retake, give };

@@ -49,6 +49,16 @@ char *broken_rules(const mishap_dialect *dialect, const char *document, size_t l
  */
 void assert_table_in_docs(const char *page, const char *table);
 
+/*
+ * An allocator that counts and fails: the `fail_at`-th call and all after it, or with `fail_once`
+ * only that one; 0: none. `blocks` is how many it gave out and has not got back. In use after
+ * mishap_use_allocator(&failing_allocator).
+ */
+extern size_t calls, fail_at;
+extern bool fail_once;
+extern long blocks;
+extern const mishap_allocator failing_allocator;
+
 /* The folder that holds the tests' data. */
 const char *tests_folder(void);
 

@@ -5,40 +5,6 @@
  */
 #include "testing.h"
 
-static size_t calls, fail_at; /* the fail_at-th call and all after it fail; 0: none does */
-static bool fail_once;
-static long blocks;
-
-static bool refuse(void)
-{
-    calls++;
-    return fail_at && (fail_once ? calls == fail_at : calls >= fail_at);
-}
-
-static void *take(size_t size)
-{
-    if (refuse())
-        return NULL;
-    blocks++;
-    return malloc(size);
-}
-
-static void *retake(void *block, size_t size)
-{
-    if (refuse())
-        return NULL;
-    blocks += block == NULL;
-    return realloc(block, size);
-}
-
-static void give(void *block)
-{
-    blocks -= block != NULL;
-    free(block);
-}
-
-static const mishap_allocator counting = { take, retake, give };
-
 /*
  * Run a scenario with the 1st, 2nd, … allocation failing, alone and with all after it, until one
  * run needs no more allocations than were allowed. Each run must leave no block behind.
@@ -257,6 +223,6 @@ int main(void)
         TEST(parsing_and_verifying_survive),           TEST(broken_documents_survive),
         TEST(the_last_words_of_every_dialect_conform),
     };
-    mishap_use_allocator(&counting);
+    mishap_use_allocator(&failing_allocator);
     return RUN(tests);
 }

@@ -79,6 +79,40 @@ static void remove_traces(mishap_buffer *json)
     }
 }
 
+/* -- no escape sequence leaves ----------------------------------------------------------------- */
+
+/* C1 control characters are two bytes in UTF-8: C2 80 to C2 9F. */
+static bool is_c1(mishap_text text, size_t i)
+{
+    return (unsigned char)text.data[i] == 0xC2 && i + 1 < text.length &&
+           (unsigned char)text.data[i + 1] < 0xA0;
+}
+
+/* They are legal in the strings of JSON, but a terminal that the envelope ends up on acts on them.
+ */
+static void escape_controls(mishap_buffer *json)
+{
+    static const char hex[] = "0123456789abcdef";
+    mishap_text text = mishap_buffer_text(json);
+    mishap_buffer clean = { 0 };
+    size_t i = 0;
+    while (i < text.length && !is_c1(text, i))
+        i++;
+    if (i == text.length)
+        return;
+    for (i = 0; i < text.length; i++) {
+        if (!is_c1(text, i)) {
+            mishap_buffer_put_char(&clean, text.data[i]);
+            continue;
+        }
+        unsigned char c = (unsigned char)text.data[++i];
+        char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
+        mishap_buffer_put(&clean, escape, sizeof escape);
+    }
+    mishap_buffer_release(json);
+    *json = clean;
+}
+
 /* -- for programs ------------------------------------------------------------------------------ */
 
 static void put_meta(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
@@ -143,6 +177,7 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
     b->failed = b->failed || meta.failed;
     mishap_buffer_release(&meta);
     remove_traces(b);
+    escape_controls(b);
     mishap_buffer_put_char(b, '\n');
 }
 
@@ -152,9 +187,7 @@ void mishap_cli_put_safe(mishap_buffer *b, mishap_text text)
 {
     for (size_t i = 0; i < text.length; i++) {
         unsigned char c = (unsigned char)text.data[i];
-        /* C1 control characters are two bytes in UTF-8: C2 80 to C2 9F. */
-        bool control = (c < 32 && c != '\n' && c != '\t') || c == 127 ||
-                       (c == 0xC2 && i + 1 < text.length && (unsigned char)text.data[i + 1] < 0xA0);
+        bool control = (c < 32 && c != '\n' && c != '\t') || c == 127 || is_c1(text, i);
         if (!control)
             mishap_buffer_put_char(b, text.data[i]);
         else

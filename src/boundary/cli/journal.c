@@ -42,6 +42,19 @@ static void make_folders(char *path)
     }
 }
 
+/* Each line further in than the first of an entry, so that no text can pass itself off as one. */
+static void put_indented(mishap_buffer *b, mishap_text text)
+{
+    while (text.length) {
+        const char *end = memchr(text.data, '\n', text.length);
+        size_t length = end ? (size_t)(end - text.data) + 1 : text.length;
+        MISHAP_PUT(b, "  ");
+        mishap_cli_put_safe(b, (mishap_text){ text.data, length });
+        text.data += length;
+        text.length -= length;
+    }
+}
+
 static void put_entry(mishap_buffer *b, const mishap_cli *cli, const mishap *failure)
 {
     mishap_clock_put_timestamp(b, mishap_clock_now_ms());
@@ -57,7 +70,7 @@ static void put_entry(mishap_buffer *b, const mishap_cli *cli, const mishap *fai
     /* It is read on a terminal, and what a caller sent may be quoted in it. */
     mishap_buffer account = { 0 };
     mishap_account(failure, &account);
-    mishap_cli_put_safe(b, mishap_buffer_text(&account));
+    put_indented(b, mishap_buffer_text(&account));
     b->failed = b->failed || account.failed;
     mishap_buffer_release(&account);
 }

@@ -191,10 +191,13 @@ static int run(mishap_cli *cli, mishap_text arguments)
         answer.failure = mishap_cli_capture(cli);
     if (!answer.failure)
         answer.failure = mishap_cli_watch(cli, cli->timeout_ms);
-    if (!answer.failure) {
+    bool ready = !answer.failure;
+    if (ready) {
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
         answer.failure = mishap_call_run(call);
-        mishap_cli_claim_answer();
+    }
+    mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
+    if (ready) {
         warn_of_output(call);
         mishap_text text = mishap_call_answer(call, &kind);
         answer.warnings = mishap_call_warnings(call);
@@ -251,6 +254,8 @@ static int run_command(mishap_cli *cli, size_t used)
         mishap_free(mishap_cli_watch(cli, cli->timeout_ms));
     mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used,
                                                 &object);
+    if (failure)
+        mishap_cli_claim_answer();
     int status = failure ? tell_failure(cli, failure) : run(cli, mishap_buffer_text(&object));
     mishap_buffer_release(&object);
     return status;

@@ -15,6 +15,8 @@
 
 static atomic_flag answered = ATOMIC_FLAG_INIT;
 static mishap_cli *watched;
+static int64_t
+    started_ns; /* of `watched`, which is main()'s to end once it has claimed the answer */
 static atomic_int watched_timeout_ms; /* main() may still set it anew while the watcher sleeps */
 static bool watching;
 
@@ -38,7 +40,7 @@ static void watched_signals(sigset_t *set)
 static int wait_for_something(const sigset_t *set)
 {
     for (;;) {
-        int64_t end = watched->started_ns + (int64_t)watched_timeout_ms * 1000000;
+        int64_t end = started_ns + (int64_t)watched_timeout_ms * 1000000;
         int64_t left = end - mishap_clock_monotonic_ns();
         if (left <= 0)
             return 0;
@@ -81,11 +83,10 @@ static void heed_further_signals(const sigset_t *set)
 }
 
 /* main() has the answer in hand already: let it finish, but not for ever. */
-static void wait_for_main(int signal)
+static _Noreturn void wait_for_main(const sigset_t *set, int signal)
 {
-    if (!signal)
-        for (;;)
-            pause(); /* the time was up just after the work was done */
+    while (signal <= 0) /* the time was up after the work was done: only a signal ends it now */
+        signal = sigwaitinfo(set, NULL);
     struct timespec patience = { 0, PATIENCE_NS };
     nanosleep(&patience, NULL);
     _exit(128 + signal);
@@ -98,7 +99,7 @@ static void *watch(void *unused)
     watched_signals(&set);
     int signal = wait_for_something(&set);
     if (atomic_flag_test_and_set(&answered))
-        wait_for_main(signal);
+        wait_for_main(&set, signal);
     heed_further_signals(&set);
     mishap_cli_answer answer = { 0 };
     if (signal) {
@@ -120,6 +121,7 @@ mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms)
         return NULL;
     watching = true;
     watched = cli;
+    started_ns = cli->started_ns;
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (pthread_create(&thread, NULL, watch, NULL) != 0) {
