@@ -14,10 +14,14 @@ static bool lower_snake(mishap_text name)
     return name.length > 0;
 }
 
+enum { LONGEST_NAME = 100 };
+
 /* Any name in lower_snake: as given, or as near as can be. */
 static mishap_text keep_odd_name(mishap *m, mishap_text error)
 {
     char name[128];
+    if (error.length > LONGEST_NAME)
+        error.length = LONGEST_NAME;
     if (lower_snake(error))
         return mishap_keep(m, error);
     if (!mishap_code_unspell(error, name, sizeof name))
