@@ -435,8 +435,8 @@ static void innocent_text_is_not_taken_for_a_trace(void **state)
         "0: (FOO 1 2)\n1: (BAR \"x\")\n2: ((LAMBDA ()))",
         "The function COMMON-LISP-USER::FOO is undefined.",
         "The variable *STANDARD-OUTPUT* in package SB-IMPL is locked: (SETF X 1)",
-        "error while parsing arguments to DESTRUCTURING-BIND: too few elements in (1) to satisfy "
-        "(A B)",
+        ("error while parsing arguments to DESTRUCTURING-BIND: too few elements in (1) to satisfy "
+         "(A B)"),
         "#1 on the list: buy milk",
         "#12 (see #13): duplicate of index.php",
         "#3: the {main} dish",
