@@ -650,7 +650,7 @@ def a_secret_is_taken_from_the_environment_a_file_or_standard_input():
         os.unlink(secret)  # what is found later was written by a program
 
 
-@tests_of({"in a failure": ("fail", 8, "AUTH_REQUIRED", SECRET), "in a crash": ("crash", 1, "INTERNAL_ERROR", SECRET),
+@tests_of({"in a message": ("message", 8, "AUTH_REQUIRED", SECRET), "in a failure": ("fail", 8, "AUTH_REQUIRED", SECRET), "in a crash": ("crash", 1, "INTERNAL_ERROR", SECRET),
            "in nonsense": ("nonsense", 1, "INTERNAL_ERROR", SECRET), "too long": ("length", 2, "ARG_ERROR", SECRET * 5),
            "against its pattern": ("length", 2, "ARG_ERROR", "x" + SECRET)})
 def a_secret_is_not_shown(how, status, code, secret):
@@ -660,6 +660,14 @@ def a_secret_is_not_shown(how, status, code, secret):
         expect(SECRET.encode() not in answer.out + answer.err, answer)
     _, shown = on_terminal("sample", "secret", "use", "--how", how, "--verbose", env={"SAMPLE_TOKEN": secret})
     expect(SECRET.encode() not in shown, shown)
+
+
+@tests_of({"in an answer": ("answer",), "in a document": ("document",)})
+def a_secret_that_a_handler_answers_with_is_redacted(how):
+    answer = run("sample", "secret", "use", "--how", how, env={"SAMPLE_TOKEN": SECRET})
+    equal(answer.status, 0, "the exit code")
+    expect(SECRET.encode() not in answer.out + answer.err, answer)
+    expect(b"[redacted]" in answer.out, answer)
 
 
 # ---- What is echoed, terminals, locales ----------------------------------------------------------
@@ -762,7 +770,8 @@ DECLARED = {  # flag: type, required, default, enum_values, short
               "colour": ("enum", False, None, ["red", "green"], None), "list-of": ("array", False, None, None, None),
               "point": ("object", False, None, None, None)},
     "secret.use": {"token": ("string", True, None, None, None),
-                   "how": ("enum", False, "length", ["length", "fail", "crash", "nonsense"], None)},
+                   "how": ("enum", False, "length", ["length", "fail", "crash", "nonsense", "message", "answer",
+                                                      "document"], None)},
     "touch": {"path": ("string", True, None, None, None), "count": ("integer", False, None, None, None),
               "wait": ("boolean", False, None, None, None)},
     "undeclared": {},

@@ -214,7 +214,8 @@ static mishap *leak(mishap_call *call)
     return mishap_suggest(m, trace);
 }
 
-static const char *const secret_ways[] = { "length", "fail", "crash", "nonsense", NULL };
+static const char *const secret_ways[] = { "length", "fail", "crash", "nonsense",
+                                            "message", "answer", "document", NULL };
 static const mishap_param secret_params[] = {
     { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 },
       .pattern = "^marker-", .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
@@ -231,6 +232,13 @@ static mishap *use_secret(mishap_call *call)
         abort();
     if (is(call, "nonsense"))
         return mishap_answer(call, mishap_call_print(call, "{\"token\":\"%s\"", token));
+    if (is(call, "message"))
+        return mishap_raise(AUTH_REQUIRED, "The service did not accept %s.", token);
+    if (is(call, "answer"))
+        return mishap_answer_member(call, "said",
+                                    mishap_call_print(call, "I used %s for it.", token));
+    if (is(call, "document"))
+        return mishap_answer_document(call, mishap_text_of(mishap_call_print(call, "%s\n", token)));
     mishap *m = mishap_raise(AUTH_REQUIRED, "The service did not accept the token.");
     m = mishap_note(mishap_tell(m, "token", token), "api_key", token);
     return mishap_note(m, "url", mishap_call_print(call, "https://ada:%s@example.com/", token));

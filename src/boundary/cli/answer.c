@@ -13,7 +13,7 @@
 #include "dialect/envelope.h"
 #include "guard/guard.h"
 
-/* -- no stack trace leaves --------------------------------------------------------------------- */
+/* -- no stack trace and no secret leaves ------------------------------------------------------ */
 
 static const mishap_text removed = MISHAP_TEXT("A stack trace was removed here.");
 
@@ -35,45 +35,71 @@ static void ignore_flaw(void *state, mishap_json_flaw flaw, const mishap_json_pa
     (void)state, (void)flaw, (void)path;
 }
 
-static void copy_without_traces(mishap_buffer *b, yyjson_val *value)
+static void put_clean_string(mishap_buffer *b, const mishap_cli *cli, mishap_text text)
+{
+    mishap_buffer hidden = { 0 };
+    if (mishap_guard_finds_trace(text, NULL)) {
+        mishap_json_string(b, removed);
+        return;
+    }
+    mishap_cli_put_hidden(&hidden, cli, text);
+    mishap_json_string(b, hidden.failed ? mishap_guard_redacted : mishap_buffer_text(&hidden));
+    mishap_buffer_release(&hidden);
+}
+
+static void copy_clean(mishap_buffer *b, const mishap_cli *cli, yyjson_val *value)
 {
     size_t index, count;
     yyjson_val *key, *item;
     if (yyjson_is_obj(value)) {
         mishap_json_open(b, '{');
         MISHAP_JSON_MEMBERS (value, index, count, key, item) {
-            mishap_json_key(b, mishap_json_text(key));
-            copy_without_traces(b, item);
+            mishap_json_key(b, mishap_cli_has_secret(cli, mishap_json_text(key))
+                                   ? mishap_guard_redacted
+                                   : mishap_json_text(key));
+            copy_clean(b, cli, item);
         }
         mishap_json_close(b, '}');
     } else if (yyjson_is_arr(value)) {
         mishap_json_open(b, '[');
         MISHAP_JSON_ITEMS (value, index, count, item)
-            copy_without_traces(b, item);
+            copy_clean(b, cli, item);
         mishap_json_close(b, ']');
-    } else if (yyjson_is_str(value) && mishap_guard_finds_trace(mishap_json_text(value), NULL)) {
-        mishap_json_string(b, removed);
+    } else if (yyjson_is_str(value)) {
+        put_clean_string(b, cli, mishap_json_text(value));
     } else {
         mishap_json_copy(b, value);
     }
 }
 
-/* Whatever part of some JSON it hides in, value or message: the text of a stack trace is taken out.
- */
-static void remove_traces(mishap_buffer *json)
+/* What is taken out of an answer is not lost: the operator finds it in the log. */
+static void journal_trace(const mishap_cli *cli, mishap_text answer)
 {
-    bool found = false;
+    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from the answer.");
+    mishap_cli_journal(cli, mishap_note(m, "answer", answer));
+    mishap_free(m);
+}
+
+/* Whatever part of some JSON it hides in, value or message: the text of a stack trace is taken out,
+ * and so are the values of secret parameters. */
+static void clean_json(const mishap_cli *cli, mishap_buffer *json)
+{
+    bool trace = false;
     mishap_buffer clean = { 0 };
     mishap_json_reader reader = MISHAP_JSON_READER;
-    if (mishap_json_read(&reader, mishap_buffer_text(json)))
+    bool read = mishap_json_read(&reader, mishap_buffer_text(json));
+    if (read)
         mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = ignore_flaw,
                                                              .string = note_trace,
                                                              .suspect = suspect,
-                                                             .state = &found });
-    if (found)
-        copy_without_traces(&clean, reader.root);
+                                                             .state = &trace });
+    bool change = read && (trace || cli->secret_count);
+    if (change)
+        copy_clean(&clean, cli, reader.root);
     mishap_json_reader_release(&reader);
-    if (found) {
+    if (trace)
+        journal_trace(cli, mishap_buffer_text(json));
+    if (change) {
         mishap_buffer_release(json);
         *json = clean;
     }
@@ -176,7 +202,7 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
            });
     b->failed = b->failed || meta.failed;
     mishap_buffer_release(&meta);
-    remove_traces(b);
+    clean_json(cli, b);
     escape_controls(b);
     mishap_buffer_put_char(b, '\n');
 }
@@ -196,10 +222,14 @@ void mishap_cli_put_safe(mishap_buffer *b, mishap_text text)
     }
 }
 
-/* Neither a stack trace nor anything that the terminal would act on. */
-static void put_text(mishap_buffer *b, mishap_text text)
+/* Neither a stack trace nor a secret, nor anything that the terminal would act on. */
+static void put_text(mishap_buffer *b, const mishap_cli *cli, mishap_text text)
 {
-    mishap_cli_put_safe(b, mishap_guard_finds_trace(text, NULL) ? removed : text);
+    mishap_buffer hidden = { 0 };
+    mishap_cli_put_hidden(&hidden, cli, text);
+    mishap_cli_put_safe(b, mishap_guard_finds_trace(text, NULL) ? removed
+                                                                : mishap_buffer_text(&hidden));
+    mishap_buffer_release(&hidden);
 }
 
 static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style)
@@ -215,7 +245,7 @@ static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label,
     put_style(b, cli, "\033[2m");
     mishap_buffer_put_text(b, mishap_text_of(label));
     put_style(b, cli, "\033[0m");
-    put_text(b, text);
+    put_text(b, cli, text);
     MISHAP_PUT(b, "\n");
 }
 
@@ -230,7 +260,7 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     mishap_buffer_put_text(b, told->code->name);
     put_style(b, cli, "\033[0m");
     MISHAP_PUT(b, "  ");
-    put_text(b, mishap_public_message(told));
+    put_text(b, cli, mishap_public_message(told));
     MISHAP_PUT(b, "\n");
     for (const mishap_field *field = told->fields; field && told->field_count > 1;
          field = field->next) {
@@ -246,11 +276,11 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
 }
 
 /* Data as a person likes to read it: indented JSON, which is still JSON. */
-static void put_data(mishap_buffer *b, mishap_text given)
+static void put_data(mishap_buffer *b, const mishap_cli *cli, mishap_text given)
 {
     mishap_buffer clean = { 0 };
     mishap_buffer_put_text(&clean, given);
-    remove_traces(&clean);
+    clean_json(cli, &clean);
     yyjson_doc *doc = yyjson_read(clean.data, clean.length, YYJSON_READ_BIGNUM_AS_RAW);
     size_t length = 0;
     char *pretty = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &length) : NULL;
@@ -270,7 +300,7 @@ static void put_warnings(mishap_buffer *b, const mishap_cli *cli, mishap_text wa
     mishap_json_open(&list, '[');
     mishap_buffer_put_text(&list, warnings);
     mishap_json_close(&list, ']');
-    remove_traces(&list);
+    clean_json(cli, &list);
     mishap_json_reader reader = MISHAP_JSON_READER;
     if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list))) {
         MISHAP_JSON_ITEMS (reader.root, index, count, warning)
@@ -336,10 +366,22 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer)
         mishap_buffer_reset(&out);
     }
     if (answer->data.length) {
-        put_data(&out, answer->data);
+        put_data(&out, cli, answer->data);
         printed = print(cli, cli->out, mishap_buffer_text(&out));
     }
     mishap_buffer_release(&out);
+    return printed;
+}
+
+static int tell_document(const mishap_cli *cli, mishap_text document)
+{
+    mishap_buffer hidden = { 0 };
+    if (!mishap_cli_has_secret(cli, document))
+        return print(cli, cli->out, document);
+    mishap_cli_put_hidden(&hidden, cli, document);
+    int printed = print(cli, cli->out,
+                        hidden.failed ? mishap_guard_redacted : mishap_buffer_text(&hidden));
+    mishap_buffer_release(&hidden);
     return printed;
 }
 
@@ -365,7 +407,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         mishap_cli_journal(cli, answer->failure);
     }
     if (!answer->failure && answer->document.data)
-        printed = print(cli, cli->out, answer->document);
+        printed = tell_document(cli, answer->document);
     else
         printed = cli->json ? tell_program(cli, answer) : tell_person(cli, answer);
     return exit_code ? exit_code : printed;

@@ -448,20 +448,21 @@ static void word_message(struct reading *r)
 {
     const mishap_public *told = mishap_told(r->wrong);
     mishap_buffer message = { 0 }, suggestion = { 0 };
+    const mishap_field *last = told->fields;
     if (told->field_count == 1) {
         MISHAP_PUT(&message, "An argument is not valid: ");
         mishap_envelope_put_field_sentence(&message, told->fields);
     } else {
-        MISHAP_PUT(&message, "These ");
-        mishap_buffer_put_uint(&message, told->field_count);
-        MISHAP_PUT(&message, " arguments are not valid: ");
-        size_t left = told->field_count;
+        MISHAP_PUT(&message, "Some arguments are not valid: ");
         for (const mishap_field *field = told->fields; field; field = field->next) {
+            if (field != told->fields && mishap_text_equal(field->field, last->field))
+                continue; /* of one argument two things can be wrong */
+            if (field != told->fields)
+                MISHAP_PUT(&message, ", ");
             mishap_buffer_put_text(&message, field->field);
-            mishap_buffer_put_text(&message, mishap_text_of(--left > 1  ? ", "
-                                                            : left == 1 ? " and "
-                                                                        : "."));
+            last = field;
         }
+        MISHAP_PUT(&message, ".");
     }
     MISHAP_PUT(&suggestion, "Run `");
     mishap_buffer_put_text(&suggestion, mishap_text_of(r->cli->app->name));

@@ -21,6 +21,8 @@
 #include "mishap/cli.h"
 #include "operation/operation.h"
 
+enum { MISHAP_CLI_SECRETS = 16 }; /* parameters of one call whose values are looked for */
+
 /* One run of the program. It belongs to the main thread until the watcher claims the answer
  * (watch.c). */
 typedef struct mishap_cli {
@@ -36,6 +38,8 @@ typedef struct mishap_cli {
     int64_t started_ns, started_ms;
     int timeout_ms; /* of the operation; 0 until it is known */
     char request_id[MISHAP_ID_LENGTH + 1];
+    mishap_text secrets[MISHAP_CLI_SECRETS]; /* the values of secret parameters; the call's */
+    size_t secret_count;
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */
@@ -131,6 +135,16 @@ void mishap_cli_put_safe(mishap_buffer *buffer, mishap_text text);
 
 /* The private side of a failure: to the log file, and to stderr with --verbose. */
 void mishap_cli_journal(const mishap_cli *cli, const mishap *failure);
+
+/* -- secret.c ------------------------------------------------------------------------------------
+ */
+
+/* Remember the values of secret parameters as long as the call lives. */
+void mishap_cli_learn_secrets(mishap_cli *cli, const mishap_call *call);
+
+/* Text with each of those values redacted; does it have one? */
+void mishap_cli_put_hidden(mishap_buffer *buffer, const mishap_cli *cli, mishap_text text);
+bool mishap_cli_has_secret(const mishap_cli *cli, mishap_text text);
 
 /* -- watch.c ----------------------------------------------------------------------------------- */
 

@@ -69,10 +69,13 @@ static void put_entry(mishap_buffer *b, const mishap_cli *cli, const mishap *fai
     MISHAP_PUT(b, "\n");
     /* It is read on a terminal, and what a caller sent may be quoted in it. */
     mishap_buffer account = { 0 };
+    mishap_buffer hidden = { 0 };
     mishap_account(failure, &account);
-    put_indented(b, mishap_buffer_text(&account));
-    b->failed = b->failed || account.failed;
+    mishap_cli_put_hidden(&hidden, cli, mishap_buffer_text(&account));
+    put_indented(b, mishap_buffer_text(&hidden));
+    b->failed = b->failed || account.failed || hidden.failed;
     mishap_buffer_release(&account);
+    mishap_buffer_release(&hidden);
 }
 
 static void write_all(int file, mishap_text text)

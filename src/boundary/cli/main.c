@@ -187,8 +187,10 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
     answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
-    if (!answer.failure)
+    if (!answer.failure) {
+        mishap_cli_learn_secrets(cli, call);
         answer.failure = mishap_cli_capture(cli);
+    }
     if (!answer.failure)
         answer.failure = mishap_cli_watch(cli, cli->timeout_ms);
     bool ready = !answer.failure;

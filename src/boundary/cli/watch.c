@@ -109,6 +109,14 @@ static void *watch(void *unused)
     } else {
         answer.failure = timed_out(watched);
     }
+    /* What the handler had written by itself until then. */
+    mishap_buffer caught = { 0 }, warning = { 0 };
+    if (watched->out != STDOUT_FILENO && mishap_cli_captured(&caught)) {
+        mishap_arena arena;
+        mishap_arena_init(&arena, NULL, 0);
+        mishap_json_string(&warning, mishap_utf8_clean(&arena, mishap_buffer_text(&caught)));
+        answer.warnings = mishap_buffer_text(&warning);
+    }
     _exit(mishap_cli_tell(watched, &answer));
 }
 
