@@ -333,18 +333,26 @@ struct place {
     char words[32];
 };
 
-static struct place line_of(mishap_text document, const char *at)
+static struct place place_of_line(size_t line)
 {
     struct place place;
-    size_t line = 1;
-    for (const char *c = document.data; c < at; c++)
-        line += *c == '\n';
     snprintf(place.words, sizeof place.words, "line %zu", line);
     return place;
 }
 
+static size_t line_number(mishap_text document, const char *at)
+{
+    size_t line = 1;
+    for (const char *c = document.data; c < at; c++)
+        line += *c == '\n';
+    return line;
+}
+
 #define SAY(check, document, at, rule, ...)                                                        \
-    mishap_check_say_at((check), line_of((document), (at)).words, (rule), __VA_ARGS__)
+    mishap_check_say_at((check), place_of_line(line_number((document), (at))).words, (rule),       \
+                        __VA_ARGS__)
+#define SAY_LINE(check, line, rule, ...)                                                           \
+    mishap_check_say_at((check), place_of_line(line).words, (rule), __VA_ARGS__)
 
 /* Each marker stands alone at the start of a line ([ERROR]: with its type), and a blank line comes
  * before it. */
@@ -423,7 +431,10 @@ static void check_frames(mishap_check *c, mishap_text document, const struct sec
     mishap_text rest = found->backtrace, line, form;
     size_t expected = 0, number;
     bool ended = false;
+    /* There may be very many lines with something wrong in them: they are counted on the way. */
+    size_t at = line_number(document, rest.data) - 1;
     while (next_line(&rest, &line)) {
+        at++;
         if (blank(line))
             continue;
         if (mishap_text_equal(line, more_frames)) {
@@ -431,18 +442,17 @@ static void check_frames(mishap_check *c, mishap_text document, const struct sec
             continue;
         }
         if (!split_frame(line, &number, &form) || !memchr(form.data, '(', form.length)) {
-            SAY(c, document, line.data, MISHAP_RULE_FRAME_FORM,
-                "A frame must be a number, a colon, a space and a form in parentheses.");
+            SAY_LINE(c, at, MISHAP_RULE_FRAME_FORM,
+                     "A frame must be a number, a colon, a space and a form in parentheses.");
             expected++;
             continue;
         }
         if (number != expected || ended)
-            SAY(c, document, line.data, MISHAP_RULE_FRAME_ORDER, "This must be frame %zu, not %zu.",
-                expected, number);
+            SAY_LINE(c, at, MISHAP_RULE_FRAME_ORDER, "This must be frame %zu, not %zu.", expected,
+                     number);
         expected = number + 1;
         if (expected == FRAMES + 1)
-            SAY(c, document, line.data, MISHAP_RULE_FRAME_LIMIT, "There are more than %d frames.",
-                FRAMES);
+            SAY_LINE(c, at, MISHAP_RULE_FRAME_LIMIT, "There are more than %d frames.", FRAMES);
     }
     if (expected == 0)
         SAY(c, document, found->at[BACKTRACE], MISHAP_RULE_FRAME_MISSING,

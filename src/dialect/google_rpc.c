@@ -267,15 +267,21 @@ static yyjson_val *typed(mishap *m, mishap_json_reader *reader, yyjson_val *stri
 }
 
 /* What could not stand alone. What could have is left alone, so that no name is told twice. */
-static void read_other_context(mishap *m, yyjson_val *string)
+static void read_other_context(mishap *m, yyjson_val *metadata, yyjson_val *string)
 {
+    enum {
+        MOST_NAMES = 1000
+    }; /* beside which a context is looked at: each name is looked up among them */
     size_t index, count;
     yyjson_val *key, *value;
     mishap_json_reader reader = MISHAP_JSON_READER;
-    yyjson_val *object = typed(m, &reader, string);
+    yyjson_val *object = yyjson_obj_size(metadata) > MOST_NAMES ? NULL : typed(m, &reader, string);
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
-        if (!mishap_google_stands_alone(mishap_json_text(key)))
-            mishap_read_member(m, mishap_json_text(key), value);
+        mishap_text name = mishap_json_text(key);
+        bool told = !mishap_google_reserved(name) &&
+                    yyjson_obj_getn(metadata, name.data, name.length);
+        if (!mishap_google_stands_alone(name) && !told)
+            mishap_read_member(m, name, value);
     }
     mishap_json_reader_release(&reader);
 }
@@ -292,8 +298,7 @@ static void read_metadata(mishap *m, yyjson_val *info)
             mishap_read_member(m, name, value);
     }
     if (own) {
-        mishap_restore_mixed(m);
-        read_other_context(m, yyjson_obj_get(own, "context"));
+        read_other_context(m, own, yyjson_obj_get(own, "context"));
         mishap_read_category(m, yyjson_obj_get(own, "category"));
         mishap_read_part(m, MISHAP_PART_CAUSE, own, "cause");
         mishap_read_part(m, MISHAP_PART_SUGGESTION, own, "suggestion");

@@ -218,7 +218,6 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
 {
     mishap_check *check = state;
     const char *language;
-    size_t start;
     mishap_text text = mishap_json_text(string);
     mishap_text top = path->depth ? path->steps[0].key : (mishap_text){ NULL, 0 };
     mishap_text name = path->depth ? path->steps[path->depth - 1].key : (mishap_text){ NULL, 0 };
@@ -226,12 +225,7 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
                    (mishap_text_equal(top, (mishap_text)MISHAP_TEXT("stdout")) ||
                     mishap_text_equal(top, (mishap_text)MISHAP_TEXT("backtrace")));
     bool trace = !subject && mishap_guard_finds_trace(text, &language);
-    bool secret = false;
-    for (size_t length, from = 0;
-         !secret && (length = mishap_guard_find_password(text, from, &start));
-         from = start + length)
-        secret = !mishap_text_equal((mishap_text){ text.data + start, length },
-                                    mishap_guard_redacted);
+    bool secret = mishap_guard_has_password(text);
     if (name.data && mishap_guard_secret_name(name) && text.length &&
         !mishap_text_equal(text, mishap_guard_redacted))
         secret = true;

@@ -21,6 +21,9 @@ extern const mishap_text mishap_guard_redacted;
  */
 size_t mishap_guard_find_password(mishap_text text, size_t from, size_t *start);
 
+/* True if the text has such a password that is not redacted already. */
+bool mishap_guard_has_password(mishap_text text);
+
 /* The text with every such password redacted, in the arena; the same text if there is none. Text
  * without data when there is no memory. */
 mishap_text mishap_guard_redact(mishap_arena *arena, mishap_text text);

@@ -91,6 +91,16 @@ size_t mishap_guard_find_password(mishap_text text, size_t from, size_t *start)
     return 0;
 }
 
+bool mishap_guard_has_password(mishap_text text)
+{
+    size_t start, length;
+    for (size_t from = 0; text.length && (length = mishap_guard_find_password(text, from, &start));
+         from = start + length)
+        if (!mishap_text_equal((mishap_text){ text.data + start, length }, mishap_guard_redacted))
+            return true;
+    return false;
+}
+
 static void put_redacted(mishap_buffer *buffer, mishap_text text)
 {
     size_t done = 0, start, length;
@@ -126,27 +136,6 @@ static void copy_string(mishap_buffer *buffer, yyjson_val *string)
     mishap_arena_release(&scratch);
 }
 
-/* A key may be an address too. Two that differ in the password only must not become one: each gets
- * its number. */
-static void copy_key(mishap_buffer *buffer, mishap_text key, size_t index)
-{
-    mishap_arena scratch;
-    mishap_arena_init(&scratch, NULL, 0);
-    mishap_text redacted = mishap_guard_redact(&scratch, key);
-    if (redacted.data && mishap_text_equal(redacted, key)) {
-        mishap_json_key(buffer, key);
-    } else {
-        mishap_buffer numbered = { 0 };
-        mishap_buffer_put_text(&numbered, redacted.data ? redacted : mishap_guard_redacted);
-        MISHAP_PUT(&numbered, "#");
-        mishap_buffer_put_uint(&numbered, index);
-        mishap_json_key(buffer, mishap_buffer_text(&numbered));
-        buffer->failed = buffer->failed || numbered.failed;
-        mishap_buffer_release(&numbered);
-    }
-    mishap_arena_release(&scratch);
-}
-
 /* `secret`: the value stands somewhere below the name of a secret, so no text in it is copied. */
 static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
 {
@@ -155,7 +144,11 @@ static void copy_value(mishap_buffer *buffer, yyjson_val *value, bool secret)
     if (yyjson_is_obj(value)) {
         mishap_json_open(buffer, '{');
         MISHAP_JSON_MEMBERS (value, index, count, key, item) {
-            copy_key(buffer, mishap_json_text(key), index);
+            /* A key may be an address too. Redacted, two could become one, so such a member is left
+             * out. */
+            if (mishap_guard_has_password(mishap_json_text(key)))
+                continue;
+            mishap_json_key(buffer, mishap_json_text(key));
             copy_value(buffer, item, secret || mishap_guard_secret_name(mishap_json_text(key)));
         }
         mishap_json_close(buffer, '}');

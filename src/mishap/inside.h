@@ -31,7 +31,6 @@ struct mishap {
     mishap_place place;
     mishap_trace trace;
     bool restored;     /* read from a document: its message was public already */
-    bool keys_changed; /* a key that was told is not the one that was given */
     bool status_known; /* the HTTP status of a derived code came with the document */
     bool incomplete;   /* a part was left out for lack of memory */
     bool constant;     /* the one that stands for "no memory": never changed, never freed */

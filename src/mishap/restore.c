@@ -118,12 +118,6 @@ void mishap_restore_category(mishap *m, mishap_category category)
     m->incomplete = m->incomplete || !code;
 }
 
-void mishap_restore_mixed(mishap *m)
-{
-    if (!mishap_fixed(m))
-        m->keys_changed = true;
-}
-
 void mishap_restore_failed(mishap *m)
 {
     if (!mishap_fixed(m))

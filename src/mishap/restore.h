@@ -39,10 +39,6 @@ mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text);
 /* The category of this occurrence; what is known about retrying stays. */
 void mishap_restore_category(mishap *m, mishap_category category);
 
-/* What is told from now on comes from more than one object, so the same key may come twice; the
- * last counts. */
-void mishap_restore_mixed(mishap *m);
-
 /* Mark that a part could not be read for lack of memory. */
 void mishap_restore_failed(mishap *m);
 

@@ -57,7 +57,7 @@ mishap *mishap_make(const mishap_code *code)
     /* The trace is left as it is: its count says how much of it counts. */
     memset(m, 0, offsetof(struct mishap, trace));
     m->trace.count = 0;
-    m->restored = m->constant = m->keys_changed = m->status_known = false;
+    m->restored = m->constant = m->status_known = false;
     m->incomplete = from >= 0;
     m->reserve = from;
     m->told.code = code;
@@ -151,13 +151,12 @@ const mishap_public *mishap_told(const mishap *m)
 static mishap_member *member_for(mishap *m, const mishap_member **first, mishap_member **last,
                                  mishap_text key)
 {
-    /* First of all the copy: two keys may differ only in what is made clean or redacted. */
-    mishap_text given = key;
-    key = mishap_keep(m, given);
-    m->keys_changed = m->keys_changed || !mishap_text_equal(key, given);
-    /* In a document that was read no key stands twice, and there may be very many. */
-    bool unique = m->restored && !m->keys_changed;
-    for (const mishap_member *old = unique ? NULL : *first; old; old = old->next)
+    /* In a document that was read no key stands twice, and there may be very many. A key with a
+     * password in it is left out there: redacted, it could become the same as another. */
+    if (m->restored && mishap_guard_has_password(key))
+        return NULL;
+    key = mishap_keep(m, key);
+    for (const mishap_member *old = m->restored ? NULL : *first; old; old = old->next)
         if (mishap_text_equal(old->key, key))
             return (mishap_member *)(uintptr_t)old;
     mishap_member *member = mishap_arena_take(&m->arena, sizeof *member);

@@ -9,6 +9,7 @@ MISHAP_SANITIZED=1 leaves out the bound on memory.
 import json
 import os
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -408,6 +409,53 @@ def peak_memory(*arguments):
          "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", PROGRAM, *arguments],
         stdout=subprocess.PIPE, check=True, timeout=60)
     return int(measured.stdout)
+
+
+# Large inputs that would take for ever if any part of the work grew with the square of their size.
+def object_of(count, key):
+    return b"{%s}" % b",".join(b'"%s":1' % (key % number) for number in range(count))
+
+
+HOSTILE = {  # command, input
+    "many keys": (["render", "--dialect", "http-api"],
+                  b'{"code":"NOT_FOUND","message":"x","context":%s}' % object_of(60000, b"k%d")),
+    "many keys, one of them redacted": (
+        ["render", "--dialect", "http-api"], b'{"code":"NOT_FOUND","message":"x","context":%s}' %
+        object_of(60000, b"k%d").replace(b"k0", b"x://a:b@c")),
+    "many keys that are redacted": (["render", "--dialect", "http-api"],
+                                    b'{"code":"NOT_FOUND","message":"x","context":%s}' %
+                                    object_of(60000, b"x://a%d:b@c")),
+    "many keys in google-rpc": (
+        ["translate", "--from", "google-rpc", "--to", "canonical"],
+        b'{"error":{"code":404,"message":"x","status":"NOT_FOUND","details":[{"@type":'
+        b'"type.googleapis.com/google.rpc.ErrorInfo","reason":"NOT_FOUND","domain":"mishap","metadata":{"context":%s}}]}}' %
+        json.dumps(object_of(60000, b"%d").decode()).encode()),
+    "many passwords": (["render", "--dialect", "http-api"],
+                       b'{"code":"NOT_FOUND","message":"%s"}' % (b"x://a:b@c " * 100000)),
+    "many fields": (["translate", "--from", "http-api", "--to", "google-rpc"],
+                    b'{"error":"validation_error","message":"x","details":[%s]}' %
+                    b",".join([b'{"field":"a","error":"field_required"}'] * 20000)),
+    "many findings": (["check", "--dialect", "http-api"],
+                      b'{"error":"validation_error","message":"x","details":[%s]}' %
+                      b",".join([b'{"field":"a","error":"B"}'] * 40000)),
+    "many duplicate keys": (["check", "--dialect", "http-api"],
+                            b'{"error":"not_found","message":"x","details":{%s}}' % b",".join([b'"k":1'] * 60000)),
+    "many wrong frames": (["check", "--dialect", TEXT_DIALECT],
+                          b"[ERROR] A\nB\n\n[Backtrace]\n" + b"x\n" * 200000),
+    "many markers in a message": (["translate", "--from", TEXT_DIALECT, "--to", "canonical"],
+                                  b"[ERROR] A\n" + b"[\\ERROR]" * 50000 + b"\n\n[Backtrace]\n0: (F)\n"),
+    "many lines of a trace": (["check", "--dialect", "http-api"],
+                              b'{"error":"not_found","message":"%s"}' % (b"\\n at x (y.jav:1)" * 50000)),
+}
+
+
+@tests_of(HOSTILE)
+def a_large_input_is_answered_in_time(arguments, source):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    answer = mishap(*arguments, stdin=source)
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    expect(answer.status in (0, 79), "exit", answer.status, answer.out[:500])
+    expect(seconds < (20 if SANITIZED else 3), "it took", seconds, "seconds")
 
 
 # ---- Files ---------------------------------------------------------------------------------------
