@@ -43,6 +43,14 @@ class Skipped(Exception):
     """The test cannot be run here."""
 
 
+def open_terminal():
+    """The two ends of a terminal. A system without pseudo-terminals, such as a bare chroot, has none."""
+    try:
+        return os.openpty()
+    except OSError as error:
+        raise Skipped("no terminal can be made here") from error
+
+
 def expect(condition, *what):
     if not condition:
         raise Broken(" ".join(item if isinstance(item, str) else repr(item)[:2000] for item in what))

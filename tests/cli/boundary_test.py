@@ -23,7 +23,7 @@ import tempfile
 import time
 
 import blackbox
-from blackbox import Answer, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of
+from blackbox import Answer, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of, open_terminal
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = {name: os.path.abspath(os.environ[name.upper() + "_PROGRAM"]) for name in ["mishap", "sample", "directory"]}
@@ -123,7 +123,7 @@ def ended(process):
 
 def on_terminal(program, *arguments, env=None):
     """Run with stdout and stderr on one terminal: exit code and what it shows."""
-    terminal, other = os.openpty()
+    terminal, other = open_terminal()
     with subprocess.Popen([PROGRAMS[program], *arguments], stdin=subprocess.DEVNULL, stdout=other, stderr=other,
                           env=dict(os.environ, **(env or {}))) as process:
         os.close(other)

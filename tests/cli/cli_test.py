@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import blackbox
-from blackbox import SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of
+from blackbox import SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of, open_terminal
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -561,7 +561,7 @@ def help_goes_to_stderr_when_stdout_is_no_terminal(*arguments):
 
 @test
 def help_goes_to_a_terminal():
-    terminal, other = os.openpty()
+    terminal, other = open_terminal()
     try:
         done = subprocess.run([PROGRAM, "--help"], stdin=subprocess.DEVNULL, stdout=other, stderr=subprocess.PIPE,
                               timeout=60, check=False)
