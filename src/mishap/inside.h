@@ -55,7 +55,14 @@ static inline bool mishap_fixed(const mishap *m)
  */
 mishap_text mishap_keep(mishap *m, mishap_text text);
 mishap_text mishap_keep_words(mishap *m, mishap_text text);
-void mishap_keep_value(mishap *m, mishap_value *value);
+void mishap_keep_text_value(mishap *m, mishap_value *value);
+
+/* Numbers need no keeping, and most values are numbers or none. */
+static inline void mishap_keep_value(mishap *m, mishap_value *value)
+{
+    if (value->kind >= MISHAP_KIND_TEXT)
+        mishap_keep_text_value(m, value);
+}
 
 /* White space only, or nothing. */
 bool mishap_blank(mishap_text text);

@@ -80,7 +80,7 @@ static mishap_value keep_json(mishap *m, mishap_text json)
     return kept;
 }
 
-void mishap_keep_value(mishap *m, mishap_value *value)
+void mishap_keep_text_value(mishap *m, mishap_value *value)
 {
     if (value->kind == MISHAP_KIND_TEXT)
         value->text = mishap_keep(m, value->text);
@@ -90,9 +90,11 @@ void mishap_keep_value(mishap *m, mishap_value *value)
 
 bool mishap_blank(mishap_text text)
 {
-    for (size_t i = 0; i < text.length; i++)
-        if (!strchr(" \t\r\n", text.data[i]))
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.data[i];
+        if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
             return false;
+    }
     return true;
 }
 
