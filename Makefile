@@ -8,14 +8,17 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run test bench fuzz coverage format install clean help
+.PHONY: build run demo test bench bench-http fuzz coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
 	@test -f build/build.ninja || meson setup build --buildtype=release
 	@ninja -C build --quiet | sed '/no work to do/d'
 
-run: build ## show one mishap in every dialect
+run: build ## start the server with its example service, and say what to try
+	@exec scripts/run
+
+demo: build ## tell one mishap in every dialect
 	@scripts/demo
 
 test: ## all tests with gcc, clang and sanitizers; ONLY=gcc runs one of the builds
@@ -25,6 +28,10 @@ test: ## all tests with gcc, clang and sanitizers; ONLY=gcc runs one of the buil
 bench: build ## measure
 	@scripts/setup bench
 	@scripts/bench
+
+bench-http: build ## the server against nginx, Fastify, FastAPI and a bare loop; ROUNDS=7 SECONDS=2 ONLY=ours,bare
+	@scripts/setup bench bench-http || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-http $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY))
 
 fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
@@ -46,4 +53,4 @@ clean: ## remove build/
 	@rm -rf build
 
 help: ## this list
-	@sed -nE 's/^([a-z]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16

@@ -6,7 +6,7 @@
  *
  * The users are kept as lines of JSON in the file that DIRECTORY_FILE names, else in users.jsonl.
  */
-#include <mishap/cli.h>
+#include <mishap/main.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include "base/json_write.h"
+#include "dialect/reference.h"
 
 static const char *const categories[] = { "validation", "permission", "resource",
                                           "execution",  "system",     NULL };
@@ -38,7 +39,7 @@ static mishap *run(mishap_call *call)
         for (size_t i = 0; i < catalog->count; i++) {
             if (wanted(call, &catalog->codes[i])) {
                 mishap_json_open(&json, '{');
-                tool_put_code(&json, &catalog->codes[i]);
+                mishap_code_put(&json, &catalog->codes[i]);
                 mishap_json_close(&json, '}');
             }
         }

@@ -5,6 +5,8 @@
 
 #include "base/json_write.h"
 #include "boundary/cli/cli.h"
+#include "dialect/reference.h"
+#include "mishap/code.h"
 
 static const mishap_param params[] = {
     { "code", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 100 },
@@ -21,48 +23,9 @@ static const mishap_example examples[] = {
 
 /* -- which one is meant ------------------------------------------------------------------------ */
 
-static bool is_lower(char c)
+static mishap *not_found(mishap_call *call, const char *word)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-/* UPPER_SNAKE of whatever joins its words otherwise: not-found, Not Found, NotFound. */
-static void fold(const char *from, char *to, size_t size)
-{
-    size_t length = 0;
-    for (const char *c = from; *c && length + 2 < size; c++) {
-        bool capital = *c >= 'A' && *c <= 'Z';
-        if (capital && c > from && is_lower(c[-1]))
-            to[length++] = '_';
-        to[length++] = *c >= 'a' && *c <= 'z'                ? (char)(*c - 32)
-                       : *c == '-' || *c == ' ' || *c == '.' ? '_'
-                                                             : *c;
-    }
-    to[length] = '\0';
-}
-
-static const mishap_code *find_status(const char *word)
-{
-    int status = 0;
-    if (strlen(word) != 3 || strspn(word, "0123456789") != 3)
-        return NULL;
-    for (; *word; word++)
-        status = status * 10 + (*word - '0');
-    return mishap_catalog_for_status(status);
-}
-
-static const mishap_code *find_code(const char *word, const char *folded)
-{
-    const mishap_code *code = NULL;
-    for (size_t i = 0; i < MISHAP_SPELLINGS && !code; i++)
-        code = mishap_catalog_find((mishap_spelling)i, mishap_text_of(word));
-    if (!code)
-        code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_text_of(folded));
-    return code ? code : find_status(word);
-}
-
-static mishap *not_found(mishap_call *call, const char *word, const char *folded)
-{
+    char name[256] = "";
     size_t count = 0;
     for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
         count += catalog->count;
@@ -72,7 +35,8 @@ static mishap *not_found(mishap_call *call, const char *word, const char *folded
         for (size_t i = 0; i < catalog->count; i++)
             names[count++] = catalog->codes[i].name.data;
     names[count] = NULL;
-    const char *nearest = mishap_cli_nearest(folded, names);
+    mishap_code_unspell(mishap_text_of(word), name, sizeof name);
+    const char *nearest = mishap_cli_nearest(name, names);
     mishap *m = mishap_tell(mishap_raise(NOT_FOUND, "There is no such code in the catalog."),
                             "code", word);
     return mishap_suggest(m, nearest ? mishap_call_print(call, "Did you mean %s?", nearest)
@@ -105,14 +69,12 @@ static void put_dialects(mishap_buffer *json, const mishap_code *code)
 static mishap *run(mishap_call *call)
 {
     const char *word = mishap_string(call, "code");
-    char folded[256];
-    fold(word, folded, sizeof folded);
-    const mishap_code *code = find_code(word, folded);
+    const mishap_code *code = mishap_code_meant(mishap_text_of(word));
     if (!code)
-        return not_found(call, word, folded);
+        return not_found(call, word);
     mishap_buffer json = { 0 };
     mishap_json_open(&json, '{');
-    tool_put_code(&json, code);
+    mishap_code_put(&json, code);
     put_dialects(&json, code);
     mishap_json_close(&json, '}');
     return tool_answer(call, &json);

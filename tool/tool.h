@@ -59,7 +59,4 @@ mishap *tool_retell(mishap_call *call, const mishap_dialect *from, const mishap_
 /* Answer with the JSON in a buffer, also if the command fails beside it, and release the buffer. */
 mishap *tool_answer(mishap_call *call, mishap_buffer *json);
 
-/* What the catalog says of a code: the members of an object that is open. */
-void tool_put_code(mishap_buffer *json, const mishap_code *code);
-
 #endif

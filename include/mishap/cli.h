@@ -3,8 +3,8 @@
  *
  *     int main(int argc, char **argv)
  *     {
- *         return mishap_main(argc, argv, &(mishap_app){ .name = "directory", .operations =
- * operations });
+ *         return mishap_cli_main(argc, argv,
+ *                                &(mishap_app){ .name = "directory", .operations = operations });
  *     }
  *
  * `directory users create --name Ada` then runs the operation users.create. On a terminal a person
@@ -20,6 +20,6 @@
  * Run the command that argv names and return the exit code. A declaration that is broken ends here,
  * with a sentence on stderr and exit 70, whatever the command.
  */
-int mishap_main(int argc, char **argv, const mishap_app *app);
+int mishap_cli_main(int argc, char **argv, const mishap_app *app);
 
 #endif

@@ -96,6 +96,25 @@ mishap *mishap_answer(mishap_call *call,
     mishap_answer_member_value((call), mishap_text_of(key), MISHAP_VALUE(value))
 mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value);
 
+/*
+ * The same by the words of HTTP. On any other boundary they answer just as well: only HTTP tells
+ * 201 from 200. `location` is the path of what was created, and may be NULL.
+ */
+mishap *mishap_ok(mishap_call *call, const char *json);
+mishap *mishap_created(mishap_call *call, const char *json, const char *location);
+mishap *mishap_no_content(mishap_call *call);
+
+/* Failures by the words of HTTP: to be returned. A status names its code (402: PAYMENT_REQUIRED),
+ * which the operation declares like any other. */
+#define mishap_bad_request(...) mishap_raise(BAD_REQUEST, __VA_ARGS__)
+#define mishap_not_found(...)   mishap_raise(NOT_FOUND, __VA_ARGS__)
+#define mishap_error_response(status, ...)                                                         \
+    mishap_raise_at(mishap_code_of_status(status), MISHAP_HERE, __VA_ARGS__)
+
+/* The code that stands for an HTTP status: the one that is named like it, else the first of its
+ * class (418: BAD_REQUEST); what is no status of an error is INTERNAL_ERROR. */
+const mishap_code *mishap_code_of_status(int http_status);
+
 /* A document that is the answer itself: a command prints it as it is, without its envelope. */
 mishap *mishap_answer_document(mishap_call *call, mishap_text document);
 
@@ -108,8 +127,31 @@ __attribute__((format(printf, 2, 3))) void mishap_warn(mishap_call *call, const 
 /* The milliseconds that are left; -1 if there is no limit. */
 int64_t mishap_call_time_left(const mishap_call *call);
 
-/* What the program keeps for its operations: mishap_app.state. */
+/* What the operation's service opened; for an operation without a service mishap_app.state. */
 void *mishap_state(const mishap_call *call);
+
+/* Who calls: the name that an API key stands for; NULL if nobody had to say. */
+const char *mishap_caller(const mishap_call *call);
+
+/* -- services ---------------------------------------------------------------------------------- */
+
+/* How a program was started, for the services that it opens. */
+typedef struct mishap_setup {
+    const char *data;  /* the folder for what must last */
+    const char *store; /* where the store is, as an address; NULL: in the data folder */
+} mishap_setup;
+
+/*
+ * Operations that share something which must be opened first, such as a store. It is opened once in
+ * a process, before the first call of one of its operations, and closed at the end. From then on
+ * any thread may use the state.
+ */
+typedef struct mishap_service {
+    const char *name; /* "todo" */
+    const char *summary;
+    mishap *(*open)(const mishap_setup *setup, void **state);
+    void (*close)(void *state);
+} mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
 
@@ -139,6 +181,15 @@ typedef struct mishap_operation {
     const char *description;        /* some paragraphs for the manual; may be NULL */
     const mishap_example *examples; /* the list ends with { 0 } */
     const char *group;              /* a heading for lists of commands; may be NULL */
+
+    const mishap_service *service; /* whose state it works on; may be NULL */
+    const mishap_param *answers;   /* the members of the object it answers with; NULL: not said */
+    int status;    /* of HTTP, when it works: 200, 201, 202 or 204; 0: 200 */
+    bool quick;    /* it takes microseconds and waits for nothing: a server need not hand it to a
+                      thread */
+    bool chaos;    /* it fails on purpose, for drills: a server has it only if it is told so */
+    bool resident; /* it stays until it is told to end, minds signals and time itself, and owns
+                      standard output: not contained, no timeout */
 } mishap_operation;
 
 /* The codes that an operation declares: up to twelve bare names. */

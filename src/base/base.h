@@ -14,6 +14,7 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/memory.h"
+#include "base/printable.h"
 #include "base/url.h"
 #include "base/utf8.h"
 

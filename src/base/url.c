@@ -1,5 +1,7 @@
 #include "base/url.h"
 
+#include "base/buffer.h"
+
 bool mishap_url_valid(mishap_text url)
 {
     size_t scheme = 0;
@@ -11,4 +13,61 @@ bool mishap_url_valid(mishap_text url)
             (scheme && strchr("+-.0123456789", url.data[scheme]))))
         scheme++;
     return scheme > 0 && scheme + 1 < url.length && url.data[scheme] == ':';
+}
+
+/* -- escapes ----------------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    c |= 32;
+    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+int mishap_url_escape(const char *at, const char *end)
+{
+    if (end - at < 3 || *at != '%')
+        return -1;
+    int high = hex_digit(at[1]), low = hex_digit(at[2]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+bool mishap_url_unescape(mishap_buffer *buffer, mishap_text text, bool form)
+{
+    size_t before = buffer->length;
+    if (text.length == 0 || !mishap_buffer_reserve(buffer, text.length))
+        return true; /* a buffer that failed says so itself */
+    const char *at = text.data, *end = at + text.length;
+    char *to = buffer->data + before;
+    while (at < end) {
+        if (*at == '%') {
+            int byte = mishap_url_escape(at, end);
+            if (byte < 0)
+                return false;
+            *to++ = (char)byte;
+            at += 3;
+        } else {
+            *to++ = *at == '+' && form ? ' ' : *at;
+            at++;
+        }
+    }
+    buffer->length = (size_t)(to - buffer->data);
+    return true;
+}
+
+bool mishap_url_spells(mishap_text text, mishap_text plain)
+{
+    if (text.length == 0)
+        return plain.length == 0;
+    const char *at = text.data, *end = at + text.length;
+    for (size_t i = 0; i < plain.length; i++) {
+        if (at == end)
+            return false;
+        int byte = *at == '%' ? mishap_url_escape(at, end) : (unsigned char)*at;
+        if (byte != (unsigned char)plain.data[i])
+            return false;
+        at += *at == '%' ? 3 : 1;
+    }
+    return at == end;
 }

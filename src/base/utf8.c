@@ -128,3 +128,24 @@ size_t mishap_utf8_count(mishap_text text)
         count += ((unsigned char)text.data[i] & 0xC0) != 0x80;
     return count;
 }
+
+bool mishap_blank(mishap_text text)
+{
+    for (size_t i = 0; i < text.length; i++) {
+        char c = text.data[i];
+        if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
+            return false;
+    }
+    return true;
+}
+
+bool mishap_lower_snake(mishap_text text)
+{
+    static const bool allowed[256] = { ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true };
+    if (text.length == 0 || !(text.data[0] >= 'a' && text.data[0] <= 'z'))
+        return false;
+    for (size_t i = 1; i < text.length; i++)
+        if (!allowed[(unsigned char)text.data[i]])
+            return false;
+    return true;
+}

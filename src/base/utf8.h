@@ -1,5 +1,5 @@
 /*
- * UTF-8: is it, where does it break, and how to make it so.
+ * UTF-8: is it, where does it break, and how to make it so. And what a text looks like.
  *
  * Valid means RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
  */
@@ -22,5 +22,11 @@ size_t mishap_utf8_cut(mishap_text text, size_t limit);
 
 /* How many characters a valid text has. */
 size_t mishap_utf8_count(mishap_text text);
+
+/* White space only, or nothing. */
+bool mishap_blank(mishap_text text);
+
+/* A small letter, then small letters, digits and _. */
+bool mishap_lower_snake(mishap_text text);
 
 #endif

@@ -56,26 +56,13 @@ void mishap_read_others(mishap *m, yyjson_val *object, const mishap_known *known
 void mishap_read_carried(mishap *m, yyjson_val *object, unsigned with)
 {
     static const mishap_known known[] = {
-        { MISHAP_TEXT("code"), mishap_is_code },
-        { MISHAP_TEXT("category"), mishap_is_category },
-        { MISHAP_TEXT("retryable"), yyjson_is_bool },
-        { MISHAP_TEXT("retry_after_ms"), yyjson_is_int },
-        { MISHAP_TEXT("cause"), yyjson_is_str },
-        { MISHAP_TEXT("suggestion"), yyjson_is_str },
-        { MISHAP_TEXT("docs_url"), yyjson_is_str },
-        { MISHAP_TEXT("incident"), yyjson_is_str },
+        MISHAP_KNOWN_CANONICAL,
         { MISHAP_TEXT("fields"), mishap_is_fields },
         { MISHAP_TEXT("message"), yyjson_is_str },
     };
     bool message = with & MISHAP_WITH_MESSAGE;
     yyjson_val *fields = yyjson_obj_get(object, "fields");
-    mishap_read_category(m, yyjson_obj_get(object, "category"));
-    mishap_read_retry(m, yyjson_obj_get(object, "retryable"),
-                      yyjson_obj_get(object, "retry_after_ms"));
-    mishap_read_part(m, MISHAP_PART_CAUSE, object, "cause");
-    mishap_read_part(m, MISHAP_PART_SUGGESTION, object, "suggestion");
-    mishap_read_part(m, MISHAP_PART_DOCS_URL, object, "docs_url");
-    mishap_read_part(m, MISHAP_PART_INCIDENT, object, "incident");
+    mishap_read_kind(m, object);
     if (mishap_is_fields(fields))
         mishap_read_fields(m, fields);
     mishap_read_others(m, object, known, MISHAP_KNOWN_COUNT(known) - !message);

@@ -21,6 +21,22 @@ bool mishap_is_code(yyjson_val *value);
 bool mishap_is_category(yyjson_val *value);
 bool mishap_is_fields(yyjson_val *value);
 
+/* Members of the canonical form: those that say of what kind the failure is, and with code, address
+ * and incident. */
+/* clang-format off */
+#define MISHAP_KNOWN_KIND                                                                          \
+    { MISHAP_TEXT("category"), mishap_is_category },                                               \
+    { MISHAP_TEXT("retryable"), yyjson_is_bool },                                                  \
+    { MISHAP_TEXT("retry_after_ms"), yyjson_is_int },                                              \
+    { MISHAP_TEXT("cause"), yyjson_is_str },                                                       \
+    { MISHAP_TEXT("suggestion"), yyjson_is_str }
+#define MISHAP_KNOWN_CANONICAL                                                                     \
+    { MISHAP_TEXT("code"), mishap_is_code },                                                       \
+    MISHAP_KNOWN_KIND,                                                                             \
+    { MISHAP_TEXT("docs_url"), yyjson_is_str },                                                    \
+    { MISHAP_TEXT("incident"), yyjson_is_str }
+/* clang-format on */
+
 /*
  * Tell `context`, and every member that is not known. `context` must not be in the list: its
  * members are told one by one only if there is nothing else to tell, so that no name can stand

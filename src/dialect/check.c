@@ -20,25 +20,28 @@ const mishap_rule *mishap_rules(void)
     return rules;
 }
 
+enum { LONGEST_SENTENCE = 511 };
+
 /* A document is quoted in findings, and may be anything: what is not UTF-8 in it becomes U+FFFD. */
 __attribute__((format(printf, 4, 0))) static void report(mishap_check *check, mishap_rule_id rule,
                                                          mishap_text place, const char *format,
                                                          va_list arguments)
 {
-    char sentence[512], storage[2048];
+    /* One byte more than is kept, which shows whether a character would be cut. */
+    char sentence[LONGEST_SENTENCE + 2], storage[2048];
     int printed = vsnprintf(sentence, sizeof sentence, format, arguments);
-    size_t length = printed < 0 ? 0 : (size_t)printed;
+    mishap_text text = { sentence, printed < 0 ? 0 : (size_t)printed };
     mishap_arena scratch;
-    if (length >= sizeof sentence)
-        length = mishap_utf8_cut((mishap_text){ sentence, sizeof sentence }, sizeof sentence - 1);
+    if (text.length >= sizeof sentence)
+        text.length = sizeof sentence - 1;
+    text.length = mishap_utf8_cut(text, LONGEST_SENTENCE);
     mishap_arena_init(&scratch, storage, sizeof storage);
-    check->found(check->state,
-                 &(mishap_finding){
-                     .rule = rules[rule].name,
-                     .severity = rules[rule].severity,
-                     .place = mishap_utf8_clean(&scratch, place),
-                     .sentence = mishap_utf8_clean(&scratch, (mishap_text){ sentence, length }),
-                 });
+    check->found(check->state, &(mishap_finding){
+                                   .rule = rules[rule].name,
+                                   .severity = rules[rule].severity,
+                                   .place = mishap_utf8_clean(&scratch, place),
+                                   .sentence = mishap_utf8_clean(&scratch, text),
+                               });
     mishap_arena_release(&scratch);
 }
 
@@ -195,24 +198,15 @@ void mishap_check_items(mishap_check *check, yyjson_val *array,
 
 /* -- shared checks ----------------------------------------------------------------------------- */
 
-static bool blank(mishap_text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (text.data[i] != ' ' && text.data[i] != '\t' && text.data[i] != '\n' &&
-            text.data[i] != '\r')
-            return false;
-    return true;
-}
-
 void mishap_check_not_empty(mishap_check *check, yyjson_val *value)
 {
-    if (yyjson_is_str(value) && blank(mishap_json_text(value)))
+    if (yyjson_is_str(value) && mishap_blank(mishap_json_text(value)))
         mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "This text must not be empty.");
 }
 
 void mishap_check_message(mishap_check *check, yyjson_val *value)
 {
-    if (blank(mishap_json_text(value)))
+    if (mishap_blank(mishap_json_text(value)))
         mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "The message must say something.");
 }
 
@@ -222,7 +216,7 @@ void mishap_check_sentence(mishap_check *check, yyjson_val *value)
 {
     mishap_text text = mishap_json_text(value);
     mishap_check_message(check, value);
-    if (blank(text))
+    if (mishap_blank(text))
         return;
     char first = text.data[0], last = text.data[text.length - 1];
     if ((first >= 'a' && first <= 'z') || !strchr(".!?)`\"'", last))
@@ -242,21 +236,10 @@ void mishap_check_code_name(mishap_check *check, yyjson_val *value)
                          (int)name.length, name.data);
 }
 
-static bool lower_snake(mishap_text name)
-{
-    if (name.length == 0 || !(name.data[0] >= 'a' && name.data[0] <= 'z'))
-        return false;
-    static const bool allowed[256] = { ['a' ... 'z'] = true, ['0' ... '9'] = true, ['_'] = true };
-    for (size_t i = 1; i < name.length; i++)
-        if (!allowed[(unsigned char)name.data[i]])
-            return false;
-    return true;
-}
-
 bool mishap_check_snake_name(mishap_check *check, yyjson_val *value)
 {
     mishap_text name = mishap_json_text(value);
-    if (lower_snake(name))
+    if (mishap_lower_snake(name))
         return true;
     mishap_check_say(check, MISHAP_RULE_CODE_SPELLING, "`%.*s` is not spelled in lower_snake.",
                      (int)name.length, name.data);
@@ -302,7 +285,7 @@ void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *ret
 static void check_field_error_name(mishap_check *check, yyjson_val *value)
 {
     mishap_text name = mishap_json_text(value);
-    if (!lower_snake(name))
+    if (!mishap_lower_snake(name))
         mishap_check_say(check, MISHAP_RULE_FIELD_ERROR_NAME,
                          "`%.*s` is not spelled in lower_snake.", (int)name.length, name.data);
 }
@@ -370,7 +353,7 @@ static void check_field(mishap_check *check, yyjson_val *field)
     if (yyjson_is_num(min) && yyjson_is_num(max) && yyjson_get_num(min) > yyjson_get_num(max))
         mishap_check_say(check, MISHAP_RULE_FIELD_BOUNDS, "`min` is greater than `max`.");
     mishap_text name = mishap_json_text(error);
-    if (lower_snake(name))
+    if (mishap_lower_snake(name))
         check_known_error(check, name, expected != NULL, min || max);
 }
 

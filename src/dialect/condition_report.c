@@ -93,14 +93,6 @@ static void put_unescaped(mishap_buffer *b, mishap_text text)
 
 /* -- rendering --------------------------------------------------------------------------------- */
 
-static bool blank(mishap_text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (!strchr(" \n\r\t", text.data[i]))
-            return false;
-    return true;
-}
-
 /* Text up to a limit, on a character boundary, with a mark where it was cut; mark and all it keeps
  * to the limit. */
 static void put_limited(mishap_buffer *b, mishap_text text, size_t limit, mishap_text mark)
@@ -131,7 +123,7 @@ static void put_frame(mishap_buffer *b, mishap_text text)
     size_t shown = text.length <= FRAME_LIMIT ? text.length : FRAME_LIMIT - frame_cut_mark.length;
     bool form = memchr(text.data, '(', shown) != NULL;
     size_t limit = form ? FRAME_LIMIT : FRAME_LIMIT - 2;
-    if (blank(text)) {
+    if (mishap_blank(text)) {
         MISHAP_PUT(b, "(...)");
         return;
     }
@@ -178,7 +170,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     MISHAP_PUT(b, "[ERROR] ");
     put_type(b, told);
     MISHAP_PUT(b, "\n");
-    put_limited(b, blank(told->message) ? told->code->message : told->message, MESSAGE_LIMIT,
+    put_limited(b, mishap_blank(told->message) ? told->code->message : told->message, MESSAGE_LIMIT,
                 cut_mark);
     MISHAP_PUT(b, "\n\n[Backtrace]\n");
     put_backtrace(b, told);
@@ -288,7 +280,7 @@ static void read_frames(mishap *m, mishap_text backtrace, mishap_buffer *scratch
     size_t number;
     while (next_line(&backtrace, &line)) {
         /* The placeholder is one only where nothing follows. */
-        if (blank(line) || (mishap_text_equal(line, no_frames) && blank(backtrace)))
+        if (mishap_blank(line) || (mishap_text_equal(line, no_frames) && mishap_blank(backtrace)))
             continue;
         mishap_buffer_reset(scratch);
         put_unescaped(scratch, split_frame(line, &number, &form) ? form : line);
@@ -410,7 +402,7 @@ static void check_type(mishap_check *c, mishap_text document, const struct secti
 
 static void check_message(mishap_check *c, mishap_text document, const struct sections *found)
 {
-    if (blank(found->message))
+    if (mishap_blank(found->message))
         SAY(c, document, found->at[ERROR], MISHAP_RULE_MESSAGE_MISSING,
             "There is no message below the type.");
     /* Escapes do not count; there are few of them, and each is one byte. */
@@ -435,7 +427,7 @@ static void check_frames(mishap_check *c, mishap_text document, const struct sec
     size_t at = line_number(document, rest.data) - 1;
     while (next_line(&rest, &line)) {
         at++;
-        if (blank(line))
+        if (mishap_blank(line))
             continue;
         if (mishap_text_equal(line, more_frames)) {
             ended = true;

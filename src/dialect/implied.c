@@ -48,14 +48,6 @@ bool mishap_field_error_upper(mishap_text error, char *name, size_t size)
     return mishap_code_name_valid((mishap_text){ name, error.length });
 }
 
-static bool blank(mishap_text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (!strchr(" \t\r\n", text.data[i]))
-            return false;
-    return true;
-}
-
 /* True if the description is what we would write for such a field without bounds. */
 static bool says_no_more(mishap_text description, mishap_text field, mishap_text error)
 {
@@ -68,21 +60,11 @@ static bool says_no_more(mishap_text description, mishap_text field, mishap_text
     return same;
 }
 
-static bool lower_snake(mishap_text name)
-{
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.data[i];
-        if (!((c >= 'a' && c <= 'z') || (i && ((c >= '0' && c <= '9') || c == '_'))))
-            return false;
-    }
-    return name.length > 0;
-}
-
 /* The name of a field error in lower_snake, from any spelling. */
 static mishap_text field_error(const mishap_told_field *told, char *name, size_t size)
 {
     mishap_text own = mishap_json_text(told->error);
-    if (yyjson_is_str(told->error) && lower_snake(own))
+    if (yyjson_is_str(told->error) && mishap_lower_snake(own))
         return own;
     if (!yyjson_is_str(told->name) ||
         !mishap_code_unspell(mishap_json_text(told->name), name, size))
@@ -98,10 +80,11 @@ void mishap_read_told_field(mishap *m, const mishap_told_field *told)
     mishap_text error = field_error(told, name, sizeof name);
     mishap_text description = mishap_json_text(told->description);
     /* What is wrong with no field in particular is wrong with the whole. */
-    mishap_text field = blank(told->field) ? (mishap_text)MISHAP_TEXT("document") : told->field;
+    mishap_text field = mishap_blank(told->field) ? (mishap_text)MISHAP_TEXT("document")
+                                                  : told->field;
     yyjson_val *expected = told->expected;
     bool bounds = expected || told->actual || told->min || told->max;
-    if (!bounds && yyjson_is_str(told->description) && !blank(description) &&
+    if (!bounds && yyjson_is_str(told->description) && !mishap_blank(description) &&
         !says_no_more(description, field, error))
         expected = told->description;
     mishap_read_field(m, field, error, expected, told->actual, told->min, told->max);

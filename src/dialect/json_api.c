@@ -123,19 +123,8 @@ static void put_meta(mishap_buffer *b, const mishap_public *told)
     size_t start = b->length;
     MISHAP_JSON_KEY(b, "meta");
     mishap_json_open(b, '{');
-    if (told->category != mishap_implied(told->code)->category) {
-        MISHAP_JSON_KEY(b, "category");
-        mishap_json_string(b, mishap_text_of(mishap_category_name(told->category)));
-    }
-    if (mishap_retry_not_implied(told)) {
-        MISHAP_JSON_KEY(b, "retryable");
-        mishap_json_bool(b, told->retryable);
-    }
-    if (told->retry_after_ms >= 0) {
-        MISHAP_JSON_KEY(b, "retry_after_ms");
-        mishap_json_int(b, told->retry_after_ms);
-    }
-    MISHAP_JSON_TEXT_MEMBER(b, "cause", told->cause);
+    mishap_put_kind(b, told, told->category != mishap_implied(told->code)->category,
+                    mishap_retry_not_implied(told));
     MISHAP_JSON_TEXT_MEMBER(b, "suggestion", told->suggestion);
     if (told->context) {
         MISHAP_JSON_KEY(b, "context");
@@ -291,11 +280,7 @@ static bool only_fields(yyjson_val *errors)
 static void read_meta(mishap *m, yyjson_val *meta)
 {
     static const mishap_known known[] = {
-        { MISHAP_TEXT("category"), mishap_is_category },
-        { MISHAP_TEXT("retryable"), yyjson_is_bool },
-        { MISHAP_TEXT("retry_after_ms"), yyjson_is_int },
-        { MISHAP_TEXT("cause"), yyjson_is_str },
-        { MISHAP_TEXT("suggestion"), yyjson_is_str },
+        MISHAP_KNOWN_KIND,
     };
     yyjson_val *retryable = yyjson_obj_get(meta, "retryable");
     yyjson_val *advice = yyjson_obj_get(meta, "retry_after_ms");
@@ -308,14 +293,6 @@ static void read_meta(mishap *m, yyjson_val *meta)
     mishap_read_others(m, meta, known, MISHAP_KNOWN_COUNT(known));
 }
 
-static bool blank(mishap_text text)
-{
-    for (size_t i = 0; i < text.length; i++)
-        if (!strchr(" \t\r\n", text.data[i]))
-            return false;
-    return true;
-}
-
 /* The mishap itself, from the first error. */
 static mishap *read_mishap(yyjson_val *error)
 {
@@ -325,7 +302,7 @@ static mishap *read_mishap(yyjson_val *error)
     const mishap_code *row = mishap_implied_by_status(status);
     mishap_text name = mishap_json_text(code);
     mishap *m = mishap_restore(MISHAP_SPELLING_NAME, name, row->category, status, row);
-    if (!yyjson_is_str(detail) || blank(mishap_json_text(detail)))
+    if (!yyjson_is_str(detail) || mishap_blank(mishap_json_text(detail)))
         detail = yyjson_obj_get(error, "title");
     if (yyjson_is_str(detail))
         mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(detail));

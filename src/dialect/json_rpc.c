@@ -8,6 +8,7 @@
  * A document may also be the response around the error: {"jsonrpc":"2.0","id":1,"error":{…}}.
  */
 #include "dialect/carried.h"
+#include "mishap/code.h"
 
 static void render(const mishap_public *told, mishap_buffer *b)
 {
@@ -62,10 +63,7 @@ static const mishap_code *code_of_number(int64_t number)
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].number == number)
             return meanings[i].code;
-    int status = status_of_number(number);
-    const mishap_code *code = mishap_catalog_for_status(status);
-    if (!code)
-        code = mishap_catalog_for_status(status / 100 * 100);
+    const mishap_code *code = mishap_code_by_status(status_of_number(number));
     return code ? code : MISHAP_CODE_GENERAL_ERROR;
 }
 

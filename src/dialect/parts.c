@@ -56,6 +56,23 @@ static void put_subject(mishap_buffer *b, const mishap_public *told)
     mishap_json_close(b, ']');
 }
 
+void mishap_put_kind(mishap_buffer *b, const mishap_public *told, bool category, bool retryable)
+{
+    if (category) {
+        MISHAP_JSON_KEY(b, "category");
+        mishap_json_string(b, mishap_text_of(mishap_category_name(told->category)));
+    }
+    if (retryable) {
+        MISHAP_JSON_KEY(b, "retryable");
+        mishap_json_bool(b, told->retryable);
+    }
+    if (told->retry_after_ms >= 0) {
+        MISHAP_JSON_KEY(b, "retry_after_ms");
+        mishap_json_int(b, told->retry_after_ms);
+    }
+    MISHAP_JSON_TEXT_MEMBER(b, "cause", told->cause);
+}
+
 void mishap_put_canonical(mishap_buffer *b, const mishap_public *told, unsigned with)
 {
     MISHAP_JSON_KEY(b, "code");
@@ -64,15 +81,7 @@ void mishap_put_canonical(mishap_buffer *b, const mishap_public *told, unsigned 
         MISHAP_JSON_KEY(b, "message");
         mishap_json_string(b, mishap_public_message(told));
     }
-    MISHAP_JSON_KEY(b, "category");
-    mishap_json_string(b, mishap_text_of(mishap_category_name(told->category)));
-    MISHAP_JSON_KEY(b, "retryable");
-    mishap_json_bool(b, told->retryable);
-    if (told->retry_after_ms >= 0) {
-        MISHAP_JSON_KEY(b, "retry_after_ms");
-        mishap_json_int(b, told->retry_after_ms);
-    }
-    MISHAP_JSON_TEXT_MEMBER(b, "cause", told->cause);
+    mishap_put_kind(b, told, true, true);
     MISHAP_JSON_TEXT_MEMBER(b, "suggestion", mishap_public_suggestion(told));
     MISHAP_JSON_TEXT_MEMBER(b, "docs_url", mishap_public_docs_url(told));
     if (told->context) {
@@ -344,6 +353,17 @@ void mishap_read_retry(mishap *m, yyjson_val *retryable, yyjson_val *retry_after
         mishap_retryable(m, yyjson_get_bool(retryable));
 }
 
+void mishap_read_kind(mishap *m, yyjson_val *object)
+{
+    mishap_read_category(m, yyjson_obj_get(object, "category"));
+    mishap_read_retry(m, yyjson_obj_get(object, "retryable"),
+                      yyjson_obj_get(object, "retry_after_ms"));
+    mishap_read_part(m, MISHAP_PART_CAUSE, object, "cause");
+    mishap_read_part(m, MISHAP_PART_SUGGESTION, object, "suggestion");
+    mishap_read_part(m, MISHAP_PART_DOCS_URL, object, "docs_url");
+    mishap_read_part(m, MISHAP_PART_INCIDENT, object, "incident");
+}
+
 static void read_subject(mishap *m, yyjson_val *object)
 {
     size_t index, count;
@@ -358,13 +378,7 @@ static void read_subject(mishap *m, yyjson_val *object)
 
 void mishap_read_canonical(mishap *m, yyjson_val *object, unsigned with)
 {
-    mishap_read_category(m, yyjson_obj_get(object, "category"));
-    mishap_read_retry(m, yyjson_obj_get(object, "retryable"),
-                      yyjson_obj_get(object, "retry_after_ms"));
-    mishap_read_part(m, MISHAP_PART_CAUSE, object, "cause");
-    mishap_read_part(m, MISHAP_PART_SUGGESTION, object, "suggestion");
-    mishap_read_part(m, MISHAP_PART_DOCS_URL, object, "docs_url");
-    mishap_read_part(m, MISHAP_PART_INCIDENT, object, "incident");
+    mishap_read_kind(m, object);
     mishap_read_context(m, yyjson_obj_get(object, "context"));
     mishap_read_fields(m, yyjson_obj_get(object, "fields"));
     if (with & MISHAP_WITH_SUBJECT)

@@ -18,6 +18,11 @@ void mishap_put_context_members(mishap_buffer *buffer, const mishap_public *told
 /* The context as an object. */
 void mishap_put_context(mishap_buffer *buffer, const mishap_public *told);
 
+/* Of what kind it is, as members of the object that is open: category and retryable if they are to
+ * be said, retry_after_ms and cause where there are any. */
+void mishap_put_kind(mishap_buffer *buffer, const mishap_public *told, bool category,
+                     bool retryable);
+
 /* Which members of the canonical form to write. */
 enum {
     MISHAP_WITH_MESSAGE = 1,
@@ -53,6 +58,10 @@ void mishap_read_part(mishap *m, mishap_part part, yyjson_val *object, const cha
  * left alone. */
 void mishap_read_category(mishap *m, yyjson_val *value);
 void mishap_read_retry(mishap *m, yyjson_val *retryable, yyjson_val *retry_after_ms);
+
+/* Of what kind it is, from the members of the canonical form: those two, cause, suggestion,
+ * docs_url and incident. */
+void mishap_read_kind(mishap *m, yyjson_val *object);
 
 /* All members of the canonical form but code and message. */
 void mishap_read_canonical(mishap *m, yyjson_val *object, unsigned with);

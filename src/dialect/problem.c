@@ -10,6 +10,7 @@
  * on the way.
  */
 #include "dialect/carried.h"
+#include "mishap/code.h"
 
 static const mishap_text blank_type = MISHAP_TEXT("about:blank");
 static const mishap_text uuid_scheme = MISHAP_TEXT("urn:uuid:");
@@ -97,15 +98,7 @@ static void put_extensions(mishap_buffer *b, const mishap_public *told)
 {
     MISHAP_JSON_KEY(b, "code");
     mishap_json_string(b, told->code->name);
-    MISHAP_JSON_KEY(b, "category");
-    mishap_json_string(b, mishap_text_of(mishap_category_name(told->category)));
-    MISHAP_JSON_KEY(b, "retryable");
-    mishap_json_bool(b, told->retryable);
-    if (told->retry_after_ms >= 0) {
-        MISHAP_JSON_KEY(b, "retry_after_ms");
-        mishap_json_int(b, told->retry_after_ms);
-    }
-    MISHAP_JSON_TEXT_MEMBER(b, "cause", told->cause);
+    mishap_put_kind(b, told, true, true);
     MISHAP_JSON_TEXT_MEMBER(b, "suggestion", told->suggestion);
     if (!names_type(told->docs_url))
         MISHAP_JSON_TEXT_MEMBER(b, "docs_url", told->docs_url);
@@ -154,15 +147,6 @@ static int status_of(yyjson_val *value)
     return status >= 400 && status <= 599 ? (int)status : 0;
 }
 
-/* What a status says by itself; one that nobody knows is to be taken as the first of its class. */
-static const mishap_code *code_of_status(int status)
-{
-    const mishap_code *code = mishap_catalog_for_status(status);
-    if (!code)
-        code = mishap_catalog_for_status(status / 100 * 100);
-    return code ? code : MISHAP_CODE_GENERAL_ERROR;
-}
-
 /*
  * A reference into the text of an RFC, as ASP.NET gives it for a type, says no more than the status
  * does: https://tools.ietf.org/html/rfc9110#section-15.5.1
@@ -184,7 +168,9 @@ static mishap *restore(yyjson_val *root)
 {
     yyjson_val *code = yyjson_obj_get(root, "code"), *type = yyjson_obj_get(root, "type");
     int status = status_of(yyjson_obj_get(root, "status"));
-    const mishap_code *otherwise = code_of_status(status);
+    const mishap_code *otherwise = mishap_code_by_status(status);
+    if (!otherwise)
+        otherwise = MISHAP_CODE_GENERAL_ERROR;
     mishap_category category = otherwise->category;
     mishap_text name = mishap_json_text(code);
     mishap_category_find(mishap_json_text(yyjson_obj_get(root, "category")), &category);
@@ -220,15 +206,8 @@ static const mishap_known known[] = {
     { MISHAP_TEXT("status"), is_anything },
     { MISHAP_TEXT("detail"), is_anything },
     { MISHAP_TEXT("instance"), is_instance },
-    { MISHAP_TEXT("code"), mishap_is_code },
-    { MISHAP_TEXT("category"), mishap_is_category },
-    { MISHAP_TEXT("retryable"), yyjson_is_bool },
-    { MISHAP_TEXT("retry_after_ms"), yyjson_is_int },
-    { MISHAP_TEXT("cause"), yyjson_is_str },
-    { MISHAP_TEXT("suggestion"), yyjson_is_str },
-    { MISHAP_TEXT("docs_url"), yyjson_is_str },
     { MISHAP_TEXT("errors"), mishap_is_fields },
-    { MISHAP_TEXT("incident"), yyjson_is_str },
+    MISHAP_KNOWN_CANONICAL,
 };
 
 static mishap *read(const mishap_source *source, mishap **out)
@@ -244,12 +223,7 @@ static mishap *read(const mishap_source *source, mishap **out)
                              "There is neither a `detail` nor a `title` that is a string.");
     mishap *m = restore(root);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
-    mishap_read_category(m, yyjson_obj_get(root, "category"));
-    mishap_read_retry(m, yyjson_obj_get(root, "retryable"), yyjson_obj_get(root, "retry_after_ms"));
-    mishap_read_part(m, MISHAP_PART_CAUSE, root, "cause");
-    mishap_read_part(m, MISHAP_PART_SUGGESTION, root, "suggestion");
-    mishap_read_part(m, MISHAP_PART_DOCS_URL, root, "docs_url");
-    mishap_read_part(m, MISHAP_PART_INCIDENT, root, "incident");
+    mishap_read_kind(m, root);
     if (names_type(type))
         mishap_restore_part(m, MISHAP_PART_DOCS_URL, type);
     if (instance.length)

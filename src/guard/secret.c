@@ -9,8 +9,13 @@ const mishap_text mishap_guard_redacted = MISHAP_TEXT("[redacted]");
 /* Compared with the letters of the name alone, in lower case: `API-Key`, `api_key` and `apiKey` are
  * one. */
 static const char *const endings[] = {
-    "password",   "passwd",    "passphrase",    "secret",     "token",       "apikey",
-    "privatekey", "accesskey", "authorization", "credential", "credentials", "cookie",
+    "password",   "passwd",    "passphrase", "secret", "token",         "apikey",
+    "privatekey", "accesskey", "credential", "cookie", "authorization",
+};
+
+/* Several tokens are mostly a number of them (max_tokens), unless one of these stands before. */
+static const char *const kinds_of_token[] = {
+    "access", "api", "auth", "bearer", "csrf", "jwt", "refresh", "secret", "session", "xsrf",
 };
 
 /* The last two letters of every ending: most names are done after one look at theirs. */
@@ -28,8 +33,8 @@ static bool may_be_secret(mishap_text name)
         return before == 'a';
     case 'n':
         return before == 'e' || before == 'o';
-    case 's':
-        return before == 'l';
+    case 's': /* of more than one */
+        return strchr("ldetny", before);
     case 't':
     case 'y':
         return before == 'e';
@@ -37,6 +42,31 @@ static bool may_be_secret(mishap_text name)
         return !((name.data[name.length - 1] | 32) >= 'a' &&
                  (name.data[name.length - 1] | 32) <= 'z');
     }
+}
+
+static bool ends_in(mishap_text letters, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        size_t size = strlen(words[i]);
+        if (size <= letters.length &&
+            memcmp(letters.data + letters.length - size, words[i], size) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* api_keys, cookies, access_tokens. */
+static bool is_plural(mishap_text letters)
+{
+    static const char *const tokens[] = { "token" };
+    letters.length--;
+    if (!ends_in(letters, endings, sizeof endings / sizeof *endings))
+        return false;
+    if (!ends_in(letters, tokens, 1))
+        return true;
+    letters.length -= strlen(tokens[0]);
+    return letters.length == 0 ||
+           ends_in(letters, kinds_of_token, sizeof kinds_of_token / sizeof *kinds_of_token);
 }
 
 bool mishap_guard_secret_name(mishap_text name)
@@ -52,12 +82,9 @@ bool mishap_guard_secret_name(mishap_text name)
         if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
             letters[length++] = (char)(c | 32);
     }
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t size = strlen(endings[i]);
-        if (size <= length && memcmp(letters + length - size, endings[i], size) == 0)
-            return true;
-    }
-    return false;
+    if (length && letters[length - 1] == 's')
+        return is_plural((mishap_text){ letters, length });
+    return ends_in((mishap_text){ letters, length }, endings, sizeof endings / sizeof *endings);
 }
 
 /* What may stand in the authority of an address before the @. */

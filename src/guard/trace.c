@@ -28,7 +28,7 @@ static const struct look {
     { "C#", "at ", { ")", " in ", ":line \x01" } },
     { "Go", "goroutine \x01", { " [", "]:" } },
     { "Go", "", { ".go:\x01", " +0x" } },
-    { "Rust", "thread '", { "panicked at " } },
+    { "Rust", "thread '", { "panicked at ", ":" } },
     { "Rust", "stack backtrace:", { 0 } },
     { "Ruby", "from ", { ".rb:\x01", ":in " } },
     { "Ruby", "", { ".rb:\x01", ":in `" } },
@@ -55,9 +55,11 @@ static bool piece_at(const char *at, const char *end, const char *piece)
 static const char *find_piece(const char *at, const char *end, const char *piece)
 {
     size_t length = strlen(piece);
-    for (; (size_t)(end - at) >= length; at++)
+    while ((at = memchr(at, piece[0], (size_t)(end - at)))) { /* none starts with a digit */
         if (piece_at(at, end, piece))
             return at + length;
+        at++;
+    }
     return NULL;
 }
 
@@ -75,9 +77,7 @@ static bool line_has(const char *at, const char *end, const struct look *look)
 /* Every look has one of these characters in it; most texts have none of them. */
 static bool may_have_trace(mishap_text text)
 {
-    static const bool telling[256] = {
-        [':'] = true, ['('] = true, ['"'] = true, ['#'] = true, ['['] = true
-    };
+    static const bool telling[256] = { [':'] = true, ['('] = true, ['"'] = true, ['#'] = true };
     if (text.length < 8)
         return false;
     for (size_t i = 0; i < text.length; i++)
@@ -94,7 +94,9 @@ bool mishap_guard_suspects(mishap_text text, mishap_text name)
 
 bool mishap_guard_finds_trace(mishap_text text, const char **language)
 {
-    if (!may_have_trace(text))
+    /* Every look has a space in it, or a # that the line starts with: no address and no time do. */
+    if (!may_have_trace(text) ||
+        (!memchr(text.data, ' ', text.length) && !memchr(text.data, '#', text.length)))
         return false;
     const char *end = text.data + text.length;
     for (const char *line = text.data; line < end;) {

@@ -136,6 +136,14 @@ const mishap_code *mishap_catalog_for_status(int http_status)
     return status ? status->code : NULL;
 }
 
+const mishap_code *mishap_code_by_status(int http_status)
+{
+    const mishap_code *code = mishap_catalog_for_status(http_status);
+    if (!code && http_status >= 400 && http_status <= 599)
+        code = mishap_catalog_for_status(http_status / 100 * 100);
+    return code;
+}
+
 const char *mishap_http_phrase(int http_status)
 {
     const struct status *status = find_status(http_status);

@@ -1,4 +1,4 @@
-/* Codes that no table has: a document from elsewhere may bring any name. */
+/* Codes and statuses that no table has: a document from elsewhere may bring any. */
 #ifndef MISHAP_MISHAP_CODE_H
 #define MISHAP_MISHAP_CODE_H
 
@@ -11,6 +11,12 @@
  */
 const mishap_code *mishap_code_derive(mishap_arena *arena, mishap_text name,
                                       mishap_category category, int http_status);
+
+/*
+ * The row that stands for an HTTP status: the one that is named like it, and for a status that
+ * nobody knows that of the first of its class. NULL for what is no status of an error.
+ */
+const mishap_code *mishap_code_by_status(int http_status);
 
 /*
  * Turn any spelling into a name: `not-found`, `not_found` and `NotFound` into NOT_FOUND. Writes at

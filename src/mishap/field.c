@@ -1,18 +1,10 @@
 /* Field errors: what is wrong with one field of the input. */
+#include <math.h>
+
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/code.h"
 #include "mishap/inside.h"
-
-static bool lower_snake(mishap_text name)
-{
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.data[i];
-        if (!((c >= 'a' && c <= 'z') || (i > 0 && ((c >= '0' && c <= '9') || c == '_'))))
-            return false;
-    }
-    return name.length > 0;
-}
 
 enum { LONGEST_NAME = 100 };
 
@@ -22,7 +14,7 @@ static mishap_text keep_odd_name(mishap *m, mishap_text error)
     char name[128];
     if (error.length > LONGEST_NAME)
         error.length = LONGEST_NAME;
-    if (lower_snake(error))
+    if (mishap_lower_snake(error))
         return mishap_keep(m, error);
     if (!mishap_code_unspell(error, name, sizeof name))
         return (mishap_text)MISHAP_TEXT("invalid_value");
@@ -45,11 +37,20 @@ static mishap_text keep_error_name(mishap *m, mishap_text error)
     return keep_odd_name(m, error);
 }
 
+/* A number that JSON has a word for. */
 static bool is_number(const mishap_value *value)
 {
-    bool digits = value->kind == MISHAP_KIND_JSON && strchr("-0123456789", value->text.data[0]);
-    return digits || value->kind == MISHAP_KIND_INT || value->kind == MISHAP_KIND_UINT ||
-           value->kind == MISHAP_KIND_REAL;
+    switch (value->kind) {
+    case MISHAP_KIND_INT:
+    case MISHAP_KIND_UINT:
+        return true;
+    case MISHAP_KIND_REAL:
+        return isfinite(value->real);
+    case MISHAP_KIND_JSON:
+        return value->text.length && strchr("-0123456789", value->text.data[0]);
+    default:
+        return false;
+    }
 }
 
 /* True if one number is above the other for sure; those beyond 64 bits are not compared. */
@@ -107,8 +108,9 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     field->error = keep_error_name(m, wrong->error);
     mishap_keep_value(m, &field->expected);
     mishap_keep_value(m, &field->actual);
-    if (field->actual.kind == MISHAP_KIND_NULL &&
-        mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
+    bool null = field->actual.kind == MISHAP_KIND_NULL ||
+                (field->actual.kind == MISHAP_KIND_REAL && !is_number(&field->actual));
+    if (null && mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
         field->actual = mishap_value_none(); /* what is out of range is a number */
     keep_bounds(m, field);
     if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&

@@ -42,6 +42,16 @@ struct mishap {
  * memory. */
 mishap *mishap_make(const mishap_code *code);
 
+/* The message, once it is kept: what is said under a masked code is private, unless it was public
+ * already. */
+static inline void mishap_set_message(mishap *m, mishap_text kept)
+{
+    if (m->told.code->masked && !m->restored)
+        m->masked_message = kept;
+    else
+        m->told.message = kept;
+}
+
 /* True if nothing can be added to it: there is none, or it is the constant one. */
 static inline bool mishap_fixed(const mishap *m)
 {
@@ -63,8 +73,5 @@ static inline void mishap_keep_value(mishap *m, mishap_value *value)
     if (value->kind >= MISHAP_KIND_TEXT)
         mishap_keep_text_value(m, value);
 }
-
-/* White space only, or nothing. */
-bool mishap_blank(mishap_text text);
 
 #endif

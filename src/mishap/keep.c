@@ -88,16 +88,6 @@ void mishap_keep_text_value(mishap *m, mishap_value *value)
         *value = keep_json(m, value->text);
 }
 
-bool mishap_blank(mishap_text text)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        char c = text.data[i];
-        if (c != ' ' && c != '\t' && c != '\r' && c != '\n')
-            return false;
-    }
-    return true;
-}
-
 /* Text that says nothing is no text. */
 mishap_text mishap_keep_words(mishap *m, mishap_text text)
 {

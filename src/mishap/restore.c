@@ -49,54 +49,6 @@ mishap *mishap_restore(mishap_spelling spelling, mishap_text text, mishap_catego
     return m;
 }
 
-/* A type is one word: white space and control characters become hyphens. That comes first, since it
- * may make an address of what was none. */
-static mishap_text keep_type(mishap *m, mishap_text text)
-{
-    mishap_text type = mishap_keep_words(m, text);
-    char *letters = (char *)(uintptr_t)type.data; /* ours, just made */
-    for (size_t i = 0; i < type.length; i++)
-        if ((unsigned char)letters[i] <= ' ' || letters[i] == 127)
-            letters[i] = '-';
-    /* One that the catalog has for the code anyway is not the occurrence's own. */
-    return mishap_text_equal(type, m->told.code->condition) ? (mishap_text){ "", 0 }
-                                                            : mishap_keep_words(m, type);
-}
-
-mishap *mishap_restore_part(mishap *m, mishap_part part, mishap_text text)
-{
-    if (mishap_fixed(m))
-        return m;
-    static const mishap_text none = { "", 0 };
-    const mishap_code *code = m->told.code;
-    switch (part) {
-    case MISHAP_PART_MESSAGE:
-        return mishap_message(m, text);
-    case MISHAP_PART_CAUSE:
-        m->told.cause = mishap_keep_words(m, text);
-        break;
-    case MISHAP_PART_SUGGESTION:
-        m->told.suggestion = mishap_keep_words(m, mishap_text_equal(text, code->suggestion) ? none
-                                                                                            : text);
-        break;
-    case MISHAP_PART_DOCS_URL:
-        /* What is no address leads nowhere. */
-        m->told.docs_url = mishap_keep_words(
-            m, !mishap_url_valid(text) || mishap_text_equal(text, code->docs_url) ? none : text);
-        break;
-    case MISHAP_PART_INCIDENT:
-        m->told.incident = mishap_keep_words(m, text);
-        break;
-    case MISHAP_PART_TYPE:
-        m->told.type = keep_type(m, text);
-        break;
-    case MISHAP_PART_OUTPUT:
-        m->told.output = mishap_keep(m, text);
-        break;
-    }
-    return m;
-}
-
 /* A row that was derived says what its category says, but for the HTTP status where that was known.
  */
 static const mishap_code *derive_again(mishap *m, mishap_category category)

@@ -1,4 +1,5 @@
-/* The value: raising a mishap, adding to both of its sides, freeing it. */
+/* The value: raising a mishap, adding to both of its sides, freeing it. The texts of the public
+ * side are in part.c. */
 #include <errno.h>
 #include <stdalign.h>
 #include <stdarg.h>
@@ -8,7 +9,6 @@
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/inside.h"
-#include "mishap/restore.h"
 
 /* -- making and freeing ------------------------------------------------------------------------ */
 
@@ -84,14 +84,6 @@ void mishap_free(mishap *m)
 
 /* -- raising ----------------------------------------------------------------------------------- */
 
-static void set_message(mishap *m, mishap_text kept)
-{
-    if (m->told.code->masked && !m->restored)
-        m->masked_message = kept;
-    else
-        m->told.message = kept;
-}
-
 __attribute__((format(printf, 2, 0))) static mishap_text format_text(mishap *m, const char *format,
                                                                      va_list arguments)
 {
@@ -132,7 +124,7 @@ mishap *mishap_raise_at(const mishap_code *code, mishap_place place, const char 
         va_start(arguments, format);
         errno = error; /* a format may ask for it: %m */
         if (format)
-            set_message(m, format_text(m, format, arguments));
+            mishap_set_message(m, format_text(m, format, arguments));
         va_end(arguments);
     }
     errno = error;
@@ -190,43 +182,6 @@ mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value)
     if (!mishap_fixed(m) && key.data && value.kind != MISHAP_KIND_NONE)
         add_member(m, &m->told.context, &m->last_told, key, value);
     return m;
-}
-
-mishap *mishap_message(mishap *m, mishap_text message)
-{
-    if (!mishap_fixed(m))
-        set_message(m, mishap_keep_words(m, message));
-    return m;
-}
-
-mishap *mishap_tell_cause(mishap *m, const char *summary)
-{
-    return mishap_restore_part(m, MISHAP_PART_CAUSE, mishap_text_of(summary));
-}
-
-mishap *mishap_suggest(mishap *m, const char *suggestion)
-{
-    return mishap_restore_part(m, MISHAP_PART_SUGGESTION, mishap_text_of(suggestion));
-}
-
-mishap *mishap_docs(mishap *m, const char *url)
-{
-    return mishap_restore_part(m, MISHAP_PART_DOCS_URL, mishap_text_of(url));
-}
-
-mishap *mishap_incident(mishap *m, const char *id)
-{
-    return mishap_restore_part(m, MISHAP_PART_INCIDENT, mishap_text_of(id));
-}
-
-mishap *mishap_type(mishap *m, const char *type)
-{
-    return mishap_restore_part(m, MISHAP_PART_TYPE, mishap_text_of(type));
-}
-
-mishap *mishap_output(mishap *m, mishap_text output)
-{
-    return mishap_restore_part(m, MISHAP_PART_OUTPUT, output);
 }
 
 mishap *mishap_retryable(mishap *m, bool retryable)

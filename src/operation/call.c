@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "mishap/code.h"
 
 /* The handler made a mistake, or there is no memory: the call ends here, and only the call. */
 static _Noreturn void end_call(const mishap_call *call, const char *why, const char *name)
@@ -130,7 +131,12 @@ int64_t mishap_call_time_left(const mishap_call *call)
 
 void *mishap_state(const mishap_call *call)
 {
-    return call->app->state;
+    return call->operation->service ? call->service_state : call->app->state;
+}
+
+const char *mishap_caller(const mishap_call *call)
+{
+    return call->caller;
 }
 
 /* -- answering --------------------------------------------------------------------------------- */
@@ -165,6 +171,39 @@ mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_va
     mishap_json_key(&call->answer, name);
     mishap_json_value(&call->answer, &value);
     return NULL;
+}
+
+mishap *mishap_ok(mishap_call *call, const char *json)
+{
+    call->status = 200;
+    return mishap_answer(call, json);
+}
+
+mishap *mishap_created(mishap_call *call, const char *json, const char *location)
+{
+    call->status = 201;
+    call->location = location ? mishap_call_print(call, "%s", location) : NULL;
+    return mishap_answer(call, json);
+}
+
+mishap *mishap_no_content(mishap_call *call)
+{
+    call->status = 204;
+    return mishap_answer(call, NULL);
+}
+
+int mishap_call_status(const mishap_call *call)
+{
+    int status = call->status              ? call->status
+                 : call->operation->status ? call->operation->status
+                                           : 200;
+    return call->answer_kind == MISHAP_ANSWER_NOTHING && status == 200 ? 204 : status;
+}
+
+const mishap_code *mishap_code_of_status(int http_status)
+{
+    const mishap_code *code = mishap_code_by_status(http_status);
+    return code ? code : MISHAP_CODE_INTERNAL_ERROR;
 }
 
 mishap *mishap_answer_document(mishap_call *call, mishap_text document)

@@ -35,6 +35,12 @@ struct mishap_call {
     mishap_buffer warnings; /* JSON strings, with commas between */
     size_t listed, total;   /* of a list that was cut; else both 0 */
     int64_t deadline_ns;    /* on the monotonic clock; 0: none */
+    void *service_state;    /* of the operation's service; set before the handler runs */
+    bool verbose;           /* the private side of failures is wanted on stderr, too */
+    const char *caller;     /* who calls; NULL: nobody in particular */
+    int status;             /* of HTTP, as the handler said; 0: as declared */
+    const char *location;   /* of what was created; the arena's */
+    bool crashed;           /* the handler did, and the process is not to be trusted any more */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused; /* … the name it asked for */
@@ -56,6 +62,10 @@ mishap *mishap_call_run(mishap_call *call);
 
 /* What it answered: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);
+
+/* The HTTP status of a call that worked: as the handler said, else as declared, else 200, or 204 if
+ * it answered nothing. */
+int mishap_call_status(const mishap_call *call);
 
 /* The warnings: JSON strings with commas between, for an array. */
 mishap_text mishap_call_warnings(const mishap_call *call);

@@ -261,6 +261,12 @@ static mishap *check_operation(const mishap_declared *what)
         return mishap_declared_wrongly(what, "is neither safe nor mutating nor destructive");
     if (operation->timeout_ms < 0)
         return mishap_declared_wrongly(what, "has a timeout below zero");
+    if (operation->status && (operation->status < 200 || operation->status > 204))
+        return mishap_declared_wrongly(what, "has a status that is not 200 to 204");
+    if (operation->service && (!operation->service->name || !*operation->service->name))
+        return mishap_declared_wrongly(what, "belongs to a service without a name");
+    if (operation->resident && operation->route)
+        return mishap_declared_wrongly(what, "is resident and has a route");
     if ((m = mishap_params_declared(what, operation->params)) || (m = check_route(what)) ||
         (m = check_raises(what)))
         return m;

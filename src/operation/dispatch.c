@@ -154,7 +154,7 @@ static bool may_raise(const mishap_operation *operation, const mishap_code *code
     for (size_t i = 0; operation->raises && operation->raises[i]; i++)
         if (operation->raises[i] == code)
             return true;
-    return false;
+    return operation->service && code == MISHAP_CODE_UNAVAILABLE; /* it could not be opened */
 }
 
 static bool has_secret(const mishap_param *params)
@@ -235,7 +235,12 @@ struct running {
 static void run_handler(void *state)
 {
     struct running *running = state;
-    running->outcome = running->call->operation->run(running->call);
+    mishap_call *call = running->call;
+    if (call->operation->service)
+        running->outcome = mishap_service_open(call->app, call->operation->service,
+                                               &call->service_state);
+    if (!running->outcome)
+        running->outcome = call->operation->run(call);
 }
 
 mishap *mishap_call_run(mishap_call *call)
@@ -243,10 +248,15 @@ mishap *mishap_call_run(mishap_call *call)
     sigjmp_buf way_out;
     mishap_crash crash;
     struct running running = { call, NULL };
-    call->way_out = &way_out;
-    bool returned = mishap_contain(run_handler, &running, &way_out, &crash);
+    bool returned = true;
+    call->way_out = call->operation->resident ? NULL : &way_out;
+    if (call->operation->resident)
+        run_handler(&running); /* it makes processes and threads of its own */
+    else
+        returned = mishap_contain(run_handler, &running, &way_out, &crash);
     call->way_out = NULL;
-    if (!returned && crash.signal)
+    call->crashed = !returned && crash.signal;
+    if (call->crashed)
         return drop_answer(call, report_crash(call, &crash));
     if (!returned)
         return drop_answer(call,

@@ -7,7 +7,7 @@
  *     check.c     do the parameters hold?            require.c   the same rules as stand-alone
  * calls schema.c    a JSON Schema of the parameters    pattern.c   regular expressions with a limit
  *     dispatch.c  checks, then the handler           call.c      the call that a handler sees
- *     contain.c   a handler that crashes
+ *     contain.c   a handler that crashes             service.c   what services opened
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
 #define MISHAP_OPERATION_OPERATION_H
@@ -29,6 +29,26 @@ int mishap_operation_timeout(const mishap_app *app, const mishap_operation *oper
 
 /* How many parameters a list has. */
 size_t mishap_param_count(const mishap_param *params);
+
+/* -- services ---------------------------------------------------------------------------------- */
+
+/* How the program was started. It is remembered, not copied, and must be said before the first
+ * service is opened; if it is not, the data folder is that of the user. */
+void mishap_service_use(const mishap_setup *setup);
+
+/* The state of a service, which is opened if it is not. If that fails it is UNAVAILABLE, with what
+ * really happened on the private side, and tried again the next time. Any thread may ask. */
+mishap *mishap_service_open(const mishap_app *app, const mishap_service *service, void **state);
+
+/* Open every service of a program. */
+mishap *mishap_service_open_all(const mishap_app *app);
+
+/* Close all that are open. No other thread may be using them. */
+void mishap_service_close_all(void);
+
+/* The folder of a program's data: NAME_DATA, else where the desktop keeps such things. False if
+ * there is none, or no room for its path. */
+bool mishap_data_folder(const char *program, char *path, size_t size);
 
 /* -- checks ------------------------------------------------------------------------------------ */
 

@@ -1,12 +1,18 @@
 /*
  * A JSON Schema (2020-12) of parameters, for those who want to know beforehand what the checks will
- * say.
+ * say, and of answers.
  *
  * It says the same as check.c, but for what it cannot say: that null is as good as leaving an
  * optional member out, and that 3.0 is no integer. Where both are possible the schema is the
  * stricter one, so what it accepts will be accepted; 3.0 is the exception.
  */
+#include "operation/schema.h"
+
 #include "operation/findings.h"
+
+/* What a schema is for. What is given is held against the rules; an answer is only described, so a
+ * required text may be empty, and what is not required may be null. */
+enum purpose { GIVEN, ANSWERED };
 
 static void put_bound(mishap_buffer *b, const char *key, double bound)
 {
@@ -26,10 +32,11 @@ static void put_limit(mishap_buffer *b, const char *key, size_t limit)
     mishap_json_value(b, &value);
 }
 
-static void put_string_rules(mishap_buffer *b, const mishap_param *param)
+static void put_string_rules(mishap_buffer *b, const mishap_param *param, enum purpose purpose)
 {
     /* A required string is not empty. */
-    put_limit(b, "minLength", param->required && !param->length.min ? 1 : param->length.min);
+    bool not_empty = param->required && purpose == GIVEN && !param->length.min;
+    put_limit(b, "minLength", not_empty ? 1 : param->length.min);
     put_limit(b, "maxLength", param->length.max);
     if (param->pattern) {
         MISHAP_JSON_KEY(b, "pattern");
@@ -37,13 +44,28 @@ static void put_string_rules(mishap_buffer *b, const mishap_param *param)
     }
 }
 
-static void put_choices(mishap_buffer *b, const mishap_param *param)
+static void put_choices(mishap_buffer *b, const mishap_param *param, bool nullable)
 {
     MISHAP_JSON_KEY(b, "enum");
     mishap_json_open(b, '[');
     for (size_t i = 0; param->choices && param->choices[i]; i++)
         mishap_json_string(b, mishap_text_of(param->choices[i]));
+    if (nullable)
+        mishap_json_null(b);
     mishap_json_close(b, ']');
+}
+
+static void put_type(mishap_buffer *b, mishap_type_of_param type, bool nullable)
+{
+    const char *name = mishap_param_type_name(type);
+    MISHAP_JSON_KEY(b, "type");
+    if (nullable)
+        mishap_json_open(b, '[');
+    mishap_json_string(b, mishap_text_of(name ? name : ""));
+    if (nullable) {
+        mishap_json_string(b, (mishap_text)MISHAP_TEXT("null"));
+        mishap_json_close(b, ']');
+    }
 }
 
 /* The value where none is given is JSON already, but perhaps with space in it. */
@@ -59,22 +81,21 @@ static void put_default(mishap_buffer *b, const char *initial)
     mishap_json_reader_release(&reader);
 }
 
-static void put_members(mishap_buffer *b, const mishap_param *params);
+static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose);
 
-static void put_param(mishap_buffer *b, const mishap_param *param)
+static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose purpose,
+                      bool nullable)
 {
-    const char *type = mishap_param_type_name(param->type);
     mishap_json_open(b, '{');
-    MISHAP_JSON_KEY(b, "type");
-    mishap_json_string(b, mishap_text_of(type ? type : ""));
+    put_type(b, param->type, nullable);
     if (param->help) {
         MISHAP_JSON_KEY(b, "description");
         mishap_json_string(b, mishap_text_of(param->help));
     }
     if (param->type == MISHAP_STRING)
-        put_string_rules(b, param);
+        put_string_rules(b, param, purpose);
     if (param->type == MISHAP_ENUM)
-        put_choices(b, param);
+        put_choices(b, param, nullable);
     if ((param->type == MISHAP_INTEGER || param->type == MISHAP_NUMBER) &&
         (param->range.min != 0 || param->range.max != 0)) {
         put_bound(b, "minimum", param->range.min);
@@ -85,30 +106,33 @@ static void put_param(mishap_buffer *b, const mishap_param *param)
         put_limit(b, "maxItems", param->length.max);
         MISHAP_JSON_KEY(b, "items");
         if (param->items)
-            put_param(b, param->items);
+            put_param(b, param->items, purpose, false);
         else
             mishap_json_bool(b, true);
     }
     if (param->type == MISHAP_OBJECT && param->members)
-        put_members(b, param->members);
+        put_members(b, param->members, purpose);
     if (param->initial)
         put_default(b, param->initial);
-    if (param->secret) {
+    if (param->secret && purpose == GIVEN) {
         MISHAP_JSON_KEY(b, "writeOnly");
         mishap_json_bool(b, true);
     }
     mishap_json_close(b, '}');
 }
 
-/* What an object with these members has beside its type. */
-static void put_members(mishap_buffer *b, const mishap_param *params)
+/* What an object with these members has beside its type, but for those that are left out. */
+static void put_members_but(mishap_buffer *b, const mishap_param *params, enum purpose purpose,
+                            mishap_param_test *left_out, const void *state)
 {
     bool any = false;
     MISHAP_JSON_KEY(b, "properties");
     mishap_json_open(b, '{');
     for (const mishap_param *param = params; param && param->name; param++) {
+        if (left_out && left_out(param, state))
+            continue;
         mishap_json_key(b, mishap_text_of(param->name));
-        put_param(b, param);
+        put_param(b, param, purpose, purpose == ANSWERED && !param->required);
         any = any || param->required;
     }
     mishap_json_close(b, '}');
@@ -116,7 +140,7 @@ static void put_members(mishap_buffer *b, const mishap_param *params)
         MISHAP_JSON_KEY(b, "required");
         mishap_json_open(b, '[');
         for (const mishap_param *param = params; param->name; param++)
-            if (param->required)
+            if (param->required && !(left_out && left_out(param, state)))
                 mishap_json_string(b, mishap_text_of(param->name));
         mishap_json_close(b, ']');
     }
@@ -124,11 +148,37 @@ static void put_members(mishap_buffer *b, const mishap_param *params)
     mishap_json_bool(b, true);
 }
 
+static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose)
+{
+    put_members_but(b, params, purpose, NULL, NULL);
+}
+
+static void put_object(mishap_buffer *b, const mishap_param *params, enum purpose purpose,
+                       mishap_param_test *left_out, const void *state)
+{
+    mishap_json_open(b, '{');
+    put_type(b, MISHAP_OBJECT, false);
+    put_members_but(b, params, purpose, left_out, state);
+    mishap_json_close(b, '}');
+}
+
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
 {
-    mishap_json_open(buffer, '{');
-    MISHAP_JSON_KEY(buffer, "type");
-    mishap_json_string(buffer, (mishap_text)MISHAP_TEXT("object"));
-    put_members(buffer, params);
-    mishap_json_close(buffer, '}');
+    put_object(buffer, params, GIVEN, NULL, NULL);
+}
+
+void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,
+                                  mishap_param_test *left_out, const void *state)
+{
+    put_object(buffer, params, GIVEN, left_out, state);
+}
+
+void mishap_param_put_schema(mishap_buffer *buffer, const mishap_param *param)
+{
+    put_param(buffer, param, GIVEN, false);
+}
+
+void mishap_answers_put_schema(mishap_buffer *buffer, const mishap_param *answers)
+{
+    put_object(buffer, answers, ANSWERED, NULL, NULL);
 }

@@ -5,7 +5,7 @@
  *     sample crash --how segv       sample block --how fifo --path FIFO       sample raise --code
  * NOT_FOUND
  */
-#include <mishap/cli.h>
+#include <mishap/main.h>
 
 #include <fcntl.h>
 #include <signal.h>

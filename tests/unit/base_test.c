@@ -666,6 +666,58 @@ static void ids_are_different_in_parent_and_child(void **state)
     assert_all_different(ids, 3 * FEW_IDS);
 }
 
+/* -- the look of a text ------------------------------------------------------------------------ */
+
+static void blank_is_white_space_or_nothing(void **state)
+{
+    (void)state;
+    assert_true(mishap_blank((mishap_text){ NULL, 0 }));
+    assert_true(mishap_blank(T("")));
+    assert_true(mishap_blank(T(" \t\r\n ")));
+    assert_false(mishap_blank(T(" . ")));
+    assert_false(mishap_blank((mishap_text){ "\0", 1 }));
+    assert_false(mishap_blank(T("\xC2\xA0")));
+}
+
+static void lower_snake_starts_with_a_small_letter(void **state)
+{
+    (void)state;
+    static const char *const good[] = { "a", "abc", "a_b", "a1", "a_", "field_required" };
+    static const char *const bad[] = { "", "_a", "1a", "A", "aB", "a-b", "a b", "\xC3\xA9", "a." };
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_true(mishap_lower_snake(mishap_text_of(good[i])));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(mishap_lower_snake(mishap_text_of(bad[i])));
+}
+
+static void assert_printable(mishap_text text, const char *expected, const char *on_one_line)
+{
+    mishap_buffer buffer = { 0 };
+    mishap_put_printable(&buffer, text);
+    assert_int_equal(buffer.length, strlen(expected));
+    assert_memory_equal(buffer.data ? buffer.data : "", expected, buffer.length);
+    mishap_buffer_reset(&buffer);
+    mishap_put_printable_line(&buffer, text);
+    assert_int_equal(buffer.length, strlen(on_one_line));
+    assert_memory_equal(buffer.data ? buffer.data : "", on_one_line, buffer.length);
+    mishap_buffer_release(&buffer);
+}
+
+static void printable_text_has_nothing_that_a_terminal_acts_on(void **state)
+{
+    (void)state;
+    assert_printable((mishap_text){ NULL, 0 }, "", "");
+    assert_printable(T("Caf\xC3\xA9 \xC2\xA0\xF0\x9F\x98\x80"),
+                     "Caf\xC3\xA9 \xC2\xA0\xF0\x9F\x98\x80",
+                     "Caf\xC3\xA9 \xC2\xA0\xF0\x9F\x98\x80");
+    assert_printable(T("a\n\tb\r"), "a\n\tb?", "a??b?");
+    assert_printable(T("\033[31mred\a\x7F"), "?[31mred??", "?[31mred??");
+    assert_printable(T("\xC2\x9B"
+                       "31m\xC2\x80\xC2\x9F"),
+                     "?31m??", "?31m??");
+    assert_printable((mishap_text){ "a\xC2\x9B", 2 }, "a\xC2", "a\xC2"); /* behind its end */
+}
+
 /* -- clock ------------------------------------------------------------------------------------- */
 
 static void timestamp_is_rfc_3339_in_utc(void **state)
@@ -734,6 +786,9 @@ int main(void)
         TEST(random_bytes_are_valid_once_cleaned),
         TEST(text_is_cut_on_a_character_boundary),
         TEST(characters_are_counted_not_bytes),
+        TEST(blank_is_white_space_or_nothing),
+        TEST(lower_snake_starts_with_a_small_letter),
+        TEST(printable_text_has_nothing_that_a_terminal_acts_on),
         TEST(id_is_a_uuid_of_version_7),
         TEST(id_begins_with_the_time),
         TEST(ids_sort_by_time),

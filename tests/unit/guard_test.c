@@ -65,6 +65,21 @@ static void names_that_speak_of_a_secret_are_known(void **state)
         "aws_credentials",
         "cookie",
         "Set-Cookie",
+        "cookies",
+        "passwords",
+        "oldPasswords",
+        "passphrases",
+        "secrets",
+        "client-secrets",
+        "api_keys",
+        "apiKeys",
+        "private_keys",
+        "ACCESS_KEYS",
+        "tokens",
+        "accessTokens",
+        "refresh_tokens",
+        "oauth-tokens",
+        "tokens[2]",
     };
     for (size_t i = 0; i < COUNT(names); i++)
         if (!mishap_guard_secret_name(mishap_text_of(names[i])))
@@ -89,7 +104,11 @@ static void names_that_only_sound_like_a_secret_are_not(void **state)
         "api_key_id",
         "max_tokens",
         "maxTokens",
-        "tokens",
+        "total_tokens",
+        "prompt_tokens",
+        "cache_read_input_tokens",
+        "tokens_used",
+        "TokensPerMinute",
         "token_count",
         "token_type",
         "tokenizer",
@@ -103,6 +122,15 @@ static void names_that_only_sound_like_a_secret_are_not(void **state)
         "passed",
         "bypass",
         "secretary",
+        "secretaries",
+        "roles",
+        "articles",
+        "fields",
+        "words",
+        "notes",
+        "public_keys",
+        "foreign_keys",
+        "compasses",
         "secrets_found",
         "author",
         "authorized",
@@ -137,6 +165,123 @@ static void a_name_of_any_length_can_speak_of_a_secret(void **state)
         strcpy(name + before, "passwordless");
         assert_false(mishap_guard_secret_name(mishap_text_of(name)));
     }
+}
+
+/* -- known values ------------------------------------------------------------------------------ */
+
+static void assert_hidden(const mishap_secrets *secrets, mishap_text text, const char *expected)
+{
+    mishap_buffer hidden = { 0 };
+    mishap_secrets_put_hidden(&hidden, secrets, text);
+    assert_false(hidden.failed);
+    assert_int_equal(hidden.length, strlen(expected));
+    if (hidden.length)
+        assert_memory_equal(hidden.data, expected, hidden.length);
+    bool same = mishap_text_equal(text, mishap_text_of(expected));
+    assert_int_equal(mishap_secrets_stand_in(secrets, text), !same);
+    mishap_buffer_release(&hidden);
+}
+
+static void known_values_are_hidden_wherever_they_stand(void **state)
+{
+    (void)state;
+    mishap_secrets secrets = { 0 };
+    mishap_secrets_add(&secrets, T("hunter2"));
+    mishap_secrets_add(&secrets, T("opensesame"));
+    assert_hidden(&secrets, T(""), "");
+    assert_hidden(&secrets, T("hunter2"), "[redacted]");
+    assert_hidden(&secrets, T("a hunter2, hunter2 and opensesame."),
+                  "a [redacted], [redacted] and [redacted].");
+    assert_hidden(&secrets, T("hunter2hunter2opensesame"), "[redacted][redacted][redacted]");
+    assert_hidden(&secrets, T("hunter 2, opensesam"), "hunter 2, opensesam");
+    assert_hidden(&(mishap_secrets){ 0 }, T("hunter2"), "hunter2");
+    assert_hidden(NULL, T("hunter2"), "hunter2");
+    assert_hidden(&secrets, (mishap_text){ NULL, 0 }, "");
+}
+
+static void of_two_values_that_start_alike_the_longer_is_hidden(void **state)
+{
+    (void)state;
+    static const mishap_text both[] = { MISHAP_TEXT("hunter2"), MISHAP_TEXT("hunter2-and-more") };
+    for (size_t first = 0; first < 2; first++) {
+        mishap_secrets secrets = { 0 };
+        mishap_secrets_add(&secrets, both[first]);
+        mishap_secrets_add(&secrets, both[1 - first]);
+        assert_hidden(&secrets, T("is hunter2-and-more."), "is [redacted].");
+    }
+}
+
+/* An account has its values like that, and so has a document of JSON. */
+static void a_value_is_hidden_as_json_spells_it_too(void **state)
+{
+    (void)state;
+    mishap_secrets secrets = { 0 };
+    mishap_secrets_add(&secrets, T("plain"));
+    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap_secrets_add(&secrets, T("two\nlines\x7F"));
+    mishap_secrets_add(&secrets, T("C:\\key"));
+    assert_hidden(&secrets, T("k = \"say \\\"friend\\\"\" say \"friend\""),
+                  "k = \"[redacted]\" [redacted]");
+    assert_hidden(&secrets, T("\"two\\nlines\\u007f\" \"C:\\\\key\" plain"),
+                  "\"[redacted]\" \"[redacted]\" [redacted]");
+}
+
+static void what_is_too_short_for_a_secret_is_not_looked_for(void **state)
+{
+    (void)state;
+    mishap_secrets secrets = { 0 };
+    mishap_secrets_add(&secrets, T("abc"));
+    mishap_secrets_add(&secrets, (mishap_text){ NULL, 0 });
+    assert_int_equal(secrets.count, 0);
+    for (int i = 0; i < 100; i++)
+        mishap_secrets_add(&secrets, T("abcd"));
+    assert_int_equal(secrets.count, MISHAP_MOST_SECRETS);
+}
+
+/* Each of many places is found without searching the whole rest for the others again. */
+static void hiding_takes_time_in_proportion_to_the_text(void **state)
+{
+    (void)state;
+    enum { COPIES = 300000 };
+    mishap_secrets secrets = { 0 };
+    char absent[16][8];
+    mishap_buffer text = { 0 }, hidden = { 0 };
+    mishap_secrets_add(&secrets, T("aaaa"));
+    for (int i = 0; i < 15; i++) {
+        snprintf(absent[i], sizeof absent[i], "aaab%d", i);
+        mishap_secrets_add(&secrets, mishap_text_of(absent[i]));
+    }
+    for (int i = 0; i < COPIES; i++)
+        MISHAP_PUT(&text, "aaaa");
+    int64_t start = mishap_clock_monotonic_ns();
+    mishap_secrets_put_hidden(&hidden, &secrets, mishap_buffer_text(&text));
+    assert_int_equal(hidden.length, COPIES * strlen("[redacted]"));
+    assert_true(mishap_clock_monotonic_ns() - start < INT64_C(5000) * 1000000);
+    mishap_buffer_release(&text);
+    mishap_buffer_release(&hidden);
+}
+
+static void hide_without_memory(const void *input)
+{
+    const mishap_secrets *secrets = input;
+    mishap_buffer hidden = { 0 };
+    mishap_text text = T("say \\\"friend\\\" or say \"friend\"");
+    mishap_secrets_put_hidden(&hidden, secrets, text);
+    if (hidden.length)
+        assert_null(memmem(hidden.data, hidden.length, "friend", 6));
+    assert_true(hidden.failed || hidden.length == strlen("[redacted] or [redacted]"));
+    assert_true(mishap_secrets_stand_in(secrets, T("say \\\"friend\\\"")));
+    mishap_buffer_release(&hidden);
+}
+
+static void without_memory_no_value_is_shown(void **state)
+{
+    (void)state;
+    mishap_secrets secrets = { 0 };
+    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap_use_allocator(&failing_allocator);
+    torture(hide_without_memory, &secrets);
+    mishap_use_allocator(NULL);
 }
 
 /* -- passwords in addresses -------------------------------------------------------------------- */
@@ -511,6 +656,12 @@ int main(void)
         TEST(names_that_speak_of_a_secret_are_known),
         TEST(names_that_only_sound_like_a_secret_are_not),
         TEST(a_name_of_any_length_can_speak_of_a_secret),
+        TEST(known_values_are_hidden_wherever_they_stand),
+        TEST(of_two_values_that_start_alike_the_longer_is_hidden),
+        TEST(a_value_is_hidden_as_json_spells_it_too),
+        TEST(what_is_too_short_for_a_secret_is_not_looked_for),
+        TEST(hiding_takes_time_in_proportion_to_the_text),
+        TEST(without_memory_no_value_is_shown),
         TEST(a_password_in_an_address_is_redacted),
         TEST(a_password_in_an_address_is_found_from_any_place),
         TEST(text_without_a_password_stays_the_same_text),

@@ -29,6 +29,7 @@ static mishap *full(const mishap_code *code)
     m = mishap_note(m, MARKER, 1);
     m = mishap_note(m, "json", mishap_value_of_json("{\"" MARKER "\":[\"" MARKER "\"]}"));
     m = mishap_tell(m, "password", MARKER); /* a secret by its name */
+    m = mishap_tell(m, "api_keys", mishap_value_of_json("[\"" MARKER "\"]"));
     m = mishap_tell(m, "dsn", "postgres://user:" MARKER "@db.example.com/x");
     m = mishap_tell(
         m, "nested",

@@ -1,5 +1,5 @@
 /* The JSON Schema of parameters. */
-#include "operation/operation.h"
+#include "operation/schema.h"
 #include "testing.h"
 
 static char *schema_of(const mishap_param *params)
@@ -101,6 +101,67 @@ static void defaults_are_compact_json_and_secrets_write_only(void **state)
     ASSERT_ONE("{\"type\":\"string\",\"writeOnly\":true}", .type = MISHAP_STRING, .secret = true);
 }
 
+static char *text_of(mishap_buffer *buffer)
+{
+    mishap_buffer_add(buffer, "", 1);
+    assert_false(buffer->failed);
+    return buffer->data;
+}
+
+/* An answer is described, not checked: what is not required may be null, and text may be empty. */
+static void answers_may_be_null_or_empty(void **state)
+{
+    (void)state;
+    static const char *const colours[] = { "red", NULL };
+    static const mishap_param members[] = {
+        { "name", MISHAP_STRING, .required = true },
+        { "age", MISHAP_INTEGER, .range = { 0, 150 } },
+        { 0 },
+    };
+    static const mishap_param user = { .type = MISHAP_OBJECT, .members = members };
+    static const mishap_param answers[] = {
+        { "users", MISHAP_ARRAY, .required = true, .items = &user },
+        { "colour", MISHAP_ENUM, .choices = colours },
+        { "key", MISHAP_STRING, .required = true, .secret = true },
+        { 0 },
+    };
+    mishap_buffer buffer = { 0 };
+    mishap_answers_put_schema(&buffer, answers);
+    assert_string_equal(
+        text_of(&buffer),
+        "{\"type\":\"object\",\"properties\":{"
+        "\"users\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"properties\":{"
+        "\"name\":{\"type\":\"string\"},"
+        "\"age\":{\"type\":[\"integer\",\"null\"],\"minimum\":0,\"maximum\":150}},"
+        "\"required\":[\"name\"],\"additionalProperties\":true}},"
+        "\"colour\":{\"type\":[\"string\",\"null\"],\"enum\":[\"red\",null]},"
+        "\"key\":{\"type\":\"string\"}},"
+        "\"required\":[\"users\",\"key\"],\"additionalProperties\":true}");
+    mishap_buffer_release(&buffer);
+}
+
+static bool is_named(const mishap_param *param, const void *name)
+{
+    return strcmp(param->name, name) == 0;
+}
+
+static void parameters_can_be_left_out_or_stand_alone(void **state)
+{
+    (void)state;
+    mishap_buffer buffer = { 0 };
+    mishap_params_put_schema_but(&buffer, user_params, is_named, "name");
+    assert_string_equal(
+        text_of(&buffer),
+        "{\"type\":\"object\",\"properties\":{"
+        "\"age\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":150},"
+        "\"email\":{\"type\":\"string\",\"minLength\":1,\"pattern\":\".*@.*\\\\..*\"}},"
+        "\"required\":[\"email\"],\"additionalProperties\":true}");
+    mishap_buffer_reset(&buffer);
+    mishap_param_put_schema(&buffer, &user_params[1]);
+    assert_string_equal(text_of(&buffer), "{\"type\":\"integer\",\"minimum\":0,\"maximum\":150}");
+    mishap_buffer_release(&buffer);
+}
+
 static void a_schema_is_json_itself(void **state)
 {
     (void)state;
@@ -146,6 +207,8 @@ int main(void)
         TEST(no_parameters_are_an_object_of_anything),
         TEST(every_rule_has_its_keyword),
         TEST(defaults_are_compact_json_and_secrets_write_only),
+        TEST(answers_may_be_null_or_empty),
+        TEST(parameters_can_be_left_out_or_stand_alone),
         TEST(a_schema_is_json_itself),
         TEST(without_memory_the_buffer_says_so),
     };

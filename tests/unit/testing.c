@@ -169,3 +169,33 @@ static void give(void *block)
 }
 
 const mishap_allocator failing_allocator = { take, retake, give };
+
+void torture(void (*scenario)(const void *input), const void *input)
+{
+    for (int once = 0; once < 2; once++) {
+        fail_once = once;
+        for (fail_at = 1;; fail_at++) {
+            calls = 0;
+            blocks = 0;
+            scenario(input);
+            assert_int_equal(blocks, 0);
+            if (calls < fail_at)
+                break;
+        }
+    }
+    fail_at = 0;
+}
+
+void assert_whole_or_no_memory(mishap *m, const char *whole)
+{
+    size_t saved = fail_at;
+    fail_at = 0; /* not while looking at it */
+    assert_non_null(m);
+    if (mishap_told(m)->code != MISHAP_CODE_INTERNAL_ERROR) {
+        char *text = rendered(mishap_dialect_find("canonical"), m);
+        assert_string_equal(text, whole);
+        free(text);
+    }
+    mishap_free(m);
+    fail_at = saved;
+}

@@ -59,6 +59,17 @@ extern bool fail_once;
 extern long blocks;
 extern const mishap_allocator failing_allocator;
 
+/*
+ * Run a scenario with the 1st, 2nd, … allocation failing, alone and with all after it, until one
+ * run needs no more allocations than were allowed. Each run must leave no block behind. The
+ * failing allocator is in use already.
+ */
+void torture(void (*scenario)(const void *input), const void *input);
+
+/* What came of such a run is all of it, in canonical form, or the mishap that stands for no memory;
+ * nothing in between. Frees the mishap. */
+void assert_whole_or_no_memory(mishap *m, const char *whole);
+
 /* The folder that holds the tests' data. */
 const char *tests_folder(void);
 

@@ -5,26 +5,6 @@
  */
 #include "testing.h"
 
-/*
- * Run a scenario with the 1st, 2nd, … allocation failing, alone and with all after it, until one
- * run needs no more allocations than were allowed. Each run must leave no block behind.
- */
-static void torture(void (*scenario)(const void *input), const void *input)
-{
-    for (int once = 0; once < 2; once++) {
-        fail_once = once;
-        for (fail_at = 1;; fail_at++) {
-            calls = 0;
-            blocks = 0;
-            scenario(input);
-            assert_int_equal(blocks, 0);
-            if (calls < fail_at)
-                break;
-        }
-    }
-    fail_at = 0;
-}
-
 static void ignore(void *state, const mishap_finding *finding)
 {
     assert_non_null(finding->rule);

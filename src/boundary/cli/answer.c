@@ -11,130 +11,60 @@
 
 #include "boundary/cli/cli.h"
 #include "dialect/envelope.h"
-#include "guard/guard.h"
+#include "incident/incident.h"
+#include "operation/hide.h"
 
-/* -- no stack trace and no secret leaves ------------------------------------------------------ */
+/* -- the private side -------------------------------------------------------------------------- */
 
-static const mishap_text removed = MISHAP_TEXT("A stack trace was removed here.");
-
-static bool suspect(mishap_text string, mishap_text key)
+/* To the log file, and with --verbose to stderr. */
+static void record(const mishap_cli *cli, const mishap *failure)
 {
-    (void)key;
-    return mishap_guard_finds_trace(string, NULL);
+    mishap_buffer command = { 0 };
+    if (cli->operation)
+        mishap_cli_put_command(&command, cli->operation->name);
+    mishap_buffer_put_char(&command, '\0');
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = cli->app->name,
+        .operation = cli->operation && !command.failed ? command.data : NULL,
+        .id = cli->request_id,
+        .failure = failure,
+        .secrets = &cli->secrets,
+        .to_stderr = cli->verbose,
+    });
+    mishap_buffer_release(&command);
 }
 
-static void note_trace(void *state, yyjson_val *string, const mishap_json_path *path)
-{
-    (void)path;
-    if (mishap_guard_finds_trace(mishap_json_text(string), NULL))
-        *(bool *)state = true;
-}
-
-static void ignore_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
-{
-    (void)state, (void)flaw, (void)path;
-}
-
-static void put_clean_string(mishap_buffer *b, const mishap_cli *cli, mishap_text text)
-{
-    mishap_buffer hidden = { 0 };
-    if (mishap_guard_finds_trace(text, NULL)) {
-        mishap_json_string(b, removed);
-        return;
-    }
-    mishap_cli_put_hidden(&hidden, cli, text);
-    mishap_json_string(b, hidden.failed ? mishap_guard_redacted : mishap_buffer_text(&hidden));
-    mishap_buffer_release(&hidden);
-}
-
-static void copy_clean(mishap_buffer *b, const mishap_cli *cli, yyjson_val *value)
-{
-    size_t index, count;
-    yyjson_val *key, *item;
-    if (yyjson_is_obj(value)) {
-        mishap_json_open(b, '{');
-        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
-            mishap_json_key(b, mishap_cli_has_secret(cli, mishap_json_text(key))
-                                   ? mishap_guard_redacted
-                                   : mishap_json_text(key));
-            copy_clean(b, cli, item);
-        }
-        mishap_json_close(b, '}');
-    } else if (yyjson_is_arr(value)) {
-        mishap_json_open(b, '[');
-        MISHAP_JSON_ITEMS (value, index, count, item)
-            copy_clean(b, cli, item);
-        mishap_json_close(b, ']');
-    } else if (yyjson_is_str(value)) {
-        put_clean_string(b, cli, mishap_json_text(value));
-    } else {
-        mishap_json_copy(b, value);
-    }
-}
-
-/* What is taken out of an answer is not lost: the operator finds it in the log. */
-static void journal_trace(const mishap_cli *cli, mishap_text answer)
-{
-    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from the answer.");
-    mishap_cli_journal(cli, mishap_note(m, "answer", answer));
-    mishap_free(m);
-}
-
-/* Whatever part of some JSON it hides in, value or message: the text of a stack trace is taken out,
- * and so are the values of secret parameters. */
+/* Neither a stack trace nor the value of a secret parameter leaves. */
 static void clean_json(const mishap_cli *cli, mishap_buffer *json)
 {
-    bool trace = false;
-    mishap_buffer clean = { 0 };
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    bool read = mishap_json_read(&reader, mishap_buffer_text(json));
-    if (read)
-        mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = ignore_flaw,
-                                                             .string = note_trace,
-                                                             .suspect = suspect,
-                                                             .state = &trace });
-    bool change = read && (trace || cli->secret_count);
-    if (change)
-        copy_clean(&clean, cli, reader.root);
-    mishap_json_reader_release(&reader);
+    mishap *trace = mishap_hide_json(json, &cli->secrets);
     if (trace)
-        journal_trace(cli, mishap_buffer_text(json));
-    if (change) {
-        mishap_buffer_release(json);
-        *json = clean;
-    }
+        record(cli, trace);
+    mishap_free(trace);
 }
 
 /* -- no escape sequence leaves ----------------------------------------------------------------- */
-
-/* C1 control characters are two bytes in UTF-8: C2 80 to C2 9F. */
-static bool is_c1(mishap_text text, size_t i)
-{
-    return (unsigned char)text.data[i] == 0xC2 && i + 1 < text.length &&
-           (unsigned char)text.data[i + 1] < 0xA0;
-}
 
 /* They are legal in the strings of JSON, but a terminal that the envelope ends up on acts on them.
  */
 static void escape_controls(mishap_buffer *json)
 {
     static const char hex[] = "0123456789abcdef";
-    mishap_text text = mishap_buffer_text(json);
     mishap_buffer clean = { 0 };
-    size_t i = 0;
-    while (i < text.length && !is_c1(text, i))
-        i++;
-    if (i == text.length)
-        return;
-    for (i = 0; i < text.length; i++) {
-        if (!is_c1(text, i)) {
-            mishap_buffer_put_char(&clean, text.data[i]);
+    const char *end = json->data + json->length, *start = json->data;
+    for (const char *at = start; at < end; at++) {
+        if (!mishap_is_c1(at, end))
             continue;
-        }
-        unsigned char c = (unsigned char)text.data[++i];
+        mishap_buffer_put(&clean, start, (size_t)(at - start));
+        unsigned char c = (unsigned char)*++at;
         char escape[6] = { '\\', 'u', '0', '0', hex[c >> 4], hex[c & 15] };
         mishap_buffer_put(&clean, escape, sizeof escape);
+        start = at + 1;
     }
+    if (start == json->data)
+        return;
+    mishap_buffer_put(&clean, start, (size_t)(end - start));
+    clean.failed = clean.failed || json->failed;
     mishap_buffer_release(json);
     *json = clean;
 }
@@ -209,26 +139,13 @@ static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_c
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-void mishap_cli_put_safe(mishap_buffer *b, mishap_text text)
-{
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        bool control = (c < 32 && c != '\n' && c != '\t') || c == 127 || is_c1(text, i);
-        if (!control)
-            mishap_buffer_put_char(b, text.data[i]);
-        else
-            MISHAP_PUT(b, "?");
-        i += control && c == 0xC2;
-    }
-}
-
 /* Neither a stack trace nor a secret, nor anything that the terminal would act on. */
 static void put_text(mishap_buffer *b, const mishap_cli *cli, mishap_text text)
 {
     mishap_buffer hidden = { 0 };
-    mishap_cli_put_hidden(&hidden, cli, text);
-    mishap_cli_put_safe(b, mishap_guard_finds_trace(text, NULL) ? removed
-                                                                : mishap_buffer_text(&hidden));
+    mishap_secrets_put_hidden(&hidden, &cli->secrets, text);
+    mishap_put_printable(b, mishap_guard_finds_trace(text, NULL) ? mishap_hide_removed
+                                                                 : mishap_buffer_text(&hidden));
     mishap_buffer_release(&hidden);
 }
 
@@ -284,7 +201,7 @@ static void put_data(mishap_buffer *b, const mishap_cli *cli, mishap_text given)
     yyjson_doc *doc = yyjson_read(clean.data, clean.length, YYJSON_READ_BIGNUM_AS_RAW);
     size_t length = 0;
     char *pretty = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &length) : NULL;
-    mishap_cli_put_safe(b, pretty ? (mishap_text){ pretty, length } : mishap_buffer_text(&clean));
+    mishap_put_printable(b, pretty ? (mishap_text){ pretty, length } : mishap_buffer_text(&clean));
     MISHAP_PUT(b, "\n");
     free(pretty);
     yyjson_doc_free(doc);
@@ -376,9 +293,9 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer)
 static int tell_document(const mishap_cli *cli, mishap_text document)
 {
     mishap_buffer hidden = { 0 };
-    if (!mishap_cli_has_secret(cli, document))
+    if (!mishap_secrets_stand_in(&cli->secrets, document))
         return print(cli, cli->out, document);
-    mishap_cli_put_hidden(&hidden, cli, document);
+    mishap_secrets_put_hidden(&hidden, &cli->secrets, document);
     int printed = print(cli, cli->out,
                         hidden.failed ? mishap_guard_redacted : mishap_buffer_text(&hidden));
     mishap_buffer_release(&hidden);
@@ -404,7 +321,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         complete(cli, answer->failure);
         exit_code = answer->exit_code ? answer->exit_code
                                       : mishap_told(answer->failure)->code->exit_code;
-        mishap_cli_journal(cli, answer->failure);
+        record(cli, answer->failure);
     }
     if (!answer->failure && answer->document.data)
         printed = tell_document(cli, answer->document);

@@ -1,13 +1,12 @@
 /*
  * src/boundary/cli: a program's operations as commands.
  *
- *     main.c       mishap_main(): from argv to an exit code      command.c    which commands and
- * flags there are arguments.c  flags into a JSON object                      describe.c   one
- * parameter in words watch.c      timeout and signals                           exits.c      what a
- * command can end with capture.c    what a handler writes to standard output      help.c usage,
- * flags, examples, exit codes answer.c     the envelope, or text for a person            manifest.c
- * all commands as JSON journal.c    the private side: stderr and log file         manual.c     a
- * page for man complete*.c  completion for bash, zsh and fish
+ *     main.c       from argv to an exit code            command.c    which commands there are
+ *     arguments.c  flags into a JSON object             describe.c   one parameter in words
+ *     capture.c    what a handler writes by itself      exits.c      what a command can end with
+ *     watch.c      timeout and signals                  help.c       usage, flags, examples
+ *     answer.c     the envelope, or text for a person   manifest.c   all commands as JSON
+ *     complete*.c  completion for bash, zsh and fish    manual.c     a page for man
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -18,10 +17,9 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "guard/guard.h"
 #include "mishap/cli.h"
 #include "operation/operation.h"
-
-enum { MISHAP_CLI_SECRETS = 16 }; /* parameters of one call whose values are looked for */
 
 /* One run of the program. It belongs to the main thread until the watcher claims the answer
  * (watch.c). */
@@ -38,8 +36,7 @@ typedef struct mishap_cli {
     int64_t started_ns, started_ms;
     int timeout_ms; /* of the operation; 0 until it is known */
     char request_id[MISHAP_ID_LENGTH + 1];
-    mishap_text secrets[MISHAP_CLI_SECRETS]; /* the values of secret parameters; the call's */
-    size_t secret_count;
+    mishap_secrets secrets; /* the values of secret parameters; the call's */
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */
@@ -114,7 +111,7 @@ mishap *mishap_cli_capture(mishap_cli *cli);
 /* What was caught since, up to some limit, into the buffer; true if anything was. */
 bool mishap_cli_captured(mishap_buffer *buffer);
 
-/* -- answer.c, journal.c ----------------------------------------------------------------------- */
+/* -- answer.c ---------------------------------------------------------------------------------- */
 
 typedef struct mishap_cli_answer {
     mishap *failure;      /* NULL: it worked */
@@ -129,22 +126,6 @@ typedef struct mishap_cli_answer {
 /* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
  * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
-
-/* Text for a terminal: nothing in it that the terminal would act on. */
-void mishap_cli_put_safe(mishap_buffer *buffer, mishap_text text);
-
-/* The private side of a failure: to the log file, and to stderr with --verbose. */
-void mishap_cli_journal(const mishap_cli *cli, const mishap *failure);
-
-/* -- secret.c ------------------------------------------------------------------------------------
- */
-
-/* Remember the values of secret parameters as long as the call lives. */
-void mishap_cli_learn_secrets(mishap_cli *cli, const mishap_call *call);
-
-/* Text with each of those values redacted; does it have one? */
-void mishap_cli_put_hidden(mishap_buffer *buffer, const mishap_cli *cli, mishap_text text);
-bool mishap_cli_has_secret(const mishap_cli *cli, mishap_text text);
 
 /* -- watch.c ----------------------------------------------------------------------------------- */
 

@@ -94,10 +94,10 @@ bool mishap_cli_is_common(const mishap_param *flag)
     return false;
 }
 
-static bool has_param(const mishap_param *params, const char *name)
+bool mishap_cli_has_param(const mishap_operation *operation, const char *name)
 {
-    for (; params && params->name; params++)
-        if (strcmp(params->name, name) == 0)
+    for (const mishap_param *p = operation ? operation->params : NULL; p && p->name; p++)
+        if (strcmp(p->name, name) == 0)
             return true;
     return false;
 }
@@ -112,7 +112,7 @@ const mishap_param *mishap_cli_next_flag(const mishap_operation *operation,
             return next;
         next = mishap_cli_flags;
     }
-    while (next->name && has_param(own, next->name))
+    while (next->name && mishap_cli_has_param(operation, next->name))
         next++;
     return next->name ? next : NULL;
 }

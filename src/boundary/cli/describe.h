@@ -29,6 +29,9 @@ const mishap_operation *mishap_cli_next_command(const mishap_app *app,
 const mishap_param *mishap_cli_next_flag(const mishap_operation *operation,
                                          const mishap_param *before);
 
+/* Has the operation, which may be NULL, a parameter of this name? */
+bool mishap_cli_has_param(const mishap_operation *operation, const char *name);
+
 /* Is it one of mishap_cli_flags? */
 bool mishap_cli_is_common(const mishap_param *flag);
 

@@ -1,4 +1,4 @@
-/* mishap_main(): from argv to an exit code. */
+/* mishap_cli_main(): from argv to an exit code. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -6,6 +6,7 @@
 
 #include "boundary/cli/describe.h"
 #include "operation/call.h"
+#include "operation/hide.h"
 
 enum { BROKEN_DECLARATION = 70 }; /* EX_SOFTWARE: the program itself is wrong */
 
@@ -54,14 +55,6 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
 {
     for (size_t i = 0; i < cli->word_count && strcmp(cli->words[i], "--") != 0; i++)
         if (strcmp(cli->words[i], word) == 0 || (letter && strcmp(cli->words[i], letter) == 0))
-            return true;
-    return false;
-}
-
-static bool has_param(const mishap_operation *operation, const char *name)
-{
-    for (const mishap_param *p = operation ? operation->params : NULL; p && p->name; p++)
-        if (strcmp(p->name, name) == 0)
             return true;
     return false;
 }
@@ -187,20 +180,22 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
     answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
-    if (!answer.failure) {
-        mishap_cli_learn_secrets(cli, call);
-        answer.failure = mishap_cli_capture(cli);
-    }
     if (!answer.failure)
+        mishap_hide_learn(&cli->secrets, call);
+    if (!answer.failure && !cli->operation->resident)
+        answer.failure = mishap_cli_capture(cli);
+    if (!answer.failure && !cli->operation->resident)
         answer.failure = mishap_cli_watch(cli, cli->timeout_ms);
     bool ready = !answer.failure;
     if (ready) {
+        call->verbose = cli->verbose;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
         answer.failure = mishap_call_run(call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
     if (ready) {
-        warn_of_output(call);
+        if (!cli->operation->resident)
+            warn_of_output(call);
         mishap_text text = mishap_call_answer(call, &kind);
         answer.warnings = mishap_call_warnings(call);
         answer.listed = call->listed;
@@ -236,7 +231,8 @@ static int wanted_timeout(const mishap_cli *cli)
     static const char flag[] = "--timeout-ms";
     const size_t length = sizeof flag - 1;
     long wanted = 0;
-    for (size_t i = 0; i < cli->word_count && !has_param(cli->operation, "timeout_ms"); i++) {
+    for (size_t i = 0; i < cli->word_count && !mishap_cli_has_param(cli->operation, "timeout_ms");
+         i++) {
         const char *word = cli->words[i];
         if (strncmp(word, flag, length) == 0 && word[length] == '=')
             wanted = strtol(word + length + 1, NULL, 10);
@@ -279,7 +275,7 @@ static int run_builtin(mishap_cli *cli, size_t used)
     return status;
 }
 
-int mishap_main(int argc, char **argv, const mishap_app *app)
+int mishap_cli_main(int argc, char **argv, const mishap_app *app)
 {
     mishap_cli cli;
     size_t used = 0;
@@ -299,7 +295,7 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
         cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
                                         cli.words + skip, cli.word_count - skip, &used);
     if (has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h") &&
-        !has_param(cli.operation, "version"))
+        !mishap_cli_has_param(cli.operation, "version"))
         return show_version(&cli);
     if (skip && !cli.operation && cli.word_count > 1 && cli.words[1][0] != '-') {
         cli.words++; /* help for a command that is none */

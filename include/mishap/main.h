@@ -1,0 +1,23 @@
+/*
+ * A program: its operations, at every boundary.
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         return mishap_main(argc, argv, &(mishap_app){ .name = "directory", .operations =
+ * operations });
+ *     }
+ *
+ * `directory users create --name Ada` runs the operation users.create. If an operation has a route,
+ * `directory serve` starts an HTTP server with it. A program that wants commands alone calls
+ * mishap_cli_main() (mishap/cli.h) and links no server.
+ */
+#ifndef MISHAP_MAIN_H
+#define MISHAP_MAIN_H
+
+#include "mishap/cli.h"
+#include "mishap/http.h"
+
+/* Run the command that argv names and return the exit code; see mishap_cli_main(). */
+int mishap_main(int argc, char **argv, const mishap_app *app);
+
+#endif

@@ -1,0 +1,25 @@
+/* The functions that the operations run; what they are called with is declared in todo.c. */
+#ifndef TODO_HANDLERS_H
+#define TODO_HANDLERS_H
+
+#include <mishap/operation.h>
+
+mishap *todo_users_create(mishap_call *call);
+mishap *todo_users_get(mishap_call *call);
+mishap *todo_users_list(mishap_call *call);
+mishap *todo_users_update(mishap_call *call);
+mishap *todo_users_delete(mishap_call *call);
+
+mishap *todo_todos_create(mishap_call *call);
+mishap *todo_todos_get(mishap_call *call);
+mishap *todo_todos_list(mishap_call *call);
+mishap *todo_todos_update(mishap_call *call);
+mishap *todo_todos_delete(mishap_call *call);
+
+mishap *todo_premium_report(mishap_call *call);
+
+/* The ways in which chaos.fail fails; the list ends with NULL. */
+extern const char *const todo_drills[];
+mishap *todo_chaos_fail(mishap_call *call);
+
+#endif

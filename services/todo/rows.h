@@ -1,0 +1,58 @@
+/* Rows of the store as JSON, one or a page of them, and ids as the API has them. */
+#ifndef TODO_ROWS_H
+#define TODO_ROWS_H
+
+#include <mishap/operation.h>
+
+#include "todo/store.h"
+
+typedef enum todo_column_kind { TODO_ID, TODO_TEXT, TODO_NUMBER, TODO_FLAG } todo_column_kind;
+
+/* A column of a statement, in the statement's order. NULL in the store is null in JSON. */
+typedef struct todo_column {
+    const char *key; /* the list ends with NULL */
+    todo_column_kind kind;
+} todo_column;
+
+/* -- ids --------------------------------------------------------------------------------------- */
+
+/* The number behind an id; 0, which no row has, if it is the id of nothing. */
+int64_t todo_id(const mishap_call *call, const char *param);
+
+/* -- parameters into a query ------------------------------------------------------------------- */
+
+/* Bind a parameter of the call, if it is given. */
+void todo_bind_string(todo_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_integer(todo_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_flag(todo_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_id(todo_query *query, int place, const mishap_call *call, const char *param);
+
+/* -- one row ----------------------------------------------------------------------------------- */
+
+/* What rows of a table are in the API. */
+typedef struct todo_kind {
+    const todo_column *columns;
+    const char *path;    /* "/users/", before the id */
+    const char *missing; /* "User not found" */
+} todo_kind;
+
+/* Run a query to its end and answer with its one row: as created, as found, or, for one that was
+ * deleted, with nothing. NOT_FOUND if it has none. Nothing is answered if the tables' rules refused
+ * the query; what that means is up to the caller. */
+mishap *todo_answer_created(mishap_call *call, todo_query *query, const todo_kind *kind);
+mishap *todo_answer_found(mishap_call *call, todo_query *query, const todo_kind *kind);
+mishap *todo_answer_deleted(mishap_call *call, todo_query *query, const todo_kind *kind);
+
+/* -- a page of rows ---------------------------------------------------------------------------- */
+
+/* What to list: values for the places from 3 on, NULL where there is nothing to narrow it to. */
+typedef struct todo_page {
+    todo_statement list, count;
+    const todo_kind *kind;
+    const int64_t *by[2];
+} todo_page;
+
+/* Answer {"items":[…],"next":…} by the call's parameters `limit` and `after`. */
+mishap *todo_page_answer(mishap_call *call, const todo_page *page);
+
+#endif

@@ -1,0 +1,40 @@
+/* The tables of the store and every statement that is ever run on them. */
+#ifndef TODO_SCHEMA_H
+#define TODO_SCHEMA_H
+
+#include <stdbool.h>
+
+/* Scripts, one a version: the first makes version 1 of an empty file. The list ends with NULL. */
+extern const char *const todo_migrations[];
+
+/* Statements take their values by number, ?1 and so on; NULL where none is bound. */
+typedef enum todo_statement {
+    TODO_USER_INSERT, /* 1 name, 2 age, 3 email */
+    TODO_USER_GET,    /* 1 id */
+    TODO_USER_UPDATE, /* 1 id, 2 name, 3 age, 4 email: NULL leaves it as it is */
+    TODO_USER_DELETE, /* 1 id */
+    TODO_USER_LIST,   /* 1 after, 2 limit */
+    TODO_USER_COUNT,
+
+    TODO_TODO_INSERT, /* 1 title, 2 done, 3 user */
+    TODO_TODO_GET,    /* 1 id */
+    TODO_TODO_UPDATE, /* 1 id, 2 title, 3 done, 4 user: NULL leaves it as it is */
+    TODO_TODO_DELETE, /* 1 id */
+    TODO_TODO_LIST,   /* 1 after, 2 limit; by filters: add TODO_BY_… */
+    TODO_TODO_COUNT = TODO_TODO_LIST + 4,
+    TODO_STATEMENTS = TODO_TODO_COUNT + 4,
+} todo_statement;
+
+/* What a list of todos, and their count, can be narrowed to. */
+enum {
+    TODO_BY_DONE = 1, /* 3 done */
+    TODO_BY_USER = 2, /* 4 user */
+};
+
+typedef struct todo_sql {
+    const char *text;
+    bool writes;
+} todo_sql;
+extern const todo_sql todo_sql_of[TODO_STATEMENTS];
+
+#endif

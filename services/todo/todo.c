@@ -1,0 +1,191 @@
+/* The whole API: every operation with its rules, its failures and its examples. */
+#include "todo/todo.h"
+
+#include "todo/handlers.h"
+
+/* -- lists and times --------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define LIMIT                                                                                      \
+    { "limit", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "20",                               \
+      .help = "How many to list at most" }
+#define AFTER                                                                                      \
+    { "after", MISHAP_STRING, .pattern = "^(0|[1-9][0-9]{0,17})$",                                 \
+      .help = "Begin after this id: the `next` of the page before" }
+#define NEXT                                                                                       \
+    { "next", MISHAP_STRING, .help = "What to give as `after` for the next page, if there is one" }
+#define CREATED_AT                                                                                 \
+    { "created_at", MISHAP_STRING, .required = true,                                               \
+      .help = "When it was created, as RFC 3339 has it" }
+/* clang-format on */
+
+/* -- users ------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define USER_ID                                                                                    \
+    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the user" }
+#define NAME(need)                                                                                 \
+    { "name", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "Full name" }
+#define AGE                                                                                        \
+    { "age", MISHAP_INTEGER, .range = { 0, 150 }, .help = "Age in years" }
+#define EMAIL(need)                                                                                \
+    { "email", MISHAP_STRING, .required = (need), .length = { 0, 320 }, .pattern = ".*@.*\\..*",   \
+      .help = "E-mail address, which no other user has" }
+/* clang-format on */
+
+/* In the order in which what is wrong with them is told. */
+static const mishap_param new_user[] = { NAME(true), AGE, EMAIL(true), { 0 } };
+static const mishap_param user_id[] = { USER_ID, { 0 } };
+static const mishap_param user_change[] = { USER_ID, NAME(false), AGE, EMAIL(false), { 0 } };
+static const mishap_param page_of_users[] = { LIMIT, AFTER, { 0 } };
+
+static const mishap_param a_user[] = {
+    { "id", MISHAP_STRING, .required = true, .help = "Id of the user" },
+    { "name", MISHAP_STRING, .required = true, .help = "Full name" },
+    { "age", MISHAP_INTEGER, .help = "Age in years, if it is known" },
+    { "email", MISHAP_STRING, .required = true, .help = "E-mail address" },
+    CREATED_AT,
+    { 0 },
+};
+static const mishap_param user_item = { "user", MISHAP_OBJECT, .members = a_user };
+static const mishap_param some_users[] = {
+    { "items", MISHAP_ARRAY, .required = true, .items = &user_item, .help = "Users by their ids" },
+    NEXT,
+    { 0 },
+};
+
+/* -- todos ------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define TODO_ID                                                                                    \
+    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the todo" }
+#define TITLE(need)                                                                                \
+    { "title", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "What to do" }
+#define USER                                                                                       \
+    { "user_id", MISHAP_STRING, .help = "Id of the user whose todo it is" }
+/* clang-format on */
+
+static const mishap_param new_todo[] = {
+    TITLE(true),
+    { "done", MISHAP_BOOLEAN, .initial = "false", .help = "Is it done already?" },
+    USER,
+    { 0 },
+};
+static const mishap_param todo_id[] = { TODO_ID, { 0 } };
+static const mishap_param todo_change[] = {
+    TODO_ID, TITLE(false), { "done", MISHAP_BOOLEAN, .help = "Is it done?" }, USER, { 0 },
+};
+static const mishap_param page_of_todos[] = {
+    LIMIT,
+    AFTER,
+    { "done", MISHAP_BOOLEAN, .help = "Only those that are done, or only those that are not" },
+    { "user_id", MISHAP_STRING, .help = "Only those of this user" },
+    { 0 },
+};
+
+static const mishap_param a_todo[] = {
+    { "id", MISHAP_STRING, .required = true, .help = "Id of the todo" },
+    { "title", MISHAP_STRING, .required = true, .help = "What to do" },
+    { "done", MISHAP_BOOLEAN, .required = true, .help = "Is it done?" },
+    { "user_id", MISHAP_STRING, .help = "Id of the user whose todo it is, if it is anybody's" },
+    CREATED_AT,
+    { 0 },
+};
+static const mishap_param todo_item = { "todo", MISHAP_OBJECT, .members = a_todo };
+static const mishap_param some_todos[] = {
+    { "items", MISHAP_ARRAY, .required = true, .items = &todo_item, .help = "Todos by their ids" },
+    NEXT,
+    { 0 },
+};
+
+/* -- drills ------------------------------------------------------------------------------------ */
+
+static const mishap_param drill[] = {
+    { "how", MISHAP_ENUM, .required = true, .positional = true, .choices = todo_drills,
+      .help = "In which way to fail" },
+    { "marker", MISHAP_STRING, .length = { 0, 200 },
+      .help = "A word for the private side, which no caller may get to see" },
+    { 0 },
+};
+
+/* -- operations -------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define EXAMPLES(...) (const mishap_example[]){ __VA_ARGS__, { 0 } }
+/* clang-format on */
+/* What all have in common that work on the store. */
+#define ON_STORE .service = &todo_service, .group = "Users and todos"
+
+const mishap_operation todo_operations[] = {
+    { "users.create", "Create a user", new_user, todo_users_create, .route = "POST /users",
+      .raises = MISHAP_RAISES(ALREADY_EXISTS, UNAVAILABLE), .danger = MISHAP_MUTATING,
+      .description = "Every user has an e-mail address of their own.",
+      .examples = EXAMPLES({ "users create --name Ada --email ada@example.com", "Create a user" },
+                           { "users create --name Ada --age 36 --email ada@example.com",
+                             "Create a user whose age is known" }),
+      .answers = a_user, .status = 201, ON_STORE },
+    { "users.get", "Show a user", user_id, todo_users_get, .route = "GET /users/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE),
+      .examples = EXAMPLES({ "users get 1", "Show the user with the id 1" }), .answers = a_user,
+      .status = 200, ON_STORE },
+    { "users.list", "List users", page_of_users, todo_users_list, .route = "GET /users",
+      .raises = MISHAP_RAISES(UNAVAILABLE),
+      .description = "Users come in the order in which they were created, a page at a time. Where "
+                     "there are more, `next` says after which id the next page begins.",
+      .examples = EXAMPLES(
+          { "users list", "List the first 20 users" },
+          { "users list --limit 100 --after 17", "List 100 users after the 17th" }),
+      .answers = some_users, .status = 200, ON_STORE },
+    { "users.update", "Change a user", user_change, todo_users_update, .route = "PATCH /users/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS, UNAVAILABLE), .danger = MISHAP_MUTATING,
+      .description = "What is not given stays as it is.",
+      .examples = EXAMPLES({ "users update 1 --age 37", "Change the age of a user" }),
+      .answers = a_user, .status = 200, ON_STORE },
+    { "users.delete", "Delete a user", user_id, todo_users_delete, .route = "DELETE /users/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE), .danger = MISHAP_DESTRUCTIVE,
+      .description = "The user's todos stay, and are nobody's from then on.",
+      .examples = EXAMPLES({ "users delete 1", "Delete the user with the id 1" }), .status = 204,
+      ON_STORE },
+
+    { "todos.create", "Create a todo", new_todo, todo_todos_create, .route = "POST /todos",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE), .danger = MISHAP_MUTATING,
+      .description = "If it is somebody's, that user must exist.",
+      .examples = EXAMPLES({ "todos create --title 'Buy milk'", "Create a todo" },
+                           { "todos create --title 'Buy milk' --user-id 1",
+                             "Create a todo of the user with the id 1" }),
+      .answers = a_todo, .status = 201, ON_STORE },
+    { "todos.get", "Show a todo", todo_id, todo_todos_get, .route = "GET /todos/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE),
+      .examples = EXAMPLES({ "todos get 1", "Show the todo with the id 1" }), .answers = a_todo,
+      .status = 200, ON_STORE },
+    { "todos.list", "List todos", page_of_todos, todo_todos_list, .route = "GET /todos",
+      .raises = MISHAP_RAISES(UNAVAILABLE),
+      .description = "Todos come in the order in which they were created, a page at a time. Where "
+                     "there are more, `next` says after which id the next page begins.",
+      .examples = EXAMPLES(
+          { "todos list --done=false", "List the first 20 todos that are not done" },
+          { "todos list --user-id 1", "List the todos of a user" }),
+      .answers = some_todos, .status = 200, ON_STORE },
+    { "todos.update", "Change a todo", todo_change, todo_todos_update, .route = "PATCH /todos/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE), .danger = MISHAP_MUTATING,
+      .description = "What is not given stays as it is. NOT_FOUND is also said of a new user who "
+                     "does not exist.",
+      .examples = EXAMPLES({ "todos update 1 --done", "Say that a todo is done" }),
+      .answers = a_todo, .status = 200, ON_STORE },
+    { "todos.delete", "Delete a todo", todo_id, todo_todos_delete, .route = "DELETE /todos/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE), .danger = MISHAP_DESTRUCTIVE,
+      .examples = EXAMPLES({ "todos delete 1", "Delete the todo with the id 1" }), .status = 204,
+      ON_STORE },
+
+    { "premium.report", "A report that must be paid for", NULL, todo_premium_report,
+      .route = "GET /premium/report", .raises = MISHAP_RAISES(PAYMENT_REQUIRED),
+      .examples = EXAMPLES({ "premium report", "See how a payment is asked for" }),
+      .group = "Drills", .status = 200, .quick = true },
+    { "chaos.fail", "Fail on purpose", drill, todo_chaos_fail, .route = "POST /chaos",
+      .description = "For drills: fails in a way that no handler should, to see that the caller "
+                     "gets a clean answer and that everybody else is served. A server has it only "
+                     "if it is started with --chaos.",
+      .examples = EXAMPLES({ "chaos fail --how crash", "Read from an address that is none" }),
+      .group = "Drills", .status = 200, .chaos = true },
+    { 0 },
+};

@@ -1,0 +1,70 @@
+/* /todos. A todo may belong to a user, who must exist when it is said so. */
+#include "todo/handlers.h"
+#include "todo/rows.h"
+
+static const todo_column columns[] = {
+    { "id", TODO_ID },      { "title", TODO_TEXT },      { "done", TODO_FLAG },
+    { "user_id", TODO_ID }, { "created_at", TODO_TEXT }, { 0 },
+};
+static const todo_kind todo = { columns, "/todos/", "Todo not found" };
+
+mishap *todo_todos_create(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, mishap_state(call), TODO_TODO_INSERT);
+    todo_bind_string(&query, 1, call, "title");
+    todo_bind_flag(&query, 2, call, "done");
+    todo_bind_id(&query, 3, call, "user_id");
+    mishap *failure = todo_answer_created(call, &query, &todo);
+    return query.dangling ? mishap_not_found("User not found") : failure;
+}
+
+mishap *todo_todos_get(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, mishap_state(call), TODO_TODO_GET);
+    todo_bind_id(&query, 1, call, "id");
+    return todo_answer_found(call, &query, &todo);
+}
+
+mishap *todo_todos_list(mishap_call *call)
+{
+    int64_t done = mishap_boolean(call, "done");
+    int64_t user = mishap_given(call, "user_id") ? todo_id(call, "user_id") : 0;
+    todo_page page = { .list = TODO_TODO_LIST, .count = TODO_TODO_COUNT, .kind = &todo };
+    unsigned filters = 0;
+    if (mishap_given(call, "done")) {
+        page.by[0] = &done;
+        filters |= TODO_BY_DONE;
+    }
+    if (mishap_given(call, "user_id")) {
+        page.by[1] = &user;
+        filters |= TODO_BY_USER;
+    }
+    page.list += filters;
+    page.count += filters;
+    return todo_page_answer(call, &page);
+}
+
+mishap *todo_todos_update(mishap_call *call)
+{
+    todo_query query;
+    if (!mishap_given(call, "title") && !mishap_given(call, "done") &&
+        !mishap_given(call, "user_id"))
+        return todo_todos_get(call); /* there is nothing to write */
+    todo_query_begin(&query, mishap_state(call), TODO_TODO_UPDATE);
+    todo_bind_id(&query, 1, call, "id");
+    todo_bind_string(&query, 2, call, "title");
+    todo_bind_flag(&query, 3, call, "done");
+    todo_bind_id(&query, 4, call, "user_id");
+    mishap *failure = todo_answer_found(call, &query, &todo);
+    return query.dangling ? mishap_not_found("User not found") : failure;
+}
+
+mishap *todo_todos_delete(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, mishap_state(call), TODO_TODO_DELETE);
+    todo_bind_id(&query, 1, call, "id");
+    return todo_answer_deleted(call, &query, &todo);
+}

@@ -1,0 +1,63 @@
+/* /users. An e-mail address belongs to one user; the store sees to it, whoever else writes. */
+#include "todo/handlers.h"
+#include "todo/rows.h"
+
+static const todo_column columns[] = {
+    { "id", TODO_ID },      { "name", TODO_TEXT },       { "age", TODO_NUMBER },
+    { "email", TODO_TEXT }, { "created_at", TODO_TEXT }, { 0 },
+};
+static const todo_kind user = { columns, "/users/", "User not found" };
+
+static mishap *email_taken(const mishap_call *call)
+{
+    mishap_text email = { mishap_string(call, "email"), mishap_string_length(call, "email") };
+    return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
+                       "email", email);
+}
+
+mishap *todo_users_create(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, mishap_state(call), TODO_USER_INSERT);
+    todo_bind_string(&query, 1, call, "name");
+    todo_bind_integer(&query, 2, call, "age");
+    todo_bind_string(&query, 3, call, "email");
+    mishap *failure = todo_answer_created(call, &query, &user);
+    return query.taken ? email_taken(call) : failure;
+}
+
+mishap *todo_users_get(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, mishap_state(call), TODO_USER_GET);
+    todo_bind_id(&query, 1, call, "id");
+    return todo_answer_found(call, &query, &user);
+}
+
+mishap *todo_users_list(mishap_call *call)
+{
+    return todo_page_answer(
+        call, &(todo_page){ .list = TODO_USER_LIST, .count = TODO_USER_COUNT, .kind = &user });
+}
+
+mishap *todo_users_update(mishap_call *call)
+{
+    todo_query query;
+    if (!mishap_given(call, "name") && !mishap_given(call, "age") && !mishap_given(call, "email"))
+        return todo_users_get(call); /* there is nothing to write */
+    todo_query_begin(&query, mishap_state(call), TODO_USER_UPDATE);
+    todo_bind_id(&query, 1, call, "id");
+    todo_bind_string(&query, 2, call, "name");
+    todo_bind_integer(&query, 3, call, "age");
+    todo_bind_string(&query, 4, call, "email");
+    mishap *failure = todo_answer_found(call, &query, &user);
+    return query.taken ? email_taken(call) : failure;
+}
+
+mishap *todo_users_delete(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, mishap_state(call), TODO_USER_DELETE);
+    todo_bind_id(&query, 1, call, "id");
+    return todo_answer_deleted(call, &query, &user);
+}

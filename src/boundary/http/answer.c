@@ -1,0 +1,274 @@
+/*
+ * A request into a reply: which operation, who calls, with what, and what came of it.
+ *
+ * Everything up to the checks of the parameters is done on the loop, so a request that is refused
+ * never waits for a thread. The handler runs on a thread, unless it is declared to be quick.
+ */
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "boundary/http/server.h"
+#include "incident/incident.h"
+#include "operation/hide.h"
+
+/* -- jobs -------------------------------------------------------------------------------------- */
+
+/* The text of a request that is needed after its bytes are gone. */
+static char *copy_text(mishap_text *text, char *to)
+{
+    if (!text->data)
+        return to;
+    memcpy(to, text->data, text->length);
+    text->data = to;
+    return to + text->length;
+}
+
+static mishap_http_job *make_job(mishap_http_server *server, const mishap_http_request *request,
+                                 mishap_call *call, int64_t route)
+{
+    size_t size = request->target.length + request->remote.length;
+    size_t caller = request->caller ? strlen(request->caller) + 1 : 0;
+    for (size_t i = 0; i < MISHAP_HTTP_FIELDS; i++)
+        size += request->fields[i].length;
+    mishap_http_job *job = mishap_allocate(sizeof *job + size + caller);
+    if (!job)
+        return NULL;
+    *job = (mishap_http_job){ .server = server, .request = *request, .call = call, .route = route };
+    job->deadline_ns = call->deadline_ns;
+    mishap_http_request *kept = &job->request;
+    kept->body = (mishap_text){ NULL, 0 };
+    char *to = job->text;
+    if (caller) {
+        memcpy(to, request->caller, caller);
+        kept->caller = call->caller = to;
+        to += caller;
+    }
+    bool within = request->path.data >= request->target.data &&
+                  request->path.data < request->target.data + request->target.length;
+    size_t at = within ? (size_t)(request->path.data - request->target.data) : 0;
+    to = copy_text(&kept->target, to);
+    kept->path = within ? (mishap_text){ kept->target.data + at, request->path.length }
+                        : request->path;
+    kept->query = (mishap_text){ NULL, 0 };
+    to = copy_text(&kept->remote, to);
+    for (size_t i = 0; i < MISHAP_HTTP_FIELDS; i++)
+        to = copy_text(&kept->fields[i], to);
+    return job;
+}
+
+void mishap_http_job_free(mishap_http_job *job)
+{
+    mishap_call_end(job->call);
+    mishap_http_reply_release(&job->reply);
+    mishap_release(job);
+}
+
+/* -- what came of a call ----------------------------------------------------------------------- */
+
+static void record(const mishap_http_settings *settings, const mishap_http_request *request,
+                   const mishap_call *call, const mishap_secrets *secrets, const mishap *failure)
+{
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = settings->app->name,
+        .operation = call->operation->name,
+        .id = request->id,
+        .failure = failure,
+        .secrets = secrets,
+        .to_stderr = settings->verbose && mishap_told(failure)->category != MISHAP_VALIDATION,
+    });
+}
+
+/* Warnings are JSON strings with commas between; each becomes a value of its own. What has no place
+ * in a field is shown as a question mark. */
+static void put_warnings(mishap_http_reply *reply, mishap_text warnings)
+{
+    mishap_buffer *b = &reply->fields;
+    bool inside = false;
+    if (!warnings.length)
+        return;
+    MISHAP_PUT(b, "Warning: ");
+    for (size_t i = 0; i < warnings.length; i++) {
+        char c = warnings.data[i];
+        if (c == '"') {
+            inside = !inside;
+            if (inside)
+                MISHAP_PUT(b, "299 - ");
+        }
+        mishap_buffer_put_char(b, c >= ' ' && c <= '~' ? c : '?');
+        if (inside && c == '\\' && i + 1 < warnings.length)
+            mishap_buffer_put_char(b, warnings.data[++i]);
+        if (!inside && c == ',')
+            mishap_buffer_put_char(b, ' ');
+    }
+    MISHAP_PUT(b, "\r\n");
+}
+
+static void put_success(mishap_http_reply *reply, mishap_call *call)
+{
+    mishap_answer_kind kind;
+    mishap_call_answer(call, &kind);
+    reply->status = mishap_call_status(call);
+    if (kind != MISHAP_ANSWER_NOTHING) {
+        reply->media_type = kind == MISHAP_ANSWER_DOCUMENT ? "text/plain; charset=utf-8"
+                                                           : "application/json";
+        mishap_buffer_release(&reply->body);
+        reply->body = call->answer; /* it changes hands */
+        call->answer = (mishap_buffer){ 0 };
+    }
+    if (call->location)
+        mishap_http_reply_field(reply, "Location", mishap_text_of(call->location));
+    put_warnings(reply, mishap_call_warnings(call));
+}
+
+/* Nothing that was declared secret, and no stack trace, leaves in the body. */
+static mishap *hide(mishap_http_reply *reply, const mishap_secrets *secrets)
+{
+    mishap_buffer *body = &reply->body;
+    bool json = body->length && (body->data[0] == '{' || body->data[0] == '[');
+    mishap *removed = NULL;
+    if (body->length && !body->failed && json) {
+        removed = mishap_hide_json(body, secrets);
+    } else if (secrets->count && body->length) {
+        mishap_buffer hidden = { 0 };
+        mishap_secrets_put_hidden(&hidden, secrets, mishap_buffer_text(body));
+        mishap_buffer_release(body);
+        *body = hidden;
+    }
+    return removed;
+}
+
+/* Location and warnings are the handler's words, too; a line break in one would be a field of its
+ * own. */
+static void hide_fields(mishap_http_reply *reply, const mishap_secrets *secrets)
+{
+    if (mishap_secrets_stand_in(secrets, mishap_buffer_text(&reply->fields)))
+        mishap_buffer_reset(&reply->fields);
+}
+
+/* Run the handler and make a reply of what it did: on the thread that runs it. */
+static void conclude(const mishap_http_settings *settings, mishap_http_request *request,
+                     mishap_call *call, mishap_http_reply *reply)
+{
+    mishap_secrets secrets = { 0 };
+    mishap_hide_learn(&secrets, call);
+    call->caller = request->caller;
+    mishap *failure = mishap_call_run(call);
+    if (failure)
+        mishap_http_refuse(reply, settings, request, failure);
+    else
+        put_success(reply, call);
+    mishap *removed = hide(reply, &secrets);
+    hide_fields(reply, &secrets);
+    if (reply->body.failed && reply->content.data == NULL) {
+        mishap_free(failure);
+        failure = mishap_out_of_memory();
+        mishap_http_refuse(reply, settings, request, failure);
+    } else if (!reply->body.failed) {
+        reply->content = mishap_buffer_text(&reply->body);
+    }
+    if (failure)
+        record(settings, request, call, &secrets, failure);
+    if (removed)
+        record(settings, request, call, &secrets, removed);
+    mishap_free(removed);
+    mishap_free(failure);
+}
+
+void mishap_http_job_run(mishap_http_job *job)
+{
+    conclude(job->server->settings, &job->request, job->call, &job->reply);
+    job->crashed = job->call->crashed;
+}
+
+/* -- before the call --------------------------------------------------------------------------- */
+
+static mishap *no_such_path(const mishap_http_match *match, mishap_http_reply *reply)
+{
+    char room[128];
+    mishap_buffer methods;
+    if (!match->allowed)
+        return mishap_raise(NOT_FOUND, "There is nothing at this address.");
+    mishap_buffer_init(&methods, room, sizeof room);
+    mishap_http_put_methods(&methods, match->allowed);
+    mishap_http_reply_field(reply, "Allow", mishap_buffer_text(&methods));
+    mishap *m = mishap_raise(METHOD_NOT_ALLOWED, "This address takes %.*s.", (int)methods.length,
+                             methods.data);
+    mishap_buffer_release(&methods);
+    return m;
+}
+
+static mishap *admit(mishap_http_server *server, mishap_http_request *request, bool open)
+{
+    mishap *m = NULL;
+    if (server->keys)
+        m = mishap_http_keys_check(server->keys, request, server->settings->key_required && !open);
+    if (!m && server->rates)
+        m = mishap_http_rates_check(server->rates, request, mishap_clock_monotonic_ns());
+    return m;
+}
+
+static mishap *too_busy(void)
+{
+    return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy with other requests."),
+                              1000);
+}
+
+static mishap *call_operation(mishap_http_server *server, mishap_http_request *request,
+                              const mishap_http_match *match, mishap_http_reply *reply,
+                              mishap_http_job **job)
+{
+    mishap_call *call;
+    mishap_buffer object = { 0 };
+    mishap_text arguments;
+    const mishap_operation *operation = match->operation;
+    mishap *m = mishap_http_arguments(operation, match, request, &object, &arguments);
+    if (!m)
+        m = mishap_call_begin(server->settings->app, operation, arguments, &call);
+    mishap_buffer_release(&object);
+    if (m)
+        return m;
+    if (operation->quick) {
+        conclude(server->settings, request, call, reply);
+        mishap_call_end(call);
+        return NULL;
+    }
+    if (server->waiting < server->most_waiting)
+        *job = make_job(server, request, call, (int64_t)match->route);
+    if (*job)
+        return NULL;
+    mishap_call_end(call);
+    return server->waiting < server->most_waiting ? mishap_out_of_memory() : too_busy();
+}
+
+bool mishap_http_answer(mishap_http_server *server, mishap_http_request *request,
+                        mishap_http_reply *reply, int64_t *route, mishap_http_job **job)
+{
+    mishap_http_match match;
+    mishap *m = NULL;
+    *job = NULL;
+    *route = MISHAP_HTTP_NO_ROUTE;
+    bool found = mishap_http_route_find(server->routes, request->method, request->path, &match);
+    bool options = request->method == MISHAP_HTTP_OPTIONS;
+    bool everything = options && request->path.length == 1 && request->path.data[0] == '*';
+    if (everything)
+        match.allowed = ~0U;
+    if (options && match.allowed) {
+        mishap_http_cors_preflight(reply, server->settings->cors, request, match.allowed);
+        return true;
+    }
+    if (found)
+        *route = (int64_t)match.route;
+    m = admit(server, request, found && match.endpoint && match.endpoint->open);
+    if (!m && !found)
+        m = no_such_path(&match, reply);
+    else if (!m && match.endpoint)
+        match.endpoint->answer(server, request,
+                               match.param_count ? match.params[0].raw : (mishap_text){ NULL, 0 },
+                               reply);
+    else if (!m)
+        m = call_operation(server, request, &match, reply, job);
+    if (m)
+        mishap_http_refuse(reply, server->settings, request, m);
+    mishap_free(m);
+    return !*job;
+}

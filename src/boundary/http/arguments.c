@@ -1,0 +1,548 @@
+/*
+ * Path, query and body become the one JSON object that an operation is called with.
+ *
+ * Most requests have a body and nothing else, or only path and query. The body alone is handed on
+ * unread: whoever runs the call reads it anyway, and says at which line and column it breaks. Only
+ * if both are there is the body read here, to see that no parameter comes twice with different
+ * values; then path and query are put in front of its members.
+ *
+ * A body that is broken in itself is handed on alone as well, so that it is refused in the same
+ * words wherever it came from.
+ */
+#include <ctype.h>
+
+#include "boundary/http/http.h"
+
+enum {
+    MOST_PAIRS = 256,      /* in a query */
+    DECODED_AT_HAND = 512, /* bytes of path and query without taking memory */
+    LONGEST_TYPE = 127,    /* of a content type that is understood … */
+    SHOWN_TYPE = 60,       /* … and that is shown */
+};
+
+/* A value that path or query gives to a parameter. */
+struct given {
+    const mishap_param *param;
+    mishap_text name;
+    mishap_text text; /* without escapes */
+    bool in_path;
+    bool further;    /* of an array: not its first */
+    size_t from, to; /* its JSON, in the object */
+};
+
+struct reading {
+    const mishap_operation *operation;
+    mishap_buffer decoded; /* never grows once it is in use, so that text can point into it */
+    mishap_buffer *object;
+    size_t count;
+    struct given given[MOST_PAIRS + MISHAP_HTTP_PATH_PARAMS];
+};
+
+/* -- what is refused --------------------------------------------------------------------------- */
+
+static const char *place_of(bool in_path)
+{
+    return in_path ? "path" : "query";
+}
+
+/* Something is wrong with a text of path or query. Names that nobody declared are not repeated. */
+static mishap *refuse_text(const mishap_param *param, bool in_path, const char *why)
+{
+    if (!param)
+        return mishap_raise(BAD_REQUEST, "The %s %s.", place_of(in_path), why);
+    return mishap_tell(mishap_raise(BAD_REQUEST, "The parameter `%s` in the %s %s.", param->name,
+                                    place_of(in_path), why),
+                       "parameter", param->name);
+}
+
+static mishap *refuse_secret(const mishap_param *param, bool in_path)
+{
+    mishap *m = mishap_raise(BAD_REQUEST,
+                             "The parameter `%s` is secret and must not stand in the %s, which "
+                             "ends up in logs: send it in the body.",
+                             param->name, place_of(in_path));
+    return mishap_tell(m, "parameter", param->name);
+}
+
+static mishap *refuse_conflict(const mishap_param *param, const char *here, const char *there)
+{
+    mishap *m = mishap_raise(BAD_REQUEST,
+                             "The parameter `%s` has one value in the %s and another in the %s.",
+                             param->name, here, there);
+    return mishap_tell(m, "parameter", param->name);
+}
+
+/* -- the type of the body ---------------------------------------------------------------------- */
+
+/* application/json, or application/…+json, in small letters and without its parameters. */
+static bool names_json(mishap_text type)
+{
+    static const mishap_text kind = MISHAP_TEXT("application/"), json = MISHAP_TEXT("json");
+    if (type.length < kind.length + json.length || memcmp(type.data, kind.data, kind.length) != 0 ||
+        memcmp(type.data + type.length - json.length, json.data, json.length) != 0)
+        return false;
+    mishap_text name = { type.data + kind.length, type.length - kind.length };
+    for (size_t i = 0; i < name.length; i++) {
+        char c = name.data[i];
+        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && !(c && strchr("!#$&^_.+-", c)))
+            return false;
+    }
+    size_t before = name.length - json.length;
+    return before == 0 || (before > 1 && name.data[before - 1] == '+');
+}
+
+/* How much of it is a media type that can be shown; what else somebody sends is not told back. */
+static size_t shown_length(mishap_text type)
+{
+    size_t length = 0;
+    while (length < type.length && (isalnum((unsigned char)type.data[length]) ||
+                                    memchr("!#$&^_.+-/*", type.data[length], 11)))
+        length++;
+    bool ends = length == type.length || type.data[length] == ';';
+    return ends && length <= SHOWN_TYPE ? length : 0;
+}
+
+static mishap *refuse_type(mishap_text type)
+{
+    size_t length = shown_length(type);
+    mishap *m;
+    if (length)
+        m = mishap_raise(BAD_REQUEST, "The body must be application/json, but it is sent as %.*s.",
+                         (int)length, type.data);
+    else
+        m = mishap_raise(BAD_REQUEST, "The body must be application/json, but the request has %s.",
+                         type.length ? "another Content-Type" : "no Content-Type");
+    return mishap_suggest(m, "Send the body as JSON, with `Content-Type: application/json`.");
+}
+
+static mishap *check_type(mishap_text type)
+{
+    char small[LONGEST_TYPE];
+    if (mishap_text_equal(type, (mishap_text)MISHAP_TEXT("application/json")))
+        return NULL;
+    size_t length = 0;
+    for (; length < type.length && length < sizeof small && type.data[length] != ';'; length++) {
+        char c = type.data[length];
+        small[length] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
+    }
+    bool whole = length == type.length || type.data[length] == ';';
+    while (length && (small[length - 1] == ' ' || small[length - 1] == '\t'))
+        length--;
+    return whole && names_json((mishap_text){ small, length }) ? NULL : refuse_type(type);
+}
+
+/* -- path and query ---------------------------------------------------------------------------- */
+
+/* The text without its escapes. It is UTF-8 and has no NUL, or it is refused. */
+static mishap *decode(struct reading *r, const mishap_param *param, bool in_path, mishap_text raw,
+                      mishap_text *text)
+{
+    *text = raw;
+    if (raw.length == 0)
+        return NULL;
+    if (memchr(raw.data, '%', raw.length) || (!in_path && memchr(raw.data, '+', raw.length))) {
+        size_t from = r->decoded.length;
+        if (!mishap_url_unescape(&r->decoded, raw, !in_path))
+            return refuse_text(param, in_path,
+                               "has a % without the two hexadecimal digits that belong to it");
+        *text = (mishap_text){ r->decoded.data + from, r->decoded.length - from };
+    }
+    if (memchr(text->data, '\0', text->length))
+        return refuse_text(param, in_path, "has a NUL in it");
+    if (mishap_utf8_valid_length(*text) != text->length)
+        return refuse_text(param, in_path, "is not valid UTF-8");
+    return NULL;
+}
+
+static const mishap_param *find_param(const mishap_operation *operation, mishap_text name)
+{
+    for (const mishap_param *param = operation->params; param && param->name; param++)
+        if (mishap_text_equal(mishap_text_of(param->name), name))
+            return param;
+    return NULL;
+}
+
+static mishap *give(struct reading *r, const mishap_param *param, mishap_text name,
+                    mishap_text text, bool in_path)
+{
+    if (param->secret)
+        return refuse_secret(param, in_path);
+    size_t first = 0;
+    while (first < r->count && r->given[first].param != param)
+        first++;
+    bool again = first < r->count;
+    if (again && param->type != MISHAP_ARRAY) {
+        if (!r->given[first].in_path)
+            return refuse_text(param, in_path, "stands there twice");
+        return mishap_text_equal(r->given[first].text, text)
+                   ? NULL
+                   : refuse_conflict(param, "path", "query");
+    }
+    r->given[r->count++] = (struct given){
+        .param = param, .name = name, .text = text, .in_path = in_path, .further = again
+    };
+    return NULL;
+}
+
+static mishap *take_path(struct reading *r, const mishap_http_match *match)
+{
+    for (size_t i = 0; i < match->param_count; i++) {
+        mishap_text name = mishap_text_of(match->params[i].name), text;
+        const mishap_param *param = find_param(r->operation, name);
+        mishap *m = decode(r, param, true, match->params[i].raw, &text);
+        if (!m && param)
+            m = give(r, param, name, text, true);
+        if (m)
+            return m;
+    }
+    return NULL;
+}
+
+/* `name=value`, or `name` alone. */
+static mishap *take_pair(struct reading *r, mishap_text pair)
+{
+    const char *equals = memchr(pair.data, '=', pair.length);
+    mishap_text raw_name = { pair.data, equals ? (size_t)(equals - pair.data) : pair.length };
+    mishap_text raw_value = { "", 0 }, name, value;
+    if (equals)
+        raw_value = (mishap_text){ equals + 1, pair.length - raw_name.length - 1 };
+    mishap *m = decode(r, NULL, false, raw_name, &name);
+    if (m)
+        return m;
+    const mishap_param *param = find_param(r->operation, name);
+    m = decode(r, param, false, raw_value, &value);
+    return m || !param ? m : give(r, param, mishap_text_of(param->name), value, false);
+}
+
+static mishap *take_query(struct reading *r, mishap_text query)
+{
+    const char *at = query.data, *end = at + query.length;
+    for (size_t pairs = 0; at < end;) {
+        const char *ampersand = memchr(at, '&', (size_t)(end - at));
+        const char *stop = ampersand ? ampersand : end;
+        if (stop > at) {
+            if (++pairs > MOST_PAIRS)
+                return mishap_raise(BAD_REQUEST, "The query has more than %d parameters.",
+                                    MOST_PAIRS);
+            mishap *m = take_pair(r, (mishap_text){ at, (size_t)(stop - at) });
+            if (m)
+                return m;
+        }
+        at = stop + 1;
+    }
+    return NULL;
+}
+
+/* Memory for all that has escapes, at once. */
+static bool make_room(struct reading *r, const mishap_http_match *match, mishap_text query)
+{
+    size_t size = query.length;
+    for (size_t i = 0; i < match->param_count; i++)
+        size += match->params[i].raw.length;
+    return mishap_buffer_reserve(&r->decoded, size);
+}
+
+/* -- text as JSON ------------------------------------------------------------------------------ */
+
+static size_t skip_digits(mishap_text text, size_t at)
+{
+    while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9')
+        at++;
+    return at;
+}
+
+/* Where the integer at the start of the text ends, as JSON has it: no zeros in front, no plus. 0:
+ * there is none. */
+static size_t skip_integer(mishap_text text)
+{
+    size_t start = text.length && text.data[0] == '-';
+    size_t end = skip_digits(text, start);
+    return end == start || (text.data[start] == '0' && end > start + 1) ? 0 : end;
+}
+
+static bool is_integer(mishap_text text)
+{
+    return text.length && skip_integer(text) == text.length &&
+           !mishap_text_equal(text, (mishap_text)MISHAP_TEXT("-0"));
+}
+
+static bool is_number(mishap_text text)
+{
+    size_t at = skip_integer(text), start;
+    if (at == 0)
+        return false;
+    if (at < text.length && text.data[at] == '.') {
+        start = at + 1;
+        if ((at = skip_digits(text, start)) == start)
+            return false;
+    }
+    if (at < text.length && (text.data[at] | 32) == 'e') {
+        start = at + 1;
+        if (start < text.length && (text.data[start] == '+' || text.data[start] == '-'))
+            start++;
+        if ((at = skip_digits(text, start)) == start)
+            return false;
+    }
+    return at == text.length;
+}
+
+/* `true`, `false`, and in a query nothing at all: ?live */
+static bool is_boolean(mishap_text *text)
+{
+    static const mishap_text yes = MISHAP_TEXT("true"), no = MISHAP_TEXT("false");
+    if (text->length == 0)
+        *text = yes;
+    return mishap_text_equal(*text, yes) || mishap_text_equal(*text, no);
+}
+
+/* One object or array, without the white space around it. */
+static bool is_container(struct reading *r, mishap_text *text, char bracket)
+{
+    mishap_text inner = *text;
+    while (inner.length && strchr(" \t\r\n", inner.data[0]))
+        inner = (mishap_text){ inner.data + 1, inner.length - 1 };
+    while (inner.length && strchr(" \t\r\n", inner.data[inner.length - 1]))
+        inner.length--;
+    if (inner.length == 0 || inner.data[0] != bracket)
+        return false;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    bool read = mishap_json_read(&reader, inner);
+    if (reader.flaw == MISHAP_JSON_NO_MEMORY)
+        r->object->failed = true;
+    mishap_json_reader_release(&reader);
+    if (read)
+        *text = inner;
+    return read;
+}
+
+/* As what its parameter is declared; what cannot be read so stays a string. */
+static void put_value(struct reading *r, mishap_type_of_param type, mishap_text text)
+{
+    bool bare = false;
+    switch (type) {
+    case MISHAP_INTEGER:
+        bare = is_integer(text);
+        break;
+    case MISHAP_NUMBER:
+        bare = is_number(text);
+        break;
+    case MISHAP_BOOLEAN:
+        bare = is_boolean(&text);
+        break;
+    case MISHAP_ARRAY:
+        bare = is_container(r, &text, '[');
+        break;
+    case MISHAP_OBJECT:
+        bare = is_container(r, &text, '{');
+        break;
+    case MISHAP_STRING:
+    case MISHAP_ENUM:
+        break;
+    }
+    if (!bare) {
+        mishap_json_string(r->object, text);
+        return;
+    }
+    mishap_json_comma(r->object);
+    mishap_buffer_put_text(r->object, text);
+}
+
+static void put_array(struct reading *r, size_t first)
+{
+    const mishap_param *param = r->given[first].param;
+    mishap_json_open(r->object, '[');
+    for (size_t i = first; i < r->count; i++)
+        if (r->given[i].param == param)
+            put_value(r, param->items ? param->items->type : MISHAP_STRING, r->given[i].text);
+    mishap_json_close(r->object, ']');
+}
+
+static void put_given(struct reading *r)
+{
+    for (size_t i = 0; i < r->count; i++) {
+        struct given *given = &r->given[i];
+        if (given->further)
+            continue;
+        mishap_json_key(r->object, given->name);
+        given->from = r->object->length;
+        if (given->param->type == MISHAP_ARRAY)
+            put_array(r, i);
+        else
+            put_value(r, given->param->type, given->text);
+        given->to = r->object->length;
+    }
+}
+
+/* -- with a body ------------------------------------------------------------------------------- */
+
+static const struct given *find_given(const struct reading *r, mishap_text key)
+{
+    for (size_t i = 0; i < r->count; i++)
+        if (!r->given[i].further && mishap_text_equal(r->given[i].name, key))
+            return &r->given[i];
+    return NULL;
+}
+
+static bool is_given_twice(const struct reading *r, yyjson_val *body)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (body, index, count, key, value) {
+        if (find_given(r, mishap_json_text(key)))
+            return true;
+    }
+    return false;
+}
+
+static void keep_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
+{
+    (void)path;
+    *(mishap_json_flaw *)state = flaw;
+}
+
+static void put_text_form(mishap_buffer *buffer, yyjson_val *scalar)
+{
+    if (yyjson_is_str(scalar))
+        mishap_buffer_put_text(buffer, mishap_json_text(scalar));
+    else
+        mishap_json_copy(buffer, scalar);
+}
+
+/* The same value, or the same in words: 7 and "7". Null is not there. */
+static bool is_same(struct reading *r, const struct given *given, yyjson_val *value)
+{
+    char storage[2][128];
+    mishap_buffer ours, theirs;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_text json = { r->object->data + given->from, given->to - given->from };
+    bool same = yyjson_is_null(value);
+    mishap_buffer_init(&ours, storage[0], sizeof storage[0]);
+    mishap_buffer_init(&theirs, storage[1], sizeof storage[1]);
+    if (same)
+        goto done;
+    if (!mishap_json_read(&reader, json)) {
+        r->object->failed = r->object->failed || reader.flaw == MISHAP_JSON_NO_MEMORY;
+        goto done;
+    }
+    same = yyjson_equals(reader.root, value);
+    if (!same && !yyjson_is_ctn(reader.root) && !yyjson_is_ctn(value)) {
+        put_text_form(&ours, reader.root);
+        put_text_form(&theirs, value);
+        r->object->failed = r->object->failed || ours.failed || theirs.failed;
+        same = mishap_text_equal(mishap_buffer_text(&ours), mishap_buffer_text(&theirs));
+    }
+done:
+    mishap_buffer_release(&ours);
+    mishap_buffer_release(&theirs);
+    mishap_json_reader_release(&reader);
+    return same;
+}
+
+/* The members of the body that path and query do not give. Of those that they do, the values must
+ * be the same. */
+static mishap *put_others(struct reading *r, const mishap_json_reader *body)
+{
+    size_t index, count, line, column;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (body->root, index, count, key, value) {
+        const struct given *given = find_given(r, mishap_json_text(key));
+        if (!given) {
+            mishap_json_key(r->object, mishap_json_text(key));
+            mishap_json_copy(r->object, value);
+        } else if (!is_same(r, given, value) && !r->object->failed) {
+            mishap *m = refuse_conflict(given->param, place_of(given->in_path), "body");
+            mishap_json_locate(body->text, body->root, value, &line, &column);
+            return mishap_tell(mishap_tell(m, "line", line), "column", column);
+        }
+    }
+    mishap_json_close(r->object, '}');
+    return NULL;
+}
+
+/* All members of the body as they stand, from behind its bracket on. */
+static void put_rest(struct reading *r, const mishap_json_reader *body)
+{
+    const char *bracket = memchr(body->text.data, '{', body->text.length);
+    const char *end = body->text.data + body->text.length;
+    if (yyjson_obj_size(body->root))
+        mishap_json_comma(r->object);
+    mishap_buffer_put(r->object, bracket + 1, (size_t)(end - bracket - 1));
+}
+
+static mishap *merge(struct reading *r, mishap_text text, mishap_text *arguments)
+{
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader body = MISHAP_JSON_READER_IN(storage);
+    mishap *failure = NULL;
+    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
+    bool twice = false;
+    if (!mishap_json_read(&body, text) || !yyjson_is_obj(body.root)) {
+        flaw = body.root ? MISHAP_JSON_MALFORMED : body.flaw;
+    } else if ((twice = is_given_twice(r, body.root))) {
+        /* It is written anew, which is for sound documents only. */
+        flaw = body.flaw;
+        mishap_json_inspect(&body, &(mishap_json_visitor){ .flaw = keep_flaw, .state = &flaw });
+    }
+    if (flaw == MISHAP_JSON_NO_MEMORY) {
+        failure = mishap_out_of_memory();
+    } else if (flaw != MISHAP_JSON_SOUND) {
+        *arguments = text; /* which the call refuses */
+    } else {
+        mishap_json_open(r->object, '{');
+        put_given(r);
+        if (!twice)
+            put_rest(r, &body);
+        else if (!r->object->failed)
+            failure = put_others(r, &body);
+        *arguments = mishap_buffer_text(r->object);
+    }
+    mishap_json_reader_release(&body);
+    return failure;
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static mishap *put_together(struct reading *r, const mishap_http_match *match,
+                            const mishap_http_request *request, mishap_text *arguments)
+{
+    mishap *m = make_room(r, match, request->query) ? NULL : mishap_out_of_memory();
+    if (!m)
+        m = take_path(r, match);
+    if (!m && request->query.length)
+        m = take_query(r, request->query);
+    if (m || r->count == 0) /* what is in the query is not meant for us */
+        return m;
+    if (request->body.length) {
+        m = merge(r, request->body, arguments);
+    } else {
+        mishap_json_open(r->object, '{');
+        put_given(r);
+        mishap_json_close(r->object, '}');
+        *arguments = mishap_buffer_text(r->object);
+    }
+    if (r->object->failed && !m)
+        m = mishap_out_of_memory();
+    return m;
+}
+
+mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
+                              const mishap_http_request *request, mishap_buffer *object,
+                              mishap_text *arguments)
+{
+    static const mishap_text nothing = MISHAP_TEXT("{}");
+    mishap *m = request->body.length ? check_type(request->fields[MISHAP_HTTP_CONTENT_TYPE]) : NULL;
+    *arguments = request->body.length ? request->body : nothing;
+    if (m || (match->param_count == 0 && request->query.length == 0))
+        return m;
+
+    char decoded[DECODED_AT_HAND];
+    struct reading r;
+    r.operation = operation;
+    r.object = object;
+    r.count = 0;
+    mishap_buffer_init(&r.decoded, decoded, sizeof decoded);
+    mishap_buffer_reset(object);
+    m = put_together(&r, match, request, arguments);
+    mishap_buffer_release(&r.decoded);
+    return m;
+}

@@ -1,0 +1,366 @@
+/*
+ * One socket: reading, writing, and how long it may take.
+ *
+ * Bytes are read into memory of the worker and answered at once, into other memory of the worker,
+ * which is written at once. So a connection that waits has no buffers: it costs what the struct
+ * below costs. Only what the peer does not take at once, and half a request, is kept for it.
+ */
+#include <netinet/in.h>
+#include <stddef.h>
+
+#include "base/memory.h"
+#include "boundary/http/worker.h"
+
+enum {
+    MOST_AHEAD = 65536,          /* bytes that are read while a handler runs */
+    MOST_LINGERING = 1024 * 1024 /* bytes of a peer that goes on after its last reply */
+};
+
+typedef struct mishap_http_connection {
+    uv_tcp_t socket;
+    mishap_http_worker *worker;
+    mishap_http_exchange exchange;
+    mishap_buffer pending; /* what is being written, if it could not be written at once */
+    union {
+        uv_write_t write;
+        uv_shutdown_t shutdown;
+    };
+    struct mishap_http_connection *next, *previous; /* of those that wait for the same */
+    mishap_http_wait wait;
+    uint64_t since_ms;
+    size_t lingered;
+    bool reading, writing, peer_ended, ending;
+    char remote[INET6_ADDRSTRLEN];
+} connection;
+
+static void proceed(connection *c, mishap_http_state state);
+static void end_after_reply(connection *c);
+
+/* -- waiting ----------------------------------------------------------------------------------- */
+
+static void stop_waiting(connection *c)
+{
+    mishap_http_worker *w = c->worker;
+    *(c->previous ? &c->previous->next : &w->first[c->wait]) = c->next;
+    *(c->next ? &c->next->previous : &w->last[c->wait]) = c->previous;
+    c->next = c->previous = NULL;
+}
+
+static void start_waiting(connection *c, mishap_http_wait wait)
+{
+    mishap_http_worker *w = c->worker;
+    c->wait = wait;
+    c->since_ms = uv_now(&w->loop);
+    c->previous = w->last[wait];
+    *(c->previous ? &c->previous->next : &w->first[wait]) = c;
+    w->last[wait] = c;
+}
+
+/* Who waits for the rest of something waits from its beginning: a byte now and then wins no time.
+ */
+static void wait_for(connection *c, mishap_http_wait wait)
+{
+    if (c->wait == wait && wait != MISHAP_HTTP_WAIT_IDLE)
+        return;
+    if (c->wait == wait && c->worker->last[wait] == c) {
+        c->since_ms = uv_now(&c->worker->loop);
+        return;
+    }
+    stop_waiting(c);
+    start_waiting(c, wait);
+}
+
+/* -- closing ----------------------------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    connection *c = handle->data;
+    mishap_http_worker *worker = c->worker;
+    mishap_http_exchange_release(&c->exchange);
+    mishap_buffer_release(&c->pending);
+    mishap_release(c);
+    worker->connections--;
+    mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CONNECTIONS, -1);
+}
+
+static void close_now(connection *c)
+{
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    stop_waiting(c);
+    if (c->exchange.job) {
+        c->exchange.job->exchange = NULL;
+        c->worker->lost_jobs++;
+        c->exchange.job = NULL;
+    }
+    uv_close((uv_handle_t *)&c->socket, on_closed);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
+{
+    connection *c = handle->data;
+    (void)suggested;
+    *room = uv_buf_init(c->worker->input, sizeof c->worker->input);
+}
+
+/* The peer will send no more. A reply that it waits for still reaches it. */
+static void peer_ended(connection *c)
+{
+    mishap_http_exchange *exchange = &c->exchange;
+    c->peer_ended = true;
+    if (c->reading)
+        uv_read_stop((uv_stream_t *)&c->socket);
+    c->reading = false;
+    if (c->wait == MISHAP_HTTP_WAIT_HEAD || c->wait == MISHAP_HTTP_WAIT_BODY)
+        proceed(c, mishap_http_exchange_end(
+                       &c->worker->server, exchange,
+                       mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
+    else if (!exchange->job && !c->writing)
+        close_now(c);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
+{
+    connection *c = stream->data;
+    mishap_http_worker *worker = c->worker;
+    if (count == 0)
+        return;
+    if (count == UV_EOF) {
+        peer_ended(c);
+    } else if (count < 0) {
+        close_now(c);
+    } else if (c->ending) {
+        c->lingered += (size_t)count;
+        if (c->lingered > MOST_LINGERING)
+            close_now(c);
+    } else {
+        mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_BYTES_RECEIVED, count);
+        proceed(
+            c, mishap_http_exchange_feed(&worker->server, &c->exchange, data->base, (size_t)count));
+    }
+}
+
+static void read_or_not(connection *c, bool wanted)
+{
+    if (wanted == c->reading || c->peer_ended)
+        return;
+    c->reading = wanted;
+    if (!wanted)
+        uv_read_stop((uv_stream_t *)&c->socket);
+    else if (uv_read_start((uv_stream_t *)&c->socket, on_room, on_read) != 0)
+        close_now(c);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static void on_written(uv_write_t *write, int status)
+{
+    connection *c = write->data;
+    c->writing = false;
+    mishap_buffer_release(&c->pending);
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    if (status < 0)
+        close_now(c);
+    else
+        proceed(c, mishap_http_exchange_feed(&c->worker->server, &c->exchange, NULL, 0));
+}
+
+/* What the socket does not take at once is kept and written when it does. False: it was closed. */
+static bool write_out(connection *c)
+{
+    mishap_buffer *out = &c->worker->server.out;
+    if (!out->length && !out->failed)
+        return true;
+    uv_buf_t bytes = uv_buf_init(out->data, (unsigned)out->length);
+    int count = out->failed ? UV_ENOMEM : uv_try_write((uv_stream_t *)&c->socket, &bytes, 1);
+    if (count == UV_EAGAIN)
+        count = 0;
+    if (count < 0) {
+        mishap_buffer_release(out);
+        close_now(c);
+        return false;
+    }
+    mishap_http_metrics_add(c->worker->server.metrics, MISHAP_HTTP_BYTES_SENT,
+                            (int64_t)out->length);
+    if ((size_t)count < out->length) {
+        mishap_buffer_put(&c->pending, out->data + count, out->length - (size_t)count);
+        bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
+        c->write.data = c;
+        c->writing = !c->pending.failed &&
+                     uv_write(&c->write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
+        if (!c->writing) {
+            mishap_buffer_reset(out);
+            close_now(c);
+            return false;
+        }
+    }
+    enum { MOST_KEPT = 262144 };
+    if (out->capacity > MOST_KEPT)
+        mishap_buffer_release(out);
+    mishap_buffer_reset(out);
+    return true;
+}
+
+/* -- from state to state ----------------------------------------------------------------------- */
+
+static void proceed(connection *c, mishap_http_state state)
+{
+    static const mishap_http_wait waits[] = {
+        [MISHAP_HTTP_IDLE] = MISHAP_HTTP_WAIT_IDLE,
+        [MISHAP_HTTP_IN_HEAD] = MISHAP_HTTP_WAIT_HEAD,
+        [MISHAP_HTTP_IN_BODY] = MISHAP_HTTP_WAIT_BODY,
+        [MISHAP_HTTP_RUNNING] = MISHAP_HTTP_WAIT_JOB,
+    };
+    if (!write_out(c))
+        return;
+    /* Replies that pile up are written before more requests are read. */
+    while (!c->writing && state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
+           mishap_http_reader_has_more(&c->exchange.reader)) {
+        state = mishap_http_exchange_feed(&c->worker->server, &c->exchange, NULL, 0);
+        if (!write_out(c))
+            return;
+    }
+    if (c->writing) {
+        wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        read_or_not(c, false);
+    } else if (state == MISHAP_HTTP_ENDED) {
+        end_after_reply(c);
+    } else if (c->peer_ended && state != MISHAP_HTTP_RUNNING) {
+        close_now(c);
+    } else {
+        wait_for(c, waits[state]);
+        read_or_not(c,
+                    state != MISHAP_HTTP_RUNNING || c->exchange.reader.window_length < MOST_AHEAD);
+    }
+}
+
+static void on_shut(uv_shutdown_t *shutdown, int status)
+{
+    connection *c = shutdown->data;
+    if (!uv_is_closing((uv_handle_t *)&c->socket) && (status < 0 || c->peer_ended))
+        close_now(c);
+}
+
+/* RFC 9112, 9.6: closing at once while the peer still sends would make its system throw the reply
+ * away. So only our side is closed, and what comes is read until the peer closes its own. */
+static void end_after_reply(connection *c)
+{
+    c->ending = true;
+    if (c->wait == MISHAP_HTTP_WAIT_LINGER)
+        return;
+    wait_for(c, MISHAP_HTTP_WAIT_LINGER);
+    read_or_not(c, true);
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    c->shutdown.data = c;
+    if (uv_shutdown(&c->shutdown, (uv_stream_t *)&c->socket, on_shut) != 0)
+        close_now(c);
+}
+
+static connection *connection_of(mishap_http_exchange *exchange)
+{
+    return (connection *)(void *)((char *)exchange - offsetof(connection, exchange));
+}
+
+void mishap_http_connection_finish(mishap_http_worker *worker, mishap_http_job *job)
+{
+    mishap_http_exchange *exchange = job->exchange;
+    if (!exchange)
+        worker->lost_jobs--;
+    mishap_http_state state = mishap_http_exchange_finish(&worker->server, job);
+    if (exchange)
+        proceed(connection_of(exchange), state);
+}
+
+void mishap_http_connection_give_up(mishap_http_worker *worker, mishap_http_job *job)
+{
+    mishap_http_exchange *exchange = job->exchange;
+    worker->lost_jobs++;
+    proceed(connection_of(exchange), mishap_http_exchange_give_up(&worker->server, exchange));
+}
+
+/* -- accepting --------------------------------------------------------------------------------- */
+
+static void name_peer(connection *c)
+{
+    struct sockaddr_storage address;
+    int size = sizeof address;
+    c->remote[0] = '\0';
+    if (uv_tcp_getpeername(&c->socket, (struct sockaddr *)&address, &size) != 0)
+        return;
+    if (address.ss_family == AF_INET6)
+        uv_ip6_name((struct sockaddr_in6 *)&address, c->remote, sizeof c->remote);
+    else
+        uv_ip4_name((struct sockaddr_in *)&address, c->remote, sizeof c->remote);
+}
+
+static void turn_away(connection *c)
+{
+    mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
+    c->exchange.began_ns = mishap_clock_monotonic_ns();
+    proceed(
+        c, mishap_http_exchange_end(&c->worker->server, &c->exchange, mishap_retry_after(m, 1000)));
+}
+
+void mishap_http_connection_accept(mishap_http_worker *worker)
+{
+    connection *c = mishap_allocate(sizeof *c);
+    if (!c)
+        return; /* it waits in the queue until there is memory */
+    memset(c, 0, sizeof *c);
+    c->worker = worker;
+    uv_tcp_init(&worker->loop, &c->socket);
+    c->socket.data = c;
+    worker->connections++;
+    mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CONNECTIONS, 1);
+    start_waiting(c, MISHAP_HTTP_WAIT_IDLE);
+    if (uv_accept((uv_stream_t *)&worker->listener, (uv_stream_t *)&c->socket) != 0) {
+        close_now(c);
+        return;
+    }
+    mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_ACCEPTED, 1);
+    uv_tcp_nodelay(&c->socket, 1);
+    name_peer(c);
+    mishap_http_exchange_init(&c->exchange, &worker->server, mishap_text_of(c->remote));
+    if (worker->connections > (size_t)worker->server.settings->max_connections)
+        turn_away(c);
+    else
+        read_or_not(c, true);
+}
+
+/* -- time -------------------------------------------------------------------------------------- */
+
+static void too_slow(connection *c)
+{
+    mishap *m;
+    switch (c->wait) {
+    case MISHAP_HTTP_WAIT_HEAD:
+    case MISHAP_HTTP_WAIT_BODY:
+        m = mishap_raise(REQUEST_TIMEOUT, "The request took too long to arrive.");
+        proceed(c, mishap_http_exchange_end(&c->worker->server, &c->exchange, m));
+        break;
+    default:
+        close_now(c);
+    }
+}
+
+void mishap_http_connection_sweep(mishap_http_worker *worker)
+{
+    uint64_t now = uv_now(&worker->loop);
+    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++) {
+        connection *c;
+        while (wait != MISHAP_HTTP_WAIT_JOB && (c = worker->first[wait]) &&
+               now - c->since_ms >= worker->patience_ms[wait])
+            too_slow(c); /* which ends the wait */
+    }
+}
+
+void mishap_http_connection_close_all(mishap_http_worker *worker, mishap_http_wait wait)
+{
+    for (int i = 0; i < MISHAP_HTTP_WAITS; i++)
+        while ((wait == MISHAP_HTTP_WAITS || (int)wait == i) && worker->first[i])
+            close_now(worker->first[i]);
+}

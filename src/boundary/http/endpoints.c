@@ -1,0 +1,122 @@
+/* What every server answers beside its operations, and what it needs for it. */
+#include <stdio.h>
+#include <time.h>
+
+#include "boundary/http/server.h"
+
+static void answer_with(mishap_http_reply *reply, const char *media_type)
+{
+    reply->status = 200;
+    reply->media_type = media_type;
+    reply->content = mishap_buffer_text(&reply->body);
+}
+
+static void answer_health(mishap_http_server *server, const mishap_http_request *request,
+                          mishap_text segment, mishap_http_reply *reply)
+{
+    const mishap_app *app = server->settings->app;
+    mishap_buffer *b = &reply->body;
+    (void)request, (void)segment;
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "status");
+    mishap_json_string(b, (mishap_text)MISHAP_TEXT("ok"));
+    MISHAP_JSON_KEY(b, "name");
+    mishap_json_string(b, mishap_text_of(app->name));
+    MISHAP_JSON_KEY(b, "version");
+    mishap_json_string(b, mishap_text_of(app->version ? app->version : "0"));
+    mishap_json_close(b, '}');
+    answer_with(reply, "application/json");
+}
+
+static void answer_metrics(mishap_http_server *server, const mishap_http_request *request,
+                           mishap_text segment, mishap_http_reply *reply)
+{
+    (void)request, (void)segment;
+    if (server->metrics)
+        mishap_http_metrics_put(&reply->body, server->metrics, server->routes);
+    answer_with(reply, "text/plain; version=0.0.4; charset=utf-8");
+}
+
+static void answer_openapi(mishap_http_server *server, const mishap_http_request *request,
+                           mishap_text segment, mishap_http_reply *reply)
+{
+    (void)request, (void)segment;
+    answer_with(reply, "application/json");
+    reply->content = mishap_buffer_text(&server->openapi);
+}
+
+static void answer_codes(mishap_http_server *server, const mishap_http_request *request,
+                         mishap_text segment, mishap_http_reply *reply)
+{
+    (void)server, (void)request, (void)segment;
+    mishap_http_put_codes(&reply->body);
+    answer_with(reply, "application/json");
+}
+
+static void answer_code(mishap_http_server *server, const mishap_http_request *request,
+                        mishap_text segment, mishap_http_reply *reply)
+{
+    if (mishap_http_put_code(&reply->body, segment)) {
+        answer_with(reply, "application/json");
+        return;
+    }
+    mishap *m = mishap_raise(NOT_FOUND, "There is no such code.");
+    mishap_http_refuse(reply, server->settings, request, m);
+    mishap_free(m);
+}
+
+const mishap_http_endpoint mishap_http_endpoints[] = {
+    { .route = "GET /health", .name = "health", .open = true, .answer = answer_health },
+    { .route = "GET /metrics", .name = "metrics", .answer = answer_metrics },
+    { .route = "GET /openapi.json", .name = "openapi", .open = true, .answer = answer_openapi },
+    { .route = "GET /errors", .name = "errors", .open = true, .answer = answer_codes },
+    { .route = "GET /errors/:code", .name = "error", .open = true, .answer = answer_code },
+    { 0 },
+};
+
+/* -- the server -------------------------------------------------------------------------------- */
+
+static void set_date(mishap_http_server *server)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t now = time(NULL);
+    struct tm at;
+    gmtime_r(&now, &at);
+    int length = snprintf(server->date, sizeof server->date,
+                          "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + at.tm_wday * 3,
+                          at.tm_mday, months + at.tm_mon * 3, at.tm_year + 1900, at.tm_hour,
+                          at.tm_min, at.tm_sec);
+    server->date_length = length < (int)sizeof server->date ? (size_t)length : 0;
+}
+
+mishap *mishap_http_server_open(mishap_http_server *server)
+{
+    const mishap_http_settings *settings = server->settings;
+    mishap *failure = mishap_http_keys_open(settings->setup.data, &server->keys);
+    if (!failure)
+        failure = mishap_http_access_open(settings->access_log, &server->access);
+    mishap_http_put_openapi(&server->openapi, settings);
+    if (!failure && server->openapi.failed)
+        failure = mishap_out_of_memory();
+    set_date(server);
+    return failure;
+}
+
+void mishap_http_server_close(mishap_http_server *server)
+{
+    mishap_http_keys_close(server->keys);
+    mishap_http_access_close(server->access);
+    mishap_buffer_release(&server->openapi);
+    mishap_buffer_release(&server->out);
+    mishap_http_reply_release(&server->reply);
+    server->keys = NULL;
+    server->access = NULL;
+}
+
+void mishap_http_server_tick(mishap_http_server *server)
+{
+    set_date(server);
+    mishap_http_keys_refresh(server->keys);
+    mishap_http_access_flush(server->access);
+}

@@ -1,0 +1,49 @@
+/* One connection without its socket: bytes in, requests answered one after the other, bytes out. */
+#ifndef MISHAP_BOUNDARY_HTTP_EXCHANGE_H
+#define MISHAP_BOUNDARY_HTTP_EXCHANGE_H
+
+#include "boundary/http/request.h"
+#include "boundary/http/server.h"
+
+typedef enum mishap_http_state {
+    MISHAP_HTTP_IDLE,    /* no request has begun */
+    MISHAP_HTTP_IN_HEAD, /* the head of one is on its way */
+    MISHAP_HTTP_IN_BODY, /* … its body */
+    MISHAP_HTTP_RUNNING, /* one is being answered by another thread: nothing is read meanwhile */
+    MISHAP_HTTP_ENDED,   /* the last reply is in server->out */
+} mishap_http_state;
+
+typedef struct mishap_http_exchange {
+    mishap_http_reader reader;
+    mishap_http_job *job; /* while it is RUNNING */
+    mishap_text remote;
+    int64_t began_ns; /* when the first byte of the request at hand came */
+    bool continued;   /* 100 Continue was sent */
+    bool ended;
+} mishap_http_exchange;
+
+void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http_server *server,
+                               mishap_text remote);
+
+/* What is left of it. A job that still runs goes on for nobody. */
+void mishap_http_exchange_release(mishap_http_exchange *exchange);
+
+/* Bytes came in (the memory is written to). Whatever they lead to is added to server->out. */
+mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
+                                            mishap_http_exchange *exchange, char *data,
+                                            size_t length);
+
+/* The job of the exchange is done: its reply is added to server->out, and what was kept meanwhile
+ * is read on. Frees the job. */
+mishap_http_state mishap_http_exchange_finish(mishap_http_server *server, mishap_http_job *job);
+
+/* The job of the exchange takes too long: it is answered without it. */
+mishap_http_state mishap_http_exchange_give_up(mishap_http_server *server,
+                                               mishap_http_exchange *exchange);
+
+/* End it with a failure that is nobody's request: it came too slowly, or broke off. Takes the
+ * mishap. */
+mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
+                                           mishap_http_exchange *exchange, mishap *failure);
+
+#endif

@@ -1,0 +1,455 @@
+/*
+ * keys add, keys list, keys remove: the API keys of a server, beside `serve`.
+ *
+ * The file is never written in place. A new one is written next to it and takes its name, so a
+ * server that reads at that moment sees the old keys or the new ones. Who changes it holds a lock
+ * on a file of its own, `keys.lock`, for the file of the keys is another one after each change.
+ */
+#include "boundary/http/keys.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "operation/call.h"
+
+enum { LOCK_PATIENCE_MS = 10000, LOCK_PAUSE_MS = 10 };
+
+/* Where the keys are. All text lives as long as the call. */
+struct place {
+    const char *folder, *keys, *lock;
+    char *fresh; /* the file before it takes its name */
+    bool named;  /* the caller said which folder, so it may read its name */
+};
+
+static mishap *find_place(mishap_call *call, struct place *place)
+{
+    char room[4096];
+    place->named = mishap_given(call, "data");
+    if (place->named)
+        place->folder = mishap_string(call, "data");
+    else if (mishap_data_folder(call->app->name, room, sizeof room))
+        place->folder = mishap_call_print(call, "%s", room);
+    else
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for the data."),
+                              "Name one with --data.");
+    place->keys = mishap_call_print(call, "%s/keys", place->folder);
+    place->lock = mishap_call_print(call, "%s/keys.lock", place->folder);
+    size_t size = strlen(place->folder) + sizeof "/.keys-XXXXXX";
+    place->fresh = mishap_call_take(call, size);
+    snprintf(place->fresh, size, "%s/.keys-XXXXXX", place->folder);
+    return NULL;
+}
+
+/* A failure that is about a folder of the caller's choice says which file it was. */
+static mishap *tell_place(const struct place *place, mishap *failure)
+{
+    return place->named ? mishap_tell(failure, "file", place->keys) : failure;
+}
+
+static mishap *unwritable(const char *path, int error)
+{
+    return mishap_key_blame(mishap_raise(OUTPUT_FAILED, "Cannot write the file of API keys."),
+                            error, path);
+}
+
+/* -- the lock ---------------------------------------------------------------------------------- */
+
+/* The folder and those above it, for this user only. */
+static mishap *make_folder(mishap_call *call, const char *folder)
+{
+    char *path = mishap_call_take(call, strlen(folder) + 1);
+    memcpy(path, folder, strlen(folder) + 1);
+    for (char *slash = path; *slash && (slash = strchr(slash + 1, '/'));) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+    return mkdir(path, 0700) == 0 || errno == EEXIST ? NULL : unwritable(folder, errno);
+}
+
+/* The server runs as the owner of the folder and must be able to read what root makes there. For
+ * files that were just made, and may not be somebody else's under another name. */
+static void give_to_owner(int file, const char *folder)
+{
+    struct stat status;
+    if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
+        fchown(file, status.st_uid, status.st_gid) != 0)
+        errno = 0; /* it stays root's */
+}
+
+static int open_lock(const struct place *place)
+{
+    const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
+    int file = open(place->lock, flags | O_CREAT | O_EXCL, 0600);
+    if (file >= 0)
+        give_to_owner(file, place->folder);
+    else if (errno == EEXIST)
+        file = open(place->lock, flags);
+    return file;
+}
+
+/* Wait for the lock, which ends with the file. */
+static mishap *take_lock(const struct place *place, int *out)
+{
+    int file = open_lock(place);
+    if (file < 0)
+        return unwritable(place->lock, errno);
+    for (int waited = 0; flock(file, LOCK_EX | LOCK_NB) != 0; waited += LOCK_PAUSE_MS) {
+        int error = errno;
+        if (error == EWOULDBLOCK && waited < LOCK_PATIENCE_MS) {
+            nanosleep(&(struct timespec){ .tv_nsec = LOCK_PAUSE_MS * 1000000L }, NULL);
+            continue;
+        }
+        close(file);
+        return error == EWOULDBLOCK
+                   ? mishap_note(mishap_raise(LOCKED, "Somebody else is changing the API keys."),
+                                 "file", place->lock)
+                   : unwritable(place->lock, error);
+    }
+    *out = file;
+    return NULL;
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+/* All of it and onto the disk: 0 or an errno. */
+static int write_whole(int file, mishap_text text)
+{
+    while (text.length) {
+        ssize_t count = write(file, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return count < 0 ? errno : EIO;
+        text.data += count;
+        text.length -= (size_t)count;
+    }
+    return fsync(file) == 0 ? 0 : errno;
+}
+
+/* The new name is on the disk only when the folder is. */
+static void keep_folder(const char *folder)
+{
+    int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    fsync(file);
+    close(file);
+}
+
+/* Put a new file in the place of the old one. */
+static mishap *replace_file(const struct place *place, const mishap_buffer *text)
+{
+    if (text->failed)
+        return mishap_out_of_memory();
+    int file = mkostemp(place->fresh, O_CLOEXEC); /* for this user only */
+    if (file < 0)
+        return unwritable(place->keys, errno);
+    give_to_owner(file, place->folder);
+    int error = write_whole(file, mishap_buffer_text(text));
+    if (close(file) != 0 && !error)
+        error = errno;
+    if (!error && rename(place->fresh, place->keys) != 0)
+        error = errno;
+    if (!error) {
+        keep_folder(place->folder);
+        return NULL;
+    }
+    unlink(place->fresh);
+    return unwritable(place->keys, error);
+}
+
+/* -- keys add ---------------------------------------------------------------------------------- */
+
+static bool random_bytes(unsigned char *bytes, size_t count)
+{
+    for (size_t have = 0; have < count;) {
+        ssize_t got = getrandom(bytes + have, count - have, 0);
+        if (got < 0 && errno != EINTR)
+            return false;
+        have += got > 0 ? (size_t)got : 0;
+    }
+    return true;
+}
+
+/* "mk_" and 32 random bytes in base64url, six bits a character, the last one filled up with zeros.
+ */
+static bool make_key(char key[MISHAP_KEY_LENGTH + 1])
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    unsigned char bytes[MISHAP_KEY_RANDOM + 1] = { 0 };
+    if (!random_bytes(bytes, MISHAP_KEY_RANDOM))
+        return false;
+    memcpy(key, "mk_", 3);
+    for (size_t i = 0; i < MISHAP_KEY_LENGTH - 3; i++) {
+        size_t bit = 6 * i, at = bit / 8;
+        unsigned pair = (unsigned)bytes[at] << 8 | bytes[at + 1];
+        key[3 + i] = letters[pair >> (10 - bit % 8) & 63];
+    }
+    key[MISHAP_KEY_LENGTH] = '\0';
+    return true;
+}
+
+static void put_line(mishap_buffer *b, const char *name, const char *key)
+{
+    static const char hex[] = "0123456789abcdef";
+    unsigned char hash[MISHAP_KEY_HASH];
+    mishap_key_hash(mishap_text_of(key), hash);
+    mishap_buffer_put_text(b, mishap_text_of(name));
+    MISHAP_PUT(b, " ");
+    for (size_t i = 0; i < sizeof hash; i++) {
+        mishap_buffer_put_char(b, hex[hash[i] >> 4]);
+        mishap_buffer_put_char(b, hex[hash[i] & 15]);
+    }
+    MISHAP_PUT(b, " ");
+    mishap_clock_put_timestamp(b, mishap_clock_now_ms());
+    MISHAP_PUT(b, "\n");
+}
+
+static mishap *add_line(const struct place *place, const char *name, const char *key)
+{
+    mishap_key_file file = { 0 };
+    mishap_buffer *text = &file.text;
+    int lock = -1;
+    mishap *failure = take_lock(place, &lock);
+    if (!failure)
+        failure = mishap_key_file_read(place->keys, &file);
+    if (failure)
+        goto done;
+    if (mishap_key_file_find(&file, mishap_text_of(name))) {
+        failure = mishap_tell(
+            mishap_raise(ALREADY_EXISTS, "There is a key named %s already.", name), "name", name);
+        failure = mishap_suggest(failure, "Choose another name, or remove that key first.");
+        goto done;
+    }
+    /* The lines point into the text, which may move from now on. They are done with. */
+    if (text->length == 0)
+        MISHAP_PUT(text, "# API keys: name, SHA-256 of the key, when it was made.\n");
+    else if (text->data[text->length - 1] != '\n')
+        MISHAP_PUT(text, "\n");
+    put_line(text, name, key);
+    failure = replace_file(place, text);
+done:
+    mishap_key_file_release(&file);
+    if (lock >= 0)
+        close(lock);
+    return failure;
+}
+
+static mishap *run_add(mishap_call *call)
+{
+    struct place place;
+    char key[MISHAP_KEY_LENGTH + 1];
+    const char *name = mishap_string(call, "name");
+    mishap *failure = find_place(call, &place);
+    if (failure)
+        return failure;
+    if (!make_key(key))
+        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+    failure = make_folder(call, place.folder);
+    if (!failure)
+        failure = add_line(&place, name, key);
+    if (failure)
+        return tell_place(&place, failure);
+    mishap_answer_member(call, "name", name);
+    mishap_answer_member(call, "key", (const char *)key);
+    return mishap_answer_member(call, "note",
+                                "Keep this key now: it is shown only once and stored nowhere.");
+}
+
+/* -- keys list --------------------------------------------------------------------------------- */
+
+static mishap *run_list(mishap_call *call)
+{
+    struct place place;
+    mishap_key_file file = { 0 };
+    mishap_buffer json = { 0 };
+    mishap *failure = find_place(call, &place);
+    if (failure)
+        return failure;
+    failure = mishap_key_file_read(place.keys, &file);
+    if (failure)
+        goto done;
+    mishap_json_open(&json, '{');
+    MISHAP_JSON_KEY(&json, "keys");
+    mishap_json_open(&json, '[');
+    for (size_t i = 0; i < file.count; i++) {
+        mishap_json_open(&json, '{');
+        MISHAP_JSON_TEXT_MEMBER(&json, "name", file.lines[i].name);
+        MISHAP_JSON_TEXT_MEMBER(&json, "created", file.lines[i].created);
+        mishap_json_close(&json, '}');
+    }
+    MISHAP_PUT(&json, "]}");
+    mishap_buffer_put_char(&json, '\0');
+    failure = json.failed ? mishap_out_of_memory() : mishap_answer(call, json.data);
+done:
+    mishap_buffer_release(&json);
+    mishap_key_file_release(&file);
+    return failure ? tell_place(&place, failure) : NULL;
+}
+
+/* -- keys remove ------------------------------------------------------------------------------- */
+
+static mishap *no_such_key(const char *name)
+{
+    if (!name)
+        name = "";
+    mishap *m = mishap_raise(NOT_FOUND, "There is no key named %s.", name);
+    return mishap_suggest(mishap_tell(m, "name", name), "See the names with `keys list`.");
+}
+
+/* Everything but one line, comments included. */
+static void put_without(mishap_buffer *b, const mishap_key_file *file, mishap_text line)
+{
+    size_t before = (size_t)(line.data - file->text.data), after = before + line.length;
+    mishap_buffer_put(b, file->text.data, before);
+    mishap_buffer_put(b, file->text.data + after, file->text.length - after);
+}
+
+static mishap *remove_line(const struct place *place, const char *name)
+{
+    mishap_key_file file;
+    mishap_buffer text = { 0 };
+    int lock = -1;
+    /* Looked for without the lock first: where there is nothing to remove, nothing is made. */
+    mishap *failure = mishap_key_file_read(place->keys, &file);
+    if (!failure && !mishap_key_file_find(&file, mishap_text_of(name)))
+        failure = no_such_key(name);
+    mishap_key_file_release(&file);
+    if (!failure)
+        failure = take_lock(place, &lock);
+    if (!failure)
+        failure = mishap_key_file_read(place->keys, &file);
+    if (failure)
+        goto done;
+    const mishap_key_line *line = mishap_key_file_find(&file, mishap_text_of(name));
+    if (!line) {
+        failure = no_such_key(name);
+        goto done;
+    }
+    put_without(&text, &file, line->whole);
+    failure = replace_file(place, &text);
+done:
+    mishap_buffer_release(&text);
+    mishap_key_file_release(&file);
+    if (lock >= 0)
+        close(lock);
+    return failure;
+}
+
+static mishap *run_remove(mishap_call *call)
+{
+    struct place place;
+    const char *name = mishap_string(call, "name");
+    mishap *failure = find_place(call, &place);
+    if (failure)
+        return failure;
+    failure = remove_line(&place, name);
+    if (failure)
+        return tell_place(&place, failure);
+    mishap_answer_member(call, "name", name);
+    return mishap_answer_member(call, "removed", (bool)true);
+}
+
+/* -- the operations ---------------------------------------------------------------------------- */
+
+#define NAME_PARAM                                                                                 \
+    {                                                                                              \
+        "name", MISHAP_STRING, .required = true, .pattern = MISHAP_KEY_NAME_PATTERN,               \
+                               .placeholder = "NAME", .help = "Who the key is for"                 \
+    }
+#define DATA_PARAM                                                                                 \
+    {                                                                                              \
+        "data", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "DIR",          \
+                               .help = "The folder of the server's data"                           \
+    }
+
+static const mishap_param name_and_data[] = { NAME_PARAM, DATA_PARAM, { 0 } };
+static const mishap_param data_alone[] = { DATA_PARAM, { 0 } };
+
+static const mishap_param add_answers[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { "key", MISHAP_STRING, .required = true,
+      .help = "What a caller sends; it is not shown again" },
+    { "note", MISHAP_STRING, .required = true },
+    { 0 },
+};
+static const mishap_param listed_members[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { "created", MISHAP_STRING, .required = true, .help = "When it was made, in UTC" },
+    { 0 },
+};
+static const mishap_param listed = { "", MISHAP_OBJECT, .members = listed_members };
+static const mishap_param list_answers[] = {
+    { "keys", MISHAP_ARRAY, .required = true, .items = &listed, .help = "By name" },
+    { 0 },
+};
+static const mishap_param remove_answers[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { "removed", MISHAP_BOOLEAN, .required = true },
+    { 0 },
+};
+
+static const mishap_example add_examples[] = {
+    { "keys add --name deploy", "A key for what deploys" },
+    { "keys add --name ci.nightly --data /var/lib/service", "A key of the server with that data" },
+    { 0 },
+};
+static const mishap_example list_examples[] = {
+    { "keys list", "Who has a key" },
+    { 0 },
+};
+static const mishap_example remove_examples[] = {
+    { "keys remove --name deploy", "That key is refused from now on" },
+    { 0 },
+};
+
+const mishap_operation mishap_keys_add = {
+    .name = "keys.add",
+    .summary = "Make an API key",
+    .description =
+        "The key is shown once; the server keeps no more than its hash. A caller sends "
+        "it as `Authorization: Bearer KEY` or `X-Api-Key: KEY` and goes by its name from "
+        "then on. A running server knows the key after a second or two.",
+    .params = name_and_data,
+    .run = run_add,
+    .raises = MISHAP_RAISES(ALREADY_EXISTS, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE,
+                            OUTPUT_FAILED),
+    .danger = MISHAP_MUTATING,
+    .examples = add_examples,
+    .group = "Server",
+    .answers = add_answers,
+};
+
+const mishap_operation mishap_keys_list = {
+    .name = "keys.list",
+    .summary = "List the API keys",
+    .description = "Their names and when they were made. The keys themselves are stored nowhere.",
+    .params = data_alone,
+    .run = run_list,
+    .raises = MISHAP_RAISES(NOT_CONFIGURED, INPUT_UNREADABLE),
+    .examples = list_examples,
+    .group = "Server",
+    .answers = list_answers,
+};
+
+const mishap_operation mishap_keys_remove = {
+    .name = "keys.remove",
+    .summary = "Remove an API key",
+    .description = "A running server refuses the key after a second or two. There is no way back: "
+                   "the same name gets another key.",
+    .params = name_and_data,
+    .run = run_remove,
+    .raises = MISHAP_RAISES(NOT_FOUND, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .danger = MISHAP_DESTRUCTIVE,
+    .examples = remove_examples,
+    .group = "Server",
+    .answers = remove_answers,
+};

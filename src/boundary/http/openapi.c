@@ -1,0 +1,422 @@
+/*
+ * The OpenAPI 3.1 document of a server: every operation that has a route, with its parameters, its
+ * answer and its failures. The server's own endpoints are described as operations, too.
+ */
+#include "boundary/http/openapi.h"
+
+#include "operation/schema.h"
+
+typedef mishap_http_document document;
+
+/* -- the server's own endpoints ---------------------------------------------------------------- */
+
+static const char *const categories[] = { "validation", "permission", "resource",
+                                          "execution",  "system",     NULL };
+_Static_assert(sizeof categories / sizeof *categories == MISHAP_CATEGORIES + 1,
+               "one name a category");
+static const char *const retries[] = { "never", "fix", "yes", NULL };
+
+static const mishap_param code_answers[] = {
+    { "code", MISHAP_STRING, .required = true, .help = "Its name: NOT_FOUND" },
+    { "category", MISHAP_ENUM, .required = true, .choices = categories,
+      .help = "Whose matter it is" },
+    { "http_status", MISHAP_INTEGER, .required = true, .range = { 400, 599 } },
+    { "exit_code", MISHAP_INTEGER, .required = true, .range = { 1, 125 } },
+    { "rpc_code", MISHAP_INTEGER, .required = true, .help = "The number in JSON-RPC" },
+    { "retry", MISHAP_ENUM, .required = true, .choices = retries,
+      .help = "Whether trying again can help; `fix`: after the caller changed something" },
+    { "retry_after_ms", MISHAP_INTEGER, .range = { 0, INFINITY } },
+    { "message", MISHAP_STRING, .required = true, .help = "The sentence that is said by default" },
+    { "suggestion", MISHAP_STRING, .help = "What the caller can do" },
+    { "docs_url", MISHAP_STRING, .help = "Where to read more" },
+    { "spellings", MISHAP_OBJECT, .required = true, .help = "Its name in each dialect" },
+    { 0 },
+};
+static const mishap_param one_code = { .type = MISHAP_OBJECT, .members = code_answers };
+static const mishap_param codes_answers[] = {
+    { "codes", MISHAP_ARRAY, .required = true, .items = &one_code },
+    { 0 },
+};
+static const mishap_param code_params[] = {
+    { "code", MISHAP_STRING, .required = true, .help = "A code in any spelling" },
+    { 0 },
+};
+static const mishap_param health_answers[] = {
+    { "status", MISHAP_STRING, .required = true, .help = "`ok`" },
+    { "name", MISHAP_STRING, .required = true, .help = "Of the program" },
+    { "version", MISHAP_STRING, .required = true },
+    { 0 },
+};
+
+static const mishap_operation described[] = {
+    { .name = "server.health",
+      .summary = "Is the server alive?",
+      .route = "GET /health",
+      .answers = health_answers },
+    { .name = "server.metrics",
+      .summary = "What the server counts, as Prometheus reads it",
+      .route = "GET /metrics" },
+    { .name = "server.openapi", .summary = "This document", .route = "GET /openapi.json" },
+    { .name = "server.codes",
+      .summary = "All codes that a failure can have",
+      .route = "GET /errors",
+      .answers = codes_answers },
+    { .name = "server.code",
+      .summary = "One code, by any of its spellings",
+      .route = "GET /errors/:code",
+      .params = code_params,
+      .answers = code_answers,
+      .raises = MISHAP_RAISES(NOT_FOUND) },
+    { 0 },
+};
+
+static const mishap_operation *description_of(const mishap_http_endpoint *endpoint)
+{
+    const mishap_operation *operation = described;
+    while (operation->name && strcmp(operation->route, endpoint->route) != 0)
+        operation++;
+    return operation->name ? operation : NULL;
+}
+
+/* -- what there is ----------------------------------------------------------------------------- */
+
+static bool is_served(const document *d, const mishap_operation *operation)
+{
+    return operation->route && (!operation->chaos || d->settings->chaos);
+}
+
+static bool list_entries(document *d)
+{
+    size_t most = 0;
+    const mishap_operation *operations = d->settings->app->operations;
+    for (const mishap_operation *o = operations; o && o->name; o++)
+        most++;
+    for (const mishap_http_endpoint *e = mishap_http_endpoints; e->route; e++)
+        most++;
+    d->entries = mishap_arena_take(&d->arena, (most + 1) * sizeof *d->entries);
+    if (!d->entries)
+        return false;
+    for (const mishap_operation *o = operations; o && o->name; o++)
+        if (is_served(d, o))
+            d->entries[d->count++] = (mishap_http_entry){ .operation = o };
+    for (const mishap_http_endpoint *e = mishap_http_endpoints; e->route; e++)
+        if (description_of(e))
+            d->entries[d->count++] = (mishap_http_entry){ description_of(e), e };
+    return true;
+}
+
+static const char *path_of(const mishap_operation *operation)
+{
+    return strchr(operation->route, '/');
+}
+
+/* Paths are one if they differ only in how their parameters are called. */
+static bool same_path(const mishap_operation *one, const mishap_operation *other)
+{
+    const char *a = path_of(one), *b = path_of(other);
+    while (*a && *b) {
+        size_t m = strcspn(++a, "/"), n = strcspn(++b, "/");
+        bool parameters = *a == ':' && *b == ':';
+        if (!parameters && (m != n || memcmp(a, b, n) != 0))
+            return false;
+        a += m;
+        b += n;
+    }
+    return *a == *b;
+}
+
+static mishap_text tag_of(const mishap_operation *operation)
+{
+    return (mishap_text){ operation->name, strcspn(operation->name, ".") };
+}
+
+static bool same_tag(const mishap_operation *one, const mishap_operation *other)
+{
+    return mishap_text_equal(tag_of(one), tag_of(other));
+}
+
+/* Is none of those before it the same in this respect? */
+static bool is_first(const document *d, size_t index,
+                     bool (*same)(const mishap_operation *, const mishap_operation *))
+{
+    for (size_t i = 0; i < index; i++)
+        if (same(d->entries[i].operation, d->entries[index].operation))
+            return false;
+    return true;
+}
+
+/* -- words ------------------------------------------------------------------------------------- */
+
+static void put_string(mishap_buffer *b, const char *string)
+{
+    mishap_json_string(b, mishap_text_of(string ? string : ""));
+}
+
+void mishap_http_put_reference(mishap_buffer *b, const char *place)
+{
+    mishap_json_open(b, '{');
+    MISHAP_PUT(b, "\"$ref\":\"#/components/");
+    mishap_buffer_put_text(b, mishap_text_of(place));
+    MISHAP_PUT(b, "\"}");
+}
+
+/* A name as a key or a value, with what is inside of it made fit for an identifier. */
+static void put_id(mishap_buffer *b, const char *name)
+{
+    mishap_json_comma(b);
+    MISHAP_PUT(b, "\"");
+    for (; *name; name++)
+        mishap_buffer_put_char(b, *name == '.' || *name == '-' ? '_' : *name);
+    MISHAP_PUT(b, "\"");
+}
+
+/* -- parameters -------------------------------------------------------------------------------- */
+
+/* How a parameter is called in a path, which another operation may have worded; without data if it
+ * is not in the path. */
+static mishap_text name_in_path(const mishap_param *param, const mishap_operation *operation,
+                                const mishap_operation *wording)
+{
+    const char *own = path_of(operation), *other = path_of(wording);
+    for (; *own; own += strcspn(own, "/"), other += strcspn(other, "/")) {
+        own++;
+        other++;
+        size_t length = strcspn(own, "/");
+        if (length > 1 && *own == ':' &&
+            mishap_text_equal((mishap_text){ own + 1, length - 1 }, mishap_text_of(param->name)))
+            return (mishap_text){ other + 1, strcspn(other, "/") - 1 };
+    }
+    return (mishap_text){ NULL, 0 };
+}
+
+/* What stands in neither path nor query is in the body; what is secret, always. */
+static bool is_outside_body(const mishap_param *param, const void *state)
+{
+    const mishap_operation *operation = state;
+    return name_in_path(param, operation, operation).data ||
+           (!mishap_http_sends_body(operation) && !param->secret);
+}
+
+/* What has members is one JSON text in a query; an array is its name again and again. */
+static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_text in_path)
+{
+    const mishap_param *items = param->items;
+    bool json = param->type == MISHAP_OBJECT ||
+                (param->type == MISHAP_ARRAY && (!items || items->type >= MISHAP_ARRAY));
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "name");
+    mishap_json_string(b, in_path.data ? in_path : mishap_text_of(param->name));
+    MISHAP_JSON_KEY(b, "in");
+    put_string(b, in_path.data ? "path" : "query");
+    MISHAP_JSON_KEY(b, "required");
+    mishap_json_bool(b, in_path.data || param->required);
+    if (param->help) {
+        MISHAP_JSON_KEY(b, "description");
+        put_string(b, param->help);
+    }
+    if (json)
+        MISHAP_PUT(b, ",\"content\":{\"application/json\":{");
+    MISHAP_JSON_KEY(b, "schema");
+    mishap_param_put_schema(b, param);
+    if (json)
+        MISHAP_PUT(b, "}}");
+    mishap_json_close(b, '}');
+}
+
+static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
+                           const mishap_operation *wording)
+{
+    bool any = false, body = false, body_required = false;
+    for (const mishap_param *param = operation->params; param && param->name; param++) {
+        if (!is_outside_body(param, operation)) {
+            body = true;
+            body_required = body_required || param->required;
+            continue;
+        }
+        if (!any)
+            MISHAP_PUT(b, ",\"parameters\":[");
+        any = true;
+        put_parameter(b, param, name_in_path(param, operation, wording));
+    }
+    if (any)
+        mishap_json_close(b, ']');
+    if (!body)
+        return;
+    MISHAP_PUT(b, ",\"requestBody\":{\"required\":");
+    mishap_json_bool(b, body_required);
+    MISHAP_PUT(b, ",\"content\":{\"application/json\":{\"schema\":");
+    mishap_params_put_schema_but(b, operation->params, is_outside_body, operation);
+    MISHAP_PUT(b, "}}}");
+}
+
+/* -- answers ----------------------------------------------------------------------------------- */
+
+static void put_content(mishap_buffer *b, const mishap_http_entry *entry)
+{
+    if (entry->endpoint && strcmp(entry->endpoint->route, "GET /metrics") == 0) {
+        MISHAP_PUT(b, ",\"content\":{\"text/plain\":{\"schema\":{\"type\":\"string\"}}}");
+        return;
+    }
+    MISHAP_PUT(b, ",\"content\":{\"application/json\":{\"schema\":");
+    if (entry->operation->answers)
+        mishap_answers_put_schema(b, entry->operation->answers);
+    else
+        MISHAP_PUT(b, "{\"type\":[\"object\",\"array\"]}");
+    MISHAP_PUT(b, "}}");
+}
+
+static void put_success(mishap_buffer *b, const mishap_http_entry *entry)
+{
+    static const char *const phrases[] = { "OK", "Created", "Accepted",
+                                           "Non-Authoritative Information", "No Content" };
+    int status = entry->operation->status ? entry->operation->status : 200;
+    MISHAP_PUT(b, "\"");
+    mishap_buffer_put_int(b, status);
+    MISHAP_PUT(b, "\":{\"description\":");
+    put_string(b, phrases[status - 200]);
+    MISHAP_PUT(b, ",\"headers\":{\"X-Request-Id\":");
+    mishap_http_put_reference(b, "headers/X-Request-Id");
+    if (status == 201)
+        MISHAP_PUT(b, ",\"Location\":{\"description\":\"The path of what was created.\","
+                      "\"schema\":{\"type\":\"string\",\"format\":\"uri-reference\"}}");
+    mishap_json_close(b, '}');
+    if (status != 204)
+        put_content(b, entry);
+    mishap_json_close(b, '}');
+}
+
+/* -- paths ------------------------------------------------------------------------------------- */
+
+static void put_operation(document *d, const mishap_http_entry *entry,
+                          const mishap_operation *wording)
+{
+    mishap_buffer *b = d->b;
+    const mishap_operation *operation = entry->operation;
+    mishap_json_comma(b);
+    MISHAP_PUT(b, "\"");
+    for (const char *c = operation->route; *c != ' '; c++)
+        mishap_buffer_put_char(b, (char)(*c | 32));
+    MISHAP_PUT(b, "\":{\"operationId\":");
+    put_id(b, operation->name);
+    MISHAP_PUT(b, ",\"tags\":[");
+    mishap_json_string(b, tag_of(operation));
+    MISHAP_PUT(b, "],\"summary\":");
+    put_string(b, operation->summary);
+    if (operation->description) {
+        MISHAP_JSON_KEY(b, "description");
+        put_string(b, operation->description);
+    }
+    if (entry->endpoint && entry->endpoint->open)
+        MISHAP_PUT(b, ",\"security\":[]");
+    put_parameters(b, operation, wording);
+    MISHAP_PUT(b, ",\"responses\":{");
+    put_success(b, entry);
+    mishap_http_put_failures(d, entry);
+    MISHAP_PUT(b, "}}");
+}
+
+/* All operations at one path, which is worded by the first. */
+static void put_path(document *d, size_t first)
+{
+    mishap_buffer *b = d->b;
+    const mishap_operation *wording = d->entries[first].operation;
+    mishap_json_comma(b);
+    MISHAP_PUT(b, "\"");
+    for (const char *c = path_of(wording); *c;) {
+        size_t length = strcspn(++c, "/");
+        bool parameter = *c == ':';
+        MISHAP_PUT(b, "/");
+        if (parameter)
+            MISHAP_PUT(b, "{");
+        mishap_buffer_put(b, c + parameter, length - parameter);
+        if (parameter)
+            MISHAP_PUT(b, "}");
+        c += length;
+    }
+    MISHAP_PUT(b, "\":{");
+    for (size_t i = first; i < d->count; i++)
+        if (same_path(d->entries[i].operation, wording))
+            put_operation(d, &d->entries[i], wording);
+    mishap_json_close(b, '}');
+}
+
+/* -- the document ------------------------------------------------------------------------------ */
+
+static const char about_failures[] =
+    "A failure is answered with a JSON object that has an `error` for programs, a `message` for "
+    "people and perhaps `details`. With `Accept: application/problem+json` it is answered as "
+    "problem details (RFC 9457), with other media types of JSON errors as those. Every response "
+    "has an `X-Request-Id`, under which the operator finds what happened.";
+
+static const char security_schemes[] =
+    "\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\","
+    "\"description\":\"An API key as a bearer token.\"},"
+    "\"api_key\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-Api-Key\","
+    "\"description\":\"An API key in a field of its own.\"}";
+
+static void put_info(const document *d)
+{
+    mishap_buffer *b = d->b;
+    const mishap_app *app = d->settings->app;
+    MISHAP_PUT(b, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":");
+    put_string(b, app->name);
+    MISHAP_JSON_KEY(b, "version");
+    put_string(b, app->version ? app->version : "0");
+    if (app->summary) {
+        MISHAP_JSON_KEY(b, "summary");
+        put_string(b, app->summary);
+    }
+    MISHAP_JSON_KEY(b, "description");
+    put_string(b, about_failures);
+    MISHAP_PUT(b, ",\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"}}");
+    MISHAP_PUT(b, ",\"servers\":[{\"url\":");
+    put_string(b, d->settings->public_url ? d->settings->public_url : "/");
+    MISHAP_PUT(b, "}],\"security\":[{\"bearer\":[]},{\"api_key\":[]}");
+    if (!d->settings->key_required)
+        MISHAP_PUT(b, ",{}");
+    MISHAP_PUT(b, "]");
+}
+
+static void put_tags(const document *d)
+{
+    mishap_buffer *b = d->b;
+    MISHAP_PUT(b, ",\"tags\":[");
+    for (size_t i = 0; i < d->count; i++) {
+        if (!is_first(d, i, same_tag))
+            continue;
+        mishap_json_open(b, '{');
+        MISHAP_JSON_KEY(b, "name");
+        mishap_json_string(b, tag_of(d->entries[i].operation));
+        MISHAP_PUT(b, ",\"description\":\"");
+        if (d->entries[i].endpoint) {
+            MISHAP_PUT(b, "What every server has.");
+        } else {
+            MISHAP_PUT(b, "All operations whose names begin with `");
+            mishap_buffer_put_text(b, tag_of(d->entries[i].operation));
+            MISHAP_PUT(b, "`.");
+        }
+        MISHAP_PUT(b, "\"}");
+    }
+    mishap_json_close(b, ']');
+}
+
+void mishap_http_put_openapi(mishap_buffer *buffer, const mishap_http_settings *settings)
+{
+    char room[4096];
+    document d = { .b = buffer, .settings = settings };
+    mishap_arena_init(&d.arena, room, sizeof room);
+    if (!list_entries(&d))
+        mishap_http_document_fail(&d);
+    put_info(&d);
+    put_tags(&d);
+    MISHAP_PUT(buffer, ",\"paths\":{");
+    for (size_t i = 0; i < d.count; i++)
+        if (is_first(&d, i, same_path))
+            put_path(&d, i);
+    MISHAP_PUT(buffer, "},\"components\":{");
+    mishap_http_put_failure_components(&d);
+    MISHAP_PUT(buffer, ",\"securitySchemes\":{");
+    mishap_buffer_put(buffer, security_schemes, sizeof security_schemes - 1);
+    MISHAP_PUT(buffer, "}}}");
+    mishap_arena_release(&d.arena);
+}

@@ -1,0 +1,213 @@
+/* `serve`: flags into settings. */
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "boundary/http/http.h"
+#include "operation/call.h"
+
+enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64 };
+
+static const mishap_param params[] = {
+    { "listen", MISHAP_STRING, .initial = "\"127.0.0.1:8080\"", .length = { 1, 300 },
+      .pattern = "^(\\[[0-9a-fA-F:.%]+\\]|[^:\\s/\\[\\]]+):[0-9]{1,5}$", .placeholder = "HOST:PORT",
+      .help = "Where to listen; port 0 takes a free one" },
+    { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR", .environment = NULL,
+      .help = "The folder for what must last" },
+    { "workers", MISHAP_INTEGER, .range = { 0, MOST_WORKERS }, .initial = "0", .placeholder = "N",
+      .help = "Processes that serve; 0: one for each core" },
+    { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
+      .help = "Where the store is, if not in the data folder" },
+    { "access_log", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "FILE", .file = true,
+      .help = "Where to log each request; - is standard error" },
+    { "require_key", MISHAP_BOOLEAN,
+      .help = "Take no call without an API key; beyond this machine that is always so" },
+    { "rate", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0", .placeholder = "N",
+      .help = "Requests a second that one caller may send; 0: any number" },
+    { "cors", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "ORIGINS",
+      .pattern = "^(\\*|[!-)+\\--~]+(,[!-)+\\--~]+)*)$",
+      .help = "Origins whose pages may call, with commas between; * is any" },
+    { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
+      .placeholder = "URL", .help = "How callers reach the server, for links in its answers" },
+    { "threads", MISHAP_INTEGER, .range = { 1, 256 }, .initial = "8", .placeholder = "N",
+      .help = "Handlers that run at once in each worker" },
+    { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
+      .placeholder = "N", .help = "Connections of each worker" },
+    { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
+      .placeholder = "BYTES", .help = "The largest body of a request" },
+    { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
+      .placeholder = "N", .help = "How long the head of a request may take" },
+    { "body_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "30000",
+      .placeholder = "N", .help = "How long its body may take" },
+    { "idle_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "60000",
+      .placeholder = "N", .help = "How long a connection may wait for a request" },
+    { "stop_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
+      .placeholder = "N", .help = "How long to finish what is in flight, when told to stop" },
+    { "chaos", MISHAP_BOOLEAN, .help = "Serve the operations that fail on purpose, for drills" },
+    { 0 },
+};
+
+static const mishap_example examples[] = {
+    { "serve", "On this machine alone, port 8080" },
+    { "serve --listen 0.0.0.0:80 --workers 4 --access-log access.jsonl", "For others, with keys" },
+    { "serve --listen 127.0.0.1:0 --chaos", "On any free port, with drills" },
+    { 0 },
+};
+
+/* -- where to listen --------------------------------------------------------------------------- */
+
+/* "[::1]:8080" → "::1" and 8080. */
+static mishap *read_listen(mishap_call *call, mishap_http_settings *settings)
+{
+    const char *listen = mishap_string(call, "listen"), *colon = strrchr(listen, ':');
+    bool brackets = listen[0] == '[';
+    long port = strtol(colon + 1, NULL, 10);
+    settings->host = mishap_call_print(call, "%.*s", (int)(colon - listen) - 2 * brackets,
+                                       listen + brackets);
+    settings->port = (int)port;
+    if (port > 65535)
+        return mishap_field_range(mishap_raise(VALIDATION_ERROR, NULL), "listen",
+                                  mishap_value_of_int(0), mishap_value_of_int(65535),
+                                  mishap_value_of_int(port));
+    return NULL;
+}
+
+/* Every address that the name stands for is one of this machine alone. */
+static bool is_loopback(const char *host)
+{
+    struct addrinfo wanted = { .ai_socktype = SOCK_STREAM }, *found = NULL;
+    bool all = getaddrinfo(host, NULL, &wanted, &found) == 0;
+    for (const struct addrinfo *at = found; at; at = at->ai_next) {
+        const void *address = at->ai_addr;
+        if (at->ai_family == AF_INET)
+            all = all && ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+        else
+            all = all && IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+    }
+    if (found)
+        freeaddrinfo(found);
+    return all;
+}
+
+/* -- what is needed ---------------------------------------------------------------------------- */
+
+static mishap *check_keys(mishap_call *call, const mishap_http_settings *settings)
+{
+    mishap_http_keys *keys = NULL;
+    mishap *failure = mishap_http_keys_open(settings->setup.data, &keys);
+    size_t count = failure ? 0 : mishap_http_keys_count(keys);
+    mishap_http_keys_close(keys);
+    if (failure || !settings->key_required || count)
+        return failure;
+    failure = mishap_raise(NOT_CONFIGURED,
+                           "There is no API key, and without one nobody could call.");
+    return mishap_suggest(failure,
+                          mishap_call_print(call, "Make one: `%s keys add --name NAME --data %s`",
+                                            settings->app->name, settings->setup.data));
+}
+
+static mishap *make_folder(const char *path)
+{
+    char folder[4096];
+    size_t length = strlen(path);
+    if (length >= sizeof folder)
+        return mishap_raise(NOT_CONFIGURED, "The path of the data folder is too long.");
+    memcpy(folder, path, length + 1);
+    for (char *slash = folder + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(folder, 0700);
+        *slash = '/';
+    }
+    mkdir(folder, 0700);
+    if (access(folder, R_OK | W_OK | X_OK) == 0)
+        return NULL;
+    return mishap_suggest(
+        mishap_tell(mishap_raise(NOT_CONFIGURED, "The data folder cannot be used."), "data", path),
+        "Give --data a folder that can be written.");
+}
+
+static const char *data_folder(mishap_call *call)
+{
+    char folder[4096];
+    if (mishap_given(call, "data"))
+        return mishap_string(call, "data");
+    return mishap_data_folder(call->app->name, folder, sizeof folder)
+               ? mishap_call_print(call, "%s", folder)
+               : NULL;
+}
+
+static int worker_count(mishap_call *call)
+{
+    int64_t wanted = mishap_integer(call, "workers");
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (wanted)
+        return (int)wanted;
+    return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
+}
+
+static const char *optional(mishap_call *call, const char *name)
+{
+    return mishap_given(call, name) ? mishap_string(call, name) : NULL;
+}
+
+static mishap *run(mishap_call *call)
+{
+    mishap_http_settings settings = {
+        .app = call->app,
+        .setup = { .data = data_folder(call), .store = optional(call, "store") },
+        .workers = worker_count(call),
+        .threads = (int)mishap_integer(call, "threads"),
+        .max_connections = (int)mishap_integer(call, "max_connections"),
+        .chaos = mishap_boolean(call, "chaos"),
+        .verbose = call->verbose,
+        .access_log = optional(call, "access_log"),
+        .cors = optional(call, "cors"),
+        .rate = (int)mishap_integer(call, "rate"),
+        .head_limit = 16384,
+        .target_limit = 8192,
+        .body_limit = (size_t)mishap_integer(call, "body_limit"),
+        .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
+        .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
+        .idle_ms = (int)mishap_integer(call, "idle_timeout_ms"),
+        .stop_ms = (int)mishap_integer(call, "stop_timeout_ms"),
+    };
+    mishap *failure = read_listen(call, &settings);
+    if (!failure && !settings.setup.data)
+        failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for data."),
+                                 "Name one with --data.");
+    if (!failure)
+        failure = make_folder(settings.setup.data);
+    if (failure)
+        return failure;
+    settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);
+    settings.public_url = optional(call, "public_url");
+    failure = check_keys(call, &settings);
+    if (!failure)
+        failure = mishap_http_supervise(&settings);
+    if (failure)
+        return failure;
+    return mishap_answer_member(call, "stopped", (bool)true);
+}
+
+const mishap_operation mishap_serve = {
+    .name = "serve",
+    .summary = "Serve the operations over HTTP",
+    .description =
+        "Every operation that has a route answers at it, with errors in one format. Beside them "
+        "there "
+        "are /health, /metrics, /openapi.json and /errors, where each code is explained.\n\n"
+        "A supervisor looks after as many workers as there are cores. A worker in which a handler "
+        "crashes finishes what it has and is replaced.\n\n"
+        "SIGTERM and SIGINT end the server when what is in flight is done; a second one ends it at "
+        "once. SIGHUP opens the access log again, SIGUSR1 replaces the workers one by one.",
+    .params = params,
+    .run = run,
+    .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED),
+    .danger = MISHAP_MUTATING,
+    .examples = examples,
+    .group = "Server",
+    .resident = true,
+};

@@ -1,0 +1,522 @@
+/*
+ * The process that looks after the others. It serves nothing itself, so nothing that callers send
+ * can harm it.
+ *
+ * It owns the listening sockets, one for each worker it wants. A worker that ends, in whatever way,
+ * is followed by another on the same socket: connections that wait there are not lost.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "boundary/http/worker.h"
+
+enum {
+    BACKLOG = 4096,
+    MOST_PROCESSES = 256,
+    MOST_DRAINING = 8,   /* for each socket; beyond that the oldest is hurried */
+    MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
+    SPARE_MS = 2000,     /* what a worker may take beyond its own deadline */
+};
+
+/* A worker that lives; pid 0: the place is free. */
+struct process {
+    pid_t pid;
+    int control;
+    int slot; /* its socket */
+    bool ready, draining;
+    int64_t begun_ns, kill_at_ns;
+};
+
+typedef struct supervisor {
+    const mishap_http_settings *settings;
+    char address[400]; /* http://HOST:PORT */
+    mishap_http_routes *routes;
+    mishap_http_metrics *metrics;
+    mishap_http_rates *rates;
+    struct process processes[MOST_PROCESSES];
+    int *sockets;         /* one a slot */
+    int *bad_starts;      /* … how often in a row its worker did not become ready */
+    int64_t *begin_at_ns; /* … when to try again; 0: there is one */
+    int slots, port, signals;
+    bool announced, stopping;
+    mishap *failure;
+} supervisor;
+
+/* -- listening --------------------------------------------------------------------------------- */
+
+static mishap *cannot_listen(const mishap_http_settings *settings, int error)
+{
+    const char *name = strerrorname_np(error);
+    char cause[128];
+    snprintf(cause, sizeof cause, "%s (%s)", strerrordesc_np(error), name ? name : "?");
+    mishap *m = mishap_raise(UNAVAILABLE, "Cannot listen on %s:%d.", settings->host,
+                             settings->port);
+    m = mishap_tell(mishap_tell(m, "host", settings->host), "port", settings->port);
+    m = mishap_retryable(mishap_tell_cause(m, cause), false);
+    if (error == EADDRINUSE)
+        return mishap_suggest(m, "Stop what listens there, or choose another port with --listen.");
+    if (error == EACCES)
+        return mishap_suggest(m, "Choose a port above 1023 with --listen.");
+    return mishap_suggest(m, "Give --listen an address of this machine.");
+}
+
+/* A socket that is bound, or -1 and errno. */
+static int bind_at(const struct addrinfo *at, int port, bool shared)
+{
+    int on = 1, error = 0;
+    struct sockaddr_storage address;
+    int file = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (file < 0)
+        return -1;
+    memcpy(&address, at->ai_addr, at->ai_addrlen);
+    if (at->ai_family == AF_INET6)
+        ((struct sockaddr_in6 *)&address)->sin6_port = htons((uint16_t)port);
+    else
+        ((struct sockaddr_in *)&address)->sin_port = htons((uint16_t)port);
+    if (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
+        (shared && setsockopt(file, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) ||
+        bind(file, (struct sockaddr *)&address, at->ai_addrlen) != 0)
+        error = errno;
+    if (!error)
+        return file;
+    close(file);
+    errno = error;
+    return -1;
+}
+
+static int port_of(int file)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    if (getsockname(file, (struct sockaddr *)&address, &size) != 0)
+        return 0;
+    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
+                                               : ((struct sockaddr_in *)&address)->sin_port);
+}
+
+/* SO_REUSEPORT lets another program of the same user share a port without a word. So the first
+ * socket is tried without it: whoever has the port already is found out. */
+static int probe(const struct addrinfo *at, int port)
+{
+    int file = bind_at(at, port, false);
+    if (file < 0)
+        return errno;
+    close(file);
+    return 0;
+}
+
+static mishap *open_sockets(supervisor *s)
+{
+    const mishap_http_settings *settings = s->settings;
+    struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
+    mishap *failure = NULL;
+    int error = getaddrinfo(settings->host, NULL, &wanted, &found);
+    if (error != 0)
+        return mishap_tell_cause(
+            mishap_retryable(mishap_raise(UNAVAILABLE, "Cannot listen on %s.", settings->host),
+                             false),
+            gai_strerror(error));
+    s->port = settings->port;
+    error = s->port ? probe(found, s->port) : 0;
+    for (int i = 0; i < s->slots && !error; i++) {
+        s->sockets[i] = bind_at(found, s->port, true);
+        if (s->sockets[i] < 0 || listen(s->sockets[i], BACKLOG) != 0)
+            error = errno;
+        else
+            s->port = port_of(s->sockets[i]);
+    }
+    if (error)
+        failure = cannot_listen(settings, error);
+    freeaddrinfo(found);
+    return failure;
+}
+
+/* -- workers ----------------------------------------------------------------------------------- */
+
+/* In the new process: only what a worker needs stays open. */
+static _Noreturn void be_worker(supervisor *s, int slot, int control)
+{
+    sigset_t none;
+    for (int i = 0; i < s->slots; i++)
+        if (i != slot && s->sockets[i] >= 0)
+            close(s->sockets[i]);
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            close(s->processes[i].control);
+    close(s->signals);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    mishap_http_worker_run(s->settings, s->routes, s->metrics, s->rates, s->sockets[slot], control);
+}
+
+static void begin_later(supervisor *s, int slot, int64_t delay_ms)
+{
+    s->begin_at_ns[slot] = mishap_clock_monotonic_ns() + delay_ms * 1000000;
+}
+
+static void begin_worker(supervisor *s, int slot)
+{
+    size_t which = 0;
+    int ends[2];
+    while (which < MOST_PROCESSES && s->processes[which].pid)
+        which++;
+    if (which == MOST_PROCESSES || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        begin_later(s, slot, 100);
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_worker(s, slot, ends[1]);
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        begin_later(s, slot, 100);
+        return;
+    }
+    s->begin_at_ns[slot] = 0;
+    s->processes[which] = (struct process){
+        .pid = pid, .control = ends[0], .slot = slot, .begun_ns = mishap_clock_monotonic_ns()
+    };
+}
+
+static void tell(const struct process *p, char word)
+{
+    send(p->control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* From now on it only finishes what it has. If there are many such, the oldest must hurry. */
+static void let_go(supervisor *s, struct process *p)
+{
+    int draining = 0;
+    struct process *oldest = NULL;
+    p->draining = true;
+    p->kill_at_ns = mishap_clock_monotonic_ns() +
+                    (2 * (int64_t)s->settings->stop_ms + 5000 + SPARE_MS) * 1000000;
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *other = &s->processes[i];
+        if (!other->pid || !other->draining || other->slot != p->slot)
+            continue;
+        draining++;
+        if (!oldest || other->begun_ns < oldest->begun_ns)
+            oldest = other;
+    }
+    if (draining > MOST_DRAINING)
+        tell(oldest, MISHAP_HTTP_STOP);
+}
+
+static bool slot_is_served(const supervisor *s, int slot)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid && s->processes[i].slot == slot && !s->processes[i].draining)
+            return true;
+    return false;
+}
+
+static void announce(supervisor *s)
+{
+    for (int i = 0; i < s->slots; i++) {
+        bool ready = false;
+        for (size_t j = 0; j < MOST_PROCESSES; j++)
+            ready = ready ||
+                    (s->processes[j].pid && s->processes[j].slot == i && s->processes[j].ready);
+        if (!ready)
+            return;
+    }
+    s->announced = true;
+    dprintf(STDERR_FILENO, "listening on %s\n", s->address);
+}
+
+static void on_word(supervisor *s, struct process *p, char word)
+{
+    if (word == MISHAP_HTTP_READY) {
+        p->ready = true;
+        s->bad_starts[p->slot] = 0;
+        if (!s->announced)
+            announce(s);
+        /* Who was to be replaced by this one can go. */
+        for (size_t i = 0; i < MOST_PROCESSES; i++) {
+            struct process *other = &s->processes[i];
+            if (other->pid && other != p && other->slot == p->slot && !other->draining) {
+                tell(other, MISHAP_HTTP_DRAIN);
+                let_go(s, other);
+            }
+        }
+    } else if (word == MISHAP_HTTP_TAINTED && !p->draining) {
+        let_go(s, p);
+        if (!s->stopping)
+            begin_worker(s, p->slot);
+    }
+}
+
+static void listen_to(supervisor *s, struct process *p)
+{
+    char words[16];
+    ssize_t count = recv(p->control, words, sizeof words, MSG_DONTWAIT);
+    for (ssize_t i = 0; i < count; i++)
+        on_word(s, p, words[i]);
+}
+
+/* -- ends -------------------------------------------------------------------------------------- */
+
+static void stop(supervisor *s)
+{
+    s->stopping = true;
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *p = &s->processes[i];
+        if (!p->pid)
+            continue;
+        tell(p, MISHAP_HTTP_STOP);
+        p->draining = true;
+        p->kill_at_ns = mishap_clock_monotonic_ns() +
+                        ((int64_t)s->settings->stop_ms + SPARE_MS) * 1000000;
+    }
+}
+
+static void kill_all(supervisor *s)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            kill(s->processes[i].pid, SIGKILL);
+}
+
+/* One that ended before it was ready has said why on stderr. At the start that is the end of all;
+ * later it is tried again and again, more and more slowly. */
+static void on_bad_start(supervisor *s, int slot)
+{
+    int count = ++s->bad_starts[slot];
+    if (!s->announced && count >= MOST_BAD_STARTS) {
+        s->failure = mishap_raise(UNAVAILABLE, "The server could not be started.");
+        stop(s);
+        return;
+    }
+    begin_later(s, slot, count < MOST_BAD_STARTS ? 50L * count : 2000);
+}
+
+static void on_end(supervisor *s, pid_t pid, int status)
+{
+    size_t which = 0;
+    while (which < MOST_PROCESSES && s->processes[which].pid != pid)
+        which++;
+    if (which == MOST_PROCESSES)
+        return;
+    struct process ended = s->processes[which];
+    close(ended.control);
+    s->processes[which] = (struct process){ 0 };
+    mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
+    if (WIFSIGNALED(status) && !ended.draining)
+        dprintf(STDERR_FILENO, "a worker was ended by SIG%s; another takes its place\n",
+                sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+    if (s->stopping || slot_is_served(s, ended.slot))
+        return;
+    if (!ended.ready)
+        on_bad_start(s, ended.slot);
+    else if (!s->begin_at_ns[ended.slot])
+        begin_worker(s, ended.slot);
+}
+
+static void reap(supervisor *s)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        on_end(s, pid, status);
+}
+
+static void on_signal(supervisor *s, int number)
+{
+    switch (number) {
+    case SIGCHLD:
+        reap(s);
+        break;
+    case SIGHUP: /* log files were moved away */
+        for (size_t i = 0; i < MOST_PROCESSES; i++)
+            if (s->processes[i].pid)
+                kill(s->processes[i].pid, SIGHUP);
+        break;
+    case SIGUSR1: /* new workers for old ones */
+        for (int i = 0; i < s->slots && !s->stopping; i++)
+            begin_worker(s, i);
+        break;
+    default:
+        if (s->stopping)
+            kill_all(s); /* asked twice */
+        else
+            stop(s);
+    }
+}
+
+/* -- the loop ---------------------------------------------------------------------------------- */
+
+static bool any_left(const supervisor *s)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            return true;
+    return false;
+}
+
+/* What is due now; returns for how many milliseconds nothing is. */
+static int look_at_clock(supervisor *s)
+{
+    int64_t now = mishap_clock_monotonic_ns(), next = now + INT64_C(1000000000);
+    for (int i = 0; i < s->slots && !s->stopping; i++) {
+        if (s->begin_at_ns[i] && now >= s->begin_at_ns[i])
+            begin_worker(s, i);
+        if (s->begin_at_ns[i] && s->begin_at_ns[i] < next)
+            next = s->begin_at_ns[i];
+    }
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *p = &s->processes[i];
+        if (p->pid && p->kill_at_ns && now >= p->kill_at_ns)
+            kill(p->pid, SIGKILL);
+        else if (p->pid && p->kill_at_ns && p->kill_at_ns < next)
+            next = p->kill_at_ns;
+    }
+    return next > now ? (int)((next - now) / 1000000) + 1 : 10;
+}
+
+static void watch(supervisor *s)
+{
+    struct pollfd files[MOST_PROCESSES + 1];
+    struct process *whose[MOST_PROCESSES + 1];
+    while (!s->stopping || any_left(s)) {
+        int wait_ms = look_at_clock(s);
+        nfds_t count = 0;
+        files[count++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
+        for (size_t i = 0; i < MOST_PROCESSES; i++)
+            if (s->processes[i].pid) {
+                whose[count] = &s->processes[i];
+                files[count++] = (struct pollfd){ .fd = s->processes[i].control, .events = POLLIN };
+            }
+        if (poll(files, count, wait_ms) <= 0)
+            continue;
+        for (nfds_t i = 1; i < count; i++)
+            if (files[i].revents & POLLIN)
+                listen_to(s, whose[i]);
+            else if (files[i].revents)
+                poll(NULL, 0, 1); /* it has ended; the signal says so in a moment */
+        struct signalfd_siginfo info;
+        while (read(s->signals, &info, sizeof info) == sizeof info)
+            on_signal(s, (int)info.ssi_signo);
+    }
+}
+
+/* Whoever starts a server is its operator, and may know why a service cannot be opened. */
+static mishap *try_services(const mishap_http_settings *settings)
+{
+    mishap *failure = mishap_service_open_all(settings->app);
+    const mishap *cause = failure ? mishap_cause(failure) : NULL;
+    if (cause) {
+        mishap_tell_cause(failure, mishap_public_message(mishap_told(cause)).data);
+        mishap_suggest(failure, mishap_public_suggestion(mishap_told(cause)).data);
+        mishap_retryable(failure, false);
+    }
+    mishap_service_close_all();
+    return failure;
+}
+
+/* -- beginning and end ------------------------------------------------------------------------- */
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static mishap *open_signals(supervisor *s)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < 5; i++)
+        sigaddset(&set, (int[]){ SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD }[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    return s->signals < 0 ? mishap_raise(INTERNAL_ERROR, "Signals cannot be received.") : NULL;
+}
+
+static mishap *open_all(supervisor *s)
+{
+    const mishap_http_settings *settings = s->settings;
+    size_t size = (size_t)s->slots;
+    mishap *failure = NULL;
+    s->sockets = mishap_allocate(size * sizeof *s->sockets);
+    s->bad_starts = mishap_allocate(size * sizeof *s->bad_starts);
+    s->begin_at_ns = mishap_allocate(size * sizeof *s->begin_at_ns);
+    if (!s->sockets || !s->bad_starts || !s->begin_at_ns)
+        return mishap_out_of_memory();
+    for (int i = 0; i < s->slots; i++) {
+        s->sockets[i] = -1;
+        s->bad_starts[i] = 0;
+        s->begin_at_ns[i] = 0;
+    }
+    failure = mishap_http_routes_make(settings->app, settings->chaos, mishap_http_endpoints,
+                                      &s->routes);
+    if (!failure)
+        failure = mishap_http_metrics_make(s->routes, &s->metrics);
+    if (!failure)
+        failure = mishap_http_rates_make(settings->rate, &s->rates);
+    if (!failure)
+        failure = open_sockets(s);
+    return failure ? failure : open_signals(s);
+}
+
+static void close_all(supervisor *s)
+{
+    for (int i = 0; s->sockets && i < s->slots; i++)
+        if (s->sockets[i] >= 0)
+            close(s->sockets[i]);
+    if (s->signals >= 0)
+        close(s->signals);
+    mishap_http_rates_free(s->rates);
+    mishap_http_metrics_free(s->metrics);
+    mishap_http_routes_free(s->routes);
+    mishap_release(s->sockets);
+    mishap_release(s->bad_starts);
+    mishap_release(s->begin_at_ns);
+}
+
+/* Only now is it known where it listens, and links can be made. */
+static void name_address(supervisor *s, mishap_http_settings *settings)
+{
+    bool brackets = strchr(settings->host, ':');
+    snprintf(s->address, sizeof s->address, "http://%s%s%s:%d", brackets ? "[" : "", settings->host,
+             brackets ? "]" : "", s->port);
+    if (!settings->public_url)
+        settings->public_url = s->address;
+}
+
+mishap *mishap_http_supervise(mishap_http_settings *settings)
+{
+    supervisor s = { .settings = settings, .slots = settings->workers, .signals = -1 };
+    raise_file_limit();
+    /* What the services need is tried here, where a failure can be told, and closed again: nothing
+     * that is open may be shared with a worker. */
+    mishap_service_use(&settings->setup);
+    s.failure = try_services(settings);
+    if (!s.failure)
+        s.failure = open_all(&s);
+    if (!s.failure) {
+        name_address(&s, settings);
+        for (int i = 0; i < s.slots; i++)
+            begin_worker(&s, i);
+        watch(&s);
+    }
+    close_all(&s);
+    settings->public_url = NULL;
+    return s.failure;
+}

@@ -1,0 +1,296 @@
+/*
+ * One process that serves. All of it but the handlers runs on the thread of its loop.
+ *
+ * When a handler crashes, its call is answered like any other, but the process is not to be trusted
+ * any more: it says so to the supervisor, accepts nothing more, ends each connection with its next
+ * reply, and ends when none is left.
+ */
+#include "boundary/http/worker.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+enum {
+    BACKLOG = 4096,
+    LINGER_MS = 2000,
+    WRITE_MS = 30000,
+    DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
+    TICK_MS = 200,
+};
+
+static void say(mishap_http_worker *worker, char word)
+{
+    uv_buf_t byte = uv_buf_init(&word, 1);
+    uv_try_write((uv_stream_t *)&worker->control, &byte, 1);
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+static _Noreturn void leave(mishap_http_worker *worker)
+{
+    mishap_http_access_flush(worker->server.access);
+    if (worker->jobs || worker->tainted)
+        _exit(0); /* threads may hang, or the heap be damaged: nothing is tidied up */
+    mishap_http_server_close(&worker->server);
+    mishap_service_close_all();
+    exit(0);
+}
+
+static void leave_if_done(mishap_http_worker *worker)
+{
+    uint64_t now = uv_now(&worker->loop);
+    bool busy = worker->connections || worker->server.waiting > worker->lost_jobs;
+    if (worker->server.draining && (!busy || now >= worker->end_by_ms))
+        leave(worker);
+}
+
+static void drain(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
+{
+    uint64_t now = uv_now(&worker->loop);
+    if (!worker->server.draining) {
+        worker->server.draining = true;
+        uv_close((uv_handle_t *)&worker->listener, NULL);
+        worker->idle_until_ms = now + idle_ms;
+        worker->end_by_ms = now + end_ms;
+    }
+    if (now + idle_ms < worker->idle_until_ms)
+        worker->idle_until_ms = now + idle_ms;
+    if (now + end_ms < worker->end_by_ms)
+        worker->end_by_ms = now + end_ms;
+}
+
+static void become_tainted(mishap_http_worker *worker)
+{
+    const mishap_http_settings *settings = worker->server.settings;
+    if (worker->tainted)
+        return;
+    worker->tainted = true;
+    drain(worker, DRAIN_IDLE_MS, DRAIN_IDLE_MS + (uint64_t)settings->stop_ms);
+    say(worker, MISHAP_HTTP_TAINTED);
+}
+
+/* -- jobs -------------------------------------------------------------------------------------- */
+
+static mishap_http_worker *worker_of(mishap_http_server *server)
+{
+    return (mishap_http_worker *)(void *)server; /* it is the first member */
+}
+
+static void on_job(uv_work_t *work)
+{
+    mishap_http_job_run(work->data);
+}
+
+static void forget_job(mishap_http_worker *worker, mishap_http_job *job)
+{
+    *(job->previous ? &job->previous->next : &worker->jobs) = job->next;
+    if (job->next)
+        job->next->previous = job->previous;
+    worker->server.waiting--;
+    mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, -1);
+}
+
+static void on_job_done(uv_work_t *work, int status)
+{
+    mishap_http_job *job = work->data;
+    mishap_http_worker *worker = worker_of(job->server);
+    (void)status; /* jobs are never cancelled */
+    forget_job(worker, job);
+    if (job->crashed) {
+        mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CRASHES, 1);
+        become_tainted(worker);
+    }
+    mishap_http_connection_finish(worker, job);
+    leave_if_done(worker);
+}
+
+static bool start_job(mishap_http_server *server, mishap_http_job *job)
+{
+    mishap_http_worker *worker = worker_of(server);
+    job->work.data = job;
+    if (uv_queue_work(&worker->loop, &job->work, on_job, on_job_done) != 0)
+        return false;
+    job->previous = NULL;
+    job->next = worker->jobs;
+    if (job->next)
+        job->next->previous = job;
+    worker->jobs = job;
+    server->waiting++;
+    mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, 1);
+    return true;
+}
+
+/* A handler that outstays its time is answered for. Its thread is gone until it comes back, if it
+ * ever does, so the worker is replaced. */
+static void sweep_jobs(mishap_http_worker *worker)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    for (mishap_http_job *job = worker->jobs, *next; job; job = next) {
+        next = job->next;
+        if (job->exchange && job->deadline_ns && now >= job->deadline_ns) {
+            mishap_http_connection_give_up(worker, job);
+            become_tainted(worker);
+        }
+    }
+}
+
+/* -- events ------------------------------------------------------------------------------------ */
+
+static void on_tick(uv_timer_t *timer)
+{
+    mishap_http_worker *worker = timer->data;
+    mishap_http_server_tick(&worker->server);
+    mishap_http_connection_sweep(worker);
+    sweep_jobs(worker);
+    if (worker->server.draining && uv_now(&worker->loop) >= worker->idle_until_ms)
+        mishap_http_connection_close_all(worker, MISHAP_HTTP_WAIT_IDLE);
+    leave_if_done(worker);
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+    if (status == 0)
+        mishap_http_connection_accept(listener->data);
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+    mishap_http_worker *worker = handle->data;
+    (void)number;
+    mishap_http_access_reopen(worker->server.access);
+}
+
+static void on_terminate(uv_signal_t *handle, int number)
+{
+    mishap_http_worker *worker = handle->data;
+    (void)number;
+    drain(worker, 0, (uint64_t)worker->server.settings->stop_ms);
+}
+
+static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
+{
+    static char bytes[16];
+    (void)handle, (void)suggested;
+    *room = uv_buf_init(bytes, sizeof bytes);
+}
+
+/* A supervisor that is gone can give no orders any more, and that is one. */
+static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
+{
+    mishap_http_worker *worker = stream->data;
+    uint64_t stop_ms = (uint64_t)worker->server.settings->stop_ms;
+    if (count < 0) {
+        uv_read_stop(stream);
+        drain(worker, 0, stop_ms);
+    }
+    for (ssize_t i = 0; i < count; i++) {
+        if (data->base[i] == MISHAP_HTTP_DRAIN)
+            drain(worker, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
+        else if (data->base[i] == MISHAP_HTTP_STOP)
+            drain(worker, 0, stop_ms);
+    }
+}
+
+/* -- the beginning ----------------------------------------------------------------------------- */
+
+static void set_patience(mishap_http_worker *worker, const mishap_http_settings *settings)
+{
+    worker->patience_ms[MISHAP_HTTP_WAIT_IDLE] = (uint64_t)settings->idle_ms;
+    worker->patience_ms[MISHAP_HTTP_WAIT_HEAD] = (uint64_t)settings->head_ms;
+    worker->patience_ms[MISHAP_HTTP_WAIT_BODY] = (uint64_t)settings->body_ms;
+    worker->patience_ms[MISHAP_HTTP_WAIT_WRITE] = WRITE_MS;
+    worker->patience_ms[MISHAP_HTTP_WAIT_LINGER] = LINGER_MS;
+}
+
+static uint64_t tick_of(const mishap_http_worker *worker)
+{
+    uint64_t tick = TICK_MS;
+    for (int i = 0; i < MISHAP_HTTP_WAITS; i++)
+        if (i != MISHAP_HTTP_WAIT_JOB && worker->patience_ms[i] / 4 < tick)
+            tick = worker->patience_ms[i] / 4;
+    return tick < 10 ? 10 : tick;
+}
+
+static int open_handles(mishap_http_worker *worker, int listener, int control)
+{
+    int error = uv_loop_init(&worker->loop);
+    if (error == 0)
+        error = uv_pipe_init(&worker->loop, &worker->control, 0);
+    if (error == 0)
+        error = uv_pipe_open(&worker->control, control);
+    if (error == 0)
+        error = uv_timer_init(&worker->loop, &worker->timer);
+    if (error == 0)
+        error = uv_signal_init(&worker->loop, &worker->hangup);
+    if (error == 0)
+        error = uv_signal_init(&worker->loop, &worker->terminate);
+    if (error == 0)
+        error = uv_tcp_init(&worker->loop, &worker->listener);
+    if (error == 0)
+        error = uv_tcp_open(&worker->listener, listener);
+    worker->control.data = worker->timer.data = worker->listener.data = worker;
+    worker->hangup.data = worker->terminate.data = worker;
+    return error;
+}
+
+static int begin(mishap_http_worker *worker, int listener, int control)
+{
+    int error = open_handles(worker, listener, control);
+    uint64_t tick = tick_of(worker);
+    if (error == 0)
+        error = uv_timer_start(&worker->timer, on_tick, tick, tick);
+    if (error == 0)
+        error = uv_signal_start(&worker->hangup, on_hangup, SIGHUP);
+    if (error == 0)
+        error = uv_signal_start(&worker->terminate, on_terminate, SIGTERM);
+    if (error == 0)
+        error = uv_read_start((uv_stream_t *)&worker->control, on_control_room, on_control);
+    if (error == 0)
+        error = uv_listen((uv_stream_t *)&worker->listener, BACKLOG, on_connection);
+    return error;
+}
+
+static _Noreturn void fail(mishap *failure)
+{
+    mishap_buffer account = { 0 };
+    mishap_account(failure, &account);
+    fprintf(stderr, "%.*s\n", (int)account.length, account.data);
+    _exit(1);
+}
+
+_Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
+                                      const mishap_http_routes *routes,
+                                      mishap_http_metrics *metrics, mishap_http_rates *rates,
+                                      int listener, int control)
+{
+    static mishap_http_worker worker; /* large, and there is one in a process */
+    char threads[16];
+    signal(SIGINT, SIG_IGN); /* of the whole terminal: the supervisor decides what it means */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to end */
+    snprintf(threads, sizeof threads, "%d", settings->threads);
+    setenv("UV_THREADPOOL_SIZE", threads, 1);
+    prctl(PR_SET_NAME, "mishap-worker");
+    worker.server = (mishap_http_server){ .settings = settings,
+                                          .routes = routes,
+                                          .metrics = metrics,
+                                          .rates = rates,
+                                          .most_waiting = (size_t)settings->threads * 64,
+                                          .start = start_job };
+    mishap *failure = mishap_http_server_open(&worker.server);
+    if (!failure)
+        failure = mishap_service_open_all(settings->app);
+    if (failure)
+        fail(failure);
+    set_patience(&worker, settings);
+    int error = begin(&worker, listener, control);
+    if (error != 0)
+        fail(mishap_raise(INTERNAL_ERROR, "The worker could not begin: %s.", uv_strerror(error)));
+    mishap_http_metrics_add(metrics, MISHAP_HTTP_WORKERS_BEGUN, 1);
+    say(&worker, MISHAP_HTTP_READY);
+    uv_run(&worker.loop, UV_RUN_DEFAULT);
+    leave(&worker);
+}

@@ -1,0 +1,67 @@
+/* One process that serves: its loop, its connections, its threads. */
+#ifndef MISHAP_BOUNDARY_HTTP_WORKER_H
+#define MISHAP_BOUNDARY_HTTP_WORKER_H
+
+#include "boundary/http/exchange.h"
+
+/* What worker and supervisor say to each other, a byte each. */
+enum {
+    MISHAP_HTTP_READY = 'R', /* worker: it accepts connections */
+    MISHAP_HTTP_TAINTED =
+        'T',                 /* worker: a handler crashed or hangs; replace me. It drains already */
+    MISHAP_HTTP_DRAIN = 'D', /* supervisor: there is another one; let callers come to an end */
+    MISHAP_HTTP_STOP = 'S',  /* supervisor: finish what is in flight, close the rest */
+};
+
+/* What a connection waits for. Those that wait for the same thing wait equally long, so each kind
+ * has a list in the order of its beginning, and only the first can be due. */
+typedef enum mishap_http_wait {
+    MISHAP_HTTP_WAIT_IDLE,   /* the next request */
+    MISHAP_HTTP_WAIT_HEAD,   /* the rest of a head */
+    MISHAP_HTTP_WAIT_BODY,   /* the rest of a body */
+    MISHAP_HTTP_WAIT_JOB,    /* a handler, whose time is kept elsewhere */
+    MISHAP_HTTP_WAIT_WRITE,  /* a peer that reads slowly */
+    MISHAP_HTTP_WAIT_LINGER, /* a peer that has got its last reply and may still send */
+    MISHAP_HTTP_WAITS,
+} mishap_http_wait;
+
+typedef struct mishap_http_worker {
+    mishap_http_server server; /* the first: one can be had from the other */
+    uv_loop_t loop;
+    uv_tcp_t listener;
+    uv_pipe_t control;
+    uv_timer_t timer;
+    uv_signal_t hangup, terminate;
+    struct mishap_http_connection *first[MISHAP_HTTP_WAITS], *last[MISHAP_HTTP_WAITS];
+    uint64_t patience_ms[MISHAP_HTTP_WAITS];
+    size_t connections;
+    mishap_http_job *jobs; /* that run, oldest first or not */
+    size_t lost_jobs;      /* that nobody waits for; their threads may never come back */
+    bool tainted;
+    uint64_t idle_until_ms; /* while draining: when connections without a request are closed */
+    uint64_t end_by_ms;     /* while draining: when all are */
+    char input[65536];      /* what was read last, from whichever connection */
+} mishap_http_worker;
+
+/* Serve on a socket that listens, until told to end. The process ends with it. */
+_Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
+                                      const mishap_http_routes *routes,
+                                      mishap_http_metrics *metrics, mishap_http_rates *rates,
+                                      int listener, int control);
+
+/* -- for connections --------------------------------------------------------------------------- */
+
+/* Accept what waits at the listener. */
+void mishap_http_connection_accept(mishap_http_worker *worker);
+
+/* Close those whose time is over. */
+void mishap_http_connection_sweep(mishap_http_worker *worker);
+
+/* A job is done, or takes too long. */
+void mishap_http_connection_finish(mishap_http_worker *worker, mishap_http_job *job);
+void mishap_http_connection_give_up(mishap_http_worker *worker, mishap_http_job *job);
+
+/* Close every connection of one kind, or of all (MISHAP_HTTP_WAITS). */
+void mishap_http_connection_close_all(mishap_http_worker *worker, mishap_http_wait wait);
+
+#endif

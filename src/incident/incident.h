@@ -1,0 +1,41 @@
+/*
+ * src/incident: the private record of failures and where it goes.
+ *
+ *     journal.c  entries in the log file of the program, and on stderr
+ *
+ * A failure has two sides. Boundaries answer with the public one; this room keeps both for the
+ * operator, under the id that the caller was given.
+ */
+#ifndef MISHAP_INCIDENT_H
+#define MISHAP_INCIDENT_H
+
+#include "guard/guard.h"
+#include "mishap/mishap.h"
+
+/* One failure as it is to be recorded. Nothing of it is kept after the call. */
+typedef struct mishap_incident_entry {
+    const char *program;           /* whose log it is: "directory" */
+    const char *operation;         /* as it is to be shown, `users create`; may be NULL */
+    const char *id;                /* of the request */
+    const mishap *failure;         /* its whole account is written */
+    const mishap_secrets *secrets; /* values that do not stand in any log; may be NULL */
+    bool to_stderr;                /* there too */
+} mishap_incident_entry;
+
+/*
+ * Append an entry to the log file: NAME.log in the state folder of the user, or where NAME_LOG
+ * says; an empty NAME_LOG means none. What is only the caller's mistake (MISHAP_VALIDATION) is not
+ * written there, though to stderr if that is asked for.
+ *
+ * An entry is one line with time, id, program and operation, and the account indented below it,
+ * with nothing that a terminal would act on. It is written at once, so entries of several threads
+ * and processes stay whole. The file stays open; whether it was moved away is looked at once a
+ * second. It never fails: a log that cannot be written must not keep the answer back. Any thread
+ * may record; a process must not be forked while another thread does.
+ */
+void mishap_incident_record(const mishap_incident_entry *entry);
+
+/* The path of the log file of a program; false if it has none, or there is no room. */
+bool mishap_incident_log_path(const char *program, char *path, size_t size);
+
+#endif

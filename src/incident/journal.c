@@ -1,0 +1,182 @@
+/*
+ * The log file of a program, and stderr beside it.
+ *
+ * Who owns what: the open file belongs to the process. A lock guards it between threads; between
+ * processes O_APPEND and a single write keep entries whole.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "incident/incident.h"
+
+/* -- where it is ------------------------------------------------------------------------------- */
+
+bool mishap_incident_log_path(const char *program, char *path, size_t size)
+{
+    char variable[64], *to = variable;
+    for (const char *c = program; *c && to < variable + sizeof variable - 5; c++)
+        *to++ = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
+    snprintf(to, 5, "_LOG");
+    const char *given = getenv(variable), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = 0;
+    if (given)
+        length = snprintf(path, size, "%s", given);
+    else if (state && *state)
+        length = snprintf(path, size, "%s/%s/%s.log", state, program, program);
+    else if (home && *home)
+        length = snprintf(path, size, "%s/.local/state/%s/%s.log", home, program, program);
+    return length > 0 && (size_t)length < size;
+}
+
+/* Make the folders above a file, for this user only. */
+static void make_folders(char *path)
+{
+    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+        *slash = '\0';
+        mkdir(path, 0700);
+        *slash = '/';
+    }
+}
+
+/* -- the open file ----------------------------------------------------------------------------- */
+
+enum { LONGEST_PATH = 4096, LOOK_AGAIN_NS = 1000000000 };
+
+static struct {
+    pthread_mutex_t lock;
+    int file; /* -1: none is open */
+    char path[LONGEST_PATH];
+    int64_t looked_ns; /* when it was last made sure that the file is still the one at its path */
+} journal = { .lock = PTHREAD_MUTEX_INITIALIZER, .file = -1 };
+
+static bool still_there(const char *path)
+{
+    struct stat open_file, at_path;
+    return fstat(journal.file, &open_file) == 0 && stat(path, &at_path) == 0 &&
+           open_file.st_dev == at_path.st_dev && open_file.st_ino == at_path.st_ino;
+}
+
+static void close_file(void)
+{
+    if (journal.file >= 0)
+        close(journal.file);
+    journal.file = -1;
+}
+
+/* Make sure that the file at this path is the one that is open. */
+static bool open_file(char *path)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    bool same = journal.file >= 0 && strcmp(path, journal.path) == 0;
+    if (same && now - journal.looked_ns < LOOK_AGAIN_NS)
+        return true;
+    journal.looked_ns = now;
+    if (same && still_there(path))
+        return true;
+    close_file();
+    make_folders(path);
+    /* A pipe that nobody reads from must not hold the program up. */
+    journal.file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
+    if (journal.file < 0)
+        return false;
+    snprintf(journal.path, sizeof journal.path, "%s", path);
+    return true;
+}
+
+/* -- entries ----------------------------------------------------------------------------------- */
+
+enum { ROOM = 4096 }; /* enough for most, and for the start of any when there is no memory */
+
+/* Each line further in than the first of an entry, so that no text can pass itself off as one. */
+static void put_indented(mishap_buffer *b, mishap_text text)
+{
+    while (text.length) {
+        const char *end = memchr(text.data, '\n', text.length);
+        size_t length = end ? (size_t)(end - text.data) + 1 : text.length;
+        MISHAP_PUT(b, "  ");
+        mishap_put_printable(b, (mishap_text){ text.data, length });
+        text.data += length;
+        text.length -= length;
+    }
+}
+
+static void put_word(mishap_buffer *b, const mishap_secrets *secrets, const char *word)
+{
+    mishap_buffer hidden = { 0 };
+    mishap_secrets_put_hidden(&hidden, secrets, mishap_text_of(word));
+    MISHAP_PUT(b, " ");
+    mishap_put_printable_line(b, mishap_buffer_text(&hidden));
+    b->failed = b->failed || hidden.failed;
+    mishap_buffer_release(&hidden);
+}
+
+static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry)
+{
+    char storage[ROOM];
+    mishap_buffer account, hidden = { 0 };
+    mishap_buffer_init(&account, storage, sizeof storage);
+    mishap_clock_put_timestamp(b, mishap_clock_now_ms());
+    put_word(b, NULL, entry->id);
+    put_word(b, NULL, entry->program);
+    if (entry->operation)
+        put_word(b, entry->secrets, entry->operation);
+    MISHAP_PUT(b, "\n");
+    /* It is read on a terminal, and what a caller sent may be quoted in it. */
+    mishap_account(entry->failure, &account);
+    mishap_secrets_put_hidden(&hidden, entry->secrets, mishap_buffer_text(&account));
+    put_indented(b, mishap_buffer_text(&hidden));
+    b->failed = b->failed || account.failed || hidden.failed;
+    mishap_buffer_release(&account);
+    mishap_buffer_release(&hidden);
+}
+
+static void write_all(int file, mishap_text text)
+{
+    while (text.length) {
+        ssize_t count = write(file, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return;
+        text.data += count;
+        text.length -= (size_t)count;
+    }
+}
+
+static void write_to_log(const char *program, mishap_text entry)
+{
+    char path[LONGEST_PATH];
+    if (!mishap_incident_log_path(program, path, sizeof path))
+        return;
+    pthread_mutex_lock(&journal.lock);
+    if (open_file(path))
+        write_all(journal.file, entry);
+    pthread_mutex_unlock(&journal.lock);
+}
+
+void mishap_incident_record(const mishap_incident_entry *entry)
+{
+    char storage[ROOM];
+    mishap_buffer text;
+    int error = errno;
+    bool internal = mishap_told(entry->failure)->category != MISHAP_VALIDATION;
+    if (!internal && !entry->to_stderr)
+        return;
+    mishap_buffer_init(&text, storage, sizeof storage);
+    put_entry(&text, entry);
+    while (text.failed && text.length && text.data[text.length - 1] != '\n')
+        text.length--; /* there was no memory for all of it: what is there is whole lines */
+    if (internal)
+        write_to_log(entry->program, mishap_buffer_text(&text));
+    if (entry->to_stderr)
+        write_all(STDERR_FILENO, mishap_buffer_text(&text));
+    mishap_buffer_release(&text);
+    errno = error;
+}

@@ -1,0 +1,221 @@
+/* Answers without secrets and without stack traces, whatever part of them those hide in. */
+#include "operation/hide.h"
+
+#include "operation/call.h"
+
+const mishap_text mishap_hide_removed = MISHAP_TEXT("A stack trace was removed here.");
+
+/* -- what is secret ---------------------------------------------------------------------------- */
+
+/* A secret may have a structure: each text in it is one. */
+static void learn(mishap_secrets *secrets, yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    mishap_secrets_add(secrets, mishap_json_text(value));
+    MISHAP_JSON_MEMBERS (value, index, count, key, item)
+        learn(secrets, item);
+    MISHAP_JSON_ITEMS (value, index, count, item)
+        learn(secrets, item);
+}
+
+void mishap_hide_learn(mishap_secrets *secrets, const mishap_call *call)
+{
+    for (size_t i = 0; i < call->param_count; i++)
+        if (call->operation->params[i].secret)
+            learn(secrets, call->values[i]);
+}
+
+/* -- a quick look ------------------------------------------------------------------------------ */
+
+/* What is to be noticed inside of a string: its end, an escape, and what every stack trace has one
+ * of (guard/trace.c), a quotation mark apart, which comes with an escape. */
+enum { QUOTE = 1, BACKSLASH = 2, TELLING = 4 };
+static const unsigned char kinds[256] = {
+    ['"'] = QUOTE, ['\\'] = BACKSLASH, [':'] = TELLING, ['('] = TELLING, ['#'] = TELLING,
+};
+
+typedef unsigned char lanes __attribute__((vector_size(16)));
+
+/*
+ * Sixteen bytes, and for each the one before it: not zero where the byte may be a telling one of
+ * some string. A colon behind a quotation mark stands between key and value; an escape can stand
+ * for a quotation mark or, as \u, for anything.
+ */
+static lanes telling(const char *at)
+{
+    lanes now, before;
+    memcpy(&now, at, sizeof now);
+    memcpy(&before, at - 1, sizeof before);
+    return (lanes)((now == '(') | (now == '#') | ((now == ':') & (before != '"')) |
+                   ((before == '\\') & ((now == '"') | (now == 'u'))));
+}
+
+/* False if no string of the document can have a stack trace in it. The last bytes may overlap. */
+static bool may_have_trace(mishap_text json)
+{
+    lanes found = { 0 };
+    uint64_t halves[2];
+    if (json.length < 1 + sizeof found)
+        return true;
+    for (size_t at = 1; at + sizeof found <= json.length; at += sizeof found)
+        found |= telling(json.data + at);
+    found |= telling(json.data + json.length - sizeof found);
+    memcpy(halves, &found, sizeof halves);
+    return halves[0] | halves[1];
+}
+
+/* The string that starts here, behind a quotation mark, and what is in it; NULL if it has no end,
+ * else where that is. */
+static const char *end_of_string(const char *at, const char *end, unsigned *seen)
+{
+    for (*seen = 0; at < end; at++) {
+        unsigned kind = kinds[(unsigned char)*at];
+        *seen |= kind;
+        if (kind == QUOTE)
+            return at;
+        if (kind == BACKSLASH && ++at < end && (*at == '"' || *at == 'u'))
+            *seen |= TELLING;
+    }
+    return NULL;
+}
+
+static bool has_suspect_string(mishap_text json)
+{
+    const char *end = json.data + json.length, *at = json.data;
+    while (at < end && (at = memchr(at, '"', (size_t)(end - at)))) {
+        unsigned seen;
+        const char *start = at + 1, *close = end_of_string(start, end, &seen);
+        if (!close)
+            return true;
+        /* One with escapes would have to be read first. */
+        if ((seen & TELLING) &&
+            ((seen & BACKSLASH) ||
+             mishap_guard_finds_trace((mishap_text){ start, (size_t)(close - start) }, NULL)))
+            return true;
+        at = close + 1;
+    }
+    return false;
+}
+
+/* Is there anything to hide, as far as can be seen without reading the document? */
+static bool suspicious(mishap_text json, const mishap_secrets *secrets)
+{
+    if (may_have_trace(json) && has_suspect_string(json))
+        return true;
+    /* Where nothing is escaped a secret stands as it is. */
+    return secrets && secrets->count &&
+           (memchr(json.data, '\\', json.length) || mishap_secrets_stand_in(secrets, json));
+}
+
+/* -- the copy ---------------------------------------------------------------------------------- */
+
+enum { DEEPEST = MISHAP_JSON_MAX_DEPTH + 16 }; /* an answer, and what is written around it */
+
+struct copy {
+    mishap_buffer out;
+    const mishap_secrets *secrets;
+    bool traces, changed;
+};
+
+/* The text without secrets, in `hidden`; false if it has none. */
+static bool hide(struct copy *copy, mishap_text text, mishap_buffer *hidden)
+{
+    if (!mishap_secrets_stand_in(copy->secrets, text))
+        return false;
+    mishap_secrets_put_hidden(hidden, copy->secrets, text);
+    copy->out.failed = copy->out.failed || hidden->failed;
+    /* Without memory the first answer may have been yes to be on the safe side. */
+    bool found = !mishap_text_equal(mishap_buffer_text(hidden), text);
+    copy->changed = copy->changed || found;
+    return found;
+}
+
+static void copy_string(struct copy *copy, mishap_text text)
+{
+    mishap_buffer hidden = { 0 };
+    if (mishap_guard_finds_trace(text, NULL)) {
+        copy->traces = copy->changed = true;
+        mishap_json_string(&copy->out, mishap_hide_removed);
+    } else if (hide(copy, text, &hidden)) {
+        mishap_json_string(&copy->out, mishap_buffer_text(&hidden));
+    } else {
+        mishap_json_string(&copy->out, text);
+    }
+    mishap_buffer_release(&hidden);
+}
+
+/* May a member of this name be copied? Changed, its key could become the same as another. */
+static bool may_copy(struct copy *copy, mishap_text key)
+{
+    mishap_buffer hidden = { 0 };
+    bool trace = mishap_guard_finds_trace(key, NULL);
+    bool secret = hide(copy, key, &hidden);
+    mishap_buffer_release(&hidden);
+    copy->traces = copy->traces || trace;
+    copy->changed = copy->changed || trace;
+    return !trace && !secret;
+}
+
+static void copy_value(struct copy *copy, yyjson_val *value, size_t depth)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    mishap_buffer *b = &copy->out;
+    if (depth > DEEPEST) {
+        b->failed = true;
+    } else if (yyjson_is_obj(value)) {
+        mishap_json_open(b, '{');
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+            if (may_copy(copy, mishap_json_text(key))) {
+                mishap_json_key(b, mishap_json_text(key));
+                copy_value(copy, item, depth + 1);
+            }
+        }
+        mishap_json_close(b, '}');
+    } else if (yyjson_is_arr(value)) {
+        mishap_json_open(b, '[');
+        MISHAP_JSON_ITEMS (value, index, count, item)
+            copy_value(copy, item, depth + 1);
+        mishap_json_close(b, ']');
+    } else if (yyjson_is_str(value)) {
+        copy_string(copy, mishap_json_text(value));
+    } else {
+        mishap_json_copy(b, value);
+    }
+}
+
+/* What is taken out is not lost: the operator finds it in the log. */
+static mishap *tell_of_trace(mishap_text json)
+{
+    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from the answer.");
+    return mishap_note(m, "answer", json);
+}
+
+mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets)
+{
+    mishap *traces = NULL;
+    mishap_text text = mishap_buffer_text(json);
+    if (!text.length || !suspicious(text, secrets))
+        return NULL;
+    struct copy copy = { .secrets = secrets };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (mishap_json_read(&reader, text))
+        copy_value(&copy, reader.root, 0);
+    else
+        copy.out.failed = true;
+    mishap_json_reader_release(&reader);
+    if (copy.traces)
+        traces = tell_of_trace(text);
+    if (copy.out.failed) {
+        mishap_buffer_release(&copy.out);
+        copy.out.failed = copy.changed = true;
+    }
+    if (copy.changed) {
+        mishap_buffer_release(json);
+        *json = copy.out;
+    } else {
+        mishap_buffer_release(&copy.out);
+    }
+    return traces;
+}

@@ -1,0 +1,142 @@
+/*
+ * What services opened. A service is opened when it is first needed, so a command that needs none
+ * touches no disk.
+ *
+ * Every call asks for the state of its service, so what is open already is found without the lock:
+ * an entry, once counted, does not change until all are closed.
+ */
+#include <ctype.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "operation/operation.h"
+
+enum {
+    MOST_SERVICES = 32,
+    PATIENCE_S = 5, /* a handler that crashed while it opened a service has the lock for ever */
+};
+
+/* Written under the lock only. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct opened {
+    const mishap_service *service;
+    void *state;
+} opened[MOST_SERVICES];
+static _Atomic size_t count;
+static const mishap_setup *given;
+
+void mishap_service_use(const mishap_setup *setup)
+{
+    pthread_mutex_lock(&lock);
+    given = setup;
+    pthread_mutex_unlock(&lock);
+}
+
+/* -- the data folder --------------------------------------------------------------------------- */
+
+bool mishap_data_folder(const char *program, char *path, size_t size)
+{
+    char variable[64], *to = variable;
+    for (const char *c = program; *c && to < variable + sizeof variable - 6; c++)
+        *to++ = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
+    snprintf(to, 6, "_DATA");
+    const char *folder = getenv(variable), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    int length = 0;
+    if (folder && *folder)
+        length = snprintf(path, size, "%s", folder);
+    else if (data && *data == '/') /* by its specification, anything else is to be ignored */
+        length = snprintf(path, size, "%s/%s", data, program);
+    else if (home && *home)
+        length = snprintf(path, size, "%s/.local/share/%s", home, program);
+    return length > 0 && (size_t)length < size;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static mishap *open_it(const mishap_app *app, const mishap_service *service, void **state)
+{
+    char folder[4096];
+    mishap_setup by_default = { .data = folder };
+    if (!service->open)
+        return NULL;
+    if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
+        return mishap_raise(UNAVAILABLE, "There is no folder for the data of %s.", service->name);
+    mishap *failure = service->open(given ? given : &by_default, state);
+    if (!failure)
+        return NULL;
+    return mishap_because(
+        mishap_raise(UNAVAILABLE, "The service %s is not available.", service->name), failure);
+}
+
+static struct opened *find(const mishap_service *service)
+{
+    size_t known = atomic_load_explicit(&count, memory_order_acquire);
+    for (size_t i = 0; i < known; i++)
+        if (opened[i].service == service)
+            return &opened[i];
+    return NULL;
+}
+
+/* The lock is held: no other thread opens it as well. */
+static mishap *find_or_open(const mishap_app *app, const mishap_service *service, void **state)
+{
+    struct opened *found = find(service);
+    size_t known = atomic_load_explicit(&count, memory_order_relaxed);
+    void *made = NULL;
+    if (!found && known == MOST_SERVICES)
+        return mishap_raise(INTERNAL_ERROR, "There are more than %d services.", MOST_SERVICES);
+    mishap *failure = found ? NULL : open_it(app, service, &made);
+    if (failure)
+        return failure;
+    if (!found) {
+        opened[known] = (struct opened){ service, made };
+        atomic_store_explicit(&count, known + 1, memory_order_release);
+    }
+    *state = found ? found->state : made;
+    return NULL;
+}
+
+mishap *mishap_service_open(const mishap_app *app, const mishap_service *service, void **state)
+{
+    struct opened *found = find(service);
+    struct timespec until;
+    if (found) {
+        *state = found->state;
+        return NULL;
+    }
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += PATIENCE_S;
+    if (pthread_mutex_timedlock(&lock, &until) != 0)
+        return mishap_note(
+            mishap_raise(UNAVAILABLE, "The service %s is not available.", service->name), "reason",
+            "another thread has been opening a service for too long");
+    mishap *failure = find_or_open(app, service, state);
+    pthread_mutex_unlock(&lock);
+    return failure;
+}
+
+mishap *mishap_service_open_all(const mishap_app *app)
+{
+    mishap *failure = NULL;
+    void *state;
+    for (const mishap_operation *o = app->operations; o && o->name && !failure; o++)
+        if (o->service)
+            failure = mishap_service_open(app, o->service, &state);
+    return failure;
+}
+
+void mishap_service_close_all(void)
+{
+    pthread_mutex_lock(&lock);
+    for (size_t known = atomic_load(&count); known; known--) {
+        struct opened *last = &opened[known - 1];
+        atomic_store(&count, known - 1);
+        if (last->service->close)
+            last->service->close(last->state);
+        *last = (struct opened){ NULL, NULL };
+    }
+    pthread_mutex_unlock(&lock);
+}

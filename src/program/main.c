@@ -1,0 +1,41 @@
+/*
+ * src/program: a program as a whole. The boundaries do not know each other; here they are put
+ * together, as commands beside the program's own.
+ */
+#include "mishap/main.h"
+
+#include "base/memory.h"
+#include "operation/operation.h"
+
+static bool has_route(const mishap_operation *operations)
+{
+    for (; operations && operations->name; operations++)
+        if (operations->route)
+            return true;
+    return false;
+}
+
+int mishap_main(int argc, char **argv, const mishap_app *app)
+{
+    static const mishap_operation *const ours[] = { &mishap_serve, &mishap_keys_add,
+                                                    &mishap_keys_list, &mishap_keys_remove };
+    enum { OURS = sizeof ours / sizeof *ours };
+    size_t count = 0;
+    if (!has_route(app->operations))
+        return mishap_cli_main(argc, argv, app);
+    while (app->operations[count].name)
+        count++;
+    mishap_operation *all = mishap_allocate((count + OURS + 1) * sizeof *all);
+    if (!all)
+        return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
+    memcpy(all, app->operations, count * sizeof *all);
+    for (size_t i = 0; i < OURS; i++)
+        all[count++] = *ours[i];
+    all[count] = (mishap_operation){ 0 };
+    mishap_app whole = *app;
+    whole.operations = all;
+    int status = mishap_cli_main(argc, argv, &whole);
+    mishap_service_close_all();
+    mishap_release(all);
+    return status;
+}

@@ -1,0 +1,945 @@
+/* API keys: the file and those who change it, and who a request comes from. */
+#include "boundary/http/keys.h"
+#include "operation/call.h"
+#include "testing.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static const mishap_app *sample(void)
+{
+    static mishap_operation operations[4];
+    static const mishap_app app = { .name = "sample", .operations = operations };
+    operations[0] = mishap_keys_add;
+    operations[1] = mishap_keys_list;
+    operations[2] = mishap_keys_remove;
+    return &app;
+}
+
+/* -- helpers ----------------------------------------------------------------------------------- */
+
+static char folder[64], file_path[80], lock_path[80];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/mishap-keys-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(file_path, sizeof file_path, "%s/keys", folder);
+    snprintf(lock_path, sizeof lock_path, "%s/keys.lock", folder);
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(file_path);
+    unlink(lock_path);
+    return rmdir(folder); /* which fails if anything else was left in it */
+}
+
+static void write_file(const char *text, size_t length)
+{
+    FILE *file = fopen(file_path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Run a command with --data, and --name unless it is NULL. The answer is left in *answer, to be
+ * freed, if it worked. */
+static mishap *run(const mishap_operation *operation, const char *name, char **answer)
+{
+    char arguments[400];
+    mishap_call *call;
+    mishap_answer_kind kind;
+    if (answer)
+        *answer = NULL;
+    if (name)
+        snprintf(arguments, sizeof arguments, "{\"data\":\"%s\",\"name\":\"%s\"}", folder, name);
+    else
+        snprintf(arguments, sizeof arguments, "{\"data\":\"%s\"}", folder);
+    mishap *failure = mishap_call_begin(sample(), operation, mishap_text_of(arguments), &call);
+    if (failure)
+        return failure;
+    failure = mishap_call_run(call);
+    if (!failure && answer) {
+        mishap_text text = mishap_call_answer(call, &kind);
+        *answer = strndup(text.data, text.length);
+    }
+    mishap_call_end(call);
+    return failure;
+}
+
+/* Make a key; free() it. */
+static char *add_key(const char *name)
+{
+    char *answer;
+    mishap *failure = run(&mishap_keys_add, name, &answer);
+    if (failure)
+        fail_msg("%s", rendered(mishap_dialect_find("http-api"), failure));
+    yyjson_doc *document = yyjson_read(answer, strlen(answer), 0);
+    yyjson_val *root = yyjson_doc_get_root(document);
+    assert_string_equal(yyjson_get_str(yyjson_obj_get(root, "name")), name);
+    assert_non_null(yyjson_get_str(yyjson_obj_get(root, "note")));
+    char *key = strdup(yyjson_get_str(yyjson_obj_get(root, "key")));
+    yyjson_doc_free(document);
+    free(answer);
+    return key;
+}
+
+static void assert_code(mishap *m, const mishap_code *code)
+{
+    assert_non_null(m);
+    if (mishap_told(m)->code != code) {
+        mishap_buffer account = { 0 };
+        mishap_account(m, &account);
+        fail_msg("%.*s", (int)account.length, account.data);
+    }
+    mishap_free(m);
+}
+
+static mishap_http_keys *open_keys(void)
+{
+    mishap_http_keys *keys;
+    mishap *failure = mishap_http_keys_open(folder, &keys);
+    if (failure)
+        fail_msg("%s", rendered(mishap_dialect_find("http-api"), failure));
+    return keys;
+}
+
+/* The name that stands for a key; NULL if it is refused. */
+static const char *caller_of(const mishap_http_keys *keys, const char *key)
+{
+    mishap_http_request request = { .caller = "somebody" };
+    request.fields[MISHAP_HTTP_API_KEY] = mishap_text_of(key);
+    mishap *m = mishap_http_keys_check(keys, &request, true);
+    if (m) {
+        assert_null(request.caller);
+        assert_code(m, MISHAP_CODE_UNAUTHORIZED);
+    }
+    return request.caller;
+}
+
+/* A line of the file that is as good as any. */
+static void put_key_line(char *line, size_t size, const char *name, unsigned number)
+{
+    snprintf(line, size, "%s %064x 2026-02-09T10:20:30.123Z\n", name, number);
+}
+
+/* -- commands ---------------------------------------------------------------------------------- */
+
+static void the_commands_are_declared_soundly(void **state)
+{
+    (void)state;
+    mishap *m = mishap_declaration_check(sample());
+    if (m)
+        fail_msg("%s", mishap_told(m)->message.data);
+    assert_int_equal(mishap_keys_list.danger, MISHAP_SAFE);
+    assert_int_equal(mishap_keys_add.danger, MISHAP_MUTATING);
+    assert_int_equal(mishap_keys_remove.danger, MISHAP_DESTRUCTIVE);
+}
+
+static void a_key_is_random_and_its_file_does_not_know_it(void **state)
+{
+    (void)state;
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    struct stat status;
+    char *key = add_key("deploy"), *other = add_key("ci.nightly_2-b");
+    assert_int_equal(strlen(key), MISHAP_KEY_LENGTH);
+    assert_memory_equal(key, "mk_", 3);
+    assert_int_equal(strspn(key + 3, letters), 43);
+    assert_string_not_equal(key, other);
+    char *text = read_file(file_path, NULL);
+    assert_null(strstr(text, key + 3));
+    assert_null(strstr(text, other + 3));
+    assert_int_equal(text[0], '#');
+    assert_int_equal(stat(file_path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0600);
+    free(text);
+    free(other);
+    free(key);
+}
+
+/* The last character has only four bits of the key; the rest must be those of all 32 bytes. */
+static void a_key_has_all_its_bits(void **state)
+{
+    (void)state;
+    unsigned seen[43][64] = { { 0 } };
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (int i = 0; i < 300; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "k%d", i);
+        char *key = add_key(name);
+        for (int at = 0; at < 43; at++)
+            seen[at][strchr(letters, key[3 + at]) - letters]++;
+        free(key);
+    }
+    for (int at = 0; at < 43; at++) {
+        int different = 0;
+        for (int letter = 0; letter < 64; letter++)
+            different += seen[at][letter] > 0;
+        assert_in_range(different, at == 42 ? 16 : 55, at == 42 ? 16 : 64);
+    }
+}
+
+static void the_hash_is_that_of_the_standard(void **state)
+{
+    (void)state;
+    static const unsigned char of_abc[] = {
+        0xba, 0x78, 0x16, 0xbf, 0x8f, 0x01, 0xcf, 0xea, 0x41, 0x41, 0x40,
+        0xde, 0x5d, 0xae, 0x22, 0x23, 0xb0, 0x03, 0x61, 0xa3, 0x96, 0x17,
+        0x7a, 0x9c, 0xb4, 0x10, 0xff, 0x61, 0xf2, 0x00, 0x15, 0xad,
+    };
+    unsigned char hash[MISHAP_KEY_HASH];
+    mishap_key_hash(T("abc"), hash);
+    assert_memory_equal(hash, of_abc, sizeof hash);
+}
+
+static void a_name_is_taken_only_once(void **state)
+{
+    (void)state;
+    free(add_key("deploy"));
+    char *before = read_file(file_path, NULL);
+    mishap *m = run(&mishap_keys_add, "deploy", NULL);
+    assert_string_equal(mishap_told(m)->message.data, "There is a key named deploy already.");
+    assert_code(m, MISHAP_CODE_ALREADY_EXISTS);
+    char *after = read_file(file_path, NULL);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+}
+
+static void names_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {
+        "-a",        ".a",
+        "_a",        "A",
+        "a b",       "a/b",
+        "a\\n",      "\\u00e9",
+        "a\\u0000b", "a123456789012345678901234567890123456789012345678901234567890123",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_code(run(&mishap_keys_add, names[i], NULL), MISHAP_CODE_VALIDATION_ERROR);
+        assert_code(run(&mishap_keys_remove, names[i], NULL), MISHAP_CODE_VALIDATION_ERROR);
+    }
+    assert_code(run(&mishap_keys_add, NULL, NULL), MISHAP_CODE_VALIDATION_ERROR);
+    assert_int_equal(access(file_path, F_OK), -1);
+    free(add_key("a12345678901234567890123456789012345678901234567890123456789012"));
+    mishap_http_keys_close(open_keys()); /* the file takes the names that the command takes */
+}
+
+static void the_list_has_names_and_times(void **state)
+{
+    (void)state;
+    char *answer;
+    assert_null(run(&mishap_keys_list, NULL, &answer));
+    assert_string_equal(answer, "{\"keys\":[]}");
+    free(answer);
+    static const char text[] =
+        "# two keys\n\n"
+        "zoe 00000000000000000000000000000000000000000000000000000000000000ff "
+        "2026-02-09T10:20:30.123Z\n"
+        "adam 0000000000000000000000000000000000000000000000000000000000000001 "
+        "2025-01-01T00:00:00.000Z"; /* no line feed */
+    write_file(text, sizeof text - 1);
+    assert_null(run(&mishap_keys_list, NULL, &answer));
+    assert_string_equal(answer,
+                        "{\"keys\":[{\"name\":\"adam\",\"created\":\"2025-01-01T00:00:00.000Z\"},"
+                        "{\"name\":\"zoe\",\"created\":\"2026-02-09T10:20:30.123Z\"}]}");
+    free(answer);
+}
+
+static void removing_leaves_all_other_lines_as_they_are(void **state)
+{
+    (void)state;
+    char a[128], b[128], c[128], text[600];
+    put_key_line(a, sizeof a, "a", 1);
+    put_key_line(b, sizeof b, "b", 2);
+    put_key_line(c, sizeof c, "c", 3);
+    snprintf(text, sizeof text, "# first\n%s\n# second\n%s%s", a, b, c);
+    write_file(text, strlen(text));
+    assert_code(run(&mishap_keys_remove, "d", NULL), MISHAP_CODE_NOT_FOUND);
+    assert_int_equal(access(lock_path, F_OK), -1);
+    char *answer;
+    assert_null(run(&mishap_keys_remove, "b", &answer));
+    assert_string_equal(answer, "{\"name\":\"b\",\"removed\":true}");
+    free(answer);
+    snprintf(text, sizeof text, "# first\n%s\n# second\n%s", a, c);
+    char *after = read_file(file_path, NULL);
+    assert_string_equal(after, text);
+    free(after);
+    assert_code(run(&mishap_keys_remove, "b", NULL), MISHAP_CODE_NOT_FOUND);
+}
+
+static void a_file_without_a_line_feed_is_added_to(void **state)
+{
+    (void)state;
+    char line[128];
+    put_key_line(line, sizeof line, "a", 1);
+    write_file(line, strlen(line) - 1);
+    free(add_key("b"));
+    mishap_http_keys *keys = open_keys();
+    assert_int_equal(mishap_http_keys_count(keys), 2);
+    mishap_http_keys_close(keys);
+}
+
+static void the_folder_is_made_and_found_by_default(void **state)
+{
+    (void)state;
+    char home[100], path[160];
+    mishap_call *call;
+    struct stat status;
+    snprintf(home, sizeof home, "%s/share", folder);
+    setenv("XDG_DATA_HOME", home, 1);
+    assert_null(mishap_call_begin(sample(), &mishap_keys_add, T("{\"name\":\"a\"}"), &call));
+    assert_null(mishap_call_run(call));
+    mishap_call_end(call);
+    snprintf(path, sizeof path, "%s/sample", home);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(status.st_mode & 07777, 0700);
+    snprintf(path, sizeof path, "%s/sample/keys", home);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/sample/keys.lock", home);
+    assert_int_equal(unlink(path), 0);
+    snprintf(path, sizeof path, "%s/sample", home);
+    assert_int_equal(rmdir(path), 0);
+    assert_int_equal(rmdir(home), 0);
+    unsetenv("XDG_DATA_HOME");
+}
+
+static void what_the_system_refuses_is_told_with_its_reason(void **state)
+{
+    (void)state;
+    /* The file of the keys is a folder: it can be neither read nor replaced. */
+    assert_int_equal(mkdir(file_path, 0700), 0);
+    mishap *m = run(&mishap_keys_list, NULL, NULL);
+    assert_string_equal(mishap_told(m)->cause.data, "Is a directory (EISDIR)");
+    assert_string_equal(mishap_told(m)->context->value.text.data, file_path); /* as --data said */
+    assert_code(m, MISHAP_CODE_INPUT_UNREADABLE);
+    mishap_http_keys *keys;
+    mishap_buffer account = { 0 };
+    m = mishap_http_keys_open(folder, &keys);
+    mishap_account(m, &account);
+    assert_non_null(memmem(account.data, account.length, file_path, strlen(file_path)));
+    mishap_buffer_release(&account);
+    assert_code(m, MISHAP_CODE_INPUT_UNREADABLE);
+    rmdir(file_path);
+    /* The lock is a folder. */
+    assert_int_equal(mkdir(lock_path, 0700), 0);
+    m = run(&mishap_keys_add, "a", NULL);
+    assert_string_equal(mishap_told(m)->cause.data, "Is a directory (EISDIR)");
+    assert_code(m, MISHAP_CODE_OUTPUT_FAILED);
+    rmdir(lock_path);
+    /* The folder is a file. */
+    write_file("", 0);
+    size_t length = strlen(folder);
+    memcpy(folder + length, "/keys", 6);
+    m = run(&mishap_keys_add, "a", NULL);
+    folder[length] = '\0';
+    assert_code(m, MISHAP_CODE_OUTPUT_FAILED);
+}
+
+/* A limit on the size of files stops a write, as a full disk does. */
+static void a_full_disk_leaves_the_keys_as_they_were(void **state)
+{
+    (void)state;
+    struct rlimit old, small = { 100, 0 };
+    free(add_key("deploy"));
+    char *before = read_file(file_path, NULL);
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &old);
+    small.rlim_max = old.rlim_max;
+    setrlimit(RLIMIT_FSIZE, &small);
+    mishap *m = run(&mishap_keys_add, "more", NULL);
+    setrlimit(RLIMIT_FSIZE, &old);
+    assert_string_equal(mishap_told(m)->cause.data, "File too large (EFBIG)");
+    assert_code(m, MISHAP_CODE_OUTPUT_FAILED);
+    char *after = read_file(file_path, NULL);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+}
+
+static void a_path_that_nobody_named_stays_private(void **state)
+{
+    (void)state;
+    mishap_http_keys *keys;
+    write_file("nonsense\n", 9);
+    mishap *m = mishap_http_keys_open(folder, &keys);
+    assert_null(keys);
+    char *public = rendered(mishap_dialect_find("canonical"), m);
+    mishap_buffer account = { 0 };
+    mishap_account(m, &account);
+    mishap_buffer_put_char(&account, '\0');
+    assert_null(strstr(public, folder));
+    assert_non_null(strstr(account.data, file_path));
+    mishap_buffer_release(&account);
+    free(public);
+    assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
+}
+
+static void two_who_add_at_once_lose_nothing(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4, KEYS = 25 };
+    for (int i = 0; i < PROCESSES; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            for (int k = 0; k < KEYS; k++) {
+                char name[32];
+                snprintf(name, sizeof name, "p%d-%d", i, k);
+                free(add_key(name));
+                if (k % 5 == 4)
+                    mishap_free(run(&mishap_keys_remove, name, NULL));
+            }
+            _exit(0);
+        }
+    }
+    for (int i = 0, status; i < PROCESSES; i++) {
+        wait(&status);
+        assert_int_equal(status, 0);
+    }
+    mishap_http_keys *keys = open_keys();
+    assert_int_equal(mishap_http_keys_count(keys), PROCESSES * (KEYS - KEYS / 5));
+    mishap_http_keys_close(keys);
+}
+
+static void who_holds_the_lock_is_waited_for(void **state)
+{
+    (void)state;
+    int lock = open(lock_path, O_RDWR | O_CREAT, 0600);
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(lock); /* it is one lock for both until both have closed it */
+        free(add_key("late"));
+        _exit(0);
+    }
+    usleep(100000);
+    assert_int_equal(access(file_path, F_OK), -1);
+    close(lock);
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    assert_int_equal(access(file_path, F_OK), 0);
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static void a_line_that_is_no_key_is_named_but_not_shown(void **state)
+{
+    (void)state;
+#define HASH "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define TIME "2026-02-09T10:20:30.123Z"
+    static const mishap_text lines[] = {
+        MISHAP_TEXT("a"),
+        MISHAP_TEXT("mk_0123456789012345678901234567890123456789012"),
+        MISHAP_TEXT("a " HASH),
+        MISHAP_TEXT("a " HASH " "),
+        MISHAP_TEXT(" " HASH " " TIME),
+        MISHAP_TEXT("a  " HASH " " TIME),
+        MISHAP_TEXT("a " HASH " " TIME " "),
+        MISHAP_TEXT("a " HASH " " TIME "\r"),
+        MISHAP_TEXT("a\t" HASH " " TIME),
+        MISHAP_TEXT("a " HASH "\t" TIME),
+        MISHAP_TEXT("A " HASH " " TIME),
+        MISHAP_TEXT("-a " HASH " " TIME),
+        MISHAP_TEXT("a\0b " HASH " " TIME),
+        MISHAP_TEXT("a 0123456789ABCDEF0123456789abcdef0123456789abcdef0123456789abcdef " TIME),
+        MISHAP_TEXT("a g123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef " TIME),
+        MISHAP_TEXT("a " HASH " 2026-02-09 10:20:30.123Z"),
+        MISHAP_TEXT("a " HASH " 2026-02-09T10:20:30.12xZ"),
+        MISHAP_TEXT(" "),
+        MISHAP_TEXT(" # no comment"),
+        MISHAP_TEXT("\xff\xfe"),
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        char text[1000] = "# fine\n\nfine ffffffffffffffffffffffffffffffffffffffffffffffffff"
+                          "ffffffffffffff " TIME "\n";
+        size_t length = strlen(text);
+        memcpy(text + length, lines[i].data, lines[i].length);
+        length += lines[i].length;
+        write_file(text, length);
+        mishap_http_keys *keys;
+        mishap *m = mishap_http_keys_open(folder, &keys);
+        assert_null(keys);
+        assert_non_null(m);
+        assert_string_equal(mishap_told(m)->message.data,
+                            "Line 4 of the file `keys` is not a key.");
+        mishap_buffer account = { 0 };
+        mishap_account(m, &account);
+        if (lines[i].length > 20)
+            assert_null(memmem(account.data, account.length, lines[i].data + 3, 16));
+        mishap_buffer_release(&account);
+        assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
+    }
+}
+
+static void a_name_or_a_key_twice_is_a_mistake(void **state)
+{
+    (void)state;
+    static const char twice[] = "b " HASH " " TIME "\na " HASH " " TIME "\n";
+    mishap_http_keys *keys;
+    char lines[3][128], text[400];
+    put_key_line(lines[0], sizeof lines[0], "same", 1);
+    put_key_line(lines[1], sizeof lines[1], "other", 2);
+    put_key_line(lines[2], sizeof lines[2], "same", 3);
+    snprintf(text, sizeof text, "%s%s%s", lines[0], lines[1], lines[2]);
+    write_file(text, strlen(text));
+    mishap *m = mishap_http_keys_open(folder, &keys);
+    assert_string_equal(mishap_told(m)->message.data,
+                        "Line 3 of the file `keys` has a name that another line has.");
+    assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
+    write_file(twice, sizeof twice - 1);
+    m = mishap_http_keys_open(folder, &keys);
+    assert_string_equal(mishap_told(m)->message.data,
+                        "Line 2 of the file `keys` has a key that another line has.");
+    assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
+}
+
+static void what_is_no_file_is_not_waited_for(void **state)
+{
+    (void)state;
+    mishap_http_keys *keys;
+    assert_int_equal(mkfifo(file_path, 0600), 0);
+    assert_code(mishap_http_keys_open(folder, &keys), MISHAP_CODE_INPUT_UNREADABLE);
+}
+
+static void a_file_of_endless_length_is_refused(void **state)
+{
+    (void)state;
+    mishap_http_keys *keys;
+    write_file("", 0);
+    assert_int_equal(truncate(file_path, (off_t)1 << 40), 0);
+    assert_code(mishap_http_keys_open(folder, &keys), MISHAP_CODE_NOT_CONFIGURED);
+}
+
+/* -- who calls --------------------------------------------------------------------------------- */
+
+static void a_key_stands_for_its_name(void **state)
+{
+    (void)state;
+    char *a = add_key("a"), *b = add_key("b");
+    mishap_http_keys *keys = open_keys();
+    assert_int_equal(mishap_http_keys_count(keys), 2);
+    assert_string_equal(caller_of(keys, a), "a");
+    assert_string_equal(caller_of(keys, b), "b");
+    a[20] = a[20] == 'A' ? 'B' : 'A';
+    assert_null(caller_of(keys, a));
+    mishap_http_keys_close(keys);
+    free(a);
+    free(b);
+}
+
+static void what_is_no_key_is_refused(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "",
+        " ",
+        "mk_",
+        "deploy",
+        "mk_0123456789012345678901234567890123456789012x",
+        "mk_012345678901234567890123456789012345678901 ",
+        "MK_0123456789012345678901234567890123456789012",
+        "mk_01234567890123456789012345678901234567890=2",
+        HASH,
+    };
+    char *key = add_key("deploy"), longer[64];
+    mishap_http_keys *keys = open_keys();
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_null(caller_of(keys, others[i]));
+    snprintf(longer, sizeof longer, "%sA", key);
+    assert_null(caller_of(keys, longer));
+    key[MISHAP_KEY_LENGTH - 1] = '\0';
+    assert_null(caller_of(keys, key));
+    mishap_http_keys_close(keys);
+    free(key);
+}
+
+/* Check a request with these two fields. */
+static const char *caller_with(const mishap_http_keys *keys, const char *authorization,
+                               const char *own, bool required, const mishap_code *code)
+{
+    mishap_http_request request = { .caller = "of the request before" };
+    request.fields[MISHAP_HTTP_AUTHORIZATION] = mishap_text_of(authorization);
+    request.fields[MISHAP_HTTP_API_KEY] = mishap_text_of(own);
+    mishap *m = mishap_http_keys_check(keys, &request, required);
+    if (code)
+        assert_code(m, code);
+    else
+        assert_null(m);
+    return request.caller;
+}
+
+static void a_key_is_given_in_either_field(void **state)
+{
+    (void)state;
+    char *key = add_key("deploy"), *other = add_key("other"), bearer[80];
+    mishap_http_keys *keys = open_keys();
+    static const char *const schemes[] = { "Bearer ", "bearer ", "BEARER    " };
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(bearer, sizeof bearer, "%s%s", schemes[i], key);
+        assert_string_equal(caller_with(keys, bearer, NULL, true, NULL), "deploy");
+        assert_string_equal(caller_with(keys, bearer, key, true, NULL), "deploy");
+        assert_null(caller_with(keys, bearer, other, false, MISHAP_CODE_UNAUTHORIZED));
+        assert_null(caller_with(keys, bearer, "", false, MISHAP_CODE_UNAUTHORIZED));
+    }
+    assert_string_equal(caller_with(keys, NULL, key, false, NULL), "deploy");
+    assert_null(caller_with(keys, "Bearer", NULL, false, MISHAP_CODE_UNAUTHORIZED));
+    assert_null(caller_with(keys, "Bearer ", NULL, false, MISHAP_CODE_UNAUTHORIZED));
+    assert_null(caller_with(keys, "Bearer x", NULL, false, MISHAP_CODE_UNAUTHORIZED));
+    snprintf(bearer, sizeof bearer, "Bearer\t%s", key);
+    assert_null(caller_with(keys, bearer, NULL, true, MISHAP_CODE_AUTH_REQUIRED));
+    mishap_http_keys_close(keys);
+    free(key);
+    free(other);
+}
+
+static void without_a_key_it_depends(void **state)
+{
+    (void)state;
+    char *key = add_key("deploy"), basic[80];
+    mishap_http_keys *keys = open_keys();
+    assert_null(caller_with(keys, NULL, NULL, true, MISHAP_CODE_AUTH_REQUIRED));
+    assert_null(caller_with(keys, NULL, NULL, false, NULL));
+    /* Another scheme is for somebody else, such as a proxy in front. */
+    snprintf(basic, sizeof basic, "Basic %s", key);
+    assert_null(caller_with(keys, basic, NULL, true, MISHAP_CODE_AUTH_REQUIRED));
+    assert_null(caller_with(keys, basic, NULL, false, NULL));
+    assert_null(caller_with(keys, "Bearertoken", NULL, false, NULL));
+    assert_string_equal(caller_with(keys, basic, key, true, NULL), "deploy");
+    mishap_http_keys_close(keys);
+    free(key);
+}
+
+static void a_refusal_never_has_the_key_in_it(void **state)
+{
+    (void)state;
+    char *key = add_key("deploy"), bearer[80];
+    mishap_http_keys *keys = open_keys();
+    assert_null(run(&mishap_keys_remove, "deploy", NULL));
+    mishap_http_keys_refresh(keys);
+    snprintf(bearer, sizeof bearer, "Bearer %s", key);
+    for (int both = 0; both < 2; both++) {
+        mishap_http_request request = { 0 };
+        request.fields[MISHAP_HTTP_AUTHORIZATION] = mishap_text_of(bearer);
+        if (both)
+            request.fields[MISHAP_HTTP_API_KEY] = T("mk_another");
+        mishap *m = mishap_http_keys_check(keys, &request, true);
+        mishap_buffer account = { 0 };
+        mishap_account(m, &account);
+        mishap_buffer_put_char(&account, '\0');
+        assert_null(strstr(account.data, "mk_"));
+        assert_null(strstr(account.data, key + 3));
+        assert_int_equal(mishap_told(m)->code->http_status, 401);
+        mishap_buffer_release(&account);
+        mishap_free(m);
+    }
+    mishap_http_keys_close(keys);
+    free(key);
+}
+
+/* -- changes ----------------------------------------------------------------------------------- */
+
+static void a_running_server_learns_of_changes(void **state)
+{
+    (void)state;
+    mishap_http_keys *keys = open_keys();
+    assert_int_equal(mishap_http_keys_count(keys), 0);
+    char *a = add_key("a");
+    assert_null(caller_of(keys, a));
+    mishap_http_keys_refresh(keys);
+    assert_string_equal(caller_of(keys, a), "a");
+    char *b = add_key("b");
+    mishap_http_keys_refresh(keys);
+    const char *name = caller_of(keys, a);
+    assert_null(run(&mishap_keys_remove, "a", NULL));
+    mishap_http_keys_refresh(keys);
+    assert_null(caller_of(keys, a));
+    assert_string_equal(caller_of(keys, b), "b");
+    /* A request of the removed key may still run. */
+    for (int i = 0; i < 5; i++) {
+        free(add_key("c"));
+        mishap_http_keys_refresh(keys);
+        assert_null(run(&mishap_keys_remove, "c", NULL));
+        mishap_http_keys_refresh(keys);
+    }
+    assert_string_equal(name, "a");
+    unlink(file_path);
+    mishap_http_keys_refresh(keys);
+    assert_int_equal(mishap_http_keys_count(keys), 0);
+    assert_null(caller_of(keys, b));
+    mishap_http_keys_close(keys);
+    free(a);
+    free(b);
+}
+
+/* The file as it was, but for one thing. */
+static void write_with_time(const char *text, const struct timespec *time)
+{
+    const struct timespec times[2] = { *time, *time };
+    write_file(text, strlen(text));
+    assert_int_equal(utimensat(AT_FDCWD, file_path, times, 0), 0);
+}
+
+static void a_change_shows_in_time_size_or_file(void **state)
+{
+    (void)state;
+    char a[128], b[128], both[256], moved[100];
+    struct timespec time = { 1000000000, 5 };
+    put_key_line(a, sizeof a, "a", 1);
+    put_key_line(b, sizeof b, "b", 2);
+    snprintf(both, sizeof both, "%s%s", a, b);
+    write_with_time(a, &time);
+    mishap_http_keys *keys = open_keys();
+    write_with_time(both, &time); /* its size alone */
+    mishap_http_keys_refresh(keys);
+    assert_int_equal(mishap_http_keys_count(keys), 2);
+    memset(both, '#', strlen(both) - 1);
+    time.tv_nsec++;
+    write_with_time(both, &time); /* a nanosecond */
+    mishap_http_keys_refresh(keys);
+    assert_int_equal(mishap_http_keys_count(keys), 0);
+    snprintf(moved, sizeof moved, "%s.old",
+             file_path); /* kept, or its number would be used again */
+    assert_int_equal(rename(file_path, moved), 0);
+    snprintf(both, sizeof both, "%s%s", a, b);
+    write_with_time(both, &time); /* another file */
+    unlink(moved);
+    mishap_http_keys_refresh(keys);
+    assert_int_equal(mishap_http_keys_count(keys), 2);
+    mishap_http_keys_close(keys);
+}
+
+static void a_broken_file_changes_nothing(void **state)
+{
+    (void)state;
+    char *key = add_key("deploy");
+    mishap_http_keys *keys = open_keys();
+    write_file("nonsense\n", 9);
+    mishap_http_keys_refresh(keys);
+    assert_string_equal(caller_of(keys, key), "deploy");
+    unlink(file_path);
+    assert_int_equal(mkdir(file_path, 0700), 0);
+    mishap_http_keys_refresh(keys);
+    assert_string_equal(caller_of(keys, key), "deploy");
+    rmdir(file_path);
+    char *other = add_key("other");
+    mishap_http_keys_refresh(keys);
+    assert_null(caller_of(keys, key));
+    assert_string_equal(caller_of(keys, other), "other");
+    mishap_http_keys_close(keys);
+    free(key);
+    free(other);
+}
+
+static void what_has_not_changed_is_not_read(void **state)
+{
+    (void)state;
+    char *key = add_key("deploy");
+    mishap_use_allocator(&failing_allocator);
+    blocks = 0;
+    fail_at = 0;
+    mishap_http_keys *keys = open_keys();
+    calls = 0;
+    for (int i = 0; i < 100; i++) {
+        mishap_http_keys_refresh(keys);
+        assert_string_equal(caller_of(keys, key), "deploy");
+    }
+    assert_int_equal(calls, 0); /* nor does a request take memory */
+    mishap_http_keys_close(keys);
+    assert_int_equal(blocks, 0);
+    mishap_use_allocator(NULL);
+    free(key);
+}
+
+static void ten_thousand_keys_are_found(void **state)
+{
+    (void)state;
+    enum { KEYS = 10000 };
+    mishap_buffer text = { 0 };
+    char key[MISHAP_KEY_LENGTH + 1], line[200];
+    for (int i = 0; i < KEYS; i++) {
+        unsigned char hash[MISHAP_KEY_HASH];
+        char hex[2 * MISHAP_KEY_HASH + 1];
+        snprintf(key, sizeof key, "mk_%043d", i);
+        mishap_key_hash(mishap_text_of(key), hash);
+        for (int h = 0; h < MISHAP_KEY_HASH; h++)
+            snprintf(hex + 2 * h, 3, "%02x", hash[h]);
+        snprintf(line, sizeof line, "n%d %s " TIME "\n", i, hex);
+        mishap_buffer_put_text(&text, mishap_text_of(line));
+    }
+    write_file(text.data, text.length);
+    mishap_buffer_release(&text);
+    mishap_http_keys *keys = open_keys();
+    assert_int_equal(mishap_http_keys_count(keys), KEYS);
+    for (int i = 0; i < KEYS + 100; i++) {
+        snprintf(key, sizeof key, "mk_%043d", i);
+        snprintf(line, sizeof line, "n%d", i);
+        const char *name = i < KEYS || i % 10 == 0 ? caller_of(keys, key) : NULL;
+        if (i < KEYS)
+            assert_string_equal(name, line);
+        else
+            assert_null(name);
+    }
+    char *more = add_key("one-more");
+    mishap_http_keys_refresh(keys);
+    assert_int_equal(mishap_http_keys_count(keys), KEYS + 1);
+    assert_string_equal(caller_of(keys, more), "one-more");
+    mishap_http_keys_close(keys);
+    free(more);
+}
+
+/* Two hashes whose first eight bytes are the same are still two. */
+static void hashes_that_begin_alike_are_told_apart(void **state)
+{
+    (void)state;
+    unsigned char hash[MISHAP_KEY_HASH];
+    char text[1000] = "", hex[2 * MISHAP_KEY_HASH + 1], key[MISHAP_KEY_LENGTH + 1];
+    snprintf(key, sizeof key, "mk_%043d", 7);
+    mishap_key_hash(mishap_text_of(key), hash);
+    for (int h = 0; h < MISHAP_KEY_HASH; h++)
+        snprintf(hex + 2 * h, 3, "%02x", hash[h]);
+    for (int i = 0; i < 5; i++) {
+        char other[sizeof hex];
+        memcpy(other, hex, sizeof hex);
+        if (i != 2)
+            other[40] = "01-ef"[i];
+        snprintf(text + strlen(text), sizeof text - strlen(text), "n%d %s " TIME "\n", i, other);
+    }
+    write_file(text, strlen(text));
+    mishap_http_keys *keys = open_keys();
+    assert_string_equal(caller_of(keys, key), "n2");
+    mishap_http_keys_close(keys);
+}
+
+/* -- without memory ---------------------------------------------------------------------------- */
+
+static void without_memory_keys_stay_as_they_were(void **state)
+{
+    (void)state;
+    char lines[2][4000] = { "", "" };
+    for (unsigned i = 0; i < 30; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%u", i);
+        put_key_line(lines[0] + strlen(lines[0]), 128, name, i + 1);
+        snprintf(name, sizeof name, "m%u", i);
+        if (i < 20)
+            put_key_line(lines[1] + strlen(lines[1]), 128, name, i + 1);
+    }
+    mishap_use_allocator(&failing_allocator);
+    for (int once = 0; once < 2; once++) {
+        fail_once = once;
+        for (size_t at = 1;; at++) {
+            mishap_http_keys *keys = NULL;
+            write_file(lines[0], strlen(lines[0]));
+            blocks = 0;
+            calls = 0;
+            fail_at = at;
+            mishap *m = mishap_http_keys_open(folder, &keys);
+            if (m)
+                assert_null(keys);
+            mishap_free(m);
+            if (keys) {
+                write_file(lines[1], strlen(lines[1]));
+                mishap_http_keys_refresh(keys);
+                assert_true(mishap_http_keys_count(keys) == 30 ||
+                            mishap_http_keys_count(keys) == 20);
+            }
+            mishap_http_keys_close(keys);
+            assert_int_equal(blocks, 0);
+            if (calls < at)
+                break;
+        }
+    }
+    fail_at = 0;
+    mishap_use_allocator(NULL);
+}
+
+static void without_memory_a_command_does_all_or_nothing(void **state)
+{
+    (void)state;
+    static const mishap_operation *const operations[] = { &mishap_keys_add, &mishap_keys_list,
+                                                          &mishap_keys_remove };
+    free(add_key("there"));
+    char *text = read_file(file_path, NULL);
+    size_t length = strlen(text);
+    mishap_use_allocator(&failing_allocator);
+    for (size_t i = 0; i < 3; i++) {
+        fail_once = false;
+        for (size_t at = 1;; at++) {
+            write_file(text, length);
+            calls = 0;
+            blocks = 0;
+            fail_at = at;
+            mishap *m = run(operations[i], i == 0 ? "more" : i == 1 ? NULL : "there", NULL);
+            bool done = calls < at;
+            assert_true(done == !m || !done);
+            mishap_free(m);
+            assert_int_equal(blocks, 0);
+            fail_at = 0;
+            char *left = read_file(file_path, NULL);
+            assert_memory_equal(left, "# API keys", 10);
+            free(left);
+            mishap_http_keys *keys = open_keys();
+            assert_in_range(mishap_http_keys_count(keys), i == 2 ? 0 : 1, i == 0 ? 2 : 1);
+            mishap_http_keys_close(keys);
+            if (done)
+                break;
+        }
+    }
+    mishap_use_allocator(NULL);
+    free(text);
+}
+
+#define IN_FOLDER(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(the_commands_are_declared_soundly),
+        IN_FOLDER(a_key_is_random_and_its_file_does_not_know_it),
+        IN_FOLDER(a_key_has_all_its_bits),
+        TEST(the_hash_is_that_of_the_standard),
+        IN_FOLDER(a_name_is_taken_only_once),
+        IN_FOLDER(names_that_are_none_are_refused),
+        IN_FOLDER(the_list_has_names_and_times),
+        IN_FOLDER(removing_leaves_all_other_lines_as_they_are),
+        IN_FOLDER(a_file_without_a_line_feed_is_added_to),
+        IN_FOLDER(the_folder_is_made_and_found_by_default),
+        IN_FOLDER(what_the_system_refuses_is_told_with_its_reason),
+        IN_FOLDER(a_full_disk_leaves_the_keys_as_they_were),
+        IN_FOLDER(a_path_that_nobody_named_stays_private),
+        IN_FOLDER(two_who_add_at_once_lose_nothing),
+        IN_FOLDER(who_holds_the_lock_is_waited_for),
+        IN_FOLDER(a_line_that_is_no_key_is_named_but_not_shown),
+        IN_FOLDER(a_name_or_a_key_twice_is_a_mistake),
+        IN_FOLDER(what_is_no_file_is_not_waited_for),
+        IN_FOLDER(a_file_of_endless_length_is_refused),
+        IN_FOLDER(a_key_stands_for_its_name),
+        IN_FOLDER(what_is_no_key_is_refused),
+        IN_FOLDER(a_key_is_given_in_either_field),
+        IN_FOLDER(without_a_key_it_depends),
+        IN_FOLDER(a_refusal_never_has_the_key_in_it),
+        IN_FOLDER(a_running_server_learns_of_changes),
+        IN_FOLDER(a_change_shows_in_time_size_or_file),
+        IN_FOLDER(a_broken_file_changes_nothing),
+        IN_FOLDER(what_has_not_changed_is_not_read),
+        IN_FOLDER(ten_thousand_keys_are_found),
+        IN_FOLDER(hashes_that_begin_alike_are_told_apart),
+        IN_FOLDER(without_memory_keys_stay_as_they_were),
+        IN_FOLDER(without_memory_a_command_does_all_or_nothing),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,339 @@
+/* How often a caller may call, with a clock that is made up, in one process and in several. */
+#include "boundary/http/http.h"
+#include "testing.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define SECOND INT64_C(1000000000)
+#define START  (1000 * SECOND)
+
+/* -- helpers ----------------------------------------------------------------------------------- */
+
+static mishap_http_rates *make(int per_second)
+{
+    mishap_http_rates *rates;
+    assert_null(mishap_http_rates_make(per_second, &rates));
+    assert_non_null(rates);
+    return rates;
+}
+
+static mishap_http_request from(const char *remote, const char *caller)
+{
+    return (mishap_http_request){ .remote = mishap_text_of(remote), .caller = caller };
+}
+
+/* May it? */
+static bool admits(mishap_http_rates *rates, const mishap_http_request *request, int64_t now)
+{
+    mishap *m = mishap_http_rates_check(rates, request, now);
+    mishap_free(m);
+    return m == NULL;
+}
+
+/* How many of so many at the same moment are let through? */
+static int admitted(mishap_http_rates *rates, const mishap_http_request *request, int64_t now,
+                    int tries)
+{
+    int count = 0;
+    while (tries--)
+        count += admits(rates, request, now);
+    return count;
+}
+
+/* -- counts ------------------------------------------------------------------------------------ */
+
+static void no_limit_is_no_table(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(1), *made = rates;
+    mishap_http_request request = from("127.0.0.1", NULL);
+    assert_null(mishap_http_rates_make(0, &rates));
+    assert_null(rates);
+    assert_null(mishap_http_rates_check(rates, &request, 0));
+    mishap_http_rates_free(rates);
+    mishap_http_rates_free(made);
+}
+
+static void a_second_is_due_at_once_and_then_one_after_the_other(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(50);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    assert_int_equal(admitted(rates, &request, START, 1000), 50);
+    assert_int_equal(admitted(rates, &request, START + SECOND / 50 - 1, 10), 0);
+    assert_int_equal(admitted(rates, &request, START + SECOND / 50, 10), 1);
+    assert_int_equal(admitted(rates, &request, START + SECOND / 50, 10), 0);
+    assert_int_equal(admitted(rates, &request, START + SECOND / 2, 1000), 24);
+    assert_int_equal(admitted(rates, &request, START + 60 * SECOND, 1000), 50); /* never more */
+    mishap_http_rates_free(rates);
+}
+
+static void one_a_second_is_one_a_second(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(1);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    int count = 0;
+    for (int64_t ms = 0; ms < 10000; ms += 10)
+        count += admits(rates, &request, START + ms * 1000000);
+    assert_int_equal(count, 10);
+    mishap_http_rates_free(rates);
+}
+
+static void odd_rates_never_give_more_than_they_promise(void **state)
+{
+    (void)state;
+    static const int limits[] = { 3, 7, 333, 99999, 1000000000, INT32_MAX };
+    for (size_t i = 0; i < 4; i++) {
+        mishap_http_rates *rates = make(limits[i]);
+        mishap_http_request request = from("192.0.2.1", NULL);
+        assert_int_equal(admitted(rates, &request, START, limits[i] + 10), limits[i]);
+        assert_in_range(admitted(rates, &request, START + SECOND, limits[i] + 10),
+                        limits[i] - limits[i] / 1000 - 1, limits[i]);
+        mishap_http_rates_free(rates);
+    }
+    for (size_t i = 4; i < 6; i++) {
+        mishap_http_rates *rates = make(limits[i]);
+        mishap_http_request request = from("192.0.2.1", NULL);
+        assert_int_equal(admitted(rates, &request, START, 1000), 1000);
+        mishap_http_rates_free(rates);
+    }
+}
+
+static void what_does_not_divide_a_second_is_rounded_down(void **state)
+{
+    (void)state;
+    enum { RATE = 99999 }; /* one every 10000.1 nanoseconds */
+    mishap_http_rates *rates = make(RATE);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    int count = 0;
+    assert_int_equal(admitted(rates, &request, START, RATE + 1), RATE);
+    for (int64_t step = 1; step <= 100; step++)
+        while (admits(rates, &request, START + step * SECOND / 100))
+            count++;
+    assert_in_range(count, RATE - 10, RATE);
+    mishap_http_rates_free(rates);
+}
+
+static void who_keeps_knocking_gets_what_is_due(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(10);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    int count = 0;
+    for (int64_t us = 0; us < 5000000; us += 500) /* 200 times as often as it may */
+        count += admits(rates, &request, START + us * 1000);
+    assert_int_equal(count, 10 + 49);
+    mishap_http_rates_free(rates);
+}
+
+static void the_refusal_says_when_to_come_again(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(50);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    assert_int_equal(admitted(rates, &request, START, 50), 50);
+    mishap *m = mishap_http_rates_check(rates, &request, START + 100);
+    const mishap_public *told = mishap_told(m);
+    assert_ptr_equal(told->code, MISHAP_CODE_RATE_LIMITED);
+    assert_int_equal(told->code->http_status, 429);
+    assert_string_equal(told->message.data, "Too many requests: at most 50 a second.");
+    assert_int_equal(told->retry_after_ms, 20); /* 19.9999, rounded up */
+    assert_true(told->retryable);
+    assert_true(admits(rates, &request, START + 100 + told->retry_after_ms * 1000000));
+    mishap_free(m);
+    mishap_http_rates_free(rates);
+}
+
+static void the_clock_may_wrap_around(void **state)
+{
+    (void)state;
+    static const int64_t starts[] = { INT64_MAX - SECOND / 2, -SECOND / 2, INT64_MIN, 0 };
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++) {
+        mishap_http_rates *rates = make(4);
+        mishap_http_request request = from("192.0.2.1", NULL);
+        int count = 0;
+        /* Some time before, so that the word is set; then on in steps of a tenth of a second. */
+        uint64_t now = (uint64_t)starts[i];
+        if (starts[i] < 0 && starts[i] > INT64_MIN)
+            now -= (uint64_t)(10000 * SECOND);
+        (void)admitted(rates, &request, (int64_t)now, 1);
+        now = (uint64_t)starts[i] + (uint64_t)(2 * SECOND);
+        for (int step = 0; step < 50; step++, now += SECOND / 10)
+            count += admits(rates, &request, (int64_t)now);
+        assert_in_range(count, 22, 24); /* four at once and four a second for 4.9 seconds */
+        mishap_http_rates_free(rates);
+    }
+}
+
+static void a_clock_that_is_slightly_behind_gives_nothing_away(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(50);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    assert_int_equal(admitted(rates, &request, START, 100), 50);
+    assert_int_equal(admitted(rates, &request, START - SECOND / 100, 100), 0);
+    assert_int_equal(admitted(rates, &request, START - 20 * SECOND, 100), 0);
+    assert_int_equal(admitted(rates, &request, START, 100), 0);
+    mishap_http_rates_free(rates);
+}
+
+/* -- callers ----------------------------------------------------------------------------------- */
+
+static void each_caller_has_its_own(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(2);
+    int others = 0;
+    char name[32];
+    mishap_http_request greedy = from("192.0.2.1", NULL);
+    assert_int_equal(admitted(rates, &greedy, START, 5), 2);
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof name, "198.51.100.%d", i);
+        mishap_http_request request = from(name, NULL);
+        others += admitted(rates, &request, START, 3);
+    }
+    assert_in_range(others, 190, 200); /* two may meet in a word: seldom, and not all */
+    mishap_http_rates_free(rates);
+}
+
+static void a_caller_with_a_name_goes_by_it(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(2);
+    mishap_http_request here = from("192.0.2.1", "deploy"), there = from("192.0.2.2", "deploy");
+    mishap_http_request nobody = from("192.0.2.1", NULL), odd = from("192.0.2.9", "192.0.2.1");
+    assert_int_equal(admitted(rates, &here, START, 1), 1);
+    assert_int_equal(admitted(rates, &there, START, 5), 1);
+    assert_int_equal(admitted(rates, &nobody, START, 5), 2);
+    assert_int_equal(admitted(rates, &odd, START, 5), 2); /* its name looks like that address */
+    mishap_http_rates_free(rates);
+}
+
+static void a_network_of_ipv6_counts_as_one(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(2);
+    mishap_http_request a = from("2001:db8:1:2::1", NULL), b = from("2001:db8:1:2:ffff::9", NULL);
+    mishap_http_request c = from("2001:db8:1:3::1", NULL);
+    assert_int_equal(admitted(rates, &a, START, 5), 2);
+    assert_int_equal(admitted(rates, &b, START, 5), 0);
+    assert_int_equal(admitted(rates, &c, START, 5), 2);
+    /* These stand for an address of IPv4, each for its own. */
+    mishap_http_request d = from("::ffff:192.0.2.1", NULL), e = from("::ffff:192.0.2.2", NULL);
+    assert_int_equal(admitted(rates, &d, START, 5), 2);
+    assert_int_equal(admitted(rates, &e, START, 5), 2);
+    mishap_http_rates_free(rates);
+}
+
+static void any_text_will_do_for_an_address(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",       ":", "fe80::1%eth0",
+        "::::::", "@", "a text that is far longer than any address can ever be:"
+    };
+    mishap_http_rates *rates = make(2);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        mishap_http_request request = from(texts[i], NULL);
+        assert_int_equal(admitted(rates, &request, START, 5), 2);
+    }
+    mishap_http_request none = { 0 };
+    assert_int_equal(admitted(rates, &none, START, 5), 0); /* as the empty one */
+    mishap_http_rates_free(rates);
+}
+
+static void two_tables_put_callers_elsewhere(void **state)
+{
+    (void)state;
+    /* With 2,000 callers some meet. If they met the same way in both tables, somebody could find
+     * out with whom to meet. */
+    enum { CALLERS = 2000 };
+    bool met[2][CALLERS];
+    int common = 0, all = 0;
+    for (int table = 0; table < 2; table++) {
+        mishap_http_rates *rates = make(1);
+        for (int i = 0; i < CALLERS; i++) {
+            char name[32];
+            snprintf(name, sizeof name, "10.0.%d.%d", i / 250, i % 250);
+            mishap_http_request request = from(name, NULL);
+            met[table][i] = !admits(rates, &request, START);
+        }
+        mishap_http_rates_free(rates);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        common += met[0][i] && met[1][i];
+        all += met[0][i];
+    }
+    assert_in_range(all, 8, 80); /* 30 by the birthdays of 65,536 days */
+    assert_in_range(common, 0, 6);
+}
+
+/* -- processes --------------------------------------------------------------------------------- */
+
+static void several_processes_share_one_limit(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4, TRIES = 20000 };
+    mishap_http_rates *rates = make(10000);
+    mishap_http_request request = from("192.0.2.1", "deploy");
+    int pipe_ends[2], total = 0;
+    assert_int_equal(pipe(pipe_ends), 0);
+    for (int i = 0; i < PROCESSES; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            /* All at one moment: exactly one second's worth, whoever gets it. */
+            int count = admitted(rates, &request, START, TRIES);
+            _exit(write(pipe_ends[1], &count, sizeof count) == sizeof count ? 0 : 1);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status, count = 0;
+        assert_int_equal(read(pipe_ends[0], &count, sizeof count), sizeof count);
+        total += count;
+        wait(&status);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(total, 10000);
+    close(pipe_ends[0]);
+    close(pipe_ends[1]);
+    mishap_http_rates_free(rates);
+}
+
+static void without_memory_it_still_refuses(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(1);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    mishap_use_allocator(&failing_allocator);
+    fail_at = 1;
+    assert_int_equal(admitted(rates, &request, START, 10), 1);
+    fail_at = 0;
+    mishap_use_allocator(NULL);
+    mishap_http_rates_free(rates);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(no_limit_is_no_table),
+        TEST(a_second_is_due_at_once_and_then_one_after_the_other),
+        TEST(one_a_second_is_one_a_second),
+        TEST(odd_rates_never_give_more_than_they_promise),
+        TEST(what_does_not_divide_a_second_is_rounded_down),
+        TEST(who_keeps_knocking_gets_what_is_due),
+        TEST(the_refusal_says_when_to_come_again),
+        TEST(the_clock_may_wrap_around),
+        TEST(a_clock_that_is_slightly_behind_gives_nothing_away),
+        TEST(each_caller_has_its_own),
+        TEST(a_caller_with_a_name_goes_by_it),
+        TEST(a_network_of_ipv6_counts_as_one),
+        TEST(any_text_will_do_for_an_address),
+        TEST(two_tables_put_callers_elsewhere),
+        TEST(several_processes_share_one_limit),
+        TEST(without_memory_it_still_refuses),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,380 @@
+/* src/incident: the log file of a program. */
+#include "testing.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "incident/incident.h"
+
+#define ID "0192f7a0-0000-7000-8000-000000000000"
+
+/* -- a folder for each test -------------------------------------------------------------------- */
+
+static char folder[64], log_file[128];
+
+static int enter_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "/tmp/mishap-incident-XXXXXX");
+    if (!mkdtemp(folder))
+        return -1;
+    snprintf(log_file, sizeof log_file, "%s/deep/er/sample.log", folder);
+    setenv("SAMPLE_LOG", log_file, 1);
+    return 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
+}
+
+static int leave_folder(void **state)
+{
+    (void)state;
+    unsetenv("SAMPLE_LOG");
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+#define IN_FOLDER(name) cmocka_unit_test_setup_teardown(name, enter_folder, leave_folder)
+
+static void record(mishap *failure, const mishap_secrets *secrets)
+{
+    mishap_incident_record(&(mishap_incident_entry){ .program = "sample",
+                                                     .operation = "users create",
+                                                     .id = ID,
+                                                     .failure = failure,
+                                                     .secrets = secrets });
+    mishap_free(failure);
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* How many entries a log has; each line of it is the first of one, or further in. */
+static size_t count_entries(const char *path)
+{
+    size_t length, entries = 0;
+    char *text = read_file(path, &length);
+    for (char *line = text; *line; line = strchr(line, '\n') + 1) {
+        bool first = strncmp(line, "20", 2) == 0 && line[10] == 'T' && line[23] == 'Z';
+        entries += first;
+        if (!first && strncmp(line, "  ", 2) != 0)
+            fail_msg("neither the start of an entry nor further in: %s", line);
+        assert_non_null(strchr(line, '\n'));
+    }
+    free(text);
+    return entries;
+}
+
+/* -- entries ----------------------------------------------------------------------------------- */
+
+static void an_entry_has_its_time_id_program_operation_and_account(void **state)
+{
+    (void)state;
+    size_t length;
+    record(mishap_note(mishap_raise(INTERNAL_ERROR, "The disk is full."), "disk", "sda1"), NULL);
+    assert_int_equal(count_entries(log_file), 1);
+    char *text = read_file(log_file, &length);
+    assert_ptr_equal(strstr(text, "Z " ID " sample users create\n  INTERNAL_ERROR: "), text + 23);
+    assert_non_null(strstr(text, "\n    in detail: The disk is full.\n"));
+    assert_non_null(strstr(text, "\n    noted disk = \"sda1\"\n"));
+    assert_non_null(strstr(text, "\n    native stack:\n"));
+    free(text);
+    struct stat status;
+    assert_int_equal(stat(log_file, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600); /* for nobody else to read */
+}
+
+static void an_operation_need_not_be_known(void **state)
+{
+    (void)state;
+    size_t length;
+    mishap *failure = mishap_raise(INTERNAL_ERROR, "It failed.");
+    mishap_incident_record(
+        &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });
+    mishap_free(failure);
+    char *text = read_file(log_file, &length);
+    assert_non_null(strstr(text, ID " sample\n"));
+    free(text);
+}
+
+static void no_text_can_pass_itself_off_as_an_entry(void **state)
+{
+    (void)state;
+    size_t length;
+    mishap *failure = mishap_raise(INTERNAL_ERROR,
+                                   "a\n2026-02-09T10:20:30.123Z " ID " sample\n\033[2J\xC2\x9B\r");
+    mishap_incident_record(&(mishap_incident_entry){ .program = "sample",
+                                                     .operation = "x\n2026-02-09T10:20:30.123Z\033",
+                                                     .id = ID,
+                                                     .failure = failure });
+    mishap_free(failure);
+    assert_int_equal(count_entries(log_file), 1);
+    char *text = read_file(log_file, &length);
+    assert_non_null(strstr(text, " sample x?2026-02-09T10:20:30.123Z?\n"));
+    assert_null(strchr(text, '\033'));
+    assert_null(strchr(text, '\r'));
+    assert_null(strstr(text, "\xC2\x9B"));
+    free(text);
+}
+
+static void secrets_are_not_in_the_log(void **state)
+{
+    (void)state;
+    size_t length;
+    mishap_secrets secrets = { 0 };
+    mishap_secrets_add(&secrets, T("hunter2"));
+    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap *failure = mishap_raise(INTERNAL_ERROR, "It was hunter2 or say \"friend\".");
+    record(mishap_note(mishap_note(failure, "k", "hunter2"), "q", "say \"friend\""), &secrets);
+    char *text = read_file(log_file, &length);
+    assert_null(strstr(text, "hunter2"));
+    assert_null(strstr(text, "friend"));
+    assert_non_null(strstr(text, "It was [redacted] or [redacted]."));
+    assert_non_null(strstr(text, "noted q = \"[redacted]\""));
+    free(text);
+}
+
+/* -- where it goes ----------------------------------------------------------------------------- */
+
+static void what_is_only_the_callers_mistake_leaves_no_trace(void **state)
+{
+    (void)state;
+    record(mishap_field_required(mishap_raise(VALIDATION_ERROR, "It is wrong."), "name"), NULL);
+    record(mishap_raise(BAD_REQUEST, "It is no JSON."), NULL);
+    assert_false(exists(log_file));
+    record(mishap_raise(NOT_FOUND, "There is no user 7."), NULL);
+    assert_int_equal(count_entries(log_file), 1);
+}
+
+static void stderr_gets_the_same_if_it_is_asked_for(void **state)
+{
+    (void)state;
+    char path[100];
+    size_t length, error_length;
+    snprintf(path, sizeof path, "%s/stderr", folder);
+    int real = dup(STDERR_FILENO), file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    assert_true(real >= 0 && file >= 0);
+    mishap *failures[] = { mishap_raise(INTERNAL_ERROR, "It failed."),
+                           mishap_raise(VALIDATION_ERROR, "It is wrong.") };
+    dup2(file, STDERR_FILENO);
+    for (int i = 0; i < 2; i++)
+        mishap_incident_record(&(mishap_incident_entry){
+            .program = "sample", .id = ID, .failure = failures[i], .to_stderr = true });
+    dup2(real, STDERR_FILENO);
+    close(real);
+    close(file);
+    char *text = read_file(log_file, &length), *error = read_file(path, &error_length);
+    assert_int_equal(count_entries(log_file), 1);
+    assert_int_equal(count_entries(path), 2);
+    assert_memory_equal(text, error, length);
+    assert_non_null(strstr(error + length, "It is wrong."));
+    free(text);
+    free(error);
+    mishap_free(failures[0]);
+    mishap_free(failures[1]);
+}
+
+static void the_path_is_given_or_in_the_state_folder(void **state)
+{
+    (void)state;
+    char path[200];
+    setenv("XDG_STATE_HOME", "/state", 1);
+    setenv("HOME", "/home/ada", 1);
+    setenv("MY_TOOL_2_LOG", "/var/log/mine", 1);
+    assert_true(mishap_incident_log_path("my-tool.2", path, sizeof path));
+    assert_string_equal(path, "/var/log/mine");
+    assert_false(mishap_incident_log_path("my-tool.2", path, strlen("/var/log/mine")));
+    setenv("MY_TOOL_2_LOG", "", 1);
+    assert_false(mishap_incident_log_path("my-tool.2", path, sizeof path));
+    unsetenv("MY_TOOL_2_LOG");
+    assert_true(mishap_incident_log_path("my-tool.2", path, sizeof path));
+    assert_string_equal(path, "/state/my-tool.2/my-tool.2.log");
+    unsetenv("XDG_STATE_HOME");
+    assert_true(mishap_incident_log_path("my-tool.2", path, sizeof path));
+    assert_string_equal(path, "/home/ada/.local/state/my-tool.2/my-tool.2.log");
+    unsetenv("HOME");
+    assert_false(mishap_incident_log_path("my-tool.2", path, sizeof path));
+}
+
+static void an_empty_path_means_no_log(void **state)
+{
+    (void)state;
+    setenv("SAMPLE_LOG", "", 1);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    assert_false(exists(log_file));
+}
+
+/* -- the file ---------------------------------------------------------------------------------- */
+
+static void another_path_holds_at_once(void **state)
+{
+    (void)state;
+    char other[100];
+    snprintf(other, sizeof other, "%s/other.log", folder);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    setenv("SAMPLE_LOG", other, 1);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    assert_int_equal(count_entries(log_file), 1);
+    assert_int_equal(count_entries(other), 1);
+}
+
+static void a_file_that_was_moved_away_is_made_anew_within_moments(void **state)
+{
+    (void)state;
+    char moved[140];
+    snprintf(moved, sizeof moved, "%s.1", log_file);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    assert_int_equal(rename(log_file, moved), 0);
+    usleep(1100000);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    assert_int_equal(count_entries(moved), 1);
+    assert_int_equal(count_entries(log_file), 2);
+}
+
+static void the_file_stays_open_between_entries(void **state)
+{
+    (void)state;
+    char moved[140];
+    snprintf(moved, sizeof moved, "%s.1", log_file);
+    int64_t start = mishap_clock_monotonic_ns();
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    assert_int_equal(rename(log_file, moved), 0);
+    record(mishap_raise(INTERNAL_ERROR, "It failed."), NULL);
+    if (mishap_clock_monotonic_ns() - start < 900000000) /* else it was looked for again */
+        assert_int_equal(count_entries(moved), 2);
+}
+
+static void a_log_that_cannot_be_written_holds_nothing_up(void **state)
+{
+    (void)state;
+    char path[120];
+    snprintf(path, sizeof path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(path, 0600), 0);
+    static const char *const places[] = { "/", "/proc/none/sample.log", "/dev/full", NULL };
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        setenv("SAMPLE_LOG", places[i] ? places[i] : path, 1); /* a pipe that nobody reads */
+        errno = ERANGE;
+        mishap *failure = mishap_raise(INTERNAL_ERROR, "It failed.");
+        mishap_incident_record(
+            &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });
+        assert_int_equal(errno, ERANGE); /* whose business it is not */
+        mishap_free(failure);
+    }
+}
+
+/* -- many at once ------------------------------------------------------------------------------ */
+
+enum { THREADS = 4, PROCESSES = 3, EACH = 50 };
+
+static void *record_some(void *unused)
+{
+    (void)unused;
+    for (int i = 0; i < EACH; i++) {
+        mishap *m = mishap_raise(INTERNAL_ERROR, "It failed.");
+        for (int j = 0; j < 40; j++) {
+            char key[20];
+            snprintf(key, sizeof key, "key_%d", j);
+            m = mishap_note_value(m, mishap_text_of(key), mishap_value_of_string("a value"));
+        }
+        record(m, NULL);
+    }
+    return NULL;
+}
+
+static void record_in_threads(void)
+{
+    pthread_t threads[THREADS];
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, record_some, NULL), 0);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+}
+
+static void entries_of_threads_and_processes_stay_whole(void **state)
+{
+    (void)state;
+    size_t length, keys = 0;
+    for (int i = 0; i < PROCESSES; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            record_in_threads();
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        int status;
+        assert_true(wait(&status) > 0);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(count_entries(log_file), PROCESSES * THREADS * EACH);
+    char *text = read_file(log_file, &length);
+    /* The keys of each entry come in their order, one behind the other. */
+    for (char *at = text; (at = strstr(at, "noted key_")); at++, keys++)
+        assert_int_equal(strtol(at + strlen("noted key_"), NULL, 10), keys % 40);
+    assert_int_equal(keys, (size_t)PROCESSES * THREADS * EACH * 40);
+    free(text);
+}
+
+/* -- without memory ---------------------------------------------------------------------------- */
+
+static size_t recorded;
+
+static void record_secretly(const void *secrets)
+{
+    recorded++;
+    mishap *m = mishap_raise(INTERNAL_ERROR, "It was hunter2.");
+    m = mishap_note(m, "long", "x say \"friend\" x say \"friend\" x say \"friend\" x");
+    for (int i = 0; i < 30; i++)
+        m = mishap_because(m, mishap_raise(RUNTIME_ERROR, "A cause: say \"friend\""));
+    record(m, secrets);
+}
+
+static void without_memory_an_entry_is_shorter_but_none_is_broken(void **state)
+{
+    (void)state;
+    size_t length;
+    mishap_secrets secrets = { 0 };
+    mishap_secrets_add(&secrets, T("hunter2"));
+    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap_use_allocator(&failing_allocator);
+    torture(record_secretly, &secrets);
+    mishap_use_allocator(NULL);
+    assert_int_equal(count_entries(log_file), recorded);
+    char *text = read_file(log_file, &length);
+    assert_null(strstr(text, "hunter2"));
+    assert_null(strstr(text, "friend"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(an_entry_has_its_time_id_program_operation_and_account),
+        IN_FOLDER(an_operation_need_not_be_known),
+        IN_FOLDER(no_text_can_pass_itself_off_as_an_entry),
+        IN_FOLDER(secrets_are_not_in_the_log),
+        IN_FOLDER(what_is_only_the_callers_mistake_leaves_no_trace),
+        IN_FOLDER(stderr_gets_the_same_if_it_is_asked_for),
+        TEST(the_path_is_given_or_in_the_state_folder),
+        IN_FOLDER(an_empty_path_means_no_log),
+        IN_FOLDER(another_path_holds_at_once),
+        IN_FOLDER(a_file_that_was_moved_away_is_made_anew_within_moments),
+        IN_FOLDER(the_file_stays_open_between_entries),
+        IN_FOLDER(a_log_that_cannot_be_written_holds_nothing_up),
+        IN_FOLDER(entries_of_threads_and_processes_stay_whole),
+        IN_FOLDER(without_memory_an_entry_is_shorter_but_none_is_broken),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,153 @@
+#include "memory_server.h"
+
+#include <stdlib.h>
+
+static mishap *echo(mishap_call *call)
+{
+    return mishap_answer_member(call, "text", mishap_string(call, "text"));
+}
+
+static mishap *create(mishap_call *call)
+{
+    return mishap_created(call, "{\"id\":\"1\"}", "/users/1");
+}
+
+static mishap *slow(mishap_call *call)
+{
+    if (strcmp(mishap_string(call, "id"), "1") != 0)
+        return mishap_not_found("Todo not found");
+    return mishap_answer_member(call, "id", "1");
+}
+
+static mishap *list(mishap_call *call)
+{
+    mishap_warn(call, "a \"quoted\" warning\r\nwith a line break");
+    const char *tags = mishap_json(call, "tag");
+    return mishap_answer(call, mishap_call_print(call, "{\"tags\":%s}", tags ? tags : "null"));
+}
+
+static const mishap_param user_params[] = {
+    { "name", MISHAP_STRING, .required = true, .length = { 1, 200 } },
+    { "age", MISHAP_INTEGER, .range = { 0, 150 } },
+    { "email", MISHAP_STRING, .required = true, .pattern = ".*@.*\\..*" },
+    { 0 }
+};
+static const mishap_param id_params[] = { { "id", MISHAP_STRING, .required = true }, { 0 } };
+static const mishap_param text_params[] = { { "text", MISHAP_STRING, .length = { 0, 60000 } },
+                                            { 0 } };
+static const mishap_param tag = { "tag", MISHAP_STRING, .length = { 0, 9 } };
+static const mishap_param list_params[] = { { "tag", MISHAP_ARRAY, .items = &tag },
+                                            { "limit", MISHAP_INTEGER, .range = { 1, 100 },
+                                              .initial = "20" },
+                                            { 0 } };
+
+static const mishap_operation operations[] = {
+    { "users.create", "Create a user", user_params, create, .route = "POST /users",
+      .danger = MISHAP_MUTATING, .quick = true },
+    { "slow.get", "Get something slowly", id_params, slow, .route = "GET /slow/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "echo.say", "Say it again", text_params, echo, .route = "POST /echo",
+      .danger = MISHAP_MUTATING },
+    { "list.all", "List things", list_params, list, .route = "GET /list", .quick = true },
+    { 0 }
+};
+
+const mishap_app memory_app = { .name = "memory", .version = "1", .operations = operations };
+
+static bool keep_job(mishap_http_server *server, mishap_http_job *job)
+{
+    memory_server *m = (memory_server *)(void *)server;
+    m->job = job;
+    return true;
+}
+
+void memory_server_open(memory_server *m)
+{
+    *m = (memory_server){
+        .settings = { .app = &memory_app,
+                      .setup = { .data = "/nonexistent" },
+                      .public_url = "http://127.0.0.1:8080",
+                      .head_limit = 16384,
+                      .target_limit = 8192,
+                      .body_limit = 65536 },
+    };
+    m->server = (mishap_http_server){ .settings = &m->settings,
+                                      .most_waiting = 10,
+                                      .start = keep_job };
+    if (mishap_http_routes_make(&memory_app, false, mishap_http_endpoints, &m->routes) ||
+        mishap_http_server_open(&m->server))
+        abort();
+    m->server.routes = m->routes;
+}
+
+void memory_server_close(memory_server *m)
+{
+    mishap_http_server_close(&m->server);
+    mishap_http_routes_free(m->routes);
+}
+
+static void take_out(memory_server *m, mishap_buffer *out)
+{
+    mishap_buffer_put_text(out, mishap_buffer_text(&m->server.out));
+    if (m->server.out.failed)
+        mishap_buffer_release(&m->server.out);
+    mishap_buffer_reset(&m->server.out);
+}
+
+/* Every handler that is asked for, and what was kept behind it. */
+static mishap_http_state run_jobs(memory_server *m, mishap_http_exchange *exchange,
+                                  mishap_http_state state, mishap_buffer *out)
+{
+    for (;;) {
+        take_out(m, out);
+        mishap_http_job *job = m->job;
+        m->job = NULL;
+        if (job) {
+            mishap_http_job_run(job);
+            state = mishap_http_exchange_finish(&m->server, job);
+        } else if (state != MISHAP_HTTP_ENDED && mishap_http_reader_has_more(&exchange->reader)) {
+            state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);
+        } else {
+            return state;
+        }
+    }
+}
+
+mishap_http_state memory_server_talk(memory_server *m, mishap_text bytes, const uint8_t *pieces,
+                                     size_t piece_count, mishap_buffer *out)
+{
+    mishap_http_exchange exchange;
+    mishap_http_state state = MISHAP_HTTP_IDLE;
+    mishap_http_exchange_init(&exchange, &m->server, (mishap_text)MISHAP_TEXT("127.0.0.1"));
+    for (size_t at = 0, turn = 0; at < bytes.length && state != MISHAP_HTTP_ENDED; turn++) {
+        size_t size = bytes.length - at;
+        if (piece_count && pieces[turn % piece_count] + 1U < size)
+            size = pieces[turn % piece_count] + 1U;
+        char *piece = malloc(size); /* of its own, so that what is used too late shows */
+        memcpy(piece, bytes.data + at, size);
+        state = mishap_http_exchange_feed(&m->server, &exchange, piece, size);
+        free(piece);
+        state = run_jobs(m, &exchange, state, out);
+        at += size;
+    }
+    mishap_http_exchange_release(&exchange);
+    return state;
+}
+
+static void blank_after(char *text, size_t length, const char *mark, size_t count)
+{
+    size_t size = strlen(mark);
+    for (char *at = text; (at = memmem(at, length - (size_t)(at - text), mark, size)); at += size)
+        for (size_t i = 0; i < count && at + size + i < text + length; i++)
+            at[size + i] = 'x';
+}
+
+void memory_server_steady(mishap_buffer *out)
+{
+    if (!out->length)
+        return;
+    blank_after(out->data, out->length, "\r\nX-Request-Id: ", MISHAP_ID_LENGTH);
+    blank_after(out->data, out->length, "\r\nDate: ", 29);
+    blank_after(out->data, out->length, "\"instance\":\"urn:uuid:", MISHAP_ID_LENGTH);
+    blank_after(out->data, out->length, "\"incident\":\"", MISHAP_ID_LENGTH);
+}
