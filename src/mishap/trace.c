@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -98,6 +99,32 @@ void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start
 }
 
 #endif
+
+/* -- unwinding --------------------------------------------------------------------------------- */
+
+static atomic_bool prepared;
+
+void mishap_trace_prepare(void)
+{
+    void *frame[1];
+    backtrace(frame, 1);
+    atomic_store(&prepared, true);
+}
+
+bool mishap_trace_unwind(mishap_trace *trace, void *instruction)
+{
+    enum { OWN = 8 }; /* frames of the signal handler and of this, at most */
+    void *frames[MISHAP_TRACE_MAX + OWN];
+    int count = atomic_load(&prepared) ? backtrace(frames, MISHAP_TRACE_MAX + OWN) : 0, first = 0;
+    while (first < count && frames[first] != instruction)
+        first++;
+    if (first == count)
+        return false;
+    trace->count = 0;
+    for (int i = first; i < count && trace->count < MISHAP_TRACE_MAX; i++)
+        trace->addresses[trace->count++] = frames[i];
+    return true;
+}
 
 void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
 {

@@ -25,6 +25,16 @@ typedef struct mishap_trace_start {
 } mishap_trace_start;
 void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start);
 
+/*
+ * Get ready to unwind, which loads a library and takes memory: not to be done in a signal handler.
+ * Only a program that stays needs it.
+ */
+void mishap_trace_prepare(void);
+
+/* The frames from an instruction on, by unwinding: slow, but it gets through code without frame
+ * pointers, such as that of abort(). False if nobody prepared for it. Safe in a signal handler. */
+bool mishap_trace_unwind(mishap_trace *trace, void *instruction);
+
 /* A line a frame: address, function and offset, object. */
 void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace);
 

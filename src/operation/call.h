@@ -37,6 +37,7 @@ struct mishap_call {
     int64_t deadline_ns;    /* on the monotonic clock; 0: none */
     void *service_state;    /* of the operation's service; set before the handler runs */
     bool verbose;           /* the private side of failures is wanted on stderr, too */
+    int timeout_ms;         /* that was asked for; 0: as declared */
     const char *caller;     /* who calls; NULL: nobody in particular */
     int status;             /* of HTTP, as the handler said; 0: as declared */
     const char *location;   /* of what was created; the arena's */

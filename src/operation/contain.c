@@ -50,7 +50,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     current = NULL;
     frame->crash->signal = signal;
     frame->crash->address = signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL;
-    mishap_trace_take_from(&frame->crash->trace, &start);
+    if (signal != SIGABRT || !mishap_trace_unwind(&frame->crash->trace, start.instruction))
+        mishap_trace_take_from(&frame->crash->trace, &start);
     siglongjmp(*frame->way_out, 1);
 }
 

@@ -285,7 +285,7 @@ static void take_common(struct reading *r, size_t i, const char *value)
             refuse(r, (mishap_text)MISHAP_TEXT("--timeout-ms"), "invalid_value",
                    mishap_value_of_string("a number of milliseconds"));
         else
-            r->cli->timeout_ms = (int)milliseconds;
+            r->cli->timeout_ms = r->cli->timeout_given = (int)milliseconds;
     } else if (strcmp(name, "output") == 0) {
         if (value && strcmp(value, "json") == 0)
             r->cli->json = true;

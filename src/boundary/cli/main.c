@@ -189,6 +189,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     bool ready = !answer.failure;
     if (ready) {
         call->verbose = cli->verbose;
+        call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
         answer.failure = mishap_call_run(call);
     }

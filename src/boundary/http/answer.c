@@ -213,6 +213,14 @@ static mishap *too_busy(void)
                               1000);
 }
 
+/* A handler has as long as its operation says, or less if the server says so. */
+static void set_deadline(mishap_call *call, const mishap_http_request *request, int limit_ms)
+{
+    int64_t limit_ns = request->started_ns + (int64_t)limit_ms * 1000000;
+    if (limit_ms && limit_ns < call->deadline_ns)
+        call->deadline_ns = limit_ns;
+}
+
 static mishap *call_operation(mishap_http_server *server, mishap_http_request *request,
                               const mishap_http_match *match, mishap_http_reply *reply,
                               mishap_http_job **job)
@@ -227,6 +235,7 @@ static mishap *call_operation(mishap_http_server *server, mishap_http_request *r
     mishap_buffer_release(&object);
     if (m)
         return m;
+    set_deadline(call, request, server->settings->call_ms);
     if (operation->quick) {
         conclude(server->settings, request, call, reply);
         mishap_call_end(call);

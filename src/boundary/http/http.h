@@ -46,6 +46,7 @@ typedef struct mishap_http_settings {
     size_t head_limit;      /* bytes of request line and fields */
     size_t target_limit;    /* bytes of the request target */
     size_t body_limit;
+    int call_ms; /* how long any handler may take; 0: as its operation says */
     int head_ms; /* how long the head may take, from its first byte */
     int body_ms; /* … and the body after it */
     int idle_ms; /* how long a connection may wait for its next request */
@@ -81,6 +82,7 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_REQUEST_METHOD,  /* Access-Control-Request-Method */
     MISHAP_HTTP_REQUEST_HEADERS, /* Access-Control-Request-Headers */
     MISHAP_HTTP_USER_AGENT,
+    MISHAP_HTTP_TRANSFER_ENCODING,
     MISHAP_HTTP_FIELDS,
 } mishap_http_field;
 

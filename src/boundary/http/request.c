@@ -25,12 +25,17 @@ static int refuse_head(mishap_http_reader *reader)
                   "The header fields are too large.");
 }
 
-/* Capital letters up to where llhttp gave up: a method that it does not know. What follows may not
- * have come yet, and must not matter. */
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+/* Letters up to where llhttp gave up: a method that it does not know. What follows may not have come
+ * yet, and must not matter. */
 static bool looks_like_method(const char *data, const char *end)
 {
     const char *at = data;
-    while (at <= end && ((*at >= 'A' && *at <= 'Z') || *at == '-' || *at == '_' || *at == ' '))
+    while (at <= end && (is_letter(*at) || *at == '-' || *at == '_' || *at == ' '))
         at++;
     return at > end && *data != ' ';
 }
@@ -41,7 +46,8 @@ static void refuse_grammar(mishap_http_reader *reader, llhttp_errno_t error)
     size_t length = reader->window_length - reader->start;
     while (length && (*data == '\r' || *data == '\n'))
         data++, length--;
-    if (error == HPE_INVALID_VERSION || error == HPE_PAUSED_H2_UPGRADE) {
+    bool ours = reader->parser.http_major == 1 && reader->parser.http_minor <= 1;
+    if ((error == HPE_INVALID_VERSION && !ours) || error == HPE_PAUSED_H2_UPGRADE) {
         refuse(reader, MISHAP_CODE_HTTP_VERSION_NOT_SUPPORTED, "Only HTTP/1.1 is spoken here.");
     } else if (error == HPE_INVALID_METHOD &&
                looks_like_method(data, llhttp_get_error_pos(&reader->parser))) {
@@ -79,6 +85,7 @@ static const struct {
     [MISHAP_HTTP_REQUEST_METHOD] = { MISHAP_TEXT("access-control-request-method"), false },
     [MISHAP_HTTP_REQUEST_HEADERS] = { MISHAP_TEXT("access-control-request-headers"), true },
     [MISHAP_HTTP_USER_AGENT] = { MISHAP_TEXT("user-agent"), true },
+    [MISHAP_HTTP_TRANSFER_ENCODING] = { MISHAP_TEXT("transfer-encoding"), false },
 };
 
 /* The known field of this name, or MISHAP_HTTP_FIELDS. Length and first letter rule out nearly all.
@@ -183,21 +190,75 @@ static mishap_text field_text(const mishap_http_reader *reader, mishap_http_fiel
     return text;
 }
 
+/* A host and a port as RFC 3986 spells them: `example.com:8080`, `[::1]`. */
+static bool is_authority(mishap_text text)
+{
+    static const char marks[] = "-._~!$&'()*+,;=%";
+    bool brackets = text.length && text.data[0] == '[';
+    size_t i = brackets;
+    for (; i < text.length; i++) {
+        char c = text.data[i];
+        bool digit = c >= '0' && c <= '9';
+        if (brackets ? !digit && !is_letter(c) && c != ':' && c != '.'
+                     : !digit && !is_letter(c) && !memchr(marks, c, sizeof marks - 1))
+            break;
+    }
+    if (brackets && (i == text.length || text.data[i++] != ']' || i == 2))
+        return false;
+    if (i < text.length && text.data[i++] != ':')
+        return false;
+    while (i < text.length && text.data[i] >= '0' && text.data[i] <= '9')
+        i++;
+    return i == text.length;
+}
+
 /* RFC 9112, 3.2: one Host, and nothing in it that is no host and port. */
 static int check_host(mishap_http_reader *reader)
 {
-    static const char marks[] = "-._~!$&'()*+,;=:[]%";
     mishap_text host = field_text(reader, MISHAP_HTTP_HOST);
-    if (!host.data)
-        return reader->parser.http_minor == 0
-                   ? 0
-                   : refuse_as_bad(reader, "The header field Host is missing.");
-    for (size_t i = 0; i < host.length; i++) {
-        char c = host.data[i], small = (char)(c | 32);
-        if (!(small >= 'a' && small <= 'z') && !(c >= '0' && c <= '9') && !(c && strchr(marks, c)))
-            return refuse_as_bad(reader, "The header field Host is not sound.");
+    if (!host.data && reader->parser.http_minor != 0)
+        return refuse_as_bad(reader, "The header field Host is missing.");
+    return is_authority(host) ? 0 : refuse_as_bad(reader, "The header field Host is not sound.");
+}
+
+/* RFC 9112, 6.1: the one coding that is understood, said once. What llhttp makes of others is not
+ * what other readers make of them. */
+static int check_coding(mishap_http_reader *reader)
+{
+    mishap_text coding = field_text(reader, MISHAP_HTTP_TRANSFER_ENCODING);
+    if (!coding.data)
+        return 0;
+    if (reader->parser.http_minor == 0)
+        return refuse_as_bad(reader, "HTTP/1.0 knows no transfer coding.");
+    if (!coding.length)
+        return refuse_as_bad(reader, "The header field Transfer-Encoding is empty.");
+    if (coding.length != 7 || strncasecmp(coding.data, "chunked", 7) != 0)
+        return refuse(reader, MISHAP_CODE_NOT_IMPLEMENTED,
+                      "Only the transfer coding chunked is understood.");
+    return reader->parser.flags & F_CHUNKED
+               ? 0
+               : refuse_as_bad(reader, "The header field Transfer-Encoding is not sound.");
+}
+
+/* Some other protocols look alike, and llhttp lets them pass. */
+static bool is_http(const mishap_http_reader *reader)
+{
+    static const char name[] = " HTTP/1.";
+    const char *behind = reader->window + reader->start + reader->target.at + reader->target.length;
+    return memcmp(behind, name, sizeof name - 1) == 0;
+}
+
+/* RFC 9112, 2.2: lines that are empty may stand before a request; a CR alone is no line. */
+static bool begins_soundly(const mishap_http_reader *reader)
+{
+    const char *at = reader->window + reader->start;
+    bool half = reader->half_line;
+    for (; *at == '\r' || *at == '\n'; at++) {
+        if (*at == '\r' && half)
+            return false;
+        half = *at == '\r';
     }
-    return 0;
+    return !half;
 }
 
 static int check_expect(mishap_http_reader *reader)
@@ -221,10 +282,10 @@ static int on_headers_complete(llhttp_t *parser)
     if (parser->http_major != 1)
         return refuse(reader, MISHAP_CODE_HTTP_VERSION_NOT_SUPPORTED,
                       "Only HTTP/1.1 is spoken here.");
-    if (check_host(reader) || check_expect(reader))
+    if (!begins_soundly(reader) || !is_http(reader))
+        return refuse_as_bad(reader, "The first line of the request is not sound.");
+    if (check_host(reader) || check_coding(reader) || check_expect(reader))
         return -1;
-    if (parser->http_minor == 0 && parser->flags & F_TRANSFER_ENCODING)
-        return refuse_as_bad(reader, "HTTP/1.0 knows no transfer coding.");
     if (parser->flags & F_CONTENT_LENGTH && parser->content_length > reader->settings->body_limit)
         return refuse(reader, MISHAP_CODE_CONTENT_TOO_LARGE, "The content is too large.");
     if (!(parser->flags & F_CHUNKED) && !parser->content_length)
@@ -249,6 +310,15 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
     return 0;
 }
 
+/* How long a piece will be is known before it comes. */
+static int on_chunk_header(llhttp_t *parser)
+{
+    mishap_http_reader *reader = parser->data;
+    if (parser->content_length > reader->settings->body_limit - reader->body_length)
+        return refuse(reader, MISHAP_CODE_CONTENT_TOO_LARGE, "The content is too large.");
+    return 0;
+}
+
 static int on_chunk_extension(llhttp_t *parser, const char *at, size_t length)
 {
     (void)at;
@@ -270,6 +340,7 @@ static const llhttp_settings_t callbacks = {
     .on_header_value_complete = on_header_value_complete,
     .on_headers_complete = on_headers_complete,
     .on_body = on_body,
+    .on_chunk_header = on_chunk_header,
     .on_chunk_extension_name = on_chunk_extension,
     .on_chunk_extension_value = on_chunk_extension,
     .on_message_complete = on_message_complete,
@@ -307,9 +378,12 @@ static mishap_text without_authority(mishap_text target)
         size_t length = strlen(schemes[i]);
         if (target.length <= length || strncasecmp(target.data, schemes[i], length) != 0)
             continue;
-        while (length < target.length && target.data[length] != '/' && target.data[length] != '?')
-            length++;
-        mishap_text rest = { target.data + length, target.length - length };
+        size_t end = length;
+        while (end < target.length && target.data[end] != '/' && target.data[end] != '?')
+            end++;
+        mishap_text rest = { target.data + end, target.length - end };
+        if (end == length || !is_authority((mishap_text){ target.data + length, end - length }))
+            break; /* no host: not an address */
         return rest.length ? rest : (mishap_text)MISHAP_TEXT("/");
     }
     return target;
@@ -324,8 +398,9 @@ static bool read_target(mishap_http_reader *reader, mishap_http_request *request
     if (rest.length && rest.data[0] != '/')
         rest = without_authority(rest);
     bool all = rest.length == 1 && rest.data[0] == '*' && request->method == MISHAP_HTTP_OPTIONS;
-    bool other = request->method == MISHAP_HTTP_OTHER;
-    if (!rest.length || (rest.data[0] != '/' && rest.data[0] != '?' && !all && !other))
+    if (reader->parser.method == HTTP_CONNECT)
+        return refuse(reader, MISHAP_CODE_NOT_IMPLEMENTED, "This server is no proxy.") == 0;
+    if (!rest.length || (rest.data[0] != '/' && rest.data[0] != '?' && !all))
         return refuse_as_bad(reader, "The address must begin with a slash.") == 0;
     const char *mark = memchr(rest.data, '?', rest.length);
     request->path = rest;
@@ -345,6 +420,7 @@ static void begin_next(mishap_http_reader *reader)
     reader->known = reader->field_count = 0;
     reader->body_at = reader->body_length = reader->beside = 0;
     reader->begun = reader->head_done = reader->whole = reader->wants_continue = false;
+    reader->half_line = false;
 }
 
 static mishap_http_progress hand_over(mishap_http_reader *reader, mishap_http_request *request)
@@ -432,8 +508,11 @@ bool mishap_http_reader_keep(mishap_http_reader *reader)
     if (chunked && reader->body_length)
         to = reader->start + reader->body_at + reader->body_length;
     size_t first = to - from, rest = reader->window_length - reader->parsed;
-    if (!reader->begun)
-        from = to, first = 0; /* line ends before a request */
+    if (!reader->begun && !reader->whole) { /* line ends before a request */
+        if (to > from)
+            reader->half_line = reader->window[to - 1] == '\r';
+        from = to, first = 0;
+    }
     if (first + rest == 0) {
         mishap_buffer_release(&reader->kept);
     } else if (reader->window != reader->kept.data) {

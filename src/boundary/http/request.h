@@ -46,6 +46,7 @@ typedef struct mishap_http_reader {
     size_t body_at, body_length;  /* from the first byte of the request */
     size_t beside;                /* bytes of trailers and chunk extensions, which nobody reads */
     bool begun, head_done, whole; /* how far the request has come */
+    bool half_line;               /* a CR came before it, and was not kept */
     bool wants_continue;          /* it waits for 100 Continue before it sends its body */
     const mishap_code *flaw;      /* what is wrong with it … */
     const char *problem;          /* … in a sentence that lives for ever */

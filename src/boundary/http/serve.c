@@ -169,6 +169,7 @@ static mishap *run(mishap_call *call)
         .head_limit = 16384,
         .target_limit = 8192,
         .body_limit = (size_t)mishap_integer(call, "body_limit"),
+        .call_ms = call->timeout_ms,
         .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
         .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
         .idle_ms = (int)mishap_integer(call, "idle_timeout_ms"),

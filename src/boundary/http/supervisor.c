@@ -33,7 +33,7 @@ struct process {
     pid_t pid;
     int control;
     int slot; /* its socket */
-    bool ready, draining;
+    bool ready, draining, hurried;
     int64_t begun_ns, kill_at_ns;
 };
 
@@ -206,14 +206,16 @@ static void let_go(supervisor *s, struct process *p)
                     (2 * (int64_t)s->settings->stop_ms + 5000 + SPARE_MS) * 1000000;
     for (size_t i = 0; i < MOST_PROCESSES; i++) {
         struct process *other = &s->processes[i];
-        if (!other->pid || !other->draining || other->slot != p->slot)
+        if (!other->pid || !other->draining || other->hurried || other->slot != p->slot)
             continue;
         draining++;
         if (!oldest || other->begun_ns < oldest->begun_ns)
             oldest = other;
     }
-    if (draining > MOST_DRAINING)
+    if (draining > MOST_DRAINING) {
+        oldest->hurried = true;
         tell(oldest, MISHAP_HTTP_STOP);
+    }
 }
 
 static bool slot_is_served(const supervisor *s, int slot)

@@ -13,10 +13,14 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "mishap/trace.h"
+
 enum {
     BACKLOG = 4096,
     LINGER_MS = 2000,
     WRITE_MS = 30000,
+    STOP_IDLE_MS = 250,   /* … when all must end */
+    DRAIN_LINGER_MS = 300,
     DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
     TICK_MS = 200,
 };
@@ -52,6 +56,7 @@ static void drain(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
     uint64_t now = uv_now(&worker->loop);
     if (!worker->server.draining) {
         worker->server.draining = true;
+        worker->patience_ms[MISHAP_HTTP_WAIT_LINGER] = DRAIN_LINGER_MS;
         uv_close((uv_handle_t *)&worker->listener, NULL);
         worker->idle_until_ms = now + idle_ms;
         worker->end_by_ms = now + end_ms;
@@ -167,7 +172,7 @@ static void on_terminate(uv_signal_t *handle, int number)
 {
     mishap_http_worker *worker = handle->data;
     (void)number;
-    drain(worker, 0, (uint64_t)worker->server.settings->stop_ms);
+    drain(worker, STOP_IDLE_MS, (uint64_t)worker->server.settings->stop_ms);
 }
 
 static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
@@ -184,13 +189,13 @@ static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     uint64_t stop_ms = (uint64_t)worker->server.settings->stop_ms;
     if (count < 0) {
         uv_read_stop(stream);
-        drain(worker, 0, stop_ms);
+        drain(worker, STOP_IDLE_MS, stop_ms);
     }
     for (ssize_t i = 0; i < count; i++) {
         if (data->base[i] == MISHAP_HTTP_DRAIN)
             drain(worker, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
         else if (data->base[i] == MISHAP_HTTP_STOP)
-            drain(worker, 0, stop_ms);
+            drain(worker, STOP_IDLE_MS, stop_ms);
     }
 }
 
@@ -274,6 +279,7 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
     snprintf(threads, sizeof threads, "%d", settings->threads);
     setenv("UV_THREADPOOL_SIZE", threads, 1);
     prctl(PR_SET_NAME, "mishap-worker");
+    mishap_trace_prepare();
     worker.server = (mishap_http_server){ .settings = settings,
                                           .routes = routes,
                                           .metrics = metrics,

@@ -1,0 +1,401 @@
+"""Many connections, slow ones, killed workers, crashes under load, handlers that hang: others must not notice.
+
+    MISHAP_PROGRAM=… python3 tests/http/storm_test.py [PART-OF-A-NAME]
+
+Speaks TAP; takes about a minute. Clients keep to RFC 9112: a connection that is announced to close is not used again,
+and what is closed while nothing is under way is opened anew. A request whose connection ends before the first byte of
+its answer is lost.
+"""
+import contextlib
+import json
+import os
+import random
+import resource
+import signal
+import statistics
+import threading
+import time
+
+import server
+from blackbox import SANITIZED, Skipped, equal, expect, main, test
+from server import Closed, Connection, Server, request
+
+COMPLETE = {"name": "", "age": 200, "email": "invalid"}
+PROBE = request("POST", "/users", COMPLETE)
+INTERNAL = {"error": "internal_server_error", "message": "Internal server error"}
+
+# ---- Clients -------------------------------------------------------------------------------------
+
+
+class Client:
+    """Sends one request after the other on a connection that it keeps, and counts."""
+
+    def __init__(self, address):
+        self.address, self.connection, self.turn = address, None, 0
+        self.answered, self.lost, self.refused, self.wrong, self.times = 0, [], [], [], []
+
+    def connect(self):
+        if self.connection and self.connection.is_silent(0):
+            return
+        self.drop()
+        try:
+            self.connection, self.turn = Connection(self.address, patience=30), 0
+        except OSError as error:
+            self.refused.append((time.monotonic(), str(error)))
+            raise
+
+    def drop(self):
+        if self.connection:
+            self.connection.close()
+        self.connection = None
+
+    def ask(self, data, status):
+        """One request. False if it was lost."""
+        self.connect()
+        self.turn += 1
+        begun = time.monotonic()
+        try:
+            self.connection.socket.sendall(data)
+            found = self.connection.response()
+        except (Closed, OSError) as error:
+            if self.connection.received:
+                self.wrong.append("half an answer: %r" % self.connection.received[:300])
+            self.lost.append((begun, time.monotonic(), "request %d of its connection" % self.turn, str(error)))
+            self.drop()
+            return False
+        self.times.append(time.monotonic() - begun)
+        self.answered += 1
+        if found.status != status:
+            self.wrong.append(repr(found)[:300])
+        if found.closes:
+            self.drop()
+        return True
+
+
+class Load:
+    """Clients on threads that ask until they are told to stop. What goes wrong in one of them is told at the end."""
+
+    KINDS = [(PROBE, 422), (request("GET", "/health"), 200), (request("POST", "/todos", {"title": "storm"}), 201),
+             (request("GET", "/todos/999999999"), 404)]
+
+    def __init__(self, found, count):
+        self.clients = [Client(found.address) for _ in range(count)]
+        self.ending, self.problems = threading.Event(), []
+        self.threads = [threading.Thread(target=self.run, args=(number, client), daemon=True)
+                        for number, client in enumerate(self.clients)]
+
+    def run(self, number, client):
+        turn = number
+        try:
+            while not self.ending.is_set():
+                client.ask(*self.KINDS[turn % len(self.KINDS)])
+                turn += 1
+        except Exception as problem:
+            self.problems.append("%s: %s" % (type(problem).__name__, problem))
+
+    def __enter__(self):
+        for thread in self.threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        for thread in self.threads:
+            thread.join(40)
+        for client in self.clients:
+            client.drop()
+
+    def of_all(self, name):
+        return [item for client in self.clients for item in getattr(client, name)]
+
+    @property
+    def answered(self):
+        return sum(client.answered for client in self.clients)
+
+    def expect_all_well(self):
+        equal(self.problems, [], "problems")
+        equal(self.of_all("wrong")[:3], [], "wrong answers")
+        equal(self.of_all("refused")[:3], [], "refused connections")
+
+
+def median_of_probes(address, count):
+    """The median time of a request, in seconds, as seen by a process of its own."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if not child:
+        with contextlib.suppress(BaseException):
+            client = Client(address)
+            for _ in range(count):
+                client.ask(PROBE, 422)
+            result = {"median": statistics.median(client.times), "lost": client.lost, "wrong": client.wrong}
+            os.write(writing, json.dumps(result).encode())
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    expect(text, "the probes failed")
+    found = json.loads(text)
+    equal((found["lost"], found["wrong"]), ([], []), "lost or wrong probes")
+    return found["median"]
+
+
+def memory(pids):
+    """The bytes that processes have to themselves or as their share."""
+    total = 0
+    for pid in pids:
+        with open("/proc/%d/smaps_rollup" % pid, encoding="ascii") as file:
+            total += sum(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
+    return total
+
+
+def wait_until(condition, seconds=server.PATIENCE):
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return condition()
+
+
+# ---- Many connections ----------------------------------------------------------------------------
+
+WANTED, SLOW = (500, 100) if SANITIZED else (10_000, 1_000)
+
+
+def possible_connections():
+    """As many as the limits of the system let one process and the server have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    return min(WANTED, hard - 500 if hard != resource.RLIM_INFINITY else WANTED)
+
+
+@test
+def many_idle_and_slow_connections_leave_the_others_alone():
+    number = possible_connections()
+    flags = ["--workers", "2", "--max-connections", "20000", "--idle-timeout-ms", "300000", "--head-timeout-ms", "300000"]
+    with Server(*flags) as found, contextlib.ExitStack() as stack:
+        with Load(found, 4) as load:  # what is allocated once is allocated now
+            time.sleep(1)
+        load.expect_all_well()
+        workers = found.workers()
+        probes = 300 if SANITIZED else 2000
+        median_of_probes(found.address, probes)
+        quiet, before = median_of_probes(found.address, probes), memory(workers)
+
+        idle = [stack.enter_context(found.connect()) for _ in range(number)]
+        for connection in idle:  # each has had an answer, and keeps its connection
+            connection.send(request("GET", "/health"))
+        for connection in idle:
+            equal(connection.response(checked=False).status, 200)
+        equal(found.workers(), workers, "the workers")
+        each = (memory(workers) - before) / number
+        with_idle = median_of_probes(found.address, probes)
+
+        ending = threading.Event()
+        slow = threading.Thread(target=dribble, args=(idle[:SLOW * number // WANTED], ending), daemon=True)
+        slow.start()
+        with_slow = median_of_probes(found.address, probes)
+        ending.set()
+        slow.join(20)
+        print("# %d connections: %.0f bytes each; medians %.0f, %.0f, %.0f µs (alone, idle, slow)" %
+              (number, each, quiet * 1e6, with_idle * 1e6, with_slow * 1e6))
+        allowed = 3 * quiet + 0.0005
+        expect(with_idle <= allowed, "with idle connections", with_idle, "alone", quiet)
+        expect(with_slow <= allowed, "with slow connections", with_slow, "alone", quiet)
+        if not SANITIZED:
+            expect(each <= 4096, each, "bytes for each connection")
+        for connection in random.Random(1).sample(idle[SLOW:], min(200, number - SLOW)):
+            expect(connection.is_open(), "an idle connection is dead")
+        for connection in idle[:5]:  # the slow ones come to their end
+            equal(connection.send(b"\r\n\r\n").response().status, 200)
+    if number < WANTED:
+        raise Skipped("only %d connections: the limit of open files is %d" % (number, number + 500))
+
+
+def dribble(connections, ending):
+    """Each sends the fields of a request, byte by byte, and never comes to an end."""
+    for connection in connections:
+        connection.send(b"GET /health HTTP/1.1\r\nHost: a\r\nX: ")
+    while not ending.is_set():
+        for connection in connections:
+            connection.send(b"y")
+            if ending.is_set():
+                break
+        time.sleep(0.05)
+
+
+@test
+def slow_connections_are_let_go_and_the_others_stay():
+    number = min(SLOW, possible_connections() // 2)
+    flags = ["--workers", "2", "--max-connections", "20000", "--idle-timeout-ms", "300000", "--head-timeout-ms", "1500"]
+    with Server(*flags) as found, contextlib.ExitStack() as stack:
+        idle = [stack.enter_context(found.connect()) for _ in range(50)]
+        equal({connection.ask("GET", "/health").status for connection in idle}, {200})
+        slow = [stack.enter_context(found.connect()) for _ in range(number)]
+        ending = threading.Event()
+        thread = threading.Thread(target=dribble, args=(slow, ending), daemon=True)
+        thread.start()
+        deadline = time.monotonic() + 3 * server.PATIENCE
+        for connection in slow:
+            connection.socket.settimeout(max(0.1, deadline - time.monotonic()))
+            equal(connection.response(checked=False).status, 408)
+        ending.set()
+        thread.join(20)
+        expect(all(connection.is_open() for connection in idle), "an idle connection is dead")
+
+
+# ---- Killed workers ------------------------------------------------------------------------------
+
+
+@test
+def a_killed_worker_is_replaced_and_only_what_it_had_in_hand_is_lost():
+    with Server("--workers", "2") as found:
+        workers = found.workers()
+        equal(len(workers), 2)
+        kills = []
+        with Load(found, 8) as load:
+            for _ in range(3):
+                time.sleep(0.7)
+                victim, answered = found.workers()[0], load.answered
+                kills.append(time.monotonic())
+                os.kill(victim, signal.SIGKILL)
+                expect(wait_until(lambda: len(set(found.workers()) - {victim}) == 2), "it was not replaced")
+                expect(wait_until(lambda: load.answered > answered + 50), "nothing is answered any more")
+            time.sleep(0.5)
+        load.expect_all_well()
+        lost = load.of_all("lost")
+        print("# %d answered, %d lost by 3 kills" % (load.answered, len(lost)))
+        expect(len(lost) <= 8 * len(kills), len(lost), "requests were lost")
+        for begun, ended, *_ in lost:
+            expect(any(begun <= kill + 0.05 and ended >= kill for kill in kills), "a request was lost that was not in hand")
+        equal(len(found.workers()), 2, "workers")
+        equal(found.stop().status, 0)
+
+
+@test
+def a_supervisor_that_dies_takes_its_workers_along():
+    found = Server("--workers", "2")
+    workers = found.workers()
+    found.process.kill()
+    found.wait()
+    expect(wait_until(lambda: not set(workers) & {pid for pid, _ in server.processes()}), "workers are left")
+
+
+@test
+def workers_that_are_replaced_in_order_lose_nothing():
+    with Server("--workers", "2") as found:
+        before = set(found.workers())
+        with Load(found, 8) as load:
+            for _ in range(3):
+                time.sleep(0.3)
+                found.process.send_signal(signal.SIGUSR1)
+            expect(wait_until(lambda: len(found.workers()) == 2 and not before & set(found.workers())), "not replaced")
+            time.sleep(0.5)
+        load.expect_all_well()
+        equal(load.of_all("lost")[:3], [], "lost requests")
+        expect(load.answered > 200, "only", load.answered, "requests were answered")
+        equal(found.stop().status, 0)
+
+
+@test
+def a_server_that_stops_under_load_finishes_what_it_has():
+    with Server("--workers", "2") as found:
+        with Load(found, 8) as load:
+            time.sleep(0.7)
+            ended = found.stop()
+        equal(ended.status, 0)
+        equal(load.of_all("wrong")[:3], [], "wrong answers")
+        # Who comes after the end may still be queued by the system, and is turned away.
+        equal([lost for lost in load.of_all("lost") if "request 1 " not in lost[2]][:3], [], "lost requests")
+        expect(load.answered > 200, "only", load.answered, "requests were answered")
+
+
+# ---- Crashes under load --------------------------------------------------------------------------
+
+CRASHES = 1000
+
+
+@test
+def a_thousand_crashes_lose_no_other_request():
+    if SANITIZED:
+        raise Skipped("the sanitizer would end the process")
+    crashers, most = 4, [0]
+    with Server("--workers", "2", "--chaos") as found:
+        outcomes, problems = [], []
+
+        def crash(number):
+            client = Client(found.address)
+            try:
+                for turn in range(CRASHES // crashers):
+                    how = ["crash", "crash", "crash", "abort", "divide"][turn % 5]
+                    client.connect()
+                    client.connection.send(request("POST", "/chaos", {"how": how, "marker": server.MARKER + "-storm"}))
+                    answer = client.connection.response()
+                    outcomes.append((answer.status, answer.json == INTERNAL))
+                    if answer.closes:
+                        client.drop()
+            except Exception as problem:
+                problems.append("%s: %s" % (type(problem).__name__, problem))
+
+        begun = time.monotonic()
+        with Load(found, 6) as load:
+            threads = [threading.Thread(target=crash, args=(number,), daemon=True) for number in range(crashers)]
+            for thread in threads:
+                thread.start()
+            while any(thread.is_alive() for thread in threads) and time.monotonic() - begun < 120:
+                most[0] = max(most[0], len(found.workers()))
+                time.sleep(0.02)
+            time.sleep(0.3)
+        print("# %d crashes and %d other requests in %.1f s; at most %d processes" %
+              (len(outcomes), load.answered, time.monotonic() - begun, most[0]))
+        equal(problems, [], "problems of those who crash it")
+        equal((len(outcomes), set(outcomes)), (CRASHES, {(500, True)}), "answers to those who crash it")
+        load.expect_all_well()
+        equal(load.of_all("lost")[:3], [], "lost requests")
+        expect(load.answered >= 500, "only", load.answered, "other requests were answered")
+        expect(most[0] <= 64, most[0], "processes at once")
+        expect(wait_until(lambda: len(found.workers()) == 2), "in the end there are", found.workers())
+        equal(found.ask("GET", "/health").status, 200)
+        equal(found.stop().status, 0)
+
+
+# ---- Handlers that hang --------------------------------------------------------------------------
+
+
+@test
+def handlers_that_hang_are_answered_in_time_and_leave_the_others_alone():
+    """More of them than there are threads."""
+    limit = 1.0
+    with Server("--workers", "2", "--threads", "4", "--chaos", "--timeout-ms", "%d" % (limit * 1000)) as found:
+        with Load(found, 4) as load:
+            time.sleep(0.3)
+            stuck = [found.connect(patience=60) for _ in range(12)]
+            begun = time.monotonic()
+            for connection in stuck:
+                connection.send(request("POST", "/chaos", {"how": "hang"}))
+            statuses = []
+            for connection in stuck:
+                answer = connection.response()
+                statuses.append((answer.status, answer.json["error"]))
+                connection.close()
+            took = time.monotonic() - begun
+            time.sleep(0.5)
+        print("# 12 hanging handlers: answered after %.1f s at the latest; %d other requests, slowest %.0f ms" %
+              (took, load.answered, 1000 * max(load.of_all("times"))))
+        load.expect_all_well()
+        expect(set(statuses) <= {(504, "timeout"), (503, "unavailable"), (503, "service_unavailable")}, statuses)
+        expect((504, "timeout") in statuses, statuses)
+        expect(took < limit + (10 if SANITIZED else 3), "it took", took, "seconds")
+        equal(load.of_all("lost")[:3], [], "lost requests")
+        expect(max(load.of_all("times")) < limit + (10 if SANITIZED else 2), "another waited", max(load.of_all("times")))
+        equal(found.ask("GET", "/todos").status, 200)
+
+
+# ---- After all -----------------------------------------------------------------------------------
+
+
+@test
+def every_failure_of_the_run_fits_the_schema():
+    server.fits_the_schema()
+
+
+main()
