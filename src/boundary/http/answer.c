@@ -34,7 +34,6 @@ static mishap_http_job *make_job(mishap_http_server *server, const mishap_http_r
     if (!job)
         return NULL;
     *job = (mishap_http_job){ .server = server, .request = *request, .call = call, .route = route };
-    job->deadline_ns = call->deadline_ns;
     mishap_http_request *kept = &job->request;
     kept->body = (mishap_text){ NULL, 0 };
     char *to = job->text;

@@ -1,9 +1,13 @@
 /*
- * One socket: reading, writing, and how long it may take.
+ * Sockets: reading, writing, and how long it may take.
  *
- * Bytes are read into memory of the worker and answered at once, into other memory of the worker,
- * which is written at once. So a connection that waits has no buffers: it costs what the struct
- * below costs. Only what the peer does not take at once, and half a request, is kept for it.
+ * A turn of the loop has three parts, each for all connections that have sent something: reading,
+ * answering, writing. So the code of each part stays in the caches of the processor while it is
+ * used.
+ *
+ * Bytes are read into memory of the worker and answered into other memory of the worker. So a
+ * connection that waits has no buffers: it costs what the struct below costs. Only what the peer
+ * does not take at once, and half a request, is kept for it.
  */
 #include <netinet/in.h>
 #include <stddef.h>
@@ -29,12 +33,12 @@ typedef struct mishap_http_connection {
     mishap_http_wait wait;
     uint64_t since_ms;
     size_t lingered;
+    struct mishap_http_turn *turn; /* what it has sent in this turn of the loop */
     bool reading, writing, peer_ended, ending;
     char remote[INET6_ADDRSTRLEN];
 } connection;
 
 static void proceed(connection *c, mishap_http_state state);
-static void end_after_reply(connection *c);
 
 /* -- waiting ----------------------------------------------------------------------------------- */
 
@@ -88,6 +92,8 @@ static void close_now(connection *c)
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
     stop_waiting(c);
+    if (c->turn)
+        c->turn->connection = NULL;
     if (c->exchange.job) {
         c->exchange.job->exchange = NULL;
         c->worker->lost_jobs++;
@@ -100,9 +106,14 @@ static void close_now(connection *c)
 
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
-    connection *c = handle->data;
+    enum { LEAST = 16 * 1024, MOST = 64 * 1024 };
+    mishap_http_worker *worker = ((connection *)handle->data)->worker;
     (void)suggested;
-    *room = uv_buf_init(c->worker->input, sizeof c->worker->input);
+    if (sizeof worker->input - worker->input_used < LEAST ||
+        worker->turn_count == MISHAP_HTTP_TURNS)
+        mishap_http_connection_answer(worker);
+    size_t left = sizeof worker->input - worker->input_used;
+    *room = uv_buf_init(worker->input + worker->input_used, (unsigned)(left < MOST ? left : MOST));
 }
 
 /* The peer will send no more. A reply that it waits for still reaches it. */
@@ -127,6 +138,10 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     mishap_http_worker *worker = c->worker;
     if (count == 0)
         return;
+    if (c->turn && count < 0)
+        mishap_http_connection_answer(worker); /* first what it has sent before */
+    if (uv_is_closing((uv_handle_t *)stream))
+        return;
     if (count == UV_EOF) {
         peer_ended(c);
     } else if (count < 0) {
@@ -135,10 +150,17 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
         c->lingered += (size_t)count;
         if (c->lingered > MOST_LINGERING)
             close_now(c);
+    } else if (c->turn && c->turn->data + c->turn->length == data->base) {
+        c->turn->length += (size_t)count;
+        worker->input_used += (size_t)count;
     } else {
-        mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_BYTES_RECEIVED, count);
-        proceed(
-            c, mishap_http_exchange_feed(&worker->server, &c->exchange, data->base, (size_t)count));
+        if (c->turn)
+            mishap_http_connection_answer(worker); /* others have sent something in between */
+        c->turn = &worker->turns[worker->turn_count++];
+        *c->turn = (struct mishap_http_turn){ .connection = c,
+                                              .data = data->base,
+                                              .length = (size_t)count };
+        worker->input_used = (size_t)(data->base - worker->input) + (size_t)count;
     }
 }
 
@@ -169,73 +191,47 @@ static void on_written(uv_write_t *write, int status)
 }
 
 /* What the socket does not take at once is kept and written when it does. False: it was closed. */
-static bool write_out(connection *c)
+static bool write_out(connection *c, size_t from, size_t to)
 {
-    mishap_buffer *out = &c->worker->server.out;
-    if (!out->length && !out->failed)
-        return true;
-    uv_buf_t bytes = uv_buf_init(out->data, (unsigned)out->length);
-    int count = out->failed ? UV_ENOMEM : uv_try_write((uv_stream_t *)&c->socket, &bytes, 1);
-    if (count == UV_EAGAIN)
-        count = 0;
-    if (count < 0) {
-        mishap_buffer_release(out);
+    mishap_http_server *server = &c->worker->server;
+    if (server->out.failed) {
         close_now(c);
         return false;
     }
-    mishap_http_metrics_add(c->worker->server.metrics, MISHAP_HTTP_BYTES_SENT,
-                            (int64_t)out->length);
-    if ((size_t)count < out->length) {
-        mishap_buffer_put(&c->pending, out->data + count, out->length - (size_t)count);
-        bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
-        c->write.data = c;
-        c->writing = !c->pending.failed &&
-                     uv_write(&c->write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
-        if (!c->writing) {
-            mishap_buffer_reset(out);
-            close_now(c);
-            return false;
-        }
+    if (from == to)
+        return true;
+    uv_stream_t *stream = (uv_stream_t *)&c->socket;
+    uv_buf_t bytes = uv_buf_init(server->out.data + from, (unsigned)(to - from));
+    int count = uv_try_write(stream, &bytes, 1);
+    if (count == UV_EAGAIN)
+        count = 0;
+    if (count < 0) {
+        close_now(c);
+        return false;
     }
-    enum { MOST_KEPT = 262144 };
-    if (out->capacity > MOST_KEPT)
+    mishap_http_metrics_add(server->metrics, MISHAP_HTTP_BYTES_SENT, (int64_t)(to - from));
+    from += (size_t)count;
+    if (from == to)
+        return true;
+    mishap_buffer_put(&c->pending, server->out.data + from, to - from);
+    bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
+    c->write.data = c;
+    c->writing = !c->pending.failed && uv_write(&c->write, stream, &bytes, 1, on_written) == 0;
+    if (!c->writing)
+        close_now(c);
+    return c->writing;
+}
+
+/* Memory that one large answer took is not held for ever. */
+static void forget_out(mishap_buffer *out, size_t from)
+{
+    enum { MOST_KEPT = 1024 * 1024 };
+    if (from == 0 && (out->failed || out->capacity > MOST_KEPT))
         mishap_buffer_release(out);
-    mishap_buffer_reset(out);
-    return true;
+    out->length = from;
 }
 
 /* -- from state to state ----------------------------------------------------------------------- */
-
-static void proceed(connection *c, mishap_http_state state)
-{
-    static const mishap_http_wait waits[] = {
-        [MISHAP_HTTP_IDLE] = MISHAP_HTTP_WAIT_IDLE,
-        [MISHAP_HTTP_IN_HEAD] = MISHAP_HTTP_WAIT_HEAD,
-        [MISHAP_HTTP_IN_BODY] = MISHAP_HTTP_WAIT_BODY,
-        [MISHAP_HTTP_RUNNING] = MISHAP_HTTP_WAIT_JOB,
-    };
-    if (!write_out(c))
-        return;
-    /* Replies that pile up are written before more requests are read. */
-    while (!c->writing && state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
-           mishap_http_reader_has_more(&c->exchange.reader)) {
-        state = mishap_http_exchange_feed(&c->worker->server, &c->exchange, NULL, 0);
-        if (!write_out(c))
-            return;
-    }
-    if (c->writing) {
-        wait_for(c, MISHAP_HTTP_WAIT_WRITE);
-        read_or_not(c, false);
-    } else if (state == MISHAP_HTTP_ENDED) {
-        end_after_reply(c);
-    } else if (c->peer_ended && state != MISHAP_HTTP_RUNNING) {
-        close_now(c);
-    } else {
-        wait_for(c, waits[state]);
-        read_or_not(c,
-                    state != MISHAP_HTTP_RUNNING || c->exchange.reader.window_length < MOST_AHEAD);
-    }
-}
 
 static void on_shut(uv_shutdown_t *shutdown, int status)
 {
@@ -259,6 +255,98 @@ static void end_after_reply(connection *c)
     if (uv_shutdown(&c->shutdown, (uv_stream_t *)&c->socket, on_shut) != 0)
         close_now(c);
 }
+
+/* Its replies are written, or on their way: what does it wait for now? */
+static void settle(connection *c, mishap_http_state state)
+{
+    static const mishap_http_wait waits[] = {
+        [MISHAP_HTTP_IDLE] = MISHAP_HTTP_WAIT_IDLE,
+        [MISHAP_HTTP_IN_HEAD] = MISHAP_HTTP_WAIT_HEAD,
+        [MISHAP_HTTP_IN_BODY] = MISHAP_HTTP_WAIT_BODY,
+        [MISHAP_HTTP_RUNNING] = MISHAP_HTTP_WAIT_JOB,
+    };
+    mishap_http_server *server = &c->worker->server;
+    /* Replies that pile up are written before more requests are read. */
+    while (!c->writing && state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
+           mishap_http_reader_has_more(&c->exchange.reader)) {
+        size_t from = server->out.length;
+        state = mishap_http_exchange_feed(server, &c->exchange, NULL, 0);
+        bool open = write_out(c, from, server->out.length);
+        forget_out(&server->out, from);
+        if (!open)
+            return;
+    }
+    if (c->writing) {
+        wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        read_or_not(c, false);
+    } else if (state == MISHAP_HTTP_ENDED) {
+        end_after_reply(c);
+    } else if (c->peer_ended && state != MISHAP_HTTP_RUNNING) {
+        close_now(c);
+    } else {
+        wait_for(c, waits[state]);
+        read_or_not(c,
+                    state != MISHAP_HTTP_RUNNING || c->exchange.reader.window_length < MOST_AHEAD);
+    }
+}
+
+/* All of server.out is its reply: outside of a turn of many. */
+static void proceed(connection *c, mishap_http_state state)
+{
+    mishap_buffer *out = &c->worker->server.out;
+    bool open = write_out(c, 0, out->length);
+    forget_out(out, 0);
+    if (open)
+        settle(c, state);
+}
+
+/* -- turns ------------------------------------------------------------------------------------- */
+
+/* Write the replies of some turns that were answered. Where memory ran out, the last of them has no
+ * whole reply, and those before have. */
+static void write_turns(mishap_http_worker *worker, size_t first, size_t end)
+{
+    mishap_buffer *out = &worker->server.out;
+    bool failed = out->failed;
+    for (size_t i = first; i < end; i++) {
+        struct mishap_http_turn *turn = &worker->turns[i];
+        connection *c = turn->connection;
+        if (!c)
+            continue;
+        c->turn = NULL;
+        out->failed = failed && i + 1 == end;
+        if (write_out(c, turn->from, turn->to))
+            settle(c, turn->state);
+    }
+    forget_out(out, 0);
+}
+
+void mishap_http_connection_answer(mishap_http_worker *worker)
+{
+    enum { MUCH = 256 * 1024 }; /* bytes of replies, after which they are written */
+    mishap_http_server *server = &worker->server;
+    size_t written = 0, i = 0;
+    for (; i < worker->turn_count; i++) {
+        struct mishap_http_turn *turn = &worker->turns[i];
+        if (!turn->connection)
+            continue;
+        turn->from = server->out.length;
+        turn->state = mishap_http_exchange_feed(server, &turn->connection->exchange, turn->data,
+                                                turn->length);
+        turn->to = server->out.length;
+        if (server->out.failed || server->out.length > MUCH) {
+            write_turns(worker, written, i + 1);
+            written = i + 1;
+        }
+    }
+    write_turns(worker, written, i);
+    if (worker->input_used)
+        mishap_http_metrics_add(server->metrics, MISHAP_HTTP_BYTES_RECEIVED,
+                                (int64_t)worker->input_used);
+    worker->turn_count = worker->input_used = 0;
+}
+
+/* -- jobs -------------------------------------------------------------------------------------- */
 
 static connection *connection_of(mishap_http_exchange *exchange)
 {

@@ -30,8 +30,8 @@ static bool is_letter(char c)
     return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
 
-/* Letters up to where llhttp gave up: a method that it does not know. What follows may not have come
- * yet, and must not matter. */
+/* Letters up to where llhttp gave up: a method that it does not know. What follows may not have
+ * come yet, and must not matter. */
 static bool looks_like_method(const char *data, const char *end)
 {
     const char *at = data;

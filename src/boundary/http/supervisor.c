@@ -23,7 +23,7 @@
 enum {
     BACKLOG = 4096,
     MOST_PROCESSES = 256,
-    MOST_DRAINING = 8,   /* for each socket; beyond that the oldest is hurried */
+    MOST_DRAINING = 4,   /* for each socket; beyond that the oldest is hurried */
     MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
     SPARE_MS = 2000,     /* what a worker may take beyond its own deadline */
 };

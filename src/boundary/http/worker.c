@@ -19,9 +19,10 @@ enum {
     BACKLOG = 4096,
     LINGER_MS = 2000,
     WRITE_MS = 30000,
-    STOP_IDLE_MS = 250,   /* … when all must end */
+    STOP_IDLE_MS = 250, /* … when all must end */
     DRAIN_LINGER_MS = 300,
     DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
+    WAIT_MS = 10000,      /* how long a call may wait for a thread */
     TICK_MS = 200,
 };
 
@@ -38,6 +39,7 @@ static _Noreturn void leave(mishap_http_worker *worker)
     mishap_http_access_flush(worker->server.access);
     if (worker->jobs || worker->tainted)
         _exit(0); /* threads may hang, or the heap be damaged: nothing is tidied up */
+    mishap_http_threads_close(worker->threads);
     mishap_http_server_close(&worker->server);
     mishap_service_close_all();
     exit(0);
@@ -47,6 +49,8 @@ static void leave_if_done(mishap_http_worker *worker)
 {
     uint64_t now = uv_now(&worker->loop);
     bool busy = worker->connections || worker->server.waiting > worker->lost_jobs;
+    if (worker->turn_count)
+        return; /* in the middle of answering */
     if (worker->server.draining && (!busy || now >= worker->end_by_ms))
         leave(worker);
 }
@@ -84,11 +88,6 @@ static mishap_http_worker *worker_of(mishap_http_server *server)
     return (mishap_http_worker *)(void *)server; /* it is the first member */
 }
 
-static void on_job(uv_work_t *work)
-{
-    mishap_http_job_run(work->data);
-}
-
 static void forget_job(mishap_http_worker *worker, mishap_http_job *job)
 {
     *(job->previous ? &job->previous->next : &worker->jobs) = job->next;
@@ -98,11 +97,9 @@ static void forget_job(mishap_http_worker *worker, mishap_http_job *job)
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, -1);
 }
 
-static void on_job_done(uv_work_t *work, int status)
+static void on_job_done(mishap_http_job *job)
 {
-    mishap_http_job *job = work->data;
     mishap_http_worker *worker = worker_of(job->server);
-    (void)status; /* jobs are never cancelled */
     forget_job(worker, job);
     if (job->crashed) {
         mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CRASHES, 1);
@@ -115,9 +112,6 @@ static void on_job_done(uv_work_t *work, int status)
 static bool start_job(mishap_http_server *server, mishap_http_job *job)
 {
     mishap_http_worker *worker = worker_of(server);
-    job->work.data = job;
-    if (uv_queue_work(&worker->loop, &job->work, on_job, on_job_done) != 0)
-        return false;
     job->previous = NULL;
     job->next = worker->jobs;
     if (job->next)
@@ -125,17 +119,38 @@ static bool start_job(mishap_http_server *server, mishap_http_job *job)
     worker->jobs = job;
     server->waiting++;
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, 1);
+    mishap_http_threads_add(worker->threads, job);
     return true;
 }
 
+/* It has not begun. Whoever waits for it is told that the server is busy. */
+static void take_back(mishap_http_worker *worker, mishap_http_job *job)
+{
+    if (!mishap_http_threads_take_back(worker->threads, job))
+        return; /* now it has */
+    forget_job(worker, job);
+    if (job->exchange) {
+        mishap *busy = mishap_raise(UNAVAILABLE, "The server is busy with other requests.");
+        mishap_retry_after(busy, 1000);
+        mishap_http_refuse(&job->reply, worker->server.settings, &job->request, busy);
+        mishap_free(busy);
+    }
+    mishap_http_connection_finish(worker, job);
+}
+
 /* A handler that outstays its time is answered for. Its thread is gone until it comes back, if it
- * ever does, so the worker is replaced. */
+ * ever does: another takes its place, and the worker is replaced. */
 static void sweep_jobs(mishap_http_worker *worker)
 {
     int64_t now = mishap_clock_monotonic_ns();
     for (mishap_http_job *job = worker->jobs, *next; job; job = next) {
+        int64_t deadline = atomic_load(&job->deadline_ns);
         next = job->next;
-        if (job->exchange && job->deadline_ns && now >= job->deadline_ns) {
+        if (!deadline) {
+            if (!job->exchange || now - job->begun_ns > WAIT_MS * INT64_C(1000000))
+                take_back(worker, job);
+        } else if (job->exchange && now >= deadline) {
+            mishap_http_threads_replace(worker->threads, job);
             mishap_http_connection_give_up(worker, job);
             become_tainted(worker);
         }
@@ -153,6 +168,11 @@ static void on_tick(uv_timer_t *timer)
     if (worker->server.draining && uv_now(&worker->loop) >= worker->idle_until_ms)
         mishap_http_connection_close_all(worker, MISHAP_HTTP_WAIT_IDLE);
     leave_if_done(worker);
+}
+
+static void on_check(uv_check_t *check)
+{
+    mishap_http_connection_answer(check->data);
 }
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -229,6 +249,8 @@ static int open_handles(mishap_http_worker *worker, int listener, int control)
     if (error == 0)
         error = uv_timer_init(&worker->loop, &worker->timer);
     if (error == 0)
+        error = uv_check_init(&worker->loop, &worker->check);
+    if (error == 0)
         error = uv_signal_init(&worker->loop, &worker->hangup);
     if (error == 0)
         error = uv_signal_init(&worker->loop, &worker->terminate);
@@ -237,6 +259,7 @@ static int open_handles(mishap_http_worker *worker, int listener, int control)
     if (error == 0)
         error = uv_tcp_open(&worker->listener, listener);
     worker->control.data = worker->timer.data = worker->listener.data = worker;
+    worker->check.data = worker;
     worker->hangup.data = worker->terminate.data = worker;
     return error;
 }
@@ -247,6 +270,8 @@ static int begin(mishap_http_worker *worker, int listener, int control)
     uint64_t tick = tick_of(worker);
     if (error == 0)
         error = uv_timer_start(&worker->timer, on_tick, tick, tick);
+    if (error == 0)
+        error = uv_check_start(&worker->check, on_check);
     if (error == 0)
         error = uv_signal_start(&worker->hangup, on_hangup, SIGHUP);
     if (error == 0)
@@ -272,12 +297,9 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
                                       int listener, int control)
 {
     static mishap_http_worker worker; /* large, and there is one in a process */
-    char threads[16];
     signal(SIGINT, SIG_IGN); /* of the whole terminal: the supervisor decides what it means */
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to end */
-    snprintf(threads, sizeof threads, "%d", settings->threads);
-    setenv("UV_THREADPOOL_SIZE", threads, 1);
     prctl(PR_SET_NAME, "mishap-worker");
     mishap_trace_prepare();
     worker.server = (mishap_http_server){ .settings = settings,
@@ -295,6 +317,10 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
     int error = begin(&worker, listener, control);
     if (error != 0)
         fail(mishap_raise(INTERNAL_ERROR, "The worker could not begin: %s.", uv_strerror(error)));
+    failure = mishap_http_threads_open(&worker.loop, settings->threads, on_job_done,
+                                       &worker.threads);
+    if (failure)
+        fail(failure);
     mishap_http_metrics_add(metrics, MISHAP_HTTP_WORKERS_BEGUN, 1);
     say(&worker, MISHAP_HTTP_READY);
     uv_run(&worker.loop, UV_RUN_DEFAULT);

@@ -3,6 +3,7 @@
 #define MISHAP_BOUNDARY_HTTP_WORKER_H
 
 #include "boundary/http/exchange.h"
+#include "boundary/http/threads.h"
 
 /* What worker and supervisor say to each other, a byte each. */
 enum {
@@ -25,22 +26,36 @@ typedef enum mishap_http_wait {
     MISHAP_HTTP_WAITS,
 } mishap_http_wait;
 
+enum { MISHAP_HTTP_INPUT = 512 * 1024, MISHAP_HTTP_TURNS = 1024 };
+
 typedef struct mishap_http_worker {
     mishap_http_server server; /* the first: one can be had from the other */
     uv_loop_t loop;
     uv_tcp_t listener;
     uv_pipe_t control;
     uv_timer_t timer;
+    uv_check_t check; /* after everything that was to be read has been */
+    mishap_http_threads *threads;
     uv_signal_t hangup, terminate;
     struct mishap_http_connection *first[MISHAP_HTTP_WAITS], *last[MISHAP_HTTP_WAITS];
     uint64_t patience_ms[MISHAP_HTTP_WAITS];
     size_t connections;
-    mishap_http_job *jobs; /* that run, oldest first or not */
-    size_t lost_jobs;      /* that nobody waits for; their threads may never come back */
+    mishap_http_job *jobs; /* that wait for a thread or run */
+    size_t lost_jobs;      /* … for whom nobody waits any more */
     bool tainted;
     uint64_t idle_until_ms; /* while draining: when connections without a request are closed */
     uint64_t end_by_ms;     /* while draining: when all are */
-    char input[65536];      /* what was read last, from whichever connection */
+
+    /* What was read in this turn of the loop, and from whom. */
+    char input[MISHAP_HTTP_INPUT];
+    size_t input_used, turn_count;
+    struct mishap_http_turn {
+        struct mishap_http_connection *connection; /* NULL: closed meanwhile */
+        char *data;
+        size_t length;
+        size_t from, to; /* of its replies, in server.out */
+        mishap_http_state state;
+    } turns[MISHAP_HTTP_TURNS];
 } mishap_http_worker;
 
 /* Serve on a socket that listens, until told to end. The process ends with it. */
@@ -53,6 +68,9 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
 
 /* Accept what waits at the listener. */
 void mishap_http_connection_accept(mishap_http_worker *worker);
+
+/* Answer what was read in this turn of the loop. */
+void mishap_http_connection_answer(mishap_http_worker *worker);
 
 /* Close those whose time is over. */
 void mishap_http_connection_sweep(mishap_http_worker *worker);
