@@ -1,8 +1,10 @@
 /*
- * A directory of users: each operation is declared once, and the terminal gets it right.
+ * A directory of users: each operation is declared once, and is a command and an HTTP endpoint.
  *
  *     directory users create --name "Ada Lovelace" --age 36 --email ada@example.com
- *     directory users list
+ *     directory users get ada@example.com
+ *     directory serve
+ *     curl localhost:8080/users/ada@example.com
  *
  * The users are kept as lines of JSON in the file that DIRECTORY_FILE names, else in users.jsonl.
  */
@@ -19,6 +21,10 @@ static const mishap_param user_params[] = {
     { 0 }
 };
 
+static const mishap_param email_params[] = {
+    { "email", MISHAP_STRING, .required = true, .positional = true, .help = "Whose e-mail" }, { 0 }
+};
+
 /* All lines of the file, in memory of the call. The file stays locked until it is closed. */
 static char *read_users(mishap_call *call, FILE *file)
 {
@@ -31,23 +37,45 @@ static char *read_users(mishap_call *call, FILE *file)
     return users;
 }
 
+/* The user with the e-mail of the call, NULL if there is none. Everything behind it is cut off. */
+static char *find_user(mishap_call *call, char *users)
+{
+    const char *end = mishap_call_print(call, ",\"email\":%s}\n", mishap_json(call, "email"));
+    char *user = strstr(users, end);
+    if (!user)
+        return NULL;
+    user[strlen(end) - 1] = '\0';
+    while (user > users && user[-1] != '\n')
+        user--;
+    return user;
+}
+
 static mishap *create_user(mishap_call *call)
 {
     FILE *file = fopen(mishap_state(call), "a+");
     if (!file)
         return mishap_raise(UNAVAILABLE, "The directory cannot be opened.");
     const char *age = mishap_given(call, "age") ? mishap_json(call, "age") : "null";
-    const char *end = mishap_call_print(call, ",\"email\":%s}", mishap_json(call, "email"));
-    const char *user = mishap_call_print(call, "{\"name\":%s,\"age\":%s%s",
-                                         mishap_json(call, "name"), age, end);
-    bool exists = strstr(read_users(call, file), end);
+    const char *user = mishap_call_print(call, "{\"name\":%s,\"age\":%s,\"email\":%s}",
+                                         mishap_json(call, "name"), age,
+                                         mishap_json(call, "email"));
+    bool exists = find_user(call, read_users(call, file));
     bool written = exists || fprintf(file, "%s\n", user) > 0;
     if (fclose(file) != 0 || !written)
         return mishap_raise(UNAVAILABLE, "The user could not be written to the directory.");
     if (exists)
         return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
                            "email", mishap_string(call, "email"));
-    return mishap_answer(call, user);
+    return mishap_created(call, user, NULL);
+}
+
+static mishap *get_user(mishap_call *call)
+{
+    FILE *file = fopen(mishap_state(call), "r");
+    char *user = file ? find_user(call, read_users(call, file)) : NULL;
+    if (file)
+        fclose(file);
+    return user ? mishap_answer(call, user) : mishap_not_found("User not found");
 }
 
 static mishap *list_users(mishap_call *call)
@@ -64,7 +92,10 @@ static mishap *list_users(mishap_call *call)
 
 static const mishap_operation operations[] = {
     { "users.create", "Create a user", user_params, create_user, .route = "POST /users",
-      .raises = MISHAP_RAISES(ALREADY_EXISTS, UNAVAILABLE), .danger = MISHAP_MUTATING },
+      .raises = MISHAP_RAISES(ALREADY_EXISTS, UNAVAILABLE), .danger = MISHAP_MUTATING,
+      .answers = user_params, .status = 201 },
+    { "users.get", "Show a user", email_params, get_user, .route = "GET /users/:email",
+      .raises = MISHAP_RAISES(NOT_FOUND), .answers = user_params },
     { "users.list", "List all users", NULL, list_users, .route = "GET /users" },
     { 0 }
 };

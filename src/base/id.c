@@ -53,9 +53,14 @@ static void random_bytes(unsigned char *bytes)
 
 void mishap_id_make(char id[MISHAP_ID_LENGTH + 1])
 {
+    mishap_id_make_at(id, mishap_clock_now_ms());
+}
+
+void mishap_id_make_at(char id[MISHAP_ID_LENGTH + 1], int64_t now_ms)
+{
     static const char hex[] = "0123456789abcdef";
     unsigned char bytes[16];
-    uint64_t now = (uint64_t)mishap_clock_now_ms();
+    uint64_t now = (uint64_t)now_ms;
     for (int i = 0; i < 6; i++)
         bytes[i] = (unsigned char)(now >> (40 - 8 * i));
     random_bytes(bytes + 6);

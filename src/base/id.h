@@ -2,9 +2,14 @@
 #ifndef MISHAP_BASE_ID_H
 #define MISHAP_BASE_ID_H
 
+#include <stdint.h>
+
 enum { MISHAP_ID_LENGTH = 36 };
 
 /* A new id as text, with a NUL after it. */
 void mishap_id_make(char id[MISHAP_ID_LENGTH + 1]);
+
+/* The same for who knows the time already, in milliseconds since 1970. */
+void mishap_id_make_at(char id[MISHAP_ID_LENGTH + 1], int64_t now_ms);
 
 #endif

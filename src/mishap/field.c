@@ -92,17 +92,41 @@ static bool names_type(const mishap_value *value)
     return false;
 }
 
+/* A place for one, which is not in the list yet; NULL, and a mark, without memory. */
+static mishap_field *take_field(mishap *m)
+{
+    mishap_field *field = mishap_arena_take(&m->arena, sizeof *field);
+    if (!field)
+        m->incomplete = true;
+    return field;
+}
+
+static void append(mishap *m, mishap_field *field)
+{
+    field->next = NULL;
+    if (m->last_field)
+        m->last_field->next = field;
+    else
+        m->told.fields = field;
+    m->last_field = field;
+    m->told.field_count++;
+}
+
+void mishap_field_add_sound(mishap *m, const mishap_field *sound)
+{
+    mishap_field *field = mishap_fixed(m) ? NULL : take_field(m);
+    if (!field)
+        return;
+    *field = *sound;
+    append(m, field);
+}
+
 mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
 {
-    if (mishap_fixed(m))
+    mishap_field *field = mishap_fixed(m) ? NULL : take_field(m);
+    if (!field)
         return m;
-    mishap_field *field = mishap_arena_take(&m->arena, sizeof *field);
-    if (!field) {
-        m->incomplete = true;
-        return m;
-    }
     *field = *wrong;
-    field->next = NULL;
     field->field = mishap_blank(wrong->field) ? (mishap_text)MISHAP_TEXT("document")
                                               : mishap_keep(m, wrong->field);
     field->error = keep_error_name(m, wrong->error);
@@ -116,12 +140,7 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
         mishap_guard_secret_name(field->field))
         field->actual = mishap_value_of_text(mishap_guard_redacted);
-    if (m->last_field)
-        m->last_field->next = field;
-    else
-        m->told.fields = field;
-    m->last_field = field;
-    m->told.field_count++;
+    append(m, field);
     return m;
 }
 

@@ -52,6 +52,12 @@ static inline void mishap_set_message(mishap *m, mishap_text kept)
         m->told.message = kept;
 }
 
+/*
+ * Add a field error that is known to be sound: its texts are clean, hold no secret and live as long
+ * as the program, its bounds are numbers in order. Nothing but the struct is copied.
+ */
+void mishap_field_add_sound(mishap *m, const mishap_field *field);
+
 /* True if nothing can be added to it: there is none, or it is the constant one. */
 static inline bool mishap_fixed(const mishap *m)
 {

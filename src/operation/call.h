@@ -46,6 +46,7 @@ struct mishap_call {
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused; /* … the name it asked for */
     sigjmp_buf *way_out; /* set while the handler runs */
+    char storage[];      /* for arguments of a few hundred bytes */
 };
 
 /*

@@ -32,7 +32,10 @@ struct search {
 
 static bool named(const mishap_param *param, mishap_text key)
 {
-    return param->name[0] == key.data[0] && mishap_text_equal(mishap_text_of(param->name), key);
+    size_t i = 0;
+    while (i < key.length && param->name[i] == key.data[i] && key.data[i])
+        i++;
+    return i == key.length && param->name[i] == '\0';
 }
 
 static void make_index(struct search *search)
@@ -186,7 +189,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
 
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object)
 {
-    mishap_findings findings = { 0 };
+    mishap_findings findings = { .declared = true };
     if (!yyjson_is_obj(object))
         return mishap_raise(BAD_REQUEST, "The parameters must be a JSON object.");
     check_object(&findings, NULL, params, object);

@@ -7,7 +7,7 @@
 #include "operation/call.h"
 #include "operation/contain.h"
 
-enum { DEFAULT_TIMEOUT_MS = 30000 };
+enum { DEFAULT_TIMEOUT_MS = 30000, STORAGE = 2048 };
 
 /* -- before ------------------------------------------------------------------------------------ */
 
@@ -102,11 +102,13 @@ static void set_deadline(mishap_call *call)
 mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
                           mishap_text arguments, mishap_call **out)
 {
-    mishap_call *call = mishap_allocate(sizeof *call);
+    mishap_call *call = mishap_allocate(sizeof *call + STORAGE);
     *out = NULL;
     if (!call)
         return mishap_out_of_memory();
     *call = (mishap_call){ .app = app, .operation = operation };
+    call->reader.storage = call->storage;
+    call->reader.storage_size = STORAGE;
     mishap_arena_init(&call->arena, NULL, 0);
     mishap *failure = read_arguments(call, arguments);
     if (!failure)

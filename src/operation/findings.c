@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "mishap/inside.h"
 #include "mishap/restore.h"
 
 /* -- collecting -------------------------------------------------------------------------------- */
@@ -25,16 +26,32 @@ static void put_spot(mishap_buffer *buffer, const mishap_spot *spot)
     mishap_buffer_put_text(buffer, spot->name);
 }
 
-static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong)
+/* Where a finding was made is always here, so it has no stack: taking one would cost more than all
+ * the rest. */
+static mishap *begin_findings(void)
+{
+    mishap *m = mishap_make(MISHAP_CODE_VALIDATION_ERROR);
+    if (!m->constant)
+        m->place = MISHAP_HERE;
+    return m;
+}
+
+/* `made_here`: nothing in it but numbers and words of this file or of the declaration. */
+static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                bool made_here)
 {
     char storage[256];
     if (++findings->count > MISHAP_MOST_FINDINGS)
         return;
     if (!findings->m)
-        findings->m = mishap_raise(VALIDATION_ERROR, NULL);
+        findings->m = begin_findings();
     if (spot->secret)
         wrong->actual = mishap_value_none();
     wrong->field = spot->name;
+    if (!spot->outer && made_here && findings->declared) {
+        mishap_field_add_sound(findings->m, wrong);
+        return;
+    }
     if (!spot->outer) {
         mishap_field_add(findings->m, wrong);
         return;
@@ -69,7 +86,7 @@ mishap *mishap_findings_end(mishap_findings *findings)
 
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot)
 {
-    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("field_required") });
+    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("field_required") }, true);
 }
 
 /* -- type -------------------------------------------------------------------------------------- */
@@ -146,7 +163,8 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
         add(findings, spot,
             &(mishap_field){ .error = MISHAP_TEXT("invalid_type"),
                              .expected = mishap_value_of_string(expected),
-                             .actual = mishap_value_of_string(type_name(value)) });
+                             .actual = mishap_value_of_string(type_name(value)) },
+            true);
     else if (!findings->failure)
         findings->failure = mishap_raise(
             INTERNAL_ERROR, "There is no type of parameter with the number %d.", (int)type);
@@ -169,7 +187,7 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
         wrong.min = mishap_value_of_uint(min);
     if (limited)
         wrong.max = mishap_value_of_uint(max);
-    add(findings, spot, &wrong);
+    add(findings, spot, &wrong, min <= max || !limited);
     return false;
 }
 
@@ -285,7 +303,7 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
                            .actual = mishap_json_scalar(value) };
     if (yyjson_is_raw(value))
         wrong.actual = (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_json_text(value) };
-    add(findings, spot, &wrong);
+    add(findings, spot, &wrong, !yyjson_is_raw(value));
     return false;
 }
 
@@ -317,7 +335,8 @@ bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, c
     case MISHAP_MATCH_NO:
         add(findings, spot,
             &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                             .expected = mishap_value_of_string(pattern) });
+                             .expected = mishap_value_of_string(pattern) },
+            true);
         return false;
     case MISHAP_MATCH_GAVE_UP:
         break;
@@ -358,7 +377,8 @@ bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
         findings->no_memory = true;
     add(findings, spot,
         &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                         .expected = mishap_value_of_text(mishap_buffer_text(&expected)) });
+                         .expected = mishap_value_of_text(mishap_buffer_text(&expected)) },
+        false);
     mishap_buffer_release(&expected);
     return false;
 }

@@ -26,6 +26,8 @@ typedef struct mishap_findings {
     size_t count;    /* all of them, those that were left out too */
     mishap *failure; /* why the checks cannot go on */
     bool no_memory;
+    bool declared; /* names and patterns come from a declaration, which lives as long as the program
+                      and was checked at its start */
 } mishap_findings;
 
 /* The outcome, which is the caller's: NULL if nothing was found. All findings are in it, or it says

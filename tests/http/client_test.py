@@ -66,4 +66,9 @@ def the_function_is_the_documented_one():
     expect(re.search(r"async function createUser\(data: UserData\) \{\n  const response = await fetch\('/users', \{", text), text)
 
 
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
 main()

@@ -710,5 +710,10 @@ def every_failure_of_the_run_fits_the_schema():
     server.fits_the_schema()
 
 
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
 first_workers = the_server().workers()
 main()

@@ -274,4 +274,9 @@ def every_failure_of_the_run_fits_the_schema():
     server.fits_the_schema()
 
 
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
 main()

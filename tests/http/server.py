@@ -1,8 +1,9 @@
 """What the black-box tests of `mishap serve` have in common: servers, raw sockets, a strict reader of responses.
 
 Every response that is read, in any test, is held against what holds for all of them (examine), and every failure in
-the HTTP API's own format is kept. fits_the_schema() holds all that was kept against the JSON Schema, as the last
-test of a file. MISHAP_PROGRAM names the program, MISHAP_NODE_MODULES the folder with ajv in it.
+the HTTP API's own format is kept. fits_the_schema() holds all that was kept against the JSON Schema, and
+all_ended_in_order() looks at how the servers ended and what sanitizers had to say: the last tests of a file.
+MISHAP_PROGRAM names the program, MISHAP_NODE_MODULES the folder with ajv in it.
 """
 import atexit
 import calendar
@@ -39,6 +40,11 @@ atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 os.environ.update(HOME=FOLDER, XDG_STATE_HOME=os.path.join(FOLDER, "state"), LC_ALL="C")
 for variable in ["MISHAP_LOG", "TOOL_TRACE_ID", "NO_COLOR"]:
     os.environ.pop(variable, None)
+
+# What a sanitizer finds in any process, workers included, is written into this folder.
+REPORTS = os.path.join(FOLDER, "sanitizer")
+for variable in ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"] if SANITIZED else []:
+    os.environ[variable] = ":".join(filter(None, [os.environ.get(variable), "log_path=" + REPORTS]))
 
 # ---- What must not be in a response --------------------------------------------------------------
 
@@ -342,10 +348,12 @@ class Server:
     """A server that runs until stop(). All of them are killed at the end, whatever happens."""
 
     running = []
+    ended = []  # (name of the test, how it ended)
     count = 0
 
     def __init__(self, *flags, data=None, listen="127.0.0.1:0", **variables):
         Server.count += 1
+        self.test = blackbox.current
         self.folder = os.path.join(FOLDER, "server-%d" % Server.count)
         os.mkdir(self.folder)
         self.data = data or os.path.join(self.folder, "data")
@@ -430,13 +438,17 @@ class Server:
             self.process.wait(seconds)
         except subprocess.TimeoutExpired as error:
             raise blackbox.Broken("the server did not end") from error
+        return self.note_end()
+
+    def note_end(self):
         Server.running.remove(self)
-        return Ended(self.process.returncode, self.read(self.stdout), self.read(self.stderr))
+        end = Ended(self.process.returncode, self.read(self.stdout), self.read(self.stderr))
+        Server.ended.append((self.test, end))
+        return end
 
     def kill(self):
         if self not in Server.running:
             return
-        Server.running.remove(self)
         workers = self.workers()
         self.process.terminate()
         try:
@@ -447,6 +459,7 @@ class Server:
             for pid in workers:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+        self.note_end()
 
 
 @atexit.register
@@ -478,7 +491,7 @@ def server(name, *flags):
     return found
 
 
-# ---- The last test of each file ------------------------------------------------------------------
+# ---- The last tests of each file -----------------------------------------------------------------
 
 def fits_the_schema():
     """Every failure of the run fits the JSON Schema, whose list of names is widened to the catalog's."""
@@ -497,3 +510,14 @@ def fits_the_schema():
     wrong = [failures[int(number) - 1] for number in re.findall(rb"^line (\d+)", answer.out, re.M)]
     expect(answer.status == 0, answer.out.decode(), answer.err.decode(), wrong[:5])
     expect(b"%d failures, 0 do not fit" % len(failures) in answer.out, answer.out)
+
+
+def all_ended_in_order():
+    """No worker ended in a way that no test has asked for, and no sanitizer has found anything."""
+    for found in list(Server.running):
+        found.kill()
+    for name, end in Server.ended:
+        expect(end.status in (0, 1, -signal.SIGKILL), "a server of", name, "ended with", end.status, end.err)
+        expect(not re.search(rb"^a worker was ended by SIG(?!KILL)", end.err, re.M), "in", name, end.err)
+    for path in sorted(glob.glob(REPORTS + "*")):
+        raise blackbox.Broken("a sanitizer: " + Server.read(path).decode("utf-8", "replace")[:20000])

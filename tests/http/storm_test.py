@@ -150,10 +150,13 @@ def memory(pids):
 
 
 def wait_until(condition, seconds=server.PATIENCE):
+    """It may be true for a moment only."""
     deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
+    met = condition()
+    while not met and time.monotonic() < deadline:
         time.sleep(0.01)
-    return condition()
+        met = condition()
+    return met
 
 
 # ---- Many connections ----------------------------------------------------------------------------
@@ -396,6 +399,11 @@ def handlers_that_hang_are_answered_in_time_and_leave_the_others_alone():
 @test
 def every_failure_of_the_run_fits_the_schema():
     server.fits_the_schema()
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
 
 
 main()

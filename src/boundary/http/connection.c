@@ -326,6 +326,7 @@ void mishap_http_connection_answer(mishap_http_worker *worker)
     enum { MUCH = 256 * 1024 }; /* bytes of replies, after which they are written */
     mishap_http_server *server = &worker->server;
     size_t written = 0, i = 0;
+    mishap_http_server_look_at_clock(server);
     for (; i < worker->turn_count; i++) {
         struct mishap_http_turn *turn = &worker->turns[i];
         if (!turn->connection)
@@ -388,7 +389,7 @@ static void name_peer(connection *c)
 static void turn_away(connection *c)
 {
     mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
-    c->exchange.began_ns = mishap_clock_monotonic_ns();
+    c->exchange.began_ns = c->worker->server.now_ns;
     proceed(
         c, mishap_http_exchange_end(&c->worker->server, &c->exchange, mishap_retry_after(m, 1000)));
 }

@@ -90,6 +90,12 @@ static void set_date(mishap_http_server *server)
     server->date_length = length < (int)sizeof server->date ? (size_t)length : 0;
 }
 
+void mishap_http_server_look_at_clock(mishap_http_server *server)
+{
+    server->now_ms = mishap_clock_now_ms();
+    server->now_ns = mishap_clock_monotonic_ns();
+}
+
 mishap *mishap_http_server_open(mishap_http_server *server)
 {
     const mishap_http_settings *settings = server->settings;
@@ -100,6 +106,7 @@ mishap *mishap_http_server_open(mishap_http_server *server)
     if (!failure && server->openapi.failed)
         failure = mishap_out_of_memory();
     set_date(server);
+    mishap_http_server_look_at_clock(server);
     return failure;
 }
 
@@ -117,6 +124,7 @@ void mishap_http_server_close(mishap_http_server *server)
 void mishap_http_server_tick(mishap_http_server *server)
 {
     set_date(server);
+    mishap_http_server_look_at_clock(server);
     mishap_http_keys_refresh(server->keys);
     mishap_http_access_flush(server->access);
 }

@@ -46,7 +46,7 @@ mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                     .started_ns = exchange->began_ns };
     mishap_http_reply *reply = &server->reply;
     mishap_http_reply_reset(reply);
-    mishap_id_make(request.id);
+    mishap_id_make_at(request.id, server->now_ms);
     reply->close = true;
     mishap_http_refuse(reply, server->settings, &request, failure);
     send_reply(server, exchange, &request, reply, MISHAP_HTTP_NO_ROUTE);
@@ -89,7 +89,7 @@ static void answer(mishap_http_server *server, mishap_http_exchange *exchange,
     request->remote = exchange->remote;
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
-    mishap_id_make(request->id);
+    mishap_id_make_at(request->id, server->now_ms);
     if (mishap_http_answer(server, request, &server->reply, &route, &job))
         send_reply(server, exchange, request, &server->reply, route);
     else
@@ -131,7 +131,7 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
                    ? MISHAP_HTTP_RUNNING
                    : mishap_http_exchange_end(server, exchange, mishap_out_of_memory());
     if (exchange->reader.whole || !exchange->reader.begun)
-        exchange->began_ns = mishap_clock_monotonic_ns();
+        exchange->began_ns = server->now_ns;
     return read_on(server, exchange);
 }
 
@@ -147,7 +147,8 @@ mishap_http_state mishap_http_exchange_finish(mishap_http_server *server, mishap
     mishap_http_job_free(job);
     if (exchange->ended)
         return MISHAP_HTTP_ENDED;
-    exchange->began_ns = mishap_clock_monotonic_ns();
+    mishap_http_server_look_at_clock(server);
+    exchange->began_ns = server->now_ns;
     return read_on(server, exchange);
 }
 

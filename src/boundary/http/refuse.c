@@ -22,10 +22,13 @@ static void link_reference(mishap *failure, const mishap_http_settings *settings
 static mishap_text spell(const mishap_dialect *dialect, const mishap_public *told,
                          mishap_buffer *body)
 {
-    mishap_public narrow = *told;
-    if (dialect == &mishap_http_api)
+    if (dialect == &mishap_http_api && told->context) {
+        mishap_public narrow = *told;
         narrow.context = NULL;
-    dialect->render(&narrow, body);
+        dialect->render(&narrow, body);
+    } else {
+        dialect->render(told, body);
+    }
     return body->failed ? dialect->last_words : mishap_buffer_text(body);
 }
 
@@ -42,7 +45,8 @@ void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *se
 {
     const mishap_dialect *dialect = mishap_http_negotiate(request->fields[MISHAP_HTTP_ACCEPT]);
     const mishap_public *told = mishap_told(failure);
-    mishap_incident(failure, request->id);
+    if (dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
+        mishap_incident(failure, request->id); /* where it is shown or recorded */
     if (request->fields[MISHAP_HTTP_ACCEPT].length)
         link_reference(failure, settings);
     mishap_buffer_reset(&reply->body);

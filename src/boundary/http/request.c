@@ -193,16 +193,26 @@ static mishap_text field_text(const mishap_http_reader *reader, mishap_http_fiel
 /* A host and a port as RFC 3986 spells them: `example.com:8080`, `[::1]`. */
 static bool is_authority(mishap_text text)
 {
-    static const char marks[] = "-._~!$&'()*+,;=%";
+    enum { NAME = 1, ADDRESS = 2 }; /* what a byte may be part of */
+    static const char parts[256] = {
+        ['0' ... '9'] = NAME | ADDRESS,
+        ['a' ... 'z'] = NAME | ADDRESS,
+        ['A' ... 'Z'] = NAME | ADDRESS,
+        ['.'] = NAME | ADDRESS,
+        [':'] = ADDRESS,
+        ['-'] = NAME,
+        ['_'] = NAME,
+        ['~'] = NAME,
+        ['!'] = NAME,
+        ['$'] = NAME,
+        ['%' ... ','] = NAME,
+        [';'] = NAME,
+        ['='] = NAME,
+    };
     bool brackets = text.length && text.data[0] == '[';
     size_t i = brackets;
-    for (; i < text.length; i++) {
-        char c = text.data[i];
-        bool digit = c >= '0' && c <= '9';
-        if (brackets ? !digit && !is_letter(c) && c != ':' && c != '.'
-                     : !digit && !is_letter(c) && !memchr(marks, c, sizeof marks - 1))
-            break;
-    }
+    while (i < text.length && parts[(unsigned char)text.data[i]] & (brackets ? ADDRESS : NAME))
+        i++;
     if (brackets && (i == text.length || text.data[i++] != ']' || i == 2))
         return false;
     if (i < text.length && text.data[i++] != ':')

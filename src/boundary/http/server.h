@@ -24,9 +24,10 @@ typedef struct mishap_http_server {
     mishap_buffer openapi;      /* the document, made once */
     char date[64];              /* of now, as the field Date has it */
     size_t date_length;
-    bool draining;       /* every reply is the last of its connection */
-    size_t waiting;      /* jobs that run or wait for a thread */
-    size_t most_waiting; /* … how many may */
+    int64_t now_ms, now_ns; /* when this turn of the loop began: of the calendar, monotonic */
+    bool draining;          /* every reply is the last of its connection */
+    size_t waiting;         /* jobs that run or wait for a thread */
+    size_t most_waiting;    /* … how many may */
 
     mishap_http_reply reply; /* of the request at hand; its memory is used again and again */
     mishap_buffer out;       /* bytes for the connection at hand */
@@ -42,6 +43,9 @@ extern const mishap_http_endpoint mishap_http_endpoints[];
 /* Make what a server needs beside its routes, and give it back. */
 mishap *mishap_http_server_open(mishap_http_server *server);
 void mishap_http_server_close(mishap_http_server *server);
+
+/* A turn of the loop begins: requests that are answered in it came now. */
+void mishap_http_server_look_at_clock(mishap_http_server *server);
 
 /* To be called at least once a second: the date, keys that have changed, the access log. */
 void mishap_http_server_tick(mishap_http_server *server);

@@ -23,6 +23,7 @@
 enum {
     BACKLOG = 4096,
     MOST_PROCESSES = 256,
+    MOST_IN_SLOT = 12,   /* processes with the same socket */
     MOST_DRAINING = 4,   /* for each socket; beyond that the oldest is hurried */
     MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
     SPARE_MS = 2000,     /* what a worker may take beyond its own deadline */
@@ -164,10 +165,24 @@ static void begin_later(supervisor *s, int slot, int64_t delay_ms)
     s->begin_at_ns[slot] = mishap_clock_monotonic_ns() + delay_ms * 1000000;
 }
 
+static int count_in(const supervisor *s, int slot)
+{
+    int count = 0;
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        count += s->processes[i].pid && s->processes[i].slot == slot;
+    return count;
+}
+
+/* While handlers crash one after the other, old workers end more slowly than new ones begin. Then
+ * callers wait a moment at the socket. */
 static void begin_worker(supervisor *s, int slot)
 {
     size_t which = 0;
     int ends[2];
+    if (count_in(s, slot) >= MOST_IN_SLOT) {
+        begin_later(s, slot, 10);
+        return;
+    }
     while (which < MOST_PROCESSES && s->processes[which].pid)
         which++;
     if (which == MOST_PROCESSES || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
@@ -226,6 +241,16 @@ static bool slot_is_served(const supervisor *s, int slot)
     return false;
 }
 
+/* Is there one that is not ready yet? */
+static bool is_beginning(const supervisor *s, int slot)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid && s->processes[i].slot == slot && !s->processes[i].ready &&
+            !s->processes[i].draining)
+            return true;
+    return false;
+}
+
 static void announce(supervisor *s)
 {
     for (int i = 0; i < s->slots; i++) {
@@ -248,7 +273,7 @@ static void on_word(supervisor *s, struct process *p, char word)
         if (!s->announced)
             announce(s);
         /* Who was to be replaced by this one can go. */
-        for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        for (size_t i = 0; i < MOST_PROCESSES && !p->draining; i++) {
             struct process *other = &s->processes[i];
             if (other->pid && other != p && other->slot == p->slot && !other->draining) {
                 tell(other, MISHAP_HTTP_DRAIN);
@@ -349,7 +374,8 @@ static void on_signal(supervisor *s, int number)
         break;
     case SIGUSR1: /* new workers for old ones */
         for (int i = 0; i < s->slots && !s->stopping; i++)
-            begin_worker(s, i);
+            if (!is_beginning(s, i))
+                begin_worker(s, i);
         break;
     default:
         if (s->stopping)

@@ -18,7 +18,9 @@ struct mishap_http_threads {
     pthread_mutex_t lock;
     pthread_cond_t work;
     struct line waiting, finished;
-    size_t running, lost; /* threads that serve, and those that are taken for lost */
+    size_t waiting_count;
+    size_t most, running, idle, lost; /* threads: allowed, that serve, of those that wait for work,
+                                         that are taken for lost */
     bool ending;
     void (*done)(mishap_http_job *job);
     uv_async_t wake;
@@ -62,10 +64,14 @@ static void *serve(void *state)
     pthread_mutex_lock(&t->lock);
     for (;;) {
         mishap_http_job *job = NULL;
-        while (!t->ending && !(job = take_first(&t->waiting)))
+        while (!t->ending && !(job = take_first(&t->waiting))) {
+            t->idle++;
             pthread_cond_wait(&t->work, &t->lock);
+            t->idle--;
+        }
         if (!job)
             break;
+        t->waiting_count--;
         int64_t now = mishap_clock_monotonic_ns();
         job->call->deadline_ns += now - job->begun_ns; /* waiting was not its handler's fault */
         atomic_store(&job->deadline_ns, job->call->deadline_ns);
@@ -125,35 +131,39 @@ mishap *mishap_http_threads_open(uv_loop_t *loop, int count, void (*done)(mishap
     mishap_http_threads *t = mishap_allocate(sizeof *t);
     if (!t)
         return mishap_out_of_memory();
-    *t = (mishap_http_threads){ .done = done };
+    *t = (mishap_http_threads){ .done = done, .most = (size_t)count };
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->work, NULL);
     int error = uv_async_init(loop, &t->wake, on_wake);
     t->wake.data = t;
-    pthread_mutex_lock(&t->lock);
-    for (int i = 0; i < count && !error; i++)
-        t->running += start(t);
-    bool any = t->running > 0;
-    pthread_mutex_unlock(&t->lock);
     *out = t;
-    return any ? NULL : mishap_raise(INTERNAL_ERROR, "No thread could be started.");
+    return error ? mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error))
+                 : NULL;
 }
 
-void mishap_http_threads_add(mishap_http_threads *t, mishap_http_job *job)
+bool mishap_http_threads_add(mishap_http_threads *t, mishap_http_job *job)
 {
     job->begun_ns = mishap_clock_monotonic_ns();
     atomic_store(&job->deadline_ns, 0);
     job->lost = false;
     pthread_mutex_lock(&t->lock);
-    append(&t->waiting, job);
+    if (t->waiting_count >= t->idle && t->running < t->most)
+        t->running += start(t);
+    bool any = t->running > 0;
+    if (any) {
+        append(&t->waiting, job);
+        t->waiting_count++;
+    }
     pthread_cond_signal(&t->work);
     pthread_mutex_unlock(&t->lock);
+    return any;
 }
 
 bool mishap_http_threads_take_back(mishap_http_threads *t, mishap_http_job *job)
 {
     pthread_mutex_lock(&t->lock);
     bool found = take_out(&t->waiting, job);
+    t->waiting_count -= found;
     pthread_mutex_unlock(&t->lock);
     return found;
 }

@@ -10,12 +10,14 @@
 
 typedef struct mishap_http_threads mishap_http_threads;
 
-/* Start that many. `done` is called on the thread of the loop for each job that has run. */
+/* As many as that at most. A thread is started when there is a job and none is free, for a process
+ * with one thread does many things faster. `done` is called on the thread of the loop for each job
+ * that has run. */
 mishap *mishap_http_threads_open(uv_loop_t *loop, int count, void (*done)(mishap_http_job *job),
                                  mishap_http_threads **out);
 
-/* Run a job as soon as a thread is free. */
-void mishap_http_threads_add(mishap_http_threads *threads, mishap_http_job *job);
+/* Run a job as soon as a thread is free. False: there is none, and none can be started. */
+bool mishap_http_threads_add(mishap_http_threads *threads, mishap_http_job *job);
 
 /* Take a job back that no thread has begun: true if that was in time. */
 bool mishap_http_threads_take_back(mishap_http_threads *threads, mishap_http_job *job);

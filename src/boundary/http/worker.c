@@ -119,8 +119,10 @@ static bool start_job(mishap_http_server *server, mishap_http_job *job)
     worker->jobs = job;
     server->waiting++;
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, 1);
-    mishap_http_threads_add(worker->threads, job);
-    return true;
+    if (mishap_http_threads_add(worker->threads, job))
+        return true;
+    forget_job(worker, job);
+    return false;
 }
 
 /* It has not begun. Whoever waits for it is told that the server is busy. */
