@@ -3,8 +3,8 @@
  *
  *     int main(int argc, char **argv)
  *     {
- *         return mishap_main(argc, argv, &(mishap_app){ .name = "directory", .operations =
- * operations });
+ *         return mishap_main(argc, argv,
+ *                            &(mishap_app){ .name = "directory", .operations = operations });
  *     }
  *
  * `directory users create --name Ada` runs the operation users.create. If an operation has a route,

@@ -23,6 +23,11 @@ static char *copy_text(mishap_text *text, char *to)
     return to + text->length;
 }
 
+static void run_job(mishap_job *job)
+{
+    mishap_http_job_run((mishap_http_job *)(void *)job); /* it is the first member */
+}
+
 static mishap_http_job *make_job(mishap_http_server *server, const mishap_http_request *request,
                                  mishap_call *call, int64_t route)
 {
@@ -33,7 +38,10 @@ static mishap_http_job *make_job(mishap_http_server *server, const mishap_http_r
     mishap_http_job *job = mishap_allocate(sizeof *job + size + caller);
     if (!job)
         return NULL;
-    *job = (mishap_http_job){ .server = server, .request = *request, .call = call, .route = route };
+    *job = (mishap_http_job){ .job = { .run = run_job, .call = call },
+                              .server = server,
+                              .request = *request,
+                              .route = route };
     mishap_http_request *kept = &job->request;
     kept->body = (mishap_text){ NULL, 0 };
     char *to = job->text;
@@ -57,7 +65,7 @@ static mishap_http_job *make_job(mishap_http_server *server, const mishap_http_r
 
 void mishap_http_job_free(mishap_http_job *job)
 {
-    mishap_call_end(job->call);
+    mishap_call_end(job->job.call);
     mishap_http_reply_release(&job->reply);
     mishap_release(job);
 }
@@ -175,8 +183,8 @@ static void conclude(const mishap_http_settings *settings, mishap_http_request *
 
 void mishap_http_job_run(mishap_http_job *job)
 {
-    conclude(job->server->settings, &job->request, job->call, &job->reply);
-    job->crashed = job->call->crashed;
+    conclude(job->server->settings, &job->request, job->job.call, &job->reply);
+    job->crashed = job->job.call->crashed;
 }
 
 /* -- before the call --------------------------------------------------------------------------- */

@@ -5,12 +5,10 @@
 #ifndef MISHAP_BOUNDARY_HTTP_SERVER_H
 #define MISHAP_BOUNDARY_HTTP_SERVER_H
 
-#include <stdatomic.h>
-
 #include <uv.h>
 
 #include "boundary/http/http.h"
-#include "operation/call.h"
+#include "operation/threads.h"
 
 typedef struct mishap_http_job mishap_http_job;
 
@@ -65,18 +63,14 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
 /* A call whose handler runs on another thread. While it runs it is that thread's; only `exchange`
  * and its neighbours are the loop's throughout. */
 struct mishap_http_job {
+    mishap_job job; /* the first */
     mishap_http_server *server;
     struct mishap_http_exchange *exchange; /* NULL: nobody waits for it any more */
     mishap_http_job *next, *previous;      /* of all that wait or run */
-    mishap_http_job *after;                /* in a line of the threads' */
     mishap_http_request request;           /* with text of its own */
-    mishap_call *call;
     mishap_http_reply reply;
     int64_t route;
-    int64_t begun_ns;                 /* when it began to wait for a thread */
-    atomic_int_least64_t deadline_ns; /* of its handler; 0 while it waits for a thread */
     bool crashed;
-    bool lost; /* its thread is taken for lost */
     char text[];
 };
 

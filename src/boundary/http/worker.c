@@ -39,7 +39,7 @@ static _Noreturn void leave(mishap_http_worker *worker)
     mishap_http_access_flush(worker->server.access);
     if (worker->jobs || worker->tainted)
         _exit(0); /* threads may hang, or the heap be damaged: nothing is tidied up */
-    mishap_http_threads_close(worker->threads);
+    mishap_threads_close(worker->threads);
     mishap_http_server_close(&worker->server);
     mishap_service_close_all();
     exit(0);
@@ -109,6 +109,21 @@ static void on_job_done(mishap_http_job *job)
     leave_if_done(worker);
 }
 
+static void on_wake(uv_async_t *wake)
+{
+    mishap_http_worker *worker = wake->data;
+    for (mishap_job *job = mishap_threads_finished(worker->threads), *next; job; job = next) {
+        next = job->after;
+        on_job_done((mishap_http_job *)(void *)job); /* it is the first member */
+    }
+}
+
+static void wake_loop(void *state)
+{
+    mishap_http_worker *worker = state;
+    uv_async_send(&worker->wake);
+}
+
 static bool start_job(mishap_http_server *server, mishap_http_job *job)
 {
     mishap_http_worker *worker = worker_of(server);
@@ -119,7 +134,7 @@ static bool start_job(mishap_http_server *server, mishap_http_job *job)
     worker->jobs = job;
     server->waiting++;
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, 1);
-    if (mishap_http_threads_add(worker->threads, job))
+    if (mishap_threads_add(worker->threads, &job->job))
         return true;
     forget_job(worker, job);
     return false;
@@ -128,7 +143,7 @@ static bool start_job(mishap_http_server *server, mishap_http_job *job)
 /* It has not begun. Whoever waits for it is told that the server is busy. */
 static void take_back(mishap_http_worker *worker, mishap_http_job *job)
 {
-    if (!mishap_http_threads_take_back(worker->threads, job))
+    if (!mishap_threads_take_back(worker->threads, &job->job))
         return; /* now it has */
     forget_job(worker, job);
     if (job->exchange) {
@@ -146,13 +161,13 @@ static void sweep_jobs(mishap_http_worker *worker)
 {
     int64_t now = mishap_clock_monotonic_ns();
     for (mishap_http_job *job = worker->jobs, *next; job; job = next) {
-        int64_t deadline = atomic_load(&job->deadline_ns);
+        int64_t deadline = atomic_load(&job->job.deadline_ns);
         next = job->next;
         if (!deadline) {
-            if (!job->exchange || now - job->begun_ns > WAIT_MS * INT64_C(1000000))
+            if (!job->exchange || now - job->job.begun_ns > WAIT_MS * INT64_C(1000000))
                 take_back(worker, job);
         } else if (job->exchange && now >= deadline) {
-            mishap_http_threads_replace(worker->threads, job);
+            mishap_threads_replace(worker->threads, &job->job);
             mishap_http_connection_give_up(worker, job);
             become_tainted(worker);
         }
@@ -253,6 +268,8 @@ static int open_handles(mishap_http_worker *worker, int listener, int control)
     if (error == 0)
         error = uv_check_init(&worker->loop, &worker->check);
     if (error == 0)
+        error = uv_async_init(&worker->loop, &worker->wake, on_wake);
+    if (error == 0)
         error = uv_signal_init(&worker->loop, &worker->hangup);
     if (error == 0)
         error = uv_signal_init(&worker->loop, &worker->terminate);
@@ -261,7 +278,7 @@ static int open_handles(mishap_http_worker *worker, int listener, int control)
     if (error == 0)
         error = uv_tcp_open(&worker->listener, listener);
     worker->control.data = worker->timer.data = worker->listener.data = worker;
-    worker->check.data = worker;
+    worker->check.data = worker->wake.data = worker;
     worker->hangup.data = worker->terminate.data = worker;
     return error;
 }
@@ -319,8 +336,7 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
     int error = begin(&worker, listener, control);
     if (error != 0)
         fail(mishap_raise(INTERNAL_ERROR, "The worker could not begin: %s.", uv_strerror(error)));
-    failure = mishap_http_threads_open(&worker.loop, settings->threads, on_job_done,
-                                       &worker.threads);
+    failure = mishap_threads_open(settings->threads, wake_loop, &worker, &worker.threads);
     if (failure)
         fail(failure);
     mishap_http_metrics_add(metrics, MISHAP_HTTP_WORKERS_BEGUN, 1);

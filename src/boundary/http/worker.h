@@ -3,7 +3,6 @@
 #define MISHAP_BOUNDARY_HTTP_WORKER_H
 
 #include "boundary/http/exchange.h"
-#include "boundary/http/threads.h"
 
 /* What worker and supervisor say to each other, a byte each. */
 enum {
@@ -35,7 +34,8 @@ typedef struct mishap_http_worker {
     uv_pipe_t control;
     uv_timer_t timer;
     uv_check_t check; /* after everything that was to be read has been */
-    mishap_http_threads *threads;
+    uv_async_t wake;  /* a job has run */
+    mishap_threads *threads;
     uv_signal_t hangup, terminate;
     struct mishap_http_connection *first[MISHAP_HTTP_WAITS], *last[MISHAP_HTTP_WAITS];
     uint64_t patience_ms[MISHAP_HTTP_WAITS];

@@ -1,4 +1,4 @@
-#include "boundary/http/threads.h"
+#include "operation/threads.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -9,12 +9,11 @@ enum { MOST_LOST = 256 }; /* threads of one worker that may hang; then nobody ta
 
 /* Jobs one after the other, by `after`. */
 struct line {
-    mishap_http_job *first, *last;
+    mishap_job *first, *last;
 };
 
-/* All of it is guarded by the lock, but for `done`, which is set once, and `wake`, which is the
- * loop's and may be sent to from any thread. */
-struct mishap_http_threads {
+/* All of it is guarded by the lock, but for `wake`, which is set once. */
+struct mishap_threads {
     pthread_mutex_t lock;
     pthread_cond_t work;
     struct line waiting, finished;
@@ -22,20 +21,20 @@ struct mishap_http_threads {
     size_t most, running, idle, lost; /* threads: allowed, that serve, of those that wait for work,
                                          that are taken for lost */
     bool ending;
-    void (*done)(mishap_http_job *job);
-    uv_async_t wake;
+    void (*wake)(void *state);
+    void *wake_state;
 };
 
-static void append(struct line *line, mishap_http_job *job)
+static void append(struct line *line, mishap_job *job)
 {
     job->after = NULL;
     *(line->last ? &line->last->after : &line->first) = job;
     line->last = job;
 }
 
-static mishap_http_job *take_first(struct line *line)
+static mishap_job *take_first(struct line *line)
 {
-    mishap_http_job *job = line->first;
+    mishap_job *job = line->first;
     if (job)
         line->first = job->after;
     if (!line->first)
@@ -43,9 +42,9 @@ static mishap_http_job *take_first(struct line *line)
     return job;
 }
 
-static bool take_out(struct line *line, mishap_http_job *job)
+static bool take_out(struct line *line, mishap_job *job)
 {
-    mishap_http_job *before = NULL, *at = line->first;
+    mishap_job *before = NULL, *at = line->first;
     for (; at && at != job; at = at->after)
         before = at;
     if (!at)
@@ -60,10 +59,10 @@ static bool take_out(struct line *line, mishap_http_job *job)
 
 static void *serve(void *state)
 {
-    mishap_http_threads *t = state;
+    mishap_threads *t = state;
     pthread_mutex_lock(&t->lock);
     for (;;) {
-        mishap_http_job *job = NULL;
+        mishap_job *job = NULL;
         while (!t->ending && !(job = take_first(&t->waiting))) {
             t->idle++;
             pthread_cond_wait(&t->work, &t->lock);
@@ -76,11 +75,11 @@ static void *serve(void *state)
         job->call->deadline_ns += now - job->begun_ns; /* waiting was not its handler's fault */
         atomic_store(&job->deadline_ns, job->call->deadline_ns);
         pthread_mutex_unlock(&t->lock);
-        mishap_http_job_run(job);
+        job->run(job);
         pthread_mutex_lock(&t->lock);
         bool was_lost = job->lost;
         append(&t->finished, job);
-        uv_async_send(&t->wake);
+        t->wake(t->wake_state);
         if (was_lost) {
             t->lost--;
             pthread_mutex_unlock(&t->lock);
@@ -94,7 +93,7 @@ static void *serve(void *state)
 }
 
 /* Signals are for the thread of the loop; those of a crash come to who crashes in any case. */
-static bool start(mishap_http_threads *t)
+static bool start(mishap_threads *t)
 {
     pthread_t thread;
     sigset_t all, before;
@@ -109,39 +108,30 @@ static bool start(mishap_http_threads *t)
     return started;
 }
 
-/* -- the loop's side --------------------------------------------------------------------------- */
+/* -- the other side ---------------------------------------------------------------------------- */
 
-static void on_wake(uv_async_t *wake)
+mishap *mishap_threads_open(int count, void (*wake)(void *state), void *state, mishap_threads **out)
 {
-    mishap_http_threads *t = wake->data;
-    pthread_mutex_lock(&t->lock);
-    mishap_http_job *job = t->finished.first;
-    t->finished = (struct line){ NULL, NULL };
-    pthread_mutex_unlock(&t->lock);
-    while (job) {
-        mishap_http_job *next = job->after;
-        t->done(job);
-        job = next;
-    }
-}
-
-mishap *mishap_http_threads_open(uv_loop_t *loop, int count, void (*done)(mishap_http_job *job),
-                                 mishap_http_threads **out)
-{
-    mishap_http_threads *t = mishap_allocate(sizeof *t);
+    mishap_threads *t = mishap_allocate(sizeof *t);
     if (!t)
         return mishap_out_of_memory();
-    *t = (mishap_http_threads){ .done = done, .most = (size_t)count };
+    *t = (mishap_threads){ .wake = wake, .wake_state = state, .most = (size_t)count };
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->work, NULL);
-    int error = uv_async_init(loop, &t->wake, on_wake);
-    t->wake.data = t;
     *out = t;
-    return error ? mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error))
-                 : NULL;
+    return NULL;
 }
 
-bool mishap_http_threads_add(mishap_http_threads *t, mishap_http_job *job)
+mishap_job *mishap_threads_finished(mishap_threads *t)
+{
+    pthread_mutex_lock(&t->lock);
+    mishap_job *first = t->finished.first;
+    t->finished = (struct line){ NULL, NULL };
+    pthread_mutex_unlock(&t->lock);
+    return first;
+}
+
+bool mishap_threads_add(mishap_threads *t, mishap_job *job)
 {
     job->begun_ns = mishap_clock_monotonic_ns();
     atomic_store(&job->deadline_ns, 0);
@@ -159,7 +149,7 @@ bool mishap_http_threads_add(mishap_http_threads *t, mishap_http_job *job)
     return any;
 }
 
-bool mishap_http_threads_take_back(mishap_http_threads *t, mishap_http_job *job)
+bool mishap_threads_take_back(mishap_threads *t, mishap_job *job)
 {
     pthread_mutex_lock(&t->lock);
     bool found = take_out(&t->waiting, job);
@@ -168,7 +158,7 @@ bool mishap_http_threads_take_back(mishap_http_threads *t, mishap_http_job *job)
     return found;
 }
 
-void mishap_http_threads_replace(mishap_http_threads *t, mishap_http_job *job)
+void mishap_threads_replace(mishap_threads *t, mishap_job *job)
 {
     pthread_mutex_lock(&t->lock);
     if (t->lost < MOST_LOST && start(t)) {
@@ -178,7 +168,7 @@ void mishap_http_threads_replace(mishap_http_threads *t, mishap_http_job *job)
     pthread_mutex_unlock(&t->lock);
 }
 
-void mishap_http_threads_close(mishap_http_threads *t)
+void mishap_threads_close(mishap_threads *t)
 {
     pthread_mutex_lock(&t->lock);
     t->ending = true;
