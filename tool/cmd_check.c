@@ -181,6 +181,7 @@ const mishap_operation tool_check = {
                    "listed, and all are counted.",
     .params = params,
     .run = run,
+    .local = true,
     .raises = MISHAP_RAISES(NONCONFORMING, TOOL_READING),
     .timeout_ms = 600000, /* some hundred gigabytes of lines */
     .examples = examples,

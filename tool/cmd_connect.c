@@ -337,6 +337,7 @@ const mishap_operation tool_connect = {
                    "the exit code of all four is 12.",
     .params = params,
     .run = run,
+    .local = true,
     .raises = MISHAP_RAISES(CONNECTION_REFUSED, CONNECTION_TIMEOUT, HOST_NOT_FOUND,
                             HOST_UNREACHABLE, UNAVAILABLE),
     .timeout_ms = 30000, /* more than --timeout-ms can be */

@@ -28,6 +28,7 @@ const mishap_operation tool_render = {
                    "Input that cannot be read as a mishap is refused with its line and column.",
     .params = params,
     .run = run,
+    .local = true,
     .raises = MISHAP_RAISES(TOOL_READING),
     .examples = examples,
     .group = "Documents",

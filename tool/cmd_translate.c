@@ -29,6 +29,7 @@ const mishap_operation tool_translate = {
                    "wrong is translated. What the other dialect has no place for is left out.",
     .params = params,
     .run = run,
+    .local = true,
     .raises = MISHAP_RAISES(TOOL_READING),
     .examples = examples,
     .group = "Documents",

@@ -127,6 +127,29 @@ __attribute__((format(printf, 2, 3))) void mishap_warn(mishap_call *call, const 
 /* The milliseconds that are left; -1 if there is no limit. */
 int64_t mishap_call_time_left(const mishap_call *call);
 
+/*
+ * How far a long call has come: `done` of `total` (0: not known), and a few words (may be NULL). It
+ * must grow from call to call. Who listens gets to know; else it costs nothing. Any thread.
+ */
+void mishap_progress(mishap_call *call, double done, double total, const char *words);
+
+/* True if nobody waits for the answer any more. A long handler asks now and then, and returns. */
+bool mishap_cancelled(const mishap_call *call);
+
+/* A remark for who watches the call, while it runs. No secrets and nothing internal: it leaves. */
+typedef enum mishap_level {
+    MISHAP_DEBUG,
+    MISHAP_INFO,
+    MISHAP_NOTICE,
+    MISHAP_LEVEL_WARNING,
+    MISHAP_LEVEL_ERROR,
+    MISHAP_CRITICAL,
+    MISHAP_ALERT,
+    MISHAP_EMERGENCY,
+} mishap_level;
+__attribute__((format(printf, 3, 4))) void mishap_log(mishap_call *call, mishap_level level,
+                                                      const char *format, ...);
+
 /* What the operation's service opened; for an operation without a service mishap_app.state. */
 void *mishap_state(const mishap_call *call);
 
@@ -151,6 +174,8 @@ typedef struct mishap_service {
     const char *summary;
     mishap *(*open)(const mishap_setup *setup, void **state);
     void (*close)(void *state);
+    const char *dialect; /* in which its failures are told to an agent: tool-result,
+                            condition-report or artifact; NULL: tool-result */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -182,9 +207,11 @@ typedef struct mishap_operation {
     const mishap_example *examples; /* the list ends with { 0 } */
     const char *group;              /* a heading for lists of commands; may be NULL */
 
+    const char *tool; /* its name for agents: "create_user"; NULL: `users_create` */
+    bool local; /* for the command line alone: it reads files or is about the program itself */
     const mishap_service *service; /* whose state it works on; may be NULL */
     const mishap_param *answers;   /* the members of the object it answers with; NULL: not said */
-    int status;    /* of HTTP, when it works: 200, 201, 202 or 204; 0: 200 */
+    int status;                    /* of HTTP, when it works: 200, 201, 202 or 204; 0: 200 */
     bool quick;    /* it takes microseconds and waits for nothing: a server need not hand it to a
                       thread */
     bool chaos;    /* it fails on purpose, for drills: a server has it only if it is told so */

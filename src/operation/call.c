@@ -129,6 +129,31 @@ int64_t mishap_call_time_left(const mishap_call *call)
     return left > 0 ? left : 0;
 }
 
+void mishap_progress(mishap_call *call, double done, double total, const char *words)
+{
+    if (call->watcher && call->watcher->progress)
+        call->watcher->progress(call->watcher, done, total, words);
+}
+
+bool mishap_cancelled(const mishap_call *call)
+{
+    return atomic_load_explicit(&call->cancelled, memory_order_relaxed);
+}
+
+void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
+{
+    char words[1024];
+    va_list arguments;
+    if (!call->watcher || !call->watcher->log)
+        return;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    mishap_text clean = mishap_utf8_clean(&call->arena, mishap_text_of(words));
+    if (clean.data)
+        call->watcher->log(call->watcher, level, clean);
+}
+
 void *mishap_state(const mishap_call *call)
 {
     return call->operation->service ? call->service_state : call->app->state;

@@ -11,6 +11,7 @@
 #define MISHAP_OPERATION_CALL_H
 
 #include <setjmp.h>
+#include <stdatomic.h>
 
 #include "operation/operation.h"
 
@@ -20,6 +21,13 @@ typedef enum mishap_answer_kind {
     MISHAP_ANSWER_MEMBERS, /* an object that is still open */
     MISHAP_ANSWER_DOCUMENT,
 } mishap_answer_kind;
+
+/* Who watches a call while it runs. Called on the thread of the handler. */
+typedef struct mishap_watcher {
+    void (*progress)(const struct mishap_watcher *watcher, double done, double total,
+                     const char *words);
+    void (*log)(const struct mishap_watcher *watcher, mishap_level level, mishap_text words);
+} mishap_watcher;
 
 struct mishap_call {
     const mishap_app *app;
@@ -38,10 +46,12 @@ struct mishap_call {
     void *service_state;    /* of the operation's service; set before the handler runs */
     bool verbose;           /* the private side of failures is wanted on stderr, too */
     int timeout_ms;         /* that was asked for; 0: as declared */
-    const char *caller;     /* who calls; NULL: nobody in particular */
-    int status;             /* of HTTP, as the handler said; 0: as declared */
-    const char *location;   /* of what was created; the arena's */
-    bool crashed;           /* the handler did, and the process is not to be trusted any more */
+    atomic_bool cancelled;  /* nobody waits for the answer any more; set by any thread */
+    const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
+    const char *caller;                   /* who calls; NULL: nobody in particular */
+    int status;                           /* of HTTP, as the handler said; 0: as declared */
+    const char *location;                 /* of what was created; the arena's */
+    bool crashed; /* the handler did, and the process is not to be trusted any more */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused; /* … the name it asked for */

@@ -1,0 +1,1 @@
+#include "boundary/mcp/mcp.h"
