@@ -21,5 +21,6 @@ int main(int argc, char **argv)
         &(mishap_app){ .name = "mishap",
                        .version = MISHAP_VERSION,
                        .summary = "One failure, told right to everyone who must hear of it",
+                       .license = "MIT",
                        .operations = operations });
 }

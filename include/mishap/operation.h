@@ -249,7 +249,8 @@ typedef struct mishap_app {
     const char *summary;
     const mishap_operation *operations; /* the list ends with { 0 } */
     void *state;
-    int timeout_ms; /* for operations that declare none; 0: 30 seconds */
+    int timeout_ms;      /* for operations that declare none; 0: 30 seconds */
+    const char *license; /* "MIT", for the description of its API; may be NULL */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */

@@ -3,11 +3,18 @@
  * at every call; the handler runs inside containment. Boundaries build on this and add nothing to
  * it.
  *
- *     declare*.c  is the declaration sound?          findings.c  one rule against one value
- *     check.c     do the parameters hold?            require.c   the same rules as stand-alone
- * calls schema.c    a JSON Schema of the parameters    pattern.c   regular expressions with a limit
- *     dispatch.c  checks, then the handler           call.c      the call that a handler sees
- *     contain.c   a handler that crashes             service.c   what services opened
+ *     declare*.c  is the declaration sound?
+ *     schema.c    a JSON Schema of the parameters
+ *     check.c     do the parameters hold?
+ *     findings.c  one rule against one value
+ *     require.c   the same rules as stand-alone calls
+ *     pattern.c   regular expressions with a limit
+ *     dispatch.c  checks, then the handler
+ *     call.c      the call that a handler sees
+ *     contain.c   a handler that crashes
+ *     threads.c   handlers that wait for something
+ *     service.c   what services opened
+ *     hide.c      answers without secrets and stack traces
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
 #define MISHAP_OPERATION_OPERATION_H

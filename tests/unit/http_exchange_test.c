@@ -187,6 +187,25 @@ static void a_warning_cannot_become_a_field(void **state)
     memory_server_close(&m);
 }
 
+static void a_location_cannot_become_a_field(void **state)
+{
+    (void)state;
+    memory_server m;
+    mishap_http_state end;
+    memory_server_open(&m);
+    char *text = talk_in_pieces(
+        &m,
+        T("POST /users HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+          "Content-Length: 48\r\n\r\n"
+          "{\"name\":\"a\\r\\nSet-Cookie: b=1 \",\"email\":\"a@b.c\"}"),
+        NULL, 0, &end);
+    assert_non_null(strstr(text, "HTTP/1.1 201 "));
+    assert_non_null(strstr(text, "\r\nLocation: /users/a%0D%0ASet-Cookie:%20b=1%20\r\n"));
+    assert_null(strstr(text, "\nSet-Cookie"));
+    free(text);
+    memory_server_close(&m);
+}
+
 /* Without memory there is a reply that says so, or the connection ends; never half a reply. */
 static void every_allocation_may_fail(void **state)
 {
@@ -226,6 +245,7 @@ int main(void)
         TEST(a_body_is_waited_for_with_100_continue),
         TEST(chunk_extensions_and_trailers_are_limited),
         TEST(a_warning_cannot_become_a_field),
+        TEST(a_location_cannot_become_a_field),
         TEST(every_allocation_may_fail),
     };
     return RUN(tests);

@@ -70,7 +70,7 @@ static mishap *run(const mishap_operation *operation, const char *name, char **a
     failure = mishap_call_run(call);
     if (!failure && answer) {
         mishap_text text = mishap_call_answer(call, &kind);
-        *answer = strndup(text.data, text.length);
+        assert_true(asprintf(answer, "%.*s", (int)text.length, text.data) >= 0);
     }
     mishap_call_end(call);
     return failure;

@@ -19,7 +19,7 @@ static const mishap_operation operations[] = {
     { "users.list", "List users", NULL, run, .route = "GET /users" },
     { 0 },
 };
-static const mishap_app app = { "sample", "1.0", "A sample", operations, NULL, 0 };
+static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
 static const mishap_http_endpoint endpoints[] = {
     { .route = "GET /health", .name = "health" },
     { .route = "GET /odd", .name = "a \"b\"\\c\nd" },

@@ -107,8 +107,8 @@ static const mishap_operation operations[] = {
     { "drill", "Fail on purpose", NULL, raise_it, .route = "GET /drill", .chaos = true },
     { 0 },
 };
-static const mishap_app app = { "sample", "1.0", "A sample", operations, NULL, 0 };
-static const mishap_app todo = { "todo", "1.0", "Todos", todo_operations, NULL, 0 };
+static const mishap_app app = { "sample", "1.0", "A sample", operations, .license = "MIT" };
+static const mishap_app todo = { "todo", "1.0", "Todos", todo_operations, .license = "MIT" };
 
 #define THINGS "/paths/~1boxes~1{box}~1{thing_id}"
 
@@ -416,7 +416,7 @@ static void references_lead_somewhere_and_components_are_used(void **state)
 {
     (void)state;
     static const mishap_operation none[] = { { 0 } };
-    static const mishap_app empty = { "empty", NULL, NULL, none, NULL, 0 };
+    static const mishap_app empty = { "empty", NULL, NULL, .operations = none };
     const mishap_app *const apps[] = { &empty, &app, &todo };
     for (size_t i = 0; i < 6; i++) {
         describe((mishap_http_settings){

@@ -9,7 +9,8 @@ static mishap *echo(mishap_call *call)
 
 static mishap *create(mishap_call *call)
 {
-    return mishap_created(call, "{\"id\":\"1\"}", "/users/1");
+    return mishap_created(call, "{\"id\":\"1\"}",
+                          mishap_call_print(call, "/users/%s", mishap_string(call, "name")));
 }
 
 static mishap *slow(mishap_call *call)

@@ -47,10 +47,10 @@ static mishap *open_and_crash(const mishap_setup *setup, void **state)
     abort();
 }
 
-static const mishap_service first = { "first", "One", open_counted, close_first };
-static const mishap_service second = { "second", "Two", open_counted, close_second };
-static const mishap_service plain = { "plain", "Nothing to open", NULL, NULL };
-static const mishap_service crashing = { "crashing", "Crashes", open_and_crash, NULL };
+static const mishap_service first = { "first", "One", open_counted, .close = close_first };
+static const mishap_service second = { "second", "Two", open_counted, .close = close_second };
+static const mishap_service plain = { "plain", .summary = "Nothing to open" };
+static const mishap_service crashing = { "crashing", "Crashes", .open = open_and_crash };
 
 static mishap *use_state(mishap_call *call)
 {

@@ -249,7 +249,7 @@ static int run_command(mishap_cli *cli, size_t used)
 {
     mishap_buffer object = { 0 };
     cli->timeout_ms = wanted_timeout(cli);
-    if (may_block(cli))
+    if (!cli->operation->resident && may_block(cli))
         mishap_free(mishap_cli_watch(cli, cli->timeout_ms));
     mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used,
                                                 &object);

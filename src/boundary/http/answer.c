@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "boundary/http/server.h"
 #include "incident/incident.h"
+#include "mishap/inside.h"
 #include "operation/hide.h"
 
 /* -- jobs -------------------------------------------------------------------------------------- */
@@ -72,9 +73,21 @@ void mishap_http_job_free(mishap_http_job *job)
 
 /* -- what came of a call ----------------------------------------------------------------------- */
 
-static void record(const mishap_http_settings *settings, const mishap_http_request *request,
-                   const mishap_call *call, const mishap_secrets *secrets, const mishap *failure)
+/* What a caller can mend, or just is not there, is no incident, unless something was noted about
+ * it: else any caller could fill the disk. */
+static bool is_incident(const mishap *failure)
 {
+    mishap_category category = mishap_told(failure)->category;
+    return category == MISHAP_EXECUTION || category == MISHAP_SYSTEM || failure->noted ||
+           failure->cause;
+}
+
+void mishap_http_record(const mishap_http_settings *settings, const mishap_http_request *request,
+                        const mishap_call *call, const mishap_secrets *secrets,
+                        const mishap *failure)
+{
+    if (!is_incident(failure))
+        return;
     mishap_incident_record(&(mishap_incident_entry){
         .program = settings->app->name,
         .operation = call->operation->name,
@@ -110,6 +123,23 @@ static void put_warnings(mishap_http_reply *reply, mishap_text warnings)
     MISHAP_PUT(b, "\r\n");
 }
 
+/* What a handler puts into it may come from a caller: a line break would be a field of its own. */
+static void put_location(mishap_http_reply *reply, const char *location)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    mishap_buffer *b = &reply->fields;
+    MISHAP_PUT(b, "Location: ");
+    for (const char *at = location; *at; at++) {
+        unsigned char c = (unsigned char)*at;
+        char escape[3] = { '%', hex[c >> 4], hex[c & 15] };
+        if (c > ' ' && c < 127)
+            mishap_buffer_put_char(b, *at);
+        else
+            mishap_buffer_put(b, escape, sizeof escape);
+    }
+    MISHAP_PUT(b, "\r\n");
+}
+
 static void put_success(mishap_http_reply *reply, mishap_call *call)
 {
     mishap_answer_kind kind;
@@ -123,7 +153,7 @@ static void put_success(mishap_http_reply *reply, mishap_call *call)
         call->answer = (mishap_buffer){ 0 };
     }
     if (call->location)
-        mishap_http_reply_field(reply, "Location", mishap_text_of(call->location));
+        put_location(reply, call->location);
     put_warnings(reply, mishap_call_warnings(call));
 }
 
@@ -174,9 +204,9 @@ static void conclude(const mishap_http_settings *settings, mishap_http_request *
         reply->content = mishap_buffer_text(&reply->body);
     }
     if (failure)
-        record(settings, request, call, &secrets, failure);
+        mishap_http_record(settings, request, call, &secrets, failure);
     if (removed)
-        record(settings, request, call, &secrets, removed);
+        mishap_http_record(settings, request, call, &secrets, removed);
     mishap_free(removed);
     mishap_free(failure);
 }
@@ -194,7 +224,8 @@ static mishap *no_such_path(const mishap_http_match *match, mishap_http_reply *r
     char room[128];
     mishap_buffer methods;
     if (!match->allowed)
-        return mishap_raise(NOT_FOUND, "There is nothing at this address.");
+        return mishap_raise(NOT_FOUND,
+                            "There is nothing at this address; /openapi.json says what there is.");
     mishap_buffer_init(&methods, room, sizeof room);
     mishap_http_put_methods(&methods, match->allowed);
     mishap_http_reply_field(reply, "Allow", mishap_buffer_text(&methods));
@@ -209,7 +240,7 @@ static mishap *admit(mishap_http_server *server, mishap_http_request *request, b
     mishap *m = NULL;
     if (server->keys)
         m = mishap_http_keys_check(server->keys, request, server->settings->key_required && !open);
-    if (!m && server->rates)
+    if (!m && server->rates && !open)
         m = mishap_http_rates_check(server->rates, request, mishap_clock_monotonic_ns());
     return m;
 }
@@ -245,6 +276,7 @@ static mishap *call_operation(mishap_http_server *server, mishap_http_request *r
     set_deadline(call, request, server->settings->call_ms);
     if (operation->quick) {
         conclude(server->settings, request, call, reply);
+        server->crashed = server->crashed || call->crashed;
         mishap_call_end(call);
         return NULL;
     }

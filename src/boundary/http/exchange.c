@@ -74,9 +74,12 @@ static void start_job(mishap_http_server *server, mishap_http_exchange *exchange
     exchange->job = job;
     if (server->start(server, job))
         return;
+    mishap *busy = mishap_raise(UNAVAILABLE, "The server is busy with other requests.");
+    mishap_http_refuse(&job->reply, server->settings, &job->request,
+                       mishap_retry_after(busy, 1000));
+    send_reply(server, exchange, &job->request, &job->reply, job->route);
+    mishap_free(busy);
     exchange->job = NULL;
-    mishap_http_exchange_end(server, exchange,
-                             mishap_raise(UNAVAILABLE, "The server is busy with other requests."));
     mishap_http_job_free(job);
 }
 
@@ -161,6 +164,7 @@ mishap_http_state mishap_http_exchange_give_up(mishap_http_server *server,
     mishap_http_reply_reset(reply);
     mishap_http_refuse(reply, server->settings, &job->request, failure);
     send_reply(server, exchange, &job->request, reply, job->route);
+    mishap_http_record(server->settings, &job->request, job->job.call, NULL, failure);
     mishap_free(failure);
     exchange->job = NULL;
     job->exchange = NULL; /* it goes on for nobody */

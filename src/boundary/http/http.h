@@ -1,16 +1,21 @@
 /*
  * src/boundary/http: a program's operations as an HTTP/1.1 API.
  *
- *     serve.c       `serve`: flags into settings                 request.c    bytes into a request
- *     supervisor.c  the processes, replaced when they end        route.c      which operation is
- * meant worker.c      one process: loop, listener, threads         arguments.c  path, query, body:
- * one object connection.c  one socket: reading, writing, deadlines      negotiate.c  which dialect
- * is wanted exchange.c    one request after the other on it            reply.c      status, fields,
- * body as bytes answer.c      a request into a reply                       refuse.c     a mishap
- * into a reply
+ *     serve.c        `serve`: flags into settings
+ *     supervisor.c   the processes, replaced when they end
+ *     worker.c       one process: loop, listener, jobs
+ *     connection.c   sockets: reading, writing, deadlines
+ *     exchange.c     one request after the other on a connection
+ *     request.c      bytes into a request
+ *     answer.c       a request into a reply
+ *     route.c        which operation is meant
+ *     arguments.c    path, query and body as one object
+ *     refuse.c       a mishap into a reply
+ *     negotiate.c    which dialect is wanted
+ *     reply.c        status, fields and body as bytes
+ *     endpoints.c    what every server answers beside its operations
  *
- *     openapi.c  reference.c  metrics.c  keys.c  rate.c  cors.c  access.c    what users expect
- * beside it
+ *     openapi.c, reference.c, metrics.c, keys.c, keys_commands.c, rate.c, cors.c, access.c
  *
  * Who owns what: the supervisor owns the listening sockets and the memory that all workers share
  * (metrics, rates). A worker owns its loop and everything on it. A call belongs to the thread that

@@ -368,7 +368,14 @@ static void put_info(const document *d)
     }
     MISHAP_JSON_KEY(b, "description");
     put_string(b, about_failures);
-    MISHAP_PUT(b, ",\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"}}");
+    if (app->license) {
+        MISHAP_PUT(b, ",\"license\":{\"name\":");
+        mishap_json_string(b, mishap_text_of(app->license));
+        MISHAP_PUT(b, ",\"identifier\":");
+        mishap_json_string(b, mishap_text_of(app->license));
+        MISHAP_PUT(b, "}");
+    }
+    MISHAP_PUT(b, "}");
     MISHAP_PUT(b, ",\"servers\":[{\"url\":");
     put_string(b, d->settings->public_url ? d->settings->public_url : "/");
     MISHAP_PUT(b, "}],\"security\":[{\"bearer\":[]},{\"api_key\":[]}");

@@ -203,7 +203,7 @@ const mishap_operation mishap_serve = {
         "A supervisor looks after as many workers as there are cores. A worker in which a handler "
         "crashes finishes what it has and is replaced.\n\n"
         "SIGTERM and SIGINT end the server when what is in flight is done; a second one ends it at "
-        "once. SIGHUP opens the access log again, SIGUSR1 replaces the workers one by one.",
+        "once. SIGHUP opens the access log again, SIGUSR1 replaces the workers.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED),

@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "boundary/http/http.h"
+#include "guard/guard.h"
 #include "operation/threads.h"
 
 typedef struct mishap_http_job mishap_http_job;
@@ -23,6 +24,7 @@ typedef struct mishap_http_server {
     char date[64];              /* of now, as the field Date has it */
     size_t date_length;
     int64_t now_ms, now_ns; /* when this turn of the loop began: of the calendar, monotonic */
+    bool crashed;           /* a quick handler did: the worker is not to be trusted any more */
     bool draining;          /* every reply is the last of its connection */
     size_t waiting;         /* jobs that run or wait for a thread */
     size_t most_waiting;    /* … how many may */
@@ -80,6 +82,11 @@ struct mishap_http_job {
  */
 bool mishap_http_answer(mishap_http_server *server, mishap_http_request *request,
                         mishap_http_reply *reply, int64_t *route, mishap_http_job **job);
+
+/* Record the private side of a failure, if it has one worth recording. `secrets` may be NULL. */
+void mishap_http_record(const mishap_http_settings *settings, const mishap_http_request *request,
+                        const mishap_call *call, const mishap_secrets *secrets,
+                        const mishap *failure);
 
 /* Run the handler and make the reply: on any thread. */
 void mishap_http_job_run(mishap_http_job *job);

@@ -189,7 +189,13 @@ static void on_tick(uv_timer_t *timer)
 
 static void on_check(uv_check_t *check)
 {
-    mishap_http_connection_answer(check->data);
+    mishap_http_worker *worker = check->data;
+    mishap_http_connection_answer(worker);
+    if (worker->server.crashed) {
+        worker->server.crashed = false;
+        mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CRASHES, 1);
+        become_tainted(worker);
+    }
 }
 
 static void on_connection(uv_stream_t *listener, int status)

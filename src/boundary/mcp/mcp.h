@@ -190,6 +190,7 @@ typedef struct mishap_mcp_request {
     const mishap_mcp_message *message;
     int code;
     bool later; /* the method answers later, on its own */
+    mishap_buffer members; /* further members of `data` if it fails, ended by a NUL; the caller's */
 } mishap_mcp_request;
 typedef mishap *mishap_mcp_method(mishap_mcp_request *request, mishap_buffer *result);
 
@@ -308,7 +309,16 @@ typedef enum mishap_mcp_change {
 /* Tell a peer of a change, if it wants to hear of it. */
 void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri);
 
-/* End the subscriptions of a channel that is closed. */
+/* End the subscriptions of a channel that is closed, without a word; NULL: all of the peer. */
 void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel);
+
+/* A subscriptions/listen of this id is open. */
+bool mishap_mcp_listens(const mishap_mcp_peer *peer, mishap_text id);
+
+/* It is cancelled: no response, and its channel is finished. False: there is none of this id. */
+bool mishap_mcp_listen_cancel(mishap_mcp_peer *peer, mishap_text id);
+
+/* The server ends: each subscriptions/listen gets its result, and its channel is finished. */
+void mishap_mcp_listen_end(mishap_mcp_peer *peer);
 
 #endif
