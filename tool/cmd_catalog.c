@@ -59,4 +59,6 @@ const mishap_operation tool_catalog = {
     .run = run,
     .examples = examples,
     .group = "Codes",
+    .tool = "list_codes",
+    .quick = true,
 };

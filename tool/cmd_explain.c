@@ -91,4 +91,6 @@ const mishap_operation tool_explain = {
     .raises = MISHAP_RAISES(NOT_FOUND),
     .examples = examples,
     .group = "Codes",
+    .tool = "explain_code",
+    .quick = true,
 };

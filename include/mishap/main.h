@@ -8,14 +8,16 @@
  *     }
  *
  * `directory users create --name Ada` runs the operation users.create. If an operation has a route,
- * `directory serve` starts an HTTP server with it. A program that wants commands alone calls
- * mishap_cli_main() (mishap/cli.h) and links no server.
+ * `directory serve` starts an HTTP server with it; `directory mcp` serves all but what is local as
+ * tools for agents. A program that wants commands alone calls mishap_cli_main() (mishap/cli.h) and
+ * links no server.
  */
 #ifndef MISHAP_MAIN_H
 #define MISHAP_MAIN_H
 
 #include "mishap/cli.h"
 #include "mishap/http.h"
+#include "mishap/mcp.h"
 
 /* Run the command that argv names and return the exit code; see mishap_cli_main(). */
 int mishap_main(int argc, char **argv, const mishap_app *app);

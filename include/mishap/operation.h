@@ -118,6 +118,10 @@ const mishap_code *mishap_code_of_status(int http_status);
 /* A document that is the answer itself: a command prints it as it is, without its envelope. */
 mishap *mishap_answer_document(mishap_call *call, mishap_text document);
 
+/* An array of content blocks of the Model Context Protocol, as JSON: text, images, audio,
+ * resources. An agent gets them as they are; on any other boundary the answer is that array. */
+mishap *mishap_answer_content(mishap_call *call, const char *json);
+
 /* The answer lists only so many of a larger number. */
 void mishap_answer_cut(mishap_call *call, size_t listed, size_t total);
 

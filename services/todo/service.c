@@ -74,4 +74,5 @@ const mishap_service todo_service = {
     .summary = "Users and their todos",
     .open = open_service,
     .close = close_service,
+    .dialect = "tool-result",
 };

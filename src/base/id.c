@@ -56,9 +56,14 @@ void mishap_id_make(char id[MISHAP_ID_LENGTH + 1])
     mishap_id_make_at(id, mishap_clock_now_ms());
 }
 
+/* Both digits of every byte. */
+#define ROW(h)                                                                                     \
+    h "0" h "1" h "2" h "3" h "4" h "5" h "6" h "7" h "8" h "9" h "a" h "b" h "c" h "d" h "e" h "f"
+static const char hex_pairs[] = ROW("0") ROW("1") ROW("2") ROW("3") ROW("4") ROW("5") ROW("6")
+    ROW("7") ROW("8") ROW("9") ROW("a") ROW("b") ROW("c") ROW("d") ROW("e") ROW("f");
+
 void mishap_id_make_at(char id[MISHAP_ID_LENGTH + 1], int64_t now_ms)
 {
-    static const char hex[] = "0123456789abcdef";
     unsigned char bytes[16];
     uint64_t now = (uint64_t)now_ms;
     for (int i = 0; i < 6; i++)
@@ -70,8 +75,8 @@ void mishap_id_make_at(char id[MISHAP_ID_LENGTH + 1], int64_t now_ms)
     for (int i = 0; i < 16; i++) {
         if (i == 4 || i == 6 || i == 8 || i == 10)
             *to++ = '-';
-        *to++ = hex[bytes[i] >> 4];
-        *to++ = hex[bytes[i] & 15];
+        memcpy(to, &hex_pairs[bytes[i] * 2], 2);
+        to += 2;
     }
     *to = '\0';
 }

@@ -48,6 +48,17 @@ static size_t copy_clean(char *to, const char *from, size_t length)
             return length;
         }
     }
+    if (!done && length >= 4) {
+        /* Four to seven bytes: two halves of a word that overlap. */
+        uint32_t first, last;
+        memcpy(&first, from, 4);
+        memcpy(&last, from + length - 4, 4);
+        if (length < 8 && !word_needs_escape((uint64_t)last << 32 | first)) {
+            memcpy(to, &first, 4);
+            memcpy(to + length - 4, &last, 4);
+            return length;
+        }
+    }
     for (; done < length && !escapes[(unsigned char)from[done]]; done++)
         to[done] = from[done];
     return done;

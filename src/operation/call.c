@@ -170,6 +170,7 @@ static void begin_answer(mishap_call *call, mishap_answer_kind kind)
 {
     mishap_buffer_reset(&call->answer);
     call->answer_kind = kind;
+    call->content = false;
 }
 
 mishap *mishap_answer(mishap_call *call, const char *json)
@@ -235,6 +236,13 @@ mishap *mishap_answer_document(mishap_call *call, mishap_text document)
 {
     begin_answer(call, MISHAP_ANSWER_DOCUMENT);
     mishap_buffer_put_text(&call->answer, document);
+    return NULL;
+}
+
+mishap *mishap_answer_content(mishap_call *call, const char *json)
+{
+    mishap_answer(call, json);
+    call->content = json != NULL;
     return NULL;
 }
 

@@ -40,6 +40,7 @@ struct mishap_call {
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
+    bool content;           /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings; /* JSON strings, with commas between */
     size_t listed, total;   /* of a list that was cut; else both 0 */
     int64_t deadline_ns;    /* on the monotonic clock; 0: none */
@@ -65,6 +66,13 @@ struct mishap_call {
  */
 mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
                           mishap_text arguments, mishap_call **out);
+
+/*
+ * The same with an object that was read already, out of a text without the flaws of
+ * base/json_read.h. It must live as long as the call.
+ */
+mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
+                               yyjson_val *arguments, mishap_call **out);
 
 /*
  * Run the handler inside containment. A crash, nonsense in the answer, or a code that the operation

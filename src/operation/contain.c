@@ -73,11 +73,23 @@ static void use_signal_stack(void)
         sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = sizeof stack }, NULL);
 }
 
+/* Where the stack of a thread ends is asked for once, and takes memory: not when it has crashed,
+ * perhaps in the middle of malloc(). */
+static void learn_stack(void)
+{
+    static _Thread_local bool known;
+    mishap_trace trace;
+    if (!known)
+        mishap_trace_take(&trace);
+    known = true;
+}
+
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash)
 {
     struct frame frame = { way_out, crash };
     pthread_once(&install_once, install);
     use_signal_stack();
+    learn_stack();
     crash->signal = 0;
     crash->trace.count = 0;
     if (sigsetjmp(*way_out, 1) != 0) {

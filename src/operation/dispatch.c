@@ -99,22 +99,24 @@ static void set_deadline(mishap_call *call)
     call->deadline_ns = mishap_clock_monotonic_ns() + limit * 1000000;
 }
 
-mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
-                          mishap_text arguments, mishap_call **out)
+static mishap_call *make_call(const mishap_app *app, const mishap_operation *operation,
+                              size_t storage)
 {
-    mishap_call *call = mishap_allocate(sizeof *call + STORAGE);
-    *out = NULL;
+    mishap_call *call = mishap_allocate(sizeof *call + storage);
     if (!call)
-        return mishap_out_of_memory();
+        return NULL;
     *call = (mishap_call){ .app = app, .operation = operation };
     call->reader.storage = call->storage;
-    call->reader.storage_size = STORAGE;
+    call->reader.storage_size = storage;
     mishap_arena_init(&call->arena, NULL, 0);
-    mishap *failure = read_arguments(call, arguments);
+    return call;
+}
+
+/* The arguments are there, and sound: do they hold? If not, or if it failed before, that was it. */
+static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
+{
     if (!failure)
-        failure = inspect_arguments(call);
-    if (!failure)
-        failure = mishap_params_check(operation->params, call->reader.root);
+        failure = mishap_params_check(call->operation->params, call->reader.root);
     if (!failure)
         failure = resolve(call);
     if (failure) {
@@ -124,6 +126,30 @@ mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operati
     set_deadline(call);
     *out = call;
     return NULL;
+}
+
+mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
+                          mishap_text arguments, mishap_call **out)
+{
+    mishap_call *call = make_call(app, operation, STORAGE);
+    *out = NULL;
+    if (!call)
+        return mishap_out_of_memory();
+    mishap *failure = read_arguments(call, arguments);
+    if (!failure)
+        failure = inspect_arguments(call);
+    return admit(call, failure, out);
+}
+
+mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
+                               yyjson_val *arguments, mishap_call **out)
+{
+    mishap_call *call = make_call(app, operation, 0);
+    *out = NULL;
+    if (!call)
+        return mishap_out_of_memory();
+    call->reader.root = arguments;
+    return admit(call, NULL, out);
 }
 
 void mishap_call_end(mishap_call *call)

@@ -17,7 +17,7 @@ struct mishap_threads {
     pthread_mutex_t lock;
     pthread_cond_t work;
     struct line waiting, finished;
-    size_t waiting_count;
+    size_t waiting_count, job_count;  /* jobs: that wait for a thread, that were not handed back */
     size_t most, running, idle, lost; /* threads: allowed, that serve, of those that wait for work,
                                          that are taken for lost */
     bool ending;
@@ -126,6 +126,8 @@ mishap_job *mishap_threads_finished(mishap_threads *t)
 {
     pthread_mutex_lock(&t->lock);
     mishap_job *first = t->finished.first;
+    for (const mishap_job *job = first; job; job = job->after)
+        t->job_count--;
     t->finished = (struct line){ NULL, NULL };
     pthread_mutex_unlock(&t->lock);
     return first;
@@ -143,6 +145,7 @@ bool mishap_threads_add(mishap_threads *t, mishap_job *job)
     if (any) {
         append(&t->waiting, job);
         t->waiting_count++;
+        t->job_count++;
     }
     pthread_cond_signal(&t->work);
     pthread_mutex_unlock(&t->lock);
@@ -154,14 +157,26 @@ bool mishap_threads_take_back(mishap_threads *t, mishap_job *job)
     pthread_mutex_lock(&t->lock);
     bool found = take_out(&t->waiting, job);
     t->waiting_count -= found;
+    t->job_count -= found;
     pthread_mutex_unlock(&t->lock);
     return found;
+}
+
+bool mishap_threads_busy(mishap_threads *t)
+{
+    pthread_mutex_lock(&t->lock);
+    bool busy = t->job_count > 0;
+    pthread_mutex_unlock(&t->lock);
+    return busy;
 }
 
 void mishap_threads_replace(mishap_threads *t, mishap_job *job)
 {
     pthread_mutex_lock(&t->lock);
-    if (t->lost < MOST_LOST && start(t)) {
+    bool came_back = false;
+    for (const mishap_job *done = t->finished.first; done; done = done->after)
+        came_back = came_back || done == job;
+    if (!came_back && t->lost < MOST_LOST && start(t)) {
         job->lost = true;
         t->lost++;
     }

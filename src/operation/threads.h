@@ -14,6 +14,9 @@
 /* A call whose handler runs on another thread. While it runs it is that thread's. */
 typedef struct mishap_job {
     void (*run)(struct mishap_job *job); /* on the thread */
+    /* Once it has run, on the thread of who asks for finished jobs, if that one shares its threads
+     * with others (a worker of the HTTP boundary does). */
+    void (*done)(struct mishap_job *job);
     mishap_call *call;
     struct mishap_job *after;         /* in a line of the threads' */
     int64_t begun_ns;                 /* when it began to wait for a thread */
@@ -43,6 +46,10 @@ bool mishap_threads_take_back(mishap_threads *threads, mishap_job *job);
 /* The thread of a job is taken for lost: start another in its place. If it comes back after all, it
  * ends. */
 void mishap_threads_replace(mishap_threads *threads, mishap_job *job);
+
+/* Is there a job that waits, runs, or has run and was not asked for? One whose thread is taken for
+ * lost counts, too. */
+bool mishap_threads_busy(mishap_threads *threads);
 
 /* Wait for all threads and end them. No job may be waiting or running. */
 void mishap_threads_close(mishap_threads *threads);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "operation/operation.h"
+#include "program/mcp_http.h"
 
 static bool has_route(const mishap_operation *operations)
 {
@@ -15,13 +16,24 @@ static bool has_route(const mishap_operation *operations)
     return false;
 }
 
+static bool has_tool(const mishap_operation *operations)
+{
+    for (; operations && operations->name; operations++)
+        if (!operations->local && !operations->resident && !operations->chaos)
+            return true;
+    return false;
+}
+
 int mishap_main(int argc, char **argv, const mishap_app *app)
 {
-    static const mishap_operation *const ours[] = { &mishap_serve, &mishap_keys_add,
-                                                    &mishap_keys_list, &mishap_keys_remove };
-    enum { OURS = sizeof ours / sizeof *ours };
-    size_t count = 0;
-    if (!has_route(app->operations))
+    const mishap_operation *ours[] = { &mishap_serve, &mishap_keys_add, &mishap_keys_list,
+                                       &mishap_keys_remove, &mishap_mcp_command };
+    enum { OURS = sizeof ours / sizeof *ours, OF_HTTP = OURS - 1 };
+    size_t count = 0, first = has_route(app->operations) ? 0 : OF_HTTP;
+    size_t last = has_tool(app->operations) ? OURS : OF_HTTP;
+    if (last == OURS)
+        mishap_http_extend(&mishap_mcp_over_http);
+    if (first == last)
         return mishap_cli_main(argc, argv, app);
     while (app->operations[count].name)
         count++;
@@ -29,7 +41,7 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     if (!all)
         return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
     memcpy(all, app->operations, count * sizeof *all);
-    for (size_t i = 0; i < OURS; i++)
+    for (size_t i = first; i < last; i++)
         all[count++] = *ours[i];
     all[count] = (mishap_operation){ 0 };
     mishap_app whole = *app;

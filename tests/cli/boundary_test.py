@@ -792,15 +792,15 @@ def the_manifest_has_the_flags_as_declared(name, flags):
 def the_manifest_lists_every_command_with_its_danger():
     equal(list(MANIFESTS["sample"]["commands"]),
           ["crash", "memory", "nonsense", "undeclared", "misuse", "raise", "block", "write", "leak", "secret.use",
-           "echo", "types", "touch", "much", "help", "manifest", "completion", "manual"])
-    equal({name for name, row in MANIFESTS["sample"]["commands"].items() if row["danger_level"] != "safe"}, {"touch"})
+           "echo", "types", "touch", "much", "mcp", "help", "manifest", "completion", "manual"])
+    equal({name for name, row in MANIFESTS["sample"]["commands"].items() if row["danger_level"] != "safe"}, {"touch", "mcp"})
     equal(MANIFESTS["sample"]["commands"]["types"]["examples"],
           [{"description": "The least", "command": "sample types --string abc"}])
     equal(list(MANIFESTS["mishap"]["commands"]),
           ["render", "translate", "check", "catalog", "explain", "connect",
            "users.create", "users.get", "users.list", "users.update", "users.delete",
            "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "premium.report", "chaos.fail",
-           "serve", "keys.add", "keys.list", "keys.remove", "help", "manifest", "completion", "manual"])
+           "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
 
 
 @tests_of(COMMANDS)

@@ -16,6 +16,25 @@ static void ignore(void *state, const mishap_finding *finding)
         *(const char **)state = finding->rule;
 }
 
+/* How long the body of a stream is: in chunks, or up to the end. */
+static size_t expect_stream(mishap_text text, bool chunked)
+{
+    size_t at = 0, size = 1;
+    while (chunked && size) {
+        const char *line = text.data + at;
+        char *end;
+        const char *found = memmem(line, text.length - at, "\r\n", 2);
+        EXPECT(found, "no size of a chunk: %.*s", SHOWN(text));
+        size = strtoul(line, &end, 16);
+        EXPECT(end == found && end > line, "no size of a chunk: %.*s", SHOWN(text));
+        at += (size_t)(found - line) + 2;
+        EXPECT(text.length - at >= size + 2, "half a chunk: %.*s", SHOWN(text));
+        EXPECT(memcmp(text.data + at + size, "\r\n", 2) == 0, "no end of a chunk");
+        at += size + 2;
+    }
+    return chunked ? at : text.length;
+}
+
 /* One reply at the beginning of the text; returns its length. */
 static size_t expect_reply(mishap_text text, bool *closes)
 {
@@ -29,11 +48,15 @@ static size_t expect_reply(mishap_text text, bool *closes)
         return head;
     EXPECT(status >= 200 && status <= 599, "status %d", status);
     const char *said = memmem(text.data, head, "Content-Length: ", 16);
-    EXPECT(said || status == 204, "no length: %.*s", SHOWN(text));
-    if (said)
-        length = strtoul(said + 16, NULL, 10);
+    bool chunked = memmem(text.data, head, "Transfer-Encoding: chunked\r\n", 28);
     *closes = memmem(text.data, head, "Connection: close\r\n", 19);
     EXPECT(memmem(text.data, head, "X-Request-Id: ", 14), "no id");
+    EXPECT((said || chunked || status == 204 || *closes) && !(said && chunked),
+           "no length, or two: %.*s", SHOWN(text));
+    if (said)
+        length = strtoul(said + 16, NULL, 10);
+    else if (status != 204)
+        length = expect_stream((mishap_text){ text.data + head, text.length - head }, chunked);
     mishap_text body = { text.data + head, length };
     if (body.length > text.length - head)
         return text.length; /* of HEAD: there is none, and nothing after it can be told apart */

@@ -34,6 +34,9 @@ PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", os.path.join(TREE, "build/deps/npm/node_modules"))
 PATIENCE = 30 if SANITIZED else 10  # seconds after which something that should happen did not
 
+# The sanitizers of memory end a process that crashes before anybody can contain it. That of threads does not.
+CONTAINED = not SANITIZED or os.environ.get("MISHAP_SANITIZER") == "thread"
+
 # Everything that the programs write lies in one folder.
 FOLDER = tempfile.mkdtemp(prefix="http-")
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
@@ -516,8 +519,8 @@ def all_ended_in_order():
     """No worker ended in a way that no test has asked for, and no sanitizer has found anything."""
     for found in list(Server.running):
         found.kill()
+    for path in sorted(glob.glob(REPORTS + "*")):
+        raise blackbox.Broken("a sanitizer: " + Server.read(path).decode("utf-8", "replace")[:20000])
     for name, end in Server.ended:
         expect(0 <= end.status < 126 or end.status == -signal.SIGKILL, "a server of", name, "ended with", end.status, end.err)
         expect(not re.search(rb"^a worker was ended by SIG(?!KILL)", end.err, re.M), "in", name, end.err)
-    for path in sorted(glob.glob(REPORTS + "*")):
-        raise blackbox.Broken("a sanitizer: " + Server.read(path).decode("utf-8", "replace")[:20000])

@@ -164,16 +164,29 @@ def wait_until(condition, seconds=server.PATIENCE):
 WANTED, SLOW = (500, 100) if SANITIZED else (10_000, 1_000)
 
 
-def possible_connections():
+SPARE_FILES = 500  # of a process, for all but these connections
+
+
+def possible_connections(wanted):
     """As many as the limits of the system let one process and the server have."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    return min(WANTED, hard - 500 if hard != resource.RLIM_INFINITY else WANTED)
+    number = min(wanted, hard - SPARE_FILES if hard != resource.RLIM_INFINITY else wanted)
+    if number < wanted // 20:
+        raise Skipped("the limit of open files is %d" % hard)
+    return number
+
+
+def admit_fewer(number, wanted):
+    """What was shown with less than it should be is not shown."""
+    if number < wanted:
+        raise Skipped("only %d connections: the limit of open files is %d" % (number, number + SPARE_FILES))
 
 
 @test
 def many_idle_and_slow_connections_leave_the_others_alone():
-    number = possible_connections()
+    number = possible_connections(WANTED)
+    slow_number = SLOW * number // WANTED
     flags = ["--workers", "2", "--max-connections", "20000", "--idle-timeout-ms", "300000", "--head-timeout-ms", "300000"]
     with Server(*flags) as found, contextlib.ExitStack() as stack:
         with Load(found, 4) as load:  # what is allocated once is allocated now
@@ -194,7 +207,7 @@ def many_idle_and_slow_connections_leave_the_others_alone():
         with_idle = median_of_probes(found.address, probes)
 
         ending = threading.Event()
-        slow = threading.Thread(target=dribble, args=(idle[:SLOW * number // WANTED], ending), daemon=True)
+        slow = threading.Thread(target=dribble, args=(idle[:slow_number], ending), daemon=True)
         slow.start()
         with_slow = median_of_probes(found.address, probes)
         ending.set()
@@ -206,12 +219,11 @@ def many_idle_and_slow_connections_leave_the_others_alone():
         expect(with_slow <= allowed, "with slow connections", with_slow, "alone", quiet)
         if not SANITIZED:
             expect(each <= 4096, each, "bytes for each connection")
-        for connection in random.Random(1).sample(idle[SLOW:], min(200, number - SLOW)):
+        for connection in random.Random(1).sample(idle[slow_number:], min(200, number - slow_number)):
             expect(connection.is_open(), "an idle connection is dead")
         for connection in idle[:5]:  # the slow ones come to their end
             equal(connection.send(b"\r\n\r\n").response().status, 200)
-    if number < WANTED:
-        raise Skipped("only %d connections: the limit of open files is %d" % (number, number + 500))
+    admit_fewer(number, WANTED)
 
 
 def dribble(connections, ending):
@@ -228,7 +240,7 @@ def dribble(connections, ending):
 
 @test
 def slow_connections_are_let_go_and_the_others_stay():
-    number = min(SLOW, possible_connections() // 2)
+    number = possible_connections(SLOW)
     flags = ["--workers", "2", "--max-connections", "20000", "--idle-timeout-ms", "300000", "--head-timeout-ms", "1500"]
     with Server(*flags) as found, contextlib.ExitStack() as stack:
         idle = [stack.enter_context(found.connect()) for _ in range(50)]
@@ -244,6 +256,7 @@ def slow_connections_are_let_go_and_the_others_stay():
         ending.set()
         thread.join(20)
         expect(all(connection.is_open() for connection in idle), "an idle connection is dead")
+    admit_fewer(number, SLOW)
 
 
 # ---- Killed workers ------------------------------------------------------------------------------
@@ -314,12 +327,12 @@ def a_server_that_stops_under_load_finishes_what_it_has():
 
 # ---- Crashes under load --------------------------------------------------------------------------
 
-CRASHES = 1000
+CRASHES = 100 if SANITIZED else 1000
 
 
 @test
 def a_thousand_crashes_lose_no_other_request():
-    if SANITIZED:
+    if not server.CONTAINED:
         raise Skipped("the sanitizer would end the process")
     crashers, most = 4, [0]
     with Server("--workers", "2", "--chaos") as found:
@@ -354,7 +367,7 @@ def a_thousand_crashes_lose_no_other_request():
         equal((len(outcomes), set(outcomes)), (CRASHES, {(500, True)}), "answers to those who crash it")
         load.expect_all_well()
         equal(load.of_all("lost")[:3], [], "lost requests")
-        expect(load.answered >= 500, "only", load.answered, "other requests were answered")
+        expect(load.answered >= CRASHES // 2, "only", load.answered, "other requests were answered")
         expect(most[0] <= 64, most[0], "processes at once")
         expect(wait_until(lambda: len(found.workers()) == 2), "in the end there are", found.workers())
         equal(found.ask("GET", "/health").status, 200)

@@ -73,6 +73,23 @@ static const struct {
     { "a whole address", "GET http://h/slow/1?x HTTP/1.1\r\nHost: h\r\n\r\n", "200",
       MISHAP_HTTP_IDLE },
     { "options of all", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "204", MISHAP_HTTP_IDLE },
+    { "an answer at once after all", "GET /now HTTP/1.1\r\nHost: h\r\n\r\n" GET_SLOW, "200 200",
+      MISHAP_HTTP_IDLE },
+    { "an answer that comes later",
+      POST_USER "GET /later?a=b HTTP/1.1\r\nHost: h\r\n\r\n" POST_ECHO, "422 200 200",
+      MISHAP_HTTP_IDLE },
+    { "a stream", POST_USER "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n" POST_ECHO GET_SLOW,
+      "422 200 200 200", MISHAP_HTTP_IDLE },
+    { "a stream by the old protocol",
+      "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" GET_SLOW, "200", MISHAP_HTTP_ENDED },
+    { "a stream without its body", "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n" GET_SLOW, "200 200",
+      MISHAP_HTTP_IDLE },
+    { "garbage after a stream", "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n\x01garbage\r\n\r\n",
+      "200 400", MISHAP_HTTP_ENDED },
+    { "three in a row",
+      "GET /later HTTP/1.1\r\nHost: h\r\n\r\nGET /stream HTTP/1.1\r\nHost: h\r\n\r\n"
+      "GET /later HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+      "200 200 200", MISHAP_HTTP_ENDED },
     { "an offer of another protocol",
       "GET /slow/1 HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n" GET_SLOW,
       "200 200", MISHAP_HTTP_IDLE },
@@ -211,7 +228,9 @@ static void every_allocation_may_fail(void **state)
 {
     (void)state;
     mishap_text bytes = T(POST_USER GET_SLOW POST_ECHO
-                          "GET /list?limit=0 HTTP/1.1\r\nHost: h\r\n\r\n");
+                          "GET /list?limit=0 HTTP/1.1\r\nHost: h\r\n\r\n"
+                          "GET /later HTTP/1.1\r\nHost: h\r\n\r\n"
+                          "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n" GET_SLOW);
     static const uint8_t pieces[] = { 30, 200 };
     memory_server m;
     mishap_use_allocator(&failing_allocator);
@@ -229,6 +248,8 @@ static void every_allocation_may_fail(void **state)
         mishap_http_reply_release(&m.server.reply);
         m.server.reply = (mishap_http_reply){ 0 };
         mishap_buffer_release(&m.server.out);
+        mishap_buffer_release(&m.server.aside);
+        assert_null(m.later);
         if (done)
             break;
     }

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 static mishap *echo(mishap_call *call)
 {
     return mishap_answer_member(call, "text", mishap_string(call, "text"));
@@ -53,6 +55,115 @@ static const mishap_operation operations[] = {
     { 0 }
 };
 
+/* -- answers that come later ------------------------------------------------------------------- */
+
+static void forget(mishap_http_later *later)
+{
+    memory_server *m = later->owner;
+    m->later = NULL;
+    m->closed++;
+}
+
+static mishap_http_later *defer(mishap_http_server *server, const mishap_http_request *request,
+                                mishap_http_reply *reply)
+{
+    mishap_http_later *later = mishap_http_defer(server, request);
+    if (!later) {
+        mishap *m = mishap_out_of_memory();
+        mishap_http_refuse(reply, server->settings, request, m);
+        mishap_free(m);
+        return NULL;
+    }
+    memory_server *m = (memory_server *)(void *)server;
+    m->later = later;
+    m->steps = 0;
+    later->owner = m;
+    later->closed = forget;
+    return later;
+}
+
+/* What was asked for is repeated, so that it shows if it was not kept. */
+static void answer_whole(mishap_http_later *later)
+{
+    mishap_http_reply reply = { .status = 200, .media_type = "text/plain" };
+    mishap_http_reply_field(&reply, "X-Query", later->request.query);
+    reply.content = later->request.path;
+    ((memory_server *)later->owner)->later = NULL;
+    mishap_http_later_answer(later, &reply);
+    mishap_http_reply_release(&reply);
+}
+
+static void answer_later(mishap_http_server *server, const mishap_http_request *request,
+                         mishap_text segment, mishap_http_reply *reply)
+{
+    (void)segment;
+    defer(server, request, reply);
+}
+
+static void answer_now(mishap_http_server *server, const mishap_http_request *request,
+                       mishap_text segment, mishap_http_reply *reply)
+{
+    (void)segment;
+    mishap_http_later *later = defer(server, request, reply);
+    if (later)
+        answer_whole(later);
+}
+
+static void answer_stream(mishap_http_server *server, const mishap_http_request *request,
+                          mishap_text segment, mishap_http_reply *reply)
+{
+    (void)segment;
+    mishap_http_later *later = defer(server, request, reply);
+    if (!later)
+        return;
+    mishap_http_reply head = { .status = 200, .media_type = "text/event-stream" };
+    mishap_http_reply_field(&head, "Cache-Control", (mishap_text)MISHAP_TEXT("no-store"));
+    mishap_http_later_begin(later, &head);
+    mishap_http_reply_release(&head);
+    mishap_http_later_send(later, (mishap_text)MISHAP_TEXT("data: one\n\n"));
+    mishap_http_later_send(later, (mishap_text){ "", 0 });
+}
+
+/* The next part of the answer that waits. */
+static void advance(memory_server *m)
+{
+    mishap_http_later *later = m->later;
+    if (!later->streaming) {
+        answer_whole(later);
+    } else if (m->steps++ < 2) {
+        mishap_http_later_send(later, (mishap_text)MISHAP_TEXT("data: another one\n\n"));
+    } else {
+        m->later = NULL;
+        mishap_http_later_end(later);
+    }
+}
+
+static const mishap_http_extension extension = {
+    .endpoints =
+        (const mishap_http_endpoint[]){
+            { .route = "GET /now", .name = "now", .answer = answer_now },
+            { .route = "GET /later", .name = "later", .answer = answer_later },
+            { .route = "GET /stream", .name = "stream", .answer = answer_stream },
+            { 0 } },
+};
+
+static bool push(mishap_http_server *server, mishap_http_exchange *exchange, mishap_text bytes)
+{
+    memory_server *m = (memory_server *)(void *)server;
+    (void)exchange;
+    if (m->deaf || !bytes.data)
+        return false;
+    mishap_buffer_put_text(m->to, bytes);
+    return true;
+}
+
+static void go_on(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    (void)server, (void)exchange; /* talk() does */
+}
+
+/* -- the server -------------------------------------------------------------------------------- */
+
 const mishap_app memory_app = { .name = "memory", .version = "1", .operations = operations };
 
 static bool keep_job(mishap_http_server *server, mishap_http_job *job)
@@ -68,14 +179,18 @@ void memory_server_open(memory_server *m)
         .settings = { .app = &memory_app,
                       .setup = { .data = "/nonexistent" },
                       .public_url = "http://127.0.0.1:8080",
+                      .extension = &extension,
                       .head_limit = 16384,
                       .target_limit = 8192,
                       .body_limit = 65536 },
     };
     m->server = (mishap_http_server){ .settings = &m->settings,
                                       .most_waiting = 10,
-                                      .start = keep_job };
-    if (mishap_http_routes_make(&memory_app, false, mishap_http_endpoints, &m->routes) ||
+                                      .start = keep_job,
+                                      .push = push,
+                                      .go_on = go_on };
+    if (mishap_http_endpoints_join(&extension, &m->endpoints) ||
+        mishap_http_routes_make(&memory_app, false, m->endpoints, &m->routes) ||
         mishap_http_server_open(&m->server))
         abort();
     m->server.routes = m->routes;
@@ -85,6 +200,7 @@ void memory_server_close(memory_server *m)
 {
     mishap_http_server_close(&m->server);
     mishap_http_routes_free(m->routes);
+    mishap_release(m->endpoints);
 }
 
 static void take_out(memory_server *m, mishap_buffer *out)
@@ -106,7 +222,8 @@ static mishap_http_state run_jobs(memory_server *m, mishap_http_exchange *exchan
         if (job) {
             mishap_http_job_run(job);
             state = mishap_http_exchange_finish(&m->server, job);
-        } else if (state != MISHAP_HTTP_ENDED && mishap_http_reader_has_more(&exchange->reader)) {
+        } else if (state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
+                   mishap_http_reader_has_more(&exchange->reader)) {
             state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);
         } else {
             return state;
@@ -114,14 +231,25 @@ static mishap_http_state run_jobs(memory_server *m, mishap_http_exchange *exchan
     }
 }
 
+/* More of the answer that waits, and all that can be answered behind it. */
+static mishap_http_state go_further(memory_server *m, mishap_http_exchange *exchange,
+                                    mishap_buffer *out)
+{
+    advance(m);
+    mishap_http_state state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);
+    return run_jobs(m, exchange, state, out);
+}
+
 mishap_http_state memory_server_talk(memory_server *m, mishap_text bytes, const uint8_t *pieces,
                                      size_t piece_count, mishap_buffer *out)
 {
     mishap_http_exchange exchange;
     mishap_http_state state = MISHAP_HTTP_IDLE;
+    m->to = out;
     mishap_http_exchange_init(&exchange, &m->server, (mishap_text)MISHAP_TEXT("127.0.0.1"));
     for (size_t at = 0, turn = 0; at < bytes.length && state != MISHAP_HTTP_ENDED; turn++) {
         size_t size = bytes.length - at;
+        bool waits = m->later && !m->silent;
         if (piece_count && pieces[turn % piece_count] + 1U < size)
             size = pieces[turn % piece_count] + 1U;
         char *piece = malloc(size); /* of its own, so that what is used too late shows */
@@ -129,8 +257,12 @@ mishap_http_state memory_server_talk(memory_server *m, mishap_text bytes, const 
         state = mishap_http_exchange_feed(&m->server, &exchange, piece, size);
         free(piece);
         state = run_jobs(m, &exchange, state, out);
+        if (waits && m->later && state != MISHAP_HTTP_ENDED)
+            state = go_further(m, &exchange, out);
         at += size;
     }
+    while (m->later && !m->silent && !exchange.ended)
+        state = go_further(m, &exchange, out);
     mishap_http_exchange_release(&exchange);
     return state;
 }

@@ -12,11 +12,21 @@ typedef struct memory_server {
     mishap_http_settings settings;
     mishap_http_routes *routes;
     mishap_http_job *job; /* that waits for its thread */
+    mishap_http_endpoint *endpoints;
+    mishap_http_later *later; /* that waits for its answer, or the rest of it */
+    int steps;                /* … how much of it was sent */
+    mishap_buffer *to;        /* where it goes */
+    size_t closed;            /* how many were gone before they were answered */
+    bool silent;              /* no answer ever comes */
+    bool deaf;                /* the peer takes nothing that is pushed */
 } memory_server;
 
 /* Operations of every kind, as a server has them:
  *     POST /users (quick; name, age, email as in seed 003)    GET /slow/:id (on a thread)
- *     POST /echo (on a thread; text)                          GET /list?tag=&limit= (quick) */
+ *     POST /echo (on a thread; text)                          GET /list?tag=&limit= (quick)
+ * and beside them, all deferred:
+ *     GET /now (answered at once)      GET /later (when more has come in, or nothing more comes)
+ *     GET /stream (one piece at once, another each time that more has come in, or at the end) */
 extern const mishap_app memory_app;
 
 void memory_server_open(memory_server *m);

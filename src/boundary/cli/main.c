@@ -202,7 +202,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
         answer.listed = call->listed;
         answer.total = call->total;
         if (kind == MISHAP_ANSWER_DOCUMENT)
-            answer.document = text;
+            answer.document = text.data ? text : (mishap_text)MISHAP_TEXT(""); /* nothing, then */
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
     }

@@ -12,7 +12,7 @@
 #include "mishap/inside.h"
 #include "operation/hide.h"
 
-/* -- jobs -------------------------------------------------------------------------------------- */
+/* -- requests that are kept -------------------------------------------------------------------- */
 
 /* The text of a request that is needed after its bytes are gone. */
 static char *copy_text(mishap_text *text, char *to)
@@ -24,6 +24,44 @@ static char *copy_text(mishap_text *text, char *to)
     return to + text->length;
 }
 
+/* A part of the target stays one. Else it is a constant. */
+static mishap_text within(mishap_text part, mishap_text target, mishap_text kept)
+{
+    if (!part.data || part.data < target.data || part.data > target.data + target.length)
+        return part;
+    return (mishap_text){ kept.data + (part.data - target.data), part.length };
+}
+
+size_t mishap_http_request_size(const mishap_http_request *request)
+{
+    size_t size = request->target.length + request->remote.length;
+    for (size_t i = 0; i < MISHAP_HTTP_FIELDS; i++)
+        size += request->fields[i].length;
+    return size + (request->caller ? strlen(request->caller) + 1 : 0);
+}
+
+void mishap_http_request_keep(mishap_http_request *kept, const mishap_http_request *request,
+                              char *text)
+{
+    char *to = text;
+    *kept = *request;
+    kept->body = (mishap_text){ NULL, 0 };
+    if (request->caller) {
+        size_t size = strlen(request->caller) + 1;
+        memcpy(to, request->caller, size);
+        kept->caller = to;
+        to += size;
+    }
+    to = copy_text(&kept->target, to);
+    kept->path = within(request->path, request->target, kept->target);
+    kept->query = within(request->query, request->target, kept->target);
+    to = copy_text(&kept->remote, to);
+    for (size_t i = 0; i < MISHAP_HTTP_FIELDS; i++)
+        to = copy_text(&kept->fields[i], to);
+}
+
+/* -- jobs -------------------------------------------------------------------------------------- */
+
 static void run_job(mishap_job *job)
 {
     mishap_http_job_run((mishap_http_job *)(void *)job); /* it is the first member */
@@ -32,35 +70,14 @@ static void run_job(mishap_job *job)
 static mishap_http_job *make_job(mishap_http_server *server, const mishap_http_request *request,
                                  mishap_call *call, int64_t route)
 {
-    size_t size = request->target.length + request->remote.length;
-    size_t caller = request->caller ? strlen(request->caller) + 1 : 0;
-    for (size_t i = 0; i < MISHAP_HTTP_FIELDS; i++)
-        size += request->fields[i].length;
-    mishap_http_job *job = mishap_allocate(sizeof *job + size + caller);
+    mishap_http_job *job = mishap_allocate(sizeof *job + mishap_http_request_size(request));
     if (!job)
         return NULL;
     *job = (mishap_http_job){ .job = { .run = run_job, .call = call },
                               .server = server,
-                              .request = *request,
                               .route = route };
-    mishap_http_request *kept = &job->request;
-    kept->body = (mishap_text){ NULL, 0 };
-    char *to = job->text;
-    if (caller) {
-        memcpy(to, request->caller, caller);
-        kept->caller = call->caller = to;
-        to += caller;
-    }
-    bool within = request->path.data >= request->target.data &&
-                  request->path.data < request->target.data + request->target.length;
-    size_t at = within ? (size_t)(request->path.data - request->target.data) : 0;
-    to = copy_text(&kept->target, to);
-    kept->path = within ? (mishap_text){ kept->target.data + at, request->path.length }
-                        : request->path;
-    kept->query = (mishap_text){ NULL, 0 };
-    to = copy_text(&kept->remote, to);
-    for (size_t i = 0; i < MISHAP_HTTP_FIELDS; i++)
-        to = copy_text(&kept->fields[i], to);
+    mishap_http_request_keep(&job->request, request, job->text);
+    call->caller = job->request.caller;
     return job;
 }
 
@@ -288,8 +305,31 @@ static mishap *call_operation(mishap_http_server *server, mishap_http_request *r
     return server->waiting < server->most_waiting ? mishap_out_of_memory() : too_busy();
 }
 
-bool mishap_http_answer(mishap_http_server *server, mishap_http_request *request,
-                        mishap_http_reply *reply, int64_t *route, mishap_http_job **job)
+/* An endpoint answers in the reply, or defers; then whatever it has left in the reply is no answer.
+ */
+static mishap *ask_endpoint(mishap_http_server *server, struct mishap_http_exchange *exchange,
+                            const mishap_http_request *request, const mishap_http_match *match,
+                            mishap_http_reply *reply)
+{
+    mishap_text segment = { NULL, 0 };
+    if (match->param_count)
+        segment = match->params[0].raw;
+    server->at_hand.exchange = exchange;
+    server->at_hand.route = (int64_t)match->route;
+    server->at_hand.deferred = false;
+    match->endpoint->answer(server, request, segment, reply);
+    server->at_hand.exchange = NULL;
+    if (server->at_hand.deferred)
+        reply->status = 0;
+    else if (!reply->status)
+        return mishap_raise(INTERNAL_ERROR, "The endpoint %s did not answer.",
+                            match->endpoint->name);
+    return NULL;
+}
+
+bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
+                        mishap_http_request *request, mishap_http_reply *reply, int64_t *route,
+                        mishap_http_job **job)
 {
     mishap_http_match match;
     mishap *m = NULL;
@@ -310,13 +350,11 @@ bool mishap_http_answer(mishap_http_server *server, mishap_http_request *request
     if (!m && !found)
         m = no_such_path(&match, reply);
     else if (!m && match.endpoint)
-        match.endpoint->answer(server, request,
-                               match.param_count ? match.params[0].raw : (mishap_text){ NULL, 0 },
-                               reply);
+        m = ask_endpoint(server, exchange, request, &match, reply);
     else if (!m)
         m = call_operation(server, request, &match, reply, job);
     if (m)
         mishap_http_refuse(reply, server->settings, request, m);
     mishap_free(m);
-    return !*job;
+    return reply->status != 0;
 }

@@ -16,8 +16,9 @@
 #include "boundary/http/worker.h"
 
 enum {
-    MOST_AHEAD = 65536,          /* bytes that are read while a handler runs */
-    MOST_LINGERING = 1024 * 1024 /* bytes of a peer that goes on after its last reply */
+    MOST_AHEAD = 65536,           /* bytes that are read while a handler runs */
+    MOST_LINGERING = 1024 * 1024, /* bytes of a peer that goes on after its last reply */
+    MOST_QUEUED = 1024 * 1024     /* bytes of a stream that wait, when another piece comes */
 };
 
 typedef struct mishap_http_connection {
@@ -25,6 +26,7 @@ typedef struct mishap_http_connection {
     mishap_http_worker *worker;
     mishap_http_exchange exchange;
     mishap_buffer pending; /* what is being written, if it could not be written at once */
+    mishap_buffer queued; /* … and what comes behind it: while libuv writes, `pending` is its own */
     union {
         uv_write_t write;
         uv_shutdown_t shutdown;
@@ -82,11 +84,14 @@ static void on_closed(uv_handle_t *handle)
     mishap_http_worker *worker = c->worker;
     mishap_http_exchange_release(&c->exchange);
     mishap_buffer_release(&c->pending);
+    mishap_buffer_release(&c->queued);
     mishap_release(c);
     worker->connections--;
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CONNECTIONS, -1);
 }
 
+/* An answer that was to come later is left to on_closed(), which tells whoever has it: not even a
+ * connection that breaks in the middle of a call of theirs calls back into it. */
 static void close_now(connection *c)
 {
     if (uv_is_closing((uv_handle_t *)&c->socket))
@@ -116,7 +121,8 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
     *room = uv_buf_init(worker->input + worker->input_used, (unsigned)(left < MOST ? left : MOST));
 }
 
-/* The peer will send no more. A reply that it waits for still reaches it. */
+/* The peer will send no more. A reply that it waits for still reaches it, but nobody waits for one
+ * that comes later: the end of a stream's reader looks just like this. */
 static void peer_ended(connection *c)
 {
     mishap_http_exchange *exchange = &c->exchange;
@@ -128,7 +134,7 @@ static void peer_ended(connection *c)
         proceed(c, mishap_http_exchange_end(
                        &c->worker->server, exchange,
                        mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
-    else if (!exchange->job && !c->writing)
+    else if (exchange->later || (!exchange->job && !c->writing))
         close_now(c);
 }
 
@@ -177,6 +183,29 @@ static void read_or_not(connection *c, bool wanted)
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
+static void on_written(uv_write_t *write, int status);
+
+static bool write_pending(connection *c)
+{
+    uv_buf_t bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
+    c->write.data = c;
+    c->writing = !c->pending.failed &&
+                 uv_write(&c->write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
+    if (!c->writing)
+        close_now(c);
+    return c->writing;
+}
+
+/* The peer has taken all that was pending, so the time for what came meanwhile begins anew. */
+static void write_queued(connection *c)
+{
+    c->pending = c->queued;
+    c->queued = (mishap_buffer){ 0 };
+    stop_waiting(c);
+    start_waiting(c, MISHAP_HTTP_WAIT_WRITE);
+    write_pending(c);
+}
+
 static void on_written(uv_write_t *write, int status)
 {
     connection *c = write->data;
@@ -186,40 +215,48 @@ static void on_written(uv_write_t *write, int status)
         return;
     if (status < 0)
         close_now(c);
+    else if (c->queued.length)
+        write_queued(c);
     else
         proceed(c, mishap_http_exchange_feed(&c->worker->server, &c->exchange, NULL, 0));
 }
 
 /* What the socket does not take at once is kept and written when it does. False: it was closed. */
-static bool write_out(connection *c, size_t from, size_t to)
+static bool write_text(connection *c, const char *data, size_t length)
 {
-    mishap_http_server *server = &c->worker->server;
-    if (server->out.failed) {
-        close_now(c);
-        return false;
-    }
-    if (from == to)
-        return true;
-    uv_stream_t *stream = (uv_stream_t *)&c->socket;
-    uv_buf_t bytes = uv_buf_init(server->out.data + from, (unsigned)(to - from));
-    int count = uv_try_write(stream, &bytes, 1);
+    union {
+        const char *given;
+        char *base; /* libuv only reads it */
+    } start = { data };
+    uv_buf_t bytes = uv_buf_init(start.base, (unsigned)length);
+    int count = uv_try_write((uv_stream_t *)&c->socket, &bytes, 1);
     if (count == UV_EAGAIN)
         count = 0;
     if (count < 0) {
         close_now(c);
         return false;
     }
-    mishap_http_metrics_add(server->metrics, MISHAP_HTTP_BYTES_SENT, (int64_t)(to - from));
-    from += (size_t)count;
-    if (from == to)
+    mishap_http_metrics_add(c->worker->server.metrics, MISHAP_HTTP_BYTES_SENT, (int64_t)length);
+    if ((size_t)count == length)
         return true;
-    mishap_buffer_put(&c->pending, server->out.data + from, to - from);
-    bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
-    c->write.data = c;
-    c->writing = !c->pending.failed && uv_write(&c->write, stream, &bytes, 1, on_written) == 0;
+    mishap_buffer *rest = c->writing ? &c->queued : &c->pending;
+    mishap_buffer_put(rest, data + count, length - (size_t)count);
     if (!c->writing)
+        return write_pending(c);
+    if (rest->failed)
         close_now(c);
-    return c->writing;
+    return !rest->failed;
+}
+
+/* A stretch of server.out. */
+static bool write_out(connection *c, size_t from, size_t to)
+{
+    const mishap_buffer *out = &c->worker->server.out;
+    if (out->failed) {
+        close_now(c);
+        return false;
+    }
+    return from == to || write_text(c, out->data + from, to - from);
 }
 
 /* Memory that one large answer took is not held for ever. */
@@ -335,6 +372,7 @@ void mishap_http_connection_answer(mishap_http_worker *worker)
         turn->state = mishap_http_exchange_feed(server, &turn->connection->exchange, turn->data,
                                                 turn->length);
         turn->to = server->out.length;
+        turn->fed = true;
         if (server->out.failed || server->out.length > MUCH) {
             write_turns(worker, written, i + 1);
             written = i + 1;
@@ -345,6 +383,8 @@ void mishap_http_connection_answer(mishap_http_worker *worker)
         mishap_http_metrics_add(server->metrics, MISHAP_HTTP_BYTES_RECEIVED,
                                 (int64_t)worker->input_used);
     worker->turn_count = worker->input_used = 0;
+    for (connection *c; (c = worker->first[MISHAP_HTTP_WAIT_TURN]);)
+        proceed(c, mishap_http_exchange_feed(server, &c->exchange, NULL, 0)); /* ends the wait */
 }
 
 /* -- jobs -------------------------------------------------------------------------------------- */
@@ -369,6 +409,57 @@ void mishap_http_connection_give_up(mishap_http_worker *worker, mishap_http_job 
     mishap_http_exchange *exchange = job->exchange;
     worker->lost_jobs++;
     proceed(connection_of(exchange), mishap_http_exchange_give_up(&worker->server, exchange));
+}
+
+/* -- answers that come later ------------------------------------------------------------------- */
+
+/* May happen at any time: in the turn of another connection, or when this one has sent something in
+ * the same turn, which was answered already but not written. */
+bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
+                                 mishap_text bytes)
+{
+    connection *c = connection_of(exchange);
+    struct mishap_http_turn *turn = c->turn;
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return false;
+    bool streaming = exchange->later && exchange->later->streaming;
+    if (!bytes.data || (streaming && c->pending.length + c->queued.length > MOST_QUEUED)) {
+        close_now(c);
+        return false;
+    }
+    if (turn && turn->fed && turn->from < turn->to) { /* what was answered before goes first */
+        size_t from = turn->from;
+        turn->from = turn->to;
+        if (!write_text(c, server->out.data + from, turn->to - from))
+            return false;
+    }
+    if (!write_text(c, bytes.data, bytes.length))
+        return false;
+    if (c->writing) {
+        wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        read_or_not(c, false);
+    }
+    return true;
+}
+
+/* Requests that were kept are answered in the next turn: whoever gave the answer may be in the
+ * middle of answering another. */
+void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    connection *c = connection_of(exchange);
+    mishap_http_state state = exchange->ended ? MISHAP_HTTP_ENDED : MISHAP_HTTP_IDLE;
+    (void)server;
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    if (c->turn) {
+        c->turn->state = state; /* if it was not fed yet, another comes of that */
+    } else if (state == MISHAP_HTTP_ENDED || c->writing ||
+               !mishap_http_reader_has_more(&exchange->reader)) {
+        settle(c, state);
+    } else {
+        wait_for(c, MISHAP_HTTP_WAIT_TURN);
+        uv_async_send(&c->worker->wake);
+    }
 }
 
 /* -- accepting --------------------------------------------------------------------------------- */
@@ -441,7 +532,7 @@ void mishap_http_connection_sweep(mishap_http_worker *worker)
     uint64_t now = uv_now(&worker->loop);
     for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++) {
         connection *c;
-        while (wait != MISHAP_HTTP_WAIT_JOB && (c = worker->first[wait]) &&
+        while (worker->patience_ms[wait] && (c = worker->first[wait]) &&
                now - c->since_ms >= worker->patience_ms[wait])
             too_slow(c); /* which ends the wait */
     }

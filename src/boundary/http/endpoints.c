@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "boundary/http/server.h"
 
 static void answer_with(mishap_http_reply *reply, const char *media_type)
@@ -74,6 +75,30 @@ const mishap_http_endpoint mishap_http_endpoints[] = {
     { 0 },
 };
 
+static size_t count(const mishap_http_endpoint *endpoints)
+{
+    size_t n = 0;
+    while (endpoints && endpoints[n].route)
+        n++;
+    return n;
+}
+
+mishap *mishap_http_endpoints_join(const mishap_http_extension *extension,
+                                   mishap_http_endpoint **out)
+{
+    const mishap_http_endpoint *further = extension ? extension->endpoints : NULL;
+    size_t ours = count(mishap_http_endpoints), theirs = count(further);
+    mishap_http_endpoint *all = mishap_allocate((ours + theirs + 1) * sizeof *all);
+    *out = all;
+    if (!all)
+        return mishap_out_of_memory();
+    memcpy(all, mishap_http_endpoints, ours * sizeof *all);
+    if (theirs)
+        memcpy(all + ours, further, theirs * sizeof *all);
+    all[ours + theirs] = (mishap_http_endpoint){ 0 };
+    return NULL;
+}
+
 /* -- the server -------------------------------------------------------------------------------- */
 
 static void set_date(mishap_http_server *server)
@@ -116,9 +141,15 @@ void mishap_http_server_close(mishap_http_server *server)
     mishap_http_access_close(server->access);
     mishap_buffer_release(&server->openapi);
     mishap_buffer_release(&server->out);
+    mishap_buffer_release(&server->aside);
     mishap_http_reply_release(&server->reply);
     server->keys = NULL;
     server->access = NULL;
+}
+
+void mishap_http_server_taint(mishap_http_server *server)
+{
+    server->crashed = true; /* the worker looks at it in each turn of its loop */
 }
 
 void mishap_http_server_tick(mishap_http_server *server)

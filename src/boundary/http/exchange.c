@@ -12,21 +12,16 @@ void mishap_http_exchange_release(mishap_http_exchange *exchange)
     if (exchange->job)
         exchange->job->exchange = NULL;
     exchange->job = NULL;
+    if (exchange->later)
+        mishap_http_later_close(exchange->later);
     mishap_http_reader_release(&exchange->reader);
 }
 
 /* -- telling ----------------------------------------------------------------------------------- */
 
-/* The reply goes out, and whoever counts and logs hears of it. */
-static void send_reply(mishap_http_server *server, mishap_http_exchange *exchange,
-                       mishap_http_request *request, mishap_http_reply *reply, int64_t route)
+void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_request *request,
+                               const mishap_http_reply *reply, int64_t route, size_t sent)
 {
-    size_t before = server->out.length;
-    reply->close = reply->close || server->draining || !request->keep_alive;
-    if (server->settings->cors)
-        mishap_http_cors(reply, server->settings->cors, request);
-    mishap_http_put_reply(&server->out, server, request, reply);
-    exchange->ended = reply->close || server->out.failed;
     if (!server->metrics && !server->access)
         return;
     int64_t now = mishap_clock_monotonic_ns();
@@ -34,7 +29,26 @@ static void send_reply(mishap_http_server *server, mishap_http_exchange *exchang
         mishap_http_metrics_count(server->metrics, route, request->method, reply->status,
                                   reply->code, now - request->started_ns);
     if (server->access)
-        mishap_http_access_add(server->access, request, reply, server->out.length - before, now);
+        mishap_http_access_add(server->access, request, reply, sent, now);
+}
+
+void mishap_http_exchange_reply(mishap_http_server *server, mishap_http_exchange *exchange,
+                                mishap_buffer *out, const mishap_http_request *request,
+                                mishap_http_reply *reply, int64_t route)
+{
+    size_t before = out->length;
+    reply->close = reply->close || server->draining || !request->keep_alive;
+    if (server->settings->cors)
+        mishap_http_cors(reply, server->settings->cors, request);
+    mishap_http_put_reply(out, server, request, reply);
+    exchange->ended = reply->close || out->failed;
+    mishap_http_exchange_tell(server, request, reply, route, out->length - before);
+}
+
+static void send_reply(mishap_http_server *server, mishap_http_exchange *exchange,
+                       const mishap_http_request *request, mishap_http_reply *reply, int64_t route)
+{
+    mishap_http_exchange_reply(server, exchange, &server->out, request, reply, route);
 }
 
 mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
@@ -55,10 +69,15 @@ mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
     return MISHAP_HTTP_ENDED;
 }
 
+static bool is_running(const mishap_http_exchange *exchange)
+{
+    return exchange->job || exchange->later;
+}
+
 static mishap_http_state state_of(const mishap_http_exchange *exchange)
 {
     return exchange->ended              ? MISHAP_HTTP_ENDED
-           : exchange->job              ? MISHAP_HTTP_RUNNING
+           : is_running(exchange)       ? MISHAP_HTTP_RUNNING
            : exchange->reader.whole     ? MISHAP_HTTP_IDLE
            : exchange->reader.head_done ? MISHAP_HTTP_IN_BODY
            : exchange->reader.begun     ? MISHAP_HTTP_IN_HEAD
@@ -93,28 +112,40 @@ static void answer(mishap_http_server *server, mishap_http_exchange *exchange,
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
     mishap_id_make_at(request->id, server->now_ms);
-    if (mishap_http_answer(server, request, &server->reply, &route, &job))
+    if (mishap_http_answer(server, exchange, request, &server->reply, &route, &job))
         send_reply(server, exchange, request, &server->reply, route);
-    else
+    else if (job)
         start_job(server, exchange, job);
 }
 
-/* Every request that is whole, until one has to wait for its handler. */
+/* In the middle of an answer that comes later there is no place for another reply, so the
+ * connection just ends. */
+static mishap_http_state end_without_memory(mishap_http_server *server,
+                                            mishap_http_exchange *exchange)
+{
+    if (!exchange->later)
+        return mishap_http_exchange_end(server, exchange, mishap_out_of_memory());
+    server->out.failed = exchange->ended = true;
+    return MISHAP_HTTP_ENDED;
+}
+
+/* Every request that is whole, until one has to wait for its answer. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     mishap_http_reader *reader = &exchange->reader;
     mishap_http_request request;
     mishap_http_progress progress = MISHAP_HTTP_MORE;
-    while (!exchange->ended && !exchange->job &&
+    while (!exchange->ended && !is_running(exchange) &&
            (progress = mishap_http_reader_next(reader, &request)) == MISHAP_HTTP_WHOLE) {
         exchange->continued = false;
         answer(server, exchange, &request);
     }
-    if (!exchange->ended && !exchange->job && progress == MISHAP_HTTP_FLAW)
+    if (!exchange->ended && !is_running(exchange) && progress == MISHAP_HTTP_FLAW)
         return mishap_http_exchange_end(server, exchange, mishap_http_reader_flaw(reader));
     if (!exchange->ended && !mishap_http_reader_keep(reader))
-        return mishap_http_exchange_end(server, exchange, mishap_out_of_memory());
-    if (reader->wants_continue && !exchange->continued && !exchange->ended && !exchange->job) {
+        return end_without_memory(server, exchange);
+    if (reader->wants_continue && !exchange->continued && !exchange->ended &&
+        !is_running(exchange)) {
         exchange->continued = true;
         MISHAP_PUT(&server->out, "HTTP/1.1 100 Continue\r\n\r\n");
     }
@@ -128,11 +159,10 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
     if (exchange->ended)
         return MISHAP_HTTP_ENDED;
     if (!mishap_http_reader_take(&exchange->reader, data, length))
-        return mishap_http_exchange_end(server, exchange, mishap_out_of_memory());
-    if (exchange->job)
-        return mishap_http_reader_keep(&exchange->reader)
-                   ? MISHAP_HTTP_RUNNING
-                   : mishap_http_exchange_end(server, exchange, mishap_out_of_memory());
+        return end_without_memory(server, exchange);
+    if (is_running(exchange))
+        return mishap_http_reader_keep(&exchange->reader) ? MISHAP_HTTP_RUNNING
+                                                          : end_without_memory(server, exchange);
     if (exchange->reader.whole || !exchange->reader.begun)
         exchange->began_ns = server->now_ns;
     return read_on(server, exchange);

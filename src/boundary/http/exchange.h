@@ -9,23 +9,25 @@ typedef enum mishap_http_state {
     MISHAP_HTTP_IDLE,    /* no request has begun */
     MISHAP_HTTP_IN_HEAD, /* the head of one is on its way */
     MISHAP_HTTP_IN_BODY, /* … its body */
-    MISHAP_HTTP_RUNNING, /* one is being answered by another thread: nothing is read meanwhile */
+    MISHAP_HTTP_RUNNING, /* one is being answered, by another thread or later: no other meanwhile */
     MISHAP_HTTP_ENDED,   /* the last reply is in server->out */
 } mishap_http_state;
 
 typedef struct mishap_http_exchange {
     mishap_http_reader reader;
-    mishap_http_job *job; /* while it is RUNNING */
+    mishap_http_job *job;     /* while it is RUNNING: this … */
+    mishap_http_later *later; /* … or this */
     mishap_text remote;
     int64_t began_ns; /* when the first byte of the request at hand came */
     bool continued;   /* 100 Continue was sent */
-    bool ended;
+    bool ended;       /* nothing more is read; with a `later`, it cannot be written to any more */
 } mishap_http_exchange;
 
 void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http_server *server,
                                mishap_text remote);
 
-/* What is left of it. A job that still runs goes on for nobody. */
+/* What is left of it. A job that still runs goes on for nobody; who would have answered later is
+ * told that it is closed. */
 void mishap_http_exchange_release(mishap_http_exchange *exchange);
 
 /* Bytes came in (the memory is written to). Whatever they lead to is added to server->out. */
@@ -45,5 +47,20 @@ mishap_http_state mishap_http_exchange_give_up(mishap_http_server *server,
  * mishap. */
 mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                            mishap_http_exchange *exchange, mishap *failure);
+
+/* -- for answers that come later --------------------------------------------------------------- */
+
+/* The reply at the end of `out`, and whoever counts and logs hears of it. It is the last if the
+ * connection has to end, or there is no memory for it. */
+void mishap_http_exchange_reply(mishap_http_server *server, mishap_http_exchange *exchange,
+                                mishap_buffer *out, const mishap_http_request *request,
+                                mishap_http_reply *reply, int64_t route);
+
+/* Only the second half of that. */
+void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_request *request,
+                               const mishap_http_reply *reply, int64_t route, size_t sent);
+
+/* The connection is gone: whoever has this one hears of it, and it is freed. */
+void mishap_http_later_close(mishap_http_later *later);
 
 #endif

@@ -32,17 +32,20 @@
 /* -- settings ---------------------------------------------------------------------------------- */
 
 /* How a server was started. All text lives as long as the server. */
+struct mishap_http_extension;
+
 typedef struct mishap_http_settings {
     const mishap_app *app;
-    mishap_setup setup;     /* data folder and store */
-    const char *host;       /* to listen on */
-    int port;               /* 0: any that is free */
-    int workers;            /* processes */
-    int threads;            /* handlers that run at once in each */
-    int max_connections;    /* of each worker; beyond that 503 */
-    bool chaos;             /* with the operations that fail on purpose */
-    bool key_required;      /* no call without an API key */
-    bool verbose;           /* the private side of a failure on stderr too */
+    mishap_setup setup;                            /* data folder and store */
+    const char *host;                              /* to listen on */
+    int port;                                      /* 0: any that is free */
+    int workers;                                   /* processes */
+    int threads;                                   /* handlers that run at once in each */
+    int max_connections;                           /* of each worker; beyond that 503 */
+    const struct mishap_http_extension *extension; /* what is served beside; NULL: nothing */
+    bool chaos;                                    /* with the operations that fail on purpose */
+    bool key_required;                             /* no call without an API key */
+    bool verbose;                                  /* the private side of a failure on stderr too */
     const char *public_url; /* how callers reach it, for links, without a slash at the end; NULL:
                                where it listens */
     const char *access_log; /* a file, "-": stderr, NULL: none */
@@ -88,6 +91,11 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_REQUEST_HEADERS, /* Access-Control-Request-Headers */
     MISHAP_HTTP_USER_AGENT,
     MISHAP_HTTP_TRANSFER_ENCODING,
+    MISHAP_HTTP_MCP_SESSION, /* Mcp-Session-Id */
+    MISHAP_HTTP_MCP_VERSION, /* MCP-Protocol-Version */
+    MISHAP_HTTP_MCP_METHOD,  /* Mcp-Method */
+    MISHAP_HTTP_MCP_NAME,    /* Mcp-Name */
+    MISHAP_HTTP_LAST_EVENT,  /* Last-Event-ID */
     MISHAP_HTTP_FIELDS,
 } mishap_http_field;
 
@@ -133,6 +141,47 @@ void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *se
  * that we know, http-api. */
 const mishap_dialect *mishap_http_negotiate(mishap_text accept);
 
+/* -- answers that come later ------------------------------------------------------------------- */
+
+/*
+ * A request whose endpoint answers later: at once as a whole, or as a stream of events. It belongs
+ * to the loop, and only the loop's thread may touch it. Whoever has it must answer or end it,
+ * unless the peer goes away first: then closed() is called, and it is gone when that returns.
+ *
+ * The functions below never call back. closed() comes when the loop gets to it, and requests that
+ * the peer has sent behind this one are read then, too. So they may be called from anywhere on the
+ * loop: from an endpoint, its own or another, done() of a job, tick(), drain(), closed() of another
+ * one. No lock is held meanwhile. The reply may be any but that of an endpoint that is being asked
+ * for another request.
+ */
+typedef struct mishap_http_later mishap_http_later;
+struct mishap_http_later {
+    struct mishap_http_server *server;
+    struct mishap_http_exchange *exchange;
+    mishap_http_request request; /* with text of its own, but without the body */
+    int64_t route;
+    bool streaming, last; /* the head is out; the connection ends with it */
+    void *owner;
+    void (*closed)(mishap_http_later *later);
+};
+
+/* From an endpoint's answer(), which leaves reply->status 0: the request is answered later. NULL:
+ * there is no memory. */
+mishap_http_later *mishap_http_defer(struct mishap_http_server *server,
+                                     const mishap_http_request *request);
+
+/* Answer as a whole. Takes nothing of the reply; the later is gone afterwards. */
+void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply);
+
+/* Send the head of a stream: `reply` has status, media type and fields, and no body. Then pieces of
+ * it, each sent at once; false: the peer does not read, and the stream was closed. Then its end,
+ * after which the later is gone. HTTP/1.1 gets chunks; for HTTP/1.0 the connection ends with it.
+ * After a piece that could not be sent, closed() will follow; to end it before that is right, too.
+ */
+void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply);
+bool mishap_http_later_send(mishap_http_later *later, mishap_text piece);
+void mishap_http_later_end(mishap_http_later *later);
+
 /* -- routes ------------------------------------------------------------------------------------ */
 
 struct mishap_http_server; /* what an endpoint may look at; see worker.h */
@@ -145,6 +194,18 @@ typedef struct mishap_http_endpoint {
     void (*answer)(struct mishap_http_server *server, const mishap_http_request *request,
                    mishap_text segment, mishap_http_reply *reply); /* the text of the first :name */
 } mishap_http_endpoint;
+
+/* Something that is served beside the operations, with a state of its own in each worker. */
+typedef struct mishap_http_extension {
+    const mishap_http_endpoint *endpoints; /* the list ends with a NULL route */
+    /* Before the workers are made: memory that all of them share. */
+    mishap *(*prepare)(const struct mishap_http_settings *settings, void **shared);
+    /* In a worker: its state is server->extension_state afterwards. */
+    mishap *(*open)(struct mishap_http_server *server, void *shared, void **state);
+    void (*tick)(void *state);  /* several times a second */
+    void (*drain)(void *state); /* the worker ends soon: so must streams */
+    void (*close)(void *state);
+} mishap_http_extension;
 
 enum { MISHAP_HTTP_PATH_PARAMS = 8 }; /* of one route, at most */
 
@@ -315,6 +376,9 @@ void mishap_http_access_reopen(mishap_http_access *access); /* after the file wa
 void mishap_http_access_close(mishap_http_access *access);
 
 /* -- serving ----------------------------------------------------------------------------------- */
+
+/* What `serve` serves beside the operations: said once, before the command runs. */
+void mishap_http_extend(const mishap_http_extension *extension);
 
 /* Run until SIGTERM or SIGINT. NULL: it was stopped in order. */
 mishap *mishap_http_supervise(mishap_http_settings *settings);

@@ -86,6 +86,11 @@ static const struct {
     [MISHAP_HTTP_REQUEST_HEADERS] = { MISHAP_TEXT("access-control-request-headers"), true },
     [MISHAP_HTTP_USER_AGENT] = { MISHAP_TEXT("user-agent"), true },
     [MISHAP_HTTP_TRANSFER_ENCODING] = { MISHAP_TEXT("transfer-encoding"), false },
+    [MISHAP_HTTP_MCP_SESSION] = { MISHAP_TEXT("mcp-session-id"), false },
+    [MISHAP_HTTP_MCP_VERSION] = { MISHAP_TEXT("mcp-protocol-version"), false },
+    [MISHAP_HTTP_MCP_METHOD] = { MISHAP_TEXT("mcp-method"), false },
+    [MISHAP_HTTP_MCP_NAME] = { MISHAP_TEXT("mcp-name"), false },
+    [MISHAP_HTTP_LAST_EVENT] = { MISHAP_TEXT("last-event-id"), false },
 };
 
 /* The known field of this name, or MISHAP_HTTP_FIELDS. Length and first letter rule out nearly all.

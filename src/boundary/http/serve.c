@@ -153,10 +153,18 @@ static const char *optional(mishap_call *call, const char *name)
     return mishap_given(call, name) ? mishap_string(call, name) : NULL;
 }
 
+static const mishap_http_extension *extension;
+
+void mishap_http_extend(const mishap_http_extension *given)
+{
+    extension = given;
+}
+
 static mishap *run(mishap_call *call)
 {
     mishap_http_settings settings = {
         .app = call->app,
+        .extension = extension,
         .setup = { .data = data_folder(call), .store = optional(call, "store") },
         .workers = worker_count(call),
         .threads = (int)mishap_integer(call, "threads"),

@@ -12,6 +12,7 @@
 #include "operation/threads.h"
 
 typedef struct mishap_http_job mishap_http_job;
+struct mishap_http_exchange;
 
 typedef struct mishap_http_server {
     const mishap_http_settings *settings;
@@ -31,14 +32,42 @@ typedef struct mishap_http_server {
 
     mishap_http_reply reply; /* of the request at hand; its memory is used again and again */
     mishap_buffer out;       /* bytes for the connection at hand */
+    mishap_buffer aside;     /* bytes for another one: of an answer that came later */
+
+    /* The request that an endpoint looks at, while it does; see mishap_http_defer(). */
+    struct {
+        struct mishap_http_exchange *exchange; /* NULL: none */
+        int64_t route;
+        bool deferred;
+    } at_hand;
+
+    /* For what is served beside the operations. Its jobs run on these threads, too:
+     * mishap_threads_add(server->threads, &job) from the thread of the loop, with a done(), which
+     * is called there. Handles on the loop are closed in the extension's close(). */
+    void *extension_state;
+    mishap_threads *threads; /* NULL: there are none */
+    uv_loop_t *loop;         /* NULL: there is none */
 
     /* Run a job on another thread, and hand it to mishap_http_exchange_finish() on this one. False:
      * it cannot be done now. */
     bool (*start)(struct mishap_http_server *server, mishap_http_job *job);
+
+    /* Write to an exchange that is not at hand, behind all that was written to it before. Text
+     * without data: there was no memory for it, and the connection ends. False: it is closed. */
+    bool (*push)(struct mishap_http_server *server, struct mishap_http_exchange *exchange,
+                 mishap_text bytes);
+
+    /* … its answer is complete: read on, but not before who calls this has returned. */
+    void (*go_on)(struct mishap_http_server *server, struct mishap_http_exchange *exchange);
 } mishap_http_server;
 
 /* The endpoints that every server has; the list ends with a NULL route. */
 extern const mishap_http_endpoint mishap_http_endpoints[];
+
+/* These and those of an extension, which may be NULL, as one list. It is the caller's, to release.
+ */
+mishap *mishap_http_endpoints_join(const mishap_http_extension *extension,
+                                   mishap_http_endpoint **out);
 
 /* Make what a server needs beside its routes, and give it back. */
 mishap *mishap_http_server_open(mishap_http_server *server);
@@ -49,6 +78,10 @@ void mishap_http_server_look_at_clock(mishap_http_server *server);
 
 /* To be called at least once a second: the date, keys that have changed, the access log. */
 void mishap_http_server_tick(mishap_http_server *server);
+
+/* For an extension: a handler crashed in one of its jobs (call->crashed), so this process is not to
+ * be trusted any more. It drains, and is replaced. On the thread of the loop. */
+void mishap_http_server_taint(mishap_http_server *server);
 
 /* -- replies as bytes -------------------------------------------------------------------------- */
 
@@ -61,6 +94,12 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
                            const mishap_http_request *request, const mishap_http_reply *reply);
 
 /* -- jobs -------------------------------------------------------------------------------------- */
+
+/* The text of a request that is answered after its bytes are gone: how many bytes it takes, and a
+ * request with this text as its own, but without its body. */
+size_t mishap_http_request_size(const mishap_http_request *request);
+void mishap_http_request_keep(mishap_http_request *kept, const mishap_http_request *request,
+                              char *text);
 
 /* A call whose handler runs on another thread. While it runs it is that thread's; only `exchange`
  * and its neighbours are the loop's throughout. */
@@ -78,10 +117,12 @@ struct mishap_http_job {
 
 /*
  * Answer a request. True: the reply is ready, and *route is the number of its route or
- * MISHAP_HTTP_NO_ROUTE. False: *job is to be started.
+ * MISHAP_HTTP_NO_ROUTE. False: *job is to be started, or it is NULL and an endpoint answers the
+ * exchange later, or has done so.
  */
-bool mishap_http_answer(mishap_http_server *server, mishap_http_request *request,
-                        mishap_http_reply *reply, int64_t *route, mishap_http_job **job);
+bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
+                        mishap_http_request *request, mishap_http_reply *reply, int64_t *route,
+                        mishap_http_job **job);
 
 /* Record the private side of a failure, if it has one worth recording. `secrets` may be NULL. */
 void mishap_http_record(const mishap_http_settings *settings, const mishap_http_request *request,

@@ -41,6 +41,9 @@ struct process {
 typedef struct supervisor {
     const mishap_http_settings *settings;
     char address[400]; /* http://HOST:PORT */
+    mishap_http_endpoint
+        *endpoints; /* the server's own and the extension's; the routes need them */
+    void *shared;   /* the extension's, and the workers' */
     mishap_http_routes *routes;
     mishap_http_metrics *metrics;
     mishap_http_rates *rates;
@@ -157,7 +160,8 @@ static _Noreturn void be_worker(supervisor *s, int slot, int control)
     close(s->signals);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    mishap_http_worker_run(s->settings, s->routes, s->metrics, s->rates, s->sockets[slot], control);
+    mishap_http_worker_run(s->settings, s->routes, s->metrics, s->rates, s->shared,
+                           s->sockets[slot], control);
 }
 
 static void begin_later(supervisor *s, int slot, int64_t delay_ms)
@@ -331,6 +335,17 @@ static void on_bad_start(supervisor *s, int slot)
     begin_later(s, slot, count < MOST_BAD_STARTS ? 50L * count : 2000);
 }
 
+/* A signal that ends a worker is worth a line, also in one that was about to end; but SIGKILL is
+ * how such a one is hurried from here. */
+static void tell_of_signal(const struct process *ended, int status)
+{
+    if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
+        return;
+    const char *name = sigabbrev_np(WTERMSIG(status));
+    dprintf(STDERR_FILENO, "a worker was ended by SIG%s%s\n", name ? name : "?",
+            ended->draining ? " on its way out" : "; another takes its place");
+}
+
 static void on_end(supervisor *s, pid_t pid, int status)
 {
     size_t which = 0;
@@ -342,9 +357,7 @@ static void on_end(supervisor *s, pid_t pid, int status)
     close(ended.control);
     s->processes[which] = (struct process){ 0 };
     mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
-    if (WIFSIGNALED(status) && !ended.draining)
-        dprintf(STDERR_FILENO, "a worker was ended by SIG%s; another takes its place\n",
-                sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+    tell_of_signal(&ended, status);
     if (s->stopping || slot_is_served(s, ended.slot))
         return;
     if (!ended.ready)
@@ -492,12 +505,15 @@ static mishap *open_all(supervisor *s)
         s->bad_starts[i] = 0;
         s->begin_at_ns[i] = 0;
     }
-    failure = mishap_http_routes_make(settings->app, settings->chaos, mishap_http_endpoints,
-                                      &s->routes);
+    failure = mishap_http_endpoints_join(settings->extension, &s->endpoints);
+    if (!failure)
+        failure = mishap_http_routes_make(settings->app, settings->chaos, s->endpoints, &s->routes);
     if (!failure)
         failure = mishap_http_metrics_make(s->routes, &s->metrics);
     if (!failure)
         failure = mishap_http_rates_make(settings->rate, &s->rates);
+    if (!failure && settings->extension && settings->extension->prepare)
+        failure = settings->extension->prepare(settings, &s->shared);
     if (!failure)
         failure = open_sockets(s);
     return failure ? failure : open_signals(s);
@@ -513,6 +529,7 @@ static void close_all(supervisor *s)
     mishap_http_rates_free(s->rates);
     mishap_http_metrics_free(s->metrics);
     mishap_http_routes_free(s->routes);
+    mishap_release(s->endpoints);
     mishap_release(s->sockets);
     mishap_release(s->bad_starts);
     mishap_release(s->begin_at_ns);

@@ -36,10 +36,13 @@ static void say(mishap_http_worker *worker, char word)
 
 static _Noreturn void leave(mishap_http_worker *worker)
 {
+    const mishap_http_extension *extension = worker->server.settings->extension;
     mishap_http_access_flush(worker->server.access);
-    if (worker->jobs || worker->tainted)
+    if (worker->tainted || worker->server.crashed || mishap_threads_busy(worker->server.threads))
         _exit(0); /* threads may hang, or the heap be damaged: nothing is tidied up */
-    mishap_threads_close(worker->threads);
+    if (extension && extension->close)
+        extension->close(worker->server.extension_state);
+    mishap_threads_close(worker->server.threads);
     mishap_http_server_close(&worker->server);
     mishap_service_close_all();
     exit(0);
@@ -57,6 +60,7 @@ static void leave_if_done(mishap_http_worker *worker)
 
 static void drain(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
 {
+    const mishap_http_extension *extension = worker->server.settings->extension;
     uint64_t now = uv_now(&worker->loop);
     if (!worker->server.draining) {
         worker->server.draining = true;
@@ -64,6 +68,8 @@ static void drain(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
         uv_close((uv_handle_t *)&worker->listener, NULL);
         worker->idle_until_ms = now + idle_ms;
         worker->end_by_ms = now + end_ms;
+        if (extension && extension->drain)
+            extension->drain(worker->server.extension_state);
     }
     if (now + idle_ms < worker->idle_until_ms)
         worker->idle_until_ms = now + idle_ms;
@@ -97,8 +103,9 @@ static void forget_job(mishap_http_worker *worker, mishap_http_job *job)
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, -1);
 }
 
-static void on_job_done(mishap_http_job *job)
+static void on_job_done(mishap_job *done)
 {
+    mishap_http_job *job = (mishap_http_job *)(void *)done; /* it is the first member */
     mishap_http_worker *worker = worker_of(job->server);
     forget_job(worker, job);
     if (job->crashed) {
@@ -106,16 +113,17 @@ static void on_job_done(mishap_http_job *job)
         become_tainted(worker);
     }
     mishap_http_connection_finish(worker, job);
-    leave_if_done(worker);
 }
 
 static void on_wake(uv_async_t *wake)
 {
     mishap_http_worker *worker = wake->data;
-    for (mishap_job *job = mishap_threads_finished(worker->threads), *next; job; job = next) {
+    for (mishap_job *job = mishap_threads_finished(worker->server.threads), *next; job;
+         job = next) {
         next = job->after;
-        on_job_done((mishap_http_job *)(void *)job); /* it is the first member */
+        job->done(job); /* ours, or that of an extension */
     }
+    leave_if_done(worker);
 }
 
 static void wake_loop(void *state)
@@ -127,6 +135,7 @@ static void wake_loop(void *state)
 static bool start_job(mishap_http_server *server, mishap_http_job *job)
 {
     mishap_http_worker *worker = worker_of(server);
+    job->job.done = on_job_done;
     job->previous = NULL;
     job->next = worker->jobs;
     if (job->next)
@@ -134,7 +143,7 @@ static bool start_job(mishap_http_server *server, mishap_http_job *job)
     worker->jobs = job;
     server->waiting++;
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_IN_FLIGHT, 1);
-    if (mishap_threads_add(worker->threads, &job->job))
+    if (mishap_threads_add(worker->server.threads, &job->job))
         return true;
     forget_job(worker, job);
     return false;
@@ -143,7 +152,7 @@ static bool start_job(mishap_http_server *server, mishap_http_job *job)
 /* It has not begun. Whoever waits for it is told that the server is busy. */
 static void take_back(mishap_http_worker *worker, mishap_http_job *job)
 {
-    if (!mishap_threads_take_back(worker->threads, &job->job))
+    if (!mishap_threads_take_back(worker->server.threads, &job->job))
         return; /* now it has */
     forget_job(worker, job);
     if (job->exchange) {
@@ -167,7 +176,7 @@ static void sweep_jobs(mishap_http_worker *worker)
             if (!job->exchange || now - job->job.begun_ns > WAIT_MS * INT64_C(1000000))
                 take_back(worker, job);
         } else if (job->exchange && now >= deadline) {
-            mishap_threads_replace(worker->threads, &job->job);
+            mishap_threads_replace(worker->server.threads, &job->job);
             mishap_http_connection_give_up(worker, job);
             become_tainted(worker);
         }
@@ -179,9 +188,12 @@ static void sweep_jobs(mishap_http_worker *worker)
 static void on_tick(uv_timer_t *timer)
 {
     mishap_http_worker *worker = timer->data;
+    const mishap_http_extension *extension = worker->server.settings->extension;
     mishap_http_server_tick(&worker->server);
     mishap_http_connection_sweep(worker);
     sweep_jobs(worker);
+    if (extension && extension->tick)
+        extension->tick(worker->server.extension_state);
     if (worker->server.draining && uv_now(&worker->loop) >= worker->idle_until_ms)
         mishap_http_connection_close_all(worker, MISHAP_HTTP_WAIT_IDLE);
     leave_if_done(worker);
@@ -257,7 +269,7 @@ static uint64_t tick_of(const mishap_http_worker *worker)
 {
     uint64_t tick = TICK_MS;
     for (int i = 0; i < MISHAP_HTTP_WAITS; i++)
-        if (i != MISHAP_HTTP_WAIT_JOB && worker->patience_ms[i] / 4 < tick)
+        if (worker->patience_ms[i] && worker->patience_ms[i] / 4 < tick)
             tick = worker->patience_ms[i] / 4;
     return tick < 10 ? 10 : tick;
 }
@@ -319,7 +331,7 @@ static _Noreturn void fail(mishap *failure)
 _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
                                       const mishap_http_routes *routes,
                                       mishap_http_metrics *metrics, mishap_http_rates *rates,
-                                      int listener, int control)
+                                      void *shared, int listener, int control)
 {
     static mishap_http_worker worker; /* large, and there is one in a process */
     signal(SIGINT, SIG_IGN); /* of the whole terminal: the supervisor decides what it means */
@@ -332,7 +344,10 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
                                           .metrics = metrics,
                                           .rates = rates,
                                           .most_waiting = (size_t)settings->threads * 64,
-                                          .start = start_job };
+                                          .loop = &worker.loop,
+                                          .start = start_job,
+                                          .push = mishap_http_connection_push,
+                                          .go_on = mishap_http_connection_go_on };
     mishap *failure = mishap_http_server_open(&worker.server);
     if (!failure)
         failure = mishap_service_open_all(settings->app);
@@ -342,7 +357,10 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
     int error = begin(&worker, listener, control);
     if (error != 0)
         fail(mishap_raise(INTERNAL_ERROR, "The worker could not begin: %s.", uv_strerror(error)));
-    failure = mishap_threads_open(settings->threads, wake_loop, &worker, &worker.threads);
+    failure = mishap_threads_open(settings->threads, wake_loop, &worker, &worker.server.threads);
+    const mishap_http_extension *extension = settings->extension;
+    if (!failure && extension && extension->open)
+        failure = extension->open(&worker.server, shared, &worker.server.extension_state);
     if (failure)
         fail(failure);
     mishap_http_metrics_add(metrics, MISHAP_HTTP_WORKERS_BEGUN, 1);

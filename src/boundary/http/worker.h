@@ -19,7 +19,8 @@ typedef enum mishap_http_wait {
     MISHAP_HTTP_WAIT_IDLE,   /* the next request */
     MISHAP_HTTP_WAIT_HEAD,   /* the rest of a head */
     MISHAP_HTTP_WAIT_BODY,   /* the rest of a body */
-    MISHAP_HTTP_WAIT_JOB,    /* a handler, whose time is kept elsewhere */
+    MISHAP_HTTP_WAIT_JOB,    /* an answer, whose time is kept elsewhere */
+    MISHAP_HTTP_WAIT_TURN,   /* the next turn of the loop: it has sent requests already */
     MISHAP_HTTP_WAIT_WRITE,  /* a peer that reads slowly */
     MISHAP_HTTP_WAIT_LINGER, /* a peer that has got its last reply and may still send */
     MISHAP_HTTP_WAITS,
@@ -35,10 +36,9 @@ typedef struct mishap_http_worker {
     uv_timer_t timer;
     uv_check_t check; /* after everything that was to be read has been */
     uv_async_t wake;  /* a job has run */
-    mishap_threads *threads;
     uv_signal_t hangup, terminate;
     struct mishap_http_connection *first[MISHAP_HTTP_WAITS], *last[MISHAP_HTTP_WAITS];
-    uint64_t patience_ms[MISHAP_HTTP_WAITS];
+    uint64_t patience_ms[MISHAP_HTTP_WAITS]; /* 0: as long as it takes */
     size_t connections;
     mishap_http_job *jobs; /* that wait for a thread or run */
     size_t lost_jobs;      /* … for whom nobody waits any more */
@@ -55,14 +55,16 @@ typedef struct mishap_http_worker {
         size_t length;
         size_t from, to; /* of its replies, in server.out */
         mishap_http_state state;
+        bool fed; /* it was answered, so the three above are known */
     } turns[MISHAP_HTTP_TURNS];
 } mishap_http_worker;
 
-/* Serve on a socket that listens, until told to end. The process ends with it. */
+/* Serve on a socket that listens, until told to end. `shared` is what the extension has prepared.
+ * The process ends with it. */
 _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
                                       const mishap_http_routes *routes,
                                       mishap_http_metrics *metrics, mishap_http_rates *rates,
-                                      int listener, int control);
+                                      void *shared, int listener, int control);
 
 /* -- for connections --------------------------------------------------------------------------- */
 
@@ -78,6 +80,11 @@ void mishap_http_connection_sweep(mishap_http_worker *worker);
 /* A job is done, or takes too long. */
 void mishap_http_connection_finish(mishap_http_worker *worker, mishap_http_job *job);
 void mishap_http_connection_give_up(mishap_http_worker *worker, mishap_http_job *job);
+
+/* server->push and server->go_on. */
+bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
+                                 mishap_text bytes);
+void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
 
 /* Close every connection of one kind, or of all (MISHAP_HTTP_WAITS). */
 void mishap_http_connection_close_all(mishap_http_worker *worker, mishap_http_wait wait);

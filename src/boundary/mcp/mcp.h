@@ -1,12 +1,13 @@
 /*
  * src/boundary/mcp: a program's operations as tools of the Model Context Protocol.
  *
- *     message.c    bytes into messages              tools.c        operations as tools: list, call
- *     peer.c       which method is meant            result.c       what came of a call, for a model
- *     lifecycle.c  initialize, discover, ping       flight.c       calls that run: progress,
- * cancelling refuse.c     protocol errors                  resources.c    the catalog to read
- *     stdio.c      `mcp`: standard input and output prompts.c      prompts, and completion of
- * arguments subscribe.c    who wants to hear of changes
+ *     message.c    bytes into messages         tools.c      operations as tools: list, call
+ *     peer.c       which method is meant       result.c     what came of a call, for a model
+ *     batch.c      several in one array        flight.c     calls that run: progress, cancelling
+ *     write.c      the frame of messages       resources.c  the catalog to read
+ *     refuse.c     protocol errors             prompts.c    prompts, completion of arguments
+ *     lifecycle.c  initialize, discover, ping  subscribe.c  who wants to hear of changes
+ *     stdio.c      standard input and output
  *
  * Nothing here knows how bytes travel. A transport reads a message, hands it over with a channel
  * for what comes back, and runs what has to wait on threads. The same code serves standard input
@@ -71,8 +72,10 @@ typedef struct mishap_mcp_prompt {
 typedef struct mishap_mcp_server {
     const mishap_app *app;
     const char *service; /* only the tools of this one; NULL: all */
-    mishap_mcp_tool *tools;
+    mishap_mcp_tool *tools; /* in the order of declaration */
     size_t tool_count;
+    const mishap_mcp_tool **slots; /* the same by name, for mishap_mcp_tool_find() */
+    size_t slot_count;
     const mishap_mcp_resource *const *resources; /* further ones; the list ends with NULL */
     const mishap_mcp_prompt *const *prompts;
     size_t page_size;     /* of lists; 0: 50 */
@@ -98,6 +101,10 @@ typedef enum mishap_mcp_kind {
 /*
  * Where messages about one request go: a line on standard output, the body or the stream of a
  * response. The core asks for a buffer, writes one whole message into it, and says that it is done.
+ *
+ * What was begun may be taken back: then the buffer has the length that it had, and end() is not
+ * called. A response that there is no memory for becomes a short constant one; if not even that
+ * fits, end() finds the buffer `failed` and nothing written: the transport does what it can.
  */
 typedef struct mishap_mcp_channel mishap_mcp_channel;
 struct mishap_mcp_channel {
@@ -109,9 +116,15 @@ struct mishap_mcp_channel {
     void (*finish)(mishap_mcp_channel *channel);
 
     int status; /* of HTTP, set by the core before the response ends: 200, 400, 404 */
+
+    /* Of the core: of the message that is being written, where it starts, where it goes on after
+     * its id, and how much room there is for sure. */
+    size_t start, named, room;
 };
 
 /* -- messages ---------------------------------------------------------------------------------- */
+
+enum { MISHAP_MCP_ID_LIMIT = 1024 }; /* bytes of an id, as JSON */
 
 typedef struct mishap_mcp_message {
     mishap_mcp_kind kind;
@@ -121,16 +134,27 @@ typedef struct mishap_mcp_message {
     yyjson_val *meta;   /* params._meta, an object, or NULL */
     bool claims;        /* _meta says a protocol version: it is of the stateless kind */
     mishap_text claimed;
-    mishap_mcp_revision revision; /* what it is to be read as */
+    mishap_mcp_revision revision; /* what it is to be read as; mishap_mcp_take() sets it. Before, a
+                                     transport may say that it must be of the stateless kind */
+    yyjson_val *batch;            /* it is an array of messages: nothing else is set */
+    char room[MISHAP_MCP_ID_LIMIT]; /* where the id stands: a message is not to be copied */
 } mishap_mcp_message;
 
 /* The flaw of a message that is none: a JSON-RPC number and a mishap. */
 typedef struct mishap_mcp_flaw {
-    int code;   /* -32700, -32600, -32602 … */
-    int status; /* of HTTP */
-    mishap *failure;
-    mishap_text id; /* if it could be read */
+    int code;        /* -32700, -32600, -32602 … */
+    int status;      /* of HTTP */
+    mishap *failure; /* NULL: it is a notification, and those are not answered */
+    mishap_text id;  /* if it could be read; in the room of the message */
 } mishap_mcp_flaw;
+
+/*
+ * Read a text as a message, or a batch of them. Beyond the JSON itself, nothing in it may be read
+ * in two ways (base/json_read.h). False: as below. The message is valid as long as the reader's
+ * document.
+ */
+bool mishap_mcp_read(mishap_json_reader *reader, mishap_text text, mishap_mcp_message *message,
+                     mishap_mcp_flaw *flaw);
 
 /*
  * Read one JSON value as a message. False: `flaw` says what is wrong, and its mishap is the
@@ -138,6 +162,10 @@ typedef struct mishap_mcp_flaw {
  * keys, if it claims a revision), not the method.
  */
 bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mishap_mcp_flaw *flaw);
+
+/* An id as JSON, into room for MISHAP_MCP_ID_LIMIT bytes. The same id has always the same form.
+ * False: it is neither a string nor an integer, or too long. */
+bool mishap_mcp_id_read(yyjson_val *value, char *room, mishap_text *id);
 
 /* -- peers ------------------------------------------------------------------------------------- */
 
@@ -152,6 +180,7 @@ typedef struct mishap_mcp_peer {
     bool single_request;          /* stateless over HTTP: closing the channel cancels */
     const char *caller;           /* by its API key; NULL: nobody in particular */
     mishap_level level;           /* of log messages, for revisions with logging/setLevel */
+    bool crashed;                 /* a handler did; the process is not to be trusted any more */
     mishap_mcp_flight *flights;   /* calls that run or wait */
     size_t flight_count;
     struct mishap_mcp_subscription *subscriptions; /* subscribe.c's */
@@ -174,13 +203,16 @@ void mishap_mcp_peer_release(mishap_mcp_peer *peer);
 
 /*
  * Take a message and answer it on the channel, now or when its flight is done; channel->finish() is
- * called in the end, whatever it was. For a whole text, which may be a batch where the revision has
- * them: mishap_mcp_take_text().
+ * called in the end, whatever it was. A batch, where the revision has them, is answered with one
+ * array. For a whole text, which may be anything: mishap_mcp_take_text().
  */
 void mishap_mcp_take(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
-                     const mishap_mcp_message *message);
+                     mishap_mcp_message *message);
 void mishap_mcp_take_text(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                           mishap_json_reader *reader, mishap_text text);
+
+/* The messages of an array, in the one revision that has batches (batch.c). */
+void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items);
 
 /* The methods: one row each in peer.c. A method answers on the channel, or returns a failure that
  * becomes a protocol error with `code` (0: by its category: validation -32602, else -32603). */
@@ -205,7 +237,7 @@ mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /
     mishap_mcp_prompts_list, mishap_mcp_prompts_get, mishap_mcp_complete, /* prompts.c */
     mishap_mcp_set_level;                                                 /* flight.c */
 
-/* -- writing messages (refuse.c, peer.c) ------------------------------------------------------- */
+/* -- writing messages (write.c, refuse.c) ------------------------------------------------------ */
 
 /* A response with an error. `data` is the canonical form of the failure's public side; further
  * members of it may be given as JSON text without braces. The failure stays the caller's; one with
@@ -213,8 +245,23 @@ mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /
 void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
                        int code, int status, mishap *failure, const char *members);
 
+/* A response with an error whose object is given as JSON. */
+void mishap_mcp_put_error(mishap_mcp_channel *channel, mishap_text id, mishap_text error);
+
+/* The answer to what is no message; its mishap is freed, and the channel finished. */
+void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
+                            mishap_mcp_flaw *flaw);
+
+/* The frame of any message: {"jsonrpc":"2.0" and ,"id":ID if there is one. What follows is the
+ * caller's, up to the last bracket. What was begun can be taken back instead. */
+mishap_buffer *mishap_mcp_begin_message(mishap_mcp_channel *channel, mishap_mcp_kind kind,
+                                        mishap_text id);
+void mishap_mcp_end_message(mishap_mcp_channel *channel, mishap_buffer *buffer,
+                            mishap_mcp_kind kind);
+void mishap_mcp_take_back(const mishap_mcp_channel *channel, mishap_buffer *buffer);
+
 /* {"jsonrpc":"2.0","id":ID,"result":{ … and … } of it; finish_result adds what the revision wants.
- */
+ * If the result has a `_meta`, that must be its last member: the server's name goes there, too. */
 mishap_buffer *mishap_mcp_begin_result(mishap_mcp_channel *channel, mishap_text id);
 void mishap_mcp_finish_result(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                               mishap_buffer *buffer, mishap_mcp_revision revision);
@@ -246,9 +293,27 @@ void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_serve
 void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, mishap_call *call,
                             mishap *failure, const char *incident, mishap_mcp_revision revision);
 
+/* True if the result ends with the `_meta` of a failed call, which is its last member; then that
+ * object is open again, for more members. */
+bool mishap_mcp_reopen_meta(mishap_buffer *result);
+
+/* A JSON Schema without the patterns that JavaScript could not read: a client gives up on all tools
+ * for one of those. */
+void mishap_mcp_put_schema(mishap_buffer *buffer, mishap_text schema);
+
 /* The outputSchema of a tool: what it answers, or a failure in its dialect; nothing, and false, if
  * it does not say what it answers or its dialect is text. */
 bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_tool *tool);
+
+/* -- resources and prompts --------------------------------------------------------------------- */
+
+/* The resource or template that a URI is of; NULL: none. Text without data for `variable` if it is
+ * no template's. */
+const mishap_mcp_resource *mishap_mcp_resource_find(const mishap_mcp_server *server,
+                                                    mishap_text uri, mishap_text *variable);
+
+/* There is no such resource: the failure of a request, with its code and `uri` in `data`. */
+mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri);
 
 /* -- flights (flight.c) ------------------------------------------------------------------------ */
 
@@ -273,10 +338,13 @@ struct mishap_mcp_flight {
     char incident[MISHAP_ID_LENGTH + 1];
     mishap_buffer result; /* the members of the result, made on the thread */
     bool crashed;
-    pthread_mutex_t lock;  /* of what follows */
-    mishap_buffer reports; /* whole notifications, each ending in a line feed */
+    pthread_mutex_t lock;  /* of what follows, and of who waits */
+    mishap_buffer reports; /* a line each: which it is, and its params without the last brace */
     size_t report_count;
+    mishap_buffer latest; /* the progress that came too soon after another, or found no room */
     double progress;
+    int64_t progress_ns; /* when the last one was put into `reports` */
+    bool woken;          /* the thread that reads was told, and has not come yet */
 };
 
 /* Begin a call: true if it was answered at once (quick, or refused), with the members of the result

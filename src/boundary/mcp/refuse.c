@@ -1,1 +1,96 @@
+/*
+ * Protocol errors: what is answered to a message that cannot be served at all. A tool that fails is
+ * a result, and result.c's.
+ *
+ *     {"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"…","data":{"code":"METHOD_NOT_FOUND",
+ * …}}}
+ *
+ * The number is for programs that know nothing of us. `data` is the public side of the failure in
+ * canonical form; the private side stays here, under an incident id.
+ */
 #include "boundary/mcp/mcp.h"
+#include "dialect/parts.h"
+#include "incident/incident.h"
+#include "mishap/inside.h"
+#include "operation/hide.h"
+
+/* When there is no memory for more. */
+static const mishap_text last_words = MISHAP_TEXT(
+    "{\"code\":-32603,\"message\":\"An internal error occurred.\",\"data\":"
+    "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
+    "\"category\":\"system\",\"retryable\":false}}");
+
+/* What the caller is told is all there is to say, or there is more for the operator. */
+static bool has_private_side(const mishap *failure)
+{
+    mishap_category category = failure->told.category;
+    return category == MISHAP_SYSTEM || category == MISHAP_EXECUTION || failure->cause ||
+           failure->noted || failure->masked_message.length;
+}
+
+static void record(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
+{
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = peer->server->app->name,
+        .operation = "mcp",
+        .id = id,
+        .failure = failure,
+        .to_stderr = peer->server->verbose,
+    });
+}
+
+/* The object of the error, without what must not leave: the text of a failure may come from a
+ * service. */
+static void put_object(mishap_buffer *b, int code, const mishap_public *told, const char *members,
+                       mishap **removed)
+{
+    mishap_json_open(b, '{');
+    MISHAP_JSON_KEY(b, "code");
+    mishap_json_int(b, code);
+    MISHAP_JSON_KEY(b, "message");
+    mishap_json_string(b, mishap_public_message(told));
+    MISHAP_JSON_KEY(b, "data");
+    mishap_json_open(b, '{');
+    mishap_put_canonical(b, told, MISHAP_WITH_MESSAGE);
+    if (members && *members) {
+        mishap_json_comma(b);
+        mishap_buffer_put_text(b, mishap_text_of(members));
+    }
+    mishap_json_close(b, '}');
+    mishap_json_close(b, '}');
+    *removed = b->failed ? NULL : mishap_hide_json(b, NULL);
+}
+
+void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
+                       int code, int status, mishap *failure, const char *members)
+{
+    char incident[MISHAP_ID_LENGTH + 1], storage[2048];
+    const mishap_public *told = mishap_told(failure);
+    mishap_buffer error;
+    mishap *removed;
+    bool known = told->incident.length; /* then whoever gave it the id has recorded it */
+    bool recorded = !known && has_private_side(failure);
+    mishap_id_make(incident);
+    if (recorded)
+        mishap_incident(failure, incident);
+    mishap_buffer_init(&error, storage, sizeof storage);
+    put_object(&error, code, told, members, &removed);
+    channel->status = status;
+    mishap_mcp_put_error(channel, id, error.failed ? last_words : mishap_buffer_text(&error));
+    if (recorded)
+        record(peer, incident, failure);
+    if (removed)
+        record(peer, known ? told->incident.data : incident, removed);
+    mishap_free(removed);
+    mishap_buffer_release(&error);
+}
+
+void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
+                            mishap_mcp_flaw *flaw)
+{
+    if (flaw->failure)
+        mishap_mcp_refuse(peer, channel, flaw->id, flaw->code, flaw->status, flaw->failure, NULL);
+    mishap_free(flaw->failure);
+    flaw->failure = NULL;
+    channel->finish(channel);
+}

@@ -1,1 +1,314 @@
+/*
+ * What came of a call, as the result that a model reads: an answer, or a failure in the dialect of
+ * the tool. And the schema of both.
+ *
+ * Text and structure say the same. Neither has anything of the private side, of what the call knows
+ * to be secret, or a stack trace; what had to be taken out is recorded.
+ */
 #include "boundary/mcp/mcp.h"
+#include "dialect/dialect.h"
+#include "incident/incident.h"
+#include "operation/hide.h"
+#include "operation/schema.h"
+
+enum {
+    ROOM = 2048,       /* for the text of most failures */
+    LAST_WORDS = 1024, /* enough for any that is constant */
+};
+
+#define META "\"_meta\":{\"dev.mishap/incident\":\""
+
+/* -- dialects ---------------------------------------------------------------------------------- */
+
+/* A failure as a JSON Schema, for the dialects that are JSON. Members that the schema does not name
+ * are the tool's own. */
+#define WORDS "{\"type\":\"string\"}"
+static const struct failure_schema {
+    const mishap_dialect *dialect;
+    mishap_text schema;
+} failure_schemas[] = {
+    { &mishap_tool_result,
+      MISHAP_TEXT(
+          "{\"type\":\"object\",\"description\":\"What it answers when it fails\","
+          "\"properties\":{\"status\":{\"type\":\"string\",\"enum\":[\"error\",\"timeout\"]},"
+          "\"error_type\":{\"type\":\"string\",\"description\":\"ValueError, SyntaxError, "
+          "ValidationError, ImportError, TimeoutError or RuntimeError\"},"
+          "\"message\":" WORDS ",\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
+          "with each argument\",\"items\":{\"type\":\"object\",\"properties\":{\"field\":" WORDS
+          ",\"error\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
+          "\"suggestion\":" WORDS ",\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},"
+          "\"cause\":" WORDS ",\"docs_url\":" WORDS ",\"incident\":" WORDS "},"
+          "\"required\":[\"status\",\"error_type\",\"message\"]}") },
+    { &mishap_artifact,
+      MISHAP_TEXT("{\"type\":\"object\",\"description\":\"What it answers when it fails\","
+                  "\"properties\":{\"success\":{\"type\":\"boolean\",\"const\":false},"
+                  "\"error\":" WORDS ",\"code\":" WORDS
+                  ",\"category\":{\"type\":\"string\",\"enum\":["
+                  "\"validation\",\"permission\",\"resource\",\"execution\",\"system\"]},"
+                  "\"retriable\":{\"type\":\"boolean\"},\"details\":{\"type\":\"object\"}},"
+                  "\"required\":[\"success\",\"error\",\"code\",\"category\",\"retriable\"]}") },
+};
+
+/* NULL for a dialect that is text. */
+static const struct failure_schema *schema_of(const mishap_dialect *dialect)
+{
+    for (size_t i = 0; i < sizeof failure_schemas / sizeof *failure_schemas; i++)
+        if (failure_schemas[i].dialect == dialect)
+            return &failure_schemas[i];
+    return NULL;
+}
+
+bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_tool *tool)
+{
+    const struct failure_schema *failure = schema_of(tool->dialect);
+    mishap_buffer answers = { 0 };
+    if (!tool->operation->answers || !failure)
+        return false;
+    mishap_answers_put_schema(&answers, tool->operation->answers);
+    if (answers.failed)
+        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a schema is none */
+    mishap_json_open(buffer, '{');
+    MISHAP_PUT(buffer, "\"type\":\"object\",\"anyOf\":[");
+    mishap_mcp_put_schema(buffer, mishap_buffer_text(&answers));
+    mishap_json_comma(buffer);
+    mishap_buffer_put_text(buffer, failure->schema);
+    MISHAP_PUT(buffer, "]}");
+    mishap_buffer_release(&answers);
+    return true;
+}
+
+/* -- hiding ------------------------------------------------------------------------------------ */
+
+/* Text of other kinds than JSON, which may be any bytes: what is secret in it is replaced. */
+static void hide_text(mishap_buffer *text, const mishap_secrets *secrets)
+{
+    mishap_buffer hidden = { 0 };
+    if (!mishap_secrets_stand_in(secrets, mishap_buffer_text(text)))
+        return;
+    mishap_secrets_put_hidden(&hidden, secrets, mishap_buffer_text(text));
+    mishap_buffer_release(text);
+    *text = hidden;
+}
+
+static void make_utf8(mishap_call *call)
+{
+    mishap_text text = mishap_buffer_text(&call->answer);
+    if (mishap_utf8_valid_length(text) == text.length)
+        return;
+    mishap_text clean = mishap_utf8_clean(&call->arena, text);
+    mishap_buffer_reset(&call->answer);
+    mishap_buffer_put_text(&call->answer, clean);
+    call->answer.failed = call->answer.failed || !clean.data;
+}
+
+/* The answer and the warnings as they may leave. What was a stack trace is returned, to be
+ * recorded. */
+static mishap *hide_answer(mishap_call *call, const mishap_secrets *secrets)
+{
+    mishap *removed = NULL;
+    if (call->answer_kind == MISHAP_ANSWER_JSON)
+        removed = mishap_hide_json(&call->answer, secrets);
+    if (call->answer_kind == MISHAP_ANSWER_DOCUMENT) {
+        make_utf8(call);
+        hide_text(&call->answer, secrets);
+    }
+    if (call->warnings.length) {
+        mishap_buffer list = { 0 };
+        mishap_json_open(&list, '[');
+        mishap_buffer_put_text(&list, mishap_buffer_text(&call->warnings));
+        mishap_json_close(&list, ']');
+        removed = mishap_because(mishap_hide_json(&list, secrets), removed);
+        mishap_buffer_release(&call->warnings);
+        call->warnings = list;
+    }
+    return removed;
+}
+
+/* -- an answer --------------------------------------------------------------------------------- */
+
+#define BLOCK "{\"type\":\"text\",\"text\":"
+
+/* Each string of the list as a block of its own: it is JSON already, and goes on as it is. */
+static void put_warnings(mishap_buffer *b, mishap_text list)
+{
+    bool inside = false;
+    for (size_t i = 0; i < list.length; i++) {
+        char c = list.data[i];
+        if (c == '"' && !inside) {
+            MISHAP_PUT(b, "," BLOCK "\"Warning: ");
+            inside = true;
+        } else if (c == '"') {
+            MISHAP_PUT(b, "\"}");
+            inside = false;
+        } else if (inside) {
+            mishap_buffer_put_char(b, c);
+            if (c == '\\' && i + 1 < list.length)
+                mishap_buffer_put_char(b, list.data[++i]);
+        }
+    }
+}
+
+static void put_cut(mishap_buffer *b, const mishap_call *call)
+{
+    if (!call->total)
+        return;
+    MISHAP_PUT(b, "," BLOCK "\"Only ");
+    mishap_buffer_put_uint(b, call->listed);
+    MISHAP_PUT(b, " of ");
+    mishap_buffer_put_uint(b, call->total);
+    MISHAP_PUT(b, " are listed.\"}");
+}
+
+/* In the older revisions a structure is an object. */
+static void put_structure(mishap_buffer *b, mishap_text json, mishap_mcp_revision revision)
+{
+    if (revision < MISHAP_MCP_2025_06_18 ||
+        (json.data[0] != '{' && !mishap_mcp_is_modern(revision)))
+        return;
+    MISHAP_JSON_KEY(b, "structuredContent");
+    mishap_buffer_put_text(b, json);
+}
+
+/* The handler has made the blocks itself. An empty list of them is as good as none. */
+static bool has_blocks(const mishap_call *call, mishap_answer_kind kind, mishap_text answer)
+{
+    return call->content && kind == MISHAP_ANSWER_JSON && answer.length > 2 &&
+           answer.data[0] == '[' && answer.data[answer.length - 1] == ']';
+}
+
+static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_revision revision)
+{
+    static const mishap_text done = MISHAP_TEXT("Done.");
+    mishap_answer_kind kind;
+    mishap_text answer = mishap_call_answer(call, &kind);
+    bool blocks = has_blocks(call, kind, answer);
+    mishap_buffer_reserve(b, 2 * answer.length + 256);
+    MISHAP_JSON_KEY(b, "content");
+    if (blocks) {
+        mishap_buffer_put(b, answer.data, answer.length - 1); /* its bracket stays open */
+    } else {
+        MISHAP_PUT(b, "[" BLOCK);
+        mishap_json_string(b, kind == MISHAP_ANSWER_NOTHING ? done : answer);
+        MISHAP_PUT(b, "}");
+    }
+    put_warnings(b, mishap_call_warnings(call));
+    put_cut(b, call);
+    MISHAP_PUT(b, "]");
+    if (kind == MISHAP_ANSWER_JSON && !blocks)
+        put_structure(b, answer, revision);
+}
+
+/* -- a failure --------------------------------------------------------------------------------- */
+
+static void put_told(mishap_buffer *b, const mishap_mcp_tool *tool, mishap_text told,
+                     const char *incident, mishap_mcp_revision revision)
+{
+    MISHAP_JSON_KEY(b, "content");
+    MISHAP_PUT(b, "[" BLOCK);
+    mishap_json_string(b, told);
+    MISHAP_PUT(b, "}]");
+    if (schema_of(tool->dialect))
+        put_structure(b, told, revision);
+    MISHAP_PUT(b, ",\"isError\":true," META);
+    mishap_buffer_put(b, incident, MISHAP_ID_LENGTH);
+    MISHAP_PUT(b, "\"}");
+}
+
+bool mishap_mcp_reopen_meta(mishap_buffer *result)
+{
+    enum { BEFORE = sizeof META - 1, LENGTH = BEFORE + MISHAP_ID_LENGTH + 2 };
+    if (result->length < LENGTH ||
+        memcmp(result->data + result->length - LENGTH, META, BEFORE) != 0 ||
+        result->data[result->length - 1] != '}')
+        return false;
+    result->length--;
+    return true;
+}
+
+static mishap *put_failure(mishap_buffer *b, const mishap_mcp_tool *tool, const mishap *failure,
+                           const mishap_secrets *secrets, const char *incident,
+                           mishap_mcp_revision revision)
+{
+    char room[ROOM];
+    mishap_buffer text;
+    mishap *removed = NULL;
+    mishap_buffer_init(&text, room, sizeof room);
+    tool->dialect->render(mishap_told(failure), &text);
+    if (!text.failed && schema_of(tool->dialect))
+        removed = mishap_hide_json(&text, secrets);
+    else if (!text.failed)
+        hide_text(&text, secrets);
+    put_told(b, tool, text.failed ? tool->dialect->last_words : mishap_buffer_text(&text), incident,
+             revision);
+    mishap_buffer_release(&text);
+    return removed;
+}
+
+/* -- either ------------------------------------------------------------------------------------ */
+
+static void record(const mishap_call *call, const mishap_secrets *secrets, const mishap *failure,
+                   const char *incident)
+{
+    /* Who cancelled it knows. */
+    if (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED)
+        return;
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = call->app->name,
+        .operation = call->operation->name,
+        .id = incident,
+        .failure = failure,
+        .secrets = secrets,
+        .to_stderr = call->verbose && mishap_told(failure)->category != MISHAP_VALIDATION,
+    });
+}
+
+/* Back to where the result began; there was room for LAST_WORDS then, and no block gets smaller. */
+static void take_back(mishap_buffer *result, size_t start)
+{
+    size_t least = start + LAST_WORDS;
+    result->failed = false;
+    result->length = start;
+    result->capacity = result->capacity > least ? result->capacity : least;
+}
+
+void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, mishap_call *call,
+                            mishap *failure, const char *incident, mishap_mcp_revision revision)
+{
+    char own_id[MISHAP_ID_LENGTH + 1];
+    size_t start = result->length;
+    mishap *removed = NULL;
+    mishap_secrets secrets;
+    secrets.count = 0;
+    bool room = mishap_buffer_reserve(result, LAST_WORDS);
+    if (call)
+        mishap_hide_learn(&secrets, call);
+    if (!failure) {
+        removed = hide_answer(call, &secrets);
+        bool clean = !call->answer.failed && !call->warnings.failed;
+        if (clean)
+            put_answer(result, call, revision);
+        if (!clean || result->failed)
+            failure = mishap_out_of_memory(); /* a constant: nobody need free it */
+        if (failure && room)
+            take_back(result, start);
+    }
+    if ((failure || removed) && !incident) {
+        mishap_id_make(own_id);
+        incident = own_id;
+    }
+    if (failure) {
+        if (mishap_told(failure)->category != MISHAP_VALIDATION)
+            mishap_incident(failure, incident); /* there is something to look up */
+        removed = mishap_because(put_failure(result, tool, failure, &secrets, incident, revision),
+                                 removed);
+        if (result->failed && room) {
+            take_back(result, start);
+            put_told(result, tool, tool->dialect->last_words, incident, revision);
+        }
+    }
+    if (failure && call)
+        record(call, &secrets, failure, incident);
+    if (removed && call)
+        record(call, &secrets, removed, incident);
+    mishap_free(removed);
+}

@@ -1,1 +1,327 @@
+/*
+ * Who wants to hear of changes.
+ *
+ * In the older revisions a session hears of changed lists by itself, and of a resource once it has
+ * subscribed to it. In the stateless one a request, subscriptions/listen, stays open, says what it
+ * wants to hear, and everything that it hears carries its id.
+ */
 #include "boundary/mcp/mcp.h"
+
+enum {
+    MOST_SUBSCRIPTIONS = 256, /* of a peer */
+    MOST_URIS = 256,          /* of one subscriptions/listen */
+};
+
+#define SUBSCRIPTION_ID "io.modelcontextprotocol/subscriptionId"
+
+/* A resources/subscribe (no channel, one URI), or a subscriptions/listen. One block of memory with
+ * its texts at the end. */
+struct mishap_mcp_subscription {
+    struct mishap_mcp_subscription *next;
+    mishap_mcp_channel *channel;
+    mishap_text id; /* of the request, as JSON */
+    bool wants[MISHAP_MCP_RESOURCE_UPDATED];
+    size_t uri_count;
+    mishap_text uris[];
+};
+
+static const struct kind {
+    const char *method, *filter;
+} kinds[] = {
+    [MISHAP_MCP_TOOLS_CHANGED] = { "notifications/tools/list_changed", "toolsListChanged" },
+    [MISHAP_MCP_PROMPTS_CHANGED] = { "notifications/prompts/list_changed", "promptsListChanged" },
+    [MISHAP_MCP_RESOURCES_CHANGED] = { "notifications/resources/list_changed",
+                                       "resourcesListChanged" },
+    [MISHAP_MCP_RESOURCE_UPDATED] = { "notifications/resources/updated", "resourceSubscriptions" },
+};
+
+/* -- the list ---------------------------------------------------------------------------------- */
+
+static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *uris, size_t count)
+{
+    size_t texts = id.length;
+    for (size_t i = 0; i < count; i++)
+        texts += uris[i].length;
+    struct mishap_mcp_subscription *made = mishap_allocate(sizeof *made + count * sizeof *uris +
+                                                           texts);
+    if (!made)
+        return NULL;
+    *made = (struct mishap_mcp_subscription){ .uri_count = count };
+    char *to = (char *)&made->uris[count];
+    for (size_t i = 0; i <= count; i++) {
+        mishap_text from = i < count ? uris[i] : id;
+        if (from.length)
+            memcpy(to, from.data, from.length);
+        *(i < count ? &made->uris[i] : &made->id) = (mishap_text){ to, from.length };
+        to += from.length;
+    }
+    return made;
+}
+
+/* At the end, so that changes are told in the order in which they were asked for. */
+static void append(mishap_mcp_peer *peer, struct mishap_mcp_subscription *made)
+{
+    struct mishap_mcp_subscription **at = &peer->subscriptions;
+    while (*at)
+        at = &(*at)->next;
+    *at = made;
+}
+
+static struct mishap_mcp_subscription *take_out(struct mishap_mcp_subscription **at)
+{
+    struct mishap_mcp_subscription *found = *at;
+    *at = found->next;
+    return found;
+}
+
+static struct mishap_mcp_subscription **find_resource(mishap_mcp_peer *peer, mishap_text uri)
+{
+    struct mishap_mcp_subscription **at = &peer->subscriptions;
+    while (*at && ((*at)->channel || !mishap_text_equal((*at)->uris[0], uri)))
+        at = &(*at)->next;
+    return at;
+}
+
+static bool has_room(const mishap_mcp_peer *peer)
+{
+    size_t count = 0;
+    for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next)
+        count++;
+    return count < MOST_SUBSCRIPTIONS;
+}
+
+static mishap *no_room(mishap_mcp_request *request)
+{
+    request->code = -32600;
+    return mishap_suggest(mishap_raise(RATE_LIMITED, "There are too many subscriptions."),
+                          "End some of them first.");
+}
+
+/* -- resources/subscribe ----------------------------------------------------------------------- */
+
+static const mishap_param uri_params[] = {
+    { "uri", MISHAP_STRING, .required = true },
+    { 0 },
+};
+
+static mishap *read_uri(mishap_mcp_request *request, mishap_text *uri)
+{
+    yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params;
+    mishap *failure = mishap_params_check(uri_params, params ? params : &none);
+    *uri = mishap_json_text(yyjson_obj_get(params, "uri"));
+    return failure;
+}
+
+/* Whether one of a template is there shows when it is read. */
+static bool exists(const mishap_mcp_server *server, mishap_text uri)
+{
+    mishap_text variable;
+    mishap_buffer contents = { 0 };
+    const mishap_mcp_resource *resource = mishap_mcp_resource_find(server, uri, &variable);
+    mishap *failure = resource && variable.data ? resource->read(uri, variable, &contents) : NULL;
+    bool missing = failure && mishap_told(failure)->category == MISHAP_RESOURCE;
+    mishap_free(failure);
+    mishap_buffer_release(&contents);
+    return resource && !missing;
+}
+
+mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffer *result)
+{
+    mishap_text uri;
+    mishap *failure = read_uri(request, &uri);
+    (void)result;
+    if (failure)
+        return failure;
+    if (!exists(request->peer->server, uri))
+        return mishap_mcp_no_resource(request, uri);
+    if (*find_resource(request->peer, uri))
+        return NULL;
+    if (!has_room(request->peer))
+        return no_room(request);
+    struct mishap_mcp_subscription *made = make((mishap_text){ NULL, 0 }, &uri, 1);
+    if (!made)
+        return mishap_out_of_memory();
+    append(request->peer, made);
+    return NULL;
+}
+
+mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buffer *result)
+{
+    mishap_text uri;
+    mishap *failure = read_uri(request, &uri);
+    (void)result;
+    if (failure)
+        return failure;
+    struct mishap_mcp_subscription **at = find_resource(request->peer, uri);
+    if (*at)
+        mishap_release(take_out(at));
+    return NULL;
+}
+
+/* -- subscriptions/listen ---------------------------------------------------------------------- */
+
+static const mishap_param one_uri = { "uri", MISHAP_STRING, .required = true };
+static const mishap_param filter_members[] = {
+    { "toolsListChanged", .type = MISHAP_BOOLEAN },
+    { "promptsListChanged", .type = MISHAP_BOOLEAN },
+    { "resourcesListChanged", .type = MISHAP_BOOLEAN },
+    { "resourceSubscriptions", MISHAP_ARRAY, .items = &one_uri, .length = { 0, MOST_URIS } },
+    { 0 },
+};
+static const mishap_param listen_params[] = {
+    { "notifications", MISHAP_OBJECT, .required = true, .members = filter_members },
+    { 0 },
+};
+
+static void put_id(mishap_buffer *b, const struct mishap_mcp_subscription *s)
+{
+    MISHAP_PUT(b, "\"_meta\":{\"" SUBSCRIPTION_ID "\":");
+    mishap_buffer_put_text(b, s->id);
+    mishap_json_close(b, '}');
+}
+
+/* The first message of it says what it will hear, which may be less than it asked for. */
+static void acknowledge(const struct mishap_mcp_subscription *s)
+{
+    mishap_buffer *b = mishap_mcp_begin_notification(s->channel,
+                                                     "notifications/subscriptions/acknowledged");
+    put_id(b, s);
+    MISHAP_PUT(b, ",\"notifications\":{");
+    for (size_t i = 0; i < MISHAP_MCP_RESOURCE_UPDATED; i++) {
+        if (s->wants[i]) {
+            mishap_json_key(b, mishap_text_of(kinds[i].filter));
+            mishap_json_bool(b, true);
+        }
+    }
+    if (s->uri_count) {
+        mishap_json_key(b, mishap_text_of(kinds[MISHAP_MCP_RESOURCE_UPDATED].filter));
+        mishap_json_open(b, '[');
+        for (size_t i = 0; i < s->uri_count; i++)
+            mishap_json_string(b, s->uris[i]);
+        mishap_json_close(b, ']');
+    }
+    mishap_json_close(b, '}');
+    mishap_mcp_finish_notification(s->channel, b);
+}
+
+mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
+{
+    yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params, *uri;
+    mishap_text uris[MOST_URIS];
+    size_t index, count, known = 0;
+    mishap *failure = mishap_params_check(listen_params, params ? params : &none);
+    (void)result;
+    if (failure)
+        return failure;
+    if (!has_room(request->peer))
+        return no_room(request);
+    yyjson_val *filter = yyjson_obj_get(params, "notifications");
+    MISHAP_JSON_ITEMS (yyjson_obj_get(filter, "resourceSubscriptions"), index, count, uri) {
+        uris[known] = mishap_json_text(uri);
+        known += exists(request->peer->server, uris[known]);
+    }
+    struct mishap_mcp_subscription *made = make(request->message->id, uris, known);
+    if (!made)
+        return mishap_out_of_memory();
+    made->channel = request->channel;
+    for (size_t i = 0; i < MISHAP_MCP_RESOURCE_UPDATED; i++)
+        made->wants[i] = yyjson_is_true(yyjson_obj_get(filter, kinds[i].filter));
+    append(request->peer, made);
+    acknowledge(made);
+    request->later = true;
+    return NULL;
+}
+
+static struct mishap_mcp_subscription **find_listen(mishap_mcp_peer *peer, mishap_text id)
+{
+    struct mishap_mcp_subscription **at = &peer->subscriptions;
+    while (*at && (!(*at)->channel || !mishap_text_equal((*at)->id, id)))
+        at = &(*at)->next;
+    return at;
+}
+
+bool mishap_mcp_listens(const mishap_mcp_peer *peer, mishap_text id)
+{
+    const struct mishap_mcp_subscription *s = peer->subscriptions;
+    while (s && (!s->channel || !mishap_text_equal(s->id, id)))
+        s = s->next;
+    return s != NULL;
+}
+
+bool mishap_mcp_listen_cancel(mishap_mcp_peer *peer, mishap_text id)
+{
+    struct mishap_mcp_subscription **at = find_listen(peer, id);
+    if (!*at)
+        return false;
+    struct mishap_mcp_subscription *found = take_out(at);
+    found->channel->finish(found->channel);
+    mishap_release(found);
+    return true;
+}
+
+void mishap_mcp_listen_end(mishap_mcp_peer *peer)
+{
+    for (struct mishap_mcp_subscription **at = &peer->subscriptions; *at;) {
+        if (!(*at)->channel) {
+            at = &(*at)->next;
+            continue;
+        }
+        struct mishap_mcp_subscription *found = take_out(at);
+        mishap_mcp_channel *channel = found->channel;
+        mishap_buffer *b = mishap_mcp_begin_result(channel, found->id);
+        MISHAP_PUT(b, "\"_meta\":{\"" SUBSCRIPTION_ID "\":");
+        mishap_buffer_put_text(b, found->id);
+        MISHAP_JSON_KEY(b, "io.modelcontextprotocol/serverInfo");
+        mishap_mcp_put_implementation(b, peer->server);
+        MISHAP_PUT(b, "},\"resultType\":\"complete\"}}");
+        mishap_mcp_end_message(channel, b, MISHAP_MCP_RESPONSE);
+        channel->finish(channel);
+        mishap_release(found);
+    }
+}
+
+void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel)
+{
+    for (struct mishap_mcp_subscription **at = &peer->subscriptions; *at;) {
+        if (!channel || (*at)->channel == channel)
+            mishap_release(take_out(at));
+        else
+            at = &(*at)->next;
+    }
+}
+
+/* -- telling ----------------------------------------------------------------------------------- */
+
+static bool wants(const struct mishap_mcp_subscription *s, mishap_mcp_change change,
+                  mishap_text uri)
+{
+    if (change != MISHAP_MCP_RESOURCE_UPDATED)
+        return s->wants[change];
+    for (size_t i = 0; i < s->uri_count; i++)
+        if (mishap_text_equal(s->uris[i], uri))
+            return true;
+    return false;
+}
+
+static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *s,
+                 mishap_mcp_change change, mishap_text uri)
+{
+    mishap_buffer *b = mishap_mcp_begin_notification(channel, kinds[change].method);
+    if (s)
+        put_id(b, s);
+    if (change == MISHAP_MCP_RESOURCE_UPDATED) {
+        MISHAP_JSON_KEY(b, "uri");
+        mishap_json_string(b, uri);
+    }
+    mishap_mcp_finish_notification(channel, b);
+}
+
+void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri)
+{
+    bool session = peer->aside && peer->initialized && peer->revision != MISHAP_MCP_NONE;
+    if (session && (change != MISHAP_MCP_RESOURCE_UPDATED || *find_resource(peer, uri)))
+        tell(peer->aside, NULL, change, uri);
+    for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next)
+        if (s->channel && wants(s, change, uri))
+            tell(s->channel, s, change, uri);
+}

@@ -1,6 +1,6 @@
 """The description of the API, as a server hands it out, against the schema of OpenAPI 3.1 and Redocly's rules.
 
-    MISHAP_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/http/openapi_test.py [PART-OF-A-NAME]
+    MISHAP_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/http/openapi_lint_test.py [PART-OF-A-NAME]
 
 Speaks TAP. It is skipped where the packages that openapi_lint.mjs needs are not in MISHAP_NODE_MODULES.
 """

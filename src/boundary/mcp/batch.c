@@ -1,0 +1,133 @@
+/*
+ * Batches: several messages in one array, which only the oldest revision has. The answers go back
+ * as one array, too, when the last of them is there.
+ */
+#include "boundary/mcp/mcp.h"
+
+#include "base/memory.h"
+
+/* Each message may need a hundred times its own size to be refused. */
+enum { BATCH_LIMIT = 256 };
+
+/* A channel that gathers the answers, and sends them as one array when the last is there. */
+struct batch {
+    mishap_mcp_channel channel; /* the first */
+    mishap_mcp_channel *outer;
+    size_t pending; /* messages that are not finished */
+    mishap_buffer answers;
+    bool lost; /* there was no memory for some */
+};
+
+static struct batch *batch_of(mishap_mcp_channel *channel)
+{
+    return (struct batch *)(void *)channel;
+}
+
+static mishap_buffer *begin_in_batch(mishap_mcp_channel *channel, mishap_mcp_kind kind)
+{
+    struct batch *batch = batch_of(channel);
+    return kind == MISHAP_MCP_RESPONSE ? &batch->answers : batch->outer->begin(batch->outer, kind);
+}
+
+static void end_in_batch(mishap_mcp_channel *channel, mishap_mcp_kind kind)
+{
+    struct batch *batch = batch_of(channel);
+    mishap_buffer *b = &batch->answers;
+    if (kind != MISHAP_MCP_RESPONSE) {
+        batch->outer->end(batch->outer, kind);
+        return;
+    }
+    if (!b->failed)
+        mishap_buffer_put_char(b, ',');
+    if (b->failed) {
+        batch->lost = true;
+        mishap_mcp_take_back(channel, b);
+    }
+}
+
+/* An array, or if there is no memory for it a single error that stands for all. */
+static void send_batch(const struct batch *batch)
+{
+    mishap_mcp_channel *outer = batch->outer;
+    mishap_text none = { NULL, 0 }, answers = mishap_buffer_text(&batch->answers);
+    outer->status = 200;
+    mishap_buffer *b = mishap_mcp_begin_message(outer, MISHAP_MCP_RESPONSE, none);
+    size_t head = b->length - outer->start;
+    if (!answers.length) {
+        b->failed = true; /* all were lost */
+    } else if (mishap_buffer_reserve(b, answers.length + 1)) {
+        b->length -= head;
+        MISHAP_PUT(b, "[");
+        mishap_buffer_put(b, answers.data, answers.length - 1); /* each has a comma after it */
+        MISHAP_PUT(b, "]");
+    }
+    mishap_mcp_end_message(outer, b, MISHAP_MCP_RESPONSE);
+}
+
+static void finish_in_batch(mishap_mcp_channel *channel)
+{
+    struct batch *batch = batch_of(channel);
+    mishap_mcp_channel *outer = batch->outer;
+    if (--batch->pending)
+        return;
+    if (batch->answers.length || batch->lost)
+        send_batch(batch);
+    mishap_buffer_release(&batch->answers);
+    mishap_release(batch);
+    outer->finish(outer);
+}
+
+static void refuse_in_batch(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
+                            mishap_text id, const char *why)
+{
+    mishap_mcp_flaw flaw = { -32600, 400, mishap_raise(BAD_REQUEST, "%s", why), id };
+    mishap_mcp_refuse_flaw(peer, channel, &flaw);
+}
+
+static void take_item(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *item)
+{
+    static const mishap_text initialize = MISHAP_TEXT("initialize");
+    mishap_mcp_message message;
+    mishap_mcp_flaw flaw;
+    if (!mishap_mcp_message_read(item, &message, &flaw))
+        mishap_mcp_refuse_flaw(peer, channel, &flaw);
+    else if (message.batch)
+        refuse_in_batch(peer, channel, message.id, "A batch is not part of another.");
+    else if (message.kind == MISHAP_MCP_REQUEST && message.claims)
+        refuse_in_batch(peer, channel, message.id, "There are no batches in this revision.");
+    else if (message.kind == MISHAP_MCP_REQUEST && mishap_text_equal(message.method, initialize))
+        refuse_in_batch(peer, channel, message.id, "initialize is not part of a batch.");
+    else
+        mishap_mcp_take(peer, channel, &message);
+}
+
+void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items)
+{
+    mishap_mcp_flaw flaw = { .code = -32600, .status = 400 };
+    size_t index, count = yyjson_arr_size(items);
+    struct batch *batch = NULL;
+    yyjson_val *item;
+    if (peer->revision != MISHAP_MCP_2025_03_26)
+        flaw.failure = mishap_raise(BAD_REQUEST, "There are no batches in this revision.");
+    else if (!count)
+        flaw.failure = mishap_raise(BAD_REQUEST, "The batch is empty.");
+    else if (count > BATCH_LIMIT)
+        flaw.failure = mishap_raise(BAD_REQUEST, "A batch has at most %d messages.", BATCH_LIMIT);
+    else if (!(batch = mishap_allocate(sizeof *batch)))
+        flaw = (mishap_mcp_flaw){ .code = -32603,
+                                  .status = 500,
+                                  .failure = mishap_out_of_memory() };
+    if (flaw.failure) {
+        mishap_suggest(flaw.failure, "Send each message on its own.");
+        mishap_mcp_refuse_flaw(peer, channel, &flaw);
+        return;
+    }
+    *batch = (struct batch){
+        .channel = { .begin = begin_in_batch, .end = end_in_batch, .finish = finish_in_batch },
+        .outer = channel,
+        .pending = count + 1
+    };
+    MISHAP_JSON_ITEMS (items, index, count, item)
+        take_item(peer, &batch->channel, item);
+    finish_in_batch(&batch->channel);
+}

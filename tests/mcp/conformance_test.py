@@ -1,0 +1,157 @@
+"""The conformance suite of the Model Context Protocol against a server of ours, over Streamable HTTP.
+
+    MISHAP_PROGRAM=… CONFORMANCE_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/mcp/conformance_test.py
+
+Two releases of the suite: the latest stable one, and the newest with the requirements of two revisions. Each scenario
+is a test. What this server does not offer by decision stands in NOT_OFFERED with the reason; a scenario or check of
+that list which passes is a failure, too, so that the list stays true. Skipped without the packages or without Node 22.
+"""
+import glob
+import os
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
+import server  # noqa: E402
+from blackbox import Skipped, expect, main, parsed, test  # noqa: E402
+from server import NODE_MODULES  # noqa: E402
+
+PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
+
+# ---- What is not offered -------------------------------------------------------------------------
+
+ASKS_NOTHING = "the server asks its clients for nothing: no sampling, elicitation or roots, no input_required results"
+ONE_LANGUAGE = "the schema of a tool is made from its declaration, which has no such words of JSON Schema"
+NO_HEADERS = "no tool has parameters that are repeated in header fields (x-mcp-header)"
+NO_TASKS = "tasks are an extension that is not declared"
+
+# Of a scenario: why it fails, or why some checks of it do. The others of a family pass, or only warn.
+NOT_OFFERED = {
+    "tools-call-sampling": ASKS_NOTHING,
+    "tools-call-elicitation": ASKS_NOTHING,
+    "elicitation-sep1034-defaults": ASKS_NOTHING,
+    "elicitation-sep1330-enums": ASKS_NOTHING,
+    "input-required-result-basic-elicitation": ASKS_NOTHING,
+    "input-required-result-basic-list-roots": ASKS_NOTHING,
+    "input-required-result-basic-sampling": ASKS_NOTHING,
+    "input-required-result-capability-check": ASKS_NOTHING,
+    "input-required-result-multi-round": ASKS_NOTHING,
+    "input-required-result-multiple-input-requests": ASKS_NOTHING,
+    "input-required-result-non-tool-request": ASKS_NOTHING,
+    "input-required-result-request-state": ASKS_NOTHING,
+    "input-required-result-result-type": ASKS_NOTHING,
+    "input-required-result-tampered-state": ASKS_NOTHING,
+    "server-stateless": {
+        "sep-2575-server-rejects-undeclared-capability": ASKS_NOTHING,
+        "sep-2575-missing-capability-http-400": ASKS_NOTHING,
+    },
+    "json-schema-2020-12": ONE_LANGUAGE,
+    "http-custom-header-server-validation": NO_HEADERS,
+    "tasks-capability-negotiation": NO_TASKS,
+    "tasks-dispatch-and-envelope": NO_TASKS,
+    "tasks-lifecycle": NO_TASKS,
+    "tasks-mrtr-composition": NO_TASKS,
+    "tasks-mrtr-input": NO_TASKS,
+    "tasks-request-headers": NO_TASKS,
+    "tasks-request-state-removal": NO_TASKS,
+    "tasks-required-task-error": NO_TASKS,
+    "tasks-wire-fields": NO_TASKS,
+}
+
+# ---- Running the suite ---------------------------------------------------------------------------
+
+RUNS = {
+    "0.1": ("conformance-0.1", ["--suite", "all"]),
+    "2025-11-25": ("@modelcontextprotocol/conformance", ["--requirements", "2025-11-25"]),
+    "2026-07-28": ("@modelcontextprotocol/conformance", ["--requirements", "2026-07-28"]),
+}
+
+
+def node():
+    """Node 22: the one from npm, or the system's."""
+    for found in [os.path.join(NODE_MODULES, ".bin/node"), "node"]:
+        try:
+            version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, timeout=60, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        if int(re.match(rb"v(\d+)", version)[1]) >= 22:
+            return found
+    raise Skipped("there is no Node 22")
+
+
+def run_suite(run):
+    """The checks of each scenario: {scenario: [check, …]}."""
+    package, flags = RUNS[run]
+    entry = os.path.join(NODE_MODULES, package, "dist/index.js")
+    if not os.path.exists(entry):
+        raise Skipped("there is no %s in %s" % (package, NODE_MODULES))
+    runtime, folder = node(), os.path.join(server.FOLDER, "suite-" + run)
+    with server.Server("--workers", "2") as found:
+        done = subprocess.run([runtime, entry, "server", "--url", "http://localhost:%d/mcp" % found.address[1], "-o", folder,
+                               *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=600, check=False)
+    outcome = {name.decode(): None for name in re.findall(rb"Running client scenario '([^']+)'", done.stdout)}
+    expect(outcome, "the suite ran nothing:", done.stdout)
+    for path in glob.glob(os.path.join(folder, "**/checks.json"), recursive=True):
+        name = re.fullmatch(r"server-(.*?)-\d{4}-\d\d-\d\dT.*", os.path.basename(os.path.dirname(path)))[1]
+        with open(path, "rb") as file:
+            outcome[name] = parsed(file.read())
+    return outcome, done.stdout.decode("utf-8", "replace")
+
+
+# ---- The tests -----------------------------------------------------------------------------------
+
+def judge(scenario, checks):
+    """What is not as expected of a scenario, as lines."""
+    reason = NOT_OFFERED.get(scenario)
+    if checks is None:
+        return [] if isinstance(reason, str) else ["%s: it broke off" % scenario]
+    failed = {check["id"]: check for check in checks if check["status"] == "FAILURE"}
+    if isinstance(reason, str):
+        return [] if failed else ["%s passes, though %s" % (scenario, reason)]
+    listed, found = reason or {}, {check["id"] for check in checks}
+    lines = ["%s: %s: %s" % (scenario, id, check.get("errorMessage") or check.get("details"))
+             for id, check in failed.items() if id not in listed]
+    return lines + ["%s: %s passes, though %s" % (scenario, id, listed[id])
+                    for id in listed if id not in failed and id in found]
+
+
+def remarks(scenario, checks):
+    return ["%s: %s: %s" % (scenario, check["id"], check.get("errorMessage"))
+            for check in checks or [] if check["status"] == "WARNING"]
+
+
+def hold_suite(run):
+    outcome, output = run_suite(run)
+    wrong = [line for scenario, checks in sorted(outcome.items()) for line in judge(scenario, checks)]
+    for scenario, checks in sorted(outcome.items()):
+        for line in remarks(scenario, checks):
+            print("# warning: " + line)
+    offered = [name for name in outcome if not isinstance(NOT_OFFERED.get(name), str)]
+    print("# %d scenarios, of which %d are about what is offered" % (len(outcome), len(offered)))
+    expect(not wrong, "\n" + "\n".join(wrong), "\n" + output[-1500:] if not outcome else "")
+
+
+@test
+def the_stable_suite_passes():
+    hold_suite("0.1")
+
+
+@test
+def the_newest_suite_passes_for_the_revision_with_sessions():
+    hold_suite("2025-11-25")
+
+
+@test
+def the_newest_suite_passes_for_the_stateless_revision():
+    hold_suite("2026-07-28")
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+server.PROGRAM = PROGRAM
+main()

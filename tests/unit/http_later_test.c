@@ -1,0 +1,666 @@
+/*
+ * Answers that come later: what they look like, without sockets; and then, with a real server, that
+ * they reach their connection at any time, in order, and that whoever has one hears of its end.
+ */
+#include "testing.h"
+
+#include <arpa/inet.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "memory_server.h"
+
+/* -- without sockets --------------------------------------------------------------------------- */
+
+static char *talk(memory_server *m, const char *bytes, mishap_http_state *state)
+{
+    mishap_buffer out = { 0 };
+    *state = memory_server_talk(m, mishap_text_of(bytes), NULL, 0, &out);
+    memory_server_steady(&out);
+    mishap_buffer_put_char(&out, '\0');
+    char *text = strdup(out.data);
+    mishap_buffer_release(&out);
+    return text;
+}
+
+#define STEADY                                                                                     \
+    "Date: xxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\nX-Request-Id: "                                        \
+    "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\r\n"
+#define CHUNKS                                                                                     \
+    "b\r\ndata: one\n\n\r\n13\r\ndata: another one\n\n\r\n13\r\ndata: another "                    \
+    "one\n\n\r\n0\r\n\r\n"
+#define STREAM_HEAD                                                                                \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" STEADY "Cache-Control: no-store\r\n"
+
+static const struct {
+    const char *name, *bytes, *reply;
+    mishap_http_state state;
+} cases[] = {
+    { "as a whole", "GET /later?a=b HTTP/1.1\r\nHost: h\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n" STEADY
+      "X-Query: a=b\r\n\r\n/later",
+      MISHAP_HTTP_IDLE },
+    { "as a whole, of a whole address", "GET http://h HTTP/1.1\r\nHost: h\r\n\r\n",
+      "HTTP/1.1 404 Not Found\r\n", MISHAP_HTTP_IDLE },
+    { "for the last time", "GET /later HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+      "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n" STEADY
+      "X-Query: \r\nConnection: close\r\n\r\n/later",
+      MISHAP_HTTP_ENDED },
+    { "in chunks", "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n",
+      STREAM_HEAD "Transfer-Encoding: chunked\r\n\r\n" CHUNKS, MISHAP_HTTP_IDLE },
+    { "in chunks, the last time", "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
+      STREAM_HEAD "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" CHUNKS,
+      MISHAP_HTTP_ENDED },
+    { "up to the end of the connection", "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+      STREAM_HEAD "Connection: close\r\n\r\n"
+                  "data: one\n\ndata: another one\n\ndata: another one\n\n",
+      MISHAP_HTTP_ENDED },
+    { "without a body", "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n",
+      STREAM_HEAD "Transfer-Encoding: chunked\r\n\r\n", MISHAP_HTTP_IDLE },
+};
+
+static void an_answer_looks_like_any_other(void **state)
+{
+    (void)state;
+    memory_server m;
+    memory_server_open(&m);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap_http_state end;
+        char *text = talk(&m, cases[i].bytes, &end);
+        if (strncmp(text, cases[i].reply, strlen(cases[i].reply)) != 0 || end != cases[i].state)
+            fail_msg("%s, state %d:\n%s", cases[i].name, (int)end, text);
+        if (strstr(text, "200 OK"))
+            assert_int_equal(strlen(text), strlen(cases[i].reply));
+        free(text);
+    }
+    assert_int_equal(m.closed, 0);
+    memory_server_close(&m);
+}
+
+static void a_page_of_another_origin_may_read_a_stream(void **state)
+{
+    (void)state;
+    memory_server m;
+    mishap_http_state end;
+    memory_server_open(&m);
+    m.settings.cors = "https://a.example";
+    char *text = talk(&m, "GET /stream HTTP/1.1\r\nHost: h\r\nOrigin: https://a.example\r\n\r\n",
+                      &end);
+    assert_non_null(strstr(text, "\r\nAccess-Control-Allow-Origin: https://a.example\r\n"));
+    free(text);
+    memory_server_close(&m);
+}
+
+static void a_server_that_drains_ends_the_connection_with_it(void **state)
+{
+    (void)state;
+    memory_server m;
+    memory_server_open(&m);
+    m.server.draining = true;
+    for (size_t i = 0; i < 2; i++) {
+        mishap_http_state end;
+        char *text = talk(&m,
+                          i ? "GET /later HTTP/1.1\r\nHost: h\r\n\r\n"
+                            : "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n",
+                          &end);
+        assert_non_null(strstr(text, "\r\nConnection: close\r\n"));
+        assert_int_equal(end, MISHAP_HTTP_ENDED);
+        free(text);
+    }
+    memory_server_close(&m);
+}
+
+static void a_peer_that_goes_is_noticed(void **state)
+{
+    (void)state;
+    memory_server m;
+    mishap_http_state end;
+    memory_server_open(&m);
+    m.silent = true;
+    free(talk(&m, "GET /later HTTP/1.1\r\nHost: h\r\n\r\nGET /now HTTP/1.1\r\nHost: h\r\n\r\n",
+              &end));
+    assert_int_equal(end, MISHAP_HTTP_RUNNING);
+    assert_int_equal(m.closed, 1);
+    char *text = talk(&m, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n", &end);
+    assert_non_null(strstr(text, "b\r\ndata: one\n\n\r\n"));
+    assert_null(strstr(text, "0\r\n\r\n"));
+    assert_int_equal(m.closed, 2);
+    free(text);
+    memory_server_close(&m);
+}
+
+static void a_peer_that_takes_nothing_is_closed(void **state)
+{
+    (void)state;
+    memory_server m;
+    mishap_http_state end;
+    memory_server_open(&m);
+    m.deaf = true;
+    free(talk(&m, "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n", &end));
+    assert_int_equal(end, MISHAP_HTTP_ENDED);
+    assert_int_equal(m.closed, 1);
+    free(talk(&m, "GET /later HTTP/1.1\r\nHost: h\r\n\r\n", &end));
+    assert_int_equal(end, MISHAP_HTTP_ENDED);
+    assert_int_equal(m.closed, 1); /* it was answered, for all that its owner knows */
+    memory_server_close(&m);
+}
+
+static void the_fields_of_the_protocol_may_not_repeat(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "Mcp-Session-Id", "MCP-Protocol-Version", "Mcp-Method",
+                                         "Mcp-Name", "Last-Event-ID" };
+    memory_server m;
+    memory_server_open(&m);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char bytes[256];
+        mishap_http_state end;
+        snprintf(bytes, sizeof bytes, "GET /now HTTP/1.1\r\nHost: h\r\n%s: 1\r\n%s: 2\r\n\r\n",
+                 names[i], names[i]);
+        char *text = talk(&m, bytes, &end);
+        assert_memory_equal(text, "HTTP/1.1 400 ", 13);
+        free(text);
+    }
+    memory_server_close(&m);
+}
+
+/* -- something that is served beside ----------------------------------------------------------- */
+
+enum { MOST = 16 };
+
+/* Of one worker. */
+static struct {
+    mishap_http_server *server;
+    mishap_http_later *waiting[MOST], *streams[MOST];
+    size_t closed, ticks;
+} beside;
+
+static void forget(mishap_http_later *later)
+{
+    beside.closed++;
+    *(mishap_http_later **)later->owner = NULL;
+}
+
+static mishap_http_later *keep(mishap_http_later **all, mishap_http_server *server,
+                               const mishap_http_request *request)
+{
+    size_t i = 0;
+    while (i < MOST - 1 && all[i])
+        i++;
+    all[i] = mishap_http_defer(server, request);
+    if (!all[i])
+        abort();
+    all[i]->owner = &all[i];
+    all[i]->closed = forget;
+    return all[i];
+}
+
+static void say(mishap_http_reply *reply, const char *what, size_t number)
+{
+    mishap_buffer_put_text(&reply->body, mishap_text_of(what));
+    mishap_buffer_put_uint(&reply->body, number);
+    reply->status = 200;
+    reply->media_type = "text/plain";
+    reply->content = mishap_buffer_text(&reply->body);
+}
+
+#define ANSWER(name)                                                                               \
+    static void name(mishap_http_server *server, const mishap_http_request *request,               \
+                     mishap_text segment, mishap_http_reply *reply)
+
+ANSWER(answer_wait)
+{
+    (void)segment, (void)reply;
+    keep(beside.waiting, server, request);
+}
+
+static size_t release_all(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < MOST; i++) {
+        mishap_http_reply reply = { 0 };
+        if (!beside.waiting[i])
+            continue;
+        say(&reply, "released ", ++count);
+        mishap_http_later_answer(beside.waiting[i], &reply);
+        mishap_http_reply_release(&reply);
+        beside.waiting[i] = NULL;
+    }
+    return count;
+}
+
+ANSWER(answer_release)
+{
+    (void)server, (void)request, (void)segment;
+    say(reply, "all ", release_all());
+}
+
+ANSWER(answer_open)
+{
+    (void)segment, (void)reply;
+    mishap_http_reply head = { .status = 200, .media_type = "text/event-stream" };
+    mishap_http_later_begin(keep(beside.streams, server, request), &head);
+}
+
+/* Pieces for all who listen, until none of them takes any more. */
+ANSWER(answer_flood)
+{
+    static char piece[65536];
+    size_t sent = 0;
+    (void)server, (void)request, (void)segment;
+    memset(piece, 'a', sizeof piece);
+    for (size_t i = 0; i < MOST; i++)
+        for (size_t n = 0; beside.streams[i] && n < 1024; n++) {
+            if (!mishap_http_later_send(beside.streams[i], (mishap_text){ piece, sizeof piece }))
+                break;
+            sent++;
+        }
+    say(reply, sent == 1024 ? "without end " : "sent ", sent);
+}
+
+ANSWER(answer_note)
+{
+    (void)server, (void)request, (void)segment;
+    for (size_t i = 0; i < MOST; i++)
+        if (beside.streams[i])
+            mishap_http_later_send(beside.streams[i], T("note\n"));
+    say(reply, "noted ", 1);
+}
+
+ANSWER(answer_state)
+{
+    (void)server, (void)request, (void)segment;
+    say(reply, "closed ", beside.closed);
+    say(reply, " ticking ", beside.ticks > 0);
+}
+
+ANSWER(answer_pid)
+{
+    (void)server, (void)request, (void)segment;
+    say(reply, "", (size_t)getpid());
+}
+
+ANSWER(answer_taint)
+{
+    (void)request, (void)segment;
+    mishap_http_server_taint(server);
+    say(reply, "tainted ", 1);
+}
+
+struct errand {
+    mishap_job job; /* the first */
+    mishap_http_later *later;
+};
+
+static void run_errand(mishap_job *job)
+{
+    mishap_free(mishap_call_run(job->call));
+}
+
+static void end_errand(mishap_job *job)
+{
+    struct errand *errand = (struct errand *)(void *)job;
+    mishap_http_reply reply = { .status = 200, .media_type = "application/json" };
+    mishap_answer_kind kind;
+    reply.content = mishap_call_answer(job->call, &kind);
+    if (errand->later)
+        mishap_http_later_answer(errand->later, &reply);
+    mishap_call_end(job->call);
+    free(errand);
+}
+
+static void leave_errand(mishap_http_later *later)
+{
+    ((struct errand *)later->owner)->later = NULL;
+}
+
+ANSWER(answer_errand)
+{
+    struct errand *errand = calloc(1, sizeof *errand);
+    (void)segment, (void)reply;
+    errand->job.run = run_errand;
+    errand->job.done = end_errand;
+    if (mishap_call_begin(&memory_app, &memory_app.operations[1], T("{\"id\":\"1\"}"),
+                          &errand->job.call))
+        abort();
+    errand->later = mishap_http_defer(server, request);
+    errand->later->owner = errand;
+    errand->later->closed = leave_errand;
+    if (!mishap_threads_add(server->threads, &errand->job))
+        abort();
+}
+
+static mishap *prepare(const mishap_http_settings *settings, void **shared)
+{
+    (void)settings;
+    *shared = &beside;
+    return NULL;
+}
+
+static mishap *open_beside(mishap_http_server *server, void *shared, void **state)
+{
+    if (shared != &beside || !server->threads || !server->loop)
+        abort();
+    beside.server = server;
+    *state = &beside;
+    return NULL;
+}
+
+static void tick(void *state)
+{
+    if (state != &beside || beside.server->extension_state != state)
+        abort();
+    beside.ticks++;
+}
+
+static void drain(void *state)
+{
+    (void)state;
+    release_all();
+    for (size_t i = 0; i < MOST; i++)
+        if (beside.streams[i])
+            mishap_http_later_end(beside.streams[i]);
+    memset(beside.streams, 0, sizeof beside.streams);
+}
+
+static const mishap_http_extension extension = {
+    .endpoints =
+        (const mishap_http_endpoint[]){
+            { .route = "GET /wait", .name = "wait", .answer = answer_wait },
+            { .route = "GET /release", .name = "release", .answer = answer_release },
+            { .route = "GET /open", .name = "open", .answer = answer_open },
+            { .route = "GET /flood", .name = "flood", .answer = answer_flood },
+            { .route = "GET /note", .name = "note", .answer = answer_note },
+            { .route = "GET /state", .name = "state", .answer = answer_state },
+            { .route = "GET /pid", .name = "pid", .answer = answer_pid },
+            { .route = "GET /taint", .name = "taint", .answer = answer_taint },
+            { .route = "GET /errand", .name = "errand", .answer = answer_errand },
+            { 0 } },
+    .prepare = prepare,
+    .open = open_beside,
+    .tick = tick,
+    .drain = drain,
+};
+
+/* -- a real server ----------------------------------------------------------------------------- */
+
+static pid_t supervisor;
+static int port, complaints; /* its stderr */
+static char log_file[] = "/tmp/mishap-later-XXXXXX";
+
+static int start_server(void **state)
+{
+    int ends[2];
+    char line[256] = "";
+    (void)state;
+    close(mkstemp(log_file));
+    if (pipe(ends) != 0)
+        return -1;
+    supervisor = fork();
+    if (supervisor == 0) {
+        mishap_http_settings settings = { .app = &memory_app,
+                                          .setup = { .data = "/nonexistent" },
+                                          .host = "127.0.0.1",
+                                          .workers = 1,
+                                          .threads = 2,
+                                          .max_connections = 100,
+                                          .extension = &extension,
+                                          .access_log = log_file,
+                                          .head_limit = 16384,
+                                          .target_limit = 8192,
+                                          .body_limit = 65536,
+                                          .head_ms = 10000,
+                                          .body_ms = 10000,
+                                          .idle_ms = 10000,
+                                          .stop_ms = 2000 };
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        _exit(mishap_http_supervise(&settings) ? 1 : 0);
+    }
+    close(ends[1]);
+    for (size_t n = 0; n < sizeof line - 1 && !strchr(line, '\n'); n++)
+        if (read(ends[0], line + n, 1) != 1)
+            return -1;
+    const char *found = strstr(line, "127.0.0.1:");
+    port = found ? (int)strtol(found + 10, NULL, 10) : 0;
+    complaints = ends[0];
+    return port ? 0 : -1;
+}
+
+static int stop_server(void **state)
+{
+    int status = -1;
+    char text[65536];
+    size_t length = 0;
+    (void)state;
+    kill(supervisor, SIGTERM);
+    for (ssize_t count = 1; count > 0 && length < sizeof text; length += (size_t)count)
+        if ((count = read(complaints, text + length, sizeof text - length)) < 0)
+            count = 0;
+    close(complaints);
+    waitpid(supervisor, &status, 0);
+    unlink(log_file);
+    if (length)
+        fprintf(stderr, "%.*s\n", (int)length, text); /* of a crash, or of a sanitizer */
+    return length ? -1 : status;
+}
+
+static int say_to(int file, const char *bytes)
+{
+    assert_int_equal(send(file, bytes, strlen(bytes), MSG_NOSIGNAL), strlen(bytes));
+    return file;
+}
+
+static int call_up(const char *bytes)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(connect(file, (struct sockaddr *)&address, sizeof address), 0);
+    return say_to(file, bytes);
+}
+
+/* What comes until the text has this in it; NULL: until the peer closes. */
+static const char *hear(int file, const char *until)
+{
+    static char text[65536];
+    size_t length = 0;
+    text[0] = '\0';
+    while (!until || !strstr(text, until)) {
+        struct pollfd wait = { .fd = file, .events = POLLIN };
+        if (poll(&wait, 1, 10000) <= 0)
+            fail_msg("nothing more after: %s", text);
+        ssize_t count = recv(file, text + length, sizeof text - 1 - length, 0);
+        if (count <= 0 && !until)
+            break;
+        if (count <= 0)
+            fail_msg("closed after: %s", text);
+        length += (size_t)count;
+        text[length] = '\0';
+    }
+    return text;
+}
+
+#define GET(path)  "GET " path " HTTP/1.1\r\nHost: h\r\n\r\n"
+#define LAST(path) "GET " path " HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+
+/* One request on a connection of its own; its body. */
+static const char *ask(const char *bytes)
+{
+    int file = call_up(bytes);
+    const char *text = hear(file, NULL), *body = strstr(text, "\r\n\r\n");
+    close(file);
+    return body ? body + 4 : text;
+}
+
+static pid_t worker_pid(void)
+{
+    return (pid_t)strtol(ask(LAST("/pid")), NULL, 10);
+}
+
+static void wait_for_state(const char *wanted)
+{
+    for (size_t i = 0; i < 200; i++) {
+        if (strstr(ask(LAST("/state")), wanted))
+            return;
+        poll(NULL, 0, 25);
+    }
+    fail_msg("%s, not %s", ask(LAST("/state")), wanted);
+}
+
+static void assert_in_order(const char *text, const char *const *parts)
+{
+    const char *at = text;
+    for (; *parts; parts++) {
+        const char *found = strstr(at, *parts);
+        if (!found)
+            fail_msg("no %s in: %s", *parts, text);
+        at = found + strlen(*parts);
+    }
+}
+
+static void requests_behind_a_deferred_one_are_answered_after_it(void **state)
+{
+    (void)state;
+    int file = call_up(GET("/list") GET("/wait") GET("/slow/1") LAST("/health"));
+    hear(file, "{\"tags\":null}");
+    assert_string_equal(ask(LAST("/release")), "all 1");
+    assert_in_order(hear(file, NULL),
+                    (const char *[]){ "released 1", "{\"id\":\"1\"}", "\"status\":\"ok\"", NULL });
+    close(file);
+}
+
+/* Both have sent before the worker looks, so both are answered in one turn of its loop. */
+static void an_answer_in_the_turn_of_its_request_comes_behind_those_before(void **state)
+{
+    (void)state;
+    int a = call_up(GET("/list")), b = call_up(GET("/list"));
+    hear(a, "}");
+    hear(b, "}");
+    pid_t worker = worker_pid();
+    kill(worker, SIGSTOP);
+    say_to(a, GET("/nothing") GET("/wait") GET("/list") LAST("/health"));
+    say_to(b, LAST("/release"));
+    kill(worker, SIGCONT);
+    hear(b, NULL);
+    ask(LAST("/release")); /* if it was not in one turn after all */
+    assert_in_order(hear(a, NULL),
+                    (const char *[]){ "404 Not Found", "released 1", "{\"tags\":null}",
+                                      "\"status\":\"ok\"", NULL });
+    close(a);
+    close(b);
+}
+
+static void an_answer_comes_before_those_to_what_was_sent_meanwhile(void **state)
+{
+    (void)state;
+    int a = call_up(GET("/wait")), b = call_up(GET("/list"));
+    hear(b, "}");
+    pid_t worker = worker_pid();
+    kill(worker, SIGSTOP);
+    say_to(b, LAST("/release"));
+    say_to(a, GET("/list") LAST("/health"));
+    kill(worker, SIGCONT);
+    assert_in_order(hear(a, NULL),
+                    (const char *[]){ "released 1", "{\"tags\":null}", "\"status\":\"ok\"", NULL });
+    hear(b, NULL);
+    close(a);
+    close(b);
+}
+
+static void a_job_of_its_own_runs_on_a_thread(void **state)
+{
+    (void)state;
+    assert_string_equal(ask(LAST("/errand")), "{\"id\":\"1\"}");
+    int file = call_up(GET("/errand"));
+    close(file); /* it goes on for nobody */
+    assert_string_equal(ask(LAST("/errand")), "{\"id\":\"1\"}");
+}
+
+static void a_stream_reaches_who_reads_and_not_who_does_not(void **state)
+{
+    (void)state;
+    int idle = call_up(GET("/open"));
+    hear(idle, "\r\n\r\n");
+    assert_memory_equal(ask(LAST("/flood")), "sent ", 5);
+    wait_for_state("closed 1 ");
+    close(idle);
+    int reader = call_up(GET("/open") LAST("/list"));
+    hear(reader, "\r\n\r\n");
+    assert_string_equal(ask(LAST("/note")), "noted 1");
+    assert_string_equal(hear(reader, "note\n\r\n"), "5\r\nnote\n\r\n");
+    close(reader); /* and that is noticed, too */
+    wait_for_state("closed 2 ticking 1");
+}
+
+static void a_worker_that_is_replaced_ends_streams_and_answers(void **state)
+{
+    (void)state;
+    pid_t before = worker_pid();
+    int stream = call_up(GET("/open")), wait = call_up(GET("/wait"));
+    hear(stream, "\r\n\r\n");
+    assert_string_equal(ask(LAST("/taint")), "tainted 1");
+    assert_string_equal(hear(stream, NULL), "0\r\n\r\n");
+    assert_in_order(hear(wait, NULL), (const char *[]){ "Connection: close", "released 1", NULL });
+    close(stream);
+    close(wait);
+    for (size_t i = 0; i < 200 && worker_pid() == before; i++)
+        poll(NULL, 0, 25);
+    assert_int_not_equal(worker_pid(), before);
+}
+
+/* How often a path is in the access log. */
+static size_t logged(const char *path)
+{
+    size_t length, count = 0;
+    char *log = read_file(log_file, &length);
+    for (const char *at = log; (at = strstr(at, path)); at++)
+        count++;
+    free(log);
+    return count;
+}
+
+static void a_stream_is_counted_and_logged_when_it_ends(void **state)
+{
+    (void)state;
+    int file = call_up(GET("/open"));
+    hear(file, "\r\n\r\n");
+    ask(LAST("/note"));
+    hear(file, "note\n\r\n");
+    for (size_t i = 0; i < 200 && logged("\"/note\"") < 2; i++)
+        poll(NULL, 0, 25);
+    size_t before = logged("\"/open\"");
+    close(file);
+    for (size_t i = 0; i < 200 && logged("\"/open\"") == before; i++)
+        poll(NULL, 0, 25);
+    assert_int_equal(logged("\"/open\""), before + 1);
+    char *metrics = strdup(ask(LAST("/metrics")));
+    assert_non_null(strstr(metrics, "route=\"open\""));
+    assert_non_null(strstr(metrics, "route=\"wait\""));
+    free(metrics);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_answer_looks_like_any_other),
+        TEST(a_page_of_another_origin_may_read_a_stream),
+        TEST(a_server_that_drains_ends_the_connection_with_it),
+        TEST(a_peer_that_goes_is_noticed),
+        TEST(a_peer_that_takes_nothing_is_closed),
+        TEST(the_fields_of_the_protocol_may_not_repeat),
+        TEST(requests_behind_a_deferred_one_are_answered_after_it),
+        TEST(an_answer_in_the_turn_of_its_request_comes_behind_those_before),
+        TEST(an_answer_comes_before_those_to_what_was_sent_meanwhile),
+        TEST(a_job_of_its_own_runs_on_a_thread),
+        TEST(a_stream_reaches_who_reads_and_not_who_does_not),
+        TEST(a_worker_that_is_replaced_ends_streams_and_answers),
+        TEST(a_stream_is_counted_and_logged_when_it_ends),
+    };
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, start_server, stop_server);
+}

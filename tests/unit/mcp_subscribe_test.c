@@ -1,0 +1,349 @@
+/* Who hears of changes over MCP. */
+#include "mcp_wire.h"
+
+#include "operation/operation.h"
+
+static mishap *do_nothing(mishap_call *call)
+{
+    (void)call;
+    return NULL;
+}
+
+static const mishap_operation operations[] = {
+    { .name = "nothing", .summary = "Do nothing", .run = do_nothing },
+    { 0 },
+};
+static const mishap_app app = { .name = "sample", .version = "1", .operations = operations };
+
+static void tell(struct wire *w, mishap_mcp_change change, const char *uri)
+{
+    mishap_buffer_reset(&w->out);
+    mishap_mcp_tell_change(&w->peer, change, mishap_text_of(uri));
+    read_answer(w);
+}
+
+static size_t line_count(const struct wire *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->out.length; i++)
+        count += w->out.data[i] == '\n';
+    return count;
+}
+
+#define ID "/params/_meta/io.modelcontextprotocol~1subscriptionId"
+
+/* A request of the stateless revision, with an id of its own. */
+static void listen_as(struct wire *w, const char *id, const char *filter)
+{
+    char text[1000];
+    snprintf(text, sizeof text,
+             "{\"jsonrpc\":\"2.0\",\"id\":%s,\"method\":\"subscriptions/listen\",\"params\":{"
+             "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\","
+             "\"io.modelcontextprotocol/clientCapabilities\":{}}%s%s}}",
+             id, *filter ? "," : "", filter);
+    send_text(w, text);
+}
+
+/* -- the older revisions ----------------------------------------------------------------------- */
+
+static void a_session_hears_of_changed_lists(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_string_equal(text_at(&w, "/method"), "notifications/tools/list_changed");
+    assert_null(at(&w, "/id"));
+    tell(&w, MISHAP_MCP_PROMPTS_CHANGED, NULL);
+    assert_string_equal(text_at(&w, "/method"), "notifications/prompts/list_changed");
+    tell(&w, MISHAP_MCP_RESOURCES_CHANGED, NULL);
+    assert_string_equal(text_at(&w, "/method"), "notifications/resources/list_changed");
+    w.peer.aside = NULL;
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 0);
+    close_wire(&w);
+}
+
+static void a_resource_is_heard_of_while_it_is_subscribed(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_06_18);
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes");
+    assert_int_equal(line_count(&w), 0);
+    for (int i = 0; i < 2; i++) { /* twice is as good as once */
+        ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes\"");
+        assert_int_equal(yyjson_obj_size(at(&w, "/result")), 0);
+        assert_non_null(at(&w, "/result"));
+    }
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes/404\"");
+    assert_non_null(at(&w, "/result"));
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes");
+    assert_int_equal(line_count(&w), 1);
+    assert_string_equal(text_at(&w, "/method"), "notifications/resources/updated");
+    assert_string_equal(text_at(&w, "/params/uri"), "catalog://codes");
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://other");
+    assert_int_equal(line_count(&w), 0);
+    for (int i = 0; i < 2; i++) {
+        ask(&w, "resources/unsubscribe", "\"uri\":\"catalog://codes\"");
+        assert_non_null(at(&w, "/result"));
+    }
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes");
+    assert_int_equal(line_count(&w), 0);
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes/404");
+    assert_int_equal(line_count(&w), 1);
+    close_wire(&w);
+}
+
+static void only_what_is_there_can_be_subscribed_to(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes/NOTHING_LIKE_IT\"");
+    assert_error(&w, -32002);
+    assert_string_equal(text_at(&w, "/error/data/uri"), "catalog://codes/NOTHING_LIKE_IT");
+    ask(&w, "resources/subscribe", "\"uri\":5");
+    assert_error(&w, -32602);
+    ask(&w, "resources/unsubscribe", "");
+    assert_error(&w, -32602);
+    ask(&w, "resources/unsubscribe", "\"uri\":\"no://where\"");
+    assert_non_null(at(&w, "/result"));
+    close_wire(&w);
+}
+
+static void nothing_is_told_before_the_session_is_open(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28); /* which needs no session */
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 0);
+    w.peer.revision = MISHAP_MCP_2025_11_25;
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 0);
+    w.peer.initialized = true;
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 1);
+    close_wire(&w);
+}
+
+static void subscriptions_have_a_limit(void **state)
+{
+    struct wire w;
+    char members[100], id[20];
+    size_t taken = 0;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    for (int i = 0; i < 1000; i++) { /* one code, spelled in many ways */
+        snprintf(members, sizeof members, "\"uri\":\"catalog://codes/%c%cT%c%c%c%cND\"",
+                 i & 1 ? 'n' : 'N', i & 2 ? 'o' : 'O', i & 4 ? '-' : '_', i & 8 ? 'f' : 'F',
+                 i & 16 ? 'o' : 'O', i & 32 ? 'u' : 'U');
+        ask(&w, "resources/subscribe", members);
+    }
+    for (int i = 0; i < 1000; i++) {
+        snprintf(id, sizeof id, "%d", i + 100);
+        listen_as(&w, id, "\"notifications\":{}");
+        taken += at(&w, "/error") == NULL;
+    }
+    assert_error(&w, -32600);
+    assert_in_range(taken, 100, 256);
+    close_wire(&w);
+}
+
+/* -- the stateless revision -------------------------------------------------------------------- */
+
+static void listening_begins_with_what_will_be_heard(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    listen_as(&w, "\"a\"",
+              "\"notifications\":{\"toolsListChanged\":true,\"promptsListChanged\":false,"
+              "\"unknown\":true,\"resourceSubscriptions\":[\"catalog://codes\",\"no://where\"]}");
+    assert_int_equal(line_count(&w), 1);
+    assert_string_equal(text_at(&w, "/method"), "notifications/subscriptions/acknowledged");
+    assert_string_equal(text_at(&w, ID), "a");
+    assert_int_equal(yyjson_obj_size(at(&w, "/params/notifications")), 2);
+    assert_true(yyjson_is_true(at(&w, "/params/notifications/toolsListChanged")));
+    assert_int_equal(count_at(&w, "/params/notifications/resourceSubscriptions"), 1);
+    assert_int_equal(w.finished, 0);
+    close_wire(&w);
+}
+
+static void each_listener_hears_what_it_asked_for_under_its_id(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    listen_as(&w, "1", "\"notifications\":{\"toolsListChanged\":true}");
+    listen_as(&w, "\"1\"",
+              "\"notifications\":{\"promptsListChanged\":true,"
+              "\"resourceSubscriptions\":[\"catalog://codes\"]}");
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 1);
+    assert_int_equal(number_at(&w, ID), 1);
+    tell(&w, MISHAP_MCP_PROMPTS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 1);
+    assert_string_equal(text_at(&w, ID), "1");
+    tell(&w, MISHAP_MCP_RESOURCES_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 0);
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes");
+    assert_string_equal(text_at(&w, ID), "1");
+    assert_string_equal(text_at(&w, "/params/uri"), "catalog://codes");
+    listen_as(&w, "3", "\"notifications\":{\"toolsListChanged\":true}");
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 2);
+    close_wire(&w);
+}
+
+static void a_listener_that_is_cancelled_hears_nothing(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    listen_as(&w, "1", "\"notifications\":{\"toolsListChanged\":true}");
+    assert_true(mishap_mcp_listens(&w.peer, T("1")));
+    assert_false(mishap_mcp_listens(&w.peer, T("\"1\"")));
+    send_text(&w, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                  "\"requestId\":\"1\"}}");
+    assert_true(mishap_mcp_listens(&w.peer, T("1")));
+    send_text(&w, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":{"
+                  "\"requestId\":1}}");
+    assert_int_equal(line_count(&w), 0);
+    assert_false(mishap_mcp_listens(&w.peer, T("1")));
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 0);
+    close_wire(&w);
+}
+
+static void an_id_that_listens_cannot_be_used_again(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    listen_as(&w, "7", "\"notifications\":{\"toolsListChanged\":true}");
+    ask(&w, "prompts/list", "");
+    assert_error(&w, -32600);
+    close_wire(&w);
+}
+
+static void at_the_end_every_listener_gets_its_result(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    listen_as(&w, "\"x\"", "\"notifications\":{\"toolsListChanged\":true}");
+    listen_as(&w, "2", "\"notifications\":{}");
+    mishap_buffer_reset(&w.out);
+    mishap_mcp_listen_end(&w.peer);
+    read_answer(&w);
+    assert_int_equal(line_count(&w), 2);
+    assert_int_equal(w.finished, 2);
+    assert_string_equal(text_at(&w, "/id"), "x");
+    assert_string_equal(text_at(&w, "/result/resultType"), "complete");
+    assert_string_equal(text_at(&w, "/result/_meta/io.modelcontextprotocol~1subscriptionId"), "x");
+    assert_string_equal(text_at(&w, "/result/_meta/io.modelcontextprotocol~1serverInfo/name"),
+                        "sample");
+    tell(&w, MISHAP_MCP_TOOLS_CHANGED, NULL);
+    assert_int_equal(line_count(&w), 0);
+    close_wire(&w);
+}
+
+static void a_closed_channel_hears_nothing(void **state)
+{
+    struct wire w;
+    mishap_mcp_channel other = { .begin = begin_line, .end = end_line, .finish = count_finish };
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    listen_as(&w, "1", "\"notifications\":{\"toolsListChanged\":true}");
+    mishap_mcp_unlisten(&w.peer, &other);
+    assert_true(mishap_mcp_listens(&w.peer, T("1")));
+    mishap_mcp_unlisten(&w.peer, &w.channel);
+    assert_false(mishap_mcp_listens(&w.peer, T("1")));
+    close_wire(&w);
+}
+
+static void a_filter_that_makes_no_sense_is_refused(void **state)
+{
+    static const char *const wrong[] = {
+        "",
+        "\"notifications\":null",
+        "\"notifications\":[]",
+        "\"notifications\":true",
+        "\"notifications\":{\"toolsListChanged\":1}",
+        "\"notifications\":{\"promptsListChanged\":\"true\"}",
+        "\"notifications\":{\"resourceSubscriptions\":\"catalog://codes\"}",
+        "\"notifications\":{\"resourceSubscriptions\":[5]}",
+        "\"notifications\":{\"resourceSubscriptions\":[null]}",
+    };
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        listen_as(&w, "1", wrong[i]);
+        assert_error(&w, -32602);
+        assert_false(mishap_mcp_listens(&w.peer, T("1")));
+    }
+    assert_int_equal(w.finished, sizeof wrong / sizeof *wrong);
+    close_wire(&w);
+}
+
+/* -- without memory ---------------------------------------------------------------------------- */
+
+static void subscribe_without_memory(const void *input)
+{
+    struct wire w = { .channel = { .begin = begin_line, .end = end_line, .finish = count_finish },
+                      .server = { .app = &app },
+                      .peer = { .server = &w.server } };
+    mishap_mcp_message message = { .kind = MISHAP_MCP_REQUEST,
+                                   .id = T("1"),
+                                   .revision = MISHAP_MCP_2026_07_28 };
+    mishap_mcp_request request = { .peer = &w.peer, .channel = &w.channel, .message = &message };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_buffer result = { 0 };
+    (void)input;
+    if (mishap_json_read(&reader, T("{\"uri\":\"catalog://codes/404\",\"notifications\":{"
+                                    "\"toolsListChanged\":true,\"resourceSubscriptions\":["
+                                    "\"catalog://codes\"]}}"))) {
+        message.params = reader.root;
+        mishap_free(mishap_mcp_resources_subscribe(&request, &result));
+        mishap_free(mishap_mcp_listen(&request, &result));
+        mishap_mcp_tell_change(&w.peer, MISHAP_MCP_TOOLS_CHANGED, (mishap_text){ NULL, 0 });
+        mishap_mcp_listen_end(&w.peer);
+    }
+    mishap_mcp_unlisten(&w.peer, NULL);
+    mishap_buffer_release(&request.members);
+    mishap_buffer_release(&result);
+    mishap_buffer_release(&w.out);
+    mishap_json_reader_release(&reader);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    mishap_use_allocator(&failing_allocator);
+    torture(subscribe_without_memory, NULL);
+    mishap_use_allocator(NULL);
+}
+
+int main(void)
+{
+    setenv("SAMPLE_LOG", "", 1);
+    const struct CMUnitTest tests[] = {
+        TEST(a_session_hears_of_changed_lists),
+        TEST(a_resource_is_heard_of_while_it_is_subscribed),
+        TEST(only_what_is_there_can_be_subscribed_to),
+        TEST(nothing_is_told_before_the_session_is_open),
+        TEST(subscriptions_have_a_limit),
+        TEST(listening_begins_with_what_will_be_heard),
+        TEST(each_listener_hears_what_it_asked_for_under_its_id),
+        TEST(a_listener_that_is_cancelled_hears_nothing),
+        TEST(an_id_that_listens_cannot_be_used_again),
+        TEST(at_the_end_every_listener_gets_its_result),
+        TEST(a_closed_channel_hears_nothing),
+        TEST(a_filter_that_makes_no_sense_is_refused),
+        TEST(every_allocation_may_fail),
+    };
+    return RUN(tests);
+}
