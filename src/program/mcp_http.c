@@ -265,14 +265,24 @@ static bool join_session(mishap_mcp_post *post, const mishap_http_request *reque
 }
 
 /* A call may run in another worker than the one that hears of its end. */
-static void pass_on_cancelling(const mishap_mcp_post *post, const mishap_mcp_message *message)
+static void pass_on_cancelling(const mishap_mcp_post *post, yyjson_val *message)
 {
-    static const mishap_text method = MISHAP_TEXT("notifications/cancelled");
     char room[MISHAP_MCP_ID_LIMIT];
     mishap_text id;
-    if (message->kind == MISHAP_MCP_NOTIFICATION && mishap_text_equal(message->method, method) &&
-        mishap_mcp_id_read(yyjson_obj_get(message->params, "requestId"), room, &id))
+    yyjson_val *params = yyjson_obj_get(message, "params");
+    if (yyjson_equals_str(yyjson_obj_get(message, "method"), "notifications/cancelled") &&
+        mishap_mcp_id_read(yyjson_obj_get(params, "requestId"), room, &id))
         mishap_mcp_session_cancel(post->front->sessions, post->session.number, id);
+}
+
+static void pass_on_all_cancelling(const mishap_mcp_post *post, const mishap_json_reader *reader)
+{
+    yyjson_val *message;
+    size_t at, count;
+    if (!yyjson_is_arr(reader->root))
+        pass_on_cancelling(post, reader->root);
+    else if (post->session.revision == MISHAP_MCP_2025_03_26)
+        yyjson_arr_foreach(reader->root, at, count, message) pass_on_cancelling(post, message);
 }
 
 static void keep_session(mishap_mcp_post *post)
@@ -291,7 +301,7 @@ static bool is_method(const mishap_mcp_message *message, const char *method)
 }
 
 static void take_older(mishap_mcp_post *post, const mishap_http_request *request,
-                       mishap_mcp_message *message)
+                       const mishap_json_reader *reader, mishap_mcp_message *message)
 {
     bool begins = !message->batch && message->kind == MISHAP_MCP_REQUEST &&
                   is_method(message, "initialize") &&
@@ -300,8 +310,8 @@ static void take_older(mishap_mcp_post *post, const mishap_http_request *request
     if (!begins &&
         (refuse_version(post, request, message->id) || !join_session(post, request, message->id)))
         return;
-    if (!message->batch)
-        pass_on_cancelling(post, message);
+    if (!begins)
+        pass_on_all_cancelling(post, reader);
     mishap_mcp_take(&post->peer, &post->channel, message);
     if (!begins)
         keep_session(post);
@@ -338,7 +348,7 @@ static void take_post(mishap_mcp_post *post, const mishap_http_request *request)
             message.revision = MISHAP_MCP_2026_07_28;
         take_stateless(post, request, &message);
     } else {
-        take_older(post, request, &message);
+        take_older(post, request, &reader, &message);
     }
     mishap_json_reader_release(&reader);
 }
@@ -396,6 +406,13 @@ static bool may_have_stream(mishap_mcp_post *post, const mishap_http_request *re
     if (refuse_caller(post, request) || refuse_stateless(post, request) ||
         refuse_version(post, request, no_id()))
         return false;
+    if (request->method == MISHAP_HTTP_HEAD) {
+        mishap_http_reply_field(post->reply, "Allow",
+                                (mishap_text)MISHAP_TEXT("GET, POST, DELETE"));
+        refuse(post, no_id(), INVALID_REQUEST, 405,
+               mishap_raise(METHOD_NOT_ALLOWED, "A stream has no head without its events."));
+        return false;
+    }
     if (accept.length && accepts(accept, "text/event-stream", "text/*"))
         return true;
     refuse(post, no_id(), INVALID_REQUEST, 406,

@@ -34,6 +34,7 @@ static void on_closed(mishap_http_later *later)
 {
     mishap_mcp_post *post = later->owner;
     post->later = NULL;
+    post->peer.caller = NULL; /* it was the request's; calls have their own copy */
     if (post->in_session && post->peer.flight_count)
         return; /* it goes on, for whoever resumes */
     if (post->sending || post->reply)

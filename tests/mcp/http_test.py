@@ -346,6 +346,31 @@ def other_methods_are_refused():
 
 
 @test
+def a_head_alone_is_not_a_stream():
+    session = Session(shared())
+    with shared().connect() as one:
+        one.send(raw("HEAD", None, {**session.fields, "Accept": "text/event-stream"}))
+        equal(one.response("HEAD", checked=False).status, 405, "the status")
+        expect(one.is_open(), "it waits for something")
+
+
+@test
+def too_many_sessions_are_refused_for_a_while():
+    with Server("--workers", "1") as found, found.connect() as one:
+        for _ in range(2048):
+            one.send(raw("POST", initialize()))
+        for _ in range(2048):
+            last = one.response("POST", "/mcp", checked=False)
+            equal(last.status, 200, "one of so many")
+        refused = one.ask("POST", "/mcp", initialize())
+        equal((refused.status, refused["Mcp-Session-Id"]), (503, None), "one more")
+        expect(int(refused["Retry-After"]) > 0, "no word of when")
+        ended = {"Mcp-Session-Id": last["Mcp-Session-Id"]}
+        equal(ask(None, ended, "DELETE", found).status, 204, "one less")
+        equal(one.ask("POST", "/mcp", initialize()).status, 200, "then another")
+
+
+@test
 def initialize_agrees_on_a_revision():
     for asked, got in [*zip(OLDER, OLDER), ("2024-11-05", OLDER[-1]), ("1.0", OLDER[-1]), (STATELESS, OLDER[-1])]:
         found = ask(initialize(asked))
@@ -867,6 +892,19 @@ def a_call_without_a_stream_is_cancelled_too():
 
 
 @test
+def cancelling_in_a_batch_does_it_as_well():
+    for number in range(4):
+        mark = os.path.join(server.FOLDER, "cancelled-in-batch-%d" % number)
+        session = Session(shared(), "2025-03-26")
+        with session.exchange("POST", call("steps", {"steps": 1000, "mark": mark}, id="b", token="t")) as running:
+            running.event()
+            batch = [message("ping"), message("notifications/cancelled", {"requestId": "b"}, None)]
+            equal(session.post(batch).status, 200, "the status")
+            running.events()
+        wait_for(mark)
+
+
+@test
 def an_id_of_another_type_cancels_nothing():
     session = Session(shared())
     with session.exchange("POST", call("steps", {"steps": 12}, id=1, token="t")) as running:
@@ -929,7 +967,7 @@ def a_crash_is_the_result_of_one_call_alone():
     log = os.path.join(server.FOLDER, "crash.log")
     with Server("--workers", "2", CONFORMANCE_LOG=log) as found:
         found.log = log
-        session = Session(found)
+        session, before = Session(found), set(found.workers())
         with session.exchange("POST", call("steps", {"steps": 10}, token="t")) as running:
             running.event()
             for number in range(4):
@@ -942,6 +980,10 @@ def a_crash_is_the_result_of_one_call_alone():
         crashed = ask(said, repeated(said), found=found)
         equal((crashed.status, crashed.json["result"]["isError"]), (200, True), "the stateless one")
         equal(session.post(message("ping")).status, 200, "the session lives")
+        deadline = time.monotonic() + server.PATIENCE
+        while before <= set(found.workers()):
+            expect(time.monotonic() < deadline, "no worker was replaced, though one crashed")
+            time.sleep(0.05)
 
 
 @test

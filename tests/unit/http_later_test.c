@@ -32,8 +32,10 @@ static char *talk(memory_server *m, const char *bytes, mishap_http_state *state)
 #define CHUNKS                                                                                     \
     "b\r\ndata: one\n\n\r\n13\r\ndata: another one\n\n\r\n13\r\ndata: another "                    \
     "one\n\n\r\n0\r\n\r\n"
-#define STREAM_HEAD                                                                                \
-    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" STEADY "Cache-Control: no-store\r\n"
+#define STREAM_HEAD(framing)                                                                       \
+    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n" framing STEADY                        \
+    "Cache-Control: no-store\r\n"
+#define CHUNKED STREAM_HEAD("Transfer-Encoding: chunked\r\n")
 
 static const struct {
     const char *name, *bytes, *reply;
@@ -49,17 +51,16 @@ static const struct {
       "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n" STEADY
       "X-Query: \r\nConnection: close\r\n\r\n/later",
       MISHAP_HTTP_ENDED },
-    { "in chunks", "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n",
-      STREAM_HEAD "Transfer-Encoding: chunked\r\n\r\n" CHUNKS, MISHAP_HTTP_IDLE },
+    { "in chunks", "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n", CHUNKED "\r\n" CHUNKS,
+      MISHAP_HTTP_IDLE },
     { "in chunks, the last time", "GET /stream HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
-      STREAM_HEAD "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n" CHUNKS,
-      MISHAP_HTTP_ENDED },
+      CHUNKED "Connection: close\r\n\r\n" CHUNKS, MISHAP_HTTP_ENDED },
     { "up to the end of the connection", "GET /stream HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-      STREAM_HEAD "Connection: close\r\n\r\n"
-                  "data: one\n\ndata: another one\n\ndata: another one\n\n",
+      STREAM_HEAD("") "Connection: close\r\n\r\n"
+                      "data: one\n\ndata: another one\n\ndata: another one\n\n",
       MISHAP_HTTP_ENDED },
-    { "without a body", "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n",
-      STREAM_HEAD "Transfer-Encoding: chunked\r\n\r\n", MISHAP_HTTP_IDLE },
+    { "without a body", "HEAD /stream HTTP/1.1\r\nHost: h\r\n\r\n", CHUNKED "\r\n",
+      MISHAP_HTTP_IDLE },
 };
 
 static void an_answer_looks_like_any_other(void **state)

@@ -48,6 +48,8 @@ static mishap *say_all(mishap_call *call)
     mishap_log(call, MISHAP_INFO, "It goes \"on\".");
     mishap_log(call, MISHAP_LEVEL_WARNING, "The word is %s.", mishap_string(call, "key"));
     mishap_progress(call, 100, 100, "The word is open sesame.");
+    mishap_progress(call, 100, 100, "not more than before");
+    mishap_progress(call, 99, 100, "less than before");
     return wait_and_echo(call);
 }
 

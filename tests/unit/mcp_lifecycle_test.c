@@ -735,6 +735,35 @@ static void nothing_private_leaves(void **state)
     unlink(path);
 }
 
+/* An id is given for what there is more to say of than the caller is told. */
+static void an_incident_is_for_what_is_kept(void **state)
+{
+    (void)state;
+    mishap *const failures[] = {
+        mishap_raise(NOT_FOUND, "a"),
+        mishap_note(mishap_raise(NOT_FOUND, "b"), "at", MARKER),
+        mishap_because(mishap_raise(NOT_AUTHORIZED, "c"), mishap_raise(TIMEOUT, MARKER)),
+        mishap_raise(TIMEOUT, "d"),
+        mishap_note(mishap_raise(BAD_REQUEST, "e"), "at", MARKER),
+        mishap_incident(mishap_raise(INTERNAL_ERROR, "f"), "7"),
+    };
+    static const char *const ids[] = { NULL, "\"0", "\"0", "\"0", NULL, "\"7\"" };
+    for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
+        struct talk talk;
+        char part[32];
+        open_talk(&talk, MISHAP_MCP_2025_11_25);
+        mishap_mcp_refuse(&talk.peer, &talk.channel, T("1"), -32603, 200, failures[i],
+                          "\"more\":[1]");
+        const char *answer = heard(&talk);
+        snprintf(part, sizeof part, "\"incident\":%s", ids[i] ? ids[i] : "");
+        assert_int_equal(has(answer, part), ids[i] != NULL);
+        assert_false(has(answer, MARKER));
+        assert_true(has(answer, ",\"more\":[1]}}}\n"));
+        mishap_free(failures[i]);
+        close_talk(&talk);
+    }
+}
+
 /* What only the caller did wrong is not kept, or anybody could fill the log. */
 static void mistakes_of_the_caller_are_not_recorded(void **state)
 {
@@ -835,6 +864,57 @@ static void each_lack_of_memory_is_survived(void **state)
     mishap_use_allocator(NULL);
 }
 
+/* What was agreed is what the client was told. */
+static void initialize_without_memory(const void *input)
+{
+    char room[400]; /* enough for an error, too little for the result */
+    size_t saved = fail_at;
+    struct talk talk;
+    fail_at = 0;
+    open_talk(&talk, MISHAP_MCP_NONE);
+    fail_at = saved;
+    mishap_buffer_init(&talk.out, room, sizeof room);
+    mishap_mcp_take_text(&talk.peer, &talk.channel, &talk.reader, mishap_text_of(input));
+    fail_at = 0;
+    bool agreed = talk.peer.revision != MISHAP_MCP_NONE;
+    assert_int_equal(agreed, has(heard(&talk), ",\"result\":{"));
+    close_talk(&talk);
+    fail_at = saved;
+}
+
+static void nothing_is_agreed_without_memory(void **state)
+{
+    (void)state;
+    mishap_use_allocator(&failing_allocator);
+    torture(initialize_without_memory, INITIALIZE("2025-11-25"));
+    mishap_use_allocator(NULL);
+}
+
+/* An answer that finds no memory does not take the others of its batch with it. */
+static void a_batch_goes_on_without_one_answer(void **state)
+{
+    (void)state;
+    size_t alone = 0;
+    mishap_use_allocator(&failing_allocator);
+    fail_once = true;
+    for (size_t i = 1; i < 20; i++) {
+        static char room[2048];
+        struct talk talk;
+        fail_at = 0;
+        open_talk(&talk, MISHAP_MCP_2025_03_26);
+        mishap_buffer_init(&talk.out, room, sizeof room);
+        calls = 0;
+        fail_at = i;
+        mishap_mcp_take_text(&talk.peer, &talk.channel, &talk.reader,
+                             T("[" PING("1") "," PING("2") "]"));
+        fail_at = 0;
+        alone += strcmp(heard(&talk), "[" PONG("2") "]\n") == 0;
+        close_talk(&talk);
+    }
+    mishap_use_allocator(NULL);
+    assert_int_equal(alone, 1);
+}
+
 /* Even a channel without any room is left as it was found. */
 static void a_channel_without_room_is_told_so(void **state)
 {
@@ -887,8 +967,11 @@ int main(void)
         TEST(a_cursor_is_read_back),
         TEST(what_is_no_cursor_is_refused),
         TEST(nothing_private_leaves),
+        TEST(an_incident_is_for_what_is_kept),
         TEST(mistakes_of_the_caller_are_not_recorded),
         TEST(each_lack_of_memory_is_survived),
+        TEST(nothing_is_agreed_without_memory),
+        TEST(a_batch_goes_on_without_one_answer),
         TEST(a_channel_without_room_is_told_so),
     };
     return RUN(tests);

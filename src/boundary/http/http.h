@@ -13,6 +13,7 @@
  *     refuse.c       a mishap into a reply
  *     negotiate.c    which dialect is wanted
  *     reply.c        status, fields and body as bytes
+ *     later.c        answers that come later, and streams
  *     endpoints.c    what every server answers beside its operations
  *
  *     openapi.c, reference.c, metrics.c, keys.c, keys_commands.c, rate.c, cors.c, access.c

@@ -100,32 +100,6 @@ static bool is_chunked(const mishap_http_later *later)
     return later->request.persists_by_default;
 }
 
-static void put_head(mishap_buffer *out, mishap_http_later *later, const mishap_http_reply *reply)
-{
-    const mishap_http_server *server = later->server;
-    const char *phrase = reply->status == 200 ? "OK" : mishap_http_phrase(reply->status);
-    MISHAP_PUT(out, "HTTP/1.1 ");
-    mishap_buffer_put_uint(out, (uint64_t)reply->status);
-    MISHAP_PUT(out, " ");
-    mishap_buffer_put_text(out, mishap_text_of(phrase ? phrase : ""));
-    if (reply->media_type) {
-        MISHAP_PUT(out, "\r\nContent-Type: ");
-        mishap_buffer_put_text(out, mishap_text_of(reply->media_type));
-    }
-    MISHAP_PUT(out, "\r\nDate: ");
-    mishap_buffer_put(out, server->date, server->date_length);
-    MISHAP_PUT(out, "\r\nX-Request-Id: ");
-    mishap_buffer_put(out, later->request.id, MISHAP_ID_LENGTH);
-    MISHAP_PUT(out, "\r\n");
-    if (reply->fields.length && !reply->fields.failed)
-        mishap_buffer_put_text(out, mishap_buffer_text(&reply->fields));
-    if (is_chunked(later) && reply->status != 204 && reply->status != 304)
-        MISHAP_PUT(out, "Transfer-Encoding: chunked\r\n");
-    if (later->last)
-        MISHAP_PUT(out, "Connection: close\r\n");
-    MISHAP_PUT(out, "\r\n");
-}
-
 void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply)
 {
     mishap_http_server *server = later->server;
@@ -139,7 +113,8 @@ void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply)
         mishap_http_cors(reply, server->settings->cors, &later->request);
     kept_of(later)->status = reply->status;
     kept_of(later)->code = reply->code;
-    put_head(out, later, reply);
+    reply->close = later->last;
+    mishap_http_put_head(out, server, &later->request, reply, is_chunked(later));
     hand_over_part(later, out, before);
     later->streaming = true;
 }

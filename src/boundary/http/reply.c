@@ -66,26 +66,19 @@ static void put_status_line(mishap_buffer *out, int status)
     MISHAP_PUT(out, "\r\n");
 }
 
-static void put_content_fields(mishap_buffer *out, const mishap_http_reply *reply)
+static void put_media_type(mishap_buffer *out, const mishap_http_reply *reply)
 {
-    if (reply->status == 204)
-        return; /* RFC 9110, 8.6: there is none, and its length is not said */
-    if (reply->media_type) {
-        MISHAP_PUT(out, "Content-Type: ");
-        mishap_buffer_put_text(out, mishap_text_of(reply->media_type));
-        MISHAP_PUT(out, "\r\n");
-    }
-    MISHAP_PUT(out, "Content-Length: ");
-    mishap_buffer_put_uint(out, reply->content.length);
+    if (!reply->media_type || reply->status == 204)
+        return;
+    MISHAP_PUT(out, "Content-Type: ");
+    mishap_buffer_put_text(out, mishap_text_of(reply->media_type));
     MISHAP_PUT(out, "\r\n");
 }
 
-void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
-                           const mishap_http_request *request, const mishap_http_reply *reply)
+/* What every head has between its first line and its end. */
+static void put_fields(mishap_buffer *out, const mishap_http_server *server,
+                       const mishap_http_request *request, const mishap_http_reply *reply)
 {
-    size_t start = out->length;
-    put_status_line(out, reply->status);
-    put_content_fields(out, reply);
     MISHAP_PUT(out, "Date: ");
     mishap_buffer_put(out, server->date, server->date_length);
     MISHAP_PUT(out, "\r\nX-Request-Id: ");
@@ -98,6 +91,31 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
     else if (!request->persists_by_default)
         MISHAP_PUT(out, "Connection: keep-alive\r\n");
     MISHAP_PUT(out, "\r\n");
+}
+
+void mishap_http_put_head(mishap_buffer *out, const mishap_http_server *server,
+                          const mishap_http_request *request, const mishap_http_reply *reply,
+                          bool chunked)
+{
+    put_status_line(out, reply->status);
+    put_media_type(out, reply);
+    if (chunked && reply->status != 204)
+        MISHAP_PUT(out, "Transfer-Encoding: chunked\r\n");
+    put_fields(out, server, request, reply);
+}
+
+void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
+                           const mishap_http_request *request, const mishap_http_reply *reply)
+{
+    size_t start = out->length;
+    put_status_line(out, reply->status);
+    put_media_type(out, reply);
+    if (reply->status != 204) { /* RFC 9110, 8.6: there is none, and its length is not said */
+        MISHAP_PUT(out, "Content-Length: ");
+        mishap_buffer_put_uint(out, reply->content.length);
+        MISHAP_PUT(out, "\r\n");
+    }
+    put_fields(out, server, request, reply);
     if (request->method != MISHAP_HTTP_HEAD && reply->status != 204)
         mishap_buffer_put_text(out, reply->content);
     if (out->failed) {

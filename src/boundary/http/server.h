@@ -89,6 +89,11 @@ void mishap_http_server_taint(mishap_http_server *server);
 void mishap_http_reply_reset(mishap_http_reply *reply);
 void mishap_http_reply_release(mishap_http_reply *reply);
 
+/* The head of a reply whose body comes in pieces. */
+void mishap_http_put_head(mishap_buffer *out, const mishap_http_server *server,
+                          const mishap_http_request *request, const mishap_http_reply *reply,
+                          bool chunked);
+
 /* The whole reply at the end of the buffer, or if there is no memory nothing of it. */
 void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
                            const mishap_http_request *request, const mishap_http_reply *reply);

@@ -126,7 +126,8 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     MISHAP_JSON_KEY(result, "serverInfo");
     mishap_mcp_put_implementation(result, peer->server);
     put_instructions(result, peer->server);
-    if (!result->failed) /* else the client learns nothing of it, and may try again */
+    /* Without room for the rest, the client learns nothing of it and may try again. */
+    if (mishap_buffer_reserve(result, 16))
         peer->revision = revision;
     return NULL;
 }

@@ -2,12 +2,13 @@
  * src/boundary/mcp: a program's operations as tools of the Model Context Protocol.
  *
  *     message.c    bytes into messages         tools.c      operations as tools: list, call
- *     peer.c       which method is meant       result.c     what came of a call, for a model
- *     batch.c      several in one array        flight.c     calls that run: progress, cancelling
- *     write.c      the frame of messages       resources.c  the catalog to read
- *     refuse.c     protocol errors             prompts.c    prompts, completion of arguments
- *     lifecycle.c  initialize, discover, ping  subscribe.c  who wants to hear of changes
- *     stdio.c      standard input and output
+ *     peer.c       which method is meant       schema.c     schemas that any client can read
+ *     batch.c      several in one array        result.c     what came of a call, for a model
+ *     write.c      the frame of messages       flight.c     calls that run, and how they end
+ *     refuse.c     protocol errors             report.c     what they say meanwhile
+ *     lifecycle.c  initialize, discover, ping  resources.c  the catalog to read
+ *     stdio.c      standard input and output   prompts.c    prompts, completion of arguments
+ *                                              subscribe.c  who wants to hear of changes
  *
  * Nothing here knows how bytes travel. A transport reads a message, hands it over with a channel
  * for what comes back, and runs what has to wait on threads. The same code serves standard input
@@ -235,7 +236,7 @@ mishap_mcp_method mishap_mcp_initialize, mishap_mcp_ping, mishap_mcp_discover, /
     mishap_mcp_resources_subscribe, mishap_mcp_resources_unsubscribe,
     mishap_mcp_listen,                                                    /* subscribe.c */
     mishap_mcp_prompts_list, mishap_mcp_prompts_get, mishap_mcp_complete, /* prompts.c */
-    mishap_mcp_set_level;                                                 /* flight.c */
+    mishap_mcp_set_level;                                                 /* report.c */
 
 /* -- writing messages (write.c, refuse.c) ------------------------------------------------------ */
 
@@ -352,8 +353,16 @@ struct mishap_mcp_flight {
 bool mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_tool *tool,
                              yyjson_val *arguments, mishap_buffer *result);
 
-/* What it has to say so far, to its channel. */
+/* What it has to say so far, to its channel (report.c). */
 void mishap_mcp_flight_report(mishap_mcp_flight *flight);
+
+/* Before the handler begins, and when it has run: what it says meanwhile is gathered, and then
+ * forgotten. From to_nobody() on it reaches neither peer nor channel. let_go() is for the thread of
+ * a handler that has run: it may have crashed with the lock in its hands. */
+void mishap_mcp_report_begin(mishap_mcp_flight *flight, const mishap_mcp_request *request);
+void mishap_mcp_report_let_go(void);
+void mishap_mcp_report_to_nobody(mishap_mcp_flight *flight);
+void mishap_mcp_report_end(mishap_mcp_flight *flight);
 
 /* Its job has run: what is left to report, the response, and the end of it. */
 void mishap_mcp_flight_finish(mishap_mcp_flight *flight);

@@ -20,12 +20,12 @@ static const mishap_text last_words = MISHAP_TEXT(
     "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
     "\"category\":\"system\",\"retryable\":false}}");
 
-/* What the caller is told is all there is to say, or there is more for the operator. */
+/* Is there more to say than the caller is told? What is only the caller's mistake is not kept. */
 static bool has_private_side(const mishap *failure)
 {
     mishap_category category = failure->told.category;
-    return category == MISHAP_SYSTEM || category == MISHAP_EXECUTION || failure->cause ||
-           failure->noted || failure->masked_message.length;
+    return category == MISHAP_SYSTEM || category == MISHAP_EXECUTION ||
+           (category != MISHAP_VALIDATION && (failure->cause || failure->noted));
 }
 
 static void record(const mishap_mcp_peer *peer, const char *id, const mishap *failure)

@@ -1,0 +1,262 @@
+/*
+ * What a flight says while it runs: progress and log messages.
+ *
+ * The handler's thread gathers them under the lock of the flight, as many as there is room for; the
+ * thread that reads is woken, and sends them. So a handler never waits for who listens.
+ */
+#include <math.h>
+
+#include "boundary/mcp/mcp.h"
+#include "operation/hide.h"
+
+enum {
+    ROOM = 2048,        /* for most reports */
+    MOST_WORDS = 1024,  /* bytes of one that are told */
+    PACE_NS = 45000000, /* between two of progress: who reports each 50 ms is heard */
+};
+
+#define META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
+
+/* -- levels ------------------------------------------------------------------------------------ */
+
+/* In the order of mishap_level. */
+static const char *const levels[] = { "debug",    "info",  "notice",    "warning", "error",
+                                      "critical", "alert", "emergency", NULL };
+
+static bool find_level(mishap_text name, mishap_level *level)
+{
+    for (mishap_level i = MISHAP_DEBUG; i <= MISHAP_EMERGENCY; i++) {
+        if (mishap_text_equal(mishap_text_of(levels[i]), name)) {
+            *level = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static const mishap_param level_params[] = {
+    { "level", MISHAP_ENUM, .required = true, .choices = levels },
+    { 0 },
+};
+
+mishap *mishap_mcp_set_level(mishap_mcp_request *request, mishap_buffer *result)
+{
+    yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params;
+    mishap *failure = mishap_params_check(level_params, params ? params : &none);
+    (void)result;
+    if (!failure)
+        find_level(mishap_json_text(yyjson_obj_get(params, "level")), &request->peer->level);
+    return failure;
+}
+
+/* -- what a handler says while it runs --------------------------------------------------------- */
+
+static mishap_mcp_flight *flight_of(const mishap_watcher *watcher)
+{
+    return (mishap_mcp_flight *)(void *)((uintptr_t)watcher - offsetof(mishap_mcp_flight, watcher));
+}
+
+/* Whose lock this thread holds: a crash can come between. */
+static _Thread_local mishap_mcp_flight *held;
+
+static void lock(mishap_mcp_flight *flight)
+{
+    pthread_mutex_lock(&flight->lock);
+    held = flight;
+}
+
+static void unlock(mishap_mcp_flight *flight)
+{
+    held = NULL;
+    pthread_mutex_unlock(&flight->lock);
+}
+
+/* A string of what the handler said: without what must not leave, and then not too long. */
+static void put_words(mishap_buffer *b, const mishap_call *call, mishap_text words)
+{
+    char storage[ROOM], room[ROOM];
+    mishap_arena arena;
+    mishap_buffer hidden;
+    mishap_secrets secrets;
+    secrets.count = 0;
+    mishap_hide_learn(&secrets, call);
+    mishap_arena_init(&arena, storage, sizeof storage);
+    mishap_buffer_init(&hidden, room, sizeof room);
+    words = mishap_utf8_clean(&arena, words);
+    if (mishap_guard_finds_trace(words, NULL))
+        words = mishap_hide_removed;
+    mishap_secrets_put_hidden(&hidden, &secrets, words);
+    b->failed = b->failed || hidden.failed || !words.data;
+    words = mishap_buffer_text(&hidden);
+    words.length = mishap_utf8_cut(words, MOST_WORDS);
+    mishap_json_string(b, words);
+    mishap_buffer_release(&hidden);
+    mishap_arena_release(&arena);
+}
+
+static void put_number(mishap_buffer *b, double number)
+{
+    if (number == floor(number) && fabs(number) < 9e15)
+        mishap_json_int(b, (int64_t)number);
+    else
+        mishap_buffer_put_real(b, number);
+}
+
+/* The lock is held. */
+static void queue(mishap_mcp_flight *flight, const mishap_buffer *line)
+{
+    mishap_buffer_put_text(&flight->reports, mishap_buffer_text(line));
+    flight->report_count++;
+    if (!flight->woken && flight->peer->wake) {
+        flight->woken = true;
+        flight->peer->wake(flight->peer, flight);
+    }
+}
+
+/* What comes too soon is kept until something newer takes its place, or it is sent in the end. */
+static void add_progress(mishap_mcp_flight *flight, double done, const mishap_buffer *line)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    if (!(done > flight->progress))
+        return;
+    flight->progress = done;
+    mishap_buffer_reset(&flight->latest);
+    if (flight->report_count < MISHAP_MCP_REPORTS && now - flight->progress_ns >= PACE_NS) {
+        flight->progress_ns = now;
+        queue(flight, line);
+    } else {
+        mishap_buffer_put_text(&flight->latest, mishap_buffer_text(line));
+    }
+}
+
+/* Whatever a handler hands over was read before the lock is taken: it may be no sound address. */
+static void add(mishap_mcp_flight *flight, mishap_buffer *line, const double *done)
+{
+    MISHAP_PUT(line, "\n");
+    if (!line->failed) {
+        lock(flight);
+        if (flight->channel && done)
+            add_progress(flight, *done, line);
+        else if (flight->channel && flight->report_count < MISHAP_MCP_REPORTS)
+            queue(flight, line);
+        unlock(flight);
+    }
+    mishap_buffer_release(line);
+}
+
+static void on_progress(const mishap_watcher *watcher, double done, double total, const char *words)
+{
+    mishap_mcp_flight *flight = flight_of(watcher);
+    char room[ROOM];
+    mishap_buffer line;
+    if (!isfinite(done))
+        return;
+    mishap_buffer_init(&line, room, sizeof room);
+    MISHAP_PUT(&line, "p{\"progressToken\":");
+    mishap_buffer_put_text(&line, flight->progress_token);
+    MISHAP_JSON_KEY(&line, "progress");
+    put_number(&line, done);
+    if (isfinite(total) && total > 0) {
+        MISHAP_JSON_KEY(&line, "total");
+        put_number(&line, total);
+    }
+    if (words) {
+        MISHAP_JSON_KEY(&line, "message");
+        put_words(&line, flight->job.call, mishap_text_of(words));
+    }
+    add(flight, &line, &done);
+}
+
+static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
+{
+    mishap_mcp_flight *flight = flight_of(watcher);
+    char room[ROOM];
+    mishap_buffer line;
+    if (level < flight->level || level > MISHAP_EMERGENCY)
+        return;
+    mishap_buffer_init(&line, room, sizeof room);
+    MISHAP_PUT(&line, "m{\"level\":");
+    mishap_json_string(&line, mishap_text_of(levels[level]));
+    MISHAP_JSON_KEY(&line, "logger");
+    mishap_json_string(&line, flight->tool->name);
+    MISHAP_JSON_KEY(&line, "data");
+    put_words(&line, flight->job.call, words);
+    add(flight, &line, NULL);
+}
+
+/* -- reports ----------------------------------------------------------------------------------- */
+
+static void send_lines(mishap_mcp_channel *channel, mishap_text lines)
+{
+    while (lines.length) {
+        const char *feed = memchr(lines.data, '\n', lines.length);
+        size_t length = (size_t)(feed - lines.data);
+        const char *method = lines.data[0] == 'p' ? "notifications/progress"
+                                                  : "notifications/message";
+        mishap_buffer *buffer = mishap_mcp_begin_notification(channel, method);
+        mishap_buffer_put(buffer, lines.data + 2, length - 2);
+        mishap_mcp_finish_notification(channel, buffer);
+        lines.data += length + 1;
+        lines.length -= length + 1;
+    }
+}
+
+void mishap_mcp_flight_report(mishap_mcp_flight *flight)
+{
+    lock(flight);
+    mishap_buffer reports = flight->reports, latest = flight->latest;
+    flight->reports = flight->latest = (mishap_buffer){ 0 };
+    flight->report_count = 0;
+    flight->woken = false;
+    unlock(flight);
+    if (flight->channel) {
+        send_lines(flight->channel, mishap_buffer_text(&reports));
+        send_lines(flight->channel, mishap_buffer_text(&latest));
+    }
+    mishap_buffer_release(&reports);
+    mishap_buffer_release(&latest);
+}
+
+/* -- beginning and end ------------------------------------------------------------------------- */
+
+/* Older revisions: what the session has asked for. The stateless one: what this request asks for,
+ * and else nothing. */
+static void choose_level(mishap_mcp_flight *flight, const mishap_mcp_request *request)
+{
+    yyjson_val *level = yyjson_obj_get(request->message->meta, META_LOG_LEVEL);
+    flight->level = request->peer->level;
+    flight->logs = !mishap_mcp_is_modern(flight->revision) ||
+                   find_level(mishap_json_text(level), &flight->level);
+}
+
+void mishap_mcp_report_begin(mishap_mcp_flight *flight, const mishap_mcp_request *request)
+{
+    choose_level(flight, request);
+    pthread_mutex_init(&flight->lock, NULL);
+    flight->progress = -INFINITY;
+    flight->progress_ns = INT64_MIN / 2;
+    flight->watcher.progress = flight->progress_token.length ? on_progress : NULL;
+    flight->watcher.log = flight->logs ? on_log : NULL;
+    flight->job.call->watcher = &flight->watcher;
+}
+
+void mishap_mcp_report_let_go(void)
+{
+    if (held)
+        unlock(held);
+}
+
+void mishap_mcp_report_to_nobody(mishap_mcp_flight *flight)
+{
+    lock(flight);
+    flight->peer = NULL;
+    flight->channel = NULL;
+    unlock(flight);
+}
+
+void mishap_mcp_report_end(mishap_mcp_flight *flight)
+{
+    mishap_buffer_release(&flight->reports);
+    mishap_buffer_release(&flight->latest);
+    pthread_mutex_destroy(&flight->lock);
+}

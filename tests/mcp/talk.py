@@ -1,0 +1,144 @@
+"""Talking to an MCP server over its standard input and output, line by line, for the black-box tests."""
+import json
+import os
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
+from blackbox import Broken, equal, expect, parsed  # noqa: E402
+
+WORKSHOP = os.environ["WORKSHOP_PROGRAM"]
+MISHAP = os.environ["MISHAP_PROGRAM"]
+LEGACY = ["2025-03-26", "2025-06-18", "2025-11-25"]
+MODERN = "2026-07-28"
+PATIENCE = 60 if os.environ.get("MISHAP_SANITIZED") == "1" else 20
+
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+def line(message):
+    return message if isinstance(message, bytes) else json.dumps(message).encode() + b"\n"
+
+
+def request(number, method, params=None):
+    message = {"jsonrpc": "2.0", "id": number, "method": method}
+    return message if params is None else dict(message, params=params)
+
+
+def notification(method, params=None):
+    message = {"jsonrpc": "2.0", "method": method}
+    return message if params is None else dict(message, params=params)
+
+
+def modern(number, method, **params):
+    return request(number, method, dict({"_meta": META}, **params))
+
+
+def hello(revision, number=0):
+    return request(number, "initialize", {"protocolVersion": revision, "capabilities": {},
+                                          "clientInfo": {"name": "test", "version": "1"}})
+
+
+class Server:
+    """A server process. Every line it writes must be one JSON object, whatever becomes of it."""
+
+    def __init__(self, *arguments, program=WORKSHOP, revision=None, env=None):
+        self.data = tempfile.TemporaryDirectory(prefix="mishap-mcp-")
+        name = os.path.basename(program).upper()
+        self.process = subprocess.Popen(
+            [program, "mcp", *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            env=dict(os.environ, **{name + "_LOG": os.path.join(self.data.name, "log"), name + "_DATA": self.data.name},
+                     **(env or {})))
+        self.lines, self.errors, self.count = queue.Queue(), [], 100
+        self.threads = [threading.Thread(target=self.collect, daemon=True),
+                        threading.Thread(target=self.collect_errors, daemon=True)]
+        for thread in self.threads:
+            thread.start()
+        if revision in LEGACY:
+            self.send(hello(revision))
+            self.greeting = self.receive()
+            self.send(notification("notifications/initialized"))
+
+    def collect(self):
+        for text in self.process.stdout:
+            self.lines.put(text)
+        self.lines.put(None)
+
+    def collect_errors(self):
+        for text in self.process.stderr:
+            self.errors.append(text)
+
+    def stderr(self):
+        return b"".join(self.errors)
+
+    def send(self, *messages):
+        self.process.stdin.write(b"".join(map(line, messages)))
+        self.process.stdin.flush()
+
+    def receive(self, patience=None):
+        """The next message."""
+        try:
+            text = self.lines.get(timeout=patience or PATIENCE)
+        except queue.Empty:
+            raise Broken("no message came; stderr: " + self.stderr().decode(errors="replace")[-500:]) from None
+        expect(text is not None, "the server has ended; stderr:", self.stderr()[-500:])
+        expect(text.endswith(b"\n"), "a line without end", text)
+        message = parsed(text)
+        equal(message.get("jsonrpc"), "2.0", "jsonrpc")
+        return message
+
+    def receive_all(self, number):
+        """Messages up to the response to a request: those before it, and it."""
+        before = []
+        while True:
+            message = self.receive()
+            if message.get("id") == number and "method" not in message:
+                return before, message
+            before.append(message)
+
+    def ask(self, method, params=None):
+        """A request by a session, and its response; nothing else may come in between."""
+        self.count += 1
+        self.send(request(self.count, method, params))
+        answer = self.receive()
+        equal(answer.get("id"), self.count, "id")
+        return answer
+
+    def result(self, method, params=None):
+        answer = self.ask(method, params)
+        expect("result" in answer, "no result:", answer)
+        return answer["result"]
+
+    def call(self, tool, **arguments):
+        return self.result("tools/call", {"name": tool, "arguments": arguments})
+
+    def close(self):
+        """The end of input is the end of the server: exit 0. What it still had to say."""
+        if not self.process.stdin.closed:
+            self.process.stdin.close()
+        status = self.process.wait(PATIENCE)
+        for thread in self.threads:
+            thread.join()
+        self.process.stdout.close()
+        self.process.stderr.close()
+        rest = []
+        while (text := self.lines.get()) is not None:
+            rest.append(parsed(text))
+        self.data.cleanup()
+        equal(status, 0, "exit status")
+        return rest
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, value, trace):
+        if kind is None:
+            if self.process.poll() is None or not self.process.stdin.closed:
+                equal(self.close(), [], "what is left")
+        else:
+            self.process.kill()
+            self.process.wait()
+            self.data.cleanup()
