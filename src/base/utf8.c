@@ -66,6 +66,8 @@ static bool copy_plain(char *to, mishap_text text)
 
 size_t mishap_utf8_valid_length(mishap_text text)
 {
+    if (!text.length)
+        return 0; /* there may be no data at all */
     const unsigned char *start = (const unsigned char *)text.data, *end = start + text.length;
     const unsigned char *at = start;
     while (at < end) {

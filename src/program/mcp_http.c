@@ -511,6 +511,11 @@ static mishap *prepare(const mishap_http_settings *settings, void **shared)
     return failure;
 }
 
+static void on_wake(uv_async_t *wake)
+{
+    mishap_mcp_posts_tick(wake->data);
+}
+
 static mishap *open_front(mishap_http_server *server, void *shared, void **state)
 {
     mishap_mcp_front *front = mishap_allocate(sizeof *front);
@@ -526,6 +531,10 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
     for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
         mishap_mcp_sessions_changed(shared, list, &front->changes[list]);
     mishap *failure = mishap_mcp_server_make(&front->server, server->settings->chaos);
+    int error = failure ? 0 : uv_async_init(server->loop, &front->wake, on_wake);
+    front->wake.data = front;
+    if (error)
+        failure = mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error));
     if (failure)
         mishap_release(front);
     else

@@ -20,6 +20,7 @@ typedef struct mishap_mcp_front {
     mishap_http_server *http;
     mishap_mcp_server server;
     mishap_mcp_sessions *sessions;      /* shared by all workers */
+    uv_async_t wake;                    /* a call has something to say while it runs */
     mishap_mcp_post *posts;             /* that wait for something */
     mishap_mcp_stream *streams;         /* that are open */
     uint64_t changes[MISHAP_MCP_LISTS]; /* of lists, that were told of */

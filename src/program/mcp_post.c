@@ -202,7 +202,8 @@ static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 
 static void wake(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
-    (void)peer, (void)flight; /* it is looked at in the next tick */
+    (void)peer, (void)flight;
+    uv_async_send(&front_of_process->wake);
 }
 
 static void look_after(mishap_mcp_post *post, mishap_mcp_flight *flight, int64_t now)

@@ -8,7 +8,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from blackbox import Broken, equal, expect, parsed  # noqa: E402
+from blackbox import Broken, Skipped, equal, expect, main, parsed, test, tests_of  # noqa: E402,F401
 
 WORKSHOP = os.environ["WORKSHOP_PROGRAM"]
 MISHAP = os.environ["MISHAP_PROGRAM"]

@@ -4,11 +4,11 @@
 
 enum { METHODS = 1 << MISHAP_HTTP_GET | 1 << MISHAP_HTTP_HEAD | 1 << MISHAP_HTTP_OPTIONS };
 
-#define EXPOSE "Access-Control-Expose-Headers: X-Request-Id, Location, Retry-After, Allow\r\n"
+#define EXPOSE "Access-Control-Expose-Headers: X-Request-Id, Location, Retry-After, Allow, Mcp-Session-Id\r\n"
 #define ALLOW  "Allow: GET, HEAD, OPTIONS\r\n"
 #define SENT                                                                                       \
     "Access-Control-Allow-Methods: GET, HEAD, OPTIONS\r\n"                                         \
-    "Access-Control-Allow-Headers: Content-Type, Authorization, X-Api-Key\r\n"                     \
+    "Access-Control-Allow-Headers: Content-Type, Authorization, X-Api-Key, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID\r\n"                     \
     "Access-Control-Max-Age: 600\r\n"
 
 /* -- helpers ----------------------------------------------------------------------------------- */

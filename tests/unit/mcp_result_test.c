@@ -272,6 +272,45 @@ static mishap *fail_cancelled(mishap_call *call)
     return mishap_raise(CANCELLED, "It was stopped.");
 }
 
+static mishap *fail_plainly(mishap_call *call)
+{
+    (void)call;
+    return mishap_raise(NOT_FOUND, "There is none.");
+}
+
+static mishap *fail_for_now(mishap_call *call)
+{
+    (void)call;
+    return mishap_raise(UNAVAILABLE, "Not now.");
+}
+
+static mishap *fail_for_a_reason(mishap_call *call)
+{
+    (void)call;
+    return mishap_because(mishap_raise(UNAVAILABLE, "Not now."),
+                          mishap_raise(RUNTIME_ERROR, "The " MARKER " is gone."));
+}
+
+static void what_nobody_need_look_into_is_no_incident(void **state)
+{
+    (void)state;
+    static mishap *(*const whats[])(mishap_call *) = { fail_plainly, fail_for_now };
+    for (size_t i = 0; i < 2; i++) {
+        handler = whats[i];
+        char *seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
+        assert_null(strstr(seen, "\"incident\""));
+        assert_non_null(strstr(seen, "dev.mishap/incident"));
+        free(seen);
+        assert_logged(NULL);
+    }
+    handler = fail_for_a_reason;
+    char *seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
+    assert_non_null(strstr(seen, "\"incident\""));
+    assert_null(strstr(seen, MARKER));
+    free(seen);
+    assert_logged(MARKER);
+}
+
 static void a_call_that_was_cancelled_is_no_incident(void **state)
 {
     (void)state;
@@ -634,6 +673,7 @@ int main(void)
         TEST(a_failure_is_told_in_the_dialect_of_the_tool),
         TEST(bad_arguments_name_every_bad_field_and_are_not_recorded),
         TEST(the_private_side_is_recorded_and_not_told),
+        TEST(what_nobody_need_look_into_is_no_incident),
         TEST(a_call_that_was_cancelled_is_no_incident),
         TEST(secrets_and_stack_traces_do_not_leave),
         TEST(the_meta_of_a_failure_can_be_opened_again),

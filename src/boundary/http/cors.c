@@ -85,7 +85,7 @@ void mishap_http_cors(mishap_http_reply *reply, const char *allowed,
     if (put_origin(reply, allowed, request))
         mishap_http_reply_field(
             reply, "Access-Control-Expose-Headers",
-            (mishap_text)MISHAP_TEXT("X-Request-Id, Location, Retry-After, Allow"));
+            (mishap_text)MISHAP_TEXT("X-Request-Id, Location, Retry-After, Allow, Mcp-Session-Id"));
 }
 
 void mishap_http_cors_preflight(mishap_http_reply *reply, const char *allowed,
@@ -103,8 +103,10 @@ void mishap_http_cors_preflight(mishap_http_reply *reply, const char *allowed,
                      request->fields[MISHAP_HTTP_REQUEST_METHOD].data;
     if (allowed && preflight && !is_done(reply) && put_origin(reply, allowed, request)) {
         mishap_http_reply_field(reply, "Access-Control-Allow-Methods", list);
-        mishap_http_reply_field(reply, "Access-Control-Allow-Headers",
-                                (mishap_text)MISHAP_TEXT("Content-Type, Authorization, X-Api-Key"));
+        mishap_http_reply_field(
+            reply, "Access-Control-Allow-Headers",
+            (mishap_text)MISHAP_TEXT("Content-Type, Authorization, X-Api-Key, Mcp-Session-Id, "
+                                     "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"));
         mishap_http_reply_field(reply, "Access-Control-Max-Age", (mishap_text)MISHAP_TEXT("600"));
     }
     mishap_http_cors(reply, allowed, request);

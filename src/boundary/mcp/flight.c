@@ -33,13 +33,12 @@ static void put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
         incident = id;
     }
     mishap_mcp_put_outcome(result, tool, NULL, failure, incident, revision);
-    mishap_incident_record(&(mishap_incident_entry){
-        .program = server->app->name,
-        .operation = tool->operation->name,
-        .id = incident,
-        .failure = failure,
-        .to_stderr = server->verbose && mishap_told(failure)->category != MISHAP_VALIDATION,
-    });
+    if (mishap_mcp_is_incident(failure))
+        mishap_incident_record(&(mishap_incident_entry){ .program = server->app->name,
+                                                         .operation = tool->operation->name,
+                                                         .id = incident,
+                                                         .failure = failure,
+                                                         .to_stderr = server->verbose });
     mishap_free(failure);
 }
 

@@ -72,7 +72,7 @@ typedef struct mishap_mcp_prompt {
 /* What all conversations of a process share. It does not change after it is made. */
 typedef struct mishap_mcp_server {
     const mishap_app *app;
-    const char *service; /* only the tools of this one; NULL: all */
+    const char *service;    /* only the tools of this one; NULL: all */
     mishap_mcp_tool *tools; /* in the order of declaration */
     size_t tool_count;
     const mishap_mcp_tool **slots; /* the same by name, for mishap_mcp_tool_find() */
@@ -222,7 +222,7 @@ typedef struct mishap_mcp_request {
     mishap_mcp_channel *channel;
     const mishap_mcp_message *message;
     int code;
-    bool later; /* the method answers later, on its own */
+    bool later;            /* the method answers later, on its own */
     mishap_buffer members; /* further members of `data` if it fails, ended by a NUL; the caller's */
 } mishap_mcp_request;
 typedef mishap *mishap_mcp_method(mishap_mcp_request *request, mishap_buffer *result);
@@ -293,6 +293,10 @@ void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_serve
  */
 void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, mishap_call *call,
                             mishap *failure, const char *incident, mishap_mcp_revision revision);
+
+/* Is the failure of a tool to be recorded? What a caller can mend, what is just not there or not now
+ * is not, unless something was noted about it: else any caller could fill the disk. */
+bool mishap_mcp_is_incident(const mishap *failure);
 
 /* True if the result ends with the `_meta` of a failed call, which is its last member; then that
  * object is open again, for more members. */

@@ -8,6 +8,7 @@
 #include "boundary/mcp/mcp.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
+#include "mishap/inside.h"
 #include "operation/hide.h"
 #include "operation/schema.h"
 
@@ -246,11 +247,23 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_tool *tool, const 
 
 /* -- either ------------------------------------------------------------------------------------ */
 
+bool mishap_mcp_is_incident(const mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    if (told->category == MISHAP_VALIDATION)
+        return false;
+    return failure->noted || failure->cause ||
+           ((told->category == MISHAP_EXECUTION || told->category == MISHAP_SYSTEM) &&
+            told->code != MISHAP_CODE_UNAVAILABLE);
+}
+
 static void record(const mishap_call *call, const mishap_secrets *secrets, const mishap *failure,
                    const char *incident)
 {
     /* Who cancelled it knows. */
     if (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED)
+        return;
+    if (!mishap_mcp_is_incident(failure))
         return;
     mishap_incident_record(&(mishap_incident_entry){
         .program = call->app->name,
@@ -258,7 +271,7 @@ static void record(const mishap_call *call, const mishap_secrets *secrets, const
         .id = incident,
         .failure = failure,
         .secrets = secrets,
-        .to_stderr = call->verbose && mishap_told(failure)->category != MISHAP_VALIDATION,
+        .to_stderr = call->verbose,
     });
 }
 
@@ -297,7 +310,7 @@ void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, 
         incident = own_id;
     }
     if (failure) {
-        if (mishap_told(failure)->category != MISHAP_VALIDATION)
+        if (mishap_mcp_is_incident(failure))
             mishap_incident(failure, incident); /* there is something to look up */
         removed = mishap_because(put_failure(result, tool, failure, &secrets, incident, revision),
                                  removed);

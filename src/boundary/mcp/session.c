@@ -53,11 +53,47 @@ struct mishap_mcp_sessions {
     char ring[];
 };
 
+/* Ids are random, so their first characters are as good as a hash. */
+static size_t start_of(const char *id)
+{
+    uint64_t hash = 0;
+    for (int i = 0; i < 8; i++)
+        hash = hash * 31 + (unsigned char)id[i];
+    return hash & (PLACES - 1);
+}
+
+/* After the death of one who had the lock: a place may be missing between others, stand twice, or
+ * not be counted. Whatever is not found where it stands moves up. */
+static void mend(mishap_mcp_sessions *s)
+{
+    for (bool moved = true; moved;) {
+        moved = false;
+        s->count = 0;
+        for (size_t i = 0; i < PLACES; i++) {
+            struct place *place = &s->places[i];
+            size_t at = start_of(place->id);
+            if (!place->id[0])
+                continue;
+            while (at != i && s->places[at].id[0] &&
+                   memcmp(s->places[at].id, place->id, sizeof place->id) != 0)
+                at = (at + 1) & (PLACES - 1);
+            if (at == i) {
+                s->count++;
+                continue;
+            }
+            if (!s->places[at].id[0])
+                s->places[at] = *place;
+            place->id[0] = '\0';
+            moved = true;
+        }
+    }
+}
+
 static void take_lock(mishap_mcp_sessions *s)
 {
     if (pthread_mutex_lock(&s->lock) == EOWNERDEAD) {
-        /* It died in the middle. The table is sound at every moment; the ring may not be. */
-        s->first = s->used = 0;
+        mend(s);
+        s->first = s->used = 0; /* what was kept of streams is given up */
         pthread_mutex_consistent(&s->lock);
     }
 }
@@ -89,15 +125,6 @@ void mishap_mcp_sessions_free(mishap_mcp_sessions *s)
 }
 
 /* -- the table --------------------------------------------------------------------------------- */
-
-/* Ids are random, so their first characters are as good as a hash. */
-static size_t start_of(const char *id)
-{
-    uint64_t hash = 0;
-    for (int i = 0; i < 8; i++)
-        hash = hash * 31 + (unsigned char)id[i];
-    return hash & (PLACES - 1);
-}
 
 static bool equal_in_constant_time(const char *a, const char *b, size_t length)
 {

@@ -1,0 +1,538 @@
+"""The protocol over standard input and output, from outside: every method in every revision, calls that run long, crash
+or print, and how many system calls a burst takes.
+"""
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+from talk import (LEGACY, META, MISHAP, MODERN, WORKSHOP, Server, Skipped, equal, expect, hello, main, modern, notification,
+                  request, test, tests_of)
+
+SANITIZED = os.environ.get("MISHAP_SANITIZED") == "1"
+V = "io.modelcontextprotocol/"
+INCIDENT = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")
+
+
+class Stateless(Server):
+    """The same questions in the stateless revision."""
+
+    def ask(self, method, params=None):
+        return super().ask(method, dict({"_meta": META}, **(params or {})))
+
+
+def server_of(revision, **more):
+    return Stateless(**more) if revision == MODERN else Server(revision=revision, **more)
+
+
+REVISIONS = {revision: revision for revision in [*LEGACY, MODERN]}
+
+
+def check_result(revision, result, cached=False):
+    """What only the stateless revision has, and must have."""
+    stateless = revision == MODERN
+    equal(result.get("resultType"), "complete" if stateless else None, "resultType")
+    equal("ttlMs" in result and "cacheScope" in result, stateless and cached, "caching")
+    if stateless:
+        equal(result["_meta"][V + "serverInfo"]["name"], "workshop", "serverInfo")
+
+
+# ---- Every method in every revision --------------------------------------------------------------------------------
+
+
+@tests_of({revision: revision for revision in LEGACY})
+def initialize_agrees_on(revision):
+    with Server(revision=revision) as server:
+        result = server.greeting["result"]
+        equal(result["protocolVersion"], revision)
+        equal(set(result["capabilities"]), {"tools", "resources", "prompts", "completions", "logging"})
+        equal(result["serverInfo"]["name"], "workshop")
+        equal(server.result("ping"), {})
+
+
+@tests_of({"the stateless one": MODERN, "an old one": "2024-11-05", "nonsense": "x"})
+def initialize_with_another_revision_gets_the_latest(revision):
+    with Server() as server:
+        server.send(hello(revision))
+        equal(server.receive()["result"]["protocolVersion"], "2025-11-25")
+
+
+@test
+def discover_tells_what_there_is():
+    with server_of(MODERN) as server:
+        result = server.result("server/discover")
+        equal(result["supportedVersions"], [MODERN])
+        equal(set(result["capabilities"]), {"tools", "resources", "prompts", "completions", "logging"})
+        check_result(MODERN, result, cached=True)
+
+
+@tests_of(REVISIONS)
+def tools_are_listed(revision):
+    with server_of(revision) as server:
+        result = server.result("tools/list")
+        check_result(revision, result, cached=True)
+        tools = {tool["name"]: tool for tool in result["tools"]}
+        equal(set(tools), {"echo", "apart_echo", "pretty", "count", "sleep", "chatter", "print", "crash", "apart_crash",
+                           "fail", "apart_fail", "report_fail", "artifact_fail"})
+        echo = tools["echo"]
+        equal((echo["inputSchema"]["type"], echo["inputSchema"]["required"]), ("object", ["text"]))
+        equal("outputSchema" in echo, revision != "2025-03-26", "outputSchema")
+        if revision != "2025-03-26":
+            equal(echo["outputSchema"]["type"], "object")
+
+
+@tests_of(REVISIONS)
+def tools_are_called(revision):
+    with server_of(revision) as server:
+        for tool in ("echo", "apart_echo"):
+            result = server.call(tool, text="Grüße \u2028 \U0001f600")
+            check_result(revision, result)
+            equal(json.loads(result["content"][0]["text"]), {"text": "Grüße \u2028 \U0001f600"})
+            equal(result.get("structuredContent"),
+                  None if revision == "2025-03-26" else {"text": "Grüße \u2028 \U0001f600"})
+            expect(not result.get("isError"), "no error")
+        result = server.call("echo")
+        equal(result["isError"], True)
+        expect("text" in result["content"][0]["text"], "the bad field is named")
+
+
+@tests_of(REVISIONS)
+def resources_are_listed_and_read(revision):
+    with server_of(revision) as server:
+        result = server.result("resources/list")
+        check_result(revision, result, cached=True)
+        equal([resource["uri"] for resource in result["resources"]], ["catalog://codes"])
+        result = server.result("resources/templates/list")
+        check_result(revision, result, cached=True)
+        equal([resource["uriTemplate"] for resource in result["resourceTemplates"]], ["catalog://codes/{code}"])
+        result = server.result("resources/read", {"uri": "catalog://codes/not_found"})
+        check_result(revision, result, cached=True)
+        equal(json.loads(result["contents"][0]["text"])["code"], "NOT_FOUND")
+        codes = json.loads(server.result("resources/read", {"uri": "catalog://codes"})["contents"][0]["text"])["codes"]
+        expect(len(codes) > 50, "codes:", len(codes))
+        answer = server.ask("resources/read", {"uri": "catalog://codes/NOPE"})
+        equal(answer["error"]["code"], -32602 if revision == MODERN else -32002)
+        equal(answer["error"]["data"]["uri"], "catalog://codes/NOPE")
+
+
+@tests_of(REVISIONS)
+def prompts_are_listed_got_and_completed(revision):
+    with server_of(revision) as server:
+        result = server.result("prompts/list")
+        check_result(revision, result, cached=True)
+        equal([prompt["name"] for prompt in result["prompts"]], ["explain_failure"])
+        result = server.result("prompts/get", {"name": "explain_failure", "arguments": {"error": "It failed."}})
+        check_result(revision, result)
+        equal(result["messages"][-1]["content"], {"type": "text", "text": "It failed."})
+        result = server.result("completion/complete", {
+            "ref": {"type": "ref/resource", "uri": "catalog://codes/{code}"},
+            "argument": {"name": "code", "value": "already"}})
+        check_result(revision, result)
+        equal(result["completion"]["values"], ["ALREADY_EXISTS"])
+
+
+@tests_of({revision: revision for revision in LEGACY})
+def resources_are_subscribed_to(revision):
+    with Server(revision=revision) as server:
+        equal(server.result("resources/subscribe", {"uri": "catalog://codes"}), {})
+        equal(server.result("resources/unsubscribe", {"uri": "catalog://codes"}), {})
+        equal(server.ask("resources/subscribe", {"uri": "no://where"})["error"]["code"], -32002)
+
+
+@test
+def listening_is_acknowledged_and_ends_with_a_result():
+    server = Server()
+    server.send(modern("l", "subscriptions/listen", notifications={"toolsListChanged": True}))
+    message = server.receive()
+    equal((message["method"], message["params"]["_meta"][V + "subscriptionId"], message["params"]["notifications"]),
+          ("notifications/subscriptions/acknowledged", "l", {"toolsListChanged": True}))
+    server.send(modern(1, "tools/list"))
+    equal(server.receive()["id"], 1)
+    rest = server.close()
+    equal([(message["id"], message["result"]["resultType"]) for message in rest], [("l", "complete")])
+
+
+@test
+def listening_can_be_cancelled():
+    with Server() as server:
+        server.send(modern(7, "subscriptions/listen", notifications={}))
+        equal(server.receive()["method"], "notifications/subscriptions/acknowledged")
+        server.send(notification("notifications/cancelled", {"requestId": 7}))
+
+
+@test
+def both_eras_live_in_one_process():
+    with Server(revision="2025-06-18") as server:
+        server.send(modern(1, "tools/call", name="echo", arguments={"text": "a"}),
+                    request(2, "tools/call", {"name": "echo", "arguments": {"text": "a"}}))
+        equal("resultType" in server.receive()["result"], True)
+        equal("resultType" in server.receive()["result"], False)
+
+
+# ---- Progress, logs, cancelling ------------------------------------------------------------------------------------
+
+
+@tests_of({"a string": "abc", "zero": 0, "an empty string": "", "a large number": 2**60})
+def progress_comes_before_the_response(token):
+    with Server(revision="2025-11-25") as server:
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 5, "pause_ms": 60},
+                                              "_meta": {"progressToken": token}}))
+        before, answer = server.receive_all(1)
+        equal(answer["result"]["structuredContent"], {"counted": 5})
+        expect(len(before) >= 3, "reports:", before)
+        for message in before:
+            equal(message["method"], "notifications/progress")
+            equal((message["params"]["progressToken"], message["params"]["total"]), (token, 5))
+        steps = [message["params"]["progress"] for message in before]
+        equal(steps, sorted(set(steps)), "steps")
+        equal(steps[-1], 5, "the last step")
+
+
+@tests_of(REVISIONS)
+def progress_that_nobody_asked_for_is_not_told(revision):
+    with server_of(revision) as server:
+        server.call("count", to=3)
+
+
+@test
+def progress_of_a_busy_handler_does_not_flood():
+    with Server(revision="2025-11-25") as server:
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 100000},
+                                              "_meta": {"progressToken": 1}}))
+        before, answer = server.receive_all(1)
+        equal(answer["result"].get("structuredContent"), {"counted": 100000})
+        expect(len(before) < 20000, "reports:", len(before))
+
+
+@test
+def logs_come_from_the_level_on_that_was_set():
+    with Server(revision="2025-11-25") as server:
+        for level, count in (("debug", 8), ("warning", 5), ("emergency", 1)):
+            equal(server.result("logging/setLevel", {"level": level}), {})
+            server.send(request(1, "tools/call", {"name": "chatter"}))
+            before, _ = server.receive_all(1)
+            equal(len(before), count, level)
+            for message in before:
+                equal(message["method"], "notifications/message")
+            equal(before[-1]["params"]["level"], "emergency")
+
+
+@test
+def without_a_session_logs_come_only_to_who_asks():
+    with Server() as server:
+        server.send(modern(1, "tools/call", name="chatter"))
+        equal(server.receive_all(1)[0], [])
+        message = modern(2, "tools/call", name="chatter")
+        message["params"]["_meta"] = dict(META, **{V + "logLevel": "error"})
+        server.send(message)
+        equal(len(server.receive_all(2)[0]), 4)
+
+
+def wait_for_stderr(server, words):
+    deadline = time.monotonic() + 10
+    while words not in server.stderr() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    expect(words in server.stderr(), "not on stderr:", words)
+
+
+@tests_of({"in a session": "2025-11-25", "without one": MODERN})
+def a_cancelled_call_is_not_answered_and_its_handler_is_told(revision):
+    with server_of(revision) as server:
+        message = request("long", "tools/call", {"name": "count", "arguments": {"to": 1000, "pause_ms": 10}})
+        if revision == MODERN:
+            message["params"]["_meta"] = META
+        server.send(message)
+        time.sleep(0.1)
+        server.send(notification("notifications/cancelled", {"requestId": "long", "reason": "enough"}))
+        wait_for_stderr(server, b"cancelled at")
+        server.result("tools/list")
+
+
+@test
+def an_id_can_be_used_again_after_it_was_cancelled():
+    with Server(revision="2025-11-25") as server:
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 1000, "pause_ms": 10}}),
+                    notification("notifications/cancelled", {"requestId": 1}),
+                    request(1, "ping"))
+        equal(server.receive(), {"jsonrpc": "2.0", "id": 1, "result": {}})
+
+
+@test
+def calls_that_wait_behind_others_can_be_cancelled():
+    with Server(revision="2025-11-25") as server:
+        for number in range(40):
+            server.send(request(number, "tools/call", {"name": "sleep", "arguments": {"ms": 300}}))
+        for number in range(1, 40):
+            server.send(notification("notifications/cancelled", {"requestId": number}))
+        start = time.monotonic()
+        equal(server.receive()["id"], 0)
+        server.result("ping")
+        expect(time.monotonic() - start < 5, "it took too long")
+
+
+# ---- What goes wrong -----------------------------------------------------------------------------------------------
+
+
+def check_internal(result):
+    equal(result["isError"], True)
+    told = result["structuredContent"]
+    equal(told["message"], "An internal error occurred.")
+    incident = result["_meta"]["dev.mishap/incident"]
+    expect(INCIDENT.match(incident), "incident", incident)
+    equal(told["incident"], incident)
+    return incident
+
+
+def log_of(server):
+    with open(os.path.join(server.data.name, "log"), encoding="utf-8") as log:
+        return log.read()
+
+
+@tests_of({"on a thread": "apart_crash", "where messages are read": "crash"})
+def a_crash_is_contained(tool):
+    with Server(revision="2025-11-25") as server:
+        for _ in range(3):
+            incident = check_internal(server.call(tool))
+            expect(incident in log_of(server), "the incident is not in the log")
+        equal(server.call("echo", text="alive")["structuredContent"], {"text": "alive"})
+        equal(server.call("apart_echo", text="alive")["structuredContent"], {"text": "alive"})
+
+
+DRILLS = ["crash", "abort", "divide", "memory", "undeclared", "nonsense", "error"] + ([] if SANITIZED else ["overflow"])
+
+
+@test
+def the_drills_of_the_todo_service_are_contained():
+    with Server("--chaos", program=MISHAP, revision="2025-11-25") as server:
+        for how in DRILLS:
+            check_internal(server.call("cause_chaos", how=how, marker="very private"))
+            equal(server.result("ping"), {})
+        text = log_of(server)
+        expect("very private" in text, "the private side is in the log")
+
+
+@test
+def drills_are_there_only_if_they_are_wanted():
+    with Server(program=MISHAP, revision="2025-11-25") as server:
+        names = {tool["name"] for tool in server.result("tools/list")["tools"]}
+        expect("cause_chaos" not in names and "create_user" in names, "tools:", names)
+
+
+@test
+def a_call_that_takes_too_long_is_answered():
+    with Server(revision="2025-11-25") as server:
+        start = time.monotonic()
+        server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 1800}}),
+                    request(2, "ping"))
+        equal(server.receive()["id"], 2)
+        answer = server.receive()
+        expect(0.8 < time.monotonic() - start < 1.7 or SANITIZED, "after", time.monotonic() - start)
+        equal((answer["id"], answer["result"]["isError"]), (1, True))
+        equal(answer["result"]["structuredContent"]["error_type"], "TimeoutError")
+        wait_for_stderr(server, b"awake")
+        equal(server.call("apart_echo", text="after")["structuredContent"], {"text": "after"})
+
+
+@test
+def handlers_that_hang_leave_threads_for_the_others():
+    with Server(revision="2025-11-25") as server:
+        server.send(*(request(n, "tools/call", {"name": "sleep", "arguments": {"ms": 1500}}) for n in range(12)))
+        for _ in range(12):
+            server.receive()
+        equal(server.call("apart_echo", text="here")["structuredContent"], {"text": "here"})
+        time.sleep(0.7)
+
+
+@test
+def what_a_handler_prints_is_not_in_the_protocol():
+    with Server(revision="2025-11-25") as server:
+        result = server.call("print")
+        equal(result["structuredContent"], {"written": 16, "status": 0, "got": 0})
+        for words in (b"a forgery", b"written by hand", b"by a child"):
+            wait_for_stderr(server, words)
+        equal(server.result("ping"), {})
+
+
+@test
+def an_answer_of_many_lines_is_one_line():
+    with Server(revision="2025-11-25") as server:
+        equal(server.call("pretty")["structuredContent"], {"text": "two\nlines", "list": [1, 2]})
+
+
+@tests_of({tool: tool for tool in ("fail", "apart_fail", "report_fail", "artifact_fail")})
+def failures_are_results_in_the_dialect_of_the_service(tool):
+    with Server(revision="2025-11-25") as server:
+        for how, words in (("not_found", "There is no user 7."), ("conflict", "The name is taken."),
+                           ("busy", "The store is busy."), ("private", "An internal error occurred.")):
+            result = server.call(tool, how=how)
+            text = result["content"][0]["text"]
+            equal(result["isError"], True)
+            expect(words in text, words, "is not in", text)
+            expect("private reason" not in json.dumps(result), "the private side is told")
+            if tool == "report_fail":
+                expect(text.startswith("[ERROR] ") and "structuredContent" not in result, "a report:", result)
+            else:
+                equal(json.loads(text), result["structuredContent"])
+                key = "success" if tool == "artifact_fail" else "status"
+                equal(result["structuredContent"][key], False if tool == "artifact_fail" else "error")
+
+
+# ---- Bursts --------------------------------------------------------------------------------------------------------
+
+
+def burst(server, tool, count):
+    """Calls one behind the other, without waiting; the ids in the order of their answers."""
+    def feed():
+        for at in range(0, count, 1000):
+            server.send(*(request(n, "tools/call", {"name": tool, "arguments": {"text": str(n)}})
+                          for n in range(at, min(at + 1000, count))))
+    feeder = threading.Thread(target=feed)
+    feeder.start()
+    order = []
+    for _ in range(count):
+        answer = server.receive()
+        equal(answer["result"]["structuredContent"], {"text": str(answer["id"])})
+        order.append(answer["id"])
+    feeder.join()
+    return order
+
+
+@test
+def ten_thousand_quick_calls_are_answered_in_their_order():
+    with Server(revision="2025-11-25") as server:
+        equal(burst(server, "echo", 10000), list(range(10000)))
+
+
+@test
+def ten_thousand_calls_on_threads_are_all_answered():
+    with Server(revision="2025-11-25") as server:
+        equal(sorted(burst(server, "apart_echo", 10000)), list(range(10000)))
+
+
+@test
+def quick_calls_overtake_long_ones():
+    with Server(revision="2025-11-25") as server:
+        server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 200}}),
+                    request(2, "tools/call", {"name": "echo", "arguments": {"text": "a"}}),
+                    request(3, "tools/call", {"name": "count", "arguments": {"to": 2, "pause_ms": 20}}))
+        equal([server.receive()["id"] for _ in range(3)], [2, 3, 1])
+
+
+@test
+def a_burst_takes_one_read_and_one_write():
+    if SANITIZED or not shutil.which("strace"):
+        raise Skipped("there is no strace here")
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace")
+        process = subprocess.Popen(
+            ["strace", "-o", trace, "-e", "trace=read,write,poll", WORKSHOP, "mcp"],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        process.stdin.write(json.dumps(hello("2025-11-25")).encode() + b"\n")
+        process.stdin.flush()
+        if not process.stdout.readline():
+            raise Skipped("strace does not work here")
+        calls = b"".join(json.dumps(request(n, "tools/call", {"name": "echo", "arguments": {"text": "a"}})).encode() + b"\n"
+                         for n in range(64))
+        os.write(process.stdin.fileno(), calls)
+        for number in range(64):
+            equal(json.loads(process.stdout.readline())["id"], number)
+        process.stdin.close()
+        process.wait(10)
+        process.stdout.close()
+        with open(trace, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    start = next(i for i, text in enumerate(lines) if text.startswith("read(") and "tools/call" in text)
+    equal([re.match(r"\w+", text).group() for text in lines[start:start + 3]], ["read", "write", "read"], "system calls")
+    end = next(i for i, text in enumerate(lines) if i > start and text.endswith("= 0") and text.startswith("read("))
+    equal(end - start, 2, "calls until the end of input")
+
+
+# ---- Beginning and end ---------------------------------------------------------------------------------------------
+
+
+@test
+def calls_that_run_at_the_end_of_input_may_finish():
+    server = Server(revision="2025-11-25")
+    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 100}}))
+    rest = server.close()
+    equal([message["id"] for message in rest], [1])
+
+
+@test
+def calls_that_do_not_finish_are_cancelled_at_the_end():
+    server = Server(revision="2025-11-25")
+    server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 1000, "pause_ms": 10}}))
+    time.sleep(0.1)
+    start = time.monotonic()
+    equal(server.close(), [])
+    expect(time.monotonic() - start < 1.9 or SANITIZED, "it took", time.monotonic() - start)
+    expect(b"cancelled at" in server.stderr(), "the handler was not told")
+
+
+@test
+def a_handler_that_hangs_does_not_keep_it_from_ending():
+    server = Server(revision="2025-11-25")
+    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 30000}}))
+    time.sleep(0.1)
+    start = time.monotonic()
+    equal(server.close(), [])
+    expect(time.monotonic() - start < 1.9 or SANITIZED, "it took", time.monotonic() - start)
+
+
+@tests_of({"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT})
+def signals_end_it_in_order(number):
+    server = Server(revision="2025-11-25")
+    server.send(modern("l", "subscriptions/listen", notifications={}))
+    equal(server.receive()["method"], "notifications/subscriptions/acknowledged")
+    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 200}}))
+    time.sleep(0.1)
+    server.process.send_signal(number)
+    equal(server.process.wait(5), 0, "exit status")
+    equal([message["id"] for message in server.close()], [1, "l"])
+
+
+@test
+def a_signal_while_it_waits_for_input_ends_it():
+    server = Server(revision="2025-11-25")
+    equal(server.result("ping"), {})
+    server.process.send_signal(signal.SIGTERM)
+    equal(server.process.wait(5), 0, "exit status")
+    equal(server.close(), [])
+
+
+@test
+def only_the_tools_of_one_service_if_that_is_wanted():
+    with Server("--service", "trading", revision="2025-11-25") as server:
+        equal([tool["name"] for tool in server.result("tools/list")["tools"]], ["artifact_fail"])
+        equal(server.ask("tools/call", {"name": "echo", "arguments": {"text": "a"}})["error"]["code"], -32602)
+
+
+@test
+def a_failure_at_the_start_is_told_on_stderr():
+    done = subprocess.run([WORKSHOP, "mcp", "--service", "nobody"], stdin=subprocess.DEVNULL, capture_output=True,
+                          timeout=20, check=False)
+    equal(done.stdout, b"", "standard output")
+    answer = json.loads(done.stderr.decode().strip().splitlines()[-1])
+    equal((answer["ok"], answer["error"]["code"]), (False, "NOT_CONFIGURED"))
+    expect(done.returncode not in (0, 1), "exit status", done.returncode)
+
+
+@test
+def the_todo_service_works_from_end_to_end():
+    with Server(program=MISHAP, revision="2025-11-25") as server:
+        user = server.call("create_user", name="Ada", email="ada@example.com", age=36)["structuredContent"]
+        equal(server.call("get_user", id=user["id"])["structuredContent"]["name"], "Ada")
+        again = server.call("create_user", name="Ada", email="ada@example.com", age=36)
+        equal(again["isError"], True)
+        bad = server.call("create_user", name="", age=200, email="invalid")
+        equal([field["field"] for field in bad["structuredContent"]["fields"]], ["name", "age", "email"])
+        missing = server.call("get_user", id=987654)
+        equal(missing["isError"], True)
+
+
+main()
