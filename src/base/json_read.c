@@ -257,7 +257,8 @@ static uint64_t key_bit(yyjson_val *key)
     const char *name = unsafe_yyjson_get_str(key);
     size_t length = unsafe_yyjson_get_len(key);
     size_t last = length ? length - 1 : 0;
-    return UINT64_C(1) << ((length * 5 + (unsigned char)name[0] * 3u + (unsigned char)name[last]) &
+    return UINT64_C(1) << ((length + (unsigned char)name[0] * 7u +
+                            (unsigned char)name[last] * 11u) &
                            63);
 }
 

@@ -142,14 +142,19 @@ bool mishap_cancelled(const mishap_call *call)
 
 void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
 {
-    char words[1024];
-    va_list arguments;
+    va_list arguments, again;
     if (!call->watcher || !call->watcher->log)
         return;
     va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
+    char *words = length < 0 ? NULL : mishap_arena_take(&call->arena, (size_t)length + 1);
+    if (words)
+        vsnprintf(words, (size_t)length + 1, format, again);
+    va_end(again);
     va_end(arguments);
-    mishap_text clean = mishap_utf8_clean(&call->arena, mishap_text_of(words));
+    mishap_text clean = words ? mishap_utf8_clean(&call->arena, mishap_text_of(words))
+                              : (mishap_text){ NULL, 0 };
     if (clean.data)
         call->watcher->log(call->watcher, level, clean);
 }

@@ -57,7 +57,10 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 
 static void install(void)
 {
-    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
+    /* The signal is not blocked in its handler, so there is no mask to bring back after a jump out
+     * of it, and none to ask for before each call. */
+    struct sigaction action = { .sa_sigaction = on_crash,
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &action, &before[i]);
@@ -68,7 +71,11 @@ static void install(void)
 static void use_signal_stack(void)
 {
     static _Thread_local char stack[STACK_SIZE];
+    static _Thread_local bool done;
     stack_t now;
+    if (done)
+        return;
+    done = true;
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
         sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = sizeof stack }, NULL);
 }
@@ -92,7 +99,7 @@ bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, 
     learn_stack();
     crash->signal = 0;
     crash->trace.count = 0;
-    if (sigsetjmp(*way_out, 1) != 0) {
+    if (sigsetjmp(*way_out, 0) != 0) {
         current = NULL;
         return false;
     }

@@ -271,8 +271,10 @@ static void pass_on_cancelling(const mishap_mcp_post *post, yyjson_val *message)
     mishap_text id;
     yyjson_val *params = yyjson_obj_get(message, "params");
     if (yyjson_equals_str(yyjson_obj_get(message, "method"), "notifications/cancelled") &&
-        mishap_mcp_id_read(yyjson_obj_get(params, "requestId"), room, &id))
+        mishap_mcp_id_read(yyjson_obj_get(params, "requestId"), room, &id)) {
         mishap_mcp_session_cancel(post->front->sessions, post->session.number, id);
+        uv_async_send(&post->front->wake); /* it may be one of ours */
+    }
 }
 
 static void pass_on_all_cancelling(const mishap_mcp_post *post, const mishap_json_reader *reader)

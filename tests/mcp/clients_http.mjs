@@ -139,7 +139,8 @@ await step('many calls at once', async () => {
   answers.forEach((answer, n) => assert.deepEqual(answer.structuredContent, n % 5 ? { text: `${n}` } : { steps: 1 }));
 });
 
-const serious = errors.filter((error) => !/abort|cancel/i.test(String(error)));
+// What was under way when a call was cancelled still arrives; the client says so.
+const serious = errors.filter((error) => !/abort|cancel|progress notification for an unknown token/i.test(String(error)));
 assert.deepEqual(serious, []);
 
 await step('the end', async () => {

@@ -131,7 +131,7 @@ def prompts_are_listed_got_and_completed(revision):
         equal(result["messages"][-1]["content"], {"type": "text", "text": "It failed."})
         result = server.result("completion/complete", {
             "ref": {"type": "ref/resource", "uri": "catalog://codes/{code}"},
-            "argument": {"name": "code", "value": "already"}})
+            "argument": {"name": "code", "value": "already_e"}})
         check_result(revision, result)
         equal(result["completion"]["values"], ["ALREADY_EXISTS"])
 
@@ -430,7 +430,7 @@ def a_burst_takes_one_read_and_one_write():
     with tempfile.TemporaryDirectory() as folder:
         trace = os.path.join(folder, "trace")
         process = subprocess.Popen(
-            ["strace", "-o", trace, "-e", "trace=read,write,poll", WORKSHOP, "mcp"],
+            ["strace", "-s", "200", "-o", trace, "-e", "trace=read,write,poll", WORKSHOP, "mcp"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         process.stdin.write(json.dumps(hello("2025-11-25")).encode() + b"\n")
         process.stdin.flush()
