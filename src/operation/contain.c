@@ -57,10 +57,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 
 static void install(void)
 {
-    /* The signal is not blocked in its handler, so there is no mask to bring back after a jump out
-     * of it, and none to ask for before each call. */
-    struct sigaction action = { .sa_sigaction = on_crash,
-                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER };
+    struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &action, &before[i]);
@@ -91,6 +88,17 @@ static void learn_stack(void)
     known = true;
 }
 
+/* The mask was not kept, for that would be a system call before each call. After a jump out of a
+ * handler, whoever may have blocked them meanwhile, these must be heard again. */
+static void unblock(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaddset(&set, caught[i]);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash)
 {
     struct frame frame = { way_out, crash };
@@ -101,6 +109,7 @@ bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, 
     crash->trace.count = 0;
     if (sigsetjmp(*way_out, 0) != 0) {
         current = NULL;
+        unblock();
         return false;
     }
     current = &frame;

@@ -4,15 +4,14 @@ Every message goes to a server that lives on: after it, a sound request must get
 been written.
 """
 import json
-import os
 import resource
 import signal
 import subprocess
 import threading
 import time
 
-from talk import (LEGACY, META, MODERN, WORKSHOP, Server, Skipped, equal, expect, hello, line, main, modern, notification,
-                  request, test, tests_of)
+from talk import (LEGACY, META, MODERN, SANITIZED, WORKSHOP, Server, Skipped, equal, expect, hello, line, main, modern,
+                  notification, request, test, tests_of)
 
 V = "io.modelcontextprotocol/"
 ABSENT = object()
@@ -596,7 +595,7 @@ def a_reader_that_left_is_no_failure():
 
 @test
 def without_memory_for_a_large_message_the_server_lives_on():
-    if os.environ.get("MISHAP_SANITIZED") == "1":
+    if SANITIZED:
         raise Skipped("sanitizers need memory of their own")
     with Server(revision="2025-11-25") as server:
         resource.prlimit(server.process.pid, resource.RLIMIT_AS, (64 << 20, 64 << 20))

@@ -8,13 +8,19 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from blackbox import Broken, Skipped, equal, expect, main, parsed, test, tests_of  # noqa: E402,F401
+from blackbox import SANITIZED, Broken, Skipped, equal, expect, main, parsed, test, tests_of  # noqa: E402,F401
 
 WORKSHOP = os.environ["WORKSHOP_PROGRAM"]
 MISHAP = os.environ["MISHAP_PROGRAM"]
 LEGACY = ["2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
-PATIENCE = 60 if os.environ.get("MISHAP_SANITIZED") == "1" else 20
+PATIENCE = 60 if SANITIZED else 20
+
+# The sanitizers of memory must leave crashes to those who contain them. That of threads lives through one in a process.
+if SANITIZED:
+    LEAVE = ":".join("handle_%s=0" % name for name in ("segv", "abort", "sigbus", "sigfpe", "sigill"))
+    os.environ["ASAN_OPTIONS"] = ":".join(filter(None, [os.environ.get("ASAN_OPTIONS"), LEAVE]))
+MANY_CRASHES = os.environ.get("MISHAP_SANITIZER") != "thread"
 
 META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
 

@@ -8,7 +8,7 @@
  *     refuse.c     protocol errors             report.c     what they say meanwhile
  *     lifecycle.c  initialize, discover, ping  resources.c  the catalog to read
  *     stdio.c      standard input and output   prompts.c    prompts, completion of arguments
- *                                              subscribe.c  who wants to hear of changes
+ *     lines.c      its bytes as lines          subscribe.c  who wants to hear of changes
  *
  * Nothing here knows how bytes travel. A transport reads a message, hands it over with a channel
  * for what comes back, and runs what has to wait on threads. The same code serves standard input

@@ -16,224 +16,72 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "boundary/mcp/mcp.h"
+#include "boundary/mcp/lines.h"
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
 
 enum {
     THREADS = 8,
-    MOST_FLIGHTS = 256,       /* while so many run, no further message is taken */
-    MOST_LEFT = 1024,         /* … those included that nobody waits for any more */
-    MESSAGE_LIMIT = 16 << 20, /* bytes of one line */
-    READ_SIZE = 64 * 1024,    /* what a pipe holds */
-    WRITE_SIZE = 256 * 1024,  /* answers are written when they are so many bytes */
-    KEPT_SIZE = 1 << 20,      /* buffers that grew beyond are given back */
-    TICK_MS = 100,            /* how late a timeout may be */
-    FINISH_MS = 500,          /* at the end, for calls to finish … */
-    CANCEL_MS = 500,          /* … and for those that did not to notice */
-    WRITE_S = 3,              /* … and for somebody to read the last answers */
-    LEAST_ROOM = 4096,        /* for a message that says that there is no memory */
+    MOST_FLIGHTS = 256, /* while so many run, no further message is taken */
+    MOST_LEFT = 1024,   /* … those included that nobody waits for any more */
+    TICK_MS = 100,      /* how late a timeout may be */
+    FINISH_MS = 500,    /* at the end, for calls to finish … */
+    CANCEL_MS = 500,    /* … and for those that did not to notice */
+    WRITE_S = 3,        /* … and for somebody to read the last answers */
 };
 
+/* The process at the other end of two pipes. */
 struct pipes {
-    mishap_mcp_channel channel; /* the first; the same for all messages */
+    mishap_mcp_lines lines;
     mishap_mcp_server server;
     mishap_mcp_peer peer;
     mishap_json_reader reader;
     mishap_threads *threads;
-    int in, out, wake;
-
-    char *input; /* bytes from `start` to `end` wait; up to `seen` there is no line feed in them */
-    size_t capacity, start, seen, end;
-    bool skipping; /* the rest of a line that is too long */
-    bool ended;    /* there is no more input */
-    bool gone;     /* nobody reads the output */
-
-    mishap_buffer output;
-    size_t begun; /* where the message that is being written starts */
-
+    int wake;                    /* an eventfd: a flight has something to say */
     mishap_mcp_flight **flights; /* whose jobs wait or run; some have no peer any more */
     size_t flight_count, flight_room;
-    atomic_bool reports; /* some have something to say */
+    atomic_bool reports; /* … some of them, while they run */
 };
 
-/* -- out --------------------------------------------------------------------------------------- */
-
-static char output_storage[READ_SIZE]; /* there is always room for a last word */
-
-static void reset_output(struct pipes *p)
-{
-    if (p->output.on_heap && !p->output.failed && p->output.capacity <= KEPT_SIZE) {
-        mishap_buffer_reset(&p->output);
-        return;
-    }
-    mishap_buffer_release(&p->output);
-    mishap_buffer_init(&p->output, output_storage, sizeof output_storage);
-}
-
-/* Whole messages, all at once. A reader that left is no failure: then there is nothing to do. */
-static void write_output(struct pipes *p)
-{
-    mishap_text text = mishap_buffer_text(&p->output);
-    while (text.length && !p->gone) {
-        ssize_t count = write(p->out, text.data, text.length);
-        if (count < 0 && errno == EAGAIN)
-            poll(&(struct pollfd){ .fd = p->out, .events = POLLOUT }, 1, -1);
-        else if (count < 0 && errno != EINTR)
-            p->gone = true;
-        if (count > 0) {
-            text.data += count;
-            text.length -= (size_t)count;
-        }
-    }
-    reset_output(p);
-}
-
-static mishap_buffer *begin_message(mishap_mcp_channel *channel, mishap_mcp_kind kind)
-{
-    struct pipes *p = (struct pipes *)(void *)channel; /* it is the first member */
-    (void)kind;
-    if (!mishap_buffer_reserve(&p->output, LEAST_ROOM))
-        write_output(p);
-    p->begun = p->output.length;
-    return &p->output;
-}
-
-static void end_message(mishap_mcp_channel *channel, mishap_mcp_kind kind)
-{
-    struct pipes *p = (struct pipes *)(void *)channel;
-    mishap_buffer_put_char(&p->output, '\n');
-    if (p->output.failed) {
-        p->output.length = p->begun;
-        write_output(p);
-        if (kind == MISHAP_MCP_RESPONSE)
-            MISHAP_PUT(&p->output, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":"
-                                   "\"An internal error occurred.\"}}\n");
-    }
-    if (p->output.length >= WRITE_SIZE)
-        write_output(p);
-}
-
-static void finish_messages(mishap_mcp_channel *channel)
-{
-    (void)channel;
-}
-
-/* -- in ---------------------------------------------------------------------------------------- */
-
-static bool is_blank(mishap_text line)
-{
-    for (size_t i = 0; i < line.length; i++)
-        if (!strchr(" \t\r", line.data[i]) || !line.data[i])
-            return false;
-    return true;
-}
+/* -- messages ---------------------------------------------------------------------------------- */
 
 /* The answer to a line that is not read. */
 static void refuse_line(struct pipes *p, int code, mishap *failure)
 {
-    mishap_mcp_refuse(&p->peer, &p->channel, (mishap_text){ NULL, 0 }, code, 413, failure, NULL);
+    mishap_mcp_refuse(&p->peer, &p->lines.channel, (mishap_text){ NULL, 0 }, code, 413, failure,
+                      NULL);
     mishap_free(failure);
-}
-
-static void refuse_long_line(struct pipes *p)
-{
-    refuse_line(
-        p, -32600,
-        mishap_raise(CONTENT_TOO_LARGE, "A message has more than %d bytes.", MESSAGE_LIMIT));
 }
 
 static void take_line(struct pipes *p, mishap_text line)
 {
-    if (p->skipping)
-        p->skipping = false; /* this was its end */
-    else if (line.length > MESSAGE_LIMIT)
-        refuse_long_line(p);
-    else if (!is_blank(line))
-        mishap_mcp_take_text(&p->peer, &p->channel, &p->reader, line);
-    if (line.length > KEPT_SIZE)
+    mishap_mcp_take_text(&p->peer, &p->lines.channel, &p->reader, line);
+    if (line.length > MISHAP_MCP_LINE_KEPT)
         mishap_json_reader_release(&p->reader);
 }
 
-static bool is_full(const struct pipes *p)
-{
-    return p->peer.flight_count >= MOST_FLIGHTS;
-}
-
-/* All whole lines, as long as there is room for what they ask. True: that was all. */
+/* All lines that are there, as long as there is room for what they ask. True: that was all. */
 static bool take_lines(struct pipes *p)
 {
-    while (!is_full(p)) {
-        const char *from = p->input + p->seen;
-        const char *feed = p->end > p->seen ? memchr(from, '\n', p->end - p->seen) : NULL;
-        if (!feed) {
-            p->seen = p->end;
+    mishap_text line;
+    while (p->peer.flight_count < MOST_FLIGHTS) {
+        switch (mishap_mcp_lines_next(&p->lines, &line)) {
+        case MISHAP_MCP_NO_LINE:
             return true;
+        case MISHAP_MCP_LINE:
+            take_line(p, line);
+            break;
+        case MISHAP_MCP_LONG_LINE:
+            refuse_line(p, -32600,
+                        mishap_raise(CONTENT_TOO_LARGE, "A message has more than %d bytes.",
+                                     MISHAP_MCP_LINE_LIMIT));
+            break;
+        case MISHAP_MCP_FORGOTTEN_LINE:
+            refuse_line(p, -32603, mishap_out_of_memory());
+            break;
         }
-        size_t start = p->start, after = (size_t)(feed - p->input) + 1;
-        p->start = p->seen = after;
-        take_line(p, (mishap_text){ p->input + start, after - 1 - start });
     }
     return false;
-}
-
-/* What is left at the end of input is taken for a line: it may be whole. */
-static void take_rest(struct pipes *p)
-{
-    mishap_text rest = { p->input + p->start, p->end - p->start };
-    p->start = p->seen = p->end = 0;
-    take_line(p, rest);
-}
-
-/* The rest of this line is read and forgotten. */
-static void skip_line(struct pipes *p)
-{
-    p->skipping = true;
-    p->start = p->seen = p->end = 0;
-}
-
-/* A line that is not whole yet goes to the front. If it fills all, there must be more room; after a
- * large one, less will do. */
-static void make_room(struct pipes *p)
-{
-    enum { MOST = MESSAGE_LIMIT + READ_SIZE };
-    if (p->skipping) {
-        skip_line(p);
-    } else if (p->end - p->start > MESSAGE_LIMIT) {
-        refuse_long_line(p);
-        skip_line(p);
-    }
-    size_t length = p->end - p->start, capacity = p->capacity;
-    if (p->start && length)
-        memmove(p->input, p->input + p->start, length);
-    p->start = 0;
-    p->seen = p->end = length;
-    if (length == capacity)
-        capacity = 2 * length < MOST ? 2 * length : MOST;
-    else if (capacity > KEPT_SIZE && length < READ_SIZE)
-        capacity = READ_SIZE;
-    char *input = capacity == p->capacity ? p->input : mishap_resize(p->input, capacity);
-    if (input) {
-        p->input = input;
-        p->capacity = capacity;
-    } else if (length == p->capacity) {
-        refuse_line(p, -32603, mishap_out_of_memory());
-        skip_line(p);
-    }
-}
-
-static void read_input(struct pipes *p)
-{
-    make_room(p);
-    ssize_t count = read(p->in, p->input + p->end, p->capacity - p->end);
-    if (count > 0)
-        p->end += (size_t)count;
-    else if (count < 0 && errno == EAGAIN)
-        poll(&(struct pollfd){ .fd = p->in, .events = POLLIN }, 1, -1);
-    else if (count == 0 || errno != EINTR)
-        p->ended = true;
-    if (count == 0)
-        take_rest(p);
 }
 
 /* -- flights ----------------------------------------------------------------------------------- */
@@ -323,7 +171,7 @@ static void sweep_flights(struct pipes *p)
 static bool wait_for_any(struct pipes *p, bool input, int most_ms)
 {
     struct pollfd files[] = { { .fd = p->wake, .events = POLLIN },
-                              { .fd = input ? p->in : -1, .events = POLLIN } };
+                              { .fd = input ? p->lines.in : -1, .events = POLLIN } };
     uint64_t count;
     int ready = poll(files, 2, most_ms);
     if (ready > 0 && files[0].revents && read(p->wake, &count, sizeof count) > 0)
@@ -336,15 +184,16 @@ static bool wait_for_any(struct pipes *p, bool input, int most_ms)
 
 static void serve(struct pipes *p)
 {
-    while (!p->ended && !p->gone) {
+    while (!p->lines.ended && !p->lines.gone) {
         bool all = take_lines(p);
-        write_output(p);
+        mishap_mcp_lines_write(&p->lines);
         if (p->flight_count && !wait_for_any(p, all, TICK_MS))
             continue;
         if (all)
-            read_input(p);
+            mishap_mcp_lines_read(&p->lines);
     }
-    write_output(p);
+    take_lines(p);
+    mishap_mcp_lines_write(&p->lines);
 }
 
 /* Calls that run may finish, and are answered. The others are cancelled; a handler that asks
@@ -354,10 +203,10 @@ static void finish(struct pipes *p)
     const int64_t million = 1000000;
     int64_t start = mishap_clock_monotonic_ns();
     alarm(WRITE_S);
-    while (p->peer.flights && !p->gone &&
+    while (p->peer.flights && !p->lines.gone &&
            mishap_clock_monotonic_ns() - start < FINISH_MS * million) {
         wait_for_any(p, false, TICK_MS);
-        write_output(p);
+        mishap_mcp_lines_write(&p->lines);
     }
     while (p->peer.flights)
         mishap_mcp_flight_cancel(p->peer.flights);
@@ -365,7 +214,7 @@ static void finish(struct pipes *p)
     while (p->flight_count && mishap_clock_monotonic_ns() - start < CANCEL_MS * million)
         wait_for_any(p, false, TICK_MS);
     mishap_mcp_listen_end(&p->peer);
-    write_output(p);
+    mishap_mcp_lines_write(&p->lines);
     alarm(0);
 }
 
@@ -378,12 +227,11 @@ static void release(struct pipes *p)
         mishap_threads_close(p->threads);
     mishap_mcp_server_release(&p->server);
     mishap_json_reader_release(&p->reader);
-    mishap_buffer_release(&p->output);
+    mishap_mcp_lines_release(&p->lines);
     mishap_release(p->flights);
-    mishap_release(p->input);
-    for (int i = 0; i < 3; i++)
-        if ((int[]){ p->in, p->out, p->wake }[i] >= 0)
-            close((int[]){ p->in, p->out, p->wake }[i]);
+    close(p->lines.in);
+    close(p->lines.out);
+    close(p->wake);
 }
 
 /* -- signals ----------------------------------------------------------------------------------- */
@@ -405,7 +253,7 @@ static void on_signal(int number)
 static void mind_signals(struct pipes *p, int no_input)
 {
     struct sigaction action = { .sa_handler = on_signal };
-    input_file = p->in;
+    input_file = p->lines.in;
     no_input_file = no_input;
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
@@ -422,12 +270,12 @@ static void mind_signals(struct pipes *p, int no_input)
 static mishap *take_files(struct pipes *p)
 {
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-    p->in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    p->out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    p->lines.in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
+    p->lines.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && nothing >= 0)
         dup2(nothing, STDOUT_FILENO);
-    if (nothing < 0 || p->in < 0 || p->out < 0 || p->wake < 0)
+    if (nothing < 0 || p->lines.in < 0 || p->lines.out < 0 || p->wake < 0)
         return mishap_note(mishap_raise(UNAVAILABLE, "Standard input or output cannot be used."),
                            "reason", strerror(errno));
     dup2(nothing, STDIN_FILENO);
@@ -451,11 +299,8 @@ static mishap *begin(struct pipes *p, bool chaos)
     mishap_mcp_peer_init(&p->peer, &p->server);
     p->peer.start = start_flight;
     p->peer.wake = wake_for_report;
-    p->peer.aside = &p->channel;
-    p->capacity = READ_SIZE;
-    p->input = mishap_allocate(p->capacity);
-    reset_output(p);
-    if (!failure && !p->input)
+    p->peer.aside = &p->lines.channel;
+    if (!mishap_mcp_lines_open(&p->lines) && !failure)
         failure = mishap_out_of_memory();
     if (!failure)
         failure = open_services(&p->server);
@@ -476,10 +321,9 @@ static mishap *run(mishap_call *call)
     static mishap_setup setup;
     static struct pipes pipes; /* threads that are lost may look at it for ever */
     pipes = (struct pipes){
-        .channel = { begin_message, end_message, finish_messages, .status = 200 },
         .server = { .app = call->app,
                     .service = optional(call, "service"),
-                    .message_limit = MESSAGE_LIMIT,
+                    .message_limit = MISHAP_MCP_LINE_LIMIT,
                     .flight_limit = MOST_FLIGHTS,
                     .verbose = call->verbose },
         .reader = MISHAP_JSON_READER_IN(storage),
