@@ -19,6 +19,7 @@ static const mishap_operation operations[] = {
       .params = params,
       .answers = answers,
       .run = echo,
+      .route = "POST /echo",
       .quick = true },
     { 0 },
 };
