@@ -541,6 +541,8 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
         mishap_release(front);
     else
         *state = front;
+    if (!failure)
+        mishap_mcp_posts_begin(front);
     return failure;
 }
 

@@ -47,6 +47,9 @@ struct mishap_mcp_post {
     uint64_t stream, place; /* of the last event, in a session */
 };
 
+/* Once in a worker, before any request. */
+void mishap_mcp_posts_begin(mishap_mcp_front *front);
+
 /* A new one, which is not waiting yet; NULL: no memory. */
 mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http_request *request,
                                       mishap_http_reply *reply);

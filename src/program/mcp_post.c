@@ -182,7 +182,13 @@ static void finish(mishap_mcp_channel *channel)
 
 /* -- calls that run ---------------------------------------------------------------------------- */
 
-static mishap_mcp_front *front_of_process; /* there is one worker in a process */
+/* There is one worker in a process. Set before any thread runs. */
+static mishap_mcp_front *front_of_process;
+
+void mishap_mcp_posts_begin(mishap_mcp_front *front)
+{
+    front_of_process = front;
+}
 
 static void on_flight_done(mishap_job *job)
 {
@@ -275,7 +281,6 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
                                .front = front,
                                .request = request,
                                .reply = reply };
-    front_of_process = front;
     mishap_mcp_peer_init(&post->peer, &front->server);
     post->peer.caller = request->caller;
     post->peer.start = start;
