@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 #undef HOST_NOT_FOUND /* netdb.h means another one, of a time before getaddrinfo */
 
@@ -77,8 +78,7 @@ static mishap *refused(const struct attempt *attempt, int error)
 {
     char cause[128],
         suggestion[LONGEST_HOST * 4 + 128]; /* a character of a name is at most four bytes */
-    const char *name = strerrorname_np(error), *words = strerrordesc_np(error);
-    snprintf(cause, sizeof cause, "%s (%s)", words ? words : "Unknown error", name ? name : "?");
+    mishap_system_error(error, cause, sizeof cause);
     switch (error) {
     case ECONNREFUSED:
         snprintf(suggestion, sizeof suggestion,

@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/system.h"
+
 #include "base/buffer.h"
 
 enum { BLOCK = 1 << 18, LARGEST = 1 << 28 };
@@ -20,8 +22,7 @@ struct input {
 static mishap *unreadable(const struct input *input, mishap *m, int error)
 {
     char cause[128];
-    const char *name = strerrorname_np(error), *words = strerrordesc_np(error);
-    snprintf(cause, sizeof cause, "%s (%s)", words ? words : "Unknown error", name ? name : "?");
+    mishap_system_error(error, cause, sizeof cause);
     if (input->name)
         m = mishap_tell(m, "file", input->name);
     return mishap_tell_cause(m, cause);

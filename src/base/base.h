@@ -15,6 +15,7 @@
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "base/printable.h"
+#include "base/system.h"
 #include "base/url.h"
 #include "base/utf8.h"
 

@@ -35,6 +35,10 @@ typedef struct mishap_incident_entry {
  */
 void mishap_incident_record(const mishap_incident_entry *entry);
 
+/* Is it worth recording? What a caller can mend, or is just not there, is not, unless something was
+ * noted about it: else any caller could fill the disk. */
+bool mishap_incident_is_one(const mishap *failure);
+
 /* The path of the log file of a program; false if it has none, or there is no room. */
 bool mishap_incident_log_path(const char *program, char *path, size_t size);
 

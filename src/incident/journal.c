@@ -4,7 +4,6 @@
  * Who owns what: the open file belongs to the process. A lock guards it between threads; between
  * processes O_APPEND and a single write keep entries whole.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -15,16 +14,14 @@
 
 #include "base/base.h"
 #include "incident/incident.h"
+#include "mishap/inside.h"
 
 /* -- where it is ------------------------------------------------------------------------------- */
 
 bool mishap_incident_log_path(const char *program, char *path, size_t size)
 {
-    char variable[64], *to = variable;
-    for (const char *c = program; *c && to < variable + sizeof variable - 5; c++)
-        *to++ = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
-    snprintf(to, 5, "_LOG");
-    const char *given = getenv(variable), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    const char *given = mishap_system_setting(program, "LOG");
+    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length = 0;
     if (given)
         length = snprintf(path, size, "%s", given);
@@ -33,16 +30,6 @@ bool mishap_incident_log_path(const char *program, char *path, size_t size)
     else if (home && *home)
         length = snprintf(path, size, "%s/.local/state/%s/%s.log", home, program, program);
     return length > 0 && (size_t)length < size;
-}
-
-/* Make the folders above a file, for this user only. */
-static void make_folders(char *path)
-{
-    for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
 }
 
 /* -- the open file ----------------------------------------------------------------------------- */
@@ -81,7 +68,7 @@ static bool open_file(char *path)
     if (same && still_there(path))
         return true;
     close_file();
-    make_folders(path);
+    mishap_system_make_above(path);
     /* A pipe that nobody reads from must not hold the program up. */
     journal.file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0600);
     if (journal.file < 0)
@@ -159,6 +146,13 @@ static void write_to_log(const char *program, mishap_text entry)
     if (open_file(path))
         write_all(journal.file, entry);
     pthread_mutex_unlock(&journal.lock);
+}
+
+bool mishap_incident_is_one(const mishap *failure)
+{
+    mishap_category category = mishap_told(failure)->category;
+    return category == MISHAP_SYSTEM || category == MISHAP_EXECUTION ||
+           (category != MISHAP_VALIDATION && (failure->cause || failure->noted));
 }
 
 void mishap_incident_record(const mishap_incident_entry *entry)

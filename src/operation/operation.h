@@ -57,6 +57,9 @@ void mishap_service_close_all(void);
  * there is none, or no room for its path. */
 bool mishap_data_folder(const char *program, char *path, size_t size);
 
+/* The same for a call with the parameter `data`, which comes first; NULL if there is none. */
+const char *mishap_call_data_folder(mishap_call *call);
+
 /* -- checks ------------------------------------------------------------------------------------ */
 
 enum { MISHAP_MOST_FINDINGS = 100 };

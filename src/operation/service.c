@@ -5,14 +5,13 @@
  * Every call asks for the state of its service, so what is open already is found without the lock:
  * an entry, once counted, does not change until all are closed.
  */
-#include <ctype.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-#include "operation/operation.h"
+#include "operation/call.h"
 
 enum {
     MOST_SERVICES = 32,
@@ -39,11 +38,8 @@ void mishap_service_use(const mishap_setup *setup)
 
 bool mishap_data_folder(const char *program, char *path, size_t size)
 {
-    char variable[64], *to = variable;
-    for (const char *c = program; *c && to < variable + sizeof variable - 6; c++)
-        *to++ = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
-    snprintf(to, 6, "_DATA");
-    const char *folder = getenv(variable), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *folder = mishap_system_setting(program, "DATA");
+    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     int length = 0;
     if (folder && *folder)
         length = snprintf(path, size, "%s", folder);
@@ -52,6 +48,15 @@ bool mishap_data_folder(const char *program, char *path, size_t size)
     else if (home && *home)
         length = snprintf(path, size, "%s/.local/share/%s", home, program);
     return length > 0 && (size_t)length < size;
+}
+
+const char *mishap_call_data_folder(mishap_call *call)
+{
+    char folder[4096];
+    const char *named = mishap_string(call, "data");
+    if (named || !mishap_data_folder(call->app->name, folder, sizeof folder))
+        return named;
+    return mishap_call_print(call, "%s", folder);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ typedef struct mishap_cli {
     bool color;
     int out; /* the real standard output, while descriptor 1 is caught */
     int64_t started_ns, started_ms;
-    int timeout_ms; /* of the operation; 0 until it is known */
+    int timeout_ms;    /* of the operation; 0 until it is known */
     int timeout_given; /* … if a flag said it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
     mishap_secrets secrets; /* the values of secret parameters; the call's */

@@ -96,10 +96,8 @@ mishap *mishap_http_access_open(const char *file, mishap_http_access **out)
         memcpy(access->file, file, size);
     mishap_buffer_init(&access->lines, access->room, sizeof access->room);
     if (!open_file(access)) {
-        const char *name = strerrorname_np(errno), *words = strerrordesc_np(errno);
         char cause[128];
-        snprintf(cause, sizeof cause, "%s (%s)", words ? words : "Unknown error",
-                 name ? name : "?");
+        mishap_system_error(errno, cause, sizeof cause);
         mishap_release(access);
         return mishap_tell(
             mishap_tell_cause(mishap_raise(OUTPUT_FAILED, "Cannot open the access log."), cause),

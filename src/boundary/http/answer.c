@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "boundary/http/server.h"
 #include "incident/incident.h"
-#include "mishap/inside.h"
 #include "operation/hide.h"
 
 /* -- requests that are kept -------------------------------------------------------------------- */
@@ -90,20 +89,11 @@ void mishap_http_job_free(mishap_http_job *job)
 
 /* -- what came of a call ----------------------------------------------------------------------- */
 
-/* What a caller can mend, or just is not there, is no incident, unless something was noted about
- * it: else any caller could fill the disk. */
-static bool is_incident(const mishap *failure)
-{
-    mishap_category category = mishap_told(failure)->category;
-    return category == MISHAP_EXECUTION || category == MISHAP_SYSTEM || failure->noted ||
-           failure->cause;
-}
-
 void mishap_http_record(const mishap_http_settings *settings, const mishap_http_request *request,
                         const mishap_call *call, const mishap_secrets *secrets,
                         const mishap *failure)
 {
-    if (!is_incident(failure))
+    if (!mishap_incident_is_one(failure))
         return;
     mishap_incident_record(&(mishap_incident_entry){
         .program = settings->app->name,
@@ -111,7 +101,7 @@ void mishap_http_record(const mishap_http_settings *settings, const mishap_http_
         .id = request->id,
         .failure = failure,
         .secrets = secrets,
-        .to_stderr = settings->verbose && mishap_told(failure)->category != MISHAP_VALIDATION,
+        .to_stderr = settings->verbose,
     });
 }
 

@@ -538,9 +538,8 @@ void mishap_http_connection_sweep(mishap_http_worker *worker)
     }
 }
 
-void mishap_http_connection_close_all(mishap_http_worker *worker, mishap_http_wait wait)
+void mishap_http_connection_close_idle(mishap_http_worker *worker)
 {
-    for (int i = 0; i < MISHAP_HTTP_WAITS; i++)
-        while ((wait == MISHAP_HTTP_WAITS || (int)wait == i) && worker->first[i])
-            close_now(worker->first[i]);
+    while (worker->first[MISHAP_HTTP_WAIT_IDLE])
+        close_now(worker->first[MISHAP_HTTP_WAIT_IDLE]);
 }

@@ -78,8 +78,7 @@ static bool read_line(mishap_text line, mishap_key_line *key)
 mishap *mishap_key_blame(mishap *m, int error, const char *path)
 {
     char cause[128];
-    const char *name = strerrorname_np(error), *words = strerrordesc_np(error);
-    snprintf(cause, sizeof cause, "%s (%s)", words ? words : "Unknown error", name ? name : "?");
+    mishap_system_error(error, cause, sizeof cause);
     return mishap_note(mishap_tell_cause(m, cause), "file", path);
 }
 

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,13 +28,9 @@ struct place {
 
 static mishap *find_place(mishap_call *call, struct place *place)
 {
-    char room[4096];
     place->named = mishap_given(call, "data");
-    if (place->named)
-        place->folder = mishap_string(call, "data");
-    else if (mishap_data_folder(call->app->name, room, sizeof room))
-        place->folder = mishap_call_print(call, "%s", room);
-    else
+    place->folder = mishap_call_data_folder(call);
+    if (!place->folder)
         return mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for the data."),
                               "Name one with --data.");
     place->keys = mishap_call_print(call, "%s/keys", place->folder);
@@ -65,12 +60,7 @@ static mishap *make_folder(mishap_call *call, const char *folder)
 {
     char *path = mishap_call_take(call, strlen(folder) + 1);
     memcpy(path, folder, strlen(folder) + 1);
-    for (char *slash = path; *slash && (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        mkdir(path, 0700);
-        *slash = '/';
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST ? NULL : unwritable(folder, errno);
+    return mishap_system_make_folder(path) ? NULL : unwritable(folder, errno);
 }
 
 /* The server runs as the owner of the folder and must be able to read what root makes there. For
@@ -167,17 +157,6 @@ static mishap *replace_file(const struct place *place, const mishap_buffer *text
 
 /* -- keys add ---------------------------------------------------------------------------------- */
 
-static bool random_bytes(unsigned char *bytes, size_t count)
-{
-    for (size_t have = 0; have < count;) {
-        ssize_t got = getrandom(bytes + have, count - have, 0);
-        if (got < 0 && errno != EINTR)
-            return false;
-        have += got > 0 ? (size_t)got : 0;
-    }
-    return true;
-}
-
 /* "mk_" and 32 random bytes in base64url, six bits a character, the last one filled up with zeros.
  */
 static bool make_key(char key[MISHAP_KEY_LENGTH + 1])
@@ -185,7 +164,7 @@ static bool make_key(char key[MISHAP_KEY_LENGTH + 1])
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     unsigned char bytes[MISHAP_KEY_RANDOM + 1] = { 0 };
-    if (!random_bytes(bytes, MISHAP_KEY_RANDOM))
+    if (!mishap_system_random(bytes, MISHAP_KEY_RANDOM))
         return false;
     memcpy(key, "mk_", 3);
     for (size_t i = 0; i < MISHAP_KEY_LENGTH - 3; i++) {

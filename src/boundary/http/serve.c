@@ -3,7 +3,6 @@
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "boundary/http/http.h"
@@ -116,27 +115,12 @@ static mishap *make_folder(const char *path)
     if (length >= sizeof folder)
         return mishap_raise(NOT_CONFIGURED, "The path of the data folder is too long.");
     memcpy(folder, path, length + 1);
-    for (char *slash = folder + 1; (slash = strchr(slash, '/')); slash++) {
-        *slash = '\0';
-        mkdir(folder, 0700);
-        *slash = '/';
-    }
-    mkdir(folder, 0700);
+    mishap_system_make_folder(folder);
     if (access(folder, R_OK | W_OK | X_OK) == 0)
         return NULL;
     return mishap_suggest(
         mishap_tell(mishap_raise(NOT_CONFIGURED, "The data folder cannot be used."), "data", path),
         "Give --data a folder that can be written.");
-}
-
-static const char *data_folder(mishap_call *call)
-{
-    char folder[4096];
-    if (mishap_given(call, "data"))
-        return mishap_string(call, "data");
-    return mishap_data_folder(call->app->name, folder, sizeof folder)
-               ? mishap_call_print(call, "%s", folder)
-               : NULL;
 }
 
 static int worker_count(mishap_call *call)
@@ -146,11 +130,6 @@ static int worker_count(mishap_call *call)
     if (wanted)
         return (int)wanted;
     return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
-}
-
-static const char *optional(mishap_call *call, const char *name)
-{
-    return mishap_given(call, name) ? mishap_string(call, name) : NULL;
 }
 
 static const mishap_http_extension *extension;
@@ -165,14 +144,14 @@ static mishap *run(mishap_call *call)
     mishap_http_settings settings = {
         .app = call->app,
         .extension = extension,
-        .setup = { .data = data_folder(call), .store = optional(call, "store") },
+        .setup = { .data = mishap_call_data_folder(call), .store = mishap_string(call, "store") },
         .workers = worker_count(call),
         .threads = (int)mishap_integer(call, "threads"),
         .max_connections = (int)mishap_integer(call, "max_connections"),
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
-        .access_log = optional(call, "access_log"),
-        .cors = optional(call, "cors"),
+        .access_log = mishap_string(call, "access_log"),
+        .cors = mishap_string(call, "cors"),
         .rate = (int)mishap_integer(call, "rate"),
         .head_limit = 16384,
         .target_limit = 8192,
@@ -192,7 +171,7 @@ static mishap *run(mishap_call *call)
     if (failure)
         return failure;
     settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);
-    settings.public_url = optional(call, "public_url");
+    settings.public_url = mishap_string(call, "public_url");
     failure = check_keys(call, &settings);
     if (!failure)
         failure = mishap_http_supervise(&settings);

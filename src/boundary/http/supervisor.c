@@ -60,9 +60,8 @@ typedef struct supervisor {
 
 static mishap *cannot_listen(const mishap_http_settings *settings, int error)
 {
-    const char *name = strerrorname_np(error);
     char cause[128];
-    snprintf(cause, sizeof cause, "%s (%s)", strerrordesc_np(error), name ? name : "?");
+    mishap_system_error(error, cause, sizeof cause);
     mishap *m = mishap_raise(UNAVAILABLE, "Cannot listen on %s:%d.", settings->host,
                              settings->port);
     m = mishap_tell(mishap_tell(m, "host", settings->host), "port", settings->port);

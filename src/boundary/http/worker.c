@@ -195,7 +195,7 @@ static void on_tick(uv_timer_t *timer)
     if (extension && extension->tick)
         extension->tick(worker->server.extension_state);
     if (worker->server.draining && uv_now(&worker->loop) >= worker->idle_until_ms)
-        mishap_http_connection_close_all(worker, MISHAP_HTTP_WAIT_IDLE);
+        mishap_http_connection_close_idle(worker);
     leave_if_done(worker);
 }
 

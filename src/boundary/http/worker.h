@@ -86,7 +86,7 @@ bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchang
                                  mishap_text bytes);
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
 
-/* Close every connection of one kind, or of all (MISHAP_HTTP_WAITS). */
-void mishap_http_connection_close_all(mishap_http_worker *worker, mishap_http_wait wait);
+/* Close every connection without a request. */
+void mishap_http_connection_close_idle(mishap_http_worker *worker);
 
 #endif

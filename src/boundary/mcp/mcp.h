@@ -294,8 +294,8 @@ void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_serve
 void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, mishap_call *call,
                             mishap *failure, const char *incident, mishap_mcp_revision revision);
 
-/* Is the failure of a tool to be recorded? What a caller can mend, what is just not there or not now
- * is not, unless something was noted about it: else any caller could fill the disk. */
+/* Is the failure of a tool to be recorded? What a caller can mend, what is just not there or not
+ * now is not, unless something was noted about it: else any caller could fill the disk. */
 bool mishap_mcp_is_incident(const mishap *failure);
 
 /* True if the result ends with the `_meta` of a failed call, which is its last member; then that

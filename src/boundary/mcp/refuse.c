@@ -20,14 +20,6 @@ static const mishap_text last_words = MISHAP_TEXT(
     "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
     "\"category\":\"system\",\"retryable\":false}}");
 
-/* Is there more to say than the caller is told? What is only the caller's mistake is not kept. */
-static bool has_private_side(const mishap *failure)
-{
-    mishap_category category = failure->told.category;
-    return category == MISHAP_SYSTEM || category == MISHAP_EXECUTION ||
-           (category != MISHAP_VALIDATION && (failure->cause || failure->noted));
-}
-
 static void record(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
 {
     mishap_incident_record(&(mishap_incident_entry){
@@ -69,7 +61,7 @@ void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     mishap_buffer error;
     mishap *removed;
     bool known = told->incident.length; /* then whoever gave it the id has recorded it */
-    bool recorded = !known && has_private_side(failure);
+    bool recorded = !known && mishap_incident_is_one(failure);
     mishap_id_make(incident);
     if (recorded)
         mishap_incident(failure, incident);

@@ -249,12 +249,8 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_tool *tool, const 
 
 bool mishap_mcp_is_incident(const mishap *failure)
 {
-    const mishap_public *told = mishap_told(failure);
-    if (told->category == MISHAP_VALIDATION)
-        return false;
-    return failure->noted || failure->cause ||
-           ((told->category == MISHAP_EXECUTION || told->category == MISHAP_SYSTEM) &&
-            told->code != MISHAP_CODE_UNAVAILABLE);
+    bool busy = mishap_told(failure)->code == MISHAP_CODE_UNAVAILABLE;
+    return mishap_incident_is_one(failure) && (!busy || failure->noted || failure->cause);
 }
 
 static void record(const mishap_call *call, const mishap_secrets *secrets, const mishap *failure,

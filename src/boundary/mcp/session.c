@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 enum {
     PLACES = 4096,    /* of the table of sessions: a power of two */
@@ -182,10 +181,8 @@ static void make_id(char id[MISHAP_MCP_SESSION_ID + 1])
     static const char letters[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     unsigned char bytes[MISHAP_MCP_SESSION_ID];
-    for (size_t have = 0; have < sizeof bytes;) {
-        ssize_t got = getrandom(bytes + have, sizeof bytes - have, 0);
-        have += got > 0 ? (size_t)got : 0;
-    }
+    while (!mishap_system_random(bytes, sizeof bytes))
+        continue; /* an id that can be guessed is worse than none */
     for (size_t i = 0; i < sizeof bytes; i++)
         id[i] = letters[bytes[i] & 63];
     id[MISHAP_MCP_SESSION_ID] = '\0';

@@ -309,11 +309,6 @@ static mishap *begin(struct pipes *p, bool chaos)
     return failure;
 }
 
-static const char *optional(mishap_call *call, const char *name)
-{
-    return mishap_given(call, name) ? mishap_string(call, name) : NULL;
-}
-
 /* A failure at the start is told on stderr, for nobody expects it in the protocol. */
 static mishap *run(mishap_call *call)
 {
@@ -322,16 +317,14 @@ static mishap *run(mishap_call *call)
     static struct pipes pipes; /* threads that are lost may look at it for ever */
     pipes = (struct pipes){
         .server = { .app = call->app,
-                    .service = optional(call, "service"),
+                    .service = mishap_string(call, "service"),
                     .message_limit = MISHAP_MCP_LINE_LIMIT,
                     .flight_limit = MOST_FLIGHTS,
                     .verbose = call->verbose },
         .reader = MISHAP_JSON_READER_IN(storage),
     };
-    setup = (mishap_setup){ .data = optional(call, "data"), .store = optional(call, "store") };
-    char folder[4096];
-    if (!setup.data && mishap_data_folder(call->app->name, folder, sizeof folder))
-        setup.data = mishap_call_print(call, "%s", folder);
+    setup = (mishap_setup){ .data = mishap_call_data_folder(call),
+                            .store = mishap_string(call, "store") };
     mishap_service_use(&setup);
     mishap_trace_prepare();
     bool person = isatty(STDIN_FILENO);
