@@ -109,12 +109,37 @@ static void send_event(mishap_mcp_post *post, mishap_text data, bool last)
     mishap_buffer_release(&event);
 }
 
+/* What whoever resumes the stream is told if this worker dies before it has answered. */
+static void write_will(const mishap_mcp_post *post)
+{
+    static const mishap_text unknown_end = MISHAP_TEXT(
+        ",\"error\":{\"code\":-32603,\"message\":\"The process that ran this call has ended.\","
+        "\"data\":{\"code\":\"INTERNAL_ERROR\","
+        "\"message\":\"The process that ran this call has ended.\","
+        "\"category\":\"system\",\"retryable\":false,"
+        "\"suggestion\":\"Look whether the call took effect before calling again.\"}}}");
+    const mishap_mcp_flight *call = post->peer.flights;
+    char storage[512];
+    mishap_buffer will;
+    mishap_buffer_init(&will, storage, sizeof storage);
+    MISHAP_PUT(&will, "{\"jsonrpc\":\"2.0\",\"id\":");
+    mishap_buffer_put_text(&will,
+                           call && !call->next ? call->id : (mishap_text)MISHAP_TEXT("null"));
+    mishap_buffer_put_text(&will, unknown_end);
+    if (!will.failed)
+        mishap_mcp_stream_will(post->front->sessions, post->session.number, post->stream,
+                               mishap_buffer_text(&will));
+    mishap_buffer_release(&will);
+}
+
 static void begin_stream(mishap_mcp_post *post)
 {
     mishap_http_reply head = { 0 };
     post->streaming = true;
-    if (post->in_session)
+    if (post->in_session) {
         post->stream = mishap_mcp_stream_begin(post->front->sessions);
+        write_will(post);
+    }
     if (!post->later && post->request)
         wait_for_answer(post);
     if (!post->later)

@@ -756,6 +756,36 @@ def the_answer_to_a_call_whose_stream_broke_off_is_kept():
         equal(found.events()[-1].json["id"], "kept", "the last event")
 
 
+@test
+def a_stream_whose_call_died_with_its_worker_ends_with_an_error():
+    with Server("--workers", "2") as found:
+        session = Session(found)
+        with session.exchange("POST", call("steps", {"steps": 200}, id="lost", token="t")) as broken:
+            first = [broken.event() for _ in range(3)]
+            for pid in found.workers():
+                os.kill(pid, signal.SIGKILL)
+        deadline, events = time.monotonic() + server.PATIENCE, None
+        while not events and time.monotonic() < deadline:
+            try:
+                with resume(session, first[-1].id) as resumed:
+                    events = resumed.events()
+            except (Closed, ConnectionError):  # the next workers are not there yet
+                time.sleep(0.05)
+        answer = events[-1].json
+        equal((answer["id"], answer["error"]["code"], answer["error"]["data"]["code"]), ("lost", -32603, "INTERNAL_ERROR"))
+        judged = run_program(os.environ["MISHAP_PROGRAM"], "check", "--dialect", "json-rpc", stdin=json.dumps(answer).encode())
+        equal(judged.status, 0, judged.out)
+
+
+@test
+def a_stream_that_is_over_is_over_for_who_has_all_of_it():
+    session = Session(shared())
+    with session.exchange("POST", call("steps", {"steps": 4}, token="t")) as found:
+        last = found.events()[-1]
+    with resume(session, last.id) as again:
+        equal((again.status, again.events()), (200, []), "nothing more")
+
+
 # ---- The stream of a session ---------------------------------------------------------------------
 
 def standing(session):

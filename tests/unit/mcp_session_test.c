@@ -193,7 +193,10 @@ static void events_come_in_their_order_and_of_one_stream(void **state)
     assert_string_equal(behind(s, a, 1, &last, &gone), "a2");
     assert_true(last);
     assert_null(behind(s, a, 2, &last, &gone));
+    assert_true(last); /* none will come */
     assert_false(gone);
+    assert_null(behind(s, b, 1, &last, &gone));
+    assert_false(last || gone);
     assert_true(mishap_mcp_event_known(s, 1, a, 2));
     assert_false(mishap_mcp_event_known(s, 1, a, 3) || mishap_mcp_event_known(s, 3, a, 2));
     mishap_mcp_sessions_free(s);
@@ -201,6 +204,42 @@ static void events_come_in_their_order_and_of_one_stream(void **state)
 
 /* The ring is small, so it is filled and goes round again and again; what it has is never mixed up.
  */
+static void a_will_is_opened_when_its_process_is_gone(void **state)
+{
+    (void)state;
+    bool last = false, gone = false;
+    mishap_mcp_sessions *s = make(65536, HOUR_MS);
+    int ready[2], end[2];
+    char byte;
+    assert_int_equal(pipe(ready) | pipe(end), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        close(end[1]);
+        mishap_mcp_stream_will(s, 1, 7, T("unfinished"));
+        mishap_mcp_event_add(s, 1, 7, 1, T("first"), false);
+        mishap_mcp_stream_will(s, 1, 8, T("never read"));
+        mishap_mcp_event_add(s, 1, 8, 1, T("all"), true);
+        _exit(write(ready[1], "", 1) != 1 || read(end[0], &byte, 1) != 0);
+    }
+    close(end[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_string_equal(behind(s, 7, 0, &last, &gone), "first");
+    assert_null(behind(s, 7, 1, &last, &gone)); /* it lives */
+    assert_false(last || gone);
+    assert_false(mishap_mcp_event_known(s, 1, 7, 0));
+    close(end[1]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_string_equal(behind(s, 7, 0, &last, &gone), "first");
+    assert_false(last);
+    assert_string_equal(behind(s, 7, 1, &last, &gone), "unfinished");
+    assert_true(last);
+    assert_string_equal(behind(s, 8, 0, &last, &gone), "all");
+    assert_null(behind(s, 8, 1, &last, &gone));
+    assert_true(last);
+    close(ready[0]), close(ready[1]);
+    mishap_mcp_sessions_free(s);
+}
+
 static void old_events_are_dropped(void **state)
 {
     (void)state;
@@ -295,6 +334,7 @@ int main(void)
         TEST(cancelling_is_seen_once_and_by_the_right_request),
         TEST(a_change_is_seen_by_each),
         TEST(events_come_in_their_order_and_of_one_stream),
+        TEST(a_will_is_opened_when_its_process_is_gone),
         TEST(old_events_are_dropped),
         TEST(an_event_that_is_too_large_is_not_kept),
         TEST(who_is_killed_holds_up_nobody),

@@ -1,7 +1,9 @@
 #include "boundary/mcp/session.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 enum {
     PLACES = 4096,    /* of the table of sessions: a power of two */
@@ -30,6 +32,7 @@ struct event {
     uint32_t size; /* of all of it, in bytes; a multiple of 8 */
     uint32_t length;
     uint64_t session, stream, place; /* session 0: filling, up to the end of the ring */
+    pid_t will_of;                   /* if it is one: the process that must be gone; place is 0 */
     bool last;
 };
 
@@ -399,19 +402,40 @@ static size_t make_room(mishap_mcp_sessions *s, size_t size)
     return end;
 }
 
+/* Put an event, whose size and length are not said yet, into the ring. */
+static void add(mishap_mcp_sessions *s, struct event event, mishap_text data)
+{
+    size_t size = (sizeof event + data.length + EVENT - 1) / EVENT * EVENT;
+    if (size > s->capacity / 4)
+        return; /* it cannot be resumed; who asks is told so */
+    event.size = (uint32_t)size;
+    event.length = (uint32_t)data.length;
+    take_lock(s);
+    struct event *place = event_at(s, make_room(s, size));
+    *place = event;
+    memcpy(place + 1, data.data, data.length);
+    s->used += size;
+    pthread_mutex_unlock(&s->lock);
+}
+
 void mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t stream, uint64_t place,
                           mishap_text data, bool last)
 {
-    size_t size = (sizeof(struct event) + data.length + EVENT - 1) / EVENT * EVENT;
-    if (size > s->capacity / 4)
-        return; /* it cannot be resumed; who asks is told so */
-    take_lock(s);
-    size_t at = make_room(s, size);
-    struct event *event = event_at(s, at);
-    *event = (struct event){ (uint32_t)size, (uint32_t)data.length, session, stream, place, last };
-    memcpy(event + 1, data.data, data.length);
-    s->used += size;
-    pthread_mutex_unlock(&s->lock);
+    add(s, (struct event){ .session = session, .stream = stream, .place = place, .last = last },
+        data);
+}
+
+void mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                            mishap_text data)
+{
+    add(s,
+        (struct event){ .session = session, .stream = stream, .will_of = getpid(), .last = true },
+        data);
+}
+
+static bool is_gone(pid_t process)
+{
+    return kill(process, 0) != 0 && errno == ESRCH;
 }
 
 bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
@@ -421,7 +445,8 @@ bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t s
     take_lock(s);
     for (size_t at = s->first, seen = 0; seen < s->used && !known;) {
         const struct event *event = event_at(s, at);
-        known = event->session == session && event->stream == stream && event->place == place;
+        known = event->session == session && event->stream == stream && event->place == place &&
+                !event->will_of;
         seen += event->size;
         at = (at + event->size) % s->capacity;
     }
@@ -432,24 +457,31 @@ bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t s
 bool mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
                            uint64_t place, mishap_buffer *data, bool *last, bool *gone)
 {
-    const struct event *next = NULL;
+    const struct event *next = NULL, *will = NULL;
+    bool over = false; /* the event at this place was the last */
     *gone = false;
     take_lock(s);
     for (size_t at = s->first, seen = 0; seen < s->used;) {
         const struct event *event = event_at(s, at);
-        if (event->session == session && event->stream == stream && event->place > place &&
-            (!next || event->place < next->place))
-            next = event;
         seen += event->size;
         at = (at + event->size) % s->capacity;
+        if (event->session != session || event->stream != stream)
+            continue;
+        if (event->will_of)
+            will = event;
+        else if (event->place == place)
+            over = event->last;
+        else if (event->place > place && (!next || event->place < next->place))
+            next = event;
     }
     if (next && next->place != place + 1)
         *gone = true;
+    if (!next && !over && will && is_gone(will->will_of))
+        next = will;
     bool found = next && !*gone;
-    if (found) {
+    if (found)
         mishap_buffer_put(data, (const char *)(next + 1), next->length);
-        *last = next->last;
-    }
+    *last = found ? next->last : over;
     pthread_mutex_unlock(&s->lock);
     return found;
 }

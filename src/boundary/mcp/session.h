@@ -76,12 +76,17 @@ uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_event_add(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                           uint64_t place, mishap_text data, bool last);
 
+/* What ends a stream if this process does not live to end it: an event that is only found when the
+ * process is gone and nothing else is left to send. */
+void mishap_mcp_stream_will(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                            mishap_text data);
+
 /* True if this event is kept. */
 bool mishap_mcp_event_known(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                             uint64_t place);
 
-/* The event behind a place: added to the buffer. False: there is none yet, or no more; `gone` says
- * that it was there and was dropped. */
+/* The event behind a place: added to the buffer. False: there is none yet; `gone` says that it was
+ * there and was dropped, `last` that none will come. */
 bool mishap_mcp_event_next(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                            uint64_t place, mishap_buffer *data, bool *last, bool *gone);
 
