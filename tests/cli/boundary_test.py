@@ -213,6 +213,15 @@ def help_and_version_do_no_work(program, words, command):
     expect(re.fullmatch(rb"\w+ [\d.]+\n", answer.out), answer.out)
 
 
+@tests_of({"with a flag": ["keys", "--help"], "with a letter": ["keys", "-h"], "with a word": ["help", "keys"]})
+def the_first_word_of_several_commands_has_help_of_its_own(words):
+    answer = run("mishap", *words)
+    equal((answer.status, answer.out), (0, b""), "exit and stdout")
+    equal(re.findall(rb"^  (\w+ \w+)", answer.err, re.M), [b"keys add", b"keys list", b"keys remove"], "the commands")
+    expect(answer.err.startswith(b"Usage: mishap keys COMMAND"), answer.err)
+    expect(b"mishap keys COMMAND --help" in answer.err, answer.err)
+
+
 @tests_of({"letters swapped": ("mishap", ["rendre"], "mishap render"),
            "a letter too few": ("mishap", ["chek"], "mishap check"),
            "a letter too many": ("mishap", ["connnect"], "mishap connect"),

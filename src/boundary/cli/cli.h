@@ -85,6 +85,11 @@ size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, s
 void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
                          const mishap_operation *operation, bool color);
 
+/* … and for the commands that begin with one word: `users` of `users create` and `users list`. */
+void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, const char *word,
+                            bool color);
+bool mishap_cli_is_first_word(const mishap_app *app, const char *word);
+
 /* {schema_version, framework_version, etag, commands{…}}: the same bytes for the same declarations.
  */
 void mishap_cli_put_manifest(mishap_buffer *buffer, const mishap_app *app);

@@ -5,6 +5,7 @@
 
 enum {
     SHORT_CHOICES = 20, /* characters of choices that can stand in place of the value */
+    FAR = 256,          /* characters that no usual value has */
     DEEPEST = 4,        /* objects in objects: what lies deeper is left to the schema */
 };
 
@@ -111,6 +112,7 @@ struct notes {
     mishap_buffer *b;
     const char *before; /* what stands before the next one */
     int depth;
+    bool brief; /* for people: errors name the rest */
 };
 
 static mishap_buffer *next_note(struct notes *notes)
@@ -151,9 +153,17 @@ static void note_limits(struct notes *notes, double min, double max, const char 
     mishap_cli_put(b, (to ? max : min) == 1 ? unit : units);
 }
 
+/* A bound that nobody reaches by accident. */
+static bool is_far(const mishap_param *param)
+{
+    return param->type == MISHAP_STRING && param->length.min <= 1 && param->length.max >= FAR;
+}
+
 static void note_length(struct notes *notes, const mishap_param *param)
 {
     bool array = param->type == MISHAP_ARRAY;
+    if (notes->brief && is_far(param))
+        return;
     if (param->length.min || param->length.max)
         note_limits(notes, param->length.min ? (double)param->length.min : -INFINITY,
                     param->length.max ? (double)param->length.max : INFINITY,
@@ -189,7 +199,7 @@ static void put_type(mishap_buffer *b, const mishap_param *param, int depth)
 static void put_members(mishap_buffer *b, const mishap_param *members, int depth)
 {
     for (const mishap_param *member = members; member->name; member++) {
-        struct notes notes = { b, "; ", depth + 1 };
+        struct notes notes = { b, "; ", depth + 1, false };
         mishap_cli_put(b, member == members ? " with " : ", ");
         mishap_cli_put(b, member->name);
         MISHAP_PUT(b, " (");
@@ -204,7 +214,7 @@ static void put_members(mishap_buffer *b, const mishap_param *members, int depth
 /* The items of an array: "each: string (2 to 20 characters)". */
 static void note_items(struct notes *notes, const mishap_param *items)
 {
-    struct notes inner = { notes->b, " (", notes->depth + 1 };
+    struct notes inner = { notes->b, " (", notes->depth + 1, notes->brief };
     mishap_cli_put(next_note(notes), "each: ");
     put_type(notes->b, items, notes->depth + 1);
     put_notes(&inner, items);
@@ -217,7 +227,7 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 {
     note_length(notes, param);
     note_range(notes, param);
-    if (param->pattern) {
+    if (param->pattern && !(notes->brief && param->placeholder)) { /* HOST:PORT says it better */
         mishap_cli_put(next_note(notes), "matches ");
         mishap_cli_put(notes->b, param->pattern);
     }
@@ -274,7 +284,7 @@ static void note_absence(struct notes *notes, const mishap_param *param)
 
 void mishap_cli_put_about(mishap_buffer *b, const mishap_param *param, bool rules_only)
 {
-    struct notes notes = { b, param->help ? " (" : "", 0 };
+    struct notes notes = { b, param->help ? " (" : "", 0, !rules_only };
     size_t start = b->length;
     mishap_cli_put(b, param->help);
     if (!rules_only)

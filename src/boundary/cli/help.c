@@ -428,6 +428,32 @@ static bool is_own(const mishap_app *app, const mishap_operation *operation)
     return false;
 }
 
+/* PROGRAM COMMAND, or PROGRAM WORD COMMAND. */
+static void put_call(mishap_buffer *b, const struct page *page, const char *word)
+{
+    mishap_cli_put(b, page->app->name);
+    mishap_cli_put(b, word ? " " : "");
+    mishap_cli_put(b, word);
+    MISHAP_PUT(b, " COMMAND");
+}
+
+static void put_usage_of_many(struct page *page, const char *word)
+{
+    put_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
+    MISHAP_PUT(page->out, " ");
+    put_call(page->out, page, word);
+    MISHAP_PUT(page->out, " [OPTIONS]\n");
+}
+
+static void put_further(struct page *page, const char *word)
+{
+    MISHAP_PUT(&page->right, "Run `");
+    put_call(&page->right, page, word);
+    MISHAP_PUT(&page->right, " --help` to read about one command.");
+    mishap_buffer_put_char(page->out, '\n');
+    put_wrapped(page, written(page, &page->right), 0, 0);
+}
+
 static void put_program(struct page *page)
 {
     const mishap_operation *operation = NULL;
@@ -437,10 +463,7 @@ static void put_program(struct page *page)
         put_command_left(page, operation);
         widen(page, &column);
     }
-    put_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
-    MISHAP_PUT(page->out, " ");
-    mishap_cli_put(page->out, page->app->name);
-    MISHAP_PUT(page->out, " COMMAND [OPTIONS]\n");
+    put_usage_of_many(page, NULL);
     put_paragraphs(page, page->app->summary);
     put_groups(page, column);
     while ((operation = mishap_cli_next_command(page->app, operation))) {
@@ -452,11 +475,50 @@ static void put_program(struct page *page)
         put_command(page, operation, column);
     }
     put_options(page, NULL, COMMON_OPTIONS, "Options of every command");
-    MISHAP_PUT(&page->right, "Run `");
-    mishap_cli_put(&page->right, page->app->name);
-    MISHAP_PUT(&page->right, " COMMAND --help` to read about one command.");
-    mishap_buffer_put_char(page->out, '\n');
-    put_wrapped(page, written(page, &page->right), 0, 0);
+    put_further(page, NULL);
+}
+
+/* -- the commands of one word ------------------------------------------------------------------ */
+
+static bool begins_with(const mishap_operation *operation, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(operation->name, word, length) == 0 && operation->name[length] == '.';
+}
+
+bool mishap_cli_is_first_word(const mishap_app *app, const char *word)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (begins_with(o, word))
+            return true;
+    return false;
+}
+
+static void put_commands_of(struct page *page, const char *word)
+{
+    size_t column = LEAST_COLUMN;
+    const mishap_operation *o, *all = page->app->operations;
+    put_usage_of_many(page, word);
+    put_heading(page, "Commands");
+    for (o = all; o->name; o++) {
+        if (begins_with(o, word)) {
+            put_command_left(page, o);
+            widen(page, &column);
+        }
+    }
+    for (o = all; o->name; o++)
+        if (begins_with(o, word))
+            put_command(page, o, column);
+    put_further(page, word);
+}
+
+/* -- all of it --------------------------------------------------------------------------------- */
+
+static void finish(struct page *page)
+{
+    mishap_buffer_release(&page->left);
+    mishap_buffer_release(&page->right);
+    page->out->failed = page->out->failed || page->failed;
 }
 
 void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
@@ -467,7 +529,13 @@ void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
         put_operation(&page, operation);
     else
         put_program(&page);
-    mishap_buffer_release(&page.left);
-    mishap_buffer_release(&page.right);
-    buffer->failed = buffer->failed || page.failed;
+    finish(&page);
+}
+
+void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, const char *word,
+                            bool color)
+{
+    struct page page = { .out = buffer, .app = app, .color = color };
+    put_commands_of(&page, word);
+    finish(&page);
 }

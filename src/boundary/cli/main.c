@@ -61,11 +61,14 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
 
 /* Help does no work and writes no file; where standard output is for a program it goes to stderr.
  */
-static int show_help(mishap_cli *cli, const mishap_operation *operation)
+static int show_help(mishap_cli *cli, const char *word)
 {
     mishap_buffer help = { 0 };
-    bool person = isatty(STDOUT_FILENO);
-    mishap_cli_put_help(&help, cli->app, operation, person && !getenv("NO_COLOR"));
+    bool person = isatty(STDOUT_FILENO), color = person && !getenv("NO_COLOR");
+    if (!cli->operation && mishap_cli_is_first_word(cli->app, word))
+        mishap_cli_put_help_of(&help, cli->app, word, color);
+    else
+        mishap_cli_put_help(&help, cli->app, cli->operation, color);
     if (!person)
         cli->out = STDERR_FILENO;
     return tell_document(cli, &help);
@@ -298,13 +301,15 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
     if (has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h") &&
         !mishap_cli_has_param(cli.operation, "version"))
         return show_version(&cli);
-    if (skip && !cli.operation && cli.word_count > 1 && cli.words[1][0] != '-') {
+    const char *word = cli.word_count > skip ? cli.words[skip] : "";
+    if (skip && !cli.operation && word[0] && word[0] != '-' &&
+        !mishap_cli_is_first_word(app, word)) {
         cli.words++; /* help for a command that is none */
         cli.word_count--;
         return unknown_command(&cli);
     }
     if (help)
-        return show_help(&cli, cli.operation);
+        return show_help(&cli, word);
     if (cli.operation)
         return cli.operation->run ? run_command(&cli, used) : run_builtin(&cli, used);
     return unknown_command(&cli);
