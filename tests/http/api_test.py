@@ -1,6 +1,6 @@
 """The HTTP API over real sockets: the error format, the todo service, and what users expect beside it.
 
-    MISHAP_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/http/api_test.py [PART-OF-A-NAME]
+    MISHAP_PROGRAM=… DIRECTORY_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/http/api_test.py [PART-OF-A-NAME]
 
 Speaks TAP. What holds for every response is in server.py; the last test holds every failure of the run against the
 JSON Schema.
@@ -795,6 +795,16 @@ def the_access_log_is_opened_again_after_it_was_moved():
 
 
 @test
+def an_access_log_on_standard_error_goes_on_for_longer_than_a_command_may_take():
+    with Server("--workers", "1", "--access-log", "-", "--timeout-ms", "300") as found:
+        time.sleep(0.6)
+        id = found.ask("GET", "/users").id
+        found.access = found.stderr
+        equal(found.wait_for_access(id)["status"], 200, "the line")
+        equal(found.stop().status, 0, "exit")
+
+
+@test
 def every_line_of_the_access_log_is_json():
     lines = Server.read(ACCESS_LOG).splitlines()
     expect(len(lines) > 50, "only", len(lines), "lines")
@@ -908,6 +918,24 @@ def chunks_are_put_together(size):
 def a_request_in_single_bytes_is_answered():
     with the_server().connect() as connection:
         equal(connection.send_bytewise(request("POST", "/users", COMPLETE)).response().status, 422)
+
+
+# ---- Another program ------------------------------------------------------------------------------
+
+
+@test
+def the_example_of_the_readme_serves():
+    file = os.path.join(server.FOLDER, "users.jsonl")
+    with Server("--workers", "2", program=os.path.abspath(os.environ["DIRECTORY_PROGRAM"]), DIRECTORY_FILE=file) as found:
+        equal(findings(found.ask("POST", "/users", COMPLETE)), [NAME, AGE, EMAIL])
+        ada = {"name": "Ada", "age": 36, "email": "ada@example.com"}
+        equal(found.ask("POST", "/users", ada).status, 201)
+        taken = refusal(found.ask("POST", "/users", ada), 409, "already_exists")
+        equal(taken["message"], "A user with this e-mail already exists.")
+        equal(found.ask("GET", "/users/ada@example.com").json, ada)
+        refusal(found.ask("GET", "/users/bob@example.com"), 404, "not_found", "User not found")
+        equal(found.ask("GET", "/users").json, [ada])
+        equal(found.stop().status, 0, "exit")
 
 
 # ---- Expect: 100-continue (RFC 9110, 10.1.1) ------------------------------------------------------

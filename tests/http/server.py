@@ -354,7 +354,7 @@ class Server:
     ended = []  # (name of the test, how it ended)
     count = 0
 
-    def __init__(self, *flags, data=None, listen="127.0.0.1:0", **variables):
+    def __init__(self, *flags, data=None, listen="127.0.0.1:0", program=None, **variables):
         Server.count += 1
         self.test = blackbox.current
         self.folder = os.path.join(FOLDER, "server-%d" % Server.count)
@@ -363,7 +363,7 @@ class Server:
         os.makedirs(self.data, exist_ok=True)
         self.log, self.access = os.path.join(self.folder, "log"), os.path.join(self.folder, "access")
         self.stdout, self.stderr = os.path.join(self.folder, "out"), os.path.join(self.folder, "err")
-        command = [PROGRAM, "serve", "--data", self.data, *([] if "--listen" in flags else ["--listen", listen]), *flags]
+        command = [program or PROGRAM, "serve", "--data", self.data, *([] if "--listen" in flags else ["--listen", listen]), *flags]
         with open(self.stdout, "wb") as out, open(self.stderr, "wb") as err:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
                                             env=dict(os.environ, MISHAP_LOG=self.log, **variables))
