@@ -21,6 +21,12 @@ static const mishap_example examples[] = {
     { 0 },
 };
 
+static const mishap_param answers[] = {
+    { "code", MISHAP_STRING, .required = true, .help = "Its name in the catalog" },
+    { "dialects", MISHAP_OBJECT, .required = true, .help = "How each dialect tells it" },
+    { 0 },
+};
+
 /* -- which one is meant ------------------------------------------------------------------------ */
 
 static mishap *not_found(mishap_call *call, const char *word)
@@ -40,7 +46,8 @@ static mishap *not_found(mishap_call *call, const char *word)
     mishap *m = mishap_tell(mishap_raise(NOT_FOUND, "There is no such code in the catalog."),
                             "code", word);
     return mishap_suggest(m, nearest ? mishap_call_print(call, "Did you mean %s?", nearest)
-                                     : "Run `mishap catalog` to see all codes.");
+                                     : "`mishap catalog`, the tool list_codes and "
+                                       "catalog://codes list them all.");
 }
 
 /* -- the answer -------------------------------------------------------------------------------- */
@@ -92,5 +99,6 @@ const mishap_operation tool_explain = {
     .examples = examples,
     .group = "Codes",
     .tool = "explain_code",
+    .answers = answers,
     .quick = true,
 };

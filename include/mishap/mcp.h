@@ -1,8 +1,9 @@
 /*
- * A program's operations as tools of the Model Context Protocol.
+ * A program's operations as tools, resources and prompts of the Model Context Protocol.
  *
  * Every operation that is not for the command line alone (`.local`) is a tool, `.tool` is its name
- * for agents. `program mcp` serves them over standard input and output; mishap_main()
+ * for agents. With `.resource` it can be read at an address, with `.prompt` it is what a person
+ * asks a model. `program mcp` serves them over standard input and output; mishap_main()
  * (mishap/main.h) adds this command to any program that has a tool.
  *
  * Handlers need nothing of this header. A long one says how far it is with mishap_progress() and

@@ -58,6 +58,7 @@ typedef struct mishap_param {
     char letter;      /* on a command line: a short flag, -p */
     const char *help; /* what it is, in a few words */
     const char *placeholder; /* how it is called in a usage line; else by its type */
+    const char *looks;       /* what its pattern means, for people: "HOST:PORT, such as [::1]:80" */
 } mishap_param;
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -119,7 +120,8 @@ const mishap_code *mishap_code_of_status(int http_status);
 mishap *mishap_answer_document(mishap_call *call, mishap_text document);
 
 /* An array of content blocks of the Model Context Protocol, as JSON: text, images, audio,
- * resources. An agent gets them as they are; on any other boundary the answer is that array. */
+ * resources. An agent gets them as they are: of a prompt each is a message, of a resource the data
+ * of images and audio are its bytes. On any other boundary the answer is that array. */
 mishap *mishap_answer_content(mishap_call *call, const char *json);
 
 /* The answer lists only so many of a larger number. */
@@ -137,8 +139,18 @@ int64_t mishap_call_time_left(const mishap_call *call);
  */
 void mishap_progress(mishap_call *call, double done, double total, const char *words);
 
-/* True if nobody waits for the answer any more. A long handler asks now and then, and returns. */
+/* True if nobody waits for the answer any more. A long handler asks now and then, and returns. A
+ * command that is ended by a signal or its timeout waits a moment for a handler that asks. */
 bool mishap_cancelled(const mishap_call *call);
+
+/*
+ * Something that agents can read is not what it was, and this is its address: `todo://todos/7`,
+ * escaped like one. To be said when the change is made, not before. Whoever watches it, on
+ * whichever boundary and worker of this server, is told soon. Costs nothing if nobody can. Any
+ * thread.
+ */
+__attribute__((format(printf, 2, 3))) void mishap_changed(mishap_call *call, const char *format,
+                                                          ...);
 
 /* A remark for who watches the call, while it runs. No secrets and nothing internal: it leaves. */
 typedef enum mishap_level {
@@ -164,7 +176,7 @@ const char *mishap_caller(const mishap_call *call);
 
 /* How a program was started, for the services that it opens. */
 typedef struct mishap_setup {
-    const char *data;  /* the folder for what must last */
+    const char *data;  /* the folder for what must last: it is there, for this user only */
     const char *store; /* where the store is, as an address; NULL: in the data folder */
 } mishap_setup;
 
@@ -185,6 +197,8 @@ typedef struct mishap_service {
 /* -- operations -------------------------------------------------------------------------------- */
 
 typedef enum mishap_danger {
+    MISHAP_BY_ROUTE,    /* not said: DELETE can destroy something, POST, PUT and PATCH change
+                           something; GET and what has no route change nothing */
     MISHAP_SAFE,        /* changes nothing */
     MISHAP_MUTATING,    /* changes something */
     MISHAP_DESTRUCTIVE, /* can destroy something */
@@ -211,7 +225,11 @@ typedef struct mishap_operation {
     const mishap_example *examples; /* the list ends with { 0 } */
     const char *group;              /* a heading for lists of commands; may be NULL */
 
-    const char *tool; /* its name for agents: "create_user"; NULL: `users_create` */
+    const char *tool; /* its name for agents: "create_user"; NULL: `users_create`, or, if it is a
+                         prompt, no tool */
+    const char *resource; /* its address for agents that read it: "todo://todos/{id}", where {id} is
+                             a parameter; NULL: none */
+    const char *prompt;   /* its name as a prompt, whose arguments are its parameters; NULL: none */
     bool local; /* for the command line alone: it reads files or is about the program itself */
     const mishap_service *service; /* whose state it works on; may be NULL */
     const mishap_param *answers;   /* the members of the object it answers with; NULL: not said */

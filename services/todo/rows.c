@@ -155,14 +155,22 @@ static mishap *read_row(struct row *row, todo_query *query, const todo_column *c
     return failure;
 }
 
+void todo_changed(mishap_call *call, const todo_kind *kind, int64_t id)
+{
+    mishap_changed(call, "%s/%lld", kind->address, (long long)id);
+    mishap_changed(call, "%s", kind->address);
+}
+
 mishap *todo_answer_created(mishap_call *call, todo_query *query, const todo_kind *kind)
 {
     struct row row;
     char location[64];
     mishap *failure = read_row(&row, query, kind->columns);
     snprintf(location, sizeof location, "%s%lld", kind->path, (long long)row.id);
-    if (!failure && !refused(query))
+    if (!failure && !refused(query)) {
+        todo_changed(call, kind, row.id);
         failure = mishap_created(call, row.json.data, location);
+    }
     mishap_buffer_release(&row.json);
     return failure;
 }
@@ -180,13 +188,16 @@ mishap *todo_answer_found(mishap_call *call, todo_query *query, const todo_kind 
 
 mishap *todo_answer_deleted(mishap_call *call, todo_query *query, const todo_kind *kind)
 {
-    bool found = false;
+    int64_t id = 0;
     while (todo_query_step(query))
-        found = true;
+        id = sqlite3_column_int64(query->statement, 0);
     mishap *failure = todo_query_end(query);
     if (failure)
         return failure;
-    return found ? mishap_no_content(call) : mishap_not_found("%s", kind->missing);
+    if (!id)
+        return mishap_not_found("%s", kind->missing);
+    todo_changed(call, kind, id);
+    return mishap_no_content(call);
 }
 
 /* -- a page of rows ---------------------------------------------------------------------------- */

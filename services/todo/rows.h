@@ -33,6 +33,7 @@ void todo_bind_id(todo_query *query, int place, const mishap_call *call, const c
 typedef struct todo_kind {
     const todo_column *columns;
     const char *path;    /* "/users/", before the id */
+    const char *address; /* "todo://users", of the list, for agents */
     const char *missing; /* "User not found" */
 } todo_kind;
 
@@ -42,6 +43,10 @@ typedef struct todo_kind {
 mishap *todo_answer_created(mishap_call *call, todo_query *query, const todo_kind *kind);
 mishap *todo_answer_found(mishap_call *call, todo_query *query, const todo_kind *kind);
 mishap *todo_answer_deleted(mishap_call *call, todo_query *query, const todo_kind *kind);
+
+/* Whoever watches this row, or the list that it is in, is told. What was created or deleted tells
+ * by itself. */
+void todo_changed(mishap_call *call, const todo_kind *kind, int64_t id);
 
 /* -- a page of rows ---------------------------------------------------------------------------- */
 

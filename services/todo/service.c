@@ -1,24 +1,9 @@
-/* Opening the service: where its store is, and that its folder is there. */
-#include <errno.h>
+/* Opening the service: where its store is. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "todo/store.h"
 #include "todo/todo.h"
-
-/* Make a folder and those above it, for the owner alone. Those that are there stay as they are. */
-static bool make_folders(char *path)
-{
-    for (char *slash = path; (slash = strchr(slash + 1, '/'));) {
-        *slash = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made)
-            return false;
-    }
-    return mkdir(path, 0700) == 0 || errno == EEXIST;
-}
 
 static mishap *open_store(const char *path, void **state)
 {
@@ -30,20 +15,12 @@ static mishap *open_store(const char *path, void **state)
 
 static mishap *open_in_folder(const char *folder, void **state)
 {
-    mishap *failure = NULL;
-    size_t length = strlen(folder), size = length + sizeof "/todo.sqlite";
+    size_t size = strlen(folder) + sizeof "/todo.sqlite";
     char *path = malloc(size);
     if (!path)
         return mishap_out_of_memory();
-    memcpy(path, folder, length + 1);
-    if (make_folders(path)) {
-        snprintf(path, size, "%s/todo.sqlite", folder);
-        failure = open_store(path, state);
-    } else {
-        const char *why = strerrordesc_np(errno);
-        failure = mishap_raise(UNAVAILABLE, "The data folder cannot be made.");
-        failure = mishap_note(mishap_note(failure, "path", folder), "reason", why);
-    }
+    snprintf(path, size, "%s/todo.sqlite", folder);
+    mishap *failure = open_store(path, state);
     free(path);
     return failure;
 }

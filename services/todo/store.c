@@ -18,6 +18,7 @@ struct lane {
 struct todo_store {
     pthread_mutex_t lock;
     struct lane readers, writers;
+    bool opened; /* once, with success; set before others use it */
     char path[];
 };
 
@@ -37,6 +38,30 @@ mishap *todo_store_failure(sqlite3 *database, int result)
                     : mishap_raise(INTERNAL_ERROR, "The store failed.");
     m = mishap_note(m, "sqlite", database ? sqlite3_errmsg(database) : sqlite3_errstr(result));
     return mishap_note(m, "sqlite_result", result);
+}
+
+/* What is wrong with a file that is to be opened is told to whoever set it up, and trying again is
+ * no help. */
+static mishap *cannot_open(const char *path, sqlite3 *database, int result)
+{
+    static const struct {
+        int result;
+        const char *words;
+    } known[] = {
+        { SQLITE_NOTADB, "is no SQLite database" },
+        { SQLITE_CORRUPT, "is damaged" },
+        { SQLITE_CANTOPEN, "cannot be opened" },
+        { SQLITE_PERM, "cannot be opened" },
+        { SQLITE_READONLY, "cannot be written" },
+        { SQLITE_FULL, "cannot be written: the disk is full" },
+        { SQLITE_IOERR, "cannot be read or written" },
+    };
+    mishap *failure = todo_store_failure(database, result);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if ((result & 0xff) == known[i].result)
+            return mishap_because(
+                mishap_raise(NOT_CONFIGURED, "The store %s %s.", path, known[i].words), failure);
+    return failure;
 }
 
 /* -- waiting for other processes --------------------------------------------------------------- */
@@ -89,8 +114,9 @@ static int set_up(todo_connection *connection)
                         NULL, NULL);
 }
 
-static mishap *connect_to(const char *path, bool writes, todo_connection **out)
+static mishap *connect_to(const todo_store *store, bool writes, todo_connection **out)
 {
+    const char *path = store->path;
     todo_connection *connection = calloc(1, sizeof *connection);
     if (!connection)
         return mishap_out_of_memory();
@@ -99,7 +125,8 @@ static mishap *connect_to(const char *path, bool writes, todo_connection **out)
                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK)
         result = set_up(connection);
-    mishap *failure = todo_store_failure(connection->database, result);
+    mishap *failure = store->opened ? todo_store_failure(connection->database, result)
+                                    : cannot_open(path, connection->database, result);
     if (failure)
         disconnect(connection);
     else
@@ -137,7 +164,7 @@ mishap *todo_store_take(todo_store *store, bool to_write, todo_connection **out)
         return NULL;
     if (!ours)
         return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store is busy."), 1000);
-    mishap *failure = connect_to(store->path, to_write, out);
+    mishap *failure = connect_to(store, to_write, out);
     if (failure) {
         pthread_mutex_lock(&store->lock);
         lane->open--;
@@ -170,11 +197,9 @@ void todo_store_give_back(todo_store *store, todo_connection *connection, bool b
 static mishap *make_file(const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (file < 0 && errno != EEXIST) {
-        const char *why = strerrordesc_np(errno);
-        mishap *m = mishap_raise(UNAVAILABLE, "The file of the store cannot be made.");
-        return mishap_note(mishap_note(m, "path", path), "reason", why);
-    }
+    if (file < 0 && errno != EEXIST)
+        return mishap_tell_cause(mishap_raise(NOT_CONFIGURED, "The store %s cannot be made.", path),
+                                 strerrordesc_np(errno));
     if (file >= 0)
         close(file);
     return NULL;
@@ -214,7 +239,7 @@ static int run_migrations(sqlite3 *database, int version)
 }
 
 /* From the version that the file has to ours, while no other process can see the half of it. */
-static mishap *migrate(sqlite3 *database)
+static mishap *migrate(const char *path, sqlite3 *database)
 {
     int version = 0, newest = 0;
     while (todo_migrations[newest])
@@ -227,11 +252,11 @@ static mishap *migrate(sqlite3 *database)
         result = run_migrations(database, version);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
-    mishap *failure = todo_store_failure(database, result);
+    mishap *failure = cannot_open(path, database, result);
     if (!failure && !known)
         failure = mishap_raise(NOT_CONFIGURED,
-                               "The store has version %d, but this program knows only up to %d.",
-                               version, newest);
+                               "The store %s has version %d, but this program knows only up to %d.",
+                               path, version, newest);
     if (!sqlite3_get_autocommit(database))
         sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
     return failure;
@@ -280,16 +305,17 @@ mishap *todo_store_open(const char *path, todo_store **out)
     if (!failure)
         failure = todo_store_take(store, true, &connection);
     if (!failure)
-        failure = todo_store_failure(connection->database,
-                                     use_write_ahead_log(connection->database));
+        failure = cannot_open(store->path, connection->database,
+                              use_write_ahead_log(connection->database));
     if (!failure)
-        failure = migrate(connection->database);
+        failure = migrate(store->path, connection->database);
     if (connection)
         todo_store_give_back(store, connection, failure != NULL);
     if (failure) {
         todo_store_close(store);
         return mishap_note(failure, "path", path);
     }
+    store->opened = true;
     *out = store;
     return NULL;
 }

@@ -23,7 +23,7 @@
 
 /* clang-format off */
 #define USER_ID                                                                                    \
-    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the user" }
+    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the user, as it is listed" }
 #define NAME(need)                                                                                 \
     { "name", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "Full name" }
 #define AGE                                                                                        \
@@ -58,7 +58,7 @@ static const mishap_param some_users[] = {
 
 /* clang-format off */
 #define TODO_ID                                                                                    \
-    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the todo" }
+    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the todo, as it is listed" }
 #define TITLE(need)                                                                                \
     { "title", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "What to do" }
 #define USER                                                                                       \
@@ -98,6 +98,12 @@ static const mishap_param some_todos[] = {
     { 0 },
 };
 
+static const mishap_param plan_params[] = {
+    { "user_id", MISHAP_STRING, .help = "Only the todos of this user" },
+    { "minutes", MISHAP_INTEGER, .range = { 5, 1440 }, .help = "How much time there is" },
+    { 0 },
+};
+
 /* -- drills ------------------------------------------------------------------------------------ */
 
 static const mishap_param drill[] = {
@@ -125,11 +131,12 @@ const mishap_operation todo_operations[] = {
                              "Create a user whose age is known" }),
       .answers = a_user, .status = 201, ON_STORE },
     { "users.get", "Show a user", user_id, todo_users_get, .route = "GET /users/:id",
-      .tool = "get_user", .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE),
+      .tool = "get_user", .resource = "todo://users/{id}",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE),
       .examples = EXAMPLES({ "users get 1", "Show the user with the id 1" }), .answers = a_user,
       .status = 200, ON_STORE },
     { "users.list", "List users", page_of_users, todo_users_list, .route = "GET /users",
-      .tool = "list_users", .raises = MISHAP_RAISES(UNAVAILABLE),
+      .tool = "list_users", .resource = "todo://users", .raises = MISHAP_RAISES(UNAVAILABLE),
       .description = "Users come in the order in which they were created, a page at a time. Where "
                      "there are more, `next` says after which id the next page begins.",
       .examples = EXAMPLES(
@@ -156,11 +163,12 @@ const mishap_operation todo_operations[] = {
                              "Create a todo of the user with the id 1" }),
       .answers = a_todo, .status = 201, ON_STORE },
     { "todos.get", "Show a todo", todo_id, todo_todos_get, .route = "GET /todos/:id",
-      .tool = "get_todo", .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE),
+      .tool = "get_todo", .resource = "todo://todos/{id}",
+      .raises = MISHAP_RAISES(NOT_FOUND, UNAVAILABLE),
       .examples = EXAMPLES({ "todos get 1", "Show the todo with the id 1" }), .answers = a_todo,
       .status = 200, ON_STORE },
     { "todos.list", "List todos", page_of_todos, todo_todos_list, .route = "GET /todos",
-      .tool = "list_todos", .raises = MISHAP_RAISES(UNAVAILABLE),
+      .tool = "list_todos", .resource = "todo://todos", .raises = MISHAP_RAISES(UNAVAILABLE),
       .description = "Todos come in the order in which they were created, a page at a time. Where "
                      "there are more, `next` says after which id the next page begins.",
       .examples = EXAMPLES(
@@ -180,9 +188,19 @@ const mishap_operation todo_operations[] = {
       .examples = EXAMPLES({ "todos delete 1", "Delete the todo with the id 1" }), .status = 204,
       ON_STORE },
 
+    { "todos.plan", "Plan the day", plan_params, todo_todos_plan, .prompt = "plan_day",
+      .raises = MISHAP_RAISES(UNAVAILABLE),
+      .description = "Lists what is not done and asks a model to make a plan of it. On a command "
+                     "line it prints what the model would be asked.",
+      .examples = EXAMPLES(
+          { "todos plan", "Plan with all todos that are not done" },
+          { "todos plan --user-id 1 --minutes 90", "Plan an hour and a half of a user" }),
+      ON_STORE },
+
     { "premium.report", "A report that must be paid for", NULL, todo_premium_report,
       .route = "GET /premium/report", .tool = "get_premium_report",
       .raises = MISHAP_RAISES(PAYMENT_REQUIRED),
+      .description = "It always fails, to show what a failure is that the caller has to pay for.",
       .examples = EXAMPLES({ "premium report", "See how a payment is asked for" }),
       .group = "Drills", .status = 200, .quick = true },
     { "chaos.fail", "Fail on purpose", drill, todo_chaos_fail, .route = "POST /chaos",

@@ -6,7 +6,7 @@ static const todo_column columns[] = {
     { "id", TODO_ID },      { "title", TODO_TEXT },      { "done", TODO_FLAG },
     { "user_id", TODO_ID }, { "created_at", TODO_TEXT }, { 0 },
 };
-static const todo_kind todo = { columns, "/todos/", "Todo not found" };
+static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not found" };
 
 mishap *todo_todos_create(mishap_call *call)
 {
@@ -58,7 +58,31 @@ mishap *todo_todos_update(mishap_call *call)
     todo_bind_flag(&query, 3, call, "done");
     todo_bind_id(&query, 4, call, "user_id");
     mishap *failure = todo_answer_found(call, &query, &todo);
-    return query.dangling ? mishap_not_found("User not found") : failure;
+    if (query.dangling)
+        return mishap_not_found("User not found");
+    if (!failure)
+        todo_changed(call, &todo, todo_id(call, "id"));
+    return failure;
+}
+
+size_t todo_todos_of_user(mishap_call *call, int64_t user, int64_t *ids, size_t most)
+{
+    todo_query query;
+    size_t count = 0;
+    todo_query_begin(&query, mishap_state(call), TODO_TODO_LIST + TODO_BY_USER);
+    todo_query_bind_integer(&query, 1, 0);
+    todo_query_bind_integer(&query, 2, (int64_t)most);
+    todo_query_bind_integer(&query, 4, user);
+    while (todo_query_step(&query) && count < most)
+        ids[count++] = sqlite3_column_int64(query.statement, 0);
+    mishap_free(todo_query_end(&query));
+    return count;
+}
+
+void todo_todos_changed(mishap_call *call, const int64_t *ids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        todo_changed(call, &todo, ids[i]);
 }
 
 mishap *todo_todos_delete(mishap_call *call)

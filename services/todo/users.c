@@ -6,7 +6,7 @@ static const todo_column columns[] = {
     { "id", TODO_ID },      { "name", TODO_TEXT },       { "age", TODO_NUMBER },
     { "email", TODO_TEXT }, { "created_at", TODO_TEXT }, { 0 },
 };
-static const todo_kind user = { columns, "/users/", "User not found" };
+static const todo_kind user = { columns, "/users/", "todo://users", "User not found" };
 
 static mishap *email_taken(const mishap_call *call)
 {
@@ -51,13 +51,24 @@ mishap *todo_users_update(mishap_call *call)
     todo_bind_integer(&query, 3, call, "age");
     todo_bind_string(&query, 4, call, "email");
     mishap *failure = todo_answer_found(call, &query, &user);
-    return query.taken ? email_taken(call) : failure;
+    if (query.taken)
+        return email_taken(call);
+    if (!failure)
+        todo_changed(call, &user, todo_id(call, "id"));
+    return failure;
 }
 
+/* The user's todos are nobody's from then on, which is a change of each. So many are told of. */
 mishap *todo_users_delete(mishap_call *call)
 {
+    enum { TOLD = 256 };
+    int64_t todos[TOLD];
+    size_t count = todo_todos_of_user(call, todo_id(call, "id"), todos, TOLD);
     todo_query query;
     todo_query_begin(&query, mishap_state(call), TODO_USER_DELETE);
     todo_bind_id(&query, 1, call, "id");
-    return todo_answer_deleted(call, &query, &user);
+    mishap *failure = todo_answer_deleted(call, &query, &user);
+    if (!failure)
+        todo_todos_changed(call, todos, count);
+    return failure;
 }

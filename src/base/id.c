@@ -3,10 +3,11 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
+#include "base/system.h"
 
 /*
  * Random bytes are fetched from the kernel for many ids at a time, each thread its own. After a
@@ -37,13 +38,8 @@ static void random_bytes(unsigned char *bytes)
     pthread_once(&watch_once, watch_forks);
     unsigned now = atomic_load_explicit(&forks, memory_order_relaxed);
     if (left == 0 || filled_after != now) {
-        /* The kernel gives up to 256 bytes at once and uninterrupted, so the pool is filled in
-         * pieces. */
-        for (size_t have = 0; have < POOL_SIZE;) {
-            ssize_t got = getrandom(pool + have, POOL_SIZE - have, 0);
-            if (got > 0)
-                have += (size_t)got;
-        }
+        if (!mishap_system_random(pool, POOL_SIZE))
+            abort(); /* no Linux that runs this has none, and an id that is not unique misleads */
         left = POOL_SIZE;
         filled_after = now;
     }

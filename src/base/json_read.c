@@ -397,6 +397,59 @@ void mishap_json_inspect(const mishap_json_reader *reader, const mishap_json_vis
     inspect(&walk, reader->root);
 }
 
+/* -- the first flaw ---------------------------------------------------------------------------- */
+
+struct first_flaw {
+    mishap_json_flaw flaw;
+    mishap_json_path path;
+};
+
+static void keep_first_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
+{
+    struct first_flaw *first = state;
+    if (first->flaw == MISHAP_JSON_SOUND) {
+        first->flaw = flaw;
+        first->path = *path;
+    }
+}
+
+/* The member of this very key, not of another that is spelled alike: the text of a key is its own.
+ */
+static yyjson_val *member_of(yyjson_val *object, mishap_text key)
+{
+    size_t index, count;
+    yyjson_val *name, *value;
+    MISHAP_JSON_MEMBERS (object, index, count, name, value) {
+        if (unsafe_yyjson_get_str(name) == key.data)
+            return value;
+    }
+    return NULL;
+}
+
+static yyjson_val *value_at(yyjson_val *root, const mishap_json_path *path)
+{
+    yyjson_val *at = root;
+    for (size_t i = 0; i < path->depth; i++) {
+        const struct mishap_json_step *step = &path->steps[i];
+        yyjson_val *next = yyjson_is_arr(at) ? yyjson_arr_get(at, step->index)
+                                             : member_of(at, step->key);
+        if (!next)
+            break;
+        at = next;
+    }
+    return at;
+}
+
+mishap_json_flaw mishap_json_first_flaw(const mishap_json_reader *reader, yyjson_val **at)
+{
+    struct first_flaw first;
+    first.flaw = MISHAP_JSON_SOUND;
+    mishap_json_inspect(reader, &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &first });
+    if (first.flaw != MISHAP_JSON_SOUND)
+        *at = value_at(reader->root, &first.path);
+    return first.flaw;
+}
+
 void mishap_json_put_pointer(mishap_buffer *buffer, const mishap_json_path *path)
 {
     for (size_t i = 0; i < path->depth; i++) {

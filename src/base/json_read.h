@@ -91,6 +91,10 @@ typedef struct mishap_json_visitor {
 /* Report every flaw of the document that was read, in its order. */
 void mishap_json_inspect(const mishap_json_reader *reader, const mishap_json_visitor *visitor);
 
+/* The first of these flaws, if there is one, and which value has it; of a flaw of a key, the value
+ * behind it. A lone surrogate is told by mishap_json_read() alone. */
+mishap_json_flaw mishap_json_first_flaw(const mishap_json_reader *reader, yyjson_val **at);
+
 /* The text of a string or of a number that was kept as text; none for anything else. */
 static inline mishap_text mishap_json_text(yyjson_val *value)
 {

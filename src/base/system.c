@@ -1,6 +1,5 @@
 #include "base/system.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +29,17 @@ bool mishap_system_make_folder(char *path)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
+bool mishap_system_user_folder(const char *variable, const char *in_home, char *path, size_t size)
+{
+    const char *named = getenv(variable), *home = getenv("HOME");
+    int length = 0;
+    if (named && *named == '/')
+        length = snprintf(path, size, "%s", named);
+    else if (home && *home)
+        length = snprintf(path, size, "%s/%s", home, in_home);
+    return length > 0 && (size_t)length < size;
+}
+
 bool mishap_system_random(void *bytes, size_t count)
 {
     for (size_t have = 0; have < count;) {
@@ -41,11 +51,24 @@ bool mishap_system_random(void *bytes, size_t count)
     return true;
 }
 
+/* Only ASCII: the locale must not matter. */
+static char in_capitals(char c)
+{
+    bool small = c >= 'a' && c <= 'z', plain = (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    return small ? (char)(c - 32) : plain ? c : '_';
+}
+
+void mishap_system_variable(const char *program, const char *suffix, char *variable, size_t size)
+{
+    size_t length = 0;
+    for (; program[length] && length + strlen(suffix) + 2 < size; length++)
+        variable[length] = in_capitals(program[length]);
+    snprintf(variable + length, size - length, "_%s", suffix);
+}
+
 const char *mishap_system_setting(const char *program, const char *suffix)
 {
-    char variable[64], *to = variable;
-    for (const char *c = program; *c && to < variable + sizeof variable - strlen(suffix) - 2; c++)
-        *to++ = isalnum((unsigned char)*c) ? (char)toupper((unsigned char)*c) : '_';
-    snprintf(to, strlen(suffix) + 2, "_%s", suffix);
+    char variable[64];
+    mishap_system_variable(program, suffix, variable, sizeof variable);
     return getenv(variable);
 }

@@ -13,10 +13,19 @@ void mishap_system_error(int error, char *words, size_t size);
 void mishap_system_make_above(char *path);
 bool mishap_system_make_folder(char *path);
 
+/*
+ * The user's own folder for one kind of files, as desktops lay them out: what the variable says
+ * (XDG_DATA_HOME) if that is an absolute path, for anything else is to be ignored; else the folder
+ * of that name (.local/share) in the home folder. False: there is none, or no room for its path.
+ */
+bool mishap_system_user_folder(const char *variable, const char *in_home, char *path, size_t size);
+
 /* Random bytes that nobody can guess. False: the system gives none. */
 bool mishap_system_random(void *bytes, size_t count);
 
-/* The environment variable of a program, NAME_SUFFIX for `name`; NULL if it is not set. */
+/* The environment variable of a program, NAME_SUFFIX for `name`: how it is called, and its value;
+ * NULL if it is not set. Of a long name there is as much as has room. */
+void mishap_system_variable(const char *program, const char *suffix, char *variable, size_t size);
 const char *mishap_system_setting(const char *program, const char *suffix);
 
 #endif

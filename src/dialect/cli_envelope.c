@@ -36,7 +36,9 @@ static void put_field(mishap_buffer *b, const mishap_field *field)
 {
     char storage[256];
     mishap_buffer sentence;
-    bool range = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range"));
+    /* Of these the value itself is known; of others only what kind of thing it is. */
+    bool known = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")) ||
+                 mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_choice"));
     mishap_buffer_init(&sentence, storage, sizeof storage);
     mishap_put_field_sentence(&sentence, field);
     mishap_json_open(b, '{');
@@ -47,14 +49,14 @@ static void put_field(mishap_buffer *b, const mishap_field *field)
     MISHAP_JSON_KEY(b, "message");
     mishap_json_string(b, sentence.failed ? field->error : mishap_buffer_text(&sentence));
     MISHAP_JSON_KEY(b, "value");
-    if (range)
+    if (known)
         mishap_json_value(b, &field->actual);
     else
         mishap_json_null(b);
     PUT_VALUE(b, "expected", field->expected);
     PUT_VALUE(b, "min", field->min);
     PUT_VALUE(b, "max", field->max);
-    if (!range)
+    if (!known)
         PUT_VALUE(b, "actual", field->actual);
     mishap_json_close(b, '}');
     mishap_buffer_release(&sentence);

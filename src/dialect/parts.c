@@ -166,9 +166,11 @@ void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
         bool pattern = mishap_text_equal(field->error,
                                          (mishap_text)MISHAP_TEXT("pattern_mismatch"));
         bool choice = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_choice"));
+        bool format = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_format"));
         put_plain(b,
                   pattern  ? " must match "
                   : choice ? " must be one of "
+                  : format ? " must look like "
                            : " must be: ",
                   &field->expected);
     } else {

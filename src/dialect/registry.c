@@ -109,46 +109,10 @@ static mishap *refuse_unreadable(const mishap_json_reader *reader)
     return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
 }
 
-/* What a document must not have, for one that is to be understood: the first such flaw is kept. */
-struct first_flaw {
-    mishap_json_flaw flaw;
-    mishap_json_path path;
-};
-
-static void keep_first_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
+/* What a document must not have, for one that is to be understood. */
+static mishap *refuse_flaw(const mishap_source *source, mishap_json_flaw flaw, yyjson_val *at)
 {
-    struct first_flaw *first = state;
-    if (first->flaw == MISHAP_JSON_SOUND) {
-        first->flaw = flaw;
-        first->path = *path;
-    }
-}
-
-/* The last value on the way: of a key that stands twice, the second. */
-static yyjson_val *value_at(yyjson_val *root, const mishap_json_path *path)
-{
-    size_t index, count;
-    yyjson_val *key, *item, *at = root;
-    for (size_t i = 0; i < path->depth; i++) {
-        const struct mishap_json_step *step = &path->steps[i];
-        yyjson_val *next = NULL;
-        if (yyjson_is_arr(at))
-            next = yyjson_arr_get(at, step->index);
-        MISHAP_JSON_MEMBERS (at, index, count, key, item) {
-            if (mishap_text_equal(mishap_json_text(key), step->key))
-                next = item;
-        }
-        if (!next)
-            break;
-        at = next;
-    }
-    return at;
-}
-
-static mishap *refuse_flaw(const mishap_source *source, const struct first_flaw *first)
-{
-    yyjson_val *at = value_at(source->root, &first->path);
-    switch (first->flaw) {
+    switch (flaw) {
     case MISHAP_JSON_DUPLICATE_KEY:
         return mishap_refuse(source, at, "The same key stands twice in an object.");
     case MISHAP_JSON_NUL_IN_KEY:
@@ -175,13 +139,11 @@ mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap
         failure = refuse_unreadable(&reader);
         goto done;
     }
-    struct first_flaw first;
-    first.flaw = MISHAP_JSON_SOUND;
     mishap_source source = { document, reader.root };
-    mishap_json_inspect(&reader,
-                        &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &first });
-    if (first.flaw != MISHAP_JSON_SOUND)
-        failure = refuse_flaw(&source, &first);
+    yyjson_val *at = NULL;
+    mishap_json_flaw flaw = mishap_json_first_flaw(&reader, &at);
+    if (flaw != MISHAP_JSON_SOUND)
+        failure = refuse_flaw(&source, flaw, at);
     else if (!yyjson_is_obj(reader.root))
         failure = mishap_refuse(&source, reader.root, "The document is not an object.");
     else

@@ -7,7 +7,8 @@
  *
  * The members of the tool, which are there on success and on failure alike, are the context that
  * was told; they stand beside the fixed three. There is no code: the type is one of six, and
- * reading takes the one code that stands for it.
+ * reading takes the one code that stands for it; but who has it in `code`, with `retryable`, as the
+ * MCP boundary does, is believed.
  */
 #include "dialect/beside.h"
 
@@ -33,8 +34,19 @@ static void render(const mishap_public *told, mishap_buffer *b)
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
+/* The code that a document names beside its type; NULL: none of that type. */
+static const mishap_code *named_code(yyjson_val *root, mishap_text type)
+{
+    const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME,
+                                                  mishap_json_text(yyjson_obj_get(root, "code")));
+    bool sure = yyjson_is_bool(yyjson_obj_get(root, "retryable"));
+    return code && sure && mishap_text_equal(code->tool_type, type) ? code : NULL;
+}
+
 static mishap *read(const mishap_source *source, mishap **out)
 {
+    static mishap_fixed_names with_code = { "status", "error_type", "message",
+                                            "code",   "retryable",  NULL };
     yyjson_val *root = source->root;
     yyjson_val *type = yyjson_obj_get(root, "error_type");
     yyjson_val *message = yyjson_obj_get(root, "message");
@@ -48,10 +60,15 @@ static mishap *read(const mishap_source *source, mishap **out)
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : root,
                              "There is no `message` that is a string.");
-    mishap *m = mishap_restore(MISHAP_SPELLING_TOOL, name, MISHAP_EXECUTION, 0,
-                               MISHAP_CODE_RUNTIME_ERROR);
+    const mishap_code *code = named_code(root, name);
+    yyjson_val *retryable = code ? yyjson_obj_get(root, "retryable") : NULL;
+    mishap *m = code ? mishap_restore(MISHAP_SPELLING_NAME, code->name, MISHAP_EXECUTION, 0, code)
+                     : mishap_restore(MISHAP_SPELLING_TOOL, name, MISHAP_EXECUTION, 0,
+                                      MISHAP_CODE_RUNTIME_ERROR);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
-    mishap_read_beside(m, root, NULL, fixed);
+    if (code)
+        mishap_read_retry(m, retryable, NULL);
+    mishap_read_beside(m, root, retryable, code ? with_code : fixed);
     return mishap_finish(m, out);
 }
 

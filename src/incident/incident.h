@@ -25,7 +25,8 @@ typedef struct mishap_incident_entry {
 /*
  * Append an entry to the log file: NAME.log in the state folder of the user, or where NAME_LOG
  * says; an empty NAME_LOG means none. What is only the caller's mistake (MISHAP_VALIDATION) is not
- * written there, though to stderr if that is asked for.
+ * written there, though to stderr if that is asked for. If the file cannot be written, an incident
+ * goes to stderr with the reason below it. True: the log file has it.
  *
  * An entry is one line with time, id, program and operation, and the account indented below it,
  * with nothing that a terminal would act on. It is written at once, so entries of several threads
@@ -33,7 +34,10 @@ typedef struct mishap_incident_entry {
  * second. It never fails: a log that cannot be written must not keep the answer back. Any thread
  * may record; a process must not be forked while another thread does.
  */
-void mishap_incident_record(const mishap_incident_entry *entry);
+bool mishap_incident_record(const mishap_incident_entry *entry);
+
+/* Say on stderr if the log cannot be written; for programs that stay, at their start. */
+void mishap_incident_announce(const char *program);
 
 /* Is it worth recording? What a caller can mend, or is just not there, is not, unless something was
  * noted about it: else any caller could fill the disk. */

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,25 +17,35 @@
 #include "incident/incident.h"
 #include "mishap/inside.h"
 
+enum {
+    LONGEST_PATH = 4096,
+    LOOK_AGAIN_NS = 1000000000,
+    ROOM = 4096,       /* enough for most, and for the start of any when there is no memory */
+    PATIENCE_MS = 100, /* with a pipe at stderr that is full */
+};
+
 /* -- where it is ------------------------------------------------------------------------------- */
 
 bool mishap_incident_log_path(const char *program, char *path, size_t size)
 {
+    char above[LONGEST_PATH];
     const char *given = mishap_system_setting(program, "LOG");
-    const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length = 0;
     if (given)
         length = snprintf(path, size, "%s", given);
-    else if (state && *state)
-        length = snprintf(path, size, "%s/%s/%s.log", state, program, program);
-    else if (home && *home)
-        length = snprintf(path, size, "%s/.local/state/%s/%s.log", home, program, program);
+    else if (mishap_system_user_folder("XDG_STATE_HOME", ".local/state", above, sizeof above))
+        length = snprintf(path, size, "%s/%s/%s.log", above, program, program);
     return length > 0 && (size_t)length < size;
 }
 
-/* -- the open file ----------------------------------------------------------------------------- */
+/* An empty variable says that no log is wanted. */
+static bool is_off(const char *program)
+{
+    const char *given = mishap_system_setting(program, "LOG");
+    return given && !*given;
+}
 
-enum { LONGEST_PATH = 4096, LOOK_AGAIN_NS = 1000000000 };
+/* -- the open file ----------------------------------------------------------------------------- */
 
 static struct {
     pthread_mutex_t lock;
@@ -79,8 +90,6 @@ static bool open_file(char *path)
 
 /* -- entries ----------------------------------------------------------------------------------- */
 
-enum { ROOM = 4096 }; /* enough for most, and for the start of any when there is no memory */
-
 /* Each line further in than the first of an entry, so that no text can pass itself off as one. */
 static void put_indented(mishap_buffer *b, mishap_text text)
 {
@@ -124,28 +133,69 @@ static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry)
     mishap_buffer_release(&hidden);
 }
 
-static void write_all(int file, mishap_text text)
+/* -- writing ----------------------------------------------------------------------------------- */
+
+/* False: not all of it was written, and errno says why. */
+static bool write_all(int file, mishap_text text)
 {
     while (text.length) {
         ssize_t count = write(file, text.data, text.length);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
-            return;
+            return false;
         text.data += count;
         text.length -= (size_t)count;
     }
+    return true;
 }
 
-static void write_to_log(const char *program, mishap_text entry)
+/* A pipe that nobody reads from must not hold the program up here either. */
+static void write_to_stderr(mishap_text text)
 {
-    char path[LONGEST_PATH];
-    if (!mishap_incident_log_path(program, path, sizeof path))
-        return;
+    struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
+    if (poll(&file, 1, PATIENCE_MS) > 0)
+        write_all(STDERR_FILENO, text);
+}
+
+/* The log gets the text, or is only opened if there is none. False: it cannot be written, and the
+ * sentence says why. */
+static bool write_to_log(const char *program, mishap_text text, mishap_buffer *why)
+{
+    char path[LONGEST_PATH], reason[100];
+    if (!mishap_incident_log_path(program, path, sizeof path)) {
+        MISHAP_PUT(why, "There is no place for a log.");
+        return false;
+    }
     pthread_mutex_lock(&journal.lock);
-    if (open_file(path))
-        write_all(journal.file, entry);
+    bool written = open_file(path) && write_all(journal.file, text);
+    int error = errno;
     pthread_mutex_unlock(&journal.lock);
+    if (written)
+        return true;
+    mishap_system_error(error, reason, sizeof reason);
+    MISHAP_PUT(why, "The log ");
+    mishap_put_printable_line(why, mishap_text_of(path));
+    MISHAP_PUT(why, " cannot be written: ");
+    mishap_buffer_put_text(why, mishap_text_of(reason));
+    MISHAP_PUT(why, ".");
+    return false;
+}
+
+void mishap_incident_announce(const char *program)
+{
+    char storage[ROOM];
+    mishap_buffer why, line = { 0 };
+    mishap_buffer_init(&why, storage, sizeof storage);
+    if (!is_off(program) && !write_to_log(program, (mishap_text)MISHAP_TEXT(""), &why)) {
+        mishap_buffer_put_text(&line, mishap_text_of(program));
+        MISHAP_PUT(&line, ": ");
+        mishap_buffer_put_text(&line, mishap_buffer_text(&why));
+        MISHAP_PUT(&line, " What belongs there goes to standard error.\n");
+        write_to_stderr(mishap_buffer_text(&line));
+    }
+    mishap_buffer_release(&why);
+    mishap_buffer_release(&line);
 }
 
 bool mishap_incident_is_one(const mishap *failure)
@@ -155,22 +205,40 @@ bool mishap_incident_is_one(const mishap *failure)
            (category != MISHAP_VALIDATION && (failure->cause || failure->noted));
 }
 
-void mishap_incident_record(const mishap_incident_entry *entry)
+/* The entry goes to the log, or if it cannot to stderr, with the reason as its last line: nothing
+ * is lost. What is none of the operator's business is not worth that. */
+static bool keep(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
+{
+    mishap_buffer why = { 0 };
+    bool written = write_to_log(entry->program, mishap_buffer_text(text), &why);
+    if (!written && (*to_stderr || mishap_incident_is_one(entry->failure))) {
+        MISHAP_PUT(text, "  ");
+        mishap_buffer_put_text(text, mishap_buffer_text(&why));
+        MISHAP_PUT(text, "\n");
+        *to_stderr = true;
+    }
+    mishap_buffer_release(&why);
+    return written;
+}
+
+bool mishap_incident_record(const mishap_incident_entry *entry)
 {
     char storage[ROOM];
     mishap_buffer text;
     int error = errno;
+    bool kept = false, to_stderr = entry->to_stderr;
     bool internal = mishap_told(entry->failure)->category != MISHAP_VALIDATION;
-    if (!internal && !entry->to_stderr)
-        return;
+    if (!internal && !to_stderr)
+        return false;
     mishap_buffer_init(&text, storage, sizeof storage);
     put_entry(&text, entry);
     while (text.failed && text.length && text.data[text.length - 1] != '\n')
         text.length--; /* there was no memory for all of it: what is there is whole lines */
-    if (internal)
-        write_to_log(entry->program, mishap_buffer_text(&text));
-    if (entry->to_stderr)
-        write_all(STDERR_FILENO, mishap_buffer_text(&text));
+    if (internal && !is_off(entry->program))
+        kept = keep(entry, &text, &to_stderr);
+    if (to_stderr)
+        write_to_stderr(mishap_buffer_text(&text));
     mishap_buffer_release(&text);
     errno = error;
+    return kept;
 }

@@ -10,6 +10,13 @@
 
 #include "base/buffer.h"
 
+/* All addresses of a trace lie behind what they tell of, as return addresses do. An instruction
+ * that crashed may be the first of its function; one byte before it there is another. */
+static void *behind(void *instruction)
+{
+    return (void *)((uintptr_t)instruction + 1);
+}
+
 #if defined(__x86_64__) || defined(__aarch64__)
 
 /* A frame record, as both ABIs lay it out. */
@@ -77,7 +84,7 @@ __attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_
 void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start)
 {
     trace->count = 0;
-    trace->addresses[trace->count++] = start->instruction;
+    trace->addresses[trace->count++] = behind(start->instruction);
     /* From the stack pointer up to its end the stack is there for sure; below, a look could crash
      * again. */
     if ((uintptr_t)start->stack < stack_end())
@@ -94,7 +101,7 @@ void mishap_trace_take(mishap_trace *trace)
 
 void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start)
 {
-    trace->addresses[0] = start->instruction;
+    trace->addresses[0] = behind(start->instruction);
     trace->count = start->instruction != NULL;
 }
 
@@ -122,7 +129,7 @@ bool mishap_trace_unwind(mishap_trace *trace, void *instruction)
         return false;
     trace->count = 0;
     for (int i = first; i < count && trace->count < MISHAP_TRACE_MAX; i++)
-        trace->addresses[trace->count++] = frames[i];
+        trace->addresses[trace->count++] = i == first ? behind(frames[i]) : frames[i];
     return true;
 }
 

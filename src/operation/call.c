@@ -137,6 +137,7 @@ void mishap_progress(mishap_call *call, double done, double total, const char *w
 
 bool mishap_cancelled(const mishap_call *call)
 {
+    atomic_store_explicit(&((mishap_call *)(uintptr_t)call)->asked, true, memory_order_relaxed);
     return atomic_load_explicit(&call->cancelled, memory_order_relaxed);
 }
 

@@ -48,6 +48,7 @@ struct mishap_call {
     bool verbose;           /* the private side of failures is wanted on stderr, too */
     int timeout_ms;         /* that was asked for; 0: as declared */
     atomic_bool cancelled;  /* nobody waits for the answer any more; set by any thread */
+    atomic_bool asked;      /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
     int status;                           /* of HTTP, as the handler said; 0: as declared */

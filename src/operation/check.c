@@ -6,6 +6,7 @@
  *   there, so null is a wrong type of it.
  * - A wrong type is the only thing that is said of a value. Else each rule is held against it, in
  *   the order length, range, pattern.
+ * - A string has no NUL in it: who is given it as a C string would see the beginning of it alone.
  * - Members that are not declared are left alone: whoever reads a command line or a form knows
  *   better what to do with them.
  * - Of a key that stands twice the first counts, here as in yyjson_obj_get().
@@ -164,7 +165,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         holds = mishap_expect_length(findings, spot, param->length.min, param->length.max, value);
     switch (param->type) {
     case MISHAP_STRING:
-        if (param->pattern)
+        if (mishap_expect_text(findings, spot, value) && param->pattern)
             mishap_expect_pattern(findings, spot, param->pattern, !holds, value);
         break;
     case MISHAP_INTEGER:

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { LONGEST_SUMMARY = 120 };
+enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
 
 /* -- saying what is wrong ---------------------------------------------------------------------- */
 
@@ -134,6 +134,16 @@ static bool method_fits(const char *route, mishap_danger danger)
     return (strncmp(route, "GET ", 4) == 0) == (danger == MISHAP_SAFE);
 }
 
+mishap_danger mishap_operation_danger(const mishap_operation *operation)
+{
+    const char *route = operation->route;
+    if (operation->danger != MISHAP_BY_ROUTE)
+        return operation->danger;
+    if (!route || strncmp(route, "GET ", 4) == 0)
+        return MISHAP_SAFE;
+    return strncmp(route, "DELETE ", 7) == 0 ? MISHAP_DESTRUCTIVE : MISHAP_MUTATING;
+}
+
 static mishap *check_route(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -143,10 +153,11 @@ static mishap *check_route(const mishap_declared *what)
     if (!path || *path != '/')
         return mishap_declared_wrongly(
             what, "has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path");
-    if (!method_fits(operation->route, operation->danger))
+    mishap_danger danger = mishap_operation_danger(operation);
+    if (!method_fits(operation->route, danger))
         return mishap_declared_wrongly(what, "has a route with %.*s, but is declared to change %s",
                                        (int)(path - operation->route - 1), operation->route,
-                                       operation->danger ? "something" : "nothing");
+                                       danger == MISHAP_SAFE ? "nothing" : "something");
     for (const char *at = path; path[1] && *at == '/';) {
         mishap_text segment = { at + 1, strcspn(at + 1, "/") };
         mishap *m = check_segment(what, segment);
@@ -246,6 +257,15 @@ static mishap *check_texts(const mishap_declared *what)
     return NULL;
 }
 
+/* Names that common agents take. One that is made of the operation's own is of that kind. */
+static bool is_tool_name(const char *name)
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-";
+    size_t length = strlen(name);
+    return length > 0 && length <= LONGEST_TOOL && strspn(name, letters) == length;
+}
+
 static mishap *check_operation(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -265,10 +285,13 @@ static mishap *check_operation(const mishap_declared *what)
         return mishap_declared_wrongly(what, "has a status that is not 200 to 204");
     if (operation->service && (!operation->service->name || !*operation->service->name))
         return mishap_declared_wrongly(what, "belongs to a service without a name");
+    if (operation->tool && !is_tool_name(operation->tool))
+        return mishap_declared_wrongly(
+            what, "is a tool whose name is not up to %d letters, digits, _, - and .", LONGEST_TOOL);
     if (operation->resident && operation->route)
         return mishap_declared_wrongly(what, "is resident and has a route");
     if ((m = mishap_params_declared(what, operation->params)) || (m = check_route(what)) ||
-        (m = check_raises(what)))
+        (m = mishap_agents_declared(what)) || (m = check_raises(what)))
         return m;
     return check_examples(what);
 }
@@ -290,7 +313,7 @@ static mishap *check_against(const mishap_declared *what, const mishap_operation
                                        earlier->name);
     if (operation->route && earlier->route && same_route(operation->route, earlier->route))
         return mishap_declared_wrongly(what, "has the route of `%s`", earlier->name);
-    return NULL;
+    return mishap_agents_declared_against(what, earlier);
 }
 
 /* -- the program ------------------------------------------------------------------------------- */

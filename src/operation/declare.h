@@ -1,5 +1,5 @@
-/* The two halves of the check of declarations: operations in declare.c, their parameters in
- * declare_param.c. */
+/* The parts of the check of declarations: operations in declare.c, their parameters in
+ * declare_param.c, what they are for agents in declare_agents.c. */
 #ifndef MISHAP_OPERATION_DECLARE_H
 #define MISHAP_OPERATION_DECLARE_H
 
@@ -20,6 +20,12 @@ __attribute__((format(printf, 2, 3))) mishap *mishap_declared_wrongly(const mish
 enum { MISHAP_DEEPEST_PARAM = 16 };
 
 mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *params);
+
+/* What an operation is for agents, as a resource and as a prompt; and whether it is the same as an
+ * earlier one is. */
+mishap *mishap_agents_declared(const mishap_declared *what);
+mishap *mishap_agents_declared_against(const mishap_declared *what,
+                                       const mishap_operation *earlier);
 
 /* Lower-case words with this one character between them, each of which starts with a letter:
  * `created_at`, `users.create`. Within a word come those of `inside`. */

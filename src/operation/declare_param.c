@@ -179,6 +179,10 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     const char *flaw = param->help ? mishap_line_flaw(param->help) : NULL;
     if (flaw)
         return mishap_declared_wrongly(what, "has a help text that is %s", flaw);
+    if (param->looks && !param->pattern)
+        return mishap_declared_wrongly(what, "says how it looks, but has no pattern");
+    if (param->looks && (flaw = mishap_line_flaw(param->looks)))
+        return mishap_declared_wrongly(what, "has words for its pattern that are %s", flaw);
     if (param->initial && depth)
         return mishap_declared_wrongly(what,
                                        "is inside of another one, where no default is filled in");

@@ -19,49 +19,6 @@ size_t mishap_param_count(const mishap_param *params)
     return count;
 }
 
-static mishap *read_arguments(mishap_call *call, mishap_text arguments)
-{
-    mishap_json_reader *reader = &call->reader;
-    if (mishap_json_read(reader, arguments))
-        return yyjson_is_obj(reader->root)
-                   ? NULL
-                   : mishap_raise(BAD_REQUEST, "The arguments must be a JSON object.");
-    if (reader->flaw == MISHAP_JSON_NO_MEMORY)
-        return mishap_out_of_memory();
-    mishap *m = mishap_raise(BAD_REQUEST, "At line %zu, column %zu: This is not JSON: %s.",
-                             reader->line, reader->column, reader->problem);
-    return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
-}
-
-static void refuse_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
-{
-    (void)path;
-    if (*(mishap_json_flaw *)state == MISHAP_JSON_SOUND)
-        *(mishap_json_flaw *)state = flaw;
-}
-
-static mishap *inspect_arguments(mishap_call *call)
-{
-    mishap_json_flaw flaw = call->reader.flaw;
-    mishap_json_inspect(&call->reader,
-                        &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
-    switch (flaw) {
-    case MISHAP_JSON_SOUND:
-        return NULL;
-    case MISHAP_JSON_LONE_SURROGATE:
-        return mishap_raise(BAD_REQUEST, "A string has half of a surrogate pair in it.");
-    case MISHAP_JSON_DUPLICATE_KEY:
-        return mishap_raise(BAD_REQUEST, "The same key stands twice in an object.");
-    case MISHAP_JSON_NUL_IN_KEY:
-        return mishap_raise(BAD_REQUEST, "A key has a NUL in it.");
-    case MISHAP_JSON_TOO_DEEP:
-        return mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
-                            MISHAP_JSON_MAX_DEPTH);
-    default:
-        return mishap_out_of_memory();
-    }
-}
-
 /* The value of each parameter: as given, or by default. Null is not given. */
 static mishap *resolve(mishap_call *call)
 {
@@ -135,10 +92,7 @@ mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operati
     *out = NULL;
     if (!call)
         return mishap_out_of_memory();
-    mishap *failure = read_arguments(call, arguments);
-    if (!failure)
-        failure = inspect_arguments(call);
-    return admit(call, failure, out);
+    return admit(call, mishap_object_read(&call->reader, arguments), out);
 }
 
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
@@ -182,7 +136,8 @@ static bool may_raise(const mishap_operation *operation, const mishap_code *code
     for (size_t i = 0; operation->raises && operation->raises[i]; i++)
         if (operation->raises[i] == code)
             return true;
-    return operation->service && code == MISHAP_CODE_UNAVAILABLE; /* it could not be opened */
+    return operation->service && /* it could not be opened */
+           (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED);
 }
 
 static bool has_secret(const mishap_param *params)
@@ -216,12 +171,9 @@ static mishap *check_answer(mishap_call *call)
         return mishap_out_of_memory();
     if (call->answer_kind != MISHAP_ANSWER_JSON)
         return NULL;
-    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
-    if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)))
-        flaw = reader.flaw;
-    else
-        mishap_json_inspect(&reader, &(mishap_json_visitor){ .flaw = refuse_flaw, .state = &flaw });
-    if (flaw != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
+    yyjson_val *at;
+    if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)) ||
+        mishap_json_first_flaw(&reader, &at) != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
         failure = report_nonsense(call);
     if (!failure) {
         /* On one line, whatever white space the handler wrote, and without what was mended while

@@ -309,6 +309,18 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
 
 /* -- form -------------------------------------------------------------------------------------- */
 
+bool mishap_expect_text(mishap_findings *findings, const mishap_spot *spot, yyjson_val *value)
+{
+    mishap_text text = mishap_json_text(value);
+    if (!memchr(text.data, '\0', text.length))
+        return true;
+    add(findings, spot,
+        &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                         .expected = mishap_value_of_string("^[^\\x00]*$") },
+        true);
+    return false;
+}
+
 static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mishap_text text)
 {
     char storage[256];

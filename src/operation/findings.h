@@ -46,6 +46,7 @@ void mishap_miss(mishap_findings *findings, const mishap_spot *spot);
  *     range     bounds included, infinite where there is none; what the type (0: any number) has
  *               no room for is out of range, too, and then the bounds of the type stand for those
  *               that are not there
+ *     text      no NUL: pattern_mismatch that expects anything else
  *     pattern   searched for; if the search gives up that is a failure of its own, unless `wrong`
  *               says that the value was found wrong already
  *     choice    one of a list: pattern_mismatch that expects ^(one|of|them)$
@@ -56,6 +57,7 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
                           size_t max, yyjson_val *value);
 bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, double min, double max,
                          mishap_type_of_param type, yyjson_val *value);
+bool mishap_expect_text(mishap_findings *findings, const mishap_spot *spot, yyjson_val *value);
 bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
                            bool wrong, yyjson_val *value);
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,

@@ -6,12 +6,15 @@
  *     declare*.c  is the declaration sound?
  *     schema.c    a JSON Schema of the parameters
  *     check.c     do the parameters hold?
+ *     spelled.c   what stands for a value where there is only text
  *     findings.c  one rule against one value
  *     require.c   the same rules as stand-alone calls
  *     pattern.c   regular expressions with a limit
+ *     object.c    arguments that are no sound JSON object
  *     dispatch.c  checks, then the handler
  *     call.c      the call that a handler sees
  *     contain.c   a handler that crashes
+ *     changes.c   what they have changed, for who watches it
  *     threads.c   handlers that wait for something
  *     service.c   what services opened
  *     hide.c      answers without secrets and stack traces
@@ -34,6 +37,9 @@ const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text
 /* How long an operation may take, in milliseconds. */
 int mishap_operation_timeout(const mishap_app *app, const mishap_operation *operation);
 
+/* How dangerous an operation is: as it says, or else as its route does. */
+mishap_danger mishap_operation_danger(const mishap_operation *operation);
+
 /* How many parameters a list has. */
 size_t mishap_param_count(const mishap_param *params);
 
@@ -43,8 +49,10 @@ size_t mishap_param_count(const mishap_param *params);
  * service is opened; if it is not, the data folder is that of the user. */
 void mishap_service_use(const mishap_setup *setup);
 
-/* The state of a service, which is opened if it is not. If that fails it is UNAVAILABLE, with what
- * really happened on the private side, and tried again the next time. Any thread may ask. */
+/* The state of a service, which is opened if it is not, in a data folder that is made if it is not
+ * there. If that fails it is UNAVAILABLE, or NOT_CONFIGURED where something must be put right
+ * first, with what the service tells of it as the cause and all of it on the private side; it is
+ * tried again the next time. Any thread may ask. */
 mishap *mishap_service_open(const mishap_app *app, const mishap_service *service, void **state);
 
 /* Open every service of a program. */
@@ -62,6 +70,10 @@ const char *mishap_call_data_folder(mishap_call *call);
 
 /* -- checks ------------------------------------------------------------------------------------ */
 
+/* Read a text as a JSON object without any flaw of base/json_read.h. Else it is BAD_REQUEST, which
+ * says what is wrong at which line and column. */
+mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text);
+
 enum { MISHAP_MOST_FINDINGS = 100 };
 
 /*
@@ -78,6 +90,15 @@ void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
 /* The name of a type as findings and schemas spell it: string, integer, number, boolean, string
  * (enum), array, object. */
 const char *mishap_param_type_name(mishap_type_of_param type);
+
+/*
+ * The text of a query, a path, an address or a prompt's argument as the JSON of a type: 7, 7.5,
+ * true, an object or an array. What cannot be read so becomes a string, and the checks say what is
+ * wrong with it. Nothing at all is true: ?live
+ *
+ * False: it is JSON that two readers can see differently (base/json_read.h), and is not to be used.
+ */
+bool mishap_put_spelled(mishap_buffer *buffer, mishap_type_of_param type, mishap_text text);
 
 /* -- patterns ---------------------------------------------------------------------------------- */
 

@@ -27,50 +27,14 @@ struct mishap_validation_of {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-static void keep_first_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
-{
-    (void)path;
-    if (*(mishap_json_flaw *)state == MISHAP_JSON_SOUND)
-        *(mishap_json_flaw *)state = flaw;
-}
-
-static mishap *refuse(const mishap_json_reader *reader, mishap_json_flaw flaw)
-{
-    mishap *m;
-    switch (flaw) {
-    case MISHAP_JSON_SOUND:
-        return yyjson_is_obj(reader->root)
-                   ? NULL
-                   : mishap_raise(BAD_REQUEST, "This is JSON, but not an object.");
-    case MISHAP_JSON_NO_MEMORY:
-        return mishap_out_of_memory();
-    case MISHAP_JSON_DUPLICATE_KEY:
-        return mishap_raise(BAD_REQUEST, "The same key stands twice in an object.");
-    case MISHAP_JSON_NUL_IN_KEY:
-        return mishap_raise(BAD_REQUEST, "A key has a NUL in it.");
-    case MISHAP_JSON_TOO_DEEP:
-        return mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
-                            MISHAP_JSON_MAX_DEPTH);
-    case MISHAP_JSON_MALFORMED:
-    case MISHAP_JSON_LONE_SURROGATE:
-        break;
-    }
-    m = mishap_raise(BAD_REQUEST, "At line %zu, column %zu: This is not JSON: %s.", reader->line,
-                     reader->column, reader->problem);
-    return mishap_tell(mishap_tell(m, "line", reader->line), "column", reader->column);
-}
-
 mishap_validation_of *mishap_validate(const char *json, size_t length)
 {
     mishap_validation_of *v = mishap_allocate(sizeof *v);
     if (!v)
         return NULL; /* mishap_validated() knows what that means */
     *v = (mishap_validation_of){ .reader = MISHAP_JSON_READER };
-    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
-    if (mishap_json_read(&v->reader, (mishap_text){ json ? json : "", json ? length : 0 }))
-        mishap_json_inspect(&v->reader,
-                            &(mishap_json_visitor){ .flaw = keep_first_flaw, .state = &flaw });
-    v->refusal = refuse(&v->reader, v->reader.flaw ? v->reader.flaw : flaw);
+    v->refusal = mishap_object_read(&v->reader,
+                                    (mishap_text){ json ? json : "", json ? length : 0 });
     return v;
 }
 

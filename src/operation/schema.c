@@ -81,6 +81,24 @@ static void put_default(mishap_buffer *b, const char *initial)
     mishap_json_reader_release(&reader);
 }
 
+/* What it is, and what its pattern means. */
+static void put_description(mishap_buffer *b, const mishap_param *param)
+{
+    mishap_buffer words = { 0 };
+    if (!param->help && !param->looks)
+        return;
+    mishap_buffer_put_text(&words, mishap_text_of(param->help ? param->help : "It"));
+    if (param->looks) {
+        mishap_buffer_put_text(&words,
+                               mishap_text_of(param->help ? "; looks like " : " looks like "));
+        mishap_buffer_put_text(&words, mishap_text_of(param->looks));
+    }
+    MISHAP_JSON_KEY(b, "description");
+    mishap_json_string(b, mishap_buffer_text(&words));
+    b->failed = b->failed || words.failed;
+    mishap_buffer_release(&words);
+}
+
 static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose);
 
 static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose purpose,
@@ -88,10 +106,7 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
 {
     mishap_json_open(b, '{');
     put_type(b, param->type, nullable);
-    if (param->help) {
-        MISHAP_JSON_KEY(b, "description");
-        mishap_json_string(b, mishap_text_of(param->help));
-    }
+    put_description(b, param);
     if (param->type == MISHAP_STRING)
         put_string_rules(b, param, purpose);
     if (param->type == MISHAP_ENUM)

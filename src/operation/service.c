@@ -5,6 +5,7 @@
  * Every call asks for the state of its service, so what is open already is found without the lock:
  * an entry, once counted, does not change until all are closed.
  */
+#include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 enum {
     MOST_SERVICES = 32,
+    LONGEST_PATH = 4096,
     PATIENCE_S = 5, /* a handler that crashed while it opened a service has the lock for ever */
 };
 
@@ -38,21 +40,19 @@ void mishap_service_use(const mishap_setup *setup)
 
 bool mishap_data_folder(const char *program, char *path, size_t size)
 {
+    char above[LONGEST_PATH];
     const char *folder = mishap_system_setting(program, "DATA");
-    const char *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
     int length = 0;
     if (folder && *folder)
         length = snprintf(path, size, "%s", folder);
-    else if (data && *data == '/') /* by its specification, anything else is to be ignored */
-        length = snprintf(path, size, "%s/%s", data, program);
-    else if (home && *home)
-        length = snprintf(path, size, "%s/.local/share/%s", home, program);
+    else if (mishap_system_user_folder("XDG_DATA_HOME", ".local/share", above, sizeof above))
+        length = snprintf(path, size, "%s/%s", above, program);
     return length > 0 && (size_t)length < size;
 }
 
 const char *mishap_call_data_folder(mishap_call *call)
 {
-    char folder[4096];
+    char folder[LONGEST_PATH];
     const char *named = mishap_string(call, "data");
     if (named || !mishap_data_folder(call->app->name, folder, sizeof folder))
         return named;
@@ -61,19 +61,66 @@ const char *mishap_call_data_folder(mishap_call *call)
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
+static mishap *suggest_folder(const mishap_app *app, mishap *m)
+{
+    char variable[64], words[200];
+    mishap_system_variable(app->name, "DATA", variable, sizeof variable);
+    snprintf(words, sizeof words, "Name a folder that can be written, with %s.", variable);
+    return mishap_suggest(m, words);
+}
+
+/* A service may rely on it that the folder is there. It is for this user only. */
+static mishap *make_folder(const mishap_app *app, const char *path)
+{
+    char folder[LONGEST_PATH], reason[100];
+    bool fits = (size_t)snprintf(folder, sizeof folder, "%s", path) < sizeof folder;
+    if (fits && mishap_system_make_folder(folder))
+        return NULL;
+    mishap_system_error(fits ? errno : ENAMETOOLONG, reason, sizeof reason);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be made.", path);
+    return suggest_folder(app, mishap_tell_cause(m, reason));
+}
+
+/* Whoever asked is told what the service tells of its failure; the rest stays on the private side.
+ * To try again is no advice where something must be put right first. */
+static mishap *not_available(const mishap_service *service, mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    mishap_buffer cause = { 0 };
+    bool amiss = told->code == MISHAP_CODE_NOT_CONFIGURED ||
+                 (told->retry_stated && !told->retryable);
+    mishap *m = mishap_raise_at(amiss ? MISHAP_CODE_NOT_CONFIGURED : MISHAP_CODE_UNAVAILABLE,
+                                MISHAP_HERE, "The service %s is not available.", service->name);
+    mishap_buffer_put_text(&cause, mishap_public_message(told));
+    MISHAP_PUT(&cause, " ");
+    mishap_buffer_put_text(&cause, told->cause);
+    cause.length -= !told->cause.length;
+    mishap_buffer_put_char(&cause, '\0');
+    if (!told->code->masked && !cause.failed)
+        m = mishap_tell_cause(m, cause.data);
+    if (told->suggestion.length)
+        m = mishap_suggest(m, told->suggestion.data);
+    if (told->retry_after_ms >= 0)
+        m = mishap_retry_after(m, told->retry_after_ms);
+    mishap_buffer_release(&cause);
+    return mishap_because(m, failure);
+}
+
 static mishap *open_it(const mishap_app *app, const mishap_service *service, void **state)
 {
-    char folder[4096];
+    char folder[LONGEST_PATH];
     mishap_setup by_default = { .data = folder };
+    const mishap_setup *setup = given ? given : &by_default;
     if (!service->open)
         return NULL;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
-        return mishap_raise(UNAVAILABLE, "There is no folder for the data of %s.", service->name);
-    mishap *failure = service->open(given ? given : &by_default, state);
+        return suggest_folder(
+            app,
+            mishap_raise(NOT_CONFIGURED, "There is no folder for the data of %s.", service->name));
+    mishap *failure = setup->data && *setup->data ? make_folder(app, setup->data) : NULL;
     if (!failure)
-        return NULL;
-    return mishap_because(
-        mishap_raise(UNAVAILABLE, "The service %s is not available.", service->name), failure);
+        failure = service->open(setup, state);
+    return failure ? not_available(service, failure) : NULL;
 }
 
 static struct opened *find(const mishap_service *service)

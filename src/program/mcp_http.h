@@ -2,15 +2,18 @@
  * The MCP boundary over the HTTP boundary: Streamable HTTP at /mcp. The two do not know each other;
  * this is where they meet.
  *
- *     mcp_http.c    whose request it is and by which rules: hosts, headers, sessions
- *     mcp_post.c    one POST and what comes back: an answer, or a stream of events
- *     mcp_stream.c  GET: streams that are resumed, or stay open
+ *     mcp_front.c    the extension: what all workers share, and what each has
+ *     mcp_http.c     whose request it is and by which rules: endpoints, sessions
+ *     mcp_caller.c   who may call: hosts, origins, media types
+ *     mcp_headers.c  header fields that repeat what a message says
+ *     mcp_post.c     one POST and what comes back: an answer, or a stream of events
+ *     mcp_stream.c   GET: streams that are resumed, or stay open
  */
 #ifndef MISHAP_PROGRAM_MCP_HTTP_H
 #define MISHAP_PROGRAM_MCP_HTTP_H
 
 #include "boundary/http/server.h"
-#include "boundary/mcp/session.h"
+#include "boundary/mcp/watch.h"
 
 typedef struct mishap_mcp_post mishap_mcp_post;
 typedef struct mishap_mcp_stream mishap_mcp_stream;
@@ -19,11 +22,13 @@ typedef struct mishap_mcp_stream mishap_mcp_stream;
 typedef struct mishap_mcp_front {
     mishap_http_server *http;
     mishap_mcp_server server;
-    mishap_mcp_sessions *sessions;      /* shared by all workers */
+    mishap_mcp_sessions *sessions;      /* shared by all workers … */
+    mishap_mcp_watches *watches;        /* … as this */
     uv_async_t wake;                    /* a call has something to say while it runs */
     mishap_mcp_post *posts;             /* that wait for something */
     mishap_mcp_stream *streams;         /* that are open */
     uint64_t changes[MISHAP_MCP_LISTS]; /* of lists, that were told of */
+    uint64_t updates;                   /* of resources, that were told of */
 } mishap_mcp_front;
 
 /* -- mcp_post.c -------------------------------------------------------------------------------- */
@@ -33,7 +38,8 @@ struct mishap_mcp_post {
     mishap_mcp_front *front;
     mishap_mcp_peer peer;
     mishap_mcp_post *next, *previous;
-    mishap_buffer message; /* that is being written */
+    mishap_buffer message;               /* that is being written */
+    char incident[MISHAP_ID_LENGTH + 1]; /* the id of its HTTP request */
 
     /* While the endpoint is on the stack; NULL afterwards. */
     mishap_http_reply *reply;
@@ -42,9 +48,12 @@ struct mishap_mcp_post {
     mishap_http_later *later; /* if it has to wait; NULL: the peer is gone */
     mishap_mcp_session session;
     bool in_session, begins_session;
+    bool may_stream; /* who asks accepts a stream */
     bool streaming, answered, finished;
+    int64_t quiet_since_ns; /* a stream */
     bool sending, closing; /* the peer went away while something was sent: freed in the next tick */
-    uint64_t stream, place; /* of the last event, in a session */
+    uint64_t stream;       /* in a session: its number, once there is a call; 0: none */
+    uint64_t place;        /* of the last event */
 };
 
 /* Once in a worker, before any request. */
@@ -60,8 +69,14 @@ void mishap_mcp_post_leave(mishap_mcp_post *post);
 /* Several times a second: reports, deadlines, calls that were cancelled through another worker. */
 void mishap_mcp_posts_tick(mishap_mcp_front *front);
 
-/* A list has changed: tell those who listen. */
-void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change);
+/* A protocol error, and the end of it. Takes the mishap. */
+#define MISHAP_MCP_NO_ID ((mishap_text){ NULL, 0 })
+enum { MISHAP_MCP_INVALID_REQUEST = -32600 };
+void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int status,
+                            mishap *failure);
+
+/* Tell those who listen of a change. */
+void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mishap_text uri);
 
 /* The worker ends soon. */
 void mishap_mcp_posts_drain(mishap_mcp_front *front);
@@ -74,22 +89,36 @@ void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
                             mishap_http_reply *reply, const mishap_mcp_session *session,
                             uint64_t stream, uint64_t place);
 void mishap_mcp_streams_tick(mishap_mcp_front *front);
+/* A list has changed. What became of resources, sessions are told in the tick. */
 void mishap_mcp_streams_tell(mishap_mcp_front *front, mishap_mcp_change change);
 void mishap_mcp_streams_drain(mishap_mcp_front *front);
 
 /* One event: `id: STREAM-PLACE` if it can be resumed (stream not 0), and its data. */
 void mishap_mcp_put_event(mishap_buffer *buffer, uint64_t stream, uint64_t place, mishap_text data);
 
+/* What is sent when nothing was for so long. */
+#define MISHAP_MCP_HEARTBEAT_NS INT64_C(15000000000)
+extern const mishap_text mishap_mcp_heartbeat;
+
 /* The head of a stream of events. */
 void mishap_mcp_head_of_stream(mishap_http_reply *reply);
 
-/* -- mcp_http.c -------------------------------------------------------------------------------- */
+/* -- mcp_caller.c, mcp_headers.c --------------------------------------------------------------- */
+
+/* Each is true if it was refused: for who calls, for its media types, for what its fields say. */
+bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *request);
+bool mishap_mcp_refuse_form(mishap_mcp_post *post, const mishap_http_request *request);
+bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request *request,
+                               const mishap_mcp_message *message);
+
+/* Does Accept name text/event-stream, or all of its kind, or is there none? */
+bool mishap_mcp_accepts_stream(const mishap_http_request *request);
+
+/* -- mcp_http.c, mcp_front.c ------------------------------------------------------------------- */
+
+extern const mishap_http_endpoint mishap_mcp_endpoints[];
 
 extern const mishap_http_extension mishap_mcp_over_http;
-
-/* Further resources and prompts; the lists end with NULL. Said once, before `serve` runs. */
-void mishap_mcp_offer(const mishap_mcp_resource *const *resources,
-                      const mishap_mcp_prompt *const *prompts);
 
 /* From a handler: a list has changed. Whoever listens to any worker is told soon. */
 void mishap_mcp_changed(mishap_mcp_change change);

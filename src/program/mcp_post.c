@@ -8,6 +8,8 @@
 #include "base/memory.h"
 #include "program/mcp_http.h"
 
+static const int64_t longest_wait_ns = INT64_C(10000000000); /* for a thread */
+
 /* -- beginning and end ------------------------------------------------------------------------- */
 
 static void link_post(mishap_mcp_post *post)
@@ -18,6 +20,12 @@ static void link_post(mishap_mcp_post *post)
     post->front->posts = post;
 }
 
+static void forget_calls(const mishap_mcp_post *post)
+{
+    if (post->in_session && post->stream)
+        mishap_mcp_calls_end(post->front->sessions, post->session.number, post->stream);
+}
+
 static void free_post(mishap_mcp_post *post)
 {
     *(post->previous ? &post->previous->next : &post->front->posts) = post->next;
@@ -25,6 +33,7 @@ static void free_post(mishap_mcp_post *post)
         post->next->previous = post->previous;
     post->closing = true; /* flights that are cancelled finish the channel */
     mishap_mcp_peer_release(&post->peer);
+    forget_calls(post);
     mishap_buffer_release(&post->message);
     mishap_release(post);
 }
@@ -54,19 +63,15 @@ static void wait_for_answer(mishap_mcp_post *post)
 
 /* -- answers ----------------------------------------------------------------------------------- */
 
+static const mishap_text last_words = MISHAP_TEXT(
+    "{\"jsonrpc\":\"2.0\",\"error\":" MISHAP_MCP_LAST_ERROR "}");
+
 static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
 {
     char id[MISHAP_MCP_SESSION_ID + 1];
     mishap_mcp_session session = { .revision = post->peer.revision, .level = post->peer.level };
-    if (mishap_mcp_session_begin(post->front->sessions, post->peer.caller, &session, id)) {
-        mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(id));
-        return;
-    }
-    mishap *m = mishap_raise(UNAVAILABLE, "There are too many sessions.");
-    mishap_http_refuse(reply, post->front->http->settings,
-                       post->request ? post->request : &post->later->request,
-                       mishap_retry_after(m, 10000));
-    mishap_free(m);
+    mishap_mcp_session_begin(post->front->sessions, post->peer.caller, &session, id);
+    mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(id));
 }
 
 static void answer_whole(mishap_mcp_post *post)
@@ -77,10 +82,14 @@ static void answer_whole(mishap_mcp_post *post)
         return; /* nobody is there to hear it, and without a stream nobody can ask again */
     reply->status = post->channel.status ? post->channel.status : 200;
     reply->media_type = "application/json";
+    reply->code = post->channel.code;
     mishap_buffer_release(&reply->body);
-    reply->body = post->message; /* it changes hands */
-    post->message = (mishap_buffer){ 0 };
-    reply->content = mishap_buffer_text(&reply->body);
+    reply->content = last_words; /* if there was no memory for any other */
+    if (!post->message.failed) {
+        reply->body = post->message; /* it changes hands */
+        post->message = (mishap_buffer){ 0 };
+        reply->content = mishap_buffer_text(&reply->body);
+    }
     if (post->begins_session && post->peer.revision != MISHAP_MCP_NONE && reply->status == 200)
         begin_session(post, reply);
     if (!post->reply) {
@@ -91,20 +100,77 @@ static void answer_whole(mishap_mcp_post *post)
     mishap_http_reply_release(&own);
 }
 
+void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int status,
+                            mishap *failure)
+{
+    mishap_mcp_refuse(&post->peer, &post->channel, id, code, status, failure, NULL);
+    mishap_free(failure);
+    post->channel.finish(&post->channel);
+}
+
 /* -- events ------------------------------------------------------------------------------------ */
+
+/* ,"id":ID of the call that is answered; nothing if there are several. */
+static void put_id_of_call(mishap_buffer *b, const mishap_mcp_post *post)
+{
+    const mishap_mcp_flight *call = post->peer.flights;
+    if (!call || call->next)
+        return;
+    MISHAP_PUT(b, ",\"id\":");
+    mishap_buffer_put_text(b, call->id);
+}
+
+/* Somebody has resumed the stream: from now on it is sent there. The call goes on. */
+static bool was_taken_over(mishap_mcp_post *post)
+{
+    if (!post->in_session || !post->later ||
+        !mishap_mcp_stream_sender(post->front->sessions, post->session.number, post->stream))
+        return false;
+    mishap_http_later *later = post->later;
+    post->later = NULL;
+    mishap_http_later_end(later);
+    return true;
+}
+
+/* What is too large to be kept is told so to who resumes. */
+static void keep_event(const mishap_mcp_post *post, mishap_text data, bool last)
+{
+    static const mishap_text too_large = MISHAP_TEXT(
+        ",\"error\":{\"code\":-32603,\"message\":\"The answer was too large to be kept.\","
+        "\"data\":{\"code\":\"CONTENT_TOO_LARGE\","
+        "\"message\":\"The answer was too large to be kept.\","
+        "\"category\":\"validation\",\"retryable\":false,"
+        "\"suggestion\":\"Look whether the call took effect before calling again.\"}}}");
+    mishap_mcp_sessions *sessions = post->front->sessions;
+    uint64_t session = post->session.number;
+    mishap_buffer instead = { 0 };
+    if (mishap_mcp_event_add(sessions, session, post->stream, post->place, data, last))
+        return;
+    if (last) {
+        MISHAP_PUT(&instead, "{\"jsonrpc\":\"2.0\"");
+        put_id_of_call(&instead, post);
+        mishap_buffer_put_text(&instead, too_large);
+    }
+    if (!instead.failed)
+        mishap_mcp_event_add(sessions, session, post->stream, post->place,
+                             mishap_buffer_text(&instead), last);
+    mishap_buffer_release(&instead);
+}
 
 static void send_event(mishap_mcp_post *post, mishap_text data, bool last)
 {
     mishap_buffer event = { 0 };
-    bool kept = post->in_session;
-    uint64_t place = kept ? ++post->place : 0;
-    if (kept)
-        mishap_mcp_event_add(post->front->sessions, post->session.number, post->stream, place, data,
-                             last);
-    mishap_mcp_put_event(&event, kept ? post->stream : 0, place, data);
+    if (post->in_session) {
+        post->place++;
+        keep_event(post, data, last);
+    }
+    mishap_mcp_put_event(&event, post->in_session ? post->stream : 0, post->place, data);
     post->sending = true;
-    if (post->later && !event.failed)
+    post->quiet_since_ns = mishap_clock_monotonic_ns();
+    if (post->later && !event.failed && !was_taken_over(post)) {
+        post->later->code = post->channel.code; /* for metrics and access log */
         mishap_http_later_send(post->later, mishap_buffer_text(&event));
+    }
     post->sending = false;
     mishap_buffer_release(&event);
 }
@@ -112,34 +178,25 @@ static void send_event(mishap_mcp_post *post, mishap_text data, bool last)
 /* What whoever resumes the stream is told if this worker dies before it has answered. */
 static void write_will(const mishap_mcp_post *post)
 {
-    static const mishap_text unknown_end = MISHAP_TEXT(
-        ",\"error\":{\"code\":-32603,\"message\":\"The process that ran this call has ended.\","
-        "\"data\":{\"code\":\"INTERNAL_ERROR\","
-        "\"message\":\"The process that ran this call has ended.\","
-        "\"category\":\"system\",\"retryable\":false,"
-        "\"suggestion\":\"Look whether the call took effect before calling again.\"}}}");
     const mishap_mcp_flight *call = post->peer.flights;
-    char storage[512];
-    mishap_buffer will;
-    mishap_buffer_init(&will, storage, sizeof storage);
-    MISHAP_PUT(&will, "{\"jsonrpc\":\"2.0\",\"id\":");
-    mishap_buffer_put_text(&will,
-                           call && !call->next ? call->id : (mishap_text)MISHAP_TEXT("null"));
-    mishap_buffer_put_text(&will, unknown_end);
-    if (!will.failed)
-        mishap_mcp_stream_will(post->front->sessions, post->session.number, post->stream,
-                               mishap_buffer_text(&will));
-    mishap_buffer_release(&will);
+    mishap_mcp_stream_will(post->front->sessions, post->session.number, post->stream,
+                           call && !call->next ? call->id : (mishap_text){ "", 0 });
+}
+
+/* The number of its stream in the session. */
+static uint64_t stream_of(mishap_mcp_post *post)
+{
+    if (!post->stream)
+        post->stream = mishap_mcp_stream_begin(post->front->sessions);
+    return post->stream;
 }
 
 static void begin_stream(mishap_mcp_post *post)
 {
     mishap_http_reply head = { 0 };
     post->streaming = true;
-    if (post->in_session) {
-        post->stream = mishap_mcp_stream_begin(post->front->sessions);
+    if (post->in_session && stream_of(post))
         write_will(post);
-    }
     if (!post->later && post->request)
         wait_for_answer(post);
     if (!post->later)
@@ -166,20 +223,20 @@ static mishap_buffer *begin(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 static void end(mishap_mcp_channel *channel, mishap_mcp_kind kind)
 {
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
-    static const char last_words[] =
-        "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"Internal error\"}}";
-    if (post->message.failed) {
-        mishap_buffer_release(&post->message);
-        mishap_buffer_put_text(&post->message, mishap_text_of(last_words));
-    }
-    if (kind == MISHAP_MCP_RESPONSE && !post->streaming) {
+    bool answers = kind == MISHAP_MCP_RESPONSE;
+    if (answers)
+        forget_calls(post); /* before anybody can use the id again */
+    if (answers && !post->streaming) {
         answer_whole(post);
         return;
     }
+    if (!answers && !post->may_stream)
+        return; /* it is not wanted */
     if (!post->streaming)
         begin_stream(post);
-    send_event(post, mishap_buffer_text(&post->message), kind == MISHAP_MCP_RESPONSE);
-    post->answered = post->answered || kind == MISHAP_MCP_RESPONSE;
+    send_event(post, post->message.failed ? last_words : mishap_buffer_text(&post->message),
+               answers);
+    post->answered = post->answered || answers;
 }
 
 static void finish(mishap_mcp_channel *channel)
@@ -218,17 +275,41 @@ void mishap_mcp_posts_begin(mishap_mcp_front *front)
 static void on_flight_done(mishap_job *job)
 {
     mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)job; /* it is the first member */
+    mishap_mcp_front *front = front_of_process;
     bool crashed = flight->crashed;
+    front->http->waiting--;
     mishap_mcp_flight_finish(flight);
-    if (crashed)
-        mishap_http_server_taint(front_of_process->http);
+    if (crashed) {
+        mishap_http_metrics_add(front->http->metrics, MISHAP_HTTP_CRASHES, 1);
+        mishap_http_server_taint(front->http);
+    }
 }
 
+/* It was given up, and comes back after all. */
+static void on_lost_flight_done(mishap_job *job)
+{
+    mishap_mcp_flight_finish((mishap_mcp_flight *)(void *)job);
+}
+
+static mishap_mcp_post *post_of(mishap_mcp_peer *peer)
+{
+    return (mishap_mcp_post *)(void *)((char *)peer - offsetof(mishap_mcp_post, peer));
+}
+
+/* Calls wait for a thread beside those of the HTTP API, and together they are so many at most. */
 static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
-    (void)peer;
+    mishap_mcp_post *post = post_of(peer);
+    mishap_mcp_front *front = post->front;
+    if (front->http->waiting >= front->http->most_waiting)
+        return false;
+    if (post->in_session &&
+        !mishap_mcp_call_begin(front->sessions, post->session.number, stream_of(post), flight->id))
+        return false;
     flight->job.done = on_flight_done;
-    return mishap_threads_add(front_of_process->http->threads, &flight->job);
+    bool started = mishap_threads_add(front->http->threads, &flight->job);
+    front->http->waiting += started;
+    return started;
 }
 
 static void wake(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
@@ -237,21 +318,39 @@ static void wake(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
     uv_async_send(&front_of_process->wake);
 }
 
-static void look_after(mishap_mcp_post *post, mishap_mcp_flight *flight, int64_t now)
+static void look_after_call(mishap_mcp_post *post, mishap_mcp_flight *flight, int64_t now)
 {
     mishap_mcp_front *front = post->front;
     int64_t deadline = atomic_load(&flight->job.deadline_ns);
-    if (post->in_session &&
-        (mishap_mcp_session_cancelled(front->sessions, post->session.number, flight->id) ||
-         !mishap_mcp_session_lives(front->sessions, post->session.number))) {
+    if (post->in_session && mishap_mcp_call_cancelled(front->sessions, post->session.number,
+                                                      post->stream, flight->id)) {
         mishap_mcp_flight_cancel(flight);
+    } else if (!deadline && now - flight->job.begun_ns > longest_wait_ns) {
+        if (mishap_threads_take_back(front->http->threads, &flight->job)) {
+            front->http->waiting--;
+            mishap_mcp_flight_finish(flight); /* which says that there is too much to do */
+        }
     } else if (deadline && now >= deadline) {
         mishap_threads_replace(front->http->threads, &flight->job);
+        front->http->waiting--;
+        flight->job.done = on_lost_flight_done;
         mishap_mcp_flight_give_up(flight);
         mishap_http_server_taint(front->http);
     } else {
         mishap_mcp_flight_report(flight);
     }
+}
+
+/* Whoever stands in between would take a stream that is quiet for too long for dead. */
+static void look_after_stream(mishap_mcp_post *post, int64_t now)
+{
+    if (!post->streaming || !post->later || was_taken_over(post) ||
+        now - post->quiet_since_ns < MISHAP_MCP_HEARTBEAT_NS)
+        return;
+    post->quiet_since_ns = now;
+    post->sending = true;
+    mishap_http_later_send(post->later, mishap_mcp_heartbeat);
+    post->sending = false;
 }
 
 void mishap_mcp_posts_tick(mishap_mcp_front *front)
@@ -264,20 +363,32 @@ void mishap_mcp_posts_tick(mishap_mcp_front *front)
             free_post(post);
             continue;
         }
+        look_after_stream(post, now);
         for (mishap_mcp_flight *flight = post->peer.flights, *behind; flight; flight = behind) {
             behind = flight->next;
             bool only = !behind;
-            look_after(post, flight, now);
+            look_after_call(post, flight, now);
             if (only)
                 break;
         }
     }
 }
 
-void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change)
+void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mishap_text uri)
 {
     for (mishap_mcp_post *post = front->posts; post; post = post->next)
-        mishap_mcp_tell_change(&post->peer, change, (mishap_text){ NULL, 0 });
+        mishap_mcp_tell_change(&post->peer, change, uri);
+}
+
+/* What a session subscribes to outlives the request in which it says so, and its worker. */
+static bool watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
+{
+    const mishap_mcp_post *post = post_of(peer);
+    mishap_mcp_front *front = post->front;
+    if (begin)
+        return mishap_mcp_watch_begin(front->watches, front->sessions, post->session.number, uri);
+    mishap_mcp_watch_end(front->watches, post->session.number, uri);
+    return true;
 }
 
 void mishap_mcp_posts_drain(mishap_mcp_front *front)
@@ -305,11 +416,15 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     *post = (mishap_mcp_post){ .channel = { .begin = begin, .end = end, .finish = finish },
                                .front = front,
                                .request = request,
-                               .reply = reply };
+                               .reply = reply,
+                               .may_stream = mishap_mcp_accepts_stream(request) };
     mishap_mcp_peer_init(&post->peer, &front->server);
+    memcpy(post->incident, request->id, sizeof post->incident);
+    post->peer.incident = post->incident;
     post->peer.caller = request->caller;
     post->peer.start = start;
     post->peer.wake = wake;
+    post->peer.watch = watch;
     link_post(post);
     return post;
 }

@@ -2,19 +2,19 @@
  * GET /mcp: a stream of events without a request of its own. Either it goes on where another broke
  * off, or it stays open for what belongs to no request.
  */
-#include <stdio.h>
-
 #include "base/memory.h"
 #include "program/mcp_http.h"
 
-static const int64_t heartbeat_ns = INT64_C(15000000000);
+const mishap_text mishap_mcp_heartbeat = MISHAP_TEXT(": still here\n\n");
 
 struct mishap_mcp_stream {
     mishap_mcp_front *front;
     mishap_mcp_stream *next, *previous;
     mishap_http_later *later;
-    uint64_t session, stream, place;
-    uint64_t standing; /* if it goes on with no other stream: its number */
+    uint64_t session;
+    uint64_t stream, place, sender; /* if it goes on with another: which, and by which number */
+    uint64_t standing;              /* if it goes on with no other stream: its number */
+    uint64_t updates;               /* of resources, that it has looked through */
     int64_t quiet_since_ns;
 };
 
@@ -63,24 +63,59 @@ static void end_stream(mishap_mcp_stream *stream)
     mishap_http_later_end(later);
 }
 
+static bool send_data(mishap_mcp_stream *stream, mishap_text data, bool counts)
+{
+    mishap_buffer event = { 0 };
+    mishap_mcp_put_event(&event, counts ? stream->stream : 0, counts ? ++stream->place : 0, data);
+    stream->quiet_since_ns = mishap_clock_monotonic_ns();
+    bool sent = !event.failed && mishap_http_later_send(stream->later, mishap_buffer_text(&event));
+    mishap_buffer_release(&event);
+    return sent;
+}
+
+/* A stream that cannot go on ends with an answer to its call, for who asks would wait for ever. */
+static void send_unknown_end(mishap_mcp_stream *stream, mishap_text id, bool lost)
+{
+    static const char *const whys[] = { "The rest of this stream is not kept any more.",
+                                        "The process that ran this call has ended." };
+    mishap_text why = mishap_text_of(whys[lost]);
+    mishap_buffer data = { 0 };
+    MISHAP_PUT(&data, "{\"jsonrpc\":\"2.0\"");
+    if (id.length) {
+        MISHAP_PUT(&data, ",\"id\":");
+        mishap_buffer_put_text(&data, id);
+    }
+    MISHAP_PUT(&data, ",\"error\":{\"code\":-32603,\"message\":");
+    mishap_json_string(&data, why);
+    MISHAP_PUT(&data, ",\"data\":{\"code\":\"INTERNAL_ERROR\",\"message\":");
+    mishap_json_string(&data, why);
+    MISHAP_PUT(&data, ",\"category\":\"system\",\"retryable\":false,\"suggestion\":"
+                      "\"Look whether the call took effect before calling again.\"}}}");
+    if (!data.failed)
+        send_data(stream, mishap_buffer_text(&data), false);
+    mishap_buffer_release(&data);
+}
+
 /* Send what has been kept since. False: it is over, one way or the other. */
 static bool catch_up(mishap_mcp_stream *stream)
 {
-    bool last = false, gone = false, sent = true;
-    mishap_buffer data = { 0 }, event = { 0 };
-    while (sent && !last && stream->stream &&
-           mishap_mcp_event_next(stream->front->sessions, stream->session, stream->stream,
-                                 stream->place, &data, &last, &gone)) {
-        mishap_mcp_put_event(&event, stream->stream, ++stream->place, mishap_buffer_text(&data));
-        sent = mishap_http_later_send(stream->later, mishap_buffer_text(&event));
+    bool last = false, sent = true;
+    mishap_buffer data = { 0 };
+    mishap_mcp_next next = stream->stream ? MISHAP_MCP_EVENT : MISHAP_MCP_NOTHING_YET;
+    while (next == MISHAP_MCP_EVENT && sent && !last) {
         mishap_buffer_reset(&data);
-        mishap_buffer_reset(&event);
+        next = mishap_mcp_event_next(stream->front->sessions, stream->session, stream->stream,
+                                     stream->place, &data, &last);
+        if (next == MISHAP_MCP_EVENT)
+            sent = !data.failed && send_data(stream, mishap_buffer_text(&data), true);
     }
+    if (next == MISHAP_MCP_STREAM_LOST || next == MISHAP_MCP_STREAM_DROPPED)
+        send_unknown_end(stream, mishap_buffer_text(&data), next == MISHAP_MCP_STREAM_LOST);
     mishap_buffer_release(&data);
-    mishap_buffer_release(&event);
-    if (sent && (last || gone))
+    bool over = last || (next != MISHAP_MCP_EVENT && next != MISHAP_MCP_NOTHING_YET);
+    if (sent && over)
         end_stream(stream);
-    return sent && !last && !gone;
+    return sent && !over;
 }
 
 void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
@@ -101,7 +136,9 @@ void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
                               .stream = stream,
                               .place = place,
                               .quiet_since_ns = mishap_clock_monotonic_ns() };
-    if (!stream)
+    if (stream)
+        s->sender = mishap_mcp_stream_take_over(front->sessions, session->number, stream);
+    else
         s->standing = mishap_mcp_session_stand(front->sessions, session->number);
     if (s->next)
         s->next->previous = s;
@@ -115,16 +152,47 @@ void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
     catch_up(s);
 }
 
+static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_text uri)
+{
+    mishap_buffer data = { 0 };
+    mishap_mcp_put_change(&data, change, uri);
+    bool sent = !data.failed && send_data(stream, mishap_buffer_text(&data), false);
+    mishap_buffer_release(&data);
+    return sent;
+}
+
+/* What the session watches and has changed, also while it had no stream. */
+static void tell_updates(mishap_mcp_stream *stream)
+{
+    mishap_mcp_watches *watches = stream->front->watches;
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text uri;
+    while (mishap_mcp_watch_next(watches, stream->session, &stream->updates, room, &uri))
+        tell(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
+}
+
+/* Its session lives, and nobody has taken its place. */
+static bool is_wanted(const mishap_mcp_stream *stream)
+{
+    mishap_mcp_sessions *sessions = stream->front->sessions;
+    if (stream->standing)
+        return mishap_mcp_session_stands(sessions, stream->session, stream->standing);
+    return mishap_mcp_session_lives(sessions, stream->session) &&
+           mishap_mcp_stream_sender(sessions, stream->session, stream->stream) == stream->sender;
+}
+
 static void look_after(mishap_mcp_stream *stream, int64_t now)
 {
-    static const mishap_text heartbeat = MISHAP_TEXT(": still here\n\n");
-    mishap_mcp_sessions *sessions = stream->front->sessions;
-    if (stream->stream ? !mishap_mcp_session_lives(sessions, stream->session)
-                       : !mishap_mcp_session_stands(sessions, stream->session, stream->standing)) {
-        end_stream(stream); /* the session is over, or has another one by now */
-    } else if (catch_up(stream) && now - stream->quiet_since_ns > heartbeat_ns) {
+    if (!is_wanted(stream)) {
+        end_stream(stream);
+        return;
+    }
+    if (stream->standing)
+        tell_updates(stream);
+    if (catch_up(stream) && now - stream->quiet_since_ns > MISHAP_MCP_HEARTBEAT_NS) {
         stream->quiet_since_ns = now;
-        mishap_http_later_send(stream->later, heartbeat); /* if it is closed, on_closed knows */
+        mishap_http_later_send(stream->later, mishap_mcp_heartbeat); /* if it is closed, on_closed
+                                                                        knows */
     }
 }
 
@@ -139,25 +207,10 @@ void mishap_mcp_streams_tick(mishap_mcp_front *front)
 
 void mishap_mcp_streams_tell(mishap_mcp_front *front, mishap_mcp_change change)
 {
-    static const char *const lists[MISHAP_MCP_LISTS] = {
-        [MISHAP_MCP_TOOLS_CHANGED] = "tools",
-        [MISHAP_MCP_PROMPTS_CHANGED] = "prompts",
-        [MISHAP_MCP_RESOURCES_CHANGED] = "resources",
-    };
-    char data[128];
-    mishap_buffer event = { 0 };
-    int length = snprintf(data, sizeof data,
-                          "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/%s/list_changed\"}",
-                          lists[change]);
-    mishap_mcp_put_event(&event, 0, 0, (mishap_text){ data, (size_t)length });
-    for (mishap_mcp_stream *stream = front->streams, *next; stream && !event.failed;
-         stream = next) {
-        next = stream->next;
+    for (mishap_mcp_stream *stream = front->streams; stream; stream = stream->next)
         if (stream->standing &&
             mishap_mcp_session_stands(front->sessions, stream->session, stream->standing))
-            mishap_http_later_send(stream->later, mishap_buffer_text(&event));
-    }
-    mishap_buffer_release(&event);
+            tell(stream, change, (mishap_text){ NULL, 0 });
 }
 
 void mishap_mcp_streams_drain(mishap_mcp_front *front)

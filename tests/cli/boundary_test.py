@@ -229,16 +229,53 @@ def the_first_word_of_several_commands_has_help_of_its_own(words):
            "of two words": ("directory", ["users", "craete"], "directory users create"),
            "the first of two": ("sample", ["secret"], "sample secret use"),
            "in capitals": ("sample", ["CRASH"], "sample crash"),
-           "behind help": ("mishap", ["help", "rendre"], "mishap render")})
+           "behind help": ("mishap", ["help", "rendre"], "mishap render"),
+           "letters left out": ("mishap", ["srv"], "mishap serve"),
+           "behind a flag": ("mishap", ["--output=json", "srv"], "mishap serve")})
 def an_unknown_command_is_answered_with_the_nearest(program, words, nearest):
     found = ask(program, *words, status=2, code="UNKNOWN_COMMAND")
     equal(found["error"]["suggestion"], "Did you mean `%s`?" % nearest, "the suggestion")
 
 
-@tests_of({"far from all": ["xylophone"], "none": [], "only a flag": ["--verbose"]})
+@tests_of({"far from all": ["xylophone"], "none": [], "only a flag": ["--output", "json"]})
 def without_a_near_command_help_is_suggested(words):
     found = ask("mishap", *words, status=2, code="UNKNOWN_COMMAND")
     equal(found["error"]["suggestion"], "Run `mishap --help` to see the commands.")
+
+
+BEFORE = {"apart": ["--output", "text"], "in one": ["--output=text"], "after another": ["-v", "--output", "text"],
+          "with a time": ["--timeout-ms", "5000", "--output", "text"]}
+
+
+@tests_of(BEFORE)
+def flags_of_all_commands_may_stand_before_the_command(flags):
+    answer = run("sample", *flags, "types", "-s", "ab")
+    equal((answer.status, parsed(answer.out)["string"]), (0, "ab"), "exit and string")
+    answer = run("directory", *flags, "users", "list")
+    equal((answer.status, parsed(answer.out)), (0, []), "exit and users")
+    answer = run("mishap", *flags, "srv")
+    equal((answer.status, answer.out), (2, b""), "exit and stdout")
+    expect(b"error UNKNOWN_COMMAND" in answer.err and b"mishap serve" in answer.err, answer.err)
+
+
+@test
+def help_before_a_command_is_help_for_it():
+    answer = run("sample", "--help", "types")
+    expect(answer.status == 0 and b"--colour" in answer.err, answer)
+
+
+@test
+def an_unknown_command_is_told_as_it_was_asked_to_be():
+    answer = run("mishap", "srv", "--output", "text")
+    equal((answer.status, answer.out), (2, b""), "exit and stdout")
+    expect(answer.err.startswith(b"error UNKNOWN_COMMAND"), answer.err)
+
+
+@test
+def another_flag_before_the_command_is_named():
+    error = ask("mishap", "--data", "x", "serve", status=2, code="UNKNOWN_COMMAND")["error"]
+    expect(error["message"].startswith("The option --data stands before the command"), error)
+    equal(error["suggestion"], "Put it behind the command: `mishap COMMAND --data`")
 
 
 @tests_of({"explain": ("mishap", ["explain"], "code"), "connect": ("mishap", ["connect", "--port", "1"], "host"),
@@ -281,6 +318,48 @@ TYPES = {  # the words for `sample types`, the parameters that are named with th
 def every_bad_value_is_named_in_one_answer(words, expected):
     found = ask("sample", "types", *words, status=2, code="ARG_ERROR")
     equal(sorted((item["param"], item["code"]) for item in found["error"]["errors"]), sorted(expected), "the errors")
+
+
+@tests_of({"of a parameter": (["types", "-s", "ab", "--colour", "blue"], "blue"),
+           "of a builtin": (["completion", "tcsh"], "tcsh"), "of a common flag": (["types", "-s", "ab", "--output", "x"], "x"),
+           "of a long one": (["types", "-s", "ab", "--colour", "x" * 1000], "x" * 100)})
+def a_wrong_choice_is_shown_beside_the_choices(words, value):
+    item, = ask("sample", *words, status=2, code="ARG_ERROR")["error"]["errors"]
+    equal((item["code"], item["value"]), ("INVALID_CHOICE", value), "code and value")
+    expect(item["message"].endswith(", not %s." % value), item)
+
+
+@test
+def a_pattern_is_told_in_words_where_there_are_some():
+    item, = ask("sample", "form", "--place", "8080", status=2, code="ARG_ERROR")["error"]["errors"]
+    equal((item["code"], item["message"], item["expected"]),
+          ("INVALID_FORMAT", "place must look like HOST:PORT, such as localhost:80.", "HOST:PORT, such as localhost:80"))
+    help_text = " ".join(run("sample", "form", "--help").err.decode().split())
+    expect("Where it is (looks like HOST:PORT, such as localhost:80)" in help_text, help_text)
+    about = MANIFESTS["sample"]["commands"]["form"]["flags"]["place"]["description"]
+    expect("looks like HOST:PORT" in about and "matches ^[a-z]+:[0-9]+$" in about, about)
+    for flag, sentence in {"listen": "listen must look like HOST:PORT, such as ",
+                           "public-url": "public_url must look like https://"}.items():
+        item, = ask("mishap", "serve", "--" + flag, "8080 ", status=2, code="ARG_ERROR")["error"]["errors"]
+        expect(item["message"].startswith(sentence), item)
+    error = ask("mishap", "serve", "--cors", "8080 ", status=2, code="ARG_ERROR")["error"]
+    expect("scheme://host" in error["message"] and "--cors https://" in error["suggestion"], error)
+
+
+@tests_of({"one": (["form", "--place", "a:70000"], ["place must be at least 0 and at most 65535, not 70000."], 1),
+           "of the arguments": (["types"], ["string is required."], 1),
+           "several": (["types", "-s", "a", "--integer", "x"], ["string must have", "integer must be"], 1)})
+def every_field_is_named_once_in_text(words, sentences, times):
+    err = run("sample", *words, "--output", "text").err.decode()
+    for sentence in sentences:
+        equal(err.count(sentence), times, sentence + " in " + err)
+
+
+@test
+def a_port_that_there_is_not_is_named_in_text():
+    answer = run("mishap", "serve", "--listen", "127.0.0.1:70000", "--output", "text")
+    equal((answer.status, answer.out), (2, b""), "exit and stdout")
+    expect(b"- listen must be at least 0 and at most 65535, not 70000." in answer.err, answer.err)
 
 
 @test
@@ -387,6 +466,36 @@ def a_signal_still_gets_the_one_object(name, number, status, words):
         process.send_signal(number)
         found = told("sample", ended(process), status, "CANCELLED")
     equal((found["error"]["signal"], found["data"]), (name, None), "the signal")
+
+
+def lingered(path):
+    """The file that a handler leaves when it has noticed; before that it must not be there."""
+    expect(os.path.exists(path), "the handler did not come to its end")
+    os.unlink(path)
+
+
+@tests_of(SIGNALS)
+def a_handler_that_asks_notices_a_signal_and_comes_to_its_end(number, status):
+    path = os.path.join(FOLDER, "lingered")
+    with started("sample", "linger", "--path", path) as process:
+        expect(not os.path.exists(path), "it noticed too early")
+        process.send_signal(number)
+        equal(told("sample", ended(process), status, "CANCELLED")["data"], None, "data")
+    lingered(path)
+
+
+@test
+def a_handler_that_asks_notices_that_its_time_is_up():
+    path = os.path.join(FOLDER, "lingered")
+    equal(ask("sample", "linger", "--path", path, "--timeout-ms", "300", status=10, code="TIMEOUT")["data"], None)
+    lingered(path)
+
+
+@test
+def a_handler_that_does_not_ask_is_not_waited_for():
+    begin = time.monotonic()
+    ask("sample", "block", "--how", "sleep", "--timeout-ms", "200", status=10, code="TIMEOUT")
+    expect(time.monotonic() - begin < 1.8, "it took", time.monotonic() - begin)
 
 
 @tests_of({"twice": [signal.SIGTERM] * 2, "five times": [signal.SIGTERM] * 5,
@@ -607,9 +716,118 @@ def the_log_lies_in_the_state_folder_unless_told_otherwise():
         internal(found, os.path.join(state, "sample", "sample.log"))
 
 
-@tests_of({"none": "", "in a folder that is a file": "/dev/null/log", "on a full disk": "/dev/full"})
-def a_log_that_cannot_be_written_keeps_nothing_back(path):
-    ask("sample", "crash", "--how", "abort", env={"SAMPLE_LOG": path}, status=1, code="INTERNAL_ERROR")
+@tests_of({"in a folder that is a file": ({"SAMPLE_LOG": "/dev/null/log"}, "The log /dev/null/log cannot be written: "
+                                          "Not a directory (ENOTDIR)."),
+           "on a full disk": ({"SAMPLE_LOG": "/dev/full"}, "The log /dev/full cannot be written: No space left on device"),
+           "nowhere": ({"HOME": "", "XDG_STATE_HOME": "relative"}, "There is no place for a log.")})
+def what_cannot_be_written_to_the_log_goes_to_standard_error(env, why):
+    env = dict(os.environ, **env)
+    if "HOME" in env and not env["HOME"]:
+        del env["SAMPLE_LOG"]
+    done = subprocess.run([PROGRAMS["sample"], "crash", "--how", "abort"], env=env, stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, check=False)
+    found = told("sample", Answer(done.returncode, done.stdout, done.stderr), 1, "INTERNAL_ERROR", err=None)
+    entry = done.stderr.decode()
+    expect(found["error"]["context"]["incident"] in entry.split("\n")[0], entry)
+    expect("crashed with SIGABRT" in entry and "native stack:" in entry, entry)
+    expect(entry.split("\n")[-2].startswith("  " + why), entry)
+    equal(len(re.findall("native stack:", entry)), 1, "entries")
+
+
+@test
+def a_log_that_is_not_wanted_is_written_nowhere():
+    ask("sample", "crash", "--how", "abort", env={"SAMPLE_LOG": ""}, status=1, code="INTERNAL_ERROR")
+
+
+@test
+def what_is_no_incident_is_not_worth_standard_error():
+    ask("sample", "echo", "x", env={"SAMPLE_LOG": "/dev/null/log"}, status=5, code="NOT_FOUND")
+
+
+@test
+def mcp_says_at_its_start_that_the_log_cannot_be_written():
+    said = b"sample: The log /dev/null/log cannot be written: Not a directory (ENOTDIR). " \
+           b"What belongs there goes to standard error.\n"
+    equal(run("sample", "mcp", env={"SAMPLE_LOG": "/dev/null/log"}), Answer(0, b"", said))
+    equal(run("sample", "mcp"), Answer(0, b"", b""))
+
+
+@test
+def serve_says_at_its_start_that_the_log_cannot_be_written():
+    env = dict(os.environ, MISHAP_LOG="/dev/null/log", MISHAP_DATA=os.path.join(FOLDER, "served"))
+    words = ["serve", "--listen", "127.0.0.1:0", "--workers", "1", "--chaos"]
+    request = b'POST /chaos HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' \
+              b'Content-Length: 15\r\nConnection: close\r\n\r\n{"how":"error"}'
+    with subprocess.Popen([PROGRAMS["mishap"], *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE) as process:
+        try:
+            equal(process.stderr.readline(), b"mishap: The log /dev/null/log cannot be written: Not a directory (ENOTDIR). "
+                                             b"What belongs there goes to standard error.\n")
+            address = re.search(rb"http://127\.0\.0\.1:(\d+)", process.stderr.readline())
+            with socket.create_connection(("127.0.0.1", int(address[1])), timeout=10) as client:
+                client.sendall(request)
+                reply = b"".join(iter(lambda: client.recv(65536), b""))
+        finally:
+            process.send_signal(signal.SIGTERM)
+            answer = ended(process)
+    incident = re.search(rb"X-Request-Id: ([0-9a-f-]{36})", reply)[1]
+    expect(incident in answer.err and b"The log /dev/null/log cannot be written" in answer.err, reply, answer.err)
+
+
+@test
+def a_service_that_there_is_not_is_answered_with_those_that_are():
+    answer = run("mishap", "mcp", "--service", "nix")
+    error = told("mishap", Answer(answer.status, answer.err, b""), 78, "NOT_CONFIGURED")["error"]
+    equal((error["message"], error["suggestion"]), ("There is no service named `nix`.", "There are: todo"))
+
+
+# ---- Services that cannot be opened --------------------------------------------------------------
+
+def unopened(data):
+    """A service that does not open: what a command and `mcp`, whose standard output is not for this, say of it."""
+    error = ask("mishap", "users", "list", env={"MISHAP_DATA": data}, status=78, code="NOT_CONFIGURED")["error"]
+    equal((error["message"], error["retryable"]), ("The service todo is not available.", False))
+    answer = run("mishap", "mcp", "--data", data)
+    equal(told("mishap", Answer(answer.status, answer.err, b""), 78, "NOT_CONFIGURED")["error"], error, "over MCP")
+    return error
+
+
+@test
+def a_data_folder_that_cannot_be_made_is_named_with_the_reason():
+    error = unopened("/proc/x")
+    equal(error["cause"], "The data folder /proc/x cannot be made. No such file or directory (ENOENT)")
+    equal(error["suggestion"], "Name a folder that can be written, with MISHAP_DATA.")
+
+
+@test
+def a_store_that_is_no_database_is_named():
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        with open(os.path.join(folder, "todo.sqlite"), "wb") as file:
+            file.write(b"x" * 4096)
+        equal(unopened(folder)["cause"], "The store %s/todo.sqlite is no SQLite database." % folder)
+
+
+@test
+def a_store_that_cannot_be_made_is_named_with_the_reason():
+    equal(unopened("/proc")["cause"], "The store /proc/todo.sqlite cannot be made. No such file or directory")
+
+
+@tests_of({"serve": (["serve"], "the folder that --data names, else that MISHAP_DATA names, else in ~/.local/share/mishap."),
+           "mcp": (["mcp"], "the folder that --data names, else that MISHAP_DATA names, else in ~/.local/share/mishap."),
+           "of a service": (["users", "list"], "the folder that MISHAP_DATA names, else in ~/.local/share/mishap.")})
+def help_says_where_data_is_kept(words, sentence):
+    shown = " ".join(run("mishap", *words, "--help").err.decode().split())
+    expect("Data is kept in " + sentence in shown, shown)
+    expect(words != ["serve"] or "/mcp" in shown, "no word of /mcp in", shown)
+    expect(b"MISHAP_DATA" not in run("mishap", "explain", "--help").err, "what keeps nothing says so")
+
+
+@test
+def a_data_folder_is_made_for_its_owner_before_a_service_opens():
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
+        data = os.path.join(folder, "deep", "er")
+        ask("mishap", "users", "list", env={"MISHAP_DATA": data})
+        equal(stat.S_IMODE(os.stat(data).st_mode), 0o700, "the mode of the folder")
 
 
 def files_below(folder):
@@ -728,11 +946,16 @@ def a_failure_on_a_terminal_is_a_few_readable_lines():
     status, shown = on_terminal("sample", "crash", "--how", "abort", env={"NO_COLOR": "1"})
     equal(status, 1)
     lines = rb"error INTERNAL_ERROR  An internal error occurred\.\r\n +incident: [0-9a-f-]{36}\r\n"
+    expect(re.fullmatch(lines + rb" +details: " + re.escape(LOG.encode()) + rb"\r\n", shown), shown)
+    _, shown = on_terminal("sample", "crash", "--how", "abort", env={"NO_COLOR": "1", "SAMPLE_LOG": ""})
     expect(re.fullmatch(lines, shown), shown)
     _, shown = on_terminal("sample", "echo", "x", env={"NO_COLOR": "1"})
     expect(shown.startswith(b"error NOT_FOUND  There is no x.\r\n    try: "), shown)
-    _, shown = on_terminal("sample", "echo", "x")
+    _, shown = on_terminal("sample", "echo", "x", env={"TERM": "xterm"})
     expect(b"\x1b[1;31merror\x1b[0m" in shown, "no colour in", shown)
+    for words in (["echo", "x"], ["--help"]):
+        _, shown = on_terminal("sample", *words, env={"TERM": "dumb"})
+        expect(b"\x1b" not in shown, "colour in", shown)
     status, shown = on_terminal("sample", "echo", "x", "--output", "json")
     equal((status, parsed(shown)["error"]["code"]), (5, "NOT_FOUND"))
 
@@ -801,14 +1024,16 @@ def the_manifest_has_the_flags_as_declared(name, flags):
 def the_manifest_lists_every_command_with_its_danger():
     equal(list(MANIFESTS["sample"]["commands"]),
           ["crash", "memory", "nonsense", "undeclared", "misuse", "raise", "block", "write", "leak", "secret.use",
-           "echo", "types", "touch", "much", "mcp", "help", "manifest", "completion", "manual"])
-    equal({name for name, row in MANIFESTS["sample"]["commands"].items() if row["danger_level"] != "safe"}, {"touch", "mcp"})
+           "echo", "types", "touch", "much", "linger", "form", "mcp", "help", "manifest", "completion", "manual"])
+    equal({name for name, row in MANIFESTS["sample"]["commands"].items() if row["danger_level"] != "safe"},
+          {"touch", "linger", "mcp"})
     equal(MANIFESTS["sample"]["commands"]["types"]["examples"],
           [{"description": "The least", "command": "sample types --string abc"}])
     equal(list(MANIFESTS["mishap"]["commands"]),
           ["render", "translate", "check", "catalog", "explain", "connect",
            "users.create", "users.get", "users.list", "users.update", "users.delete",
-           "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "premium.report", "chaos.fail",
+           "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.plan", "premium.report",
+           "chaos.fail",
            "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
 
 

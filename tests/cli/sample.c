@@ -214,8 +214,8 @@ static mishap *leak(mishap_call *call)
     return mishap_suggest(m, trace);
 }
 
-static const char *const secret_ways[] = { "length", "fail", "crash", "nonsense",
-                                            "message", "answer", "document", NULL };
+static const char *const secret_ways[] = { "length",  "fail",   "crash",    "nonsense",
+                                           "message", "answer", "document", NULL };
 static const mishap_param secret_params[] = {
     { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 },
       .pattern = "^marker-", .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
@@ -303,6 +303,34 @@ static mishap *touch(mishap_call *call)
     return mishap_answer(call, "{}");
 }
 
+static const mishap_param linger_params[] = { { "path", MISHAP_STRING, .required = true,
+                                                .file = true, .help = "A file to leave behind" },
+                                              { 0 } };
+
+/* Until nobody waits for the answer; then there is something to tidy up, which takes a moment. */
+static mishap *linger(mishap_call *call)
+{
+    while (!mishap_cancelled(call))
+        usleep(1000);
+    usleep(100000);
+    close(open(mishap_string(call, "path"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+    return mishap_answer(call, "{\"too\":\"late\"}");
+}
+
+static const mishap_param form_params[] = {
+    { "place", MISHAP_STRING, .pattern = "^[a-z]+:[0-9]+$", .placeholder = "HOST:PORT",
+      .looks = "HOST:PORT, such as localhost:80", .help = "Where it is" },
+    { 0 }
+};
+
+static mishap *show_form(mishap_call *call)
+{
+    return mishap_field_range(
+        mishap_raise(VALIDATION_ERROR, NULL), "place", mishap_value_of_int(0),
+        mishap_value_of_int(65535),
+        mishap_value_of_int(strtol(strchr(mishap_string(call, "place"), ':') + 1, NULL, 10)));
+}
+
 static const mishap_param much_params[] = {
     { "bytes", MISHAP_INTEGER, .required = true, .range = { 0, 1e8 } }, { 0 }
 };
@@ -340,6 +368,8 @@ static const mishap_operation operations[] = {
     { "touch", "Make a file", touch_params, touch, .raises = MISHAP_RAISES(ALREADY_EXISTS),
       .danger = MISHAP_MUTATING },
     { "much", "Answer much", much_params, answer_much, .timeout_ms = 5000 },
+    { "linger", "Go on until nobody waits", linger_params, linger, .danger = MISHAP_MUTATING },
+    { "form", "Say what is wrong with a place", form_params, show_form, .danger = MISHAP_SAFE },
     { 0 }
 };
 

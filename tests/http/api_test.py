@@ -136,6 +136,23 @@ def malformed_json_is_refused_with_line_and_column(body, line, column):
 
 
 @tests_of({
+    "an array": (b"\n [1]", 2, 2, "must be a JSON object, but it is an array"),
+    "a number": (b"7", 1, 1, "must be a JSON object, but it is a number"),
+    "the same key twice": (b'{"title":"a",\n "title":"b"}', 2, 2, "The key `title` stands twice"),
+    "the same key twice inside": (b'{"title":"a","x":[{"y":1,"y":2}]}', 1, 26, "The key `y` stands twice"),
+    "a key that is not shown": (b'{"a\\u001b":1,"a\\u001b":2}', 1, 14, "The same key stands twice in an object"),
+    "NUL in a key": (b'{"ti\\u0000tle":"a"}', 1, 2, "A key has a NUL in it"),
+    "half of a pair": (b'{"title":\n"a\\ud800"}', 2, 3, "half of a surrogate pair"),
+    "a thousand levels": (b'{"title":' + b"[" * 1000 + b"]" * 1000 + b"}", 1, 137, "nested more than 128 deep"),
+})
+def unsound_json_is_refused_with_line_and_column(body, line, column, words):
+    target = ask("POST", "/todos", {"title": "t"}, status=201)["Location"]
+    for method, target in [("POST", "/todos"), ("PATCH", target), ("POST", "/todos?title=t")]:
+        message = refusal(ask(method, target, body), 400, "bad_request")["message"]
+        expect(message.startswith("At line %d, column %d: " % (line, column)) and words in message, method, target, message)
+
+
+@tests_of({
     "an array": b"[]", "a string": b'"x"', "a number": b"1", "null": b"null", "nothing": b"", "white space": b"   ",
     "the same key twice": b'{"title":"a","title":"b"}', "NUL in a key": b'{"ti\\u0000tle":"a"}',
     "bytes that are no UTF-8": b'{"title":"\xff\xfe"}', "an overlong sequence": b'{"title":"\xc0\x80"}',
@@ -154,6 +171,22 @@ def a_body_that_is_no_good_object_is_refused(body):
     "parts": "multipart/form-data; boundary=x", "nonsense": "json", "a longer name": "application/jsonx"})
 def a_wrong_content_type_is_refused(media_type):
     refusal(ask("POST", "/todos", {"title": "t"}, media_type=media_type), 400, "bad_request")
+
+
+@tests_of({"gzip": "gzip", "several": "gzip, br"})
+def a_packed_body_is_refused_in_clear_words(coding):
+    found = ask("POST", "/todos", b"\x1f\x8b\x08\x00\x00", fields={"Content-Encoding": coding})
+    expect("Content-Encoding" in refusal(found, 400, "bad_request")["message"], found)
+
+
+@test
+def a_coding_that_packs_nothing_is_taken():
+    ask("POST", "/todos", {"title": "t"}, fields={"Content-Encoding": "identity"}, status=201)
+
+
+@tests_of({"in the body": ("/users", {"name": "a\0b", "email": "a@b.c"}), "in the query": ("/users?name=a%00b&email=a@b.c", None)})
+def a_nul_is_a_finding_wherever_it_stands(target, body):
+    equal(findings(ask("POST", target, body)), [{"field": "name", "error": "pattern_mismatch", "expected": "^[^\\x00]*$"}])
 
 
 @tests_of({
@@ -228,6 +261,72 @@ def a_crash_replaces_its_worker():
             time.sleep(0.02)
         after = set(found.workers())
         equal((len(after), len(after & before)), (2, 1), "workers, and those that stayed")
+
+
+# What a handler must not say, wherever it says it (faulty.c). The secret has what JSON and addresses escape.
+SECRET = "tr\u00e8s secret"
+TRACES = ["Traceback", "pay.py", "KeyError"]
+ESCAPED = ["tr%C3%A8s", "tr?s secret", "tr??s secret", "sec%72et", "secret"]
+
+
+def faulty():
+    return server.server("faulty", "--workers", "1", program=os.environ["FAULTY_PROGRAM"])
+
+
+def leak(where, **more):
+    """Whatever a handler does, neither its secret nor a stack trace is in the reply."""
+    found = faulty().ask("POST", "/leaks", dict({"where": where}, **more), checked=False)
+    text = found.head.decode("latin-1") + found.body.decode()
+    for private in TRACES + ESCAPED + [SECRET]:
+        expect(private not in text, private, "in", text)
+    server.examine(found, "POST")
+    return found
+
+
+@tests_of({"a member": ("answer", 200), "a key": ("key", 200), "a document": ("document", 200),
+           "a document that begins like JSON": ("bracket", 200), "a warning": ("warning", 200), "an address": ("address", 201),
+           "a message": ("message", 409)})
+def a_stack_trace_that_a_handler_hands_out_stays_inside(where, status):
+    found = leak(where)
+    equal(found.status, status)
+    entry = faulty().wait_for_log(found.id)
+    expect("Traceback" in entry and "pay.py" in entry, "what was removed is not in the log:", entry)
+    if where == "warning":
+        equal((found["Warning"], found.json), ('299 - "A stack trace was removed here."', {"done": True}))
+    if where == "address":
+        equal(found["Location"], None)
+    if where in ("document", "bracket"):
+        equal((found.body, found["Content-Type"]), (b"A stack trace was removed here.", "text/plain; charset=utf-8"))
+
+
+@tests_of({"a member": ("answer", 200), "a key": ("key", 200), "a document": ("document", 200),
+           "a document that begins like JSON": ("bracket", 200), "a warning": ("warning", 200), "an address": ("address", 201),
+           "an address with escapes": ("escaped", 201), "a message": ("message", 409)})
+def a_secret_that_a_handler_hands_out_stays_inside(where, status):
+    found = leak(where, password=SECRET)
+    equal(found.status, status)
+    if where == "answer":
+        equal(found.json, {"done": True, "found": "[redacted]"})
+    if where == "document":
+        equal(found.body, b"It says [redacted]")
+    if where == "bracket":
+        equal(found.body, b"[info] [redacted]")
+    if where == "warning":
+        equal(found["Warning"], '299 - "Mind this: [redacted]"')
+    if where in ("address", "escaped"):
+        equal(found["Location"], None)
+    expect(SECRET.encode() not in Server.read(faulty().log), "the secret stands in the log")
+
+
+@test
+def an_address_without_a_secret_stays():
+    equal(faulty().ask("POST", "/leaks", {"where": "escaped", "password": "another"})["Location"], "/leaks/tr%C3%A8s%20sec%72et")
+
+
+@test
+def a_bad_request_of_a_handler_is_answered_to_the_letter():
+    found = faulty().ask("POST", "/refusals", {})
+    equal((found.status, found.body), (400, b'{"error":"bad_request","message":"Bad request"}'))
 
 
 @test
@@ -332,6 +431,23 @@ def too_many_requests_are_429_with_retry_after():
         equal((problem.status, problem["Content-Type"]), (429, "application/problem+json"))
         time.sleep(int(found["Retry-After"] or 1) + 0.2)
         equal(slow.ask("GET", "/todos").status, 200, "after the advised time the status")
+
+
+@test
+def who_tries_keys_is_slowed_down():
+    data = os.path.join(server.FOLDER, "tried")
+    os.mkdir(data)
+    key = add_key(data, "known")
+    with Server("--workers", "2", "--rate", "5", "--require-key", data=data) as slow:
+        for target in ["/todos", "/health"]:  # where none is needed a wrong one is refused as well
+            for fields in [{"X-Api-Key": "mk_" + "x" * 43}, {"Authorization": "Bearer wrong"}]:
+                seen = [slow.ask("GET", target, fields=fields) for _ in range(20)]
+                equal({found.status for found in seen}, {401, 429}, target)
+                refusal(seen[-1], 429, "rate_limited")
+                equal(slow.ask("GET", "/todos", fields={"X-Api-Key": key}).status, 200, "who has a key goes by its name")
+                time.sleep(1.2)
+        equal({slow.ask("GET", "/todos").status for _ in range(20)}, {401, 429}, "without a key")
+        equal({slow.ask("GET", "/health").status for _ in range(20)}, {200}, "where none is needed")
 
 
 @test
@@ -461,7 +577,8 @@ def what_is_stored_outlives_the_server():
 @test
 def two_places_that_contradict_each_other_are_refused():
     target = ask("POST", "/users", new_user(), status=201)["Location"]
-    refusal(ask("PATCH", target + "?name=Bob", {"name": "Eve"}), 400, "bad_request")
+    refusal(ask("PATCH", target + "?name=Bob", b'{\n "name": "Eve"}'), 400, "bad_request",
+            "At line 2, column 10: The parameter `name` has one value in the query and another in the body.")
 
 
 @test
@@ -510,6 +627,34 @@ def a_failure_is_spelled_as_it_is_asked_for(media_type, name, method, target, bo
 def accept_is_weighed(accept, media_type):
     found = ask("GET", "/todos/999999999", fields={"Accept": accept} if accept else {})
     equal((found.status, found["Content-Type"].split(";")[0]), (404, media_type))
+
+
+@tests_of({
+    "the second": (["text/html", "application/problem+json"], "application/problem+json"),
+    "the first": (["application/problem+json", "text/html"], "application/problem+json"),
+    "a wish of the second": (["application/problem+json;q=0.1", "application/json"], "application/json"),
+    "three of them": (["text/html", "", "application/vnd.api+json;q=0.2"], "application/vnd.api+json")})
+def lines_of_accept_are_one_list(lines, media_type):
+    accept = "".join("Accept: %s\r\nX: y\r\n" % line for line in lines)
+    with the_server().connect() as connection:
+        for method in [b"GET", b"DELETE"]:  # the next request has its own
+            data = b"%s /todos/999999999 HTTP/1.1\r\nHost: localhost\r\n%s\r\n" % (method, accept.encode())
+            found = connection.send(data).response()
+            equal((found.status, found["Content-Type"].split(";")[0]), (404, media_type))
+            found = connection.send(b"GET /todos/999999999 HTTP/1.1\r\nHost: localhost\r\n\r\n").response()
+            equal((found.status, found["Content-Type"].split(";")[0]), (404, "application/json"))
+
+
+@tests_of({"no path": ("GET", "/nothing", None, 404), "a method": ("DELETE", "/users", None, 405),
+           "a handler's": ("GET", "/todos/999999999", None, 404), "a rule": ("POST", "/users", COMPLETE, 422)})
+def caches_are_told_what_a_failure_depends_on(method, target, body, status):
+    with Server("--workers", "1") as plain:
+        found = plain.ask(method, target, body)
+        equal((found.status, found["Vary"]), (status, "Accept"))
+        equal(plain.ask("GET", "/todos")["Vary"], None, "of an answer that is always the same")
+    for fields in [{}, {"Origin": "https://app.example"}, {"Accept": "application/problem+json"}]:
+        equal(ask(method, target, body, fields=fields, status=status)["Vary"], "Accept, Origin")
+    equal(ask("GET", "/todos")["Vary"], "Origin")
 
 
 @test
@@ -679,6 +824,78 @@ def a_preflight_is_answered():
     equal(foreign["Access-Control-Allow-Origin"], None)
 
 
+BROWSER = {"User-Agent": "Mozilla/5.0 (X11; Linux x86_64)"}
+
+
+def called_by(host, method, target, fields=()):
+    """A request without a body, by another name than that of request()."""
+    with the_server().connect() as connection:
+        data = request(method, target, fields=fields).replace(b"Host: localhost", b"Host: " + host.encode())
+        return connection.send(data).response()
+
+
+@tests_of({"a foreign page": "http://evil.example", "a frame in a box": "null", "a page that looks like ours": "http://localhost.evil.example",
+           "another scheme": "http://app.example", "an address": "http://192.0.2.1"})
+def a_foreign_page_cannot_write(origin):
+    email = fresh("lured") + "@example.com"
+    for method, target in [("POST", "/users?name=x&email=" + email), ("DELETE", "/todos/999999999"), ("PATCH", "/todos/999999999")]:
+        refusal(ask(method, target, fields={"Origin": origin}), 403, "forbidden")
+    expect(email not in ask("GET", "/users?limit=100", fields={"Origin": origin}, status=200).body.decode(), "it was written")
+
+
+@tests_of({"no page": None, "one of the list": "https://app.example", "one of this machine": "http://localhost:3000",
+           "one of the server": "http://127.0.0.1:8080"})
+def other_pages_can(origin):
+    ask("POST", "/users?name=x&email=%s@example.com" % fresh("known"), fields={"Origin": origin} if origin else {}, status=201)
+
+
+@tests_of({"a name": "evil.example", "with a port": "evil.example:8080", "one that begins like ours": "127.0.0.1.evil.example"})
+def a_page_cannot_make_its_own_name_ours(host):
+    for method in ["GET", "POST"]:
+        refusal(called_by(host, method, "/todos", BROWSER), 403, "forbidden")
+        refusal(called_by(host, method, "/todos", {"Origin": "http://" + host}), 403, "forbidden")
+    equal(called_by(host, "GET", "/todos").status, 200, "who is no browser was not lured")
+    equal(called_by(host, "GET", "/health", BROWSER).status, 200, "what is open to all")
+
+
+@tests_of({"an address": "127.0.0.1:1", "another address": "192.0.2.1", "of IPv6": "[::1]:8080", "a word": "todo", "in capitals": "LOCALHOST"})
+def a_name_that_nobody_can_point_at_us_will_do(host):
+    equal(called_by(host, "GET", "/todos", BROWSER).status, 200)
+
+
+@test
+def a_public_url_is_a_name_of_ours():
+    with Server("--workers", "1", "--public-url", "https://api.example:8443/v1") as public:
+        for host, status in [("api.example", 200), ("API.example:8443", 200), ("xapi.example", 403)]:
+            with public.connect() as connection:
+                data = b"GET /todos HTTP/1.1\r\nHost: %s\r\nUser-Agent: Mozilla/5.0\r\n\r\n" % host.encode()
+                equal(connection.send(data).response().status, status, host)
+        equal(public.ask("POST", "/todos", {"title": "t"}, fields={"Origin": "https://api.example:8443"}).status, 201)
+
+
+@test
+def with_keys_names_and_origins_do_not_matter():
+    data = os.path.join(server.FOLDER, "keyed-pages")
+    os.mkdir(data)
+    fields = {"X-Api-Key": add_key(data, "page"), "Origin": "http://evil.example"}
+    with Server("--workers", "1", "--require-key", data=data) as keyed:
+        equal(keyed.ask("POST", "/todos", {"title": "t"}, fields=fields).status, 201)
+    with Server("--workers", "1", data=data) as free:
+        equal(free.ask("POST", "/todos", {"title": "t"}, fields=fields).status, 201, "who has a key was not lured here")
+        equal(free.ask("POST", "/todos", {"title": "t"}, fields={"Origin": "http://evil.example"}).status, 403)
+
+
+@tests_of({"a slash": "http://a.example/", "a path": "https://a.example/x", "capitals": "https://A.example", "no scheme": "a.example",
+           "the port of the scheme": "https://a.example:443", "the second": "https://b.example,http://a.example/",
+           "a star among others": "https://a.example,*", "a star inside": "https://*.example", "nothing": "https://a.example,,null"})
+def what_is_no_origin_is_refused_at_the_start(origins):
+    answer = run_program(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--cors", origins, "--data", os.path.join(server.FOLDER, "nowhere"))
+    expect(answer.status not in (0, 1), "exit:", answer)
+    envelope = parsed(answer.out)
+    expect(not envelope["ok"] and "origin" in envelope["error"]["message"] and "--cors" in json.dumps(envelope), envelope)
+    expect(b"listening" not in answer.err, answer.err)
+
+
 @test
 def without_cors_nothing_is_said_of_it():
     with Server("--workers", "1") as plain:
@@ -744,6 +961,89 @@ def a_key_that_is_added_or_removed_while_it_runs_counts():
                 break
             time.sleep(0.1)
         equal(seen, wanted)
+
+
+def wait_for_status(keyed, key, status):
+    """The first answer with this status to a caller with this key."""
+    deadline = time.monotonic() + server.PATIENCE
+    while time.monotonic() < deadline:
+        found = keyed.ask("GET", "/todos", fields={"X-Api-Key": key})
+        if found.status == status:
+            return found
+        time.sleep(0.1)
+    equal(found.status, status)
+
+
+@test
+def while_the_keys_cannot_be_read_none_is_taken():
+    data = os.path.join(server.FOLDER, "keyed-broken")
+    os.mkdir(data)
+    key = add_key(data, "first")
+    path = os.path.join(data, "keys")
+    sound = Server.read(path)
+    with Server("--workers", "1", "--require-key", data=data) as keyed:
+        def wait_for(status):
+            return wait_for_status(keyed, key, status)
+        wait_for(200)
+        with open(path, "ab") as file:
+            file.write(b"# %s\n%s\n" % (MARKER.encode(), MARKER.encode()))
+        found = wait_for(503)
+        expect(found["Retry-After"], "no Retry-After:", found)
+        refusal(found, 503, "unavailable", "API keys cannot be checked now.")
+        entry = keyed.wait_for_log(" serve")
+        expect("Line 4 of the file `keys` is not a key" in entry and path in entry, entry)
+        expect(MARKER not in entry, "what the line holds is in the log:", entry)
+        equal(keyed.ask("GET", "/todos").status, 401)
+        with open(path, "wb") as file:
+            file.write(sound)
+        wait_for(200)
+        equal(Server.read(keyed.log).count(b"The API keys cannot be read"), 1, "how often it is said, which")
+
+
+@test
+def while_the_keys_cannot_be_read_workers_are_replaced_all_the_same():
+    data = os.path.join(server.FOLDER, "keyed-replaced")
+    os.mkdir(data)
+    key = add_key(data, "first")
+    path = os.path.join(data, "keys")
+    sound = Server.read(path)
+    with Server("--workers", "1", "--require-key", data=data) as keyed:
+        with open(path, "wb") as file:
+            file.write(b"nonsense\n")
+        wait_for_status(keyed, key, 503)
+        before = set(keyed.workers())
+        keyed.process.send_signal(signal.SIGUSR1)
+        deadline = time.monotonic() + server.PATIENCE
+        while set(keyed.workers()) & before and time.monotonic() < deadline:
+            time.sleep(0.05)
+        expect(not set(keyed.workers()) & before, "the worker was not replaced")
+        equal(keyed.ask("GET", "/todos", fields={"X-Api-Key": key}).status, 503)
+        equal(keyed.ask("GET", "/todos").status, 401)
+        with open(path, "wb") as file:
+            file.write(sound)
+        wait_for_status(keyed, key, 200)
+
+
+@test
+def keys_that_cannot_be_read_are_told_at_the_start():
+    data = os.path.join(server.FOLDER, "keyed-unreadable")
+    os.makedirs(os.path.join(data, "keys"))
+    answer = run_program(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--data", data, "--workers", "1")
+    envelope = parsed(answer.out)
+    equal((answer.status, envelope["error"]["code"]), (66, "INPUT_UNREADABLE"))
+    expect("EISDIR" in json.dumps(envelope), "no reason:", envelope)
+
+
+@tests_of({"a file": ("file", "ENOTDIR"), "below a file": ("file/data", "ENOTDIR"), "where nothing can be made": ("/proc/data", "ENOENT")})
+def a_data_folder_that_cannot_be_used_is_told_with_the_reason(name, reason):
+    path = os.path.join(server.FOLDER, name)
+    with open(os.path.join(server.FOLDER, "file"), "wb"):
+        pass
+    for form in ["json", "text"]:
+        answer = run_program(PROGRAM, "serve", "--listen", "127.0.0.1:0", "--data", path, "--workers", "1", "--output", form)
+        equal(answer.status, 78)
+        text = (answer.out + answer.err).decode()
+        expect(path in text and reason in text, "neither folder nor reason in", text)
 
 
 @test

@@ -271,7 +271,7 @@ request_lines = {
     "two slashes in front": declined(line(b"GET //health HTTP/1.1"), 400, 404),
     "a broken escape": declined(line(b"GET /todos/%zz HTTP/1.1"), 400, 404),
     "half an escape": declined(line(b"GET /todos/% HTTP/1.1"), 400, 404),
-    "an escaped NUL": declined(line(b"GET /todos/a%00b HTTP/1.1"), 400, 404),
+    "an escaped NUL": declined(line(b"GET /todos/a%00b HTTP/1.1"), 400, 404, 422),
     "an escape that is no UTF-8": declined(line(b"GET /todos/%ff%fe HTTP/1.1"), 400, 404),
     "a way out of the folder": declined(line(b"GET /../../../etc/passwd HTTP/1.1"), 400, 404),
     "an escaped way out of the folder": declined(line(b"GET /%2e%2e/%2e%2e/etc/passwd HTTP/1.1"), 400, 404),

@@ -80,10 +80,10 @@ class Nginx:
             self.process.send_signal(signal.SIGTERM)
             self.process.wait(20)
 
-    def connect(self, protocols=("http/1.1",)):
+    def connect(self, protocols=("http/1.1",), source=None):
         context = ssl.create_default_context(cafile=self.path("certificate.pem"))
         context.set_alpn_protocols(list(protocols))
-        connection = Connection(("127.0.0.1", self.port), patience=20)
+        connection = Connection(("127.0.0.1", self.port), patience=20, source=source)
         connection.socket = context.wrap_socket(connection.socket, server_hostname="api.example.com",
                                                 suppress_ragged_eofs=True)
         return connection
@@ -145,6 +145,26 @@ def a_crash_behind_it_is_500_and_the_next_request_is_answered():
         found = nginx().ask("POST", "/chaos", {"how": "crash", "marker": server.MARKER})
         equal((found.status, found.json), (500, {"error": "internal_server_error", "message": "Internal server error"}))
         equal(nginx().ask("GET", "/health").status, 200)
+
+
+@test
+def the_server_knows_the_address_of_the_caller():
+    behind().access = ACCESS_LOG
+    for source, claimed in {"127.0.0.2": {}, "127.0.0.3": {"X-Forwarded-For": "192.0.2.1"}}.items():
+        with nginx().connect(source=source) as connection:
+            found = connection.ask("GET", "/health", fields=claimed)
+        equal(behind().wait_for_access(found.id)["remote"], source)
+
+
+@test
+def each_caller_behind_it_has_a_rate_of_its_own():
+    """As nginx passes requests on: from this machine, with the address of the caller at the end."""
+    with server.Server("--workers", "1", "--rate", "5") as slow:
+        def ask(*claimed):
+            return {slow.ask("GET", "/todos", fields={"X-Forwarded-For": each}).status for each in claimed}
+        equal(ask(*["192.0.2.1"] * 15), {200, 429})
+        equal(ask("192.0.2.2"), {200})
+        equal(ask(*["198.51.100.%d, 192.0.2.2" % number for number in range(15)]), {200, 429}, "what comes before it says nothing:")
 
 
 @test

@@ -28,7 +28,9 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(TREE, "tests", "cli"))
 import blackbox  # noqa: E402
+import leaks  # noqa: E402
 from blackbox import SANITIZED, Skipped, equal, expect, parsed, run_program  # noqa: E402
+from leaks import MARKER, secrets  # noqa: E402,F401
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", os.path.join(TREE, "build/deps/npm/node_modules"))
@@ -51,37 +53,15 @@ for variable in ["ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"] if SANITIZED e
 
 # ---- What must not be in a response --------------------------------------------------------------
 
-MARKER = "marker-private"  # whatever a test hides on the private side begins so
-
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 
-
-def our_functions():
-    """The names of our own functions, as a stack would show them."""
-    found = set()
-    for folder in ["src", "services", "tool"]:
-        for path in glob.glob(os.path.join(TREE, folder, "**/*.c"), recursive=True):
-            with open(path, encoding="utf-8") as file:
-                found.update(re.findall(r"^[a-z][\w \*]*?\b(\w+_\w+)\([^;]*$", file.read(), re.M))
-    return found
-
-
-FUNCTIONS = our_functions()
-LEAKS = re.compile("|".join([re.escape(MARKER), re.escape(TREE), re.escape(os.path.dirname(PROGRAM)), re.escape(FOLDER),
-                             "Traceback", r"native stack", r"\b0x[0-9a-f]{5,}", r"\+0x[0-9a-f]", r"\.c:\d", r"\.so\b",
-                             r"SIG(?:SEGV|BUS|FPE|ILL|ABRT|KILL)", r"core dumped", "sqlite", "SELECT ", "INSERT "]))
-secrets = set()  # further texts that no response may have
+secrets.update([os.path.dirname(PROGRAM), FOLDER])
 
 
 def check_for_leaks(response):
-    text = response.head.decode("latin-1") + response.body.decode("utf-8", "replace")
-    found = LEAKS.search(text)
-    expect(not found, "private text", found and found[0], "in", text)
-    for secret in secrets:
-        expect(secret not in text, "a secret in", text)
-    if response.status >= 400 and not response.document:
-        words = set(re.findall(r"\w+", response.body.decode("utf-8", "replace")))
-        expect(not words & FUNCTIONS - http_names(), "names of functions", words & FUNCTIONS, "in", text)
+    body = response.body.decode("utf-8", "replace")
+    failure = body if response.status >= 400 and not response.document else ""
+    leaks.check(response.head.decode("latin-1") + body, failure, http_names() if failure else ())
 
 
 # ---- Responses -----------------------------------------------------------------------------------
@@ -211,8 +191,10 @@ def http_names():
 class Connection:
     """A socket, and the bytes that came and were not yet looked at."""
 
-    def __init__(self, address, patience=PATIENCE, receive_buffer=None):
+    def __init__(self, address, patience=PATIENCE, receive_buffer=None, source=None):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        if source:
+            self.socket.bind((source, 0))
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(patience)
@@ -364,9 +346,10 @@ class Server:
         self.log, self.access = os.path.join(self.folder, "log"), os.path.join(self.folder, "access")
         self.stdout, self.stderr = os.path.join(self.folder, "out"), os.path.join(self.folder, "err")
         command = [program or PROGRAM, "serve", "--data", self.data, *([] if "--listen" in flags else ["--listen", listen]), *flags]
+        variable = os.path.basename(command[0]).upper() + "_LOG"
         with open(self.stdout, "wb") as out, open(self.stderr, "wb") as err:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
-                                            env=dict(os.environ, MISHAP_LOG=self.log, **variables))
+                                            env=dict(os.environ, **{variable: self.log, **variables}))
         Server.running.append(self)
         self.address = self.wait_until_ready()
 
@@ -484,13 +467,13 @@ def processes():
 shared = {}
 
 
-def server(name, *flags):
+def server(name, *flags, **more):
     """A server that several tests share; started when first asked for, again if it has died."""
     found = shared.get(name)
     if not found or found.process.poll() is not None:
         if found:
             found.kill()
-        found = shared[name] = Server(*flags)
+        found = shared[name] = Server(*flags, **more)
     return found
 
 

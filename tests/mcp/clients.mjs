@@ -47,13 +47,18 @@ await step('list', async () => {
   assert.ok(tools.length > 10);
   assert.equal(tools.find((tool) => tool.name === 'echo').outputSchema.type, 'object');
   assert.equal((await client.listResources()).resources[0].uri, 'catalog://codes');
-  assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 1);
+  assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 5);
   assert.equal((await client.listPrompts()).prompts[0].name, 'explain_failure');
 });
 
 await step('read, get, complete', async () => {
   const { contents } = await client.readResource({ uri: 'catalog://codes/TIMEOUT' });
   assert.equal(JSON.parse(contents[0].text).code, 'TIMEOUT');
+  const echo = await client.readResource({ uri: 'workshop://echo/a%20word' });
+  assert.deepEqual(JSON.parse(echo.contents[0].text), { text: 'a word' });
+  await assert.rejects(client.readResource({ uri: 'workshop://fail/not_found' }), /There is no user 7/);
+  const ask = await client.getPrompt({ name: 'ask', arguments: { times: '2' } });
+  assert.equal(ask.messages[0].content.text, 'please please');
   const prompt = await client.getPrompt({ name: 'explain_failure', arguments: { error: 'No.' } });
   assert.equal(prompt.messages[1].content.text, 'No.');
   const { completion } = await client.complete({

@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "program/mcp_http.h"
+#include "program/mcp_http.h" /* mishap_mcp_changed() */
 
 /* A picture of one red pixel, and a sound of no samples. */
 #define PIXEL                                                                                      \
@@ -130,6 +130,7 @@ static const mishap_param step_params[] = {
     { "steps", MISHAP_INTEGER, .required = true, .range = { 1, 1000 }, .help = "How many" },
     { "pause_ms", MISHAP_INTEGER, .initial = "50", .range = { 0, 1000 }, .help = "Between two" },
     { "mark", MISHAP_STRING, .file = true, .help = "A file that is written if it is cancelled" },
+    { "size", MISHAP_INTEGER, .range = { 0, 4000000 }, .help = "Bytes of the answer, if many" },
     { 0 },
 };
 
@@ -147,6 +148,13 @@ static mishap *take_steps(mishap_call *call)
     }
     if (mishap_cancelled(call))
         return mishap_raise(CANCELLED, "It was cancelled after %d steps.", (int)step);
+    if (mishap_given(call, "size")) {
+        size_t size = (size_t)mishap_integer(call, "size");
+        char *filling = mishap_call_take(call, size + 1);
+        memset(filling, 'x', size);
+        filling[size] = '\0';
+        mishap_answer_member(call, "filling", filling);
+    }
     return mishap_answer_member(call, "steps", step);
 }
 
@@ -174,104 +182,61 @@ static mishap *echo(mishap_call *call)
     return mishap_answer_member(call, "text", mishap_string(call, "text"));
 }
 
+/* -- tools: for http_test.py, resources that change -------------------------------------------- */
+
+static const mishap_param touch_params[] = {
+    { "uri", MISHAP_STRING, .required = true, .help = "The address of what has changed" },
+    { "times", MISHAP_INTEGER, .initial = "1", .range = { 1, 10000 }, .help = "How often" },
+    { 0 },
+};
+
+static mishap *touch(mishap_call *call)
+{
+    for (int64_t i = mishap_integer(call, "times"); i > 1; i--)
+        mishap_changed(call, "test://other/%d", (int)i);
+    mishap_changed(call, "%s", mishap_string(call, "uri"));
+    return mishap_answer_member(call, "process", (int64_t)getpid());
+}
+
+/* It says so, and its worker is gone. */
+static mishap *touch_and_die(mishap_call *call)
+{
+    touch(call);
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
 /* -- resources --------------------------------------------------------------------------------- */
 
-static mishap *put_contents(mishap_buffer *contents, mishap_text uri, const char *rest)
+static mishap *static_text(mishap_call *call)
 {
-    mishap_json_open(contents, '{');
-    MISHAP_JSON_KEY(contents, "uri");
-    mishap_json_string(contents, uri);
-    mishap_json_comma(contents);
-    mishap_buffer_put_text(contents, mishap_text_of(rest));
-    mishap_json_close(contents, '}');
-    return NULL;
+    return mishap_answer_document(
+        call, mishap_text_of("This is the content of the static text resource."));
 }
 
-static mishap *read_text(mishap_text uri, mishap_text variable, mishap_buffer *contents)
-{
-    (void)variable;
-    return put_contents(contents, uri,
-                        "\"mimeType\":\"text/plain\","
-                        "\"text\":\"This is the content of the static text resource.\"");
-}
+static const mishap_param id_params[] = {
+    { "id", MISHAP_STRING, .required = true, .help = "Whose data" },
+    { 0 },
+};
 
-static mishap *read_binary(mishap_text uri, mishap_text variable, mishap_buffer *contents)
+static mishap *template_data(mishap_call *call)
 {
-    (void)variable;
-    return put_contents(contents, uri, "\"mimeType\":\"image/png\",\"blob\":\"" PIXEL "\"");
+    mishap_answer_member(call, "id", mishap_string(call, "id"));
+    mishap_answer_member(call, "templateTest", true);
+    return mishap_answer_member(call, "data", "Data for ID");
 }
-
-static mishap *read_template(mishap_text uri, mishap_text variable, mishap_buffer *contents)
-{
-    mishap_buffer text = { 0 };
-    mishap_json_open(&text, '{');
-    MISHAP_JSON_KEY(&text, "id");
-    mishap_json_string(&text, variable);
-    MISHAP_PUT(&text, ",\"templateTest\":true,\"data\":\"Data for ID\"}");
-    mishap_json_open(contents, '{');
-    MISHAP_JSON_KEY(contents, "uri");
-    mishap_json_string(contents, uri);
-    MISHAP_PUT(contents, ",\"mimeType\":\"application/json\",\"text\":");
-    mishap_json_string(contents, mishap_buffer_text(&text));
-    mishap_json_close(contents, '}');
-    contents->failed = contents->failed || text.failed;
-    mishap_buffer_release(&text);
-    return NULL;
-}
-
-static const mishap_mcp_resource static_text = {
-    .uri = "test://static-text",
-    .name = "static-text",
-    .description = "A static text resource for testing",
-    .mime_type = "text/plain",
-    .read = read_text,
-};
-static const mishap_mcp_resource static_binary = {
-    .uri = "test://static-binary",
-    .name = "static-binary",
-    .description = "A static binary resource for testing",
-    .mime_type = "image/png",
-    .read = read_binary,
-};
-static const mishap_mcp_resource watched_resource = {
-    .uri = "test://watched-resource",
-    .name = "watched-resource",
-    .description = "A resource that can be subscribed to",
-    .mime_type = "text/plain",
-    .read = read_text,
-};
-static const mishap_mcp_resource template_data = {
-    .uri = "test://template/{id}/data",
-    .name = "template-data",
-    .description = "A resource template with one parameter",
-    .mime_type = "application/json",
-    .read = read_template,
-};
-static const mishap_mcp_resource *const resources[] = { &static_text, &static_binary,
-                                                        &watched_resource, &template_data, NULL };
 
 /* -- prompts ----------------------------------------------------------------------------------- */
 
-static mishap *put_messages(mishap_buffer *object, const char *messages)
+static mishap *simple_prompt(mishap_call *call)
 {
-    MISHAP_JSON_KEY(object, "messages");
-    mishap_buffer_put_text(object, mishap_text_of(messages));
-    return NULL;
+    return mishap_answer_document(call, mishap_text_of("This is a simple prompt for testing."));
 }
 
-#define USER(block) "{\"role\":\"user\",\"content\":" block "}"
-
-static mishap *get_simple(yyjson_val *arguments, mishap_buffer *object)
+static mishap *prompt_with_image(mishap_call *call)
 {
-    (void)arguments;
-    return put_messages(object, "[" USER(TEXT_BLOCK("This is a simple prompt for testing.")) "]");
-}
-
-static mishap *get_with_image(yyjson_val *arguments, mishap_buffer *object)
-{
-    (void)arguments;
-    return put_messages(
-        object, "[" USER(PIXEL_BLOCK) "," USER(TEXT_BLOCK("Please analyze the image above.")) "]");
+    return mishap_answer_content(call, "[" PIXEL_BLOCK
+                                       "," TEXT_BLOCK("Please analyze the image above.") "]");
 }
 
 static const mishap_param two_arguments[] = {
@@ -280,63 +245,23 @@ static const mishap_param two_arguments[] = {
     { 0 },
 };
 
-static mishap *get_with_arguments(yyjson_val *arguments, mishap_buffer *object)
+static mishap *prompt_with_arguments(mishap_call *call)
 {
-    mishap_buffer text = { 0 };
-    MISHAP_PUT(&text, "Prompt with arguments: arg1='");
-    mishap_buffer_put_text(&text, mishap_json_text(yyjson_obj_get(arguments, "arg1")));
-    MISHAP_PUT(&text, "', arg2='");
-    mishap_buffer_put_text(&text, mishap_json_text(yyjson_obj_get(arguments, "arg2")));
-    MISHAP_PUT(&text, "'");
-    MISHAP_JSON_KEY(object, "messages");
-    MISHAP_PUT(object, "[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
-    mishap_json_string(object, mishap_buffer_text(&text));
-    MISHAP_PUT(object, "}}]");
-    mishap_buffer_release(&text);
-    return NULL;
+    return mishap_answer_document(
+        call, mishap_text_of(mishap_call_print(call, "Prompt with arguments: arg1='%s', arg2='%s'",
+                                               mishap_string(call, "arg1"),
+                                               mishap_string(call, "arg2"))));
 }
 
-static const mishap_param uri_argument[] = {
-    { "resourceUri", MISHAP_STRING, .required = true, .help = "The address of what is embedded" },
-    { 0 },
-};
-
-static mishap *get_with_resource(yyjson_val *arguments, mishap_buffer *object)
+/* The suite gives it `resourceUri`, which is no name for a parameter, and always with this value.
+ */
+static mishap *prompt_with_resource(mishap_call *call)
 {
-    MISHAP_JSON_KEY(object, "messages");
-    MISHAP_PUT(object, "[{\"role\":\"user\",\"content\":{\"type\":\"resource\",\"resource\":");
-    put_contents(object, mishap_json_text(yyjson_obj_get(arguments, "resourceUri")),
-                 "\"mimeType\":\"text/plain\","
-                 "\"text\":\"Embedded resource content for testing.\"");
-    MISHAP_PUT(object, "}}," USER(TEXT_BLOCK("Please process the embedded resource above.")) "]");
-    return NULL;
+    return mishap_answer_content(
+        call, "[{\"type\":\"resource\",\"resource\":{\"uri\":\"test://example-resource\","
+              "\"mimeType\":\"text/plain\",\"text\":\"Embedded resource content for "
+              "testing.\"}}," TEXT_BLOCK("Please process the embedded resource above.") "]");
 }
-
-static const mishap_mcp_prompt simple_prompt = {
-    .name = "test_simple_prompt",
-    .description = "A simple prompt without arguments",
-    .get = get_simple,
-};
-static const mishap_mcp_prompt prompt_with_arguments = {
-    .name = "test_prompt_with_arguments",
-    .description = "A prompt with required arguments",
-    .arguments = two_arguments,
-    .get = get_with_arguments,
-};
-static const mishap_mcp_prompt prompt_with_resource = {
-    .name = "test_prompt_with_embedded_resource",
-    .description = "A prompt with an embedded resource",
-    .arguments = uri_argument,
-    .get = get_with_resource,
-};
-static const mishap_mcp_prompt prompt_with_image = {
-    .name = "test_prompt_with_image",
-    .description = "A prompt with a picture",
-    .get = get_with_image,
-};
-static const mishap_mcp_prompt *const prompts[] = { &simple_prompt, &prompt_with_arguments,
-                                                    &prompt_with_resource, &prompt_with_image,
-                                                    NULL };
 
 /* -- the program ------------------------------------------------------------------------------- */
 
@@ -419,12 +344,67 @@ static const mishap_operation operations[] = {
       .params = echo_params,
       .answers = echo_params,
       .run = echo },
+    { .name = "touch.slow",
+      .summary = "Say that a resource has changed, from a thread",
+      .tool = "touch",
+      .route = "POST /touch",
+      .danger = MISHAP_MUTATING,
+      .params = touch_params,
+      .run = touch },
+    { .name = "touch.quick",
+      .summary = "Say that a resource has changed",
+      .route = "POST /touch/quick",
+      .danger = MISHAP_MUTATING,
+      .quick = true,
+      .params = touch_params,
+      .run = touch },
+    { .name = "touch.die",
+      .summary = "Say that a resource has changed, and die",
+      .route = "POST /touch/die",
+      .danger = MISHAP_MUTATING,
+      .params = touch_params,
+      .run = touch_and_die },
+    { .name = "static.text",
+      .summary = "A static text resource for testing",
+      .resource = "test://static-text",
+      .quick = true,
+      .run = static_text },
+    { .name = "static.binary",
+      .summary = "A static binary resource for testing",
+      .resource = "test://static-binary",
+      .run = image_content },
+    { .name = "watched",
+      .summary = "A resource that can be subscribed to",
+      .resource = "test://watched-resource",
+      .run = static_text },
+    { .name = "template",
+      .summary = "A resource template with one parameter",
+      .resource = "test://template/{id}/data",
+      .params = id_params,
+      .run = template_data },
+    { .name = "prompt.simple",
+      .summary = "A simple prompt without arguments",
+      .prompt = "test_simple_prompt",
+      .run = simple_prompt },
+    { .name = "prompt.arguments",
+      .summary = "A prompt with required arguments",
+      .prompt = "test_prompt_with_arguments",
+      .params = two_arguments,
+      .run = prompt_with_arguments },
+    { .name = "prompt.resource",
+      .summary = "A prompt with an embedded resource",
+      .prompt = "test_prompt_with_embedded_resource",
+      .run = prompt_with_resource },
+    { .name = "prompt.image",
+      .summary = "A prompt with a picture",
+      .prompt = "test_prompt_with_image",
+      .quick = true,
+      .run = prompt_with_image },
     { 0 },
 };
 
 int main(int argc, char **argv)
 {
-    mishap_mcp_offer(resources, prompts);
     return mishap_main(argc, argv,
                        &(mishap_app){ .name = "conformance",
                                       .version = "1.0",

@@ -141,9 +141,8 @@ def exchange(state, text):
     server.send(text + b"\n", modern("probe", "server/discover"))
     answers = []
     while True:
-        came = server.lines.get(timeout=60)
-        expect(came is not None, "the server has ended; stderr:", server.stderr()[-500:])
-        answer = json.loads(came)
+        answer = server.take(60)
+        expect(answer is not None, "the server has ended; stderr:", server.stderr()[-500:])
         if isinstance(answer, dict) and answer.get("id") == "probe":
             equal(answer["result"]["supportedVersions"], [MODERN], "the answer to a sound request")
             return answers

@@ -3,7 +3,7 @@
     MISHAP_PROGRAM=… CONFORMANCE_PROGRAM=… python3 tests/mcp/http_test.py [PART-OF-A-NAME]
 
 The server is tests/mcp/conformance.c. Revisions with sessions are called the older ones, 2026-07-28 the stateless one.
-Every message that comes back is held against what holds for all of them: see Exchange.
+Every message that comes back is held against what holds for all of them: see exchange.py.
 """
 import base64
 import json
@@ -16,211 +16,16 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
+import leaks  # noqa: E402
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
-from server import NODE_MODULES, Closed, Response, Server  # noqa: E402
+from exchange import (META, OLDER, STATELESS, Exchange, Session, call, initialize, message, raw, repeated, stateless,
+                      whole)  # noqa: E402
+from server import NODE_MODULES, Closed, Server  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
-server.catalog()  # of the other program, which has it
 server.PROGRAM = PROGRAM
-
-OLDER = ["2025-03-26", "2025-06-18", "2025-11-25"]
-STATELESS = "2026-07-28"
-META = "io.modelcontextprotocol/"
-
-# ---- Messages ------------------------------------------------------------------------------------
-
-
-def message(method, params=None, id=1):
-    found = {"jsonrpc": "2.0", "method": method}
-    if id is not None:
-        found["id"] = id
-    if params is not None:
-        found["params"] = params
-    return found
-
-
-def initialize(revision="2025-11-25", id=0):
-    return message("initialize", {"protocolVersion": revision, "capabilities": {},
-                                  "clientInfo": {"name": "test", "version": "1"}}, id)
-
-
-def call(tool, arguments=None, id=1, token=None):
-    params = {"name": tool, "arguments": arguments or {}}
-    if token is not None:
-        params["_meta"] = {"progressToken": token}
-    return message("tools/call", params, id)
-
-
-def stateless(method, params=None, id=1, version=STATELESS, **meta):
-    """A message of the stateless revision."""
-    envelope = {META + "protocolVersion": version, META + "clientCapabilities": {},
-                META + "clientInfo": {"name": "test", "version": "1"}, **meta}
-    return message(method, {**(params or {}), "_meta": envelope}, id)
-
-
-def repeated(said, **more):
-    """The header fields that repeat what a message of the stateless revision says."""
-    params = said.get("params", {})
-    name = params.get("uri" if said["method"] == "resources/read" else "name")
-    fields = {"MCP-Protocol-Version": STATELESS, "Mcp-Method": said["method"]}
-    if isinstance(name, str):
-        fields["Mcp-Name"] = name
-    fields.update({key.replace("_", "-"): value for key, value in more.items()})
-    return fields
-
-
-# ---- Exchanges -----------------------------------------------------------------------------------
-
-def raw(method, body=None, fields=None, target="/mcp"):
-    """The bytes of a request. A field that is None is left out."""
-    chosen = {"Host": "localhost", "Accept": "application/json, text/event-stream"}
-    if body is not None:
-        body = body if isinstance(body, bytes) else json.dumps(body).encode()
-        chosen.update({"Content-Type": "application/json", "Content-Length": str(len(body))})
-    chosen.update(fields or {})
-    lines = ["%s %s HTTP/1.1" % (method, target)] + ["%s: %s" % field for field in chosen.items() if field[1] is not None]
-    return "\r\n".join(lines).encode("latin-1") + b"\r\n\r\n" + (body or b"")
-
-
-class Event:
-    def __init__(self, text):
-        self.id = self.retry = self.data = self.type = None
-        for line in text.split("\n"):
-            key, _, value = line.partition(":")
-            value = value[1:] if value.startswith(" ") else value
-            expect(key in ("", "id", "data", "event", "retry"), "a line of no event:", line)
-            expect(key != "data" or self.data is None, "two lines of data:", text)
-            setattr(self, {"event": "type", "": "comment"}.get(key, key), value)
-
-    @property
-    def json(self):
-        return parsed(self.data.encode())
-
-
-class Exchange:
-    """One request on a connection of its own, or a given one, and what comes back: a whole answer or a stream."""
-
-    def __init__(self, found, method, body=None, fields=None, connection=None):
-        self.connection = connection or found.connect()
-        self.connection.send(raw(method, body, fields))
-        head = self.connection.take_head()
-        self.status, self.fields = server.parse_head(head)
-        self.head = Response(head, self.fields, self.status, b"", "/mcp")
-        self.text, self.over = "", False
-        self.streams = "text/event-stream" in (self["Content-Type"] or "")
-        if self.streams:
-            equal((self.status, self["Transfer-Encoding"], self["X-Accel-Buffering"]), (200, "chunked", "no"), "a stream's head")
-            expect("no-cache" in self["Cache-Control"], "a stream that may be kept:", head)
-        else:
-            length = self["Content-Length"]
-            self.body = self.connection.take(int(length)) if self.status != 204 else b""
-            self.examine()
-
-    def __getitem__(self, name):
-        return self.head[name]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.connection.close()
-
-    def examine(self):
-        server.check_for_leaks(Response(self.head.head, self.fields, self.status, self.body, "/mcp"))
-        if self.status in (202, 204):
-            equal((self.body, self["Content-Type"]), (b"", None), "the body of %d" % self.status)
-        elif self["Content-Type"] == "application/json" and b'"jsonrpc"' in self.body:
-            expect(b"\n" not in self.body, "more than one line:", self.body)
-            examine_message(parsed(self.body))
-        if self.status == 405:
-            expect(self["Allow"], "405 without Allow")
-
-    @property
-    def json(self):
-        return parsed(self.body)
-
-    @property
-    def error(self):
-        return self.json["error"]["code"]
-
-    # -- streams
-
-    def more(self):
-        """One more chunk; False at the end."""
-        connection = self.connection
-        while b"\r\n" not in connection.received:
-            if not connection.more():
-                raise Closed("the stream broke off after %r" % self.text)
-        size, connection.received = connection.received.split(b"\r\n", 1)
-        piece = connection.take(int(size, 16) + 2)
-        self.over = int(size, 16) == 0
-        self.text += piece[:-2].decode("utf-8")
-        return not self.over
-
-    def event(self):
-        """The next event with an id or data; None at the end of the stream."""
-        while True:
-            while "\n\n" not in self.text and not self.over:
-                self.more()
-            if "\n\n" not in self.text:
-                expect(not self.text, "half an event at the end:", self.text)
-                return None
-            text, self.text = self.text.split("\n\n", 1)
-            found = Event(text)
-            if found.data:
-                examine_message(found.json)
-            if found.data is not None:
-                return found
-
-    def events(self):
-        return list(iter(self.event, None))
-
-    def answer(self):
-        """The response, whichever way it comes."""
-        return [event for event in self.events() if event.data][-1].json if self.streams else self.json
-
-
-def examine_message(found):
-    """What holds for every message of ours, or batch of them."""
-    for item in found if isinstance(found, list) else [found]:
-        expect(item.get("jsonrpc") == "2.0" and item.get("id", 0) is not None, "no message:", item)
-        expect(("method" in item) + ("result" in item) + ("error" in item) == 1, "neither one nor the other:", item)
-        if "error" in item:
-            expect(item["error"]["message"] and isinstance(item["error"]["code"], int), "no error:", item)
-            code = item["error"]["code"]
-            expect(code not in range(-32019, -32002) and code not in (-32000, -32001), "a code that is not ours:", item)
-
-
-class Session:
-    """A session of an older revision."""
-
-    def __init__(self, found, revision="2025-11-25", fields=None):
-        self.server, self.revision, self.more = found, revision, fields or {}
-        with Exchange(found, "POST", initialize(revision), self.more) as begun:
-            equal((begun.status, begun.json["result"]["protocolVersion"]), (200, revision), "initialize")
-            self.id = begun["Mcp-Session-Id"]
-        expect(re.fullmatch("[!-~]{22,}", self.id), "the id of a session:", self.id)
-        equal(self.post(message("notifications/initialized", id=None)).status, 202, "initialized")
-
-    @property
-    def fields(self):
-        return {"Mcp-Session-Id": self.id, "MCP-Protocol-Version": self.revision, **self.more}
-
-    def exchange(self, method, body=None, **fields):
-        return Exchange(self.server, method, body, {**self.fields, **fields})
-
-    def post(self, body, **fields):
-        """A POST whose answer, or the head of whose stream, is waited for."""
-        with self.exchange("POST", body, **fields) as found:
-            if found.streams:
-                found.received = found.events()
-            return found
-
-    def process(self):
-        """Which worker answers, and as whom it knows us."""
-        return json.loads(self.post(call("who")).json["result"]["content"][0]["text"])
 
 
 def shared():
@@ -234,6 +39,23 @@ def ask(body, fields=None, method="POST", found=None):
 
 def ask_stateless(said, **fields):
     return ask(said, repeated(said, **fields))
+
+
+# The code of the catalog that a refusal of a status tells in its `data`.
+REFUSED_AS = {400: {"BAD_REQUEST", "VALIDATION_ERROR"}, 403: {"FORBIDDEN"}, 404: {"NOT_FOUND"}, 406: {"NOT_ACCEPTABLE"},
+              415: {"UNSUPPORTED_MEDIA_TYPE"}}
+
+
+def check_refusal(found, code):
+    """`data` of a refusal is the canonical error, whose message is that of the error itself."""
+    error = found.json["error"]
+    data = error["data"]
+    equal((set(error), error["code"]), ({"code", "message", "data"}, code), "the error")
+    expect(data["code"] in REFUSED_AS[found.status], found.status, "is told as", data)
+    equal(data["message"], error["message"], "the message")
+    judged = run_program(os.environ["MISHAP_PROGRAM"], "check", "--dialect", "canonical", "--strict",
+                         stdin=json.dumps(data).encode())
+    equal(judged.status, 0, judged.out)
 
 
 # ---- Statuses: the older revisions ---------------------------------------------------------------
@@ -299,6 +121,10 @@ older_fields = {
     "accepting nothing we have": ({"Accept": "image/png"}, 406),
     "accepting anything": ({"Accept": "*/*"}, 200),
     "not saying what is accepted": ({"Accept": None}, 200),
+    "accepting JSON, loudly": ({"Accept": "APPLICATION/JSON"}, 200),
+    "accepting all but what we have": ({"Accept": "*/*, application/json;q=0, text/event-stream; q=0.0"}, 406),
+    "accepting what only begins like it": ({"Accept": "application/jsonx, text/event-streams"}, 406),
+    "refusing JSON behind a comma in quotation marks": ({"Accept": 'application/json;x=",";q=0'}, 406),
     "accepting in the other order": ({"Accept": "text/event-stream;q=0.5, application/json"}, 200),
     "a foreign origin": ({"Origin": "http://evil.example.com"}, 403),
     "an origin that is null": ({"Origin": "null"}, 403),
@@ -318,7 +144,7 @@ def a_post_of_an_older_revision_with(fields, status):
     found = Session(shared()).post(message("ping", id="p"), **fields)
     expect(found.status in (status if isinstance(status, tuple) else (status,)), found.status, found.body)
     if found.status >= 400:
-        equal(found.error, -32600, "the code")
+        check_refusal(found, -32600)
 
 
 @test
@@ -340,7 +166,7 @@ def other_methods_are_refused():
     for method in ["PUT", "PATCH"]:
         with shared().connect() as connection:
             connection.send(raw(method, {}))
-            found = connection.response(method, checked=False)
+            found = whole(connection, method)
             equal(found.status, 405, method)
             expect({"GET", "POST", "DELETE"} <= set(re.split(", *", found["Allow"])), found["Allow"])
 
@@ -350,24 +176,24 @@ def a_head_alone_is_not_a_stream():
     session = Session(shared())
     with shared().connect() as one:
         one.send(raw("HEAD", None, {**session.fields, "Accept": "text/event-stream"}))
-        equal(one.response("HEAD", checked=False).status, 405, "the status")
+        equal(whole(one, "HEAD").status, 405, "the status")
         expect(one.is_open(), "it waits for something")
 
 
 @test
-def too_many_sessions_are_refused_for_a_while():
+def who_begins_many_sessions_keeps_nobody_out():
     with Server("--workers", "1") as found, found.connect() as one:
-        for _ in range(2048):
+        used = Session(found)
+        for _ in range(2100):
             one.send(raw("POST", initialize()))
-        for _ in range(2048):
-            last = one.response("POST", "/mcp", checked=False)
-            equal(last.status, 200, "one of so many")
-        refused = one.ask("POST", "/mcp", initialize())
-        equal((refused.status, refused["Mcp-Session-Id"]), (503, None), "one more")
-        expect(int(refused["Retry-After"]) > 0, "no word of when")
-        ended = {"Mcp-Session-Id": last["Mcp-Session-Id"]}
-        equal(ask(None, ended, "DELETE", found).status, 204, "one less")
-        equal(one.ask("POST", "/mcp", initialize()).status, 200, "then another")
+        ids = []
+        for _ in range(2100):
+            begun = whole(one)
+            equal(begun.status, 200, "one of so many")
+            ids.append(begun["Mcp-Session-Id"])
+        equal(used.post(message("ping")).status, 200, "the one that is used")
+        equal(ask(message("ping"), {"Mcp-Session-Id": ids[0]}, found=found).status, 404, "the first of those that are not")
+        equal(ask(message("ping"), {"Mcp-Session-Id": ids[-1]}, found=found).status, 200, "the last of them")
 
 
 @test
@@ -474,6 +300,8 @@ def a_post_of_the_stateless_revision_with(fields, status, code):
     said = stateless("tools/call", {"name": "echo", "arguments": {"text": "a"}}, id="s")
     found = ask(said, {**repeated(said), **fields})
     equal((found.status, found.json.get("error", {}).get("code")), (status, code), found.body)
+    if code:
+        check_refusal(found, code)
     if code == -32020:
         equal(found.json["id"], "s", "the id")
 
@@ -680,6 +508,7 @@ def an_old_client_of_http_gets_a_stream_that_ends_with_the_connection():
         while one.more():
             pass
         expect(one.received.endswith(b"\n\n") and b'"steps":4' in one.received, one.received)
+        leaks.check(head.decode("latin-1") + one.received.decode())
 
 
 @test
@@ -786,6 +615,51 @@ def a_stream_that_is_over_is_over_for_who_has_all_of_it():
         equal((again.status, again.events()), (200, []), "nothing more")
 
 
+@test
+def a_stream_is_sent_to_one_connection_alone():
+    for number in range(4):  # whichever worker resumes it
+        session = Session(shared())
+        with session.exchange("POST", call("steps", {"steps": 30}, id=number, token="t")) as first:
+            begun = [first.event() for _ in range(2)]
+            with resume(session, begun[-1].id) as second:
+                second.event()
+                with resume(session, begun[-1].id) as third:
+                    rest = third.events()
+                equal(rest[-1].json["id"], number, "the answer")
+                for other in [first, second]:
+                    expect(all("method" in event.json for event in other.events() if event.data), "the answer came twice")
+
+
+@test
+def a_session_has_so_many_streams_that_are_resumed():
+    with Server("--workers", "2", "--threads", "32") as found:
+        session, ids = Session(found), []
+        for number in range(20):
+            with session.exchange("POST", call("steps", {"steps": 1000}, id=number, token="t")) as begun:
+                ids.append(begun.event().id)
+        streams = [resume(session, id) for id in ids]
+        for stream in streams[:4]:
+            stream.events()  # they end; sixteen go on
+        for stream in streams[4:]:
+            expect(stream.event().data, "it has ended")
+        for stream in streams:
+            stream.connection.close()
+        session.exchange("DELETE")
+
+
+@test
+def an_answer_that_is_too_large_to_be_kept_is_an_error_for_who_resumes():
+    session = Session(shared())
+    with session.exchange("POST", call("steps", {"steps": 2, "size": 3000000}, id="large", token="t")) as found:
+        first = found.event()
+        equal(found.events()[-1].json["result"]["structuredContent"]["steps"], 2, "who waited has it")
+    with resume(session, first.id) as again:
+        last = again.events()[-1].json
+    equal((last["id"], last["error"]["code"], last["error"]["data"]["code"]), ("large", -32603, "CONTENT_TOO_LARGE"), "the end")
+    judged = run_program(os.environ["MISHAP_PROGRAM"], "check", "--dialect", "json-rpc", stdin=json.dumps(last).encode())
+    equal(judged.status, 0, judged.out)
+
+
 # ---- The stream of a session ---------------------------------------------------------------------
 
 def standing(session):
@@ -833,6 +707,7 @@ def a_stream_is_refused_with(fields, status):
     session = Session(shared())
     with session.exchange("GET", **{"Accept": "text/event-stream", **fields}) as found:
         equal(found.status, status, "the status")
+        check_refusal(found, -32600)
 
 
 # ---- Listening -----------------------------------------------------------------------------------
@@ -886,6 +761,176 @@ def listening_to_nothing_known_is_refused():
     equal((found.status, found.error), (200, -32602), "a list")
 
 
+# ---- Resources that change -----------------------------------------------------------------------
+
+WATCHED, OTHER = "test://watched-resource", "test://static-text"
+
+
+def touches(found, uri=WATCHED):
+    """All ways in which a handler comes to say that a resource has changed: by a tool and over HTTP, quick and not."""
+    for tool in ["touch", "touch_quick"]:
+        said = stateless("tools/call", {"name": tool, "arguments": {"uri": uri}})
+        yield tool, lambda said=said: equal(ask(said, repeated(said), found=found).json["result"].get("isError"), None, "a touch")
+    for path in ["/touch", "/touch/quick"]:
+        def over_http(path=path):
+            with found.connect() as one:
+                equal(one.ask("POST", path, {"uri": uri}).status, 200, path)
+        yield path, over_http
+
+
+def subscribe(session, uri=WATCHED):
+    equal(session.post(message("resources/subscribe", {"uri": uri})).json["result"], {}, "subscribe")
+
+
+def updated(uri=WATCHED):
+    return {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
+
+
+def touch(found, uri=WATCHED, **more):
+    with found.connect() as one:
+        equal(one.ask("POST", "/touch", {"uri": uri, **more}).status, 200, "a touch")
+
+
+@tests_of({revision: (revision,) for revision in OLDER})
+def a_session_hears_of_what_it_has_subscribed_to(revision):
+    found = shared()
+    session = Session(found, revision)
+    subscribe(session)
+    with standing(session) as stream:
+        for _ in range(3):  # through either worker
+            for way, touched in touches(found):
+                touched()
+                equal(stream.event().json, updated(), way)
+        touch(found, OTHER)
+        expect(stream.connection.is_silent(0.6), "not subscribed to")
+        subscribe(session, OTHER)
+        touch(found, OTHER)
+        equal(stream.event().json, updated(OTHER), "the other one")
+        equal(session.post(message("resources/unsubscribe", {"uri": WATCHED})).json["result"], {}, "unsubscribe")
+        touch(found)
+        expect(stream.connection.is_silent(0.6), "not subscribed to any more")
+
+
+@test
+def a_session_hears_what_changed_while_it_had_no_stream():
+    found = shared()
+    session, other = Session(found), Session(found)
+    subscribe(session)
+    subscribe(other, OTHER)
+    touch(found)
+    touch(found)
+    time.sleep(0.5)
+    with standing(session) as stream, standing(other) as silent:
+        equal(stream.event().json, updated(), "what was missed")
+        expect(stream.connection.is_silent(0.6), "twice")
+        expect(silent.connection.is_silent(0.1), "somebody else's")
+    with standing(session) as stream:
+        expect(stream.connection.is_silent(0.6), "it was told already")
+
+
+@test
+def who_listens_hears_of_resources():
+    found = shared()
+    with listen({"resourceSubscriptions": [WATCHED, "test://no/such"]}) as one, listen({"resourceSubscriptions": [OTHER]}, 2) as two:
+        equal(one.event().json["params"]["notifications"], {"resourceSubscriptions": [WATCHED]}, "what is acknowledged")
+        two.event()
+        for _ in range(3):
+            for way, touched in touches(found):
+                touched()
+                params = one.event().json["params"]
+                equal((params["uri"], params["_meta"][META + "subscriptionId"]), (WATCHED, "l"), way)
+        expect(two.connection.is_silent(0.6), "not asked for")
+        touch(found, OTHER)
+        equal(two.event().json["params"]["uri"], OTHER, "the other one")
+
+
+@test
+def who_listens_hears_of_it_even_if_very_much_has_changed():
+    found = shared()
+    session = Session(found)
+    subscribe(session)
+    with listen({"resourceSubscriptions": [WATCHED, OTHER]}) as listening, standing(session) as stream:
+        listening.event()
+        touch(found, times=10000)
+        expect(WATCHED in (listening.event().json["params"]["uri"], listening.event().json["params"]["uri"]), "not told")
+        equal(stream.event().json, updated(), "the session")
+        expect(stream.connection.is_silent(0.6), "told twice")
+
+
+@test
+def a_change_is_told_even_if_its_worker_dies_at_once():
+    with Server("--workers", "2") as found:
+        session = Session(found)
+        subscribe(session)
+        for number in range(3):
+            stream = standing(session)
+            with found.connect() as one:
+                one.send(server.request("POST", "/touch/die", {"uri": WATCHED}))
+                one.expect_closed()
+            deadline, event = time.monotonic() + server.PATIENCE, None
+            while not event:
+                expect(time.monotonic() < deadline, "it was not told")
+                try:  # the stream may have been the dead worker's, and the next ones not be there yet
+                    event = stream.event()
+                except (Closed, ConnectionError):
+                    stream.connection.close()
+                    time.sleep(0.1)
+                    try:
+                        stream = standing(session)
+                    except (Closed, ConnectionError):
+                        pass
+            equal(event.json, updated(), "the event")
+            stream.connection.close()
+
+
+@test
+def a_session_subscribes_to_so_many():
+    found = shared()
+    session = Session(found)
+    for number in range(256):
+        subscribe(session, "test://template/%d/data" % number)
+    refused = session.post(message("resources/subscribe", {"uri": WATCHED})).json["error"]
+    equal((refused["code"], refused["data"]["code"]), (-32600, "RATE_LIMITED"), "one more")
+    session.post(message("resources/unsubscribe", {"uri": "test://template/7/data"}))
+    subscribe(session)
+    subscribe(Session(found))  # others may
+    unknown = session.post(message("resources/subscribe", {"uri": "test://no/such"})).json["error"]
+    equal((unknown["code"], unknown["data"]["uri"]), (-32002, "test://no/such"), "what is not there")
+
+
+@test
+def a_session_that_is_over_subscribes_to_nothing():
+    found = shared()
+    session = Session(found)
+    subscribe(session)
+    with standing(session) as stream:
+        equal(session.exchange("DELETE").status, 204, "DELETE")
+        touch(found)
+        equal(stream.event(), None, "the stream of a session that is over")
+
+
+@test
+def the_todo_service_tells_of_its_changes():
+    with Server("--workers", "2", program=os.environ["MISHAP_PROGRAM"]) as found:
+        with found.connect() as one:
+            equal(one.ask("POST", "/todos", {"title": "a"}).status, 201, "a todo")
+        session = Session(found)
+        subscribe(session, "todo://todos/1")
+        said = stateless("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["todo://todos", "todo://users"]}})
+        with standing(session) as stream, Exchange(found, "POST", said, repeated(said)) as listening:
+            listening.event()
+            with found.connect() as one:
+                equal(one.ask("PATCH", "/todos/1", {"done": True}).status, 200, "over HTTP")
+            equal(stream.event().json, updated("todo://todos/1"), "the session")
+            equal(listening.event().json["params"]["uri"], "todo://todos", "the list")
+            session.post(call("update_todo", {"id": "1", "done": False}))
+            equal(stream.event().json, updated("todo://todos/1"), "by the tool")
+            equal(listening.event().json["params"]["uri"], "todo://todos", "the list")
+            session.post(call("create_user", {"name": "Ada", "email": "ada@example.com"}))
+            equal(listening.event().json["params"]["uri"], "todo://users", "the list of users")
+            expect(stream.connection.is_silent(0.6), "it is about something else")
+
+
 # ---- Cancelling ----------------------------------------------------------------------------------
 
 def wait_for(path):
@@ -916,7 +961,7 @@ def a_call_without_a_stream_is_cancelled_too():
         one.send(raw("POST", call("steps", {"steps": 1000, "mark": mark}, id="w"), session.fields))
         time.sleep(0.3)
         session.post(message("notifications/cancelled", {"requestId": "w"}, None))
-        found = one.response("POST", checked=False)
+        found = whole(one)
         expect(found.status in (200, 202) and b"result" not in found.body, found)
     wait_for(mark)
 
@@ -990,15 +1035,144 @@ def a_notification_does_not_cancel_over_http_in_the_stateless_revision():
         equal(running.answer()["result"]["structuredContent"], {"steps": 10}, "the answer")
 
 
+@test
+def an_id_is_answered_once_at_a_time():
+    for _ in range(4):  # through either worker
+        session = Session(shared())
+        with session.exchange("POST", call("steps", {"steps": 1000}, id=5, token="t")) as running:
+            running.event()
+            for same in [call("echo", {"text": "a"}, id=5), call("steps", {"steps": 1}, id=5), message("ping", id=5)]:
+                found = session.post(same)
+                equal((found.status, found.error, found.json["id"]), (400, -32600, 5), "the same id")
+            equal(session.post(message("ping", id="5")).status, 200, "another id")
+            session.post(message("notifications/cancelled", {"requestId": 5}, None))
+            running.events()
+        equal(session.post(message("ping", id=5)).status, 200, "when it is over")
+
+
+@test
+def a_session_runs_so_many_calls():
+    with Server("--workers", "1", "--threads", "4") as found:
+        session, other = Session(found), Session(found)
+        connections = []
+        for number in range(70):
+            one = found.connect()
+            one.send(raw("POST", call("steps", {"steps": 1000}, id=number), session.fields))
+            connections.append(one)
+        time.sleep(0.5)
+        refused = whole(connections[-1]).json["result"]
+        expect(refused["isError"] and "busy" in refused["content"][0]["text"], refused)
+        with found.connect() as one:  # another may; it waits for a thread
+            one.send(raw("POST", call("steps", {"steps": 1}, id=1), other.fields))
+            expect(one.is_silent(0.5), "it was refused")
+        session.exchange("DELETE")
+        for one in connections:
+            one.close()
+
+
+@test
+def a_call_that_takes_too_long_is_given_up():
+    with Server("--workers", "1", "--timeout-ms", "700") as found:
+        for meta in [{}, {"progressToken": 1}]:
+            said = stateless("tools/call", {"name": "steps", "arguments": {"steps": 1000}}, **meta)
+            begun = time.monotonic()
+            with Exchange(found, "POST", said, repeated(said)) as late:
+                result = late.answer()["result"]
+            expect(0.5 < time.monotonic() - begun < 5, "it took", time.monotonic() - begun)
+            expect(result["isError"] and result["structuredContent"]["code"] == "TIMEOUT", result)
+            expect("TIMEOUT" in found.wait_for_log(result["_meta"]["dev.mishap/incident"]), "the log")
+        metrics = found.ask("GET", "/metrics").body.decode()
+        equal(re.findall(r"^\S*crashes_total\S* (\S+)$", metrics, re.M), ["0"], "no crash")
+
+
+@test
+def a_stream_that_is_quiet_shows_that_it_is_there():
+    session = Session(shared())
+    said = stateless("subscriptions/listen", {"notifications": {"toolsListChanged": True}}, id=3)
+    slow = call("steps", {"steps": 20, "pause_ms": 1000}, id="slow", token="t")
+    with standing(session) as stream, Exchange(shared(), "POST", said, repeated(said)) as listening, \
+            session.exchange("POST", slow) as running:
+        listening.event()
+        deadline = time.monotonic() + 20
+        for found in [stream, listening]:
+            while ": still here" not in found.text:
+                found.connection.socket.settimeout(max(1, deadline - time.monotonic()))
+                found.more()
+        running.events()
+        expect(": still here" not in running.text, "it was not quiet")
+
+
+suggestion_rows = {
+    "without a session": ("POST", {"Mcp-Session-Id": None}, "initialize"),
+    "a session that is none": ("POST", {"Mcp-Session-Id": "x"}, "initialize"),
+    "a stream that is not accepted": ("GET", {"Accept": "application/json"}, "text/event-stream"),
+    "an event that is none": ("GET", {"Accept": "text/event-stream", "Last-Event-ID": "x"}, "Last-Event-ID"),
+    "a version that is none": ("POST", {"MCP-Protocol-Version": "1999-01-01"}, "initialize"),
+    "a foreign host": ("POST", {"Host": "evil.example.com"}, "--public-url"),
+    "a foreign origin": ("POST", {"Origin": "http://evil.example.com"}, "--cors"),
+}
+
+
+@tests_of(suggestion_rows)
+def who_is_refused_is_told_what_to_do(method, fields, words):
+    session = Session(shared())
+    with session.exchange(method, message("ping") if method == "POST" else None, **fields) as found:
+        expect(words in found.json["error"]["data"]["suggestion"], found.json)
+
+
+@test
+def fields_that_differ_from_the_message_are_explained():
+    said = stateless("tools/call", {"name": "echo", "arguments": {"text": "a"}})
+    for field in ["Mcp-Method", "Mcp-Name", "MCP-Protocol-Version"]:
+        error = ask(said, {**repeated(said), field: "other"}).json["error"]
+        equal(error["code"], -32020, field)
+        expect(field in error["message"] and "Send" in error["data"]["suggestion"], error)
+
+
+@test
+def who_accepts_no_stream_gets_none():
+    session = Session(shared())
+    found = session.post(call("steps", {"steps": 5}, token="t"), Accept="application/json")
+    equal((found.status, found.streams, found.json["result"]["structuredContent"]), (200, False, {"steps": 5}), "JSON alone")
+    said = stateless("subscriptions/listen", {"notifications": {"toolsListChanged": True}})
+    refused = ask(said, {**repeated(said), "Accept": "application/json"})
+    equal(refused.status, 406, "listening")
+    check_refusal(refused, -32600)
+
+
+@test
+def a_failed_call_is_found_by_the_id_of_its_request():
+    access = os.path.join(server.FOLDER, "mcp-access")
+    with Server("--workers", "1", "--access-log", access) as found:
+        found.access, session = access, Session(found)
+        ways = [(call("test_error_handling"), session.fields, "RUNTIME_ERROR"),
+                (call("crash", token="t"), session.fields, "INTERNAL_ERROR"),
+                (call("echo", {}), session.fields, "VALIDATION_ERROR"),
+                (message("resources/read", {"uri": "test://none"}), session.fields, "NOT_FOUND")]
+        for said, fields, code in ways:
+            with Exchange(found, "POST", said, fields) as failed:
+                answer = failed.answer()
+                if "result" in answer:
+                    equal(answer["result"]["_meta"]["dev.mishap/incident"], failed["X-Request-Id"], code)
+            line = found.wait_for_access(failed["X-Request-Id"])
+            equal((line["status"], line["code"]), (200, code), "the access log")
+        with found.connect() as one:
+            metrics = one.ask("GET", "/metrics").body.decode()
+        for _, _, code in ways:
+            expect(re.search(r'errors_total\{[^}]*%s[^}]*\} [1-9]' % code, metrics), code, "is not counted")
+        steps = call("steps", {"steps": 3}, token="t")
+        with Exchange(found, "POST", steps, session.fields) as worked:
+            worked.events()
+        expect("code" not in found.wait_for_access(worked["X-Request-Id"]), "a failure of what worked")
+
+
 # ---- Crashes -------------------------------------------------------------------------------------
 
 @test
 def a_crash_is_the_result_of_one_call_alone():
-    log = os.path.join(server.FOLDER, "crash.log")
-    with Server("--workers", "2", CONFORMANCE_LOG=log) as found:
-        found.log = log
+    with Server("--workers", "2") as found:
         session, before = Session(found), set(found.workers())
-        with session.exchange("POST", call("steps", {"steps": 10}, token="t")) as running:
+        with session.exchange("POST", call("steps", {"steps": 10}, id="r", token="t")) as running:
             running.event()
             for number in range(4):
                 result = session.post(call("crash", id=number)).json["result"]
@@ -1040,7 +1214,7 @@ def many_requests_at_once_on_one_connection_are_answered_in_order():
         one.send(b"".join(raw("POST", call("steps", {"steps": 1, "pause_ms": 10 if id % 3 else 0}, id=id), session.fields)
                           if id % 2 else raw("POST", message("ping", id=id), session.fields) for id in range(40)))
         for id in range(40):
-            equal(one.response("POST", "/mcp", checked=False).json["id"], id, "the id")
+            equal(whole(one).json["id"], id, "the id")
 
 
 # ---- The official clients ------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import threading
 import time
 
 from talk import (LEGACY, MANY_CRASHES, META, MISHAP, MODERN, SANITIZED, WORKSHOP, Server, Skipped, equal, expect, hello,
-                  main, modern, notification, request, test, tests_of)
+                  leaks, main, modern, notification, request, test, tests_of)
 
 V = "io.modelcontextprotocol/"
 INCIDENT = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")
@@ -77,7 +77,8 @@ def tools_are_listed(revision):
         check_result(revision, result, cached=True)
         tools = {tool["name"]: tool for tool in result["tools"]}
         equal(set(tools), {"echo", "apart_echo", "pretty", "count", "sleep", "chatter", "print", "crash", "apart_crash",
-                           "fail", "apart_fail", "report_fail", "artifact_fail"})
+                           "fail", "apart_fail", "report_fail", "artifact_fail", "touch",
+                           "apart_touch"})
         echo = tools["echo"]
         equal((echo["inputSchema"]["type"], echo["inputSchema"]["required"]), ("object", ["text"]))
         equal("outputSchema" in echo, revision != "2025-03-26", "outputSchema")
@@ -105,10 +106,13 @@ def resources_are_listed_and_read(revision):
     with server_of(revision) as server:
         result = server.result("resources/list")
         check_result(revision, result, cached=True)
-        equal([resource["uri"] for resource in result["resources"]], ["catalog://codes"])
+        equal([resource["uri"] for resource in result["resources"]],
+              ["catalog://codes", "workshop://pretty", "workshop://crash"])
         result = server.result("resources/templates/list")
         check_result(revision, result, cached=True)
-        equal([resource["uriTemplate"] for resource in result["resourceTemplates"]], ["catalog://codes/{code}"])
+        equal([resource["uriTemplate"] for resource in result["resourceTemplates"]],
+              ["catalog://codes/{code}", "workshop://echo/{text}", "workshop://count/{to}/{pause_ms}",
+               "workshop://sleep/{ms}", "workshop://fail/{how}"])
         result = server.result("resources/read", {"uri": "catalog://codes/not_found"})
         check_result(revision, result, cached=True)
         equal(json.loads(result["contents"][0]["text"])["code"], "NOT_FOUND")
@@ -124,7 +128,7 @@ def prompts_are_listed_got_and_completed(revision):
     with server_of(revision) as server:
         result = server.result("prompts/list")
         check_result(revision, result, cached=True)
-        equal([prompt["name"] for prompt in result["prompts"]], ["explain_failure"])
+        equal([prompt["name"] for prompt in result["prompts"]], ["explain_failure", "ask"])
         result = server.result("prompts/get", {"name": "explain_failure", "arguments": {"error": "It failed."}})
         check_result(revision, result)
         equal(result["messages"][-1]["content"], {"type": "text", "text": "It failed."})
@@ -133,6 +137,103 @@ def prompts_are_listed_got_and_completed(revision):
             "argument": {"name": "code", "value": "already_e"}})
         check_result(revision, result)
         equal(result["completion"]["values"], ["ALREADY_EXISTS"])
+
+
+@tests_of(REVISIONS)
+def operations_are_read(revision):
+    missing = -32602 if revision == MODERN else -32002
+    with server_of(revision) as server:
+        result = server.result("resources/read", {"uri": "workshop://echo/Gr%C3%BC%C3%9Fe"})
+        check_result(revision, result, cached=True)
+        equal(result.get("ttlMs"), 0 if revision == MODERN else None, "ttlMs")
+        equal(result["contents"], [{"uri": "workshop://echo/Gr%C3%BC%C3%9Fe", "mimeType": "application/json",
+                                    "text": '{"text":"Grüße"}'}])
+        equal(json.loads(server.result("resources/read", {"uri": "workshop://pretty"})["contents"][0]["text"]),
+              {"text": "two\nlines", "list": [1, 2]})
+        error = server.ask("resources/read", {"uri": "workshop://fail/not_found"})["error"]
+        equal((error["code"], error["message"]), (missing, "There is no user 7."))
+        equal((error["data"]["code"], error["data"]["uri"], error["data"]["context"]),
+              ("NOT_FOUND", "workshop://fail/not_found", {"user": 7}))
+        error = server.ask("resources/read", {"uri": "workshop://fail/badly"})["error"]
+        equal((error["code"], error["data"]["fields"][0]["field"]), (-32602, "how"))
+        error = server.ask("resources/read", {"uri": "workshop://count/many/0"})["error"]
+        equal((error["code"], error["data"]["fields"][0]["field"]), (-32602, "to"))
+        error = server.ask("resources/read", {"uri": "workshop://fail/busy"})["error"]
+        equal((error["code"], error["data"]["retry_after_ms"]), (-32603, 1500))
+
+
+@tests_of(REVISIONS)
+def operations_are_prompts(revision):
+    with server_of(revision) as server:
+        result = server.result("prompts/get", {"name": "ask", "arguments": {"times": "3", "loudly": "true"}})
+        check_result(revision, result)
+        equal(result["messages"],
+              [{"role": "user", "content": {"type": "text", "text": "please please please!"}}])
+        error = server.ask("prompts/get", {"name": "ask", "arguments": {"times": "9"}})["error"]
+        equal((error["code"], error["data"]["fields"][0]["field"]), (-32602, "times"))
+        result = server.result("completion/complete", {
+            "ref": {"type": "ref/resource", "uri": "workshop://fail/{how}"},
+            "argument": {"name": "how", "value": "not"}})
+        equal(result["completion"]["values"], ["not_found"])
+
+
+@test
+def reading_says_how_far_it_is_and_can_be_cancelled():
+    with Server(revision="2025-11-25") as server:
+        server.send(request(1, "resources/read", {"uri": "workshop://count/5/60", "_meta": {"progressToken": 0}}))
+        before, answer = server.receive_all(1)
+        equal(json.loads(answer["result"]["contents"][0]["text"]), {"counted": 5})
+        expect(len(before) >= 3, "reports:", before)
+        server.send(request(2, "resources/read", {"uri": "workshop://count/1000/10"}))
+        time.sleep(0.1)
+        server.send(notification("notifications/cancelled", {"requestId": 2}))
+        wait_for_stderr(server, b"cancelled at")
+        equal(server.result("ping"), {})
+
+
+def check_error(server, error, code):
+    equal((error["code"], error["data"]["code"]), (-32603, code))
+    expect(INCIDENT.match(error["data"]["incident"]), "incident", error)
+    expect(error["data"]["incident"] in log_of(server), "the incident is not in the log")
+
+
+@test
+def what_goes_wrong_while_reading_is_contained():
+    with Server(revision="2025-11-25") as server:
+        start = time.monotonic()
+        check_error(server, server.ask("resources/read", {"uri": "workshop://sleep/5000"})["error"], "TIMEOUT")
+        expect(time.monotonic() - start < 4, "it took too long")
+        error = server.ask("resources/read", {"uri": "workshop://fail/private"})["error"]
+        check_error(server, error, "INTERNAL_ERROR")
+        expect("rivate reason" not in json.dumps(error), "the private reason was told:", error)
+        expect("The private reason." in log_of(server), "it is not in the log")
+        check_error(server, server.ask("resources/read", {"uri": "workshop://crash"})["error"], "INTERNAL_ERROR")
+        equal(server.call("echo", text="alive")["structuredContent"], {"text": "alive"})
+
+
+@test
+def users_and_todos_are_read_and_planned():
+    with Server(program=MISHAP, revision="2025-11-25") as server:
+        user = server.call("create_user", name="Ada", email="ada@example.com")["structuredContent"]["id"]
+        todo = server.call("create_todo", title="Buy\nmilk", user_id=user)["structuredContent"]
+        server.call("create_todo", title="Sleep", done=True)
+
+        def read(uri):
+            return json.loads(server.result("resources/read", {"uri": uri})["contents"][0]["text"])
+
+        equal(read("todo://todos/" + todo["id"]), todo)
+        equal([item["title"] for item in read("todo://todos")["items"]], ["Buy\nmilk", "Sleep"])
+        equal(read("todo://users/" + user)["name"], "Ada")
+        equal(len(read("todo://users")["items"]), 1)
+        error = server.ask("resources/read", {"uri": "todo://todos/999"})["error"]
+        equal((error["code"], error["message"], error["data"]["uri"]), (-32002, "Todo not found", "todo://todos/999"))
+        text = server.result("prompts/get", {"name": "plan_day", "arguments": {"user_id": user, "minutes": "90"}})
+        text = text["messages"][0]["content"]["text"]
+        expect("- %s: Buy milk\n" % todo["id"] in text and "Sleep" not in text and "90 minutes" in text, text)
+        text = server.result("prompts/get", {"name": "plan_day", "arguments": {"user_id": "999"}})
+        expect("- nothing\n" in text["messages"][0]["content"]["text"], text)
+        names = {tool["name"] for tool in server.result("tools/list")["tools"]}
+        expect(not any("plan" in name for name in names), "tools:", names)
 
 
 @tests_of({revision: revision for revision in LEGACY})
@@ -311,7 +412,9 @@ DRILLS += [] if SANITIZED else ["overflow"]
 def the_drills_of_the_todo_service_are_contained():
     with Server("--chaos", program=MISHAP, revision="2025-11-25") as server:
         for how in DRILLS:
-            check_internal(server.call("cause_chaos", how=how, marker="very private"))
+            result = server.call("cause_chaos", how=how, marker="very private")
+            check_internal(result)
+            expect("very private" not in json.dumps(result), how, "tells the private side:", result)
             equal(server.result("ping"), {})
         text = log_of(server)
         expect("very private" in text, "the private side is in the log")
@@ -335,6 +438,7 @@ def a_call_that_takes_too_long_is_answered():
         expect(0.8 < time.monotonic() - start < 1.7 or SANITIZED, "after", time.monotonic() - start)
         equal((answer["id"], answer["result"]["isError"]), (1, True))
         equal(answer["result"]["structuredContent"]["error_type"], "TimeoutError")
+        expect(answer["result"]["structuredContent"]["incident"] in log_of(server), "it is not in the log")
         wait_for_stderr(server, b"awake")
         equal(server.call("apart_echo", text="after")["structuredContent"], {"text": "after"})
 
@@ -374,7 +478,9 @@ def failures_are_results_in_the_dialect_of_the_service(tool):
             text = result["content"][0]["text"]
             equal(result["isError"], True)
             expect(words in text, words, "is not in", text)
-            expect("private reason" not in json.dumps(result), "the private side is told")
+            for private in ("rivate reason", "noted", "privately"):
+                expect(private not in json.dumps(result), "the private side is told:", result)
+            expect(how != "private" or re.search("noted: *privately", log_of(server)), "what was noted is not in the log")
             if tool == "report_fail":
                 expect(text.startswith("[ERROR] ") and "structuredContent" not in result, "a report:", result)
             else:
@@ -386,12 +492,16 @@ def failures_are_results_in_the_dialect_of_the_service(tool):
 # ---- Bursts --------------------------------------------------------------------------------------------------------
 
 
-def burst(server, tool, count):
-    """Calls one behind the other, without waiting; the ids in the order of their answers."""
+def burst(server, tool, count, at_once):
+    """Calls one behind the other, so many without waiting; the ids in the order of their answers."""
+    room = threading.Semaphore(at_once)
+
     def feed():
-        for at in range(0, count, 1000):
+        for at in range(0, count, 100):
+            for _ in range(100):
+                room.acquire()
             server.send(*(request(n, "tools/call", {"name": tool, "arguments": {"text": str(n)}})
-                          for n in range(at, min(at + 1000, count))))
+                          for n in range(at, min(at + 100, count))))
     feeder = threading.Thread(target=feed)
     feeder.start()
     order = []
@@ -399,6 +509,7 @@ def burst(server, tool, count):
         answer = server.receive()
         equal(answer["result"]["structuredContent"], {"text": str(answer["id"])})
         order.append(answer["id"])
+        room.release()
     feeder.join()
     return order
 
@@ -406,13 +517,13 @@ def burst(server, tool, count):
 @test
 def ten_thousand_quick_calls_are_answered_in_their_order():
     with Server(revision="2025-11-25") as server:
-        equal(burst(server, "echo", 10000), list(range(10000)))
+        equal(burst(server, "echo", 10000, 10000), list(range(10000)))
 
 
 @test
 def ten_thousand_calls_on_threads_are_all_answered():
     with Server(revision="2025-11-25") as server:
-        equal(sorted(burst(server, "apart_echo", 10000)), list(range(10000)))
+        equal(sorted(burst(server, "apart_echo", 10000, 200)), list(range(10000)))
 
 
 @test
@@ -441,7 +552,9 @@ def a_burst_takes_one_read_and_one_write():
                          for n in range(64))
         os.write(process.stdin.fileno(), calls)
         for number in range(64):
-            equal(json.loads(process.stdout.readline())["id"], number)
+            answer = json.loads(process.stdout.readline())
+            leaks.check_message(answer)
+            equal(answer["id"], number)
         process.stdin.close()
         process.wait(10)
         process.stdout.close()
@@ -504,6 +617,86 @@ def a_signal_while_it_waits_for_input_ends_it():
     server.process.send_signal(signal.SIGTERM)
     equal(server.process.wait(5), 0, "exit status")
     equal(server.close(), [])
+
+
+# ---- Resources that change -----------------------------------------------------------------------------------------
+
+
+def updated(uri):
+    return {"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}}
+
+
+def touch(server, tool, uri, **more):
+    """A touch, and what is told of it."""
+    server.count += 1
+    server.send(request(server.count, "tools/call", {"name": tool, "arguments": dict(uri=uri, **more)}))
+    before, answer = server.receive_all(server.count)
+    equal(json.loads(answer["result"]["content"][0]["text"]), {"touched": True})
+    server.send(request("after", "ping"))
+    after, _ = server.receive_all("after")
+    return before + after
+
+
+@tests_of({revision: (revision,) for revision in LEGACY})
+def a_session_hears_of_what_it_has_subscribed_to(revision):
+    with Server(revision=revision) as server:
+        for tool in ("touch", "apart_touch"):
+            equal(touch(server, tool, "workshop://pretty"), [], "before")
+            equal(server.result("resources/subscribe", {"uri": "workshop://pretty"}), {})
+            equal(server.result("resources/subscribe", {"uri": "workshop://echo/7"}), {})
+            equal(touch(server, tool, "workshop://pretty"), [updated("workshop://pretty")], tool)
+            equal(touch(server, tool, "workshop://echo/8"), [], "another")
+            told = touch(server, tool, "workshop://pretty", times=10000)  # more than anybody remembers
+            equal({message["params"]["uri"] for message in told}, {"workshop://echo/7", "workshop://pretty"}, "any")
+            for uri in ("workshop://pretty", "workshop://echo/7"):
+                equal(server.result("resources/unsubscribe", {"uri": uri}), {})
+            equal(touch(server, tool, "workshop://pretty"), [], "after")
+
+
+@test
+def who_listens_hears_of_resources():
+    with Server() as server:
+        server.send(modern("l", "subscriptions/listen", notifications={"resourceSubscriptions": ["workshop://pretty"]}))
+        equal(server.receive()["params"]["notifications"], {"resourceSubscriptions": ["workshop://pretty"]})
+        for number, tool in enumerate(("touch", "apart_touch")):
+            server.send(modern(number, "tools/call", name=tool, arguments={"uri": "workshop://pretty"}))
+            found = sorted([server.receive(), server.receive()], key=lambda message: "method" in message)
+            equal(found[0]["id"], number, "the answer")
+            equal(found[1]["params"], {"_meta": {"io.modelcontextprotocol/subscriptionId": "l"}, "uri": "workshop://pretty"})
+        server.send(notification("notifications/cancelled", {"requestId": "l"}))
+
+
+@test
+def the_todo_service_tells_of_its_changes():
+    with Server(program=MISHAP, revision="2025-11-25") as server:
+        server.call("create_todo", title="a")
+        for uri in ("todo://todos/1", "todo://users"):
+            equal(server.result("resources/subscribe", {"uri": uri}), {})
+        server.send(request(1, "tools/call", {"name": "update_todo", "arguments": {"id": "1", "done": True}}))
+        found = sorted([server.receive(), server.receive()], key=lambda message: "method" in message)
+        equal((found[0]["id"], found[1]), (1, updated("todo://todos/1")))
+        server.send(request(2, "tools/call", {"name": "create_user", "arguments": {"name": "A", "email": "a@example.com"}}))
+        found = sorted([server.receive(), server.receive()], key=lambda message: "method" in message)
+        equal((found[0]["id"], found[1]), (2, updated("todo://users")))
+
+
+# ---- Too much to do ------------------------------------------------------------------------------------------------
+
+
+@test
+def while_too_many_calls_run_others_can_be_cancelled():
+    with Server(revision="2025-11-25") as server:
+        server.send(*(request(n, "tools/call", {"name": "count", "arguments": {"to": 100000, "pause_ms": 10}})
+                      for n in range(256)))
+        server.send(request("one more", "tools/call", {"name": "count", "arguments": {"to": 1}}),
+                    request("quick", "tools/call", {"name": "echo", "arguments": {"text": "a"}}), request("p", "ping"))
+        answers = {answer["id"]: answer for answer in (server.receive() for _ in range(3))}
+        equal(answers["p"]["result"], {}, "ping")
+        equal(answers["one more"]["result"]["isError"], True, "one more")
+        expect("Too many calls" in answers["one more"]["result"]["content"][0]["text"], answers["one more"])
+        equal(answers["quick"]["result"]["structuredContent"], {"text": "a"}, "a quick one")
+        server.send(*(notification("notifications/cancelled", {"requestId": n}) for n in range(256)))
+        equal(server.call("count", to=1)["structuredContent"], {"counted": 1}, "then")
 
 
 @test

@@ -8,7 +8,9 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli"))
-from blackbox import SANITIZED, Broken, Skipped, equal, expect, main, parsed, test, tests_of  # noqa: E402,F401
+import leaks  # noqa: E402
+from blackbox import (SANITIZED, Broken, Skipped, equal, expect, main, parsed, run_program, test,  # noqa: E402,F401
+                      tests_of)
 
 WORKSHOP = os.environ["WORKSHOP_PROGRAM"]
 MISHAP = os.environ["MISHAP_PROGRAM"]
@@ -23,6 +25,12 @@ if SANITIZED:
 MANY_CRASHES = os.environ.get("MISHAP_SANITIZER") != "thread"
 
 META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+# The names of codes are public, even if a function has the same.
+NAMES = {name for row in parsed(run_program(MISHAP, "catalog", "--output", "json").out)["data"]
+         for name in row["spellings"].values() if isinstance(name, str)}
+leaks.secrets.update(map(os.path.dirname, (WORKSHOP, MISHAP)))
 
 
 def line(message):
@@ -84,15 +92,24 @@ class Server:
         self.process.stdin.write(b"".join(map(line, messages)))
         self.process.stdin.flush()
 
-    def receive(self, patience=None):
-        """The next message."""
+    def take(self, patience=None):
+        """What the next line says, a message or a batch, with nothing internal in it; None at the end."""
         try:
             text = self.lines.get(timeout=patience or PATIENCE)
         except queue.Empty:
             raise Broken("no message came; stderr: " + self.stderr().decode(errors="replace")[-500:]) from None
-        expect(text is not None, "the server has ended; stderr:", self.stderr()[-500:])
+        if text is None:
+            return None
         expect(text.endswith(b"\n"), "a line without end", text)
         message = parsed(text)
+        leaks.check_message(message, NAMES)
+        expect(self.data.name not in text.decode(), "the folder of the data in", text)
+        return message
+
+    def receive(self, patience=None):
+        """The next message."""
+        message = self.take(patience)
+        expect(message is not None, "the server has ended; stderr:", self.stderr()[-500:])
         equal(message.get("jsonrpc"), "2.0", "jsonrpc")
         return message
 
@@ -131,8 +148,8 @@ class Server:
         self.process.stdout.close()
         self.process.stderr.close()
         rest = []
-        while (text := self.lines.get()) is not None:
-            rest.append(parsed(text))
+        while (message := self.take()) is not None:
+            rest.append(message)
         self.data.cleanup()
         equal(status, 0, "exit status")
         return rest

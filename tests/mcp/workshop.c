@@ -36,6 +36,20 @@ static mishap *pretty(mishap_call *call)
                                "  ]\n}\n");
 }
 
+static const mishap_param touch_params[] = {
+    { "uri", MISHAP_STRING, .required = true, .help = "The address of what has changed" },
+    { "times", MISHAP_INTEGER, .range = { 1, 10000 }, .initial = "1" },
+    { 0 },
+};
+
+static mishap *touch(mishap_call *call)
+{
+    for (int64_t i = mishap_integer(call, "times"); i > 1; i--)
+        mishap_changed(call, "workshop://echo/%d", (int)i);
+    mishap_changed(call, "%s", mishap_string(call, "uri"));
+    return mishap_answer_member(call, "touched", true);
+}
+
 /* -- long calls -------------------------------------------------------------------------------- */
 
 static const mishap_param count_params[] = {
@@ -95,6 +109,23 @@ static mishap *print(mishap_call *call)
     return mishap_answer_member(call, "got", (int64_t)got);
 }
 
+static const mishap_param ask_params[] = {
+    { "times", MISHAP_INTEGER, .required = true, .range = { 1, 5 }, .help = "How often" },
+    { "loudly", .type = MISHAP_BOOLEAN, .help = "With an exclamation mark" },
+    { 0 },
+};
+
+/* As a prompt. */
+static mishap *ask(mishap_call *call)
+{
+    char words[100] = "";
+    for (int64_t i = mishap_integer(call, "times"); i > 0; i--)
+        strcat(words, i > 1 ? "please " : "please");
+    return mishap_answer_document(
+        call, mishap_text_of(mishap_call_print(call, "%s%s", words,
+                                               mishap_boolean(call, "loudly") ? "!" : "")));
+}
+
 static mishap *crash(mishap_call *call)
 {
     static volatile char *volatile nowhere = NULL;
@@ -143,28 +174,53 @@ static const mishap_operation operations[] = {
       .quick = true },
     { .name = "apart.echo",
       .summary = "Say it again, from a thread",
+      .resource = "workshop://echo/{text}",
       .params = text_params,
       .answers = said,
       .run = echo },
-    { .name = "pretty", .summary = "Answer in many lines", .run = pretty, .quick = true },
+    { .name = "pretty",
+      .summary = "Answer in many lines",
+      .resource = "workshop://pretty",
+      .run = pretty,
+      .quick = true },
+    { .name = "ask", .summary = "Ask", .params = ask_params, .prompt = "ask", .run = ask },
     { .name = "count",
       .summary = "Count, and say how far it is",
+      .resource = "workshop://count/{to}/{pause_ms}",
       .params = count_params,
       .answers = counted,
       .run = count },
     { .name = "sleep",
       .summary = "Sleep for a while",
+      .resource = "workshop://sleep/{ms}",
       .params = sleep_params,
       .run = sleep_through,
       .timeout_ms = 1000 },
     { .name = "chatter", .summary = "Say something of every level", .run = chatter },
     { .name = "print", .summary = "Write to standard output", .run = print },
     { .name = "crash", .summary = "Crash where it is called", .run = crash, .quick = true },
-    { .name = "apart.crash", .summary = "Crash on a thread", .run = crash },
+    { .name = "apart.crash",
+      .summary = "Crash on a thread",
+      .resource = "workshop://crash",
+      .run = crash },
     { .name = "fail", .summary = "Fail", .quick = true, FAILS },
-    { .name = "apart.fail", .summary = "Fail on a thread", FAILS },
+    { .name = "apart.fail",
+      .summary = "Fail on a thread",
+      .resource = "workshop://fail/{how}",
+      FAILS },
     { .name = "report.fail", .summary = "Fail as a report", .service = &reporting, FAILS },
     { .name = "artifact.fail", .summary = "Fail as an artifact", .service = &trading, FAILS },
+    { .name = "touch",
+      .summary = "Say that a resource has changed",
+      .params = touch_params,
+      .run = touch,
+      .danger = MISHAP_MUTATING,
+      .quick = true },
+    { .name = "apart.touch",
+      .summary = "Say so from a thread",
+      .params = touch_params,
+      .run = touch,
+      .danger = MISHAP_MUTATING },
     { 0 },
 };
 

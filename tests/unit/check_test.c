@@ -195,6 +195,31 @@ static void a_type_that_there_is_not_is_no_fault_of_the_caller(void **state)
     mishap_free(m);
 }
 
+/* A handler gets a C string; what stands behind a NUL it would never see. */
+static void a_string_has_no_nul(void **state)
+{
+    (void)state;
+#define NO_NUL "\"error\":\"pattern_mismatch\",\"expected\":\"^[^\\\\x00]*$\"}"
+    static const char *const colours[] = { "red", NULL };
+    const mishap_param word = { NULL, .type = MISHAP_STRING };
+    const mishap_param *text = ONE({ "x", MISHAP_STRING, .pattern = "^a" });
+    assert_findings(text, "{\"x\":\"a\\u0001\"}", NULL);
+    assert_findings(text, "{\"x\":\"a\\u0000b\"}", "[{\"field\":\"x\"," NO_NUL "]");
+    assert_findings(text, "{\"x\":\"\\u0000a\"}", "[{\"field\":\"x\"," NO_NUL "]");
+    assert_findings(ONE({ "x", MISHAP_STRING, .required = true }), "{\"x\":\"\\u0000\"}",
+                    "[{\"field\":\"x\"," NO_NUL "]");
+    assert_findings(ONE({ "x", MISHAP_STRING, .length = { 1, 2 } }), "{\"x\":\"a\\u0000b\"}",
+                    "[{\"field\":\"x\",\"error\":\"invalid_length\",\"min\":1,\"max\":2,"
+                    "\"actual\":3},{\"field\":\"x\"," NO_NUL "]");
+    assert_findings(ONE({ "x", MISHAP_ARRAY, .items = &word }), "{\"x\":[\"a\",\"\\u0000\"]}",
+                    "[{\"field\":\"x[1]\"," NO_NUL "]");
+    assert_findings(ONE({ "x", MISHAP_ENUM, .choices = colours }), "{\"x\":\"red\\u0000\"}",
+                    "[{\"field\":\"x\",\"error\":\"pattern_mismatch\",\"expected\":\"^(red)$\"}]");
+    /* What is not declared is handed on as JSON, where a NUL is nothing special. */
+    assert_findings(ONE({ "x", MISHAP_OBJECT, .help = "any" }), "{\"x\":{\"y\":\"\\u0000\"}}",
+                    NULL);
+}
+
 /* -- length ------------------------------------------------------------------------------------ */
 
 static void length_counts_characters_and_items(void **state)
@@ -203,7 +228,6 @@ static void length_counts_characters_and_items(void **state)
     const mishap_param *three = ONE({ "x", MISHAP_STRING, .length = { 3, 3 } });
     assert_findings(three, "{\"x\":\"\xC3\xA9\xE2\x82\xAC\xF0\x9F\x98\x80\"}", NULL);
     assert_findings(three, "{\"x\":\"\\u00e9\\u20ac\\ud83d\\ude00\"}", NULL);
-    assert_findings(three, "{\"x\":\"a\\u0000b\"}", NULL);
     assert_findings(
         three, "{\"x\":\"\xC3\xA9\xE2\x82\xAC\"}",
         "[{\"field\":\"x\",\"error\":\"invalid_length\",\"min\":3,\"max\":3,\"actual\":2}]");
@@ -699,6 +723,7 @@ int main(void)
         TEST(every_type_takes_its_own_and_names_the_others),
         TEST(a_wrong_type_is_all_that_is_said),
         TEST(a_type_that_there_is_not_is_no_fault_of_the_caller),
+        TEST(a_string_has_no_nul),
         TEST(length_counts_characters_and_items),
         TEST(only_bounds_that_there_are_are_told),
         TEST(bounds_are_included),

@@ -142,6 +142,11 @@ static void the_nearest_name_is_found(void **state)
         { "LS", "ls" },
         { "--dialekt", "--dialect" },
         { "con", "connect" },
+        { "chk", "check" },
+        { "ctlg", "catalog" },
+        { "rdr", "render" },
+        { "edr", NULL }, /* not from its first letter on */
+        { "mft", NULL }, /* fewer than half of them */
         { "dialect", "--dialect" },
         { "ab", NULL },
         { "l", NULL },
@@ -222,7 +227,8 @@ static void every_map_of_exit_codes_is_sound(void **state)
             assert_true(strlen(exits[i].description) > 0 && strlen(exits[i].description) <= 120);
             assert_true(!exits[i].retryable || strcmp(exits[i].side_effects, "none") == 0);
             assert_true(exits[i].code == 0 || strcmp(exits[i].side_effects, "complete") != 0);
-            assert_true(o->danger != MISHAP_SAFE || strcmp(exits[i].side_effects, "none") == 0);
+            assert_true(mishap_operation_danger(o) != MISHAP_SAFE ||
+                        strcmp(exits[i].side_effects, "none") == 0);
         }
     }
 }
@@ -267,6 +273,49 @@ static void codes_with_one_exit_code_share_a_row(void **state)
                "The document does not conform.", false, "none");
     assert_row(operation_of(&large_app, "items.import"), 3, "PARTIAL_FAILURE",
                "Only a part of the work was done.", false, "partial");
+}
+
+static void what_a_service_may_fail_with_is_an_exit_of_its_operations(void **state)
+{
+    (void)state;
+    static const mishap_service service = { .name = "store" };
+    const mishap_operation plain = { .name = "a" }, stored = { .name = "b", .service = &service };
+    const mishap_operation declared = { .name = "c",
+                                        .service = &service,
+                                        .raises = MISHAP_RAISES(UNAVAILABLE) };
+    mishap_exit exits[MISHAP_CLI_MOST_EXITS];
+    size_t few = mishap_cli_exits(&plain, exits, MISHAP_CLI_MOST_EXITS);
+    assert_int_equal(mishap_cli_exits(&stored, exits, MISHAP_CLI_MOST_EXITS), few + 2);
+    row(exits, few + 2, 12);
+    row(exits, few + 2, 78);
+    assert_row(&stored, 12, "UNAVAILABLE", "Something that it needs is not available.", true,
+               "none");
+    assert_int_equal(mishap_cli_exits(&declared, exits, MISHAP_CLI_MOST_EXITS), few + 2);
+}
+
+static void danger_that_is_not_said_follows_from_the_route(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *route;
+        mishap_danger said, danger;
+    } cases[] = {
+        { NULL, MISHAP_BY_ROUTE, MISHAP_SAFE },
+        { NULL, MISHAP_MUTATING, MISHAP_MUTATING },
+        { "GET /a", MISHAP_BY_ROUTE, MISHAP_SAFE },
+        { "POST /a", MISHAP_BY_ROUTE, MISHAP_MUTATING },
+        { "POST /a", MISHAP_SAFE, MISHAP_SAFE },
+        { "PUT /a", MISHAP_BY_ROUTE, MISHAP_MUTATING },
+        { "PATCH /a", MISHAP_BY_ROUTE, MISHAP_MUTATING },
+        { "DELETE /a", MISHAP_BY_ROUTE, MISHAP_DESTRUCTIVE },
+        { "DELETE /a", MISHAP_MUTATING, MISHAP_MUTATING },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap_operation operation = { .name = "a",
+                                       .route = cases[i].route,
+                                       .danger = cases[i].said };
+        assert_int_equal(mishap_operation_danger(&operation), cases[i].danger);
+    }
 }
 
 /* Codes of a program's own table can have long names and sentences. */
@@ -327,6 +376,8 @@ int main(void)
         TEST(every_map_of_exit_codes_is_sound),
         TEST(the_effects_follow_from_what_is_declared),
         TEST(codes_with_one_exit_code_share_a_row),
+        TEST(what_a_service_may_fail_with_is_an_exit_of_its_operations),
+        TEST(danger_that_is_not_said_follows_from_the_route),
         TEST(long_texts_are_cut_between_characters),
         TEST(rows_end_where_the_room_ends),
     };

@@ -144,7 +144,13 @@ static void operations_say_what_they_are_and_do(void **state)
     ASSERT_OPERATION("it has a description that is not UTF-8", .description = "One.\n\xC3");
     ASSERT_OPERATION("it has no function to run", .run = NULL);
     ASSERT_OPERATION("it has a timeout below zero", .timeout_ms = -5);
-    ASSERT_OPERATION("it is neither safe nor mutating nor destructive", .danger = 3);
+    ASSERT_OPERATION("it is neither safe nor mutating nor destructive", .danger = 4);
+    ASSERT_OPERATION("it is a tool whose name is not up to 64 letters, digits, _, - and .",
+                     .tool = "bad name");
+    ASSERT_OPERATION("it is a tool whose name is not up to 64 letters, digits, _, - and .",
+                     .tool = "");
+    ASSERT_OPERATION("it is a tool whose name is not up to 64 letters, digits, _, - and .",
+                     .tool = "a2345678901234567890123456789012345678901234567890123456789012345");
 }
 
 static void an_operation_without_a_name_does_not_just_end_the_list(void **state)
@@ -250,6 +256,9 @@ static void routes_are_a_method_and_a_path(void **state)
           MISHAP_SAFE },
         { "PUT /users/:id", "it has a route with PUT, but is declared to change nothing",
           MISHAP_SAFE },
+        { "PUT /users/:id", NULL, MISHAP_BY_ROUTE },
+        { "DELETE /users/:id", NULL, MISHAP_BY_ROUTE },
+        { "GET /users/:id", NULL, MISHAP_BY_ROUTE },
     };
     static const mishap_param item = { NULL, .type = MISHAP_STRING };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -263,6 +272,92 @@ static void routes_are_a_method_and_a_path(void **state)
                              { "list", MISHAP_ARRAY, .required = true, .items = &item })),
             cases[i].why ? sentence : NULL);
     }
+}
+
+static void resources_have_an_address(void **state)
+{
+    (void)state;
+#define TWO_PARAMS                                                                                 \
+    PARAMS({ "id", MISHAP_INTEGER, .required = true }, { .name = "kind", .type = MISHAP_STRING })
+    ASSERT_SOUND(.resource = "todo://todos");
+    ASSERT_SOUND(.resource = "todo:todos%20here");
+    ASSERT_SOUND(TWO_PARAMS, .resource = "todo://todos/{id}");
+    ASSERT_SOUND(TWO_PARAMS, .resource = "todo://{kind}/{id}/all");
+    ASSERT_SOUND(.resource = "todo://todos", .prompt = "todos", .tool = "todos");
+    static const char *const none[] = { "",          "todos",        "/todos",
+                                        "todo:",     "7:todos",      "todo://a b",
+                                        "todo://%4", "{id}://todos", "todo://\xC3\xA9",
+                                        "todo://\"" };
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ASSERT_OPERATION("it has an address that is none, such as todo://todos/{id}",
+                         PARAMS({ .name = "id", .type = MISHAP_INTEGER }), .resource = none[i]);
+    ASSERT_OPERATION("it has an address with {nobody}, which is no parameter", TWO_PARAMS,
+                     .resource = "todo://todos/{id}/{nobody}");
+    ASSERT_OPERATION("it has an address with {}, which is no parameter", TWO_PARAMS,
+                     .resource = "todo://todos/{}");
+    ASSERT_OPERATION("it has {id} twice in its address", TWO_PARAMS,
+                     .resource = "todo://todos/{id}/{id}");
+    ASSERT_OPERATION("it has an address with a brace that does not close", TWO_PARAMS,
+                     .resource = "todo://todos/{id");
+    ASSERT_OPERATION("it has an address with a brace that does not close", TWO_PARAMS,
+                     .resource = "todo://todos/{id/x}");
+    ASSERT_OPERATION("it has an address with a brace that was not opened", TWO_PARAMS,
+                     .resource = "todo://todos/{id}/}");
+    static const char *const partial[] = { "todo://todos/a{id}", "todo://todos/{id}.json",
+                                           "todo://todos/{id}{kind}", "todo:{id}" };
+    for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
+        ASSERT_OPERATION("it has an address in which {id} is not all that stands between two "
+                         "slashes",
+                         TWO_PARAMS, .resource = partial[i]);
+    ASSERT_OPERATION("it requires `id`, which its address todo://todos/{kind} does not say",
+                     TWO_PARAMS, .resource = "todo://todos/{kind}");
+    ASSERT_OPERATION("it has {key} in its address, which must be simple and no secret",
+                     PARAMS({ "key", MISHAP_STRING, .secret = true }),
+                     .resource = "todo://a/{key}");
+    ASSERT_OPERATION("it has {map} in its address, which must be simple and no secret",
+                     PARAMS({ .name = "map", .type = MISHAP_OBJECT }),
+                     .resource = "todo://a/{map}");
+    ASSERT_OPERATION("it is a resource, but is declared to change something",
+                     .danger = MISHAP_MUTATING, .resource = "todo://todos");
+    ASSERT_OPERATION("it is for the command line alone and is a resource", .local = true,
+                     .resource = "todo://todos");
+    ASSERT_OPERATION("it is resident and is a resource", .resident = true,
+                     .resource = "todo://todos");
+    assert_operations(TWO("a", "b", .resource = "todo://same"),
+                      "The operation `b` is declared wrongly: it has the address of `a`.");
+    const mishap_operation same[] = {
+        { .name = "a",
+          .summary = "A",
+          .run = run,
+          PARAMS({ "id", MISHAP_INTEGER, .required = true }),
+          .resource = "todo://todos/{id}/x" },
+        { .name = "b",
+          .summary = "B",
+          .run = run,
+          PARAMS({ "todo", MISHAP_INTEGER, .required = true }),
+          .resource = "todo://todos/{todo}/x" },
+        { 0 },
+    };
+    assert_operations(same, "The operation `b` is declared wrongly: it has the address of `a`.");
+}
+
+static void prompts_have_a_name(void **state)
+{
+    (void)state;
+    static const char *const none[] = {
+        "", "a b", "a/b", "\xC3\xA9",
+        "a1234567890123456789012345678901234567890123456789012345678901234"
+    };
+    ASSERT_SOUND(.prompt = "plan_day");
+    ASSERT_SOUND(.prompt = "Plan-day.2", .danger = MISHAP_MUTATING);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        ASSERT_OPERATION("it is a prompt whose name is not letters, digits, _, - and ., 64 at most",
+                         .prompt = none[i]);
+    ASSERT_OPERATION("it is for the command line alone and is a prompt", .local = true,
+                     .prompt = "a");
+    ASSERT_OPERATION("it is resident and is a prompt", .resident = true, .prompt = "a");
+    assert_operations(TWO("a", "b", .prompt = "same"),
+                      "The operation `b` is declared wrongly: it is the same prompt as `a`.");
 }
 
 static void declared_codes_make_sense(void **state)
@@ -495,6 +590,9 @@ static void the_command_line_is_not_ambiguous(void **state)
     ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'p', .environment = "MY_X2", .placeholder = "WORD");
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '1');
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '-');
+    ASSERT_PARAM("says how it looks, but has no pattern", MISHAP_STRING, .looks = "HOST:PORT");
+    ASSERT_PARAM("has words for its pattern that are empty", MISHAP_STRING, .pattern = ":",
+                 .looks = "");
     ASSERT_PARAM("has a placeholder that is empty", MISHAP_STRING, .placeholder = "");
     static const char *const variables[] = { "", "lower", "A-B", "1A", "A B" };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
@@ -584,6 +682,8 @@ int main(void)
         TEST(an_operation_without_a_name_does_not_just_end_the_list),
         TEST(operations_can_be_told_apart),
         TEST(routes_are_a_method_and_a_path),
+        TEST(resources_have_an_address),
+        TEST(prompts_have_a_name),
         TEST(declared_codes_make_sense),
         TEST(examples_are_of_the_command),
         TEST(parameters_have_a_name_and_a_type),

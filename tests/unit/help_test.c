@@ -516,6 +516,34 @@ static void the_manual_reads_well(void **state)
     remove(path);
 }
 
+static mishap *nothing(mishap_call *call)
+{
+    return mishap_answer(call, NULL);
+}
+
+static void the_manual_of_what_keeps_data_says_where(void **state)
+{
+    (void)state;
+    static const mishap_service service = { .name = "store" };
+    static const mishap_param data[] = { { "data", .type = MISHAP_STRING }, { 0 } };
+    static const struct {
+        mishap_operation operation;
+        bool keeps;
+    } cases[] = {
+        { { "one", "One", NULL, nothing, .service = &service }, true },
+        { { "one", "One", data, nothing, .resident = true }, true },
+        { { "one", "One", data, nothing, .resident = false }, false }, /* its own affair */
+        { { "one", "One", NULL, nothing, .resident = true }, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap_operation operations[] = { cases[i].operation, { 0 } };
+        char *page = manual_of(&(mishap_app){ .name = "my-tool", .operations = operations });
+        assert_true((strstr(page, "\n.B \"MY_TOOL_DATA\"\n") != NULL) == cases[i].keeps);
+        assert_true((strstr(page, "$XDG_DATA_HOME/my\\-tool/") != NULL) == cases[i].keeps);
+        free(page);
+    }
+}
+
 /* -- memory ------------------------------------------------------------------------------------ */
 
 static void put_program(mishap_buffer *b)
@@ -556,6 +584,7 @@ int main(void)
         TEST(colour_is_for_headings_and_changes_nothing_else),
         TEST(the_manual_is_escaped),
         TEST(the_manual_reads_well),
+        TEST(the_manual_of_what_keeps_data_says_where),
         TEST(lack_of_memory_is_said),
     };
     return RUN(tests);

@@ -36,8 +36,7 @@ struct sent {
 static mishap_http_request request_of(const struct sent *sent)
 {
     mishap_http_request request = { .query = mishap_text_of(sent->query),
-                                    .body = mishap_text_of(sent->body),
-                                    .has_body = sent->body != NULL };
+                                    .body = mishap_text_of(sent->body) };
     request.fields[MISHAP_HTTP_CONTENT_TYPE] = mishap_text_of(
         sent->type || !sent->body ? sent->type : "application/json");
     return request;
@@ -104,6 +103,11 @@ static void assert_refused(const struct sent *sent, const char *message, const c
 
 #define QUERY_REFUSED(query, message, parameter)                                                   \
     assert_refused(&(struct sent){ { NULL, NULL }, query, NULL, NULL }, message, parameter)
+
+#define UNSOUND_END                                                                                \
+    " is JSON with a key that stands twice or has a NUL in it, with half of a surrogate pair, or " \
+    "nested too deep."
+#define UNSOUND "The parameter `point` in the query" UNSOUND_END
 
 /* The arguments are made, and the call refuses them with these words. */
 static mishap *refused_by_call(const struct sent *sent, const char *message)
@@ -368,9 +372,13 @@ static void an_object_may_be_written_as_json(void **state)
     FROM_QUERY("point=[1]", "{\"point\":\"[1]\"}");
     FROM_QUERY("point", "{\"point\":\"\"}");
     FROM_QUERY("point=%20", "{\"point\":\" \"}");
-    mishap_free(refused_by_call(&(struct sent){ .query = "point={\"a\":1,\"a\":2}" }, "twice"));
-    mishap_free(
-        refused_by_call(&(struct sent){ .query = "point={\"a\":\"\\ud800\"}" }, "surrogate"));
+    FROM_QUERY("point=%00{}", "{\"point\":\"\\u0000{}\"}");
+    QUERY_REFUSED("point={\"a\":1,\"a\":2}", UNSOUND, "point");
+    QUERY_REFUSED("point={\"a\":\"\\ud800\"}", UNSOUND, "point");
+    QUERY_REFUSED("point={\"a\\u0000\":1}", UNSOUND, "point");
+    assert_refused(
+        &(struct sent){ { NULL, NULL }, "things={\"a\":1,\"a\":2}", NULL, "{\"age\":1}" },
+        "The parameter `things` in the query" UNSOUND_END, "things");
 }
 
 /* -- together ---------------------------------------------------------------------------------- */
@@ -431,20 +439,29 @@ static void different_values_in_two_places_are_refused(void **state)
     (void)state;
     assert_refused(&(struct sent){ { "id", "7" }, "id=8", NULL, NULL },
                    "The parameter `id` has one value in the path and another in the query.", "id");
-    assert_refused(&(struct sent){ { "id", "7" }, NULL, NULL, "{\"id\":\"8\"}" },
-                   "The parameter `id` has one value in the path and another in the body.", "id");
-    assert_refused(&(struct sent){ { NULL, NULL }, "age=7", NULL, "{\"age\":8}" },
-                   "The parameter `age` has one value in the query and another in the body.",
-                   "age");
-    assert_refused(&(struct sent){ { NULL, NULL }, "tags=a", NULL, "{\"tags\":[\"a\",\"b\"]}" },
-                   "The parameter `tags` has one value in the query and another in the body.",
-                   "tags");
+    assert_refused(
+        &(struct sent){ { "id", "7" }, NULL, NULL, "{\"id\":\"8\"}" },
+        "At line 1, column 7: The parameter `id` has one value in the path and another in "
+        "the body.",
+        "id");
+    assert_refused(
+        &(struct sent){ { NULL, NULL }, "age=7", NULL, "{\"age\":8}" },
+        "At line 1, column 8: The parameter `age` has one value in the query and another "
+        "in the body.",
+        "age");
+    assert_refused(
+        &(struct sent){ { NULL, NULL }, "tags=a", NULL, "{\"tags\":[\"a\",\"b\"]}" },
+        "At line 1, column 9: The parameter `tags` has one value in the query and another "
+        "in the body.",
+        "tags");
     static const char *const bodies[] = { "{\"age\":7.0}",  "{\"age\":[7]}",    "{\"age\":{}}",
                                           "{\"age\":true}", "{\"age\":\"07\"}", "{\"age\":\"\"}" };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
-        assert_refused(&(struct sent){ { NULL, NULL }, "age=7", NULL, bodies[i] },
-                       "The parameter `age` has one value in the query and another in the body.",
-                       "age");
+        assert_refused(
+            &(struct sent){ { NULL, NULL }, "age=7", NULL, bodies[i] },
+            "At line 1, column 8: The parameter `age` has one value in the query and another "
+            "in the body.",
+            "age");
     mishap_buffer object = { 0 };
     mishap_text arguments;
     mishap *m = arguments_of(&(struct sent){ { "id", "7" }, NULL, NULL, "{\n  \"id\": 8}" },
@@ -471,16 +488,23 @@ static void a_flaw_of_the_body_is_found_in_any_company(void **state)
     static const struct {
         const char *body, *words;
     } flawed[] = {
-        { "{\"id\":\"7\",\"id\":\"7\"}", "The same key stands twice" },
-        { "{\"id\":\"7\",\"id\":\"8\"}", "The same key stands twice" },
-        { "{\"x\":1,\"x\":1}", "The same key stands twice" },
-        { "{\"id\":\"7\",\"x\":{\"y\":1,\"y\":2}}", "The same key stands twice" },
-        { "{\"id\":\"7\",\"x\\u0000\":1}", "NUL" },
-        { "{\"x\\u0000\":1}", "NUL" },
-        { "{\"id\":\"7\",\"x\":\"\\ud800\"}", "surrogate" },
-        { "{\"x\":\"\\ud800\"}", "surrogate" },
+        { "{\"id\":\"7\",\"id\":\"7\"}", "At line 1, column 11: The key `id` stands twice" },
+        { "{\"id\":\"7\",\n\"id\":\"8\"}", "At line 2, column 1: The key `id` stands twice" },
+        { "{\"x\":1,\"x\":1}", "At line 1, column 8: The key `x` stands twice" },
+        { "{\"x\":1,\"y\":1,\"x\":1,\"x\":2}", "At line 1, column 14: The key `x` stands twice" },
+        { "{\"id\":\"7\",\"x\":{\"y\":1,\"y\":2}}",
+          "At line 1, column 22: The key `y` stands twice" },
+        { "{\"x\":[0,{\"\":1,\"\":2}]}", "At line 1, column 15: The key `` stands twice" },
+        { "{\"a\\u001b\":1,\"a\\u001b\":1}",
+          "At line 1, column 14: The same key stands twice in an object." },
+        { "{\"id\":\"7\",\"x\\u0000\":1}", "At line 1, column 11: A key has a NUL in it." },
+        { "{\"x\\u0000\":1}", "At line 1, column 2: A key has a NUL in it." },
+        { "{\"id\":\"7\",\"x\":\"\\ud800\"}", "At line 1, column 16: A string has half" },
+        { "{\"x\":\"\\ud800\"}", "At line 1, column 7: A string has half of a surrogate pair" },
+        { " \n[1]", "At line 2, column 1: This must be a JSON object, but it is an array." },
     };
     for (size_t i = 0; i < sizeof flawed / sizeof *flawed; i++) {
+        mishap_free(refused_by_call(&(struct sent){ .body = flawed[i].body }, flawed[i].words));
         mishap_free(refused_by_call(&(struct sent){ { "id", "7" }, NULL, NULL, flawed[i].body },
                                     flawed[i].words));
         mishap_free(refused_by_call(&(struct sent){ { NULL, NULL }, "age=1", NULL, flawed[i].body },
@@ -531,10 +555,59 @@ static void text_that_is_not_utf8_is_refused(void **state)
         snprintf(query, sizeof query, "%s=1", broken[i]);
         QUERY_REFUSED(query, "The query is not valid UTF-8.", NULL);
     }
-    assert_refused(&(struct sent){ { "id", "a%00b" }, NULL, NULL, NULL },
-                   "The parameter `id` in the path has a NUL in it.", "id");
-    QUERY_REFUSED("age=%00", "The parameter `age` in the query has a NUL in it.", "age");
-    QUERY_REFUSED("a%00ge=1", "The query has a NUL in it.", NULL);
+}
+
+/* Wherever it comes from, what is wrong with it is for the checks to say; only names have none. */
+static void a_nul_is_found_by_the_checks(void **state)
+{
+    (void)state;
+    FROM_PATH("id", "a%00b", "{\"id\":\"a\\u0000b\"}");
+    FROM_QUERY("id=%00", "{\"id\":\"\\u0000\"}");
+    FROM_QUERY("age=7%00", "{\"age\":\"7\\u0000\"}");
+    FROM_QUERY("tags=%00&tags=b", "{\"tags\":[\"\\u0000\",\"b\"]}");
+    QUERY_REFUSED("a%00ge=1", "The query has a name with a NUL in it.", NULL);
+    static const struct sent sent[] = {
+        { { "id", "a%00b" }, NULL, NULL, NULL },
+        { { NULL, NULL }, "id=a%00b", NULL, NULL },
+        { { NULL, NULL }, NULL, NULL, "{\"id\":\"a\\u0000b\"}" },
+    };
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++) {
+        mishap *m = refused_by_call(&sent[i], "fields are not valid");
+        const mishap_field *wrong = mishap_told(m)->fields;
+        assert_true(mishap_text_equal(wrong->error, T("pattern_mismatch")));
+        assert_true(mishap_text_equal(wrong->field, T("id")));
+        mishap_free(m);
+    }
+}
+
+/* -- content encodings ------------------------------------------------------------------------- */
+
+static void a_packed_body_is_not_taken(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *coding;
+        bool taken;
+    } codings[] = { { "gzip", false },    { "br", false }, { "gzip, identity", false },
+                    { "identity", true }, { "", true },    { NULL, true },
+                    { "Identity", true } };
+    for (size_t i = 0; i < sizeof codings / sizeof *codings; i++) {
+        struct sent sent = { .body = "{}" };
+        mishap_http_request request = request_of(&sent);
+        mishap_http_match match = { .operation = &operation };
+        mishap_buffer object = { 0 };
+        mishap_text arguments;
+        request.fields[MISHAP_HTTP_CONTENT_ENCODING] = mishap_text_of(codings[i].coding);
+        mishap *m = mishap_http_arguments(&operation, &match, &request, &object, &arguments);
+        assert_int_equal(m == NULL, codings[i].taken);
+        if (m) {
+            assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_BAD_REQUEST);
+            assert_non_null(strstr(mishap_public_message(mishap_told(m)).data, "Content-Encoding"));
+        }
+        mishap_free(m);
+        request.body = (mishap_text){ NULL, 0 }; /* nothing is packed */
+        assert_null(mishap_http_arguments(&operation, &match, &request, &object, &arguments));
+    }
 }
 
 static void a_secret_is_for_the_body(void **state)
@@ -646,17 +719,18 @@ static void deep_nesting_is_refused(void **state)
         memset(body + head, '[', DEEP);
         memset(body + head + DEEP, ']', DEEP);
         memcpy(body + head + 2 * DEEP, "}", 2);
-        mishap_free(refused_by_call(&(struct sent){ { "id", "7" }, NULL, NULL, body },
-                                    "nested more than 128 deep"));
+        char place[100];
+        snprintf(place, sizeof place,
+                 "At line 1, column %zu: Values are nested more than 128 deep.", head + 128);
+        mishap_free(refused_by_call(&(struct sent){ { "id", "7" }, NULL, NULL, body }, place));
     }
     memcpy(body, "point={\"x\":", 11);
     memset(body + 11, '[', DEEP);
     memset(body + 11 + DEEP, ']', DEEP);
     memcpy(body + 11 + 2 * DEEP, "}", 2);
-    mishap_free(refused_by_call(&(struct sent){ .query = body }, "nested more than 128 deep"));
+    QUERY_REFUSED(body, UNSOUND, "point");
     assert_refused(&(struct sent){ { NULL, NULL }, body, NULL, "{\"point\":{\"x\":[[1]]}}" },
-                   "The parameter `point` has one value in the query and another in the body.",
-                   "point");
+                   UNSOUND, "point");
     memset(body, '[', DEEP);
     body[DEEP] = '\0';
     mishap_free(refused_by_call(&(struct sent){ { "id", "7" }, NULL, NULL, body }, "not JSON"));
@@ -736,6 +810,8 @@ int main(void)
         TEST(a_flaw_of_the_body_is_found_in_any_company),
         TEST(broken_escapes_are_refused),
         TEST(text_that_is_not_utf8_is_refused),
+        TEST(a_nul_is_found_by_the_checks),
+        TEST(a_packed_body_is_not_taken),
         TEST(a_secret_is_for_the_body),
         TEST(a_query_has_so_many_parameters_at_most),
         TEST(long_queries_are_read_in_one_go),

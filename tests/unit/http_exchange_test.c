@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include "memory_server.h"
+#include "operation/call.h"
 
 static char *talk_in_pieces(memory_server *m, mishap_text bytes, const uint8_t *pieces,
                             size_t piece_count, mishap_http_state *state)
@@ -42,6 +43,9 @@ static const struct {
     { "the old protocol", "GET /slow/1 HTTP/1.0\r\n\r\n", "200", MISHAP_HTTP_ENDED },
     { "the old protocol, kept open", "GET /slow/1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
       "200", MISHAP_HTTP_IDLE },
+    { "the old protocol, kept open and closed",
+      "GET /slow/1 HTTP/1.0\r\nConnection: keep-alive, close\r\n\r\n" GET_SLOW, "200",
+      MISHAP_HTTP_ENDED },
     { "half a head", "GET /slow/1 HTTP/1.1\r\nHo", "", MISHAP_HTTP_IN_HEAD },
     { "half a body",
       "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\nContent-Length: 9\r\n"
@@ -72,6 +76,22 @@ static const struct {
       MISHAP_HTTP_IDLE },
     { "a whole address", "GET http://h/slow/1?x HTTP/1.1\r\nHost: h\r\n\r\n", "200",
       MISHAP_HTTP_IDLE },
+    { "a whole address without a path", "GET http://h?x=1 HTTP/1.1\r\nHost: h\r\n\r\n", "404",
+      MISHAP_HTTP_IDLE },
+    { "a query without an address", "GET ?x=1 HTTP/1.1\r\nHost: h\r\n\r\n", "400",
+      MISHAP_HTTP_ENDED },
+    { "zeros before sizes, and extensions",
+      "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n0007\r\n{\"text\"\r\n04;a;b=\"c\"\r\n:\"a\"\r\n"
+      "1\r\n}\r\n000;d\r\nA:\t \r\nB: c \r\n\r\n" GET_SLOW,
+      "200 200", MISHAP_HTTP_IDLE },
+    { "a list in several lines",
+      "GET /nothing HTTP/1.1\r\nAccept: text/html\r\nHost: h\r\n"
+      "accept:application/problem+json\r\nUser-Agent: u\r\nAccept: */*;q=0.1\r\n\r\n" GET_SLOW,
+      "404 200", MISHAP_HTTP_IDLE },
+    { "a failure that is asked for in another dialect",
+      "HEAD /slow/1 HTTP/1.1\r\nAccept: application/problem+json\r\n\r\n", "400",
+      MISHAP_HTTP_ENDED },
     { "options of all", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "204", MISHAP_HTTP_IDLE },
     { "an answer at once after all", "GET /now HTTP/1.1\r\nHost: h\r\n\r\n" GET_SLOW, "200 200",
       MISHAP_HTTP_IDLE },
@@ -142,6 +162,211 @@ static void it_makes_no_difference_where_the_bytes_are_cut(void **state)
         free(whole);
     }
     memory_server_close(&m);
+}
+
+/* -- one request ------------------------------------------------------------------------------- */
+
+static mishap_http_progress read_one(mishap_http_reader *reader, char *bytes, size_t cut,
+                                     mishap_http_request *request)
+{
+    static const mishap_http_settings limits = { .head_limit = 16384,
+                                                 .target_limit = 8192,
+                                                 .body_limit = 65536 };
+    mishap_http_reader_init(reader, &limits);
+    assert_true(mishap_http_reader_take(reader, bytes, cut));
+    assert_int_equal(mishap_http_reader_next(reader, request), MISHAP_HTTP_MORE);
+    assert_true(mishap_http_reader_keep(reader));
+    assert_true(mishap_http_reader_take(reader, bytes + cut, strlen(bytes + cut)));
+    return mishap_http_reader_next(reader, request);
+}
+
+static void assert_text(mishap_text text, const char *wanted)
+{
+    assert_int_equal(text.length, strlen(wanted));
+    assert_memory_equal(text.data, wanted, text.length);
+}
+
+static void an_address_without_a_path_is_the_root(void **state)
+{
+    (void)state;
+    for (size_t cut = 0; cut < 12; cut++) {
+        char bytes[] = "GET http://h?x=1 HTTP/1.1\r\nHost: h\r\n\r\n";
+        mishap_http_reader reader;
+        mishap_http_request request;
+        assert_int_equal(read_one(&reader, bytes, cut, &request), MISHAP_HTTP_WHOLE);
+        assert_text(request.path, "/");
+        assert_text(request.query, "x=1");
+        mishap_http_reader_release(&reader);
+    }
+}
+
+/* Wherever it is cut, and whatever stands between: that is moved, and must be found. */
+static void the_lines_of_a_list_are_one_field(void **state)
+{
+    (void)state;
+    static const char given[] = "GET /a HTTP/1.1\r\nAccept:\r\nAccept: a;q=0\r\nHost: h:1\r\n"
+                                "X: y\r\nUser-Agent: u 1\r\naccept:bc \r\nOrigin: o\r\n"
+                                "Accept: \r\nUser-Agent: other\r\nACCEPT:  d\r\n"
+                                "Last-Event-ID: \t7 \r\n\r\n";
+    for (size_t cut = 0; cut < sizeof given - 1; cut++) {
+        char bytes[sizeof given];
+        mishap_http_reader reader;
+        mishap_http_request request;
+        memcpy(bytes, given, sizeof given);
+        assert_int_equal(read_one(&reader, bytes, cut, &request), MISHAP_HTTP_WHOLE);
+        assert_text(request.path, "/a");
+        char list[32] = "";
+        mishap_text accept = request.fields[MISHAP_HTTP_ACCEPT];
+        for (size_t i = 0; i < accept.length; i++) /* white space is nobody's concern */
+            if (accept.data[i] != ' ')
+                strncat(list, &accept.data[i], 1);
+        assert_string_equal(list, "a;q=0,bc,d");
+        assert_text(request.fields[MISHAP_HTTP_HOST], "h:1");
+        assert_text(request.fields[MISHAP_HTTP_USER_AGENT], "u 1");
+        assert_text(request.fields[MISHAP_HTTP_ORIGIN], "o");
+        assert_text(request.fields[MISHAP_HTTP_LAST_EVENT], "7");
+        mishap_http_reader_release(&reader);
+    }
+}
+
+static void a_failure_knows_what_its_request_has_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        mishap_http_method method;
+        const char *path, *accept; /* NULL: not known */
+    } rows[] = {
+        { "HEAD /a?b HTTP/1.1\r\nAccept: x\r\n\r\n", MISHAP_HTTP_HEAD, "/a", "x" },
+        { "PUT http://h HTTP/1.1\r\nHost: h\r\nAccept: x\r\nAcc: \1", MISHAP_HTTP_PUT, "/", "x" },
+        { "GET /a#b HTTP/1.1\r\nHost: h\r\nAccept: x\r\n\r\n", MISHAP_HTTP_GET, NULL, "x" },
+        { "BREW /a HTTP/1.1\r\n\r\n", MISHAP_HTTP_OTHER, NULL, NULL },
+        { "GET /a HTTP/2.0\r\n\r\n", MISHAP_HTTP_GET, "/a", NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char bytes[128];
+        mishap_http_reader reader;
+        mishap_http_request request = { .method = MISHAP_HTTP_OTHER };
+        strcpy(bytes, rows[i].bytes);
+        assert_int_equal(read_one(&reader, bytes, 1, &request), MISHAP_HTTP_FLAW);
+        request = (mishap_http_request){ .method = MISHAP_HTTP_OTHER };
+        mishap_http_reader_know(&reader, &request);
+        assert_int_equal(request.method, rows[i].method);
+        assert_text(request.path, rows[i].path ? rows[i].path : "");
+        assert_text(request.fields[MISHAP_HTTP_ACCEPT], rows[i].accept ? rows[i].accept : "");
+        mishap_http_reader_release(&reader);
+    }
+}
+
+/* -- time, and handlers that are left ---------------------------------------------------------- */
+
+static void a_request_begins_with_its_own_first_byte(void **state)
+{
+    (void)state;
+    char bytes[] = POST_USER POST_USER POST_USER;
+    size_t length = sizeof POST_USER - 1;
+    memory_server m;
+    mishap_http_exchange exchange;
+    memory_server_open(&m);
+    mishap_http_exchange_init(&exchange, &m.server, T("127.0.0.1"));
+    m.server.now_ns = 1000;
+    mishap_http_exchange_feed(&m.server, &exchange, bytes, 10);
+    assert_int_equal(exchange.began_ns, 1000);
+    m.server.now_ns = 2000;
+    mishap_http_exchange_feed(&m.server, &exchange, bytes + 10, 10);
+    assert_int_equal(exchange.began_ns, 1000);
+    m.server.now_ns = 3000;
+    mishap_http_exchange_feed(&m.server, &exchange, bytes + 20, length);
+    assert_int_equal(exchange.began_ns, 3000);
+    m.server.now_ns = 4000;
+    mishap_http_exchange_feed(&m.server, &exchange, bytes + 20 + length, length - 20);
+    m.server.now_ns = 5000;
+    mishap_http_exchange_feed(&m.server, &exchange, bytes + 2 * length, 1);
+    assert_int_equal(exchange.began_ns, 5000);
+    mishap_http_exchange_release(&exchange);
+    memory_server_close(&m);
+}
+
+static void a_handler_is_told_that_nobody_waits(void **state)
+{
+    (void)state;
+    for (int given_up = 0; given_up < 2; given_up++) {
+        char bytes[] = GET_SLOW "GET /sl";
+        memory_server m;
+        mishap_http_exchange exchange;
+        memory_server_open(&m);
+        mishap_http_exchange_init(&exchange, &m.server, T("127.0.0.1"));
+        m.server.now_ns = 1000;
+        mishap_http_exchange_feed(&m.server, &exchange, bytes, sizeof bytes - 1);
+        mishap_http_job *job = m.job;
+        assert_non_null(job);
+        assert_false(mishap_cancelled(job->job.call));
+        if (given_up) {
+            assert_int_equal(mishap_http_exchange_give_up(&m.server, &exchange),
+                             MISHAP_HTTP_IN_HEAD);
+            assert_true(exchange.began_ns > 1000); /* of the one behind it */
+        }
+        mishap_http_exchange_release(&exchange);
+        assert_true(mishap_cancelled(job->job.call));
+        assert_null(job->exchange);
+        mishap_http_exchange_finish(&m.server, job);
+        memory_server_close(&m);
+    }
+}
+
+/* However long the request was on its way. */
+static void the_time_of_a_handler_begins_with_its_call(void **state)
+{
+    (void)state;
+    char bytes[] = GET_SLOW;
+    memory_server m;
+    mishap_http_exchange exchange;
+    memory_server_open(&m);
+    m.settings.call_ms = 5000;
+    mishap_http_exchange_init(&exchange, &m.server, T("127.0.0.1"));
+    m.server.now_ns -= INT64_C(8000000000);
+    mishap_http_exchange_feed(&m.server, &exchange, bytes, sizeof bytes - 1);
+    assert_non_null(m.job);
+    assert_in_range(mishap_call_time_left(m.job->job.call), 1, 5000);
+    mishap_http_job *job = m.job;
+    mishap_http_job_run(job);
+    mishap_http_exchange_finish(&m.server, job);
+    mishap_http_exchange_release(&exchange);
+    memory_server_close(&m);
+}
+
+/* What is behind much that is to be written waits. */
+static void answers_do_not_pile_up(void **state)
+{
+    (void)state;
+    enum { COUNT = 10000 };
+    static const char one[] = "GET /openapi.json HTTP/1.1\r\nHost: h\r\n\r\n";
+    size_t length = sizeof one - 1, answers = 0, most = 0;
+    char *bytes = malloc(COUNT * length);
+    for (size_t i = 0; i < COUNT; i++)
+        memcpy(bytes + i * length, one, length);
+    memory_server m;
+    mishap_http_exchange exchange;
+    memory_server_open(&m);
+    mishap_http_exchange_init(&exchange, &m.server, T("127.0.0.1"));
+    size_t turns = 0;
+    mishap_http_exchange_feed(&m.server, &exchange, bytes, COUNT * length);
+    for (;; turns++) {
+        const char *at = m.server.out.data, *end = at + m.server.out.length;
+        while ((at = memmem(at, (size_t)(end - at), "HTTP/1.1 200", 12)))
+            answers++, at++;
+        most = m.server.out.length > most ? m.server.out.length : most;
+        mishap_buffer_reset(&m.server.out);
+        if (!mishap_http_reader_has_more(&exchange.reader))
+            break;
+        mishap_http_exchange_feed(&m.server, &exchange, NULL, 0);
+    }
+    assert_int_equal(answers, COUNT);
+    assert_true(most < 1024 * 1024);
+    assert_true(turns > 10);
+    mishap_http_exchange_release(&exchange);
+    memory_server_close(&m);
+    free(bytes);
 }
 
 static void a_body_is_waited_for_with_100_continue(void **state)
@@ -258,16 +483,65 @@ static void every_allocation_may_fail(void **state)
     mishap_use_allocator(NULL);
 }
 
+/* … nor half of a document. */
+static void a_document_comes_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    mishap_text bytes = T("GET /errors HTTP/1.1\r\nHost: h\r\n\r\n");
+    mishap_buffer whole = { 0 };
+    size_t refused = 0;
+    memory_server m;
+    memory_server_open(&m);
+    memory_server_talk(&m, bytes, NULL, 0, &whole);
+    memory_server_steady(&whole);
+    memory_server_close(&m);
+    mishap_use_allocator(&failing_allocator);
+    fail_at = 0;
+    fail_once = true;
+    memory_server_open(&m);
+    for (size_t at = 1, done = 0; !done; at++) {
+        mishap_buffer out = { 0 };
+        calls = 0;
+        fail_at = at;
+        memory_server_talk(&m, bytes, NULL, 0, &out);
+        done = calls < at;
+        fail_at = 0;
+        memory_server_steady(&out);
+        if (out.length && memcmp(out.data, "HTTP/1.1 500 ", 13) == 0)
+            refused++;
+        else if (out.length)
+            assert_true(mishap_text_equal(mishap_buffer_text(&out), mishap_buffer_text(&whole)));
+        mishap_buffer_release(&out);
+        mishap_http_reply_release(&m.server.reply);
+        m.server.reply = (mishap_http_reply){ 0 };
+        mishap_buffer_release(&m.server.out);
+    }
+    assert_true(refused > 0);
+    memory_server_close(&m);
+    assert_int_equal(blocks, 0);
+    fail_once = false;
+    mishap_use_allocator(NULL);
+    mishap_buffer_release(&whole);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(requests_are_answered_as_they_should),
         TEST(it_makes_no_difference_where_the_bytes_are_cut),
+        TEST(an_address_without_a_path_is_the_root),
+        TEST(the_lines_of_a_list_are_one_field),
+        TEST(a_failure_knows_what_its_request_has_said),
+        TEST(a_request_begins_with_its_own_first_byte),
+        TEST(a_handler_is_told_that_nobody_waits),
+        TEST(the_time_of_a_handler_begins_with_its_call),
+        TEST(answers_do_not_pile_up),
         TEST(a_body_is_waited_for_with_100_continue),
         TEST(chunk_extensions_and_trailers_are_limited),
         TEST(a_warning_cannot_become_a_field),
         TEST(a_location_cannot_become_a_field),
         TEST(every_allocation_may_fail),
+        TEST(a_document_comes_whole_or_not_at_all),
     };
     return RUN(tests);
 }

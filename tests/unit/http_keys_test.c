@@ -140,7 +140,7 @@ static void the_commands_are_declared_soundly(void **state)
     mishap *m = mishap_declaration_check(sample());
     if (m)
         fail_msg("%s", mishap_told(m)->message.data);
-    assert_int_equal(mishap_keys_list.danger, MISHAP_SAFE);
+    assert_int_equal(mishap_operation_danger(&mishap_keys_list), MISHAP_SAFE);
     assert_int_equal(mishap_keys_add.danger, MISHAP_MUTATING);
     assert_int_equal(mishap_keys_remove.danger, MISHAP_DESTRUCTIVE);
 }
@@ -629,7 +629,7 @@ static void a_refusal_never_has_the_key_in_it(void **state)
     char *key = add_key("deploy"), bearer[80];
     mishap_http_keys *keys = open_keys();
     assert_null(run(&mishap_keys_remove, "deploy", NULL));
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     snprintf(bearer, sizeof bearer, "Bearer %s", key);
     for (int both = 0; both < 2; both++) {
         mishap_http_request request = { 0 };
@@ -659,25 +659,25 @@ static void a_running_server_learns_of_changes(void **state)
     assert_int_equal(mishap_http_keys_count(keys), 0);
     char *a = add_key("a");
     assert_null(caller_of(keys, a));
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_string_equal(caller_of(keys, a), "a");
     char *b = add_key("b");
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     const char *name = caller_of(keys, a);
     assert_null(run(&mishap_keys_remove, "a", NULL));
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_null(caller_of(keys, a));
     assert_string_equal(caller_of(keys, b), "b");
     /* A request of the removed key may still run. */
     for (int i = 0; i < 5; i++) {
         free(add_key("c"));
-        mishap_http_keys_refresh(keys);
+        assert_null(mishap_http_keys_refresh(keys));
         assert_null(run(&mishap_keys_remove, "c", NULL));
-        mishap_http_keys_refresh(keys);
+        assert_null(mishap_http_keys_refresh(keys));
     }
     assert_string_equal(name, "a");
     unlink(file_path);
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_int_equal(mishap_http_keys_count(keys), 0);
     assert_null(caller_of(keys, b));
     mishap_http_keys_close(keys);
@@ -704,12 +704,12 @@ static void a_change_shows_in_time_size_or_file(void **state)
     write_with_time(a, &time);
     mishap_http_keys *keys = open_keys();
     write_with_time(both, &time); /* its size alone */
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_int_equal(mishap_http_keys_count(keys), 2);
     memset(both, '#', strlen(both) - 1);
     time.tv_nsec++;
     write_with_time(both, &time); /* a nanosecond */
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_int_equal(mishap_http_keys_count(keys), 0);
     snprintf(moved, sizeof moved, "%s.old",
              file_path); /* kept, or its number would be used again */
@@ -717,31 +717,112 @@ static void a_change_shows_in_time_size_or_file(void **state)
     snprintf(both, sizeof both, "%s%s", a, b);
     write_with_time(both, &time); /* another file */
     unlink(moved);
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_int_equal(mishap_http_keys_count(keys), 2);
     mishap_http_keys_close(keys);
 }
 
-static void a_broken_file_changes_nothing(void **state)
+/* Refresh where the file is no good; `told`: it is said, with the reason. */
+static void refresh_broken(mishap_http_keys *keys, const mishap_code *told)
+{
+    mishap *m = mishap_http_keys_refresh(keys);
+    if (!told) {
+        assert_null(m);
+        return;
+    }
+    assert_non_null(mishap_cause(m));
+    assert_ptr_equal(mishap_told(mishap_cause(m))->code, told);
+    assert_code(m, MISHAP_CODE_UNAVAILABLE);
+}
+
+static void while_the_file_is_broken_no_key_is_taken(void **state)
 {
     (void)state;
-    char *key = add_key("deploy");
+    char *key = add_key("deploy"), bearer[80];
     mishap_http_keys *keys = open_keys();
+    snprintf(bearer, sizeof bearer, "Bearer %s", key);
     write_file("nonsense\n", 9);
-    mishap_http_keys_refresh(keys);
-    assert_string_equal(caller_of(keys, key), "deploy");
+    refresh_broken(keys, MISHAP_CODE_NOT_CONFIGURED);
+    refresh_broken(keys, NULL); /* once is enough */
+    assert_null(caller_with(keys, NULL, key, true, MISHAP_CODE_UNAVAILABLE));
+    assert_null(caller_with(keys, bearer, NULL, false, MISHAP_CODE_UNAVAILABLE));
+    assert_null(caller_with(keys, NULL, NULL, true, MISHAP_CODE_AUTH_REQUIRED));
+    assert_null(caller_with(keys, NULL, NULL, false, NULL));
+    write_file("other nonsense\n", 15);
+    refresh_broken(keys, MISHAP_CODE_NOT_CONFIGURED);
     unlink(file_path);
     assert_int_equal(mkdir(file_path, 0700), 0);
-    mishap_http_keys_refresh(keys);
-    assert_string_equal(caller_of(keys, key), "deploy");
+    refresh_broken(keys, MISHAP_CODE_INPUT_UNREADABLE);
+    assert_null(caller_with(keys, NULL, key, true, MISHAP_CODE_UNAVAILABLE));
     rmdir(file_path);
     char *other = add_key("other");
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_null(caller_of(keys, key));
     assert_string_equal(caller_of(keys, other), "other");
+    write_file("nonsense\n", 9); /* and again */
+    refresh_broken(keys, MISHAP_CODE_NOT_CONFIGURED);
     mishap_http_keys_close(keys);
     free(key);
     free(other);
+}
+
+/* A worker that takes the place of another must begin. */
+static void keys_can_be_made_before_they_can_be_read(void **state)
+{
+    (void)state;
+    mishap_http_keys *keys;
+    write_file("nonsense\n", 9);
+    assert_null(mishap_http_keys_make(folder, &keys));
+    refresh_broken(keys, MISHAP_CODE_NOT_CONFIGURED);
+    unlink(file_path);
+    assert_null(mishap_http_keys_refresh(keys));
+    char *key = add_key("deploy");
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_string_equal(caller_of(keys, key), "deploy");
+    mishap_http_keys_close(keys);
+    free(key);
+}
+
+/* Memory that is there again shows in no file. */
+static void after_a_shortage_the_same_file_is_read(void **state)
+{
+    (void)state;
+    mishap_http_keys *keys = open_keys();
+    char *key = add_key("deploy");
+    mishap_use_allocator(&failing_allocator);
+    calls = 0;
+    fail_at = 1;
+    fail_once = false;
+    mishap_free(mishap_http_keys_refresh(keys));
+    assert_null(caller_with(keys, NULL, key, true, MISHAP_CODE_UNAVAILABLE));
+    fail_at = 0;
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_string_equal(caller_of(keys, key), "deploy");
+    mishap_use_allocator(NULL);
+    mishap_http_keys_close(keys);
+    free(key);
+}
+
+static void a_new_file_is_as_the_old_one(void **state)
+{
+    (void)state;
+    struct stat status;
+    free(add_key("first"));
+    assert_int_equal(stat(file_path, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600);
+    bool root = geteuid() == 0;
+    if (root)
+        assert_int_equal(chown(file_path, 12345, 54321), 0);
+    assert_int_equal(chmod(file_path, 0640), 0);
+    free(add_key("second"));
+    assert_int_equal(stat(file_path, &status), 0);
+    assert_int_equal(status.st_uid, root ? 12345 : geteuid());
+    assert_int_equal(status.st_gid, root ? 54321 : getegid());
+    assert_int_equal(status.st_mode & 0777, 0640);
+    assert_null(run(&mishap_keys_remove, "second", NULL));
+    assert_int_equal(stat(file_path, &status), 0);
+    assert_int_equal(status.st_uid, root ? 12345 : geteuid());
+    assert_int_equal(status.st_mode & 0777, 0640);
 }
 
 static void what_has_not_changed_is_not_read(void **state)
@@ -754,7 +835,7 @@ static void what_has_not_changed_is_not_read(void **state)
     mishap_http_keys *keys = open_keys();
     calls = 0;
     for (int i = 0; i < 100; i++) {
-        mishap_http_keys_refresh(keys);
+        assert_null(mishap_http_keys_refresh(keys));
         assert_string_equal(caller_of(keys, key), "deploy");
     }
     assert_int_equal(calls, 0); /* nor does a request take memory */
@@ -794,7 +875,7 @@ static void ten_thousand_keys_are_found(void **state)
             assert_null(name);
     }
     char *more = add_key("one-more");
-    mishap_http_keys_refresh(keys);
+    assert_null(mishap_http_keys_refresh(keys));
     assert_int_equal(mishap_http_keys_count(keys), KEYS + 1);
     assert_string_equal(caller_of(keys, more), "one-more");
     mishap_http_keys_close(keys);
@@ -853,7 +934,7 @@ static void without_memory_keys_stay_as_they_were(void **state)
             mishap_free(m);
             if (keys) {
                 write_file(lines[1], strlen(lines[1]));
-                mishap_http_keys_refresh(keys);
+                mishap_free(mishap_http_keys_refresh(keys));
                 assert_true(mishap_http_keys_count(keys) == 30 ||
                             mishap_http_keys_count(keys) == 20);
             }
@@ -934,7 +1015,10 @@ int main(void)
         IN_FOLDER(a_refusal_never_has_the_key_in_it),
         IN_FOLDER(a_running_server_learns_of_changes),
         IN_FOLDER(a_change_shows_in_time_size_or_file),
-        IN_FOLDER(a_broken_file_changes_nothing),
+        IN_FOLDER(while_the_file_is_broken_no_key_is_taken),
+        IN_FOLDER(keys_can_be_made_before_they_can_be_read),
+        IN_FOLDER(after_a_shortage_the_same_file_is_read),
+        IN_FOLDER(a_new_file_is_as_the_old_one),
         IN_FOLDER(what_has_not_changed_is_not_read),
         IN_FOLDER(ten_thousand_keys_are_found),
         IN_FOLDER(hashes_that_begin_alike_are_told_apart),

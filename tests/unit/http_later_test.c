@@ -7,6 +7,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -291,6 +292,39 @@ ANSWER(answer_taint)
     say(reply, "tainted ", 1);
 }
 
+/* -- memory and its lack ----------------------------------------------------------------------- */
+
+static atomic_int starving; /* how many of the next allocations fail */
+
+static void *allocate_if_any(size_t size)
+{
+    int left = atomic_load(&starving);
+    while (left > 0 && !atomic_compare_exchange_weak(&starving, &left, left - 1))
+        ;
+    return left > 0 ? NULL : malloc(size);
+}
+
+static const mishap_allocator meagre = { allocate_if_any, realloc, free };
+
+ANSWER(answer_starve)
+{
+    (void)server, (void)request, (void)segment;
+    say(reply, "starving ", 3);
+    atomic_store(&starving, 3);
+}
+
+/* More than the buffers of a socket take. */
+enum { BIG = 24 * 1024 * 1024 };
+
+ANSWER(answer_big)
+{
+    static char text[BIG];
+    (void)server, (void)request, (void)segment;
+    reply->status = 200;
+    reply->media_type = "text/plain";
+    reply->content = (mishap_text){ memset(text, 'a', sizeof text), sizeof text };
+}
+
 struct errand {
     mishap_job job; /* the first */
     mishap_http_later *later;
@@ -378,6 +412,8 @@ static const mishap_http_extension extension = {
             { .route = "GET /state", .name = "state", .answer = answer_state },
             { .route = "GET /pid", .name = "pid", .answer = answer_pid },
             { .route = "GET /taint", .name = "taint", .answer = answer_taint },
+            { .route = "GET /starve", .name = "starve", .answer = answer_starve },
+            { .route = "GET /big", .name = "big", .answer = answer_big },
             { .route = "GET /errand", .name = "errand", .answer = answer_errand },
             { 0 } },
     .prepare = prepare,
@@ -402,6 +438,7 @@ static int start_server(void **state)
         return -1;
     supervisor = fork();
     if (supervisor == 0) {
+        mishap_use_allocator(&meagre);
         mishap_http_settings settings = { .app = &memory_app,
                                           .setup = { .data = "/nonexistent" },
                                           .host = "127.0.0.1",
@@ -415,6 +452,7 @@ static int start_server(void **state)
                                           .body_limit = 65536,
                                           .head_ms = 10000,
                                           .body_ms = 10000,
+                                          .write_ms = 400,
                                           .idle_ms = 10000,
                                           .stop_ms = 2000 };
         dup2(ends[1], STDERR_FILENO);
@@ -614,6 +652,43 @@ static void a_worker_that_is_replaced_ends_streams_and_answers(void **state)
     assert_int_not_equal(worker_pid(), before);
 }
 
+/* libuv hands out no further connection before that one is accepted. */
+static void a_connection_waits_until_there_is_memory(void **state)
+{
+    (void)state;
+    int file = call_up(GET("/list"));
+    hear(file, "}");
+    say_to(file, GET("/starve"));
+    hear(file, "starving 3");
+    assert_non_null(strstr(ask(LAST("/list")), "tags"));
+    assert_non_null(strstr(ask(LAST("/list")), "tags"));
+    close(file);
+}
+
+/* What comes of a large answer that is read in pieces with pauses between. */
+static size_t read_slowly(int file, size_t piece, int pause_ms)
+{
+    char *room = malloc(piece);
+    size_t total = 0;
+    for (ssize_t count = 1; count > 0; total += (size_t)count) {
+        poll(NULL, 0, pause_ms);
+        if ((count = recv(file, room, piece, MSG_WAITALL)) < 0)
+            count = 0;
+    }
+    free(room);
+    return total;
+}
+
+static void who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go(void **state)
+{
+    (void)state;
+    int slow = call_up(LAST("/big")), idle = call_up(LAST("/big"));
+    assert_true(read_slowly(slow, 512 * 1024, 50) > BIG); /* several times the patience in all */
+    assert_true(read_slowly(idle, 512 * 1024, 0) < BIG);
+    close(slow);
+    close(idle);
+}
+
 /* How often a path is in the access log. */
 static size_t logged(const char *path)
 {
@@ -660,6 +735,8 @@ int main(void)
         TEST(a_job_of_its_own_runs_on_a_thread),
         TEST(a_stream_reaches_who_reads_and_not_who_does_not),
         TEST(a_worker_that_is_replaced_ends_streams_and_answers),
+        TEST(a_connection_waits_until_there_is_memory),
+        TEST(who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go),
         TEST(a_stream_is_counted_and_logged_when_it_ends),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "boundary/http/http.h"
+#include "own_codes.h"
 #include "testing.h"
 
 static mishap *run(mishap_call *call)
@@ -265,6 +266,44 @@ static void failures_are_counted_by_code_and_category(void **state)
     ASSERT_SERIES("mishap_errors_total", labels, 1);
     ASSERT_SERIES("mishap_errors_total", "code=\"INTERNAL_ERROR\",category=\"system\"", 1);
     ASSERT_SERIES("mishap_errors_total", "code=\"other\",category=\"resource\"", 2);
+}
+
+/* A table that shares a name with the built-in one: its rows are found there. */
+static const mishap_code shared_codes[] = {
+    { .name = MISHAP_TEXT("NOT_FOUND"), .category = MISHAP_EXECUTION },
+    { .name = MISHAP_TEXT("TEAPOT_HOT"), .category = MISHAP_EXECUTION },
+};
+static const uint16_t by_length[] = { 0, 1 };
+static mishap_catalog shared_table = {
+    "shared", shared_codes, 2, { [MISHAP_SPELLING_NAME] = { by_length, 2 } }, NULL
+};
+
+static void own_codes_have_series_of_their_own(void **state)
+{
+    (void)state;
+    const mishap_code *last = &own_codes[own_code_table.count - 1];
+    mishap_code restored = { .name = own_codes[0].name, .category = MISHAP_SYSTEM };
+    count(LIST, MISHAP_HTTP_GET, 503, MISHAP_CODE_OVEN_OFFLINE, 1); /* not known yet */
+    mishap_catalog_add(&own_code_table);
+    count(LIST, MISHAP_HTTP_GET, 503, MISHAP_CODE_OVEN_OFFLINE, 1); /* known too late */
+    read_all();
+    ASSERT_SERIES("mishap_errors_total", "code=\"other\",category=\"system\"", 2);
+    end(NULL);
+    mishap_catalog_add(&shared_table);
+    begin(NULL);
+    count(LIST, MISHAP_HTTP_GET, 503, MISHAP_CODE_OVEN_OFFLINE, 1);
+    count(LIST, MISHAP_HTTP_GET, 500, last, 1);
+    count(LIST, MISHAP_HTTP_GET, 422, &restored, 1); /* by its name, wherever the row is */
+    count(LIST, MISHAP_HTTP_GET, 404, MISHAP_CODE_NOT_FOUND, 1);
+    count(LIST, MISHAP_HTTP_GET, 404, &shared_codes[0], 1);
+    count(LIST, MISHAP_HTTP_GET, 500, &shared_codes[1], 1);
+    read_all();
+    ASSERT_SERIES("mishap_errors_total", "code=\"OVEN_OFFLINE\",category=\"system\"", 1);
+    ASSERT_SERIES("mishap_errors_total", "code=\"KITCHEN_FIRE\",category=\"system\"", 1);
+    ASSERT_SERIES("mishap_errors_total", "code=\"CART_EMPTY\",category=\"validation\"", 1);
+    ASSERT_SERIES("mishap_errors_total", "code=\"NOT_FOUND\",category=\"resource\"", 2);
+    ASSERT_SERIES("mishap_errors_total", "code=\"TEAPOT_HOT\",category=\"execution\"", 1);
+    assert_int_equal((int)total_of("mishap_errors_total"), 6);
 }
 
 static void names_of_routes_are_escaped(void **state)
@@ -531,6 +570,7 @@ int main(void)
         METRICS_TEST(a_request_is_counted_by_route_method_and_status),
         METRICS_TEST(durations_fall_into_buckets_with_their_bounds),
         METRICS_TEST(failures_are_counted_by_code_and_category),
+        METRICS_TEST(own_codes_have_series_of_their_own),
         METRICS_TEST(names_of_routes_are_escaped),
         METRICS_TEST(gauges_go_up_and_down),
         METRICS_TEST(no_request_can_make_series_without_end),

@@ -169,32 +169,114 @@ static void what_is_only_the_callers_mistake_leaves_no_trace(void **state)
     assert_int_equal(count_entries(log_file), 1);
 }
 
+/* What stderr gets meanwhile goes to a file. */
+static int real_stderr;
+static char error_file[100];
+
+static void catch_stderr(void)
+{
+    snprintf(error_file, sizeof error_file, "%s/stderr", folder);
+    int file = open(error_file, O_WRONLY | O_CREAT | O_APPEND | O_TRUNC, 0600);
+    real_stderr = dup(STDERR_FILENO);
+    assert_true(real_stderr >= 0 && file >= 0);
+    dup2(file, STDERR_FILENO);
+    close(file);
+}
+
+static char *caught_stderr(size_t *length)
+{
+    dup2(real_stderr, STDERR_FILENO);
+    close(real_stderr);
+    return read_file(error_file, length);
+}
+
 static void stderr_gets_the_same_if_it_is_asked_for(void **state)
 {
     (void)state;
-    char path[100];
     size_t length, error_length;
-    snprintf(path, sizeof path, "%s/stderr", folder);
-    int real = dup(STDERR_FILENO), file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
-    assert_true(real >= 0 && file >= 0);
     mishap *failures[] = { mishap_raise(INTERNAL_ERROR, "It failed."),
                            mishap_raise(VALIDATION_ERROR, "It is wrong.") };
-    dup2(file, STDERR_FILENO);
+    catch_stderr();
     for (int i = 0; i < 2; i++)
         mishap_incident_record(&(mishap_incident_entry){
             .program = "sample", .id = ID, .failure = failures[i], .to_stderr = true });
-    dup2(real, STDERR_FILENO);
-    close(real);
-    close(file);
-    char *text = read_file(log_file, &length), *error = read_file(path, &error_length);
+    char *error = caught_stderr(&error_length), *text = read_file(log_file, &length);
     assert_int_equal(count_entries(log_file), 1);
-    assert_int_equal(count_entries(path), 2);
+    assert_int_equal(count_entries(error_file), 2);
     assert_memory_equal(text, error, length);
     assert_non_null(strstr(error + length, "It is wrong."));
     free(text);
     free(error);
     mishap_free(failures[0]);
     mishap_free(failures[1]);
+}
+
+static void an_incident_that_the_log_cannot_take_goes_to_stderr(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path; /* NULL: there is none */
+        bool incident, asked;
+        const char *why; /* NULL: nothing goes to stderr */
+    } cases[] = {
+        { "/dev/full", true, false, "  The log /dev/full cannot be written: No space left on" },
+        { "/dev/null/x", true, false, "  The log /dev/null/x cannot be written: Not a directory" },
+        { "/dev/null/x", true, true, "  The log /dev/null/x cannot be written: Not a directory" },
+        { "/dev/null/x", false, true, "  The log /dev/null/x cannot be written: Not a directory" },
+        { NULL, true, false, "  There is no place for a log.\n" },
+        { "/dev/null/x", false, false, NULL },
+        { "", true, false, NULL }, /* none is wanted */
+    };
+    char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
+    unsetenv("HOME");
+    unsetenv("XDG_STATE_HOME");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length;
+        mishap *failure = cases[i].incident ? mishap_raise(INTERNAL_ERROR, "It failed.")
+                                            : mishap_raise(NOT_FOUND, "It failed.");
+        if (cases[i].path)
+            setenv("SAMPLE_LOG", cases[i].path, 1);
+        else
+            unsetenv("SAMPLE_LOG");
+        catch_stderr();
+        bool kept = mishap_incident_record(&(mishap_incident_entry){
+            .program = "sample", .id = ID, .failure = failure, .to_stderr = cases[i].asked });
+        char *error = caught_stderr(&length);
+        assert_false(kept);
+        assert_int_equal(count_entries(error_file), cases[i].why ? 1 : 0);
+        if (cases[i].why) {
+            assert_non_null(strstr(error, "It failed."));
+            assert_non_null(strstr(error, cases[i].why));
+        }
+        free(error);
+        mishap_free(failure);
+    }
+    if (home)
+        setenv("HOME", home, 1);
+    free(home);
+}
+
+static void a_log_that_cannot_be_written_is_announced(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *path, *line;
+    } cases[] = {
+        { "/dev/null/x", "sample: The log /dev/null/x cannot be written: Not a directory (ENOTDIR)."
+                         " What belongs there goes to standard error.\n" },
+        { "", "" },
+        { log_file, "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t length;
+        setenv("SAMPLE_LOG", cases[i].path, 1);
+        catch_stderr();
+        mishap_incident_announce("sample");
+        char *error = caught_stderr(&length);
+        assert_string_equal(error, cases[i].line);
+        free(error);
+    }
+    assert_int_equal(count_entries(log_file), 0);
 }
 
 static void the_path_is_given_or_in_the_state_folder(void **state)
@@ -212,6 +294,9 @@ static void the_path_is_given_or_in_the_state_folder(void **state)
     unsetenv("MY_TOOL_2_LOG");
     assert_true(mishap_incident_log_path("my-tool.2", path, sizeof path));
     assert_string_equal(path, "/state/my-tool.2/my-tool.2.log");
+    setenv("XDG_STATE_HOME", "state", 1); /* to be ignored, for it is not absolute */
+    assert_true(mishap_incident_log_path("my-tool.2", path, sizeof path));
+    assert_string_equal(path, "/home/ada/.local/state/my-tool.2/my-tool.2.log");
     unsetenv("XDG_STATE_HOME");
     assert_true(mishap_incident_log_path("my-tool.2", path, sizeof path));
     assert_string_equal(path, "/home/ada/.local/state/my-tool.2/my-tool.2.log");
@@ -272,18 +357,47 @@ static void a_log_that_cannot_be_written_holds_nothing_up(void **state)
 {
     (void)state;
     char path[120];
+    size_t length;
     snprintf(path, sizeof path, "%s/pipe", folder);
     assert_int_equal(mkfifo(path, 0600), 0);
     static const char *const places[] = { "/", "/proc/none/sample.log", "/dev/full", NULL };
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         setenv("SAMPLE_LOG", places[i] ? places[i] : path, 1); /* a pipe that nobody reads */
-        errno = ERANGE;
         mishap *failure = mishap_raise(INTERNAL_ERROR, "It failed.");
+        catch_stderr();
+        errno = ERANGE;
         mishap_incident_record(
             &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });
-        assert_int_equal(errno, ERANGE); /* whose business it is not */
+        int error = errno;
+        free(caught_stderr(&length));
+        assert_int_equal(error, ERANGE); /* whose business it is not */
         mishap_free(failure);
     }
+}
+
+/* Nor does a pipe at stderr that is full. */
+static void a_full_pipe_at_stderr_holds_nothing_up(void **state)
+{
+    (void)state;
+    int ends[2];
+    char byte = 'x';
+    setenv("SAMPLE_LOG", "/dev/full", 1);
+    mishap *failure = mishap_raise(INTERNAL_ERROR, "It failed.");
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    while (write(ends[1], &byte, 1) == 1)
+        continue;
+    fcntl(ends[1], F_SETFL, 0);
+    real_stderr = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    alarm(20);
+    mishap_incident_record(
+        &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });
+    alarm(0);
+    dup2(real_stderr, STDERR_FILENO);
+    close(real_stderr);
+    close(ends[0]);
+    close(ends[1]);
+    mishap_free(failure);
 }
 
 /* -- many at once ------------------------------------------------------------------------------ */
@@ -385,12 +499,15 @@ int main(void)
         IN_FOLDER(secrets_are_not_in_the_log),
         IN_FOLDER(what_is_only_the_callers_mistake_leaves_no_trace),
         IN_FOLDER(stderr_gets_the_same_if_it_is_asked_for),
+        IN_FOLDER(an_incident_that_the_log_cannot_take_goes_to_stderr),
+        IN_FOLDER(a_log_that_cannot_be_written_is_announced),
         TEST(the_path_is_given_or_in_the_state_folder),
         IN_FOLDER(an_empty_path_means_no_log),
         IN_FOLDER(another_path_holds_at_once),
         IN_FOLDER(a_file_that_was_moved_away_is_made_anew_within_moments),
         IN_FOLDER(the_file_stays_open_between_entries),
         IN_FOLDER(a_log_that_cannot_be_written_holds_nothing_up),
+        IN_FOLDER(a_full_pipe_at_stderr_holds_nothing_up),
         IN_FOLDER(entries_of_threads_and_processes_stay_whole),
         IN_FOLDER(without_memory_an_entry_is_shorter_but_none_is_broken),
     };

@@ -62,6 +62,15 @@ static mishap *say_too_much(mishap_call *call)
     return wait_and_echo(call);
 }
 
+/* Somebody else's trace, which is not to leave. */
+static mishap *say_a_trace(mishap_call *call)
+{
+    static const char trace[] = "Traceback (most recent call last):\n  File \"x.py\", line 3, in f";
+    mishap_progress(call, 1, 2, trace);
+    mishap_log(call, MISHAP_LEVEL_ERROR, "%s", trace);
+    return wait_and_echo(call);
+}
+
 static mishap *crash(mishap_call *call)
 {
     (void)call;
@@ -107,6 +116,12 @@ static const mishap_operation operations[] = {
       .danger = MISHAP_SAFE },
     { "work", "Work", params, work, .danger = MISHAP_SAFE },
     { "caller", "Who calls?", params, tell_caller, .danger = MISHAP_SAFE },
+    { "say.trace", "Say too much", params, say_a_trace, .danger = MISHAP_SAFE },
+    { "read", "Read it later", params, wait_and_echo, .resource = "test://read/{word}",
+      .danger = MISHAP_SAFE },
+    { "read.crash", "Crash", params, crash, .resource = "test://crash", .prompt = "crash",
+      .danger = MISHAP_SAFE },
+    { "ask", "Ask much", params, say_all, .prompt = "ask", .danger = MISHAP_SAFE },
     { 0 },
 };
 static const mishap_app app = { .name = "mcp-flight", .version = "1", .operations = operations };
@@ -360,6 +375,26 @@ static void what_is_said_meanwhile_comes_before_the_answer(void **state)
     sem_post(&go_on);
     finish_all(&t);
     assert_line(&t, 4, ANSWER("7", "a"));
+    close_transport(&t);
+}
+
+static void a_stack_trace_is_not_said(void **state)
+{
+    (void)state;
+    struct transport t;
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "tools/call", "\"name\":\"say_trace\",\"_meta\":{\"progressToken\":0}");
+    pass(&begun);
+    mishap_mcp_flight_report(t.wire.peer.flights);
+    assert_int_equal(line_count(&t), 2);
+    assert_null(memmem(t.wire.out.data, t.wire.out.length, "x.py", 4));
+    assert_line(&t, 0,
+                PROGRESS "{\"progressToken\":0,\"progress\":1,\"total\":2,"
+                         "\"message\":\"A stack trace was removed here.\"}}");
+    assert_line(&t, 1,
+                MESSAGE "{\"level\":\"error\",\"logger\":\"say_trace\","
+                        "\"data\":\"A stack trace was removed here.\"}}");
+    sem_post(&go_on);
     close_transport(&t);
 }
 
@@ -687,6 +722,164 @@ static void many_run_and_are_heard_at_once(void **state)
     close_transport(&t);
 }
 
+/* -- resources and prompts --------------------------------------------------------------------- */
+
+/* The n-th line is a protocol error with this number and code. */
+static void assert_refused(struct transport *t, size_t n, int number, const char *code)
+{
+    yyjson_doc *doc = line(t, n);
+    yyjson_val *error = yyjson_obj_get(yyjson_doc_get_root(doc), "error");
+    assert_int_equal(yyjson_get_int(yyjson_obj_get(error, "code")), number);
+    yyjson_val *data = yyjson_obj_get(error, "data");
+    assert_string_equal(yyjson_get_str(yyjson_obj_get(data, "code")), code);
+    assert_int_equal(yyjson_get_len(yyjson_obj_get(data, "incident")), MISHAP_ID_LENGTH);
+    yyjson_doc_free(doc);
+}
+
+static void a_resource_is_read_on_a_thread(void **state)
+{
+    (void)state;
+    struct transport t;
+    char uri[] = "\"uri\":\"test://read/a%20b\"";
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "resources/read", uri);
+    memset(uri, '?', sizeof uri); /* the message is gone */
+    pass(&begun);
+    assert_int_equal(t.wire.out.length, 0);
+    assert_int_equal(t.wire.peer.flight_count, 1);
+    ask(&t.wire, "resources/read", "\"uri\":\"catalog://codes\""); /* with the same id */
+    assert_error(&t.wire, -32600);
+    mishap_buffer_reset(&t.wire.out);
+    sem_post(&go_on);
+    finish_all(&t);
+    assert_line(&t, 0,
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"contents\":[{\"uri\":"
+                "\"test://read/a%20b\",\"mimeType\":\"application/json\",\"text\":"
+                "\"{\\\"word\\\":\\\"a b\\\"}\"}]}}");
+    assert_int_equal(t.wire.finished, 2);
+    close_transport(&t);
+}
+
+static void a_prompt_says_how_far_it_is(void **state)
+{
+    (void)state;
+    struct transport t;
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "prompts/get",
+        "\"name\":\"ask\",\"arguments\":{\"word\":\"a\",\"key\":\"open sesame\"},"
+        "\"_meta\":{\"progressToken\":0}");
+    pass(&begun);
+    mishap_mcp_flight_report(t.wire.peer.flights);
+    assert_line(&t, 0,
+                PROGRESS "{\"progressToken\":0,\"progress\":0,\"total\":100,"
+                         "\"message\":\"beginning\"}}");
+    assert_line(&t, 1,
+                MESSAGE "{\"level\":\"info\",\"logger\":\"ask\","
+                        "\"data\":\"It goes \\\"on\\\".\"}}");
+    sem_post(&go_on);
+    finish_all(&t);
+    assert_line(&t, line_count(&t) - 1,
+                "{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":{\"description\":\"Ask much\","
+                "\"messages\":[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":"
+                "\"{\\\"word\\\":\\\"a\\\"}\"}}]}}");
+    assert_null(memmem(t.wire.out.data, t.wire.out.length, "open sesame", 11));
+    close_transport(&t);
+}
+
+static void who_cancels_reading_gets_no_answer(void **state)
+{
+    (void)state;
+    struct transport t;
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "resources/read", "\"uri\":\"test://read/a\"");
+    pass(&begun);
+    send_text(&t.wire, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/cancelled\",\"params\":"
+                       "{\"requestId\":7}}");
+    sem_post(&go_on);
+    finish_all(&t);
+    assert_true(atomic_load(&saw_cancel));
+    assert_int_equal(t.wire.out.length, 0);
+    close_transport(&t);
+}
+
+static void reading_that_takes_too_long_is_an_error(void **state)
+{
+    (void)state;
+    struct transport t;
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "resources/read", "\"uri\":\"test://read/a\"");
+    pass(&begun);
+    mishap_mcp_flight_give_up(t.wire.peer.flights);
+    assert_refused(&t, 0, -32603, "TIMEOUT");
+    assert_non_null(memmem(t.wire.out.data, t.wire.out.length, "\"uri\":\"test://read/a\"", 21));
+    assert_non_null(memmem(t.wire.out.data, t.wire.out.length, "\"retryable\":true", 16));
+    assert_int_equal(t.wire.finished, 1);
+    sem_post(&go_on);
+    finish_all(&t);
+    assert_int_equal(line_count(&t), 1);
+    close_transport(&t);
+}
+
+static void a_crash_of_either_is_an_error(void **state)
+{
+    (void)state;
+    struct transport t;
+    sigaction(SIGSEGV, &contained, NULL);
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "resources/read", "\"uri\":\"test://crash\"");
+    finish_all(&t);
+    assert_refused(&t, 0, -32603, "INTERNAL_ERROR");
+    assert_true(t.wire.peer.crashed);
+    ask(&t.wire, "prompts/get", "\"name\":\"crash\"");
+    finish_all(&t);
+    assert_refused(&t, 0, -32603, "INTERNAL_ERROR");
+    close_transport(&t);
+}
+
+/* Where one request is one call, both are found by one id. */
+static void a_transport_can_say_by_which_id_a_failure_is_found(void **state)
+{
+    (void)state;
+    static const char id[] = "01234567-89ab-7def-8123-456789abcdef";
+    static const char *const names[] = { "\"name\":\"crash\"", "\"name\":\"crash_quickly\"",
+                                         "\"name\":\"wait\",\"arguments\":{\"word\":7}" };
+    struct transport t;
+    sigaction(SIGSEGV, &contained, NULL);
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    t.wire.peer.incident = id;
+    for (size_t i = 0; i < 3; i++) {
+        ask(&t.wire, "tools/call", names[i]);
+        finish_all(&t);
+        yyjson_val *meta = at(&t.wire, "/result/_meta");
+        assert_string_equal(yyjson_get_str(yyjson_obj_get(meta, "dev.mishap/incident")), id);
+    }
+    ask(&t.wire, "resources/read", "\"uri\":\"test://crash\"");
+    finish_all(&t);
+    assert_string_equal(text_at(&t.wire, "/error/data/incident"), id);
+    close_transport(&t);
+}
+
+/* A program may say that nothing takes longer than that. */
+static void a_server_can_set_a_limit_for_all(void **state)
+{
+    (void)state;
+    struct transport t;
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    ask(&t.wire, "tools/call", "\"name\":\"wait\"");
+    pass(&begun);
+    int64_t usual = t.wire.peer.flights->job.call->deadline_ns - mishap_clock_monotonic_ns();
+    sem_post(&go_on);
+    finish_all(&t);
+    t.wire.server.call_ms = 500;
+    ask(&t.wire, "tools/call", "\"name\":\"wait\"");
+    pass(&begun);
+    int64_t limited = t.wire.peer.flights->job.call->deadline_ns - mishap_clock_monotonic_ns();
+    assert_true(usual > INT64_C(20000000000));
+    assert_true(limited <= INT64_C(600000000));
+    sem_post(&go_on);
+    close_transport(&t);
+}
+
 /* -- without memory ---------------------------------------------------------------------------- */
 
 /* A job that runs in the hands of whoever waits for it, so that every run is the same. */
@@ -699,6 +892,8 @@ static bool keep_waiting(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
     return true;
 }
 
+static const char *message;
+
 static void call_one(const void *input)
 {
     static char room[16384], storage[8192];
@@ -710,11 +905,7 @@ static void call_one(const void *input)
     w.peer.revision = MISHAP_MCP_2025_11_25;
     w.peer.start = keep_waiting;
     waiting = NULL;
-    mishap_mcp_take_text(
-        &w.peer, &w.channel, &reader,
-        T("{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
-          "{\"name\":\"say\",\"arguments\":{\"word\":\"a\",\"key\":\"open sesame\"}"
-          ",\"_meta\":{\"progressToken\":1}}}"));
+    mishap_mcp_take_text(&w.peer, &w.channel, &reader, mishap_text_of(message));
     if (waiting) {
         sem_post(&go_on);
         waiting->job.run(&waiting->job);
@@ -742,7 +933,19 @@ static void without_memory_every_call_is_answered(void **state)
     sem_init(&begun, 0, 0);
     sem_init(&go_on, 0, 0);
     mishap_use_allocator(&failing_allocator);
-    torture(call_one, &server);
+    static const char *const messages[] = {
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"tools/call\",\"params\":"
+        "{\"name\":\"say\",\"arguments\":{\"word\":\"a\",\"key\":\"open sesame\"}"
+        ",\"_meta\":{\"progressToken\":1}}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/read\",\"params\":"
+        "{\"uri\":\"test://read/a\"}}",
+        "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"prompts/get\",\"params\":"
+        "{\"name\":\"ask\",\"arguments\":{\"word\":\"a\",\"key\":\"open sesame\"}}}",
+    };
+    for (size_t i = 0; i < sizeof messages / sizeof *messages; i++) {
+        message = messages[i];
+        torture(call_one, &server);
+    }
     mishap_use_allocator(NULL);
     mishap_mcp_server_release(&server);
 }
@@ -756,6 +959,7 @@ int main(void)
         TEST(bad_arguments_never_wait_for_a_thread),
         TEST(the_handler_gets_to_know_who_calls),
         TEST(what_is_said_meanwhile_comes_before_the_answer),
+        TEST(a_stack_trace_is_not_said),
         TEST(what_nobody_has_heard_is_sent_at_the_end),
         TEST(progress_is_told_only_to_who_asks),
         TEST(log_messages_keep_to_the_level_that_was_asked_for),
@@ -769,6 +973,13 @@ int main(void)
         TEST(a_crash_while_something_is_said_holds_nobody_up),
         TEST(so_many_run_at_once_and_no_more),
         TEST(many_run_and_are_heard_at_once),
+        TEST(a_resource_is_read_on_a_thread),
+        TEST(a_prompt_says_how_far_it_is),
+        TEST(who_cancels_reading_gets_no_answer),
+        TEST(reading_that_takes_too_long_is_an_error),
+        TEST(a_crash_of_either_is_an_error),
+        TEST(a_transport_can_say_by_which_id_a_failure_is_found),
+        TEST(a_server_can_set_a_limit_for_all),
         TEST(without_memory_every_call_is_answered),
     };
     setenv("MCP_FLIGHT_LOG", "", 1);

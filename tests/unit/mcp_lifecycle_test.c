@@ -26,6 +26,22 @@ static const mishap_param echo_params[] = {
     { 0 },
 };
 
+static mishap *fail_in_private(mishap_call *call)
+{
+    mishap_answer(call, "{\"text\":\"" MARKER "\"}"); /* it was answered already */
+    mishap *cause = mishap_raise(RUNTIME_ERROR, "no connection to " MARKER);
+    return mishap_note(mishap_because(mishap_raise(INTERNAL_ERROR, "broken " MARKER), cause), "at",
+                       MARKER);
+}
+
+static mishap *fail_with_a_trace(mishap_call *call)
+{
+    (void)call;
+    return mishap_raise(UNAVAILABLE, "Traceback (most recent call last):\n"
+                                     "  File \"" MARKER ".py\", line 7, in read\n"
+                                     "    raise ValueError('x')\nValueError: x\n");
+}
+
 static const mishap_operation operations[] = {
     { .name = "echo",
       .summary = "Say it again",
@@ -33,51 +49,24 @@ static const mishap_operation operations[] = {
       .run = echo,
       .quick = true },
     { .name = "slow", .summary = "Take a while", .run = slow },
+    { .name = "private",
+      .summary = "Fail in private",
+      .run = fail_in_private,
+      .quick = true,
+      .resource = "test://private" },
+    { .name = "trace",
+      .summary = "Fail with a stack trace",
+      .run = fail_with_a_trace,
+      .quick = true,
+      .raises = MISHAP_RAISES(UNAVAILABLE),
+      .resource = "test://trace" },
+    { .name = "p", .summary = "A prompt", .run = slow, .quick = true, .prompt = "p" },
     { 0 },
 };
 
 static const mishap_app app = {
     .name = "sample", .version = "1.0", .summary = "A sample", .operations = operations
 };
-
-static mishap *fail_in_private(mishap_text uri, mishap_text variable, mishap_buffer *contents)
-{
-    (void)uri, (void)variable;
-    MISHAP_PUT(contents, "{\"text\":\"" MARKER); /* half of it was written already */
-    mishap *cause = mishap_raise(RUNTIME_ERROR, "no connection to " MARKER);
-    return mishap_note(mishap_because(mishap_raise(INTERNAL_ERROR, "broken " MARKER), cause), "at",
-                       MARKER);
-}
-
-static mishap *fail_with_a_trace(mishap_text uri, mishap_text variable, mishap_buffer *contents)
-{
-    (void)uri, (void)variable, (void)contents;
-    return mishap_raise(UNAVAILABLE, "Traceback (most recent call last):\n"
-                                     "  File \"" MARKER ".py\", line 7, in read\n"
-                                     "    raise ValueError('x')\nValueError: x\n");
-}
-
-static const mishap_mcp_resource private_resource = { .uri = "test://private",
-                                                      .name = "private",
-                                                      .read = fail_in_private };
-static const mishap_mcp_resource trace_resource = { .uri = "test://trace",
-                                                    .name = "trace",
-                                                    .read = fail_with_a_trace };
-static const mishap_mcp_resource *const resources[] = { &private_resource, &trace_resource, NULL };
-
-static mishap *get_prompt(yyjson_val *arguments, mishap_buffer *object)
-{
-    (void)arguments;
-    MISHAP_JSON_KEY(object, "messages");
-    mishap_json_open(object, '[');
-    mishap_json_close(object, ']');
-    return NULL;
-}
-
-static const mishap_mcp_prompt prompt = { .name = "p",
-                                          .description = "A prompt",
-                                          .get = get_prompt };
-static const mishap_mcp_prompt *const prompts[] = { &prompt, NULL };
 
 /* -- a conversation in memory ------------------------------------------------------------------ */
 
@@ -128,7 +117,7 @@ static void open_talk(struct talk *talk, mishap_mcp_revision revision)
 {
     memset(talk, 0, sizeof *talk);
     talk->channel = (mishap_mcp_channel){ .begin = begin, .end = end, .finish = finish };
-    talk->server = (mishap_mcp_server){ .app = &app, .resources = resources, .prompts = prompts };
+    talk->server = (mishap_mcp_server){ .app = &app };
     assert_null(mishap_mcp_server_make(&talk->server, false));
     mishap_mcp_peer_init(&talk->peer, &talk->server);
     talk->peer.revision = revision;
@@ -663,8 +652,9 @@ static void what_is_no_cursor_is_refused(void **state)
     size_t first = 7;
     assert_true(read_cursor("{}", 100, &first));
     assert_int_equal(first, 0);
+    assert_true(read_cursor("{\"cursor\":null}", 100, &first)); /* as good as none */
+    assert_int_equal(first, 0);
     static const char *const others[] = { "\"\"",
-                                          "null",
                                           "7",
                                           "{}",
                                           "\"abc\"",

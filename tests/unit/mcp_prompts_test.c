@@ -1,44 +1,128 @@
 /* Prompts over MCP, and the completion of arguments. */
+#include <unistd.h>
+
 #include "mcp_wire.h"
 
 #include "operation/operation.h"
 
-static mishap *do_nothing(mishap_call *call)
+#define TRACE  "Traceback (most recent call last):\n  File \"x.py\", line 3, in f"
+#define SECRET "open sesame"
+
+static mishap *greet(mishap_call *call)
 {
-    (void)call;
-    return NULL;
+    const char *name = mishap_string(call, "name");
+    if (name && strcmp(name, "none") == 0)
+        return mishap_raise(NOT_FOUND, "There is nobody of that name.");
+    if (name && strcmp(name, "broken") == 0)
+        return mishap_raise(INTERNAL_ERROR, "The private reason.");
+    return mishap_answer_document(call, mishap_text_of(name ? name : "nobody"));
 }
+
+/* Everything that it was given, as JSON. */
+static mishap *repeat(mishap_call *call)
+{
+    static const char *const names[] = { "count", "exact", "share", "list", "map", "kind", "key" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (mishap_given(call, names[i]))
+            mishap_answer_member(call, names[i], mishap_json(call, names[i]));
+    return mishap_warn(call, "It was repeated."), NULL;
+}
+
+static mishap *show(mishap_call *call)
+{
+    return mishap_answer_content(
+        call, "[{\"type\":\"image\",\"data\":\"AAAA\",\"mimeType\":\"image/png\"},"
+              "{\"type\":\"text\",\"text\":\"What is it?\"}]");
+}
+
+static mishap *leak(mishap_call *call)
+{
+    return mishap_answer_document(
+        call, mishap_text_of(mishap_call_print(call, "It is %s.", mishap_string(call, "key"))));
+}
+
+static mishap *fail_with_key(mishap_call *call)
+{
+    return mishap_raise(RUNTIME_ERROR, "Not with %s.", mishap_string(call, "key"));
+}
+
+static const mishap_param greet_params[] = {
+    { "name", .type = MISHAP_STRING, .help = "Who" },
+    { 0 },
+};
+static const char *const kinds[] = { "large", "little", NULL };
+static const mishap_param number = { .name = "n", .type = MISHAP_INTEGER };
+static const mishap_param repeat_params[] = {
+    { "count", MISHAP_INTEGER, .required = true, .range = { 0, 9 } },
+    { "exact", .type = MISHAP_BOOLEAN },
+    { "share", .type = MISHAP_NUMBER },
+    { "list", MISHAP_ARRAY, .items = &number },
+    { "map", .type = MISHAP_OBJECT },
+    { "kind", MISHAP_ENUM, .choices = kinds },
+    { "key", MISHAP_STRING, .secret = true },
+    { 0 },
+};
+static const mishap_param key_params[] = {
+    { "key", MISHAP_STRING, .required = true, .secret = true },
+    { 0 },
+};
+static const mishap_param kind_params[] = {
+    { "kind", MISHAP_ENUM, .required = true, .choices = kinds },
+    { "colour", MISHAP_ENUM, .choices = kinds },
+    { 0 },
+};
 
 static const mishap_operation operations[] = {
-    { .name = "nothing", .summary = "Do nothing", .run = do_nothing },
+    { .name = "greet",
+      .summary = "A greeting",
+      .description = "For anybody.",
+      .params = greet_params,
+      .prompt = "sample",
+      .raises = MISHAP_RAISES(NOT_FOUND),
+      .quick = true,
+      .run = greet },
+    { .name = "show", .summary = "A picture", .prompt = "bare", .quick = true, .run = show },
+    { .name = "repeat",
+      .summary = "All of it",
+      .params = repeat_params,
+      .prompt = "repeat",
+      .tool = "repeat",
+      .quick = true,
+      .run = repeat },
+    { .name = "leak",
+      .summary = "Leak",
+      .params = key_params,
+      .prompt = "leak",
+      .quick = true,
+      .run = leak },
+    { .name = "fail",
+      .summary = "Fail",
+      .params = key_params,
+      .prompt = "fail",
+      .raises = MISHAP_RAISES(RUNTIME_ERROR),
+      .quick = true,
+      .run = fail_with_key },
+    { .name = "kinds",
+      .summary = "Things of a kind",
+      .params = kind_params,
+      .resource = "test://kinds/{kind}",
+      .quick = true,
+      .run = show },
     { 0 },
 };
-static const mishap_app app = { .name = "sample", .version = "1", .operations = operations };
+static const mishap_app app = { .name = "mcp-prompts", .version = "1", .operations = operations };
 
-static mishap *get_sample(yyjson_val *arguments, mishap_buffer *object)
+/* -- the log ----------------------------------------------------------------------------------- */
+
+static char log_path[] = "/tmp/mcp_prompts_XXXXXX";
+
+/* What was recorded since; free() it. */
+static char *logged(void)
 {
-    mishap_text name = mishap_json_text(yyjson_obj_get(arguments, "name"));
-    MISHAP_JSON_KEY(object, "messages");
-    MISHAP_PUT(object, "[{\"role\":\"user\",\"content\":{\"type\":\"text\",\"text\":");
-    mishap_json_string(object, name.data ? name : T("nobody"));
-    MISHAP_PUT(object, "}}]");
-    return NULL;
-}
-
-static const mishap_param sample_arguments[] = {
-    { "name", .type = MISHAP_STRING },
-    { 0 },
-};
-static const mishap_mcp_prompt sample = {
-    .name = "sample", .description = "A sample", .arguments = sample_arguments, .get = get_sample
-};
-static const mishap_mcp_prompt bare = { .name = "bare", .description = "Bare", .get = get_sample };
-static const mishap_mcp_prompt *const further[] = { &sample, &bare, NULL };
-
-static void open_with_prompts(struct wire *w, mishap_mcp_revision revision)
-{
-    open_wire(w, &app, revision);
-    w->server.prompts = further;
+    size_t length;
+    char *text = read_file(log_path, &length);
+    assert_int_equal(truncate(log_path, 0), 0);
+    return text;
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */
@@ -47,15 +131,21 @@ static void lists_prompts_with_their_arguments(void **state)
 {
     struct wire w;
     (void)state;
-    open_with_prompts(&w, MISHAP_MCP_2026_07_28);
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
     ask(&w, "prompts/list", "");
-    assert_int_equal(count_at(&w, "/result/prompts"), 3);
+    assert_int_equal(count_at(&w, "/result/prompts"), 6);
     assert_string_equal(text_at(&w, "/result/prompts/0/name"), "explain_failure");
     assert_non_null(at(&w, "/result/prompts/0/description"));
     assert_string_equal(text_at(&w, "/result/prompts/0/arguments/0/name"), "error");
     assert_true(yyjson_is_true(at(&w, "/result/prompts/0/arguments/0/required")));
     assert_true(yyjson_is_false(at(&w, "/result/prompts/0/arguments/1/required")));
     assert_string_equal(text_at(&w, "/result/prompts/1/name"), "sample");
+    assert_string_equal(text_at(&w, "/result/prompts/1/title"), "A greeting");
+    assert_string_equal(text_at(&w, "/result/prompts/1/description"),
+                        "A greeting. For anybody. May fail with NOT_FOUND.");
+    assert_string_equal(text_at(&w, "/result/prompts/1/arguments/0/name"), "name");
+    assert_string_equal(text_at(&w, "/result/prompts/1/arguments/0/description"), "Who");
+    assert_true(yyjson_is_true(at(&w, "/result/prompts/3/arguments/0/required")));
     assert_null(at(&w, "/result/prompts/2/arguments"));
     assert_non_null(at(&w, "/result/ttlMs"));
     w.server.page_size = 2;
@@ -71,7 +161,7 @@ static void an_old_client_gets_no_title(void **state)
 {
     struct wire w;
     (void)state;
-    open_with_prompts(&w, MISHAP_MCP_2025_03_26);
+    open_wire(&w, &app, MISHAP_MCP_2025_03_26);
     ask(&w, "prompts/list", "");
     assert_null(at(&w, "/result/prompts/0/title"));
     assert_null(at(&w, "/result/ttlMs"));
@@ -153,10 +243,17 @@ static void wrong_arguments_are_named(void **state)
         { "\"name\":\"explain_failure\",\"arguments\":{\"error\":\"x\",\"dialect\":\"latin\"}",
           "dialect" },
         { "\"name\":\"sample\",\"arguments\":{\"name\":{}}", "name" },
+        { "\"name\":\"repeat\",\"arguments\":{\"count\":\"many\"}", "count" },
+        { "\"name\":\"repeat\",\"arguments\":{\"count\":\"10\"}", "count" },
+        { "\"name\":\"repeat\",\"arguments\":{\"count\":\"\"}", "count" },
+        { "\"name\":\"repeat\",\"arguments\":{\"count\":\"1\",\"exact\":\"yes\"}", "exact" },
+        { "\"name\":\"repeat\",\"arguments\":{\"count\":\"1\",\"list\":\"[x]\"}", "list" },
+        { "\"name\":\"repeat\",\"arguments\":{\"count\":\"1\",\"list\":\"[1,\\\"x\\\"]\"}",
+          "list[1]" },
     };
     struct wire w;
     (void)state;
-    open_with_prompts(&w, MISHAP_MCP_2025_11_25);
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         ask(&w, "prompts/get", wrong[i].members);
         assert_error(&w, -32602);
@@ -168,16 +265,144 @@ static void wrong_arguments_are_named(void **state)
     close_wire(&w);
 }
 
-static void gets_what_a_server_adds(void **state)
+static void getting_runs_the_operation(void **state)
 {
     struct wire w;
     (void)state;
-    open_with_prompts(&w, MISHAP_MCP_2026_07_28);
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
     ask(&w, "prompts/get", "\"name\":\"sample\",\"arguments\":{\"name\":\"Ada\"}");
+    assert_int_equal(count_at(&w, "/result/messages"), 1);
+    assert_string_equal(text_at(&w, "/result/messages/0/role"), "user");
+    assert_string_equal(text_at(&w, "/result/messages/0/content/type"), "text");
     assert_string_equal(text_at(&w, "/result/messages/0/content/text"), "Ada");
+    assert_string_equal(text_at(&w, "/result/description"), "A greeting");
     assert_string_equal(text_at(&w, "/result/resultType"), "complete");
-    ask(&w, "prompts/get", "\"name\":\"bare\"");
+    ask(&w, "prompts/get", "\"name\":\"sample\",\"arguments\":{\"name\":\"\"}");
     assert_string_equal(text_at(&w, "/result/messages/0/content/text"), "nobody");
+    ask(&w, "prompts/get", "\"name\":\"sample\"");
+    assert_string_equal(text_at(&w, "/result/messages/0/content/text"), "nobody");
+    assert_int_equal(w.finished, 3);
+    close_wire(&w);
+}
+
+static void each_block_is_a_message(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "prompts/get", "\"name\":\"bare\"");
+    assert_int_equal(count_at(&w, "/result/messages"), 2);
+    assert_string_equal(text_at(&w, "/result/messages/0/role"), "user");
+    assert_string_equal(text_at(&w, "/result/messages/0/content/data"), "AAAA");
+    assert_string_equal(text_at(&w, "/result/messages/1/role"), "user");
+    assert_string_equal(text_at(&w, "/result/messages/1/content/text"), "What is it?");
+    close_wire(&w);
+}
+
+static void arguments_become_what_their_parameters_are(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "prompts/get",
+        "\"name\":\"repeat\",\"arguments\":{\"count\":\"7\",\"exact\":\"true\",\"share\":\"0.5\","
+        "\"list\":\"[1, 2]\",\"map\":\"{\\\"a\\\":1}\",\"kind\":\"large\"}");
+    assert_string_equal(text_at(&w, "/result/messages/0/content/text"),
+                        "{\"count\":\"7\",\"exact\":\"true\",\"share\":\"0.5\","
+                        "\"list\":\"[1,2]\",\"map\":\"{\\\"a\\\":1}\","
+                        "\"kind\":\"\\\"large\\\"\"}");
+    /* What a form was left empty with is not given; what is typed already is taken as it is. */
+    ask(&w, "prompts/get",
+        "\"name\":\"repeat\",\"arguments\":{\"count\":7,\"exact\":\"\",\"share\":\"\",\"list\":"
+        "\"\","
+        "\"map\":\"\",\"kind\":\"\"}");
+    assert_string_equal(text_at(&w, "/result/messages/0/content/text"), "{\"count\":\"7\"}");
+    close_wire(&w);
+}
+
+static void a_prompt_is_a_tool_only_if_it_says_so(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "tools/list", "");
+    assert_int_equal(count_at(&w, "/result/tools"), 2);
+    assert_string_equal(text_at(&w, "/result/tools/0/name"), "repeat");
+    assert_string_equal(text_at(&w, "/result/tools/1/name"), "kinds");
+    close_wire(&w);
+}
+
+static void a_prompt_that_every_server_has_is_taken(void **state)
+{
+    static const mishap_operation thief[] = {
+        { .name = "a", .summary = "A", .prompt = "explain_failure", .run = greet },
+        { 0 },
+    };
+    static const mishap_app theirs = { .name = "mcp-prompts", .operations = thief };
+    mishap_mcp_server server = { .app = &theirs };
+    (void)state;
+    mishap *failure = mishap_mcp_server_make(&server, false);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_CONFIGURED);
+    mishap_free(failure);
+}
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+static void a_failure_is_an_error_with_the_mishap_in_it(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "prompts/get", "\"name\":\"sample\",\"arguments\":{\"name\":\"none\"}");
+    assert_error(&w, -32603);
+    assert_string_equal(text_at(&w, "/error/message"), "There is nobody of that name.");
+    assert_string_equal(text_at(&w, "/error/data/code"), "NOT_FOUND");
+    assert_null(at(&w, "/error/data/uri"));
+    ask(&w, "prompts/get", "\"name\":\"sample\",\"arguments\":{\"name\":\"broken\"}");
+    assert_error(&w, -32603);
+    assert_null(memmem(w.out.data, w.out.length, "private reason", 14));
+    char *text = logged();
+    assert_non_null(strstr(text, "The private reason."));
+    assert_non_null(strstr(text, text_at(&w, "/error/data/incident")));
+    free(text);
+    close_wire(&w);
+}
+
+static void secrets_do_not_leave(void **state)
+{
+    static const char *const names[] = { "leak", "fail", "repeat" };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct wire w;
+        char members[200];
+        open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+        snprintf(members, sizeof members,
+                 "\"name\":\"%s\",\"arguments\":{\"key\":\"" SECRET "\",\"count\":\"1\"}",
+                 names[i]);
+        ask(&w, "prompts/get", members);
+        assert_int_equal(w.finished, 1);
+        assert_null(memmem(w.out.data, w.out.length, SECRET, strlen(SECRET)));
+        assert_non_null(memmem(w.out.data, w.out.length, "[redacted]", 10));
+        close_wire(&w);
+        char *text = logged();
+        assert_null(strstr(text, SECRET));
+        free(text);
+    }
+}
+
+/* Who asks what a stack trace means must get to see it. */
+static void what_is_to_be_explained_stays_as_it_is(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "prompts/get",
+        "\"name\":\"explain_failure\",\"arguments\":{\"error\":\"Traceback (most recent call "
+        "last):\\n  File \\\"x.py\\\", line 3, in f\"}");
+    assert_string_equal(text_at(&w, "/result/messages/1/content/text"), TRACE);
+    char *text = logged();
+    assert_string_equal(text, "");
+    free(text);
     close_wire(&w);
 }
 
@@ -236,6 +461,45 @@ static void offers_a_hundred_values_at_most(void **state)
     close_wire(&w);
 }
 
+static void completes_what_has_choices(void **state)
+{
+    static const struct {
+        const char *members;
+        size_t count;
+    } cases[] = {
+        { "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"test://kinds/{kind}\"},"
+          "\"argument\":{\"name\":\"kind\",\"value\":\"l\"}",
+          2 },
+        { "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"test://kinds/{kind}\"},"
+          "\"argument\":{\"name\":\"kind\",\"value\":\"la\"}",
+          1 },
+        { "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"test://kinds/x\"},"
+          "\"argument\":{\"name\":\"kind\",\"value\":\"LA\"}",
+          1 },
+        /* A parameter that is not in the address cannot be given. */
+        { "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"test://kinds/{kind}\"},"
+          "\"argument\":{\"name\":\"colour\",\"value\":\"\"}",
+          0 },
+        { "\"ref\":{\"type\":\"ref/resource\",\"uri\":\"catalog://codes\"},"
+          "\"argument\":{\"name\":\"code\",\"value\":\"\"}",
+          0 },
+        { "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"repeat\"},"
+          "\"argument\":{\"name\":\"kind\",\"value\":\"li\"}",
+          1 },
+        { "\"ref\":{\"type\":\"ref/prompt\",\"name\":\"repeat\"},"
+          "\"argument\":{\"name\":\"count\",\"value\":\"\"}",
+          0 },
+    };
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ask(&w, "completion/complete", cases[i].members);
+        assert_int_equal(count_at(&w, "/result/completion/values"), cases[i].count);
+    }
+    close_wire(&w);
+}
+
 static void completion_that_makes_no_sense_is_refused(void **state)
 {
     static const char *const wrong[] = {
@@ -268,42 +532,60 @@ static void completion_that_makes_no_sense_is_refused(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
-static void get_without_memory(const void *input)
+/* Whatever failed, there is one answer, and it is whole. */
+static void get_one(const void *input)
 {
-    mishap_mcp_server server = { .app = &app };
-    mishap_mcp_peer peer = { .server = &server };
-    mishap_mcp_message message = { .kind = MISHAP_MCP_REQUEST,
-                                   .id = T("1"),
-                                   .revision = MISHAP_MCP_2025_11_25 };
-    mishap_mcp_request request = { .peer = &peer, .message = &message };
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    mishap_buffer result = { 0 };
-    (void)input;
-    if (mishap_json_read(&reader, T("{\"name\":\"explain_failure\",\"arguments\":{\"dialect\":"
-                                    "\"http-api\",\"error\":\"{\\\"error\\\":\\\"not_found\\\","
-                                    "\\\"message\\\":\\\"No.\\\"}\"}}"))) {
-        message.params = reader.root;
-        mishap *failure = mishap_mcp_prompts_get(&request, &result);
-        if (!failure && !result.failed) /* then it is whole, perhaps without the code */
-            assert_int_equal(result.data[result.length - 1], ']');
-        mishap_free(failure);
+    static char room[32768], storage[8192];
+    static const char *const members[] = {
+        "\"name\":\"explain_failure\",\"arguments\":{\"dialect\":\"http-api\",\"error\":"
+        "\"{\\\"error\\\":\\\"not_found\\\",\\\"message\\\":\\\"No.\\\"}\"}",
+        "\"name\":\"bare\"",
+        "\"name\":\"repeat\",\"arguments\":{\"count\":\"7\",\"list\":\"[1]\",\"key\":\"" SECRET
+        "\"}",
+        "\"name\":\"leak\",\"arguments\":{\"key\":\"" SECRET "\"}",
+        "\"name\":\"fail\",\"arguments\":{\"key\":\"" SECRET "\"}",
+    };
+    struct wire w = { .channel = { .begin = begin_line, .end = end_line, .finish = count_finish } };
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
+    mishap_buffer_init(&w.out, room, sizeof room);
+    mishap_mcp_peer_init(&w.peer, input);
+    w.peer.revision = MISHAP_MCP_2025_11_25;
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        char text[500];
+        mishap_buffer_reset(&w.out);
+        snprintf(text, sizeof text,
+                 "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"prompts/get\",\"params\":{%s}}",
+                 members[i]);
+        mishap_mcp_take_text(&w.peer, &w.channel, &reader, mishap_text_of(text));
+        assert_true(w.out.length > 0 && !w.out.failed);
+        yyjson_doc *doc = yyjson_read(w.out.data, w.out.length, 0);
+        yyjson_val *root = yyjson_doc_get_root(doc);
+        assert_int_equal(yyjson_get_int(yyjson_obj_get(root, "id")), 7);
+        assert_true(yyjson_obj_get(root, "error") ||
+                    yyjson_ptr_get(root, "/result/messages/0/content"));
+        assert_null(memmem(w.out.data, w.out.length, SECRET, strlen(SECRET)));
+        yyjson_doc_free(doc);
     }
-    mishap_buffer_release(&request.members);
-    mishap_buffer_release(&result);
+    assert_int_equal(w.finished, sizeof members / sizeof *members);
     mishap_json_reader_release(&reader);
+    mishap_mcp_peer_release(&w.peer);
+    mishap_buffer_release(&w.out);
 }
 
 static void every_allocation_may_fail(void **state)
 {
+    mishap_mcp_server server = { .app = &app };
     (void)state;
+    assert_null(mishap_mcp_server_make(&server, false));
     mishap_use_allocator(&failing_allocator);
-    torture(get_without_memory, NULL);
+    torture(get_one, &server);
     mishap_use_allocator(NULL);
+    mishap_mcp_server_release(&server);
+    free(logged());
 }
 
 int main(void)
 {
-    setenv("SAMPLE_LOG", "", 1);
     const struct CMUnitTest tests[] = {
         TEST(lists_prompts_with_their_arguments),
         TEST(an_old_client_gets_no_title),
@@ -311,11 +593,26 @@ int main(void)
         TEST(explains_how_to_read_an_error),
         TEST(brings_the_code_along_if_it_can_be_read),
         TEST(wrong_arguments_are_named),
-        TEST(gets_what_a_server_adds),
+        TEST(getting_runs_the_operation),
+        TEST(each_block_is_a_message),
+        TEST(arguments_become_what_their_parameters_are),
+        TEST(a_prompt_is_a_tool_only_if_it_says_so),
+        TEST(a_prompt_that_every_server_has_is_taken),
+        TEST(a_failure_is_an_error_with_the_mishap_in_it),
+        TEST(secrets_do_not_leave),
+        TEST(what_is_to_be_explained_stays_as_it_is),
         TEST(completes_codes_in_any_case),
         TEST(offers_a_hundred_values_at_most),
+        TEST(completes_what_has_choices),
         TEST(completion_that_makes_no_sense_is_refused),
         TEST(every_allocation_may_fail),
     };
-    return RUN(tests);
+    int file = mkstemp(log_path);
+    if (file < 0)
+        return 1;
+    close(file);
+    setenv("MCP_PROMPTS_LOG", log_path, 1);
+    int failed = RUN(tests);
+    unlink(log_path);
+    return failed;
 }

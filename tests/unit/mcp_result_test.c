@@ -40,24 +40,25 @@ static const mishap_operation operations[] = {
 };
 static const mishap_app app = { .name = "mcp-result", .version = "1", .operations = operations };
 
-static mishap_mcp_tool tool_of(const mishap_dialect *dialect)
+static mishap_mcp_offer tool_of(const mishap_dialect *dialect)
 {
-    return (mishap_mcp_tool){ &operations[0], T("try"), dialect };
+    return (mishap_mcp_offer){ .operation = &operations[0], .name = T("try"), .dialect = dialect };
 }
 
 /* The members of the result, as an object: malloc'ed, with a NUL. */
 static char *outcome(const mishap_dialect *dialect, const char *arguments,
                      mishap_mcp_revision revision)
 {
-    mishap_mcp_tool tool = tool_of(dialect);
+    mishap_mcp_offer tool = tool_of(dialect);
     mishap_call *call = NULL;
     mishap_buffer result = { 0 };
     mishap *failure = mishap_call_begin(&app, tool.operation, mishap_text_of(arguments), &call);
     if (!failure)
         failure = mishap_call_run(call);
     mishap_json_open(&result, '{');
-    mishap_mcp_put_outcome(&result, &tool, call, failure, "01234567-89ab-7def-8123-456789abcdef",
-                           revision);
+    mishap_mcp_asked asked = { .offer = &tool, .revision = revision };
+    assert_false(mishap_mcp_put_outcome(&result, &asked, call, failure,
+                                        "01234567-89ab-7def-8123-456789abcdef"));
     mishap_json_close(&result, '}');
     mishap_buffer_put_char(&result, '\0');
     assert_false(result.failed);
@@ -211,10 +212,13 @@ static void a_failure_is_told_in_the_dialect_of_the_tool(void **state)
         "{\"content\":[{\"type\":\"text\",\"text\":\"{\\\"status\\\":\\\"error\\\","
         "\\\"error_type\\\":\\\"ValueError\\\",\\\"message\\\":\\\"There is no "
         "\\\\\\\"x\\\\\\\".\\\","
-        "\\\"paths_explored\\\":0,\\\"incident\\\":\\\"" INCIDENT "\\\"}\"}],"
+        "\\\"paths_explored\\\":0,\\\"incident\\\":\\\"" INCIDENT
+        "\\\",\\\"suggestion\\\":\\\"Check the name or id that was given.\\\","
+        "\\\"code\\\":\\\"NOT_FOUND\\\",\\\"retryable\\\":false}\"}],"
         "\"structuredContent\":{\"status\":\"error\",\"error_type\":\"ValueError\","
         "\"message\":\"There is no \\\"x\\\".\",\"paths_explored\":0,\"incident\":\"" INCIDENT
-        "\"},\"isError\":true" META);
+        "\",\"suggestion\":\"Check the name or id that was given.\",\"code\":\"NOT_FOUND\","
+        "\"retryable\":false},\"isError\":true" META);
     assert_logged(MARKER);
     ASSERT_OUTCOME(
         &mishap_artifact, fail_not_found, "{\"name\":\"x\"}", MISHAP_MCP_2025_03_26,
@@ -228,6 +232,45 @@ static void a_failure_is_told_in_the_dialect_of_the_tool(void **state)
         "{\"content\":[{\"type\":\"text\",\"text\":\"[ERROR] NOT-FOUND\\nThere is no \\\"x\\\"."
         "\\n\\n[Backtrace]\\n0: (#<no backtrace available>)\\n\"}],\"isError\":true" META);
     assert_logged(INCIDENT);
+}
+
+static mishap *fail_with_a_code_of_its_own(mishap_call *call)
+{
+    (void)call;
+    mishap *m = mishap_suggest(mishap_raise(UNAVAILABLE, "Not now."), "Come back.");
+    return mishap_tell(mishap_tell(m, "code", 7), "retryable", "perhaps");
+}
+
+/* A model reads the code, and whoever parses the text finds the same again. */
+static void a_failure_says_its_code_and_whether_to_try_again(void **state)
+{
+    (void)state;
+    static mishap *(*const whats[])(mishap_call *) = { fail_not_found, fail_inside };
+    const mishap_code *const codes[] = { MISHAP_CODE_NOT_FOUND, MISHAP_CODE_INTERNAL_ERROR };
+    for (size_t i = 0; i < 2; i++) {
+        handler = whats[i];
+        char *seen = outcome(&mishap_tool_result, "{\"name\":\"x\"}", MISHAP_MCP_2025_11_25);
+        yyjson_doc *doc = yyjson_read(seen, strlen(seen), 0);
+        const char *text = yyjson_get_str(
+            yyjson_ptr_get(yyjson_doc_get_root(doc), "/content/0/text"));
+        mishap *read = parsed(&mishap_tool_result, text, strlen(text));
+        assert_ptr_equal(mishap_told(read)->code, codes[i]);
+        assert_false(mishap_told(read)->retryable);
+        mishap_free(read);
+        yyjson_doc_free(doc);
+        free(seen);
+    }
+    handler = fail_with_a_code_of_its_own;
+    char *seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
+    yyjson_doc *doc = yyjson_read(seen, strlen(seen), 0);
+    yyjson_val *told = yyjson_ptr_get(yyjson_doc_get_root(doc), "/structuredContent");
+    assert_int_equal(yyjson_get_int(yyjson_obj_get(told, "code")), 7);
+    assert_true(yyjson_equals_str(yyjson_obj_get(told, "retryable"), "perhaps"));
+    assert_true(yyjson_equals_str(yyjson_obj_get(told, "suggestion"), "Come back."));
+    assert_int_equal(yyjson_obj_size(told), 6);
+    yyjson_doc_free(doc);
+    free(seen);
+    free(logged());
 }
 
 static void bad_arguments_name_every_bad_field_and_are_not_recorded(void **state)
@@ -335,6 +378,34 @@ static mishap *leak_in_document(mishap_call *call)
         call, mishap_text_of(mishap_call_print(call, "It is %s.", mishap_string(call, "key"))));
 }
 
+static mishap *leak_trace_in_document(mishap_call *call)
+{
+    return mishap_answer_document(call, T("[redacted]: it broke.\n" TRACE "\n"));
+}
+
+/* What was reported of code that the caller sent is an answer like any other. */
+static mishap *answer_report(mishap_call *call)
+{
+    return mishap_answer_document(call, T("[ERROR] DIVISION-BY-ZERO\narithmetic error\n\n"
+                                          "[Backtrace]\n0: (/ 1 0)\n1: (eval (/ 1 0))\n"));
+}
+
+static void a_stack_trace_in_a_document_does_not_leave(void **state)
+{
+    (void)state;
+    handler = leak_trace_in_document;
+    char *seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
+    assert_string_equal(seen, "{\"content\":[{\"type\":\"text\",\"text\":"
+                              "\"A stack trace was removed here.\"}]}");
+    free(seen);
+    assert_logged("x.py");
+    handler = answer_report;
+    seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
+    assert_non_null(strstr(seen, "(eval (/ 1 0))"));
+    free(seen);
+    assert_logged(NULL);
+}
+
 static mishap *leak_in_failure(mishap_call *call)
 {
     mishap *m = mishap_raise(RUNTIME_ERROR, "Not with %s.", mishap_string(call, "key"));
@@ -377,12 +448,13 @@ static void secrets_and_stack_traces_do_not_leave(void **state)
 static void the_meta_of_a_failure_can_be_opened_again(void **state)
 {
     (void)state;
-    mishap_mcp_tool tool = tool_of(&mishap_tool_result);
+    mishap_mcp_offer tool = tool_of(&mishap_tool_result);
     mishap_buffer result = { 0 };
     mishap *failure = mishap_raise(NOT_FOUND, "Nothing.");
     mishap_json_open(&result, '{');
     assert_false(mishap_mcp_reopen_meta(&result));
-    mishap_mcp_put_outcome(&result, &tool, NULL, failure, NULL, MISHAP_MCP_2026_07_28);
+    mishap_mcp_asked asked = { .offer = &tool, .revision = MISHAP_MCP_2026_07_28 };
+    mishap_mcp_put_outcome(&result, &asked, NULL, failure, NULL);
     size_t length = result.length;
     assert_true(mishap_mcp_reopen_meta(&result));
     assert_int_equal(result.length, length - 1);
@@ -505,7 +577,7 @@ static bool fits(yyjson_val *schema, yyjson_val *value)
 
 static yyjson_doc *output_schema(const mishap_dialect *dialect)
 {
-    mishap_mcp_tool tool = tool_of(dialect);
+    mishap_mcp_offer tool = tool_of(dialect);
     mishap_buffer buffer = { 0 };
     assert_true(mishap_mcp_put_output_schema(&buffer, &tool));
     yyjson_doc *doc = yyjson_read(buffer.data, buffer.length, 0);
@@ -597,7 +669,7 @@ static void there_is_no_schema_of_text_or_of_what_is_not_said(void **state)
     mishap_operation silent = operations[0];
     mishap_buffer buffer = { 0 };
     silent.answers = NULL;
-    mishap_mcp_tool text = tool_of(&mishap_condition_report), tool = tool_of(&mishap_tool_result);
+    mishap_mcp_offer text = tool_of(&mishap_condition_report), tool = tool_of(&mishap_tool_result);
     tool.operation = &silent;
     assert_false(mishap_mcp_put_output_schema(&buffer, &text));
     assert_false(mishap_mcp_put_output_schema(&buffer, &tool));
@@ -610,7 +682,7 @@ static void there_is_no_schema_of_text_or_of_what_is_not_said(void **state)
 static void put_one(const void *input)
 {
     const mishap_dialect *dialect = input;
-    mishap_mcp_tool tool = tool_of(dialect);
+    mishap_mcp_offer tool = tool_of(dialect);
     char storage[1100];
     mishap_call *call = NULL;
     mishap_buffer result;
@@ -620,7 +692,8 @@ static void put_one(const void *input)
         failure = mishap_call_run(call);
     mishap_buffer_init(&result, storage, sizeof storage);
     mishap_json_open(&result, '{');
-    mishap_mcp_put_outcome(&result, &tool, call, failure, NULL, MISHAP_MCP_2025_11_25);
+    mishap_mcp_asked asked = { .offer = &tool, .revision = MISHAP_MCP_2025_11_25 };
+    mishap_mcp_put_outcome(&result, &asked, call, failure, NULL);
     assert_false(result.failed);
     mishap_buffer_put_char(&result, '}');
     assert_false(result.failed);
@@ -671,11 +744,13 @@ int main(void)
         TEST(a_document_is_text),
         TEST(remarks_are_further_blocks),
         TEST(a_failure_is_told_in_the_dialect_of_the_tool),
+        TEST(a_failure_says_its_code_and_whether_to_try_again),
         TEST(bad_arguments_name_every_bad_field_and_are_not_recorded),
         TEST(the_private_side_is_recorded_and_not_told),
         TEST(what_nobody_need_look_into_is_no_incident),
         TEST(a_call_that_was_cancelled_is_no_incident),
         TEST(secrets_and_stack_traces_do_not_leave),
+        TEST(a_stack_trace_in_a_document_does_not_leave),
         TEST(the_meta_of_a_failure_can_be_opened_again),
         TEST(what_only_looks_like_such_a_meta_stays_closed),
         TEST(every_outcome_fits_the_schema_of_outputs),

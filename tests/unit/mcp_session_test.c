@@ -1,4 +1,4 @@
-/* Sessions that all workers share: the table, what was cancelled, and the ring of events. */
+/* Sessions that all workers share: the table, the calls that run, and the events. */
 #include "boundary/mcp/session.h"
 #include "testing.h"
 
@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { HOUR_MS = 3600 * 1000, MOST = 2048 };
+enum { HOUR_MS = 3600 * 1000, MOST = 2048, OF_A_CALLER = 512, RUNNING = 64, TAKEN = 16 };
 
 static mishap_mcp_sessions *make(size_t event_bytes, int64_t idle_ms)
 {
@@ -15,10 +15,10 @@ static mishap_mcp_sessions *make(size_t event_bytes, int64_t idle_ms)
     return sessions;
 }
 
-static bool begin(mishap_mcp_sessions *sessions, const char *caller, char *id)
+static void begin(mishap_mcp_sessions *sessions, const char *caller, char *id)
 {
     mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25, .level = MISHAP_INFO };
-    return mishap_mcp_session_begin(sessions, caller, &session, id);
+    mishap_mcp_session_begin(sessions, caller, &session, id);
 }
 
 /* The number of a session; 0: there is none. */
@@ -29,6 +29,22 @@ static uint64_t find(mishap_mcp_sessions *sessions, const char *id, const char *
                                                                                    : 0;
 }
 
+/* A session, and its number. */
+static uint64_t begin_one(mishap_mcp_sessions *sessions)
+{
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    begin(sessions, NULL, id);
+    return find(sessions, id, NULL);
+}
+
+static void initialize(mishap_mcp_sessions *sessions, const char *id, const char *caller)
+{
+    mishap_mcp_session session;
+    assert_true(mishap_mcp_session_find(sessions, mishap_text_of(id), caller, &session));
+    session.initialized = true;
+    mishap_mcp_session_keep(sessions, &session);
+}
+
 /* -- the table --------------------------------------------------------------------------------- */
 
 static void a_session_is_found_by_its_caller_alone(void **state)
@@ -36,7 +52,8 @@ static void a_session_is_found_by_its_caller_alone(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(4096, HOUR_MS);
     char ada[MISHAP_MCP_SESSION_ID + 1], nobody[MISHAP_MCP_SESSION_ID + 1];
-    assert_true(begin(s, "ada", ada) && begin(s, NULL, nobody));
+    begin(s, "ada", ada);
+    begin(s, NULL, nobody);
     assert_int_equal(strlen(ada), MISHAP_MCP_SESSION_ID);
     assert_string_not_equal(ada, nobody);
     assert_true(find(s, ada, "ada") && find(s, nobody, NULL));
@@ -55,7 +72,7 @@ static void what_changes_is_kept(void **state)
     mishap_mcp_sessions *s = make(4096, HOUR_MS);
     char id[MISHAP_MCP_SESSION_ID + 1];
     mishap_mcp_session session;
-    assert_true(begin(s, NULL, id));
+    begin(s, NULL, id);
     assert_true(mishap_mcp_session_find(s, mishap_text_of(id), NULL, &session));
     assert_false(session.initialized);
     session.initialized = true;
@@ -73,28 +90,111 @@ static void many_come_and_go(void **state)
     (void)state;
     static char ids[MOST][MISHAP_MCP_SESSION_ID + 1];
     static uint64_t numbers[MOST];
-    char more[MISHAP_MCP_SESSION_ID + 1];
     mishap_mcp_sessions *s = make(4096, HOUR_MS);
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < MOST; i++) {
             if (numbers[i])
                 continue;
-            assert_true(begin(s, "ada", ids[i]));
-            numbers[i] = find(s, ids[i], "ada");
+            begin(s, NULL, ids[i]);
+            numbers[i] = find(s, ids[i], NULL);
         }
-        assert_false(begin(s, "ada", more));
         for (int i = 0; i < MOST; i++) {
-            assert_int_equal(find(s, ids[i], "ada"), numbers[i]);
+            assert_int_equal(find(s, ids[i], NULL), numbers[i]);
             assert_true(mishap_mcp_session_lives(s, numbers[i]));
         }
         for (int i = round; i < MOST; i += 2 + round) {
-            assert_true(mishap_mcp_session_end(s, mishap_text_of(ids[i]), "ada"));
+            assert_true(mishap_mcp_session_end(s, mishap_text_of(ids[i]), NULL));
             assert_false(mishap_mcp_session_lives(s, numbers[i]));
             numbers[i] = 0;
         }
         for (int i = 0; i < MOST; i++)
-            assert_int_equal(numbers[i] ? find(s, ids[i], "ada") : 0, numbers[i]);
+            assert_int_equal(numbers[i] ? find(s, ids[i], NULL) : 0, numbers[i]);
     }
+    mishap_mcp_sessions_free(s);
+}
+
+static void an_id_is_random_in_every_character(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    bool seen[MISHAP_MCP_SESSION_ID][128] = { 0 };
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    for (int i = 0; i < 2000; i++) {
+        begin(s, NULL, id);
+        for (int at = 0; at < MISHAP_MCP_SESSION_ID; at++)
+            seen[at][(unsigned char)id[at]] = true;
+    }
+    for (int at = 0; at < MISHAP_MCP_SESSION_ID; at++) {
+        int letters = 0;
+        for (int c = 0; c < 128; c++)
+            letters += seen[at][c];
+        assert_int_equal(letters, 64); /* all but for sure, and no others */
+    }
+    mishap_mcp_sessions_free(s);
+}
+
+/* Who begins sessions, and does nothing with them, keeps nobody out. */
+static void one_that_was_never_used_makes_room_first(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    char used[MISHAP_MCP_SESSION_ID + 1], first[MISHAP_MCP_SESSION_ID + 1],
+        second[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
+    begin(s, NULL, used);
+    initialize(s, used, NULL);
+    begin(s, NULL, first);
+    begin(s, NULL, second);
+    for (int i = 3; i < MOST; i++)
+        begin(s, NULL, id);
+    begin(s, NULL, id);
+    assert_true(find(s, used, NULL) && find(s, id, NULL) && find(s, second, NULL));
+    assert_false(find(s, first, NULL));
+    for (int i = 0; i < 3 * MOST; i++)
+        begin(s, NULL, id);
+    assert_true(find(s, used, NULL) && find(s, id, NULL));
+    assert_false(find(s, second, NULL));
+    mishap_mcp_sessions_free(s);
+}
+
+static void then_the_one_that_was_not_used_for_long(void **state)
+{
+    (void)state;
+    static char ids[MOST + 1][MISHAP_MCP_SESSION_ID + 1];
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    for (int i = 0; i <= MOST; i++) {
+        if (i == MOST)
+            assert_true(find(s, ids[0], NULL)); /* it is used */
+        begin(s, NULL, ids[i]);
+        initialize(s, ids[i], NULL);
+    }
+    assert_true(find(s, ids[0], NULL) && find(s, ids[MOST], NULL));
+    assert_false(find(s, ids[1], NULL));
+    assert_true(find(s, ids[2], NULL));
+    mishap_mcp_sessions_free(s);
+}
+
+/* Who has a name, and many sessions, makes room with its own. */
+static void a_caller_has_so_many(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    char bob[MISHAP_MCP_SESSION_ID + 1], first[MISHAP_MCP_SESSION_ID + 1],
+        second[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
+    begin(s, "bob", bob);
+    begin(s, "ada", first);
+    begin(s, "ada", second);
+    for (int i = 2; i < OF_A_CALLER; i++)
+        begin(s, "ada", id);
+    assert_true(mishap_mcp_session_lives(s, find(s, first, "ada")));
+    assert_true(find(s, second, "ada"));
+    usleep(1000);
+    find(s, first, "ada");
+    begin(s, "ada", id);
+    assert_true(find(s, first, "ada") && find(s, bob, "bob") && find(s, id, "ada"));
+    for (int i = 0; i < 2 * OF_A_CALLER; i++)
+        begin(s, "ada", id);
+    assert_true(find(s, bob, "bob"));
+    assert_false(find(s, first, "ada") || find(s, second, "ada"));
     mishap_mcp_sessions_free(s);
 }
 
@@ -103,13 +203,20 @@ static void one_that_is_not_used_is_over(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(4096, 20);
     char first[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
-    assert_true(begin(s, NULL, first));
+    begin(s, NULL, first);
+    uint64_t number = find(s, first, NULL);
+    assert_true(mishap_mcp_session_lives(s, number));
     usleep(40000);
+    assert_false(mishap_mcp_session_lives(s, number));
     assert_false(find(s, first, NULL));
-    for (int i = 0; i < MOST; i++)
-        assert_true(begin(s, NULL, id));
-    usleep(40000);
-    assert_true(begin(s, NULL, id)); /* the others make room */
+    begin(s, NULL, id);
+    number = find(s, id, NULL);
+    assert_true(mishap_mcp_call_begin(s, number, 1, T("1")));
+    for (int i = 0; i < 8; i++) { /* while a call runs it is used */
+        usleep(8000);
+        assert_false(mishap_mcp_call_cancelled(s, number, 1, T("1")));
+    }
+    assert_true(find(s, id, NULL));
     mishap_mcp_sessions_free(s);
 }
 
@@ -118,7 +225,7 @@ static void the_latest_stream_stands(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(4096, HOUR_MS);
     char id[MISHAP_MCP_SESSION_ID + 1];
-    assert_true(begin(s, NULL, id));
+    begin(s, NULL, id);
     uint64_t number = find(s, id, NULL), first = mishap_mcp_session_stand(s, number);
     assert_true(mishap_mcp_session_stands(s, number, first));
     uint64_t second = mishap_mcp_session_stand(s, number);
@@ -129,24 +236,100 @@ static void the_latest_stream_stands(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* -- telling other workers --------------------------------------------------------------------- */
+/* -- calls that run ---------------------------------------------------------------------------- */
 
-static void cancelling_is_seen_once_and_by_the_right_request(void **state)
+static void an_id_runs_once(void **state)
 {
     (void)state;
     mishap_mcp_sessions *s = make(4096, HOUR_MS);
-    char longest[MISHAP_MCP_ID_LIMIT];
-    memset(longest, 'x', sizeof longest);
-    mishap_mcp_session_cancel(s, 7, T("1"));
-    mishap_mcp_session_cancel(s, 7, (mishap_text){ longest, sizeof longest });
-    assert_false(mishap_mcp_session_cancelled(s, 8, T("1")));
-    assert_false(mishap_mcp_session_cancelled(s, 7, T("\"1\"")));
-    assert_false(mishap_mcp_session_cancelled(s, 7, (mishap_text){ longest, sizeof longest - 1 }));
-    assert_true(mishap_mcp_session_cancelled(s, 7, T("1")));
-    assert_false(mishap_mcp_session_cancelled(s, 7, T("1")));
-    assert_true(mishap_mcp_session_cancelled(s, 7, (mishap_text){ longest, sizeof longest }));
+    uint64_t one = begin_one(s), other = begin_one(s);
+    assert_false(mishap_mcp_call_runs(s, one, T("1")));
+    assert_true(mishap_mcp_call_begin(s, one, 10, T("1")));
+    assert_true(mishap_mcp_call_runs(s, one, T("1")));
+    assert_false(mishap_mcp_call_begin(s, one, 11, T("1")));
+    assert_true(mishap_mcp_call_begin(s, one, 10, T("\"1\"")));
+    assert_true(mishap_mcp_call_begin(s, other, 12, T("1")));
+    mishap_mcp_calls_end(s, one, 11);
+    assert_true(mishap_mcp_call_runs(s, one, T("1")));
+    mishap_mcp_calls_end(s, one, 10);
+    assert_false(mishap_mcp_call_runs(s, one, T("1")) || mishap_mcp_call_runs(s, one, T("\"1\"")));
+    assert_true(mishap_mcp_call_runs(s, other, T("1")));
+    assert_false(mishap_mcp_call_begin(s, 999, 13, T("1"))); /* there is no such session */
     mishap_mcp_sessions_free(s);
 }
+
+static void a_session_runs_so_many(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    uint64_t one = begin_one(s), other = begin_one(s);
+    char id[20];
+    pid_t child = fork();
+    if (child == 0) {
+        mishap_mcp_call_begin(s, one, 7, T("\"child\""));
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    for (int i = 0; i < RUNNING; i++) {
+        snprintf(id, sizeof id, "%d", i);
+        assert_true(mishap_mcp_call_begin(s, one, 100 + (uint64_t)i, mishap_text_of(id)));
+    }
+    assert_false(mishap_mcp_call_runs(s, one, T("\"child\""))); /* its process is gone */
+    assert_false(mishap_mcp_call_begin(s, one, 1, T("\"more\"")));
+    assert_true(mishap_mcp_call_begin(s, other, 1, T("\"more\"")));
+    mishap_mcp_calls_end(s, one, 105);
+    assert_true(mishap_mcp_call_begin(s, one, 1, T("\"more\"")));
+    mishap_mcp_sessions_free(s);
+}
+
+static void cancelling_is_seen_by_the_right_call(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    uint64_t one = begin_one(s), other = begin_one(s);
+    char longest[MISHAP_MCP_ID_LIMIT], id[20];
+    memset(longest, 'x', sizeof longest);
+    mishap_text whole = { longest, sizeof longest }, part = { longest, sizeof longest - 1 };
+    assert_true(mishap_mcp_call_begin(s, one, 1, T("1")));
+    assert_true(mishap_mcp_call_begin(s, one, 2, whole));
+    assert_true(mishap_mcp_call_begin(s, other, 3, T("1")));
+    for (int i = 0; i < 1000; i++) { /* of others, and of what does not run */
+        snprintf(id, sizeof id, "%d", i + 2);
+        mishap_mcp_call_cancel(s, other, mishap_text_of(id));
+        mishap_mcp_call_cancel(s, one, mishap_text_of(id));
+    }
+    mishap_mcp_call_cancel(s, one, T("\"1\""));
+    mishap_mcp_call_cancel(s, one, part);
+    assert_false(mishap_mcp_call_cancelled(s, one, 1, T("1")));
+    assert_false(mishap_mcp_call_cancelled(s, one, 2, whole));
+    mishap_mcp_call_cancel(s, one, T("1"));
+    assert_true(mishap_mcp_call_cancelled(s, one, 1, T("1")));
+    assert_false(mishap_mcp_call_cancelled(s, one, 2, whole));
+    assert_false(mishap_mcp_call_cancelled(s, other, 3, T("1")));
+    mishap_mcp_call_cancel(s, one, whole);
+    assert_true(mishap_mcp_call_cancelled(s, one, 2, whole));
+    mishap_mcp_calls_end(s, one, 1);
+    assert_true(mishap_mcp_call_begin(s, one, 4, T("1"))); /* another of this id is another */
+    assert_false(mishap_mcp_call_cancelled(s, one, 4, T("1")));
+    mishap_mcp_sessions_free(s);
+}
+
+static void calls_are_cancelled_with_their_session(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    begin(s, NULL, id);
+    uint64_t number = find(s, id, NULL);
+    assert_true(mishap_mcp_call_begin(s, number, 1, T("1")));
+    assert_false(mishap_mcp_call_cancelled(s, number, 1, T("1")));
+    mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+    assert_true(mishap_mcp_call_cancelled(s, number, 1, T("1")));
+    mishap_mcp_calls_end(s, number, 1);
+    mishap_mcp_sessions_free(s);
+}
+
+/* -- telling other workers --------------------------------------------------------------------- */
 
 static void a_change_is_seen_by_each(void **state)
 {
@@ -164,102 +347,154 @@ static void a_change_is_seen_by_each(void **state)
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-/* What is behind a place; NULL: nothing. */
-static const char *behind(mishap_mcp_sessions *s, uint64_t stream, uint64_t place, bool *last,
-                          bool *gone)
+/* What is behind a place: the event, and of a stream that cannot go on the id of its call. */
+static mishap_mcp_next behind(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                              uint64_t place, const char *expected, bool expected_last)
 {
     static char text[4096];
+    bool last = false;
     mishap_buffer data = { 0 };
-    bool found = mishap_mcp_event_next(s, 1, stream, place, &data, last, gone);
-    if (found)
-        snprintf(text, sizeof text, "%.*s", (int)data.length, data.data ? data.data : "");
+    mishap_mcp_next next = mishap_mcp_event_next(s, session, stream, place, &data, &last);
+    snprintf(text, sizeof text, "%.*s", (int)data.length, data.data ? data.data : "");
+    assert_string_equal(text, expected);
+    assert_int_equal(last, expected_last);
     mishap_buffer_release(&data);
-    return found ? text : NULL;
+    return next;
 }
 
 static void events_come_in_their_order_and_of_one_stream(void **state)
 {
     (void)state;
-    bool last = false, gone = false;
     mishap_mcp_sessions *s = make(65536, HOUR_MS);
+    uint64_t one = begin_one(s), other = begin_one(s);
     uint64_t a = mishap_mcp_stream_begin(s), b = mishap_mcp_stream_begin(s);
     assert_int_not_equal(a, b);
-    mishap_mcp_event_add(s, 1, a, 1, T(""), false);
-    mishap_mcp_event_add(s, 1, b, 1, T("b1"), false);
-    mishap_mcp_event_add(s, 1, a, 2, T("a2"), true);
-    mishap_mcp_event_add(s, 2, a, 3, T("another session's"), false);
-    assert_string_equal(behind(s, a, 0, &last, &gone), "");
-    assert_false(last);
-    assert_string_equal(behind(s, a, 1, &last, &gone), "a2");
-    assert_true(last);
-    assert_null(behind(s, a, 2, &last, &gone));
-    assert_true(last); /* none will come */
-    assert_false(gone);
-    assert_null(behind(s, b, 1, &last, &gone));
-    assert_false(last || gone);
-    assert_true(mishap_mcp_event_known(s, 1, a, 2));
-    assert_false(mishap_mcp_event_known(s, 1, a, 3) || mishap_mcp_event_known(s, 3, a, 2));
+    mishap_mcp_stream_will(s, one, a, T("1"));
+    mishap_mcp_stream_will(s, one, b, T("2"));
+    assert_true(mishap_mcp_event_add(s, one, a, 1, T(""), false));
+    assert_true(mishap_mcp_event_add(s, one, b, 1, T("b1"), false));
+    assert_true(mishap_mcp_event_add(s, one, a, 2, T("a2"), true));
+    assert_true(mishap_mcp_event_add(s, other, a, 3, T("another session's"), false));
+    assert_int_equal(behind(s, one, a, 0, "", false), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, a, 1, "a2", true), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, a, 2, "", false), MISHAP_MCP_STREAM_OVER);
+    assert_int_equal(behind(s, one, b, 1, "", false), MISHAP_MCP_NOTHING_YET);
+    assert_true(mishap_mcp_event_known(s, one, a, 2));
+    assert_false(mishap_mcp_event_known(s, one, a, 3) || mishap_mcp_event_known(s, 3, a, 2) ||
+                 mishap_mcp_event_known(s, one, a, 0));
+    assert_false(mishap_mcp_event_add(s, 999, a, 1, T("of no session"), false));
     mishap_mcp_sessions_free(s);
 }
 
-/* The ring is small, so it is filled and goes round again and again; what it has is never mixed up.
- */
-static void a_will_is_opened_when_its_process_is_gone(void **state)
+static void a_stream_is_lost_when_its_process_is_gone(void **state)
 {
     (void)state;
-    bool last = false, gone = false;
     mishap_mcp_sessions *s = make(65536, HOUR_MS);
+    uint64_t one = begin_one(s);
     int ready[2], end[2];
     char byte;
     assert_int_equal(pipe(ready) | pipe(end), 0);
     pid_t child = fork();
     if (child == 0) {
         close(end[1]);
-        mishap_mcp_stream_will(s, 1, 7, T("unfinished"));
-        mishap_mcp_event_add(s, 1, 7, 1, T("first"), false);
-        mishap_mcp_stream_will(s, 1, 8, T("never read"));
-        mishap_mcp_event_add(s, 1, 8, 1, T("all"), true);
+        mishap_mcp_stream_will(s, one, 7, T("\"unfinished\""));
+        mishap_mcp_event_add(s, one, 7, 1, T("first"), false);
+        mishap_mcp_stream_will(s, one, 8, T("8"));
+        mishap_mcp_event_add(s, one, 8, 1, T("all"), true);
         _exit(write(ready[1], "", 1) != 1 || read(end[0], &byte, 1) != 0);
     }
     close(end[0]);
     assert_int_equal(read(ready[0], &byte, 1), 1);
-    assert_string_equal(behind(s, 7, 0, &last, &gone), "first");
-    assert_null(behind(s, 7, 1, &last, &gone)); /* it lives */
-    assert_false(last || gone);
-    assert_false(mishap_mcp_event_known(s, 1, 7, 0));
+    assert_int_equal(behind(s, one, 7, 0, "first", false), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, 7, 1, "", false), MISHAP_MCP_NOTHING_YET); /* it lives */
     close(end[1]);
     assert_int_equal(waitpid(child, NULL, 0), child);
-    assert_string_equal(behind(s, 7, 0, &last, &gone), "first");
-    assert_false(last);
-    assert_string_equal(behind(s, 7, 1, &last, &gone), "unfinished");
-    assert_true(last);
-    assert_string_equal(behind(s, 8, 0, &last, &gone), "all");
-    assert_null(behind(s, 8, 1, &last, &gone));
-    assert_true(last);
+    assert_int_equal(behind(s, one, 7, 0, "first", false), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, 7, 1, "\"unfinished\"", false), MISHAP_MCP_STREAM_LOST);
+    assert_int_equal(behind(s, one, 8, 0, "all", true), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, 8, 1, "", false), MISHAP_MCP_STREAM_OVER);
     close(ready[0]), close(ready[1]);
     mishap_mcp_sessions_free(s);
 }
 
+/* There is little room, so it is used again and again; what is there is never mixed up. */
 static void old_events_are_dropped(void **state)
 {
     (void)state;
     char data[600];
-    bool last, gone;
-    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS); /* 4096 bytes each */
+    uint64_t one = begin_one(s);
     unsigned seed = 5;
+    mishap_mcp_stream_will(s, one, 9, T("\"nine\""));
     for (uint64_t place = 1; place <= 5000; place++) {
         size_t length = (seed = seed * 1103515245 + 12345) >> 8 & 511;
         memset(data, 'a' + (int)(place % 26), sizeof data);
-        mishap_mcp_event_add(s, 1, 9, place, (mishap_text){ data, length }, false);
-        const char *found = behind(s, 9, place - 1, &last, &gone);
-        assert_non_null(found);
-        assert_int_equal(strlen(found), length);
-        assert_true(!length || (found[0] == data[0] && found[length - 1] == data[0]));
-        if (place > 100) {
-            assert_null(behind(s, 9, place - 99, &last, &gone));
-            assert_true(gone);
-            assert_false(mishap_mcp_event_known(s, 1, 9, place - 99));
+        data[length] = '\0';
+        mishap_text text = { data, length };
+        assert_true(mishap_mcp_event_add(s, one, 9, place, text, false));
+        assert_int_equal(behind(s, one, 9, place - 1, data, false), MISHAP_MCP_EVENT);
+        if (place > 100) { /* the id of its call is known to the end */
+            assert_int_equal(behind(s, one, 9, place - 99, "\"nine\"", false),
+                             MISHAP_MCP_STREAM_DROPPED);
+            assert_false(mishap_mcp_event_known(s, one, 9, place - 99));
         }
+    }
+    assert_int_equal(behind(s, one, 9, 5000, "", false), MISHAP_MCP_NOTHING_YET);
+    mishap_mcp_sessions_free(s);
+}
+
+/* A stream whose end was dropped does not keep anybody waiting. */
+static void a_stream_that_was_dropped_is_known_as_such(void **state)
+{
+    (void)state;
+    char data[300];
+    mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
+    uint64_t one = begin_one(s);
+    memset(data, 'x', sizeof data);
+    mishap_mcp_stream_will(s, one, 1, T("1"));
+    mishap_mcp_event_add(s, one, 1, 1, T("begun"), false);
+    mishap_mcp_event_add(s, one, 1, 2, T("ended"), true);
+    for (uint64_t place = 1; place <= 20; place++)
+        mishap_mcp_event_add(s, one, 2, place, (mishap_text){ data, sizeof data }, false);
+    assert_int_equal(behind(s, one, 1, 1, "", false), MISHAP_MCP_STREAM_DROPPED);
+    assert_int_equal(behind(s, one, 3, 1, "", false), MISHAP_MCP_STREAM_DROPPED);
+    mishap_mcp_sessions_free(s);
+}
+
+/* One that says much loses its own events, and not those of others. */
+static void a_session_takes_its_share_and_no_more(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
+    char data[200];
+    uint64_t quiet = begin_one(s), loud[12];
+    memset(data, 'x', sizeof data);
+    mishap_mcp_event_add(s, quiet, 1, 1, T("kept"), true);
+    for (int i = 0; i < 12; i++)
+        loud[i] = begin_one(s);
+    for (uint64_t place = 1; place <= 200; place++)
+        for (int i = 0; i < 12; i++) { /* all of them want more than there is */
+            assert_true(
+                mishap_mcp_event_add(s, loud[i], 2, place, (mishap_text){ data, 200 }, false));
+            assert_true(mishap_mcp_event_known(s, loud[i], 2, place));
+        }
+    assert_true(mishap_mcp_event_known(s, quiet, 1, 1));
+    mishap_mcp_sessions_free(s);
+}
+
+static void events_go_with_their_session(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
+    char id[MISHAP_MCP_SESSION_ID + 1], data[3000];
+    memset(data, 'x', sizeof data);
+    for (int i = 0; i < 500; i++) {
+        begin(s, NULL, id);
+        uint64_t number = find(s, id, NULL);
+        assert_true(mishap_mcp_event_add(s, number, 1, 1, (mishap_text){ data, 3000 }, true));
+        assert_true(mishap_mcp_event_known(s, number, 1, 1));
+        mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+        assert_false(mishap_mcp_event_known(s, number, 1, 1));
     }
     mishap_mcp_sessions_free(s);
 }
@@ -268,14 +503,32 @@ static void an_event_that_is_too_large_is_not_kept(void **state)
 {
     (void)state;
     static char large[4096];
-    bool last, gone;
+    mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
+    uint64_t one = begin_one(s);
+    mishap_mcp_stream_will(s, one, 9, T("9"));
+    assert_true(mishap_mcp_event_add(s, one, 9, 1, T("first"), false));
+    assert_false(mishap_mcp_event_add(s, one, 9, 2, (mishap_text){ large, sizeof large }, true));
+    assert_int_equal(behind(s, one, 9, 0, "first", false), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, 9, 1, "9", false), MISHAP_MCP_STREAM_DROPPED);
+    mishap_mcp_sessions_free(s);
+}
+
+static void who_resumes_last_sends_the_stream(void **state)
+{
+    (void)state;
     mishap_mcp_sessions *s = make(4096, HOUR_MS);
-    mishap_mcp_event_add(s, 1, 9, 1, T("first"), false);
-    mishap_mcp_event_add(s, 1, 9, 2, (mishap_text){ large, sizeof large }, false);
-    mishap_mcp_event_add(s, 1, 9, 3, T("third"), true);
-    assert_string_equal(behind(s, 9, 0, &last, &gone), "first");
-    assert_null(behind(s, 9, 1, &last, &gone));
-    assert_true(gone);
+    uint64_t one = begin_one(s), other = begin_one(s);
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 5), 0);
+    uint64_t first = mishap_mcp_stream_take_over(s, one, 5);
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 5), first);
+    uint64_t second = mishap_mcp_stream_take_over(s, one, 5);
+    assert_int_not_equal(first, second);
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 5), second);
+    assert_int_equal(mishap_mcp_stream_sender(s, other, 5), 0);
+    for (uint64_t stream = 6; stream < 6 + TAKEN; stream++) /* so many are open at once */
+        mishap_mcp_stream_take_over(s, one, stream);
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 5), 0);
+    assert_int_not_equal(mishap_mcp_stream_sender(s, one, 6), 0);
     mishap_mcp_sessions_free(s);
 }
 
@@ -287,9 +540,11 @@ static _Noreturn void come_and_go(mishap_mcp_sessions *s)
 {
     char id[MISHAP_MCP_SESSION_ID + 1];
     for (uint64_t place = 1;; place++) {
-        mishap_mcp_event_add(s, 1, 9, place, T("some event or other"), false);
-        if (begin(s, "bob", id))
-            mishap_mcp_session_end(s, mishap_text_of(id), "bob");
+        begin(s, "bob", id);
+        uint64_t number = find(s, id, "bob");
+        mishap_mcp_event_add(s, number, 9, place, T("some event or other"), place % 3 == 0);
+        mishap_mcp_call_begin(s, number, place, T("1"));
+        mishap_mcp_session_end(s, mishap_text_of(id), "bob");
     }
 }
 
@@ -299,10 +554,9 @@ static void who_is_killed_holds_up_nobody(void **state)
     (void)state;
     mishap_mcp_sessions *s = make(65536, HOUR_MS);
     static char ids[KEPT][MISHAP_MCP_SESSION_ID + 1];
-    char more[MISHAP_MCP_SESSION_ID + 1];
-    bool last, gone;
     for (int i = 0; i < KEPT; i++)
-        assert_true(begin(s, "ada", ids[i]));
+        begin(s, NULL, ids[i]);
+    uint64_t number = find(s, ids[0], NULL);
     for (int round = 0; round < 50; round++) {
         pid_t child = fork();
         assert_true(child >= 0);
@@ -312,14 +566,11 @@ static void who_is_killed_holds_up_nobody(void **state)
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         for (int i = 0; i < KEPT; i++)
-            assert_true(find(s, ids[i], "ada"));
-        mishap_mcp_event_add(s, 1, 100 + (uint64_t)round, 1, T("after"), true);
-        assert_string_equal(behind(s, 100 + (uint64_t)round, 0, &last, &gone), "after");
+            assert_true(find(s, ids[i], NULL));
+        uint64_t stream = 100 + (uint64_t)round;
+        assert_true(mishap_mcp_event_add(s, number, stream, 1, T("after"), true));
+        assert_int_equal(behind(s, number, stream, 0, "after", true), MISHAP_MCP_EVENT);
     }
-    int room = 0;
-    while (begin(s, "ada", more))
-        room++;
-    assert_in_range(room, MOST - KEPT - 50, MOST - KEPT); /* each may have left one of its own */
     mishap_mcp_sessions_free(s);
 }
 
@@ -329,14 +580,25 @@ int main(void)
         TEST(a_session_is_found_by_its_caller_alone),
         TEST(what_changes_is_kept),
         TEST(many_come_and_go),
+        TEST(an_id_is_random_in_every_character),
+        TEST(one_that_was_never_used_makes_room_first),
+        TEST(then_the_one_that_was_not_used_for_long),
+        TEST(a_caller_has_so_many),
         TEST(one_that_is_not_used_is_over),
         TEST(the_latest_stream_stands),
-        TEST(cancelling_is_seen_once_and_by_the_right_request),
+        TEST(an_id_runs_once),
+        TEST(a_session_runs_so_many),
+        TEST(cancelling_is_seen_by_the_right_call),
+        TEST(calls_are_cancelled_with_their_session),
         TEST(a_change_is_seen_by_each),
         TEST(events_come_in_their_order_and_of_one_stream),
-        TEST(a_will_is_opened_when_its_process_is_gone),
+        TEST(a_stream_is_lost_when_its_process_is_gone),
         TEST(old_events_are_dropped),
+        TEST(a_stream_that_was_dropped_is_known_as_such),
+        TEST(a_session_takes_its_share_and_no_more),
+        TEST(events_go_with_their_session),
         TEST(an_event_that_is_too_large_is_not_kept),
+        TEST(who_resumes_last_sends_the_stream),
         TEST(who_is_killed_holds_up_nobody),
     };
     return RUN(tests);

@@ -95,6 +95,93 @@ static void a_resource_is_heard_of_while_it_is_subscribed(void **state)
     close_wire(&w);
 }
 
+/* So it is when many have changed at once, and nobody knows which. */
+static void any_may_have_changed(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes\"");
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes/404\"");
+    listen_as(&w, "\"l\"", "\"notifications\":{\"toolsListChanged\":true}");
+    listen_as(&w, "\"m\"",
+              "\"notifications\":{\"resourceSubscriptions\":[\"catalog://codes\","
+              "\"catalog://codes/500\"]}");
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, NULL);
+    assert_int_equal(line_count(&w), 4);
+    assert_string_equal(text_at(&w, "/params/uri"), "catalog://codes");
+    assert_non_null(strstr(w.out.data, "catalog://codes/404"));
+    assert_non_null(strstr(w.out.data, "catalog://codes/500"));
+    close_wire(&w);
+}
+
+/* Where the transport keeps them, the peer does not. */
+static char watched[64];
+static bool full;
+
+static bool watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
+{
+    (void)peer;
+    snprintf(watched, sizeof watched, "%s %.*s", begin ? "begin" : "end", (int)uri.length,
+             uri.data);
+    return !full;
+}
+
+static void a_transport_may_keep_subscriptions_itself(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    w.peer.watch = watch;
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes\"");
+    assert_non_null(at(&w, "/result"));
+    assert_string_equal(watched, "begin catalog://codes");
+    assert_null(w.peer.subscriptions);
+    ask(&w, "resources/unsubscribe", "\"uri\":\"catalog://codes\"");
+    assert_non_null(at(&w, "/result"));
+    assert_string_equal(watched, "end catalog://codes");
+    ask(&w, "resources/subscribe", "\"uri\":\"no://where\"");
+    assert_error(&w, -32002);
+    assert_string_equal(watched, "end catalog://codes");
+    full = true;
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes\"");
+    assert_error(&w, -32600);
+    assert_string_equal(text_at(&w, "/error/data/code"), "RATE_LIMITED");
+    full = false;
+    close_wire(&w);
+}
+
+static void an_address_that_is_too_long_cannot_be_watched(void **state)
+{
+    struct wire w;
+    char members[1000];
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    snprintf(members, sizeof members, "\"uri\":\"catalog://codes/%0600d\"", 404);
+    ask(&w, "resources/subscribe", members);
+    assert_error(&w, -32602);
+    assert_non_null(strstr(text_at(&w, "/error/message"), "512"));
+    close_wire(&w);
+}
+
+/* What the stream of a session is sent. */
+static void a_change_is_one_message(void **state)
+{
+    mishap_buffer b = { 0 };
+    (void)state;
+    mishap_mcp_put_change(&b, MISHAP_MCP_PROMPTS_CHANGED, (mishap_text){ NULL, 0 });
+    mishap_buffer_put_char(&b, '\0');
+    assert_string_equal(b.data,
+                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/prompts/list_changed\"}");
+    mishap_buffer_reset(&b);
+    mishap_mcp_put_change(&b, MISHAP_MCP_RESOURCE_UPDATED, T("a://\"1"));
+    mishap_buffer_put_char(&b, '\0');
+    assert_string_equal(b.data,
+                        "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/resources/updated\","
+                        "\"params\":{\"uri\":\"a://\\\"1\"}}");
+    mishap_buffer_release(&b);
+}
+
 static void only_what_is_there_can_be_subscribed_to(void **state)
 {
     struct wire w;
@@ -310,6 +397,7 @@ static void subscribe_without_memory(const void *input)
         mishap_free(mishap_mcp_resources_subscribe(&request, &result));
         mishap_free(mishap_mcp_listen(&request, &result));
         mishap_mcp_tell_change(&w.peer, MISHAP_MCP_TOOLS_CHANGED, (mishap_text){ NULL, 0 });
+        mishap_mcp_tell_change(&w.peer, MISHAP_MCP_RESOURCE_UPDATED, (mishap_text){ NULL, 0 });
         mishap_mcp_listen_end(&w.peer);
     }
     mishap_mcp_unlisten(&w.peer, NULL);
@@ -333,6 +421,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_session_hears_of_changed_lists),
         TEST(a_resource_is_heard_of_while_it_is_subscribed),
+        TEST(any_may_have_changed),
+        TEST(a_transport_may_keep_subscriptions_itself),
+        TEST(an_address_that_is_too_long_cannot_be_watched),
+        TEST(a_change_is_one_message),
         TEST(only_what_is_there_can_be_subscribed_to),
         TEST(nothing_is_told_before_the_session_is_open),
         TEST(subscriptions_have_a_limit),

@@ -179,7 +179,7 @@ static void a_program_without_tools_has_none(void **state)
     "\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\","          \
     "\"description\":\"Whom to greet\",\"minLength\":1,\"maxLength\":20},"                         \
     "\"code\":{\"type\":\"string\"},\"word\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"}},"     \
-    "\"required\":[\"name\"],\"additionalProperties\":true}"
+    "\"required\":[\"name\"],\"additionalProperties\":false}"
 #define NO_INPUT "\"inputSchema\":{\"type\":\"object\",\"additionalProperties\":false}"
 
 static void assert_tool(struct wire *w, const char *pointer, const char *expected)
@@ -198,8 +198,7 @@ static void a_tool_has_what_its_revision_knows(void **state)
     ask(&w, "tools/list", "");
     assert_tool(&w, "/result/tools/0",
                 "{\"name\":\"greet\",\"description\":\"Greet somebody. With a word.\"," GREET_INPUT
-                ",\"annotations\":{\"title\":\"Greet somebody\",\"readOnlyHint\":true,"
-                "\"openWorldHint\":false}}");
+                ",\"annotations\":{\"title\":\"Greet somebody\",\"readOnlyHint\":true}}");
     assert_null(at(&w, "/result/ttlMs"));
     assert_null(at(&w, "/result/nextCursor"));
     close_wire(&w);
@@ -214,7 +213,7 @@ static void a_tool_has_what_its_revision_knows(void **state)
                 "{\"name\":\"users_wipe_all\",\"title\":\"Delete all users\","
                 "\"description\":\"Delete all users\"," NO_INPUT
                 ",\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":true,"
-                "\"idempotentHint\":true,\"openWorldHint\":false}}");
+                "\"idempotentHint\":true}}");
     assert_null(at(&w, "/result/ttlMs"));
     close_wire(&w);
 
@@ -233,11 +232,70 @@ static void annotations_say_what_a_tool_does_to_the_world(void **state)
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_tool(&w, "/result/tools/2/annotations",
-                "{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false,"
-                "\"openWorldHint\":false}");
+                "{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false}");
     assert_tool(&w, "/result/tools/3/annotations",
-                "{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":true,"
-                "\"openWorldHint\":false}");
+                "{\"readOnlyHint\":false,\"destructiveHint\":true,\"idempotentHint\":true}");
+    close_wire(&w);
+}
+
+static void a_description_says_how_it_can_fail(void **state)
+{
+    (void)state;
+    struct wire w;
+    open_wire(&w, &(mishap_app){ .name = "todo", .version = "1", .operations = todo_operations },
+              MISHAP_MCP_2025_11_25);
+    ask(&w, "tools/list", "");
+    assert_string_equal(text_at(&w, "/result/tools/0/description"),
+                        "Create a user. Every user has an e-mail address of their own. May fail "
+                        "with ALREADY_EXISTS, UNAVAILABLE.");
+    assert_string_equal(text_at(&w, "/result/tools/1/description"),
+                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE.");
+    close_wire(&w);
+}
+
+/* -- arguments that there are not -------------------------------------------------------------- */
+
+static void a_misspelled_argument_is_named(void **state)
+{
+    (void)state;
+    struct wire w;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "tools/call", "\"name\":\"greet\",\"arguments\":{\"nmae\":\"Ada\",\"code\":7}");
+    assert_true(yyjson_is_true(at(&w, "/result/isError")));
+    yyjson_val *fields = at(&w, "/result/structuredContent/fields");
+    static const char *const wrong[][2] = { { "name", "field_required" },
+                                            { "code", "invalid_type" },
+                                            { "nmae", "unknown_field" } };
+    assert_int_equal(yyjson_arr_size(fields), 3);
+    for (size_t i = 0; i < 3; i++) {
+        yyjson_val *field = yyjson_arr_get(fields, i);
+        assert_string_equal(yyjson_get_str(yyjson_obj_get(field, "field")), wrong[i][0]);
+        assert_string_equal(yyjson_get_str(yyjson_obj_get(field, "error")), wrong[i][1]);
+    }
+    ask(&w, "tools/call", "\"name\":\"users_wipe_all\",\"arguments\":{\"which\":\"some\"}");
+    assert_true(yyjson_is_true(at(&w, "/result/isError"))); /* it has no parameters at all */
+    assert_non_null(strstr(text_at(&w, "/result/content/0/text"), "which"));
+    ask(&w, "tools/call", "\"name\":\"greet\",\"arguments\":{\"name\":\"Ada\"}");
+    assert_null(at(&w, "/result/isError"));
+    close_wire(&w);
+}
+
+/* However many there are, and however long. */
+static void what_is_named_of_them_is_bounded(void **state)
+{
+    (void)state;
+    struct wire w;
+    char members[9000];
+    size_t length = (size_t)snprintf(
+        members, sizeof members, "\"name\":\"greet\",\"arguments\":{\"name\":\"Ada\",\"%0200d\":1",
+        0);
+    for (int i = 0; i < 500; i++)
+        length += (size_t)snprintf(members + length, sizeof members - length, ",\"x%d\":1", i);
+    snprintf(members + length, sizeof members - length, "}");
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "tools/call", members);
+    assert_int_equal(count_at(&w, "/result/structuredContent/fields"), 20);
+    assert_int_equal(strlen(text_at(&w, "/result/structuredContent/fields/0/field")), 64);
     close_wire(&w);
 }
 
@@ -527,6 +585,9 @@ int main(void)
         TEST(a_program_without_tools_has_none),
         TEST(a_tool_has_what_its_revision_knows),
         TEST(annotations_say_what_a_tool_does_to_the_world),
+        TEST(a_description_says_how_it_can_fail),
+        TEST(a_misspelled_argument_is_named),
+        TEST(what_is_named_of_them_is_bounded),
         TEST(a_list_comes_in_pages),
         TEST(a_cursor_of_somebody_else_is_refused),
         TEST(the_tools_of_the_todo_service_are_well_formed),

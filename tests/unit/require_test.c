@@ -264,14 +264,18 @@ static void what_is_no_json_object_is_a_bad_request(void **state)
         const char *json, *sentence;
     } cases[] = {
         { "", "At line 1, column 1: This is not JSON: there is nothing to read." },
-        { "[]", "This is JSON, but not an object." },
-        { "null", "This is JSON, but not an object." },
-        { "\"name\"", "This is JSON, but not an object." },
-        { "{\"name\":1,\"name\":2}", "The same key stands twice in an object." },
-        { "{\"a\":[{\"b\":1,\"\\u0062\":2}]}", "The same key stands twice in an object." },
-        { "{\"a\\u0000\":1}", "A key has a NUL in it." },
+        { "[]", "At line 1, column 1: This must be a JSON object, but it is an array." },
+        { "null", "At line 1, column 1: This must be a JSON object, but it is null." },
+        { " \"name\"", "At line 1, column 2: This must be a JSON object, but it is a string." },
+        { "7", "At line 1, column 1: This must be a JSON object, but it is a number." },
+        { "true", "At line 1, column 1: This must be a JSON object, but it is a boolean." },
+        { "{\"name\":1,\n\"name\":2}",
+          "At line 2, column 1: The key `name` stands twice in the same object." },
+        { "{\"a\":[{\"b\":1,\"\\u0062\":2}]}",
+          "At line 1, column 14: The key `b` stands twice in the same object." },
+        { "{\"a\\u0000\":1}", "At line 1, column 2: A key has a NUL in it." },
         { "{\"a\":\"\\ud800\"}",
-          "At line 1, column 7: This is not JSON: half of a surrogate pair." },
+          "At line 1, column 7: A string has half of a surrogate pair in it." },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_bad_request(cases[i].json, strlen(cases[i].json), cases[i].sentence);
@@ -289,7 +293,8 @@ static void what_is_no_json_object_is_a_bad_request(void **state)
     memset(deep + 5, '[', DEEP);
     memset(deep + 5 + DEEP, ']', DEEP);
     deep[5 + 2 * DEEP] = '}';
-    assert_bad_request(deep, 6 + 2 * DEEP, "Values are nested more than 128 deep.");
+    assert_bad_request(deep, 6 + 2 * DEEP,
+                       "At line 1, column 133: Values are nested more than 128 deep.");
     assert_bad_request(deep, 5 + DEEP, "At line 1, column 100006: This is not JSON: ");
     free(deep);
 }

@@ -72,6 +72,12 @@ static void every_rule_has_its_keyword(void **state)
     ASSERT_ONE("{\"type\":\"integer\",\"maximum\":-1}", .type = MISHAP_INTEGER,
                .range = { -INFINITY, -1 });
     ASSERT_ONE("{\"type\":\"boolean\"}", .type = MISHAP_BOOLEAN);
+    ASSERT_ONE("{\"type\":\"string\",\"description\":\"Where it is; looks like HOST:PORT, such as "
+               "a:80\",\"pattern\":\"^.+:.+$\"}",
+               .type = MISHAP_STRING, .pattern = "^.+:.+$", .help = "Where it is",
+               .looks = "HOST:PORT, such as a:80");
+    ASSERT_ONE("{\"type\":\"string\",\"description\":\"It looks like A:B\",\"pattern\":\":\"}",
+               .type = MISHAP_STRING, .pattern = ":", .looks = "A:B");
     ASSERT_ONE("{\"type\":\"string\",\"enum\":[\"red\",\"\\\"green\\\"\"]}", .type = MISHAP_ENUM,
                .choices = colours);
     ASSERT_ONE("{\"type\":\"array\",\"minItems\":1,\"maxItems\":5,"

@@ -1,5 +1,7 @@
 /* Services: opened once, when first needed, for all threads; closed in the opposite order. */
+#include <ftw.h>
 #include <pthread.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +15,15 @@ static char closed[16];
 static const char *seen_data, *seen_store;
 static char folder_copy[256];
 
+/* A failure that tells nothing: all of it is for the operator. */
+static mishap *fail_privately(void)
+{
+    return mishap_note(mishap_raise(INTERNAL_ERROR, "The disk says marker-private."), "noted",
+                       "marker-private");
+}
+
+static mishap *(*to_fail_with)(void);
+
 static mishap *open_counted(const mishap_setup *setup, void **state)
 {
     static char things[8];
@@ -22,8 +33,7 @@ static mishap *open_counted(const mishap_setup *setup, void **state)
     *state = &things[opens++ % 8]; /* also where it fails: nobody may use it then */
     usleep(1000);
     if (failures_left && failures_left--)
-        return mishap_note(mishap_raise(RUNTIME_ERROR, "The disk says marker-private."), "noted",
-                           "marker-private");
+        return to_fail_with();
     return NULL;
 }
 
@@ -74,15 +84,26 @@ static const mishap_operation sound[] = {
 };
 static const mishap_app app = { .name = "test-app", .operations = operations };
 static const mishap_app sound_app = { .name = "test-app", .operations = sound };
-static const mishap_setup setup = { .data = "/nowhere", .store = "kept:here" };
+static char folder[64], data[80];
+static const mishap_setup setup = { .data = data, .store = "kept:here" };
 
 static int begin(void **state)
 {
     (void)state;
     opens = closes = failures_left = 0;
+    to_fail_with = fail_privately;
     closed[0] = '\0';
+    snprintf(folder, sizeof folder, "/tmp/mishap-service-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(data, sizeof data, "%s/deep/er", folder);
     mishap_service_use(&setup);
     return 0;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind, (void)place;
+    return remove(path);
 }
 
 static int end(void **state)
@@ -90,7 +111,7 @@ static int end(void **state)
     (void)state;
     mishap_service_close_all();
     mishap_service_use(NULL);
-    return 0;
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static mishap *run(const char *name)
@@ -134,33 +155,124 @@ static void a_service_sees_how_the_program_was_started(void **state)
 {
     (void)state;
     assert_null(run("one"));
-    assert_string_equal(seen_data, "/nowhere");
+    assert_string_equal(seen_data, data);
     assert_string_equal(seen_store, "kept:here");
+}
+
+static void the_data_folder_is_there_for_this_user_only(void **state)
+{
+    (void)state;
+    struct stat status;
+    mode_t before = umask(0);
+    assert_null(run("one"));
+    umask(before);
+    assert_int_equal(stat(data, &status), 0);
+    assert_true(S_ISDIR(status.st_mode));
+    assert_int_equal(status.st_mode & 0777, 0700);
+}
+
+static void without_services_no_folder_is_made(void **state)
+{
+    (void)state;
+    assert_null(run("bare"));
+    assert_int_equal(access(data, F_OK), -1);
+}
+
+static void a_data_folder_that_cannot_be_made_is_told_with_the_reason(void **state)
+{
+    (void)state;
+    static const mishap_setup nowhere = { .data = "/dev/null/data" };
+    mishap_service_use(&nowhere);
+    mishap *m = run("one");
+    assert_non_null(m);
+    const mishap_public *told = mishap_told(m);
+    assert_ptr_equal(told->code, MISHAP_CODE_NOT_CONFIGURED);
+    assert_false(told->retryable);
+    assert_string_equal(mishap_public_message(told).data, "The service first is not available.");
+    assert_string_equal(told->cause.data, "The data folder /dev/null/data cannot be made. "
+                                          "Not a directory (ENOTDIR)");
+    assert_string_equal(mishap_public_suggestion(told).data,
+                        "Name a folder that can be written, with TEST_APP_DATA.");
+    assert_int_equal(opens, 0);
+    mishap_free(m);
 }
 
 static void without_a_setup_the_data_folder_is_the_users(void **state)
 {
     (void)state;
     mishap_service_use(NULL);
-    setenv("TEST_APP_DATA", "/by/variable", 1);
+    setenv("TEST_APP_DATA", data, 1);
     assert_null(run("one"));
-    assert_string_equal(seen_data, "/by/variable");
+    assert_string_equal(seen_data, data);
     assert_null(seen_store);
     unsetenv("TEST_APP_DATA");
 }
 
-static void without_any_folder_a_service_is_unavailable(void **state)
+static void without_any_folder_a_service_is_not_configured(void **state)
 {
     (void)state;
     mishap_service_use(NULL);
     char *home = getenv("HOME") ? strdup(getenv("HOME")) : NULL;
     unsetenv("HOME");
     unsetenv("XDG_DATA_HOME");
-    assert_code(run("one"), MISHAP_CODE_UNAVAILABLE);
+    assert_code(run("one"), MISHAP_CODE_NOT_CONFIGURED);
     assert_int_equal(opens, 0);
     if (home)
         setenv("HOME", home, 1);
     free(home);
+}
+
+static mishap *fail_for_a_moment(void)
+{
+    mishap *m = mishap_raise(UNAVAILABLE, "The store is busy.");
+    m = mishap_note(mishap_retry_after(m, 700), "noted", "marker-private");
+    return mishap_suggest(mishap_tell_cause(m, "Somebody else has it."), "Wait for the others.");
+}
+
+static void what_a_service_tells_of_its_failure_is_passed_on(void **state)
+{
+    (void)state;
+    failures_left = 1;
+    to_fail_with = fail_for_a_moment;
+    mishap *m = run("one");
+    assert_non_null(m);
+    const mishap_public *told = mishap_told(m);
+    assert_ptr_equal(told->code, MISHAP_CODE_UNAVAILABLE);
+    assert_string_equal(told->message.data, "The service first is not available.");
+    assert_string_equal(told->cause.data, "The store is busy. Somebody else has it.");
+    assert_string_equal(told->suggestion.data, "Wait for the others.");
+    assert_true(told->retryable);
+    assert_int_equal(told->retry_after_ms, 700);
+    char *text = rendered(mishap_dialect_find("canonical"), m);
+    assert_null(strstr(text, "marker-private"));
+    free(text);
+    mishap_free(m);
+}
+
+static mishap *fail_for_good(void)
+{
+    return mishap_raise(NOT_CONFIGURED, "The store is of another kind.");
+}
+
+static mishap *fail_and_say_so(void)
+{
+    return mishap_retryable(mishap_raise(RUNTIME_ERROR, "The store is of another kind."), false);
+}
+
+static void to_try_again_is_no_advice_where_something_must_be_put_right(void **state)
+{
+    (void)state;
+    mishap *(*const failures[])(void) = { fail_for_good, fail_and_say_so };
+    for (size_t i = 0; i < 2; i++) {
+        failures_left = 1;
+        to_fail_with = failures[i];
+        mishap *m = run("one");
+        assert_non_null(m);
+        assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_NOT_CONFIGURED);
+        assert_false(mishap_told(m)->retryable);
+        assert_string_equal(mishap_told(m)->cause.data, "The store is of another kind.");
+        mishap_free(m);
+    }
 }
 
 static void a_failure_to_open_is_private_and_the_next_call_tries_again(void **state)
@@ -173,8 +285,9 @@ static void a_failure_to_open_is_private_and_the_next_call_tries_again(void **st
         assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNAVAILABLE);
         char *text = rendered(mishap_dialect_find("canonical"), m);
         assert_null(strstr(text, "marker-private"));
+        assert_int_equal(mishap_told(m)->cause.length, 0);
         free(text);
-        assert_ptr_equal(mishap_told(mishap_cause(m))->code, MISHAP_CODE_RUNTIME_ERROR);
+        assert_ptr_equal(mishap_told(mishap_cause(m))->code, MISHAP_CODE_INTERNAL_ERROR);
         mishap_free(m);
     }
     assert_null(run("one"));
@@ -329,7 +442,12 @@ int main(void)
         SERVICE_TEST(a_service_is_opened_by_its_first_call_and_only_then),
         SERVICE_TEST(a_service_sees_how_the_program_was_started),
         SERVICE_TEST(without_a_setup_the_data_folder_is_the_users),
-        SERVICE_TEST(without_any_folder_a_service_is_unavailable),
+        SERVICE_TEST(the_data_folder_is_there_for_this_user_only),
+        SERVICE_TEST(without_services_no_folder_is_made),
+        SERVICE_TEST(a_data_folder_that_cannot_be_made_is_told_with_the_reason),
+        SERVICE_TEST(without_any_folder_a_service_is_not_configured),
+        SERVICE_TEST(what_a_service_tells_of_its_failure_is_passed_on),
+        SERVICE_TEST(to_try_again_is_no_advice_where_something_must_be_put_right),
         SERVICE_TEST(a_failure_to_open_is_private_and_the_next_call_tries_again),
         SERVICE_TEST(what_a_failed_open_left_behind_is_nobodys_state),
         SERVICE_TEST(all_services_of_a_program_are_opened_once_each),

@@ -13,6 +13,7 @@
 
 #include "base/json_read.h"
 #include "operation/call.h"
+#include "operation/changes.h"
 #include "testing.h"
 #include "todo/schema.h"
 #include "todo/todo.h"
@@ -329,8 +330,6 @@ static void anything_else_than_an_id_is_not_found(void **state)
                                        "1.0",
                                        "1e0",
                                        "0x1",
-                                       "1\\u0000",
-                                       "\\u0000",
                                        "abc",
                                        "1 OR 1=1",
                                        "1; DROP TABLE users",
@@ -409,6 +408,71 @@ static void todos_outlive_their_user(void **state)
     ask("todos.get", "{\"id\":\"1\"}");
     assert_string_equal(member("user_id"), "null");
     assert_tallies();
+}
+
+/* -- who watches ------------------------------------------------------------------------------- */
+
+static char heard[16384];
+
+static void hear(void *state, mishap_text address)
+{
+    size_t length = strlen(heard);
+    (void)state;
+    snprintf(heard + length, sizeof heard - length, "%.*s\n", (int)address.length, address.data);
+}
+
+/* What is told of a call. */
+static void assert_told(const char *name, const char *arguments, int status, const char *addresses)
+{
+    heard[0] = '\0';
+    ask(name, arguments);
+    assert_int_equal(last.status, status);
+    assert_string_equal(heard, addresses);
+}
+
+static void whoever_watches_is_told_of_what_has_changed(void **state)
+{
+    (void)state;
+    mishap_changes_heard_by(hear, NULL);
+    assert_told("users.create", "{\"name\":\"Ada\",\"email\":\"ada@example.com\"}", 201,
+                "todo://users/1\ntodo://users\n");
+    assert_told("users.update", "{\"id\":\"1\",\"age\":36}", 200, "todo://users/1\ntodo://users\n");
+    assert_told("todos.create", "{\"title\":\"a\",\"user_id\":\"1\"}", 201,
+                "todo://todos/1\ntodo://todos\n");
+    assert_told("todos.create", "{\"title\":\"b\"}", 201, "todo://todos/2\ntodo://todos\n");
+    assert_told("todos.create", "{\"title\":\"c\",\"user_id\":\"1\"}", 201,
+                "todo://todos/3\ntodo://todos\n");
+    assert_told("todos.update", "{\"id\":\"2\",\"done\":true}", 200,
+                "todo://todos/2\ntodo://todos\n");
+    assert_told("todos.delete", "{\"id\":\"2\"}", 204, "todo://todos/2\ntodo://todos\n");
+    /* Those that were the user's are nobody's now. */
+    assert_told("users.delete", "{\"id\":\"1\"}", 204,
+                "todo://users/1\ntodo://users\ntodo://todos/1\ntodo://todos\ntodo://todos/3\n"
+                "todo://todos\n");
+    mishap_changes_heard_by(NULL, NULL);
+}
+
+static void nothing_is_told_where_nothing_has_changed(void **state)
+{
+    (void)state;
+    create_users(2);
+    ask("todos.create", "{\"title\":\"a\",\"user_id\":\"1\"}");
+    mishap_changes_heard_by(hear, NULL);
+    assert_told("users.create", "{\"name\":\"x\",\"email\":\"user1@example.com\"}", 409, "");
+    assert_told("users.update", "{\"id\":\"1\",\"email\":\"user2@example.com\"}", 409, "");
+    assert_told("users.update", "{\"id\":\"1\"}", 200, "");
+    assert_told("users.update", "{\"id\":\"9\",\"age\":3}", 404, "");
+    assert_told("users.get", "{\"id\":\"1\"}", 200, "");
+    assert_told("users.list", "{}", 200, "");
+    assert_told("users.delete", "{\"id\":\"9\"}", 404, "");
+    assert_told("todos.create", "{\"title\":\"b\",\"user_id\":\"9\"}", 404, "");
+    assert_told("todos.update", "{\"id\":\"1\",\"user_id\":\"9\"}", 404, "");
+    assert_told("todos.update", "{\"id\":\"1\"}", 200, "");
+    assert_told("todos.update", "{\"id\":\"9\",\"done\":true}", 404, "");
+    assert_told("todos.get", "{\"id\":\"1\"}", 200, "");
+    assert_told("todos.list", "{}", 200, "");
+    assert_told("todos.delete", "{\"id\":\"01\"}", 404, "");
+    mishap_changes_heard_by(NULL, NULL);
 }
 
 /* -- pages ------------------------------------------------------------------------------------- */
@@ -512,8 +576,7 @@ static void hostile_text_comes_back_as_it_went_in(void **state)
     static const char *const texts[] = {
         "\"'); DROP TABLE users; --\"",
         "\"\\\" \\\\ / \\b\\f\\n\\r\\t\"",
-        "\"\\u0000\"",
-        "\"a\\u0000b\\u0001\\u001f\\u007f\"",
+        "\"ab\\u0001\\u001f\\u007f\"",
         "\"\\ud83d\\ude00 \U0001F600 \\u00e9 é \\uffff \\ufeff\"",
         "\"?1 :name @name $name %s %n {} []\"",
         "\"</script><!-- \\u2028\\u2029\"",
@@ -537,15 +600,24 @@ static void hostile_text_comes_back_as_it_went_in(void **state)
     assert_int_equal(look_up("SELECT count(*) FROM users"), sizeof texts / sizeof *texts);
 }
 
-static void text_behind_a_nul_counts_too(void **state)
+/* What a handler takes for a C string ends there, so nothing with a NUL in it gets this far. */
+static void a_nul_is_refused_wherever_it_stands(void **state)
 {
+    static const char *const refused[][2] = {
+        { "users.create", "{\"name\":\"\\u0000\",\"email\":\"a@example.com\"}" },
+        { "users.create", "{\"name\":\"A\",\"email\":\"a\\u0000b@example.com\"}" },
+        { "users.get", "{\"id\":\"1\\u0000\"}" },
+        { "todos.create", "{\"title\":\"T\",\"user_id\":\"\\u0000\"}" },
+        { "todos.list", "{\"user_id\":\"1\\u0000\"}" },
+    };
     (void)state;
-    ask("users.create", "{\"name\":\"A\",\"email\":\"a\\u0000b@example.com\"}");
-    assert_answer(201, NULL);
-    ask("users.create", "{\"name\":\"A\",\"email\":\"a\\u0000c@example.com\"}");
-    assert_answer(201, NULL);
-    ask("users.create", "{\"name\":\"A\",\"email\":\"a\\u0000c@example.com\"}");
-    assert_answer(409, NULL);
+    create_users(1);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        ask(refused[i][0], refused[i][1]);
+        assert_answer(422, NULL);
+    }
+    assert_int_equal(look_up("SELECT count(*) FROM users"), 1);
+    assert_int_equal(look_up("SELECT count(*) FROM todos"), 0);
 }
 
 static void the_longest_row_that_the_rules_allow_is_answered(void **state)
@@ -735,9 +807,10 @@ static void a_file_that_is_no_database_makes_the_service_unavailable(void **stat
     memset(text, 'x', sizeof text);
     write_at(file, 0, text, sizeof text);
     ask("users.list", "{}");
-    assert_answer(503, "{\"error\":\"unavailable\",\"message\":\"The service todo is not "
+    assert_answer(503, "{\"error\":\"not_configured\",\"message\":\"The service todo is not "
                        "available.\"}");
     assert_nothing_private_told();
+    assert_non_null(strstr(last.account, "todo.sqlite is no SQLite database."));
     assert_non_null(strstr(last.account, "file is not a database"));
     unlink(file);
     ask("users.list", "{}"); /* and is tried again */
@@ -1103,10 +1176,12 @@ int main(void)
         TODO_TEST(anything_else_than_an_id_is_not_found),
         TODO_TEST(a_todo_is_created_read_changed_and_deleted),
         TODO_TEST(todos_outlive_their_user),
+        TODO_TEST(whoever_watches_is_told_of_what_has_changed),
+        TODO_TEST(nothing_is_told_where_nothing_has_changed),
         TODO_TEST(a_thousand_rows_are_listed_page_by_page),
         TODO_TEST(no_page_is_looked_for_in_the_whole_table),
         TODO_TEST(hostile_text_comes_back_as_it_went_in),
-        TODO_TEST(text_behind_a_nul_counts_too),
+        TODO_TEST(a_nul_is_refused_wherever_it_stands),
         TODO_TEST(the_longest_row_that_the_rules_allow_is_answered),
         TODO_TEST(threads_write_at_once_and_nothing_is_lost),
         TODO_TEST(processes_write_at_once_and_nothing_is_lost),

@@ -16,14 +16,14 @@
 
 /* -- the private side -------------------------------------------------------------------------- */
 
-/* To the log file, and with --verbose to stderr. */
-static void record(const mishap_cli *cli, const mishap *failure)
+/* To the log file, and with --verbose to stderr. True: the log has it. */
+static bool record(const mishap_cli *cli, const mishap *failure)
 {
     mishap_buffer command = { 0 };
     if (cli->operation)
         mishap_cli_put_command(&command, cli->operation->name);
     mishap_buffer_put_char(&command, '\0');
-    mishap_incident_record(&(mishap_incident_entry){
+    bool kept = mishap_incident_record(&(mishap_incident_entry){
         .program = cli->app->name,
         .operation = cli->operation && !command.failed ? command.data : NULL,
         .id = cli->request_id,
@@ -32,6 +32,7 @@ static void record(const mishap_cli *cli, const mishap *failure)
         .to_stderr = cli->verbose,
     });
     mishap_buffer_release(&command);
+    return kept;
 }
 
 /* Neither a stack trace nor the value of a secret parameter leaves. */
@@ -166,8 +167,34 @@ static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label,
     MISHAP_PUT(b, "\n");
 }
 
+/* What is wrong with each argument, unless the sentence says it already. */
+static void put_fields(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
+{
+    mishap_text message = mishap_public_message(told);
+    for (const mishap_field *field = told->fields; field; field = field->next) {
+        mishap_buffer sentence = { 0 };
+        mishap_envelope_put_field_sentence(&sentence, field);
+        if (sentence.length &&
+            !memmem(message.data, message.length, sentence.data, sentence.length))
+            put_line(b, cli, "       - ", mishap_buffer_text(&sentence));
+        mishap_buffer_release(&sentence);
+    }
+}
+
+/* The id of the incident, and the log in which it stands. */
+static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told,
+                         bool in_log)
+{
+    char path[4096];
+    put_line(b, cli, "   incident: ", told->incident);
+    if (told->incident.length && in_log &&
+        mishap_incident_log_path(cli->app->name, path, sizeof path))
+        put_line(b, cli, "    details: ", mishap_text_of(path));
+}
+
 /* Code and sentence, what is wrong with each argument, the cause, what to do, the incident. */
-static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told)
+static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told,
+                        bool in_log)
 {
     put_style(b, cli, "\033[1;31m");
     MISHAP_PUT(b, "error");
@@ -179,17 +206,11 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     MISHAP_PUT(b, "  ");
     put_text(b, cli, mishap_public_message(told));
     MISHAP_PUT(b, "\n");
-    for (const mishap_field *field = told->fields; field && told->field_count > 1;
-         field = field->next) {
-        mishap_buffer sentence = { 0 };
-        mishap_envelope_put_field_sentence(&sentence, field);
-        put_line(b, cli, "       - ", mishap_buffer_text(&sentence));
-        mishap_buffer_release(&sentence);
-    }
+    put_fields(b, cli, told);
     put_line(b, cli, "  cause: ", told->cause);
     put_line(b, cli, "    try: ", mishap_public_suggestion(told));
     put_line(b, cli, "   more: ", mishap_public_docs_url(told));
-    put_line(b, cli, "   incident: ", told->incident);
+    put_incident(b, cli, told, in_log);
 }
 
 /* Data as a person likes to read it: indented JSON, which is still JSON. */
@@ -268,12 +289,12 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
     return printed;
 }
 
-static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer)
+static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in_log)
 {
     mishap_buffer out = { 0 };
     int printed = 0;
     if (answer->failure) {
-        put_failure(&out, cli, mishap_told(answer->failure));
+        put_failure(&out, cli, mishap_told(answer->failure), in_log);
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }
@@ -317,15 +338,16 @@ static void complete(const mishap_cli *cli, mishap *failure)
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     int printed, exit_code = 0;
+    bool in_log = false;
     if (answer->failure) {
         complete(cli, answer->failure);
         exit_code = answer->exit_code ? answer->exit_code
                                       : mishap_told(answer->failure)->code->exit_code;
-        record(cli, answer->failure);
+        in_log = record(cli, answer->failure);
     }
     if (!answer->failure && answer->document.data)
         printed = tell_document(cli, answer->document);
     else
-        printed = cli->json ? tell_program(cli, answer) : tell_person(cli, answer);
+        printed = cli->json ? tell_program(cli, answer) : tell_person(cli, answer, in_log);
     return exit_code ? exit_code : printed;
 }

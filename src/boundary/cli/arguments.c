@@ -31,24 +31,50 @@ struct reading {
 
 /* -- saying what is wrong ---------------------------------------------------------------------- */
 
-static void refuse(struct reading *r, mishap_text name, const char *error, mishap_value expected)
+/* A word as it is shown: not all of a long one. */
+static mishap_text shown(mishap_text word)
 {
-    enum { ECHOED = 100 }; /* bytes of a word that are shown */
+    enum { ECHOED = 100 }; /* bytes */
+    if (word.length > ECHOED)
+        word.length = mishap_utf8_cut(word, ECHOED);
+    return word;
+}
+
+static mishap_value value_of(const char *string)
+{
+    return string ? mishap_value_of_string(string) : mishap_value_none();
+}
+
+static void refuse_field(struct reading *r, const mishap_field *field)
+{
     if (!r->wrong)
         r->wrong = mishap_raise(ARG_ERROR, NULL);
-    if (name.length > ECHOED)
-        name.length = mishap_utf8_cut(name, ECHOED);
-    mishap_field_add(
-        r->wrong,
-        &(mishap_field){ .field = name, .error = mishap_text_of(error), .expected = expected });
+    mishap_field_add(r->wrong, field);
+}
+
+static void refuse(struct reading *r, mishap_text name, const char *error, const char *expected)
+{
+    refuse_field(r, &(mishap_field){ .field = shown(name),
+                                     .error = mishap_text_of(error),
+                                     .expected = value_of(expected) });
 }
 
 static void refuse_param(struct reading *r, size_t i, const char *error, const char *expected)
 {
     if (!r->refused[i])
-        refuse(r, mishap_text_of(r->params[i].name), error,
-               expected ? mishap_value_of_string(expected) : mishap_value_none());
+        refuse(r, mishap_text_of(r->params[i].name), error, expected);
     r->refused[i] = true;
+}
+
+/* A value that is none of the choices is shown beside them. */
+static void refuse_choice(struct reading *r, const char *name, const char *choices,
+                          mishap_text given)
+{
+    mishap_value value = given.data ? mishap_value_of_text(shown(given)) : mishap_value_none();
+    refuse_field(r, &(mishap_field){ .field = mishap_text_of(name),
+                                     .error = MISHAP_TEXT("invalid_choice"),
+                                     .expected = value_of(choices),
+                                     .actual = value });
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -134,7 +160,10 @@ static bool is_choice(struct reading *r, size_t i, mishap_text text)
         mishap_buffer_put_text(&all, mishap_text_of(choices[c]));
     }
     mishap_buffer_put_char(&all, '\0');
-    refuse_param(r, i, "invalid_choice", all.failed ? "the choices" : all.data);
+    if (!r->refused[i])
+        refuse_choice(r, r->params[i].name, all.failed ? "the choices" : all.data,
+                      r->params[i].secret ? (mishap_text){ NULL, 0 } : text);
+    r->refused[i] = true;
     mishap_buffer_release(&all);
     return false;
 }
@@ -223,20 +252,10 @@ static void give(struct reading *r, size_t i, const char *word)
 
 /* -- flags ------------------------------------------------------------------------------------- */
 
-/* Does a flag, without its hyphens, name a parameter? An underscore may be written as a hyphen. */
-static bool names(const char *flag, size_t length, const char *param)
-{
-    size_t i = 0;
-    for (; i < length && param[i]; i++)
-        if (flag[i] != param[i] && !(flag[i] == '-' && param[i] == '_'))
-            return false;
-    return i == length && !param[i];
-}
-
 static size_t find_flag(const mishap_param *params, const char *flag, size_t length)
 {
     size_t i = 0;
-    while (params && params[i].name && !names(flag, length, params[i].name))
+    while (params && params[i].name && !mishap_cli_spells(flag, length, params[i].name))
         i++;
     return i;
 }
@@ -265,8 +284,7 @@ static void refuse_unknown(struct reading *r, const char *word, size_t length)
     snprintf(given, sizeof given, "%.*s", (int)length - 2, word + 2);
     const char *nearest = mishap_cli_nearest(given, known);
     snprintf(meant, sizeof meant, "--%s", nearest ? nearest : "");
-    refuse(r, (mishap_text){ word, length }, "unknown_option",
-           nearest ? mishap_value_of_string(meant) : mishap_value_none());
+    refuse(r, (mishap_text){ word, length }, "unknown_option", nearest ? meant : NULL);
     /* What follows is most likely its value: one mistake is told once. */
     if (word[length] != '=' && r->next < r->word_count && r->words[r->next][0] != '-')
         r->next++;
@@ -283,7 +301,7 @@ static void take_common(struct reading *r, size_t i, const char *value)
         long milliseconds = value ? strtol(value, &end, 10) : 0;
         if (!value || !*value || *end || milliseconds < 1 || milliseconds > MISHAP_CLI_LONGEST_MS)
             refuse(r, (mishap_text)MISHAP_TEXT("--timeout-ms"), "invalid_value",
-                   mishap_value_of_string("a number of milliseconds"));
+                   "a number of milliseconds");
         else
             r->cli->timeout_ms = r->cli->timeout_given = (int)milliseconds;
     } else if (strcmp(name, "output") == 0) {
@@ -292,8 +310,7 @@ static void take_common(struct reading *r, size_t i, const char *value)
         else if (value && strcmp(value, "text") == 0)
             r->cli->json = false;
         else
-            refuse(r, (mishap_text)MISHAP_TEXT("--output"), "invalid_choice",
-                   mishap_value_of_string("json and text"));
+            refuse_choice(r, "--output", "json and text", mishap_text_of(value));
     }
 }
 
@@ -369,7 +386,7 @@ static void take_positional(struct reading *r, const char *word)
             return;
         }
     }
-    refuse(r, mishap_text_of(word), "unexpected_argument", mishap_value_none());
+    refuse(r, mishap_text_of(word), "unexpected_argument", NULL);
 }
 
 static void take_words(struct reading *r)
@@ -423,6 +440,21 @@ static bool is_refused(const struct reading *r, mishap_text field)
     return false;
 }
 
+/* A pattern is said in words where there are some. */
+static void refuse_by_rule(struct reading *r, const mishap_field *field)
+{
+    mishap_field worded = *field;
+    size_t i = 0;
+    while (i < r->count && !mishap_text_equal(field->field, mishap_text_of(r->params[i].name)))
+        i++;
+    if (i < r->count && r->params[i].looks &&
+        mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("pattern_mismatch"))) {
+        worded.error = (mishap_text)MISHAP_TEXT("invalid_format");
+        worded.expected = value_of(r->params[i].looks);
+    }
+    refuse_field(r, &worded);
+}
+
 /* What the rules say, beside what is wrong already: one answer for both. */
 static mishap *check_rules(struct reading *r, mishap_text object)
 {
@@ -434,11 +466,9 @@ static mishap *check_rules(struct reading *r, mishap_text object)
     const mishap_public *told = mishap_told(failure);
     if (!told || told->code != MISHAP_CODE_VALIDATION_ERROR)
         return failure;
-    if (!r->wrong)
-        r->wrong = mishap_raise(ARG_ERROR, NULL);
     for (const mishap_field *field = told->fields; field; field = field->next)
         if (!is_refused(r, field->field))
-            mishap_field_add(r->wrong, field);
+            refuse_by_rule(r, field);
     mishap_free(failure);
     return NULL;
 }

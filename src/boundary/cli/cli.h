@@ -63,6 +63,10 @@ const char *mishap_cli_nearest(const char *word, const char *const *names);
 void mishap_cli_put_command(mishap_buffer *buffer, const char *operation_name);
 void mishap_cli_put_flag(mishap_buffer *buffer, const char *param_name);
 
+/* Is a flag, without its hyphens, the name of this parameter? An underscore may be written as a
+ * hyphen. */
+bool mishap_cli_spells(const char *flag, size_t length, const char *param_name);
+
 /* -- exit codes -------------------------------------------------------------------------------- */
 
 /* One row of the exit codes that an operation can end with. */
@@ -136,8 +140,8 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 /* -- watch.c ----------------------------------------------------------------------------------- */
 
 /* Watch the clock and SIGTERM, SIGINT from another thread, which answers and ends the program when
- * one of them comes. */
-mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms);
+ * one of them comes. The call, NULL before there is one, is then told that it is cancelled. */
+mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call);
 
 /* Claim the right to answer. It is given once; whoever comes second waits for the end of the
  * program. */

@@ -140,6 +140,15 @@ void mishap_cli_put_flag(mishap_buffer *buffer, const char *param_name)
         mishap_buffer_put_char(buffer, *c == '_' ? '-' : *c);
 }
 
+bool mishap_cli_spells(const char *flag, size_t length, const char *param_name)
+{
+    size_t i = 0;
+    for (; i < length && param_name[i]; i++)
+        if (flag[i] != param_name[i] && !(flag[i] == '-' && param_name[i] == '_'))
+            return false;
+    return i == length && !param_name[i];
+}
+
 /* -- which one is meant ------------------------------------------------------------------------ */
 
 /* Is the word what stands in the name up to a dot or its end? An underscore may be written as a
@@ -237,12 +246,26 @@ static bool starts_with(const char *name, const char *word, size_t length)
     return true;
 }
 
+/* Letters left out, as in `srv` for `serve`: all are there in their order, from the first on, and
+ * no fewer than half. */
+static bool shortens(const char *name, size_t name_length, const char *word, size_t length)
+{
+    size_t found = 0;
+    if (length < 3 || 2 * length < name_length || folded(word[0]) != folded(name[0]))
+        return false;
+    for (size_t i = 0; i < name_length && found < length; i++)
+        found += folded(name[i]) == folded(word[found]);
+    return found == length;
+}
+
 const char *mishap_cli_nearest(const char *word, const char *const *names)
 {
     enum {
         A_START = 3,
+        SHORTER = 5,
         NONE = 100
-    }; /* twice the mistakes: the start of a name is worse than one, better than two */
+    }; /* twice the mistakes: the start of a name is worse than one, better than two; a name with
+          letters left out is worse than both */
     size_t length = strlen(word), best = NONE;
     const char *nearest = NULL;
     if (length > LONGEST_GUESS)
@@ -257,6 +280,8 @@ const char *mishap_cli_nearest(const char *word, const char *const *names)
         if (rank > A_START && length >= 2 && length < name_length &&
             starts_with(*names, word, length))
             rank = A_START;
+        if (rank > SHORTER && shortens(*names, name_length, word, length))
+            rank = SHORTER;
         if (rank < best) {
             best = rank;
             nearest = *names;

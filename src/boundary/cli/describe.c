@@ -227,12 +227,22 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 {
     note_length(notes, param);
     note_range(notes, param);
-    if (param->pattern && !(notes->brief && param->placeholder)) { /* HOST:PORT says it better */
+    if (param->looks) {
+        mishap_cli_put(next_note(notes), "looks like ");
+        mishap_cli_put(notes->b, param->looks);
+    }
+    /* For people words say it better: HOST:PORT. */
+    if (param->pattern && !(notes->brief && (param->placeholder || param->looks))) {
         mishap_cli_put(next_note(notes), "matches ");
         mishap_cli_put(notes->b, param->pattern);
     }
     if (param->type == MISHAP_ARRAY && param->items && notes->depth < DEEPEST)
         note_items(notes, param->items);
+}
+
+bool mishap_cli_keeps_data(const mishap_operation *operation)
+{
+    return operation->service || (operation->resident && mishap_cli_has_param(operation, "data"));
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */

@@ -151,37 +151,46 @@ static void describe(mishap_exit *row, const mishap_code *code)
     append(row->description, sizeof row->description, code->message);
 }
 
-static bool declared_before(const mishap_operation *operation, size_t i)
+/* Is it among the first so many of a list? */
+static bool is_among(const mishap_code *code, const mishap_code *const *codes, size_t count)
 {
-    for (size_t earlier = 0; earlier < i; earlier++)
-        if (operation->raises[earlier] == operation->raises[i])
+    for (size_t i = 0; i < count; i++)
+        if (codes[i] == code)
             return true;
     return false;
 }
 
-static void add_declared(struct rows *rows, const mishap_operation *operation)
+static void add_code(struct rows *rows, const mishap_code *code, bool safe)
 {
-    bool safe = operation->danger == MISHAP_SAFE;
-    for (size_t i = 0; operation->raises && operation->raises[i]; i++) {
-        const mishap_code *code = operation->raises[i];
-        bool sound = code->exit_code >= 1 && code->exit_code <= 125;
-        mishap_exit *row = sound && !declared_before(operation, i) ? row_of(rows, code->exit_code)
-                                                                   : NULL;
-        if (!row)
-            continue;
-        describe(row, code);
-        /* Whether a timeout may be retried is a matter of what the operation does, not of the code.
-         */
-        if (code != MISHAP_CODE_TIMEOUT)
-            lower(row, code->retry == MISHAP_RETRY_YES,
-                  !safe && code->effects == MISHAP_EFFECTS_PARTIAL);
-    }
+    bool sound = code->exit_code >= 1 && code->exit_code <= 125;
+    mishap_exit *row = sound ? row_of(rows, code->exit_code) : NULL;
+    if (!row)
+        return;
+    describe(row, code);
+    /* Whether a timeout may be retried is a matter of what the operation does, not of the code. */
+    if (code != MISHAP_CODE_TIMEOUT)
+        lower(row, code->retry == MISHAP_RETRY_YES,
+              !safe && code->effects == MISHAP_EFFECTS_PARTIAL);
+}
+
+/* What it declares, each once, and that its service cannot be opened. */
+static void add_declared(struct rows *rows, const mishap_operation *operation, bool safe)
+{
+    const mishap_code *const of_service[] = { MISHAP_CODE_UNAVAILABLE, MISHAP_CODE_NOT_CONFIGURED };
+    const mishap_code *const *raises = operation->raises;
+    size_t count = 0;
+    for (; raises && raises[count]; count++)
+        if (!is_among(raises[count], raises, count))
+            add_code(rows, raises[count], safe);
+    for (size_t i = 0; operation->service && i < 2; i++)
+        if (!is_among(of_service[i], raises, count))
+            add_code(rows, of_service[i], safe);
 }
 
 size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, size_t room)
 {
     struct rows rows = { exits, 0, room };
-    bool safe = operation->danger == MISHAP_SAFE;
+    bool safe = mishap_operation_danger(operation) == MISHAP_SAFE;
     mishap_exit *success = row_of(&rows, 0);
     if (success) {
         success->retryable = false;
@@ -192,7 +201,7 @@ size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, s
         if (row)
             lower(row, safe && own[i].retryable_if_safe, !safe && own[i].partial);
     }
-    add_declared(&rows, operation);
+    add_declared(&rows, operation, safe);
     for (size_t i = 0; i < rows.count; i++)
         if (kind_of(exits[i].code) && kind_of(exits[i].code)->description)
             append(exits[i].description, sizeof exits[i].description,

@@ -343,13 +343,28 @@ static void put_exits(struct page *page, const mishap_operation *operation)
     }
 }
 
+/* Where what lasts is kept, with the names of this program. */
+static void put_data_folder(struct page *page, const mishap_operation *operation)
+{
+    char variable[64], words[400];
+    const char *flag = mishap_cli_has_param(operation, "data") ? "that --data names, else " : "";
+    if (!mishap_cli_keeps_data(operation))
+        return;
+    mishap_system_variable(page->app->name, "DATA", variable, sizeof variable);
+    snprintf(words, sizeof words,
+             "Data is kept in the folder %sthat %s names, else in ~/.local/share/%.100s.", flag,
+             variable, page->app->name);
+    put_paragraphs(page, words);
+}
+
 static void put_operation(struct page *page, const mishap_operation *operation)
 {
     put_usage(page, operation);
     put_paragraphs(page, operation->summary);
     put_paragraphs(page, operation->description);
-    if (operation->danger == MISHAP_DESTRUCTIVE)
+    if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
         put_paragraphs(page, "This command can destroy something.");
+    put_data_folder(page, operation);
     put_options(page, operation, ARGUMENTS, "Arguments");
     put_options(page, operation, OWN_OPTIONS, "Options");
     put_options(page, operation, COMMON_OPTIONS, "Options of every command");

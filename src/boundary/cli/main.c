@@ -8,16 +8,61 @@
 #include "operation/call.h"
 #include "operation/hide.h"
 
-enum { BROKEN_DECLARATION = 70 }; /* EX_SOFTWARE: the program itself is wrong */
+enum {
+    BROKEN_DECLARATION = 70, /* EX_SOFTWARE: the program itself is wrong */
+    LONGEST_SHOWN = 60,      /* bytes of an option that is told */
+};
+
+/* A terminal that knows escape sequences, and nobody who does not want them. */
+static bool wants_color(int file)
+{
+    const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(file) && !(unwanted && *unwanted) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+/* How many words a flag that every command has takes with its value; 0 if the word is none. */
+static size_t common_flag_length(const char *word)
+{
+    if (word[0] != '-')
+        return 0;
+    size_t length = strcspn(word, "=");
+    for (const mishap_param *flag = mishap_cli_flags; flag->name; flag++) {
+        if (length > 2 && word[1] == '-' && mishap_cli_spells(word + 2, length - 2, flag->name))
+            return flag->type == MISHAP_BOOLEAN || word[length] ? 1 : 2;
+        if (flag->letter && word[1] == flag->letter && !word[2])
+            return 1;
+    }
+    return 0;
+}
+
+/*
+ * Flags that every command has may also stand before it, where many look for them: they are moved
+ * behind the words that follow, so that the command always comes first.
+ */
+static void put_command_first(char **words, size_t count)
+{
+    size_t flags = 0, end, length;
+    while (flags < count && (length = common_flag_length(words[flags])))
+        flags += length;
+    for (end = flags; end < count && words[end][0] != '-'; end++)
+        continue;
+    for (; flags && flags < end; flags--, end--) {
+        char *last = words[flags - 1];
+        memmove(words + flags - 1, words + flags, (end - flags) * sizeof *words);
+        words[end - 1] = last;
+    }
+}
 
 static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
 {
+    if (argc > 1)
+        put_command_first(argv + 1, (size_t)argc - 1);
     *cli = (mishap_cli){
         .app = app,
         .words = (const char *const *)argv + (argc > 0),
         .word_count = argc > 0 ? (size_t)argc - 1 : 0,
         .json = !isatty(STDOUT_FILENO),
-        .color = isatty(STDERR_FILENO) && !getenv("NO_COLOR"),
+        .color = wants_color(STDERR_FILENO),
         .out = STDOUT_FILENO,
         .started_ns = mishap_clock_monotonic_ns(),
         .started_ms = mishap_clock_now_ms(),
@@ -64,7 +109,7 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
 static int show_help(mishap_cli *cli, const char *word)
 {
     mishap_buffer help = { 0 };
-    bool person = isatty(STDOUT_FILENO), color = person && !getenv("NO_COLOR");
+    bool person = isatty(STDOUT_FILENO), color = wants_color(STDOUT_FILENO);
     if (!cli->operation && mishap_cli_is_first_word(cli->app, word))
         mishap_cli_put_help_of(&help, cli->app, word, color);
     else
@@ -147,22 +192,48 @@ static const char *nearest_command(const mishap_cli *cli, char *room, size_t siz
     return nearest;
 }
 
+/* How it is to be answered is said by the flags that every command has; what else is wrong with the
+ * words does not matter. */
+static void take_common_flags(mishap_cli *cli)
+{
+    static const mishap_operation none = { .name = "" };
+    mishap_buffer object = { 0 };
+    cli->operation = &none;
+    mishap_free(mishap_cli_read_arguments(cli, cli->words, cli->word_count, &object));
+    cli->operation = NULL;
+    mishap_buffer_release(&object);
+}
+
+static mishap *no_such_command(const mishap_cli *cli, const char *first)
+{
+    char advice[200];
+    if (!*first || common_flag_length(first))
+        return mishap_raise(UNKNOWN_COMMAND, "There is no command.");
+    if (*first != '-')
+        return mishap_tell(mishap_raise(UNKNOWN_COMMAND, NULL), "command", first);
+    int length = (int)strcspn(first, "=");
+    length = length < LONGEST_SHOWN ? length : LONGEST_SHOWN;
+    snprintf(advice, sizeof advice, "Put it behind the command: `%s COMMAND %.*s`", cli->app->name,
+             length, first);
+    return mishap_suggest(mishap_raise(UNKNOWN_COMMAND,
+                                       "The option %.*s stands before the command, where only "
+                                       "those that all commands have can stand.",
+                                       length, first),
+                          advice);
+}
+
 static int unknown_command(mishap_cli *cli)
 {
-    char room[4096], suggestion[256];
-    mishap *m;
-    if (!cli->word_count || cli->words[0][0] == '-') {
-        m = mishap_raise(UNKNOWN_COMMAND, "There is no command.");
-    } else {
-        m = mishap_tell(mishap_raise(UNKNOWN_COMMAND, NULL), "command", cli->words[0]);
-    }
+    char room[4096], suggestion[256] = "";
+    mishap *m = no_such_command(cli, cli->word_count ? cli->words[0] : "");
     const char *nearest = nearest_command(cli, room, sizeof room);
+    take_common_flags(cli);
     if (nearest)
         snprintf(suggestion, sizeof suggestion, "Did you mean `%s %s`?", cli->app->name, nearest);
-    else
+    else if (!mishap_told(m)->suggestion.length)
         snprintf(suggestion, sizeof suggestion, "Run `%s --help` to see the commands.",
                  cli->app->name);
-    return tell_failure(cli, mishap_suggest(m, suggestion));
+    return tell_failure(cli, *suggestion ? mishap_suggest(m, suggestion) : m);
 }
 
 /* -- a command --------------------------------------------------------------------------------- */
@@ -188,7 +259,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     if (!answer.failure && !cli->operation->resident)
         answer.failure = mishap_cli_capture(cli);
     if (!answer.failure && !cli->operation->resident)
-        answer.failure = mishap_cli_watch(cli, cli->timeout_ms);
+        answer.failure = mishap_cli_watch(cli, cli->timeout_ms, call);
     bool ready = !answer.failure;
     if (ready) {
         call->verbose = cli->verbose;
@@ -253,7 +324,7 @@ static int run_command(mishap_cli *cli, size_t used)
     mishap_buffer object = { 0 };
     cli->timeout_ms = wanted_timeout(cli);
     if (!cli->operation->resident && may_block(cli))
-        mishap_free(mishap_cli_watch(cli, cli->timeout_ms));
+        mishap_free(mishap_cli_watch(cli, cli->timeout_ms, NULL));
     mishap *failure = mishap_cli_read_arguments(cli, cli->words + used, cli->word_count - used,
                                                 &object);
     if (failure)

@@ -117,7 +117,7 @@ static void put_command(mishap_buffer *b, const mishap_app *app, const mishap_op
     MISHAP_JSON_KEY(b, "description");
     put_string(b, operation->summary);
     MISHAP_JSON_KEY(b, "danger_level");
-    put_string(b, dangers[operation->danger]);
+    put_string(b, dangers[mishap_operation_danger(operation)]);
     MISHAP_JSON_KEY(b, "flags");
     mishap_json_open(b, '{');
     const mishap_param *param = NULL;

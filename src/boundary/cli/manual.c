@@ -217,7 +217,7 @@ static void put_command(struct page *page, const mishap_operation *operation)
     page->words.length = 0;
     mishap_cli_put(&page->words, operation->summary);
     MISHAP_PUT(&page->words, ".");
-    if (operation->danger == MISHAP_DESTRUCTIVE)
+    if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
         MISHAP_PUT(&page->words, " This command can destroy something.");
     put_words(page);
     put_paragraphs(page->out, operation->description);
@@ -243,14 +243,19 @@ static bool named_before(const mishap_app *app, const mishap_param *param)
     return false;
 }
 
-static void put_log_variable(mishap_buffer *b, const mishap_app *app)
+static bool has_data(const mishap_app *app)
 {
-    for (const char *c = app->name; *c; c++) {
-        bool small = *c >= 'a' && *c <= 'z',
-             plain = small || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
-        mishap_buffer_put_char(b, small ? (char)(*c - 32) : plain ? *c : '_');
-    }
-    MISHAP_PUT(b, "_LOG");
+    for (const mishap_operation *o = app->operations; o && o->name; o++)
+        if (mishap_cli_keeps_data(o))
+            return true;
+    return false;
+}
+
+static void put_variable(struct page *page, const char *suffix, const char *text)
+{
+    char variable[64];
+    mishap_system_variable(page->app->name, suffix, variable, sizeof variable);
+    put_entry(page, variable, text);
 }
 
 static void put_environment(struct page *page)
@@ -268,26 +273,41 @@ static void put_environment(struct page *page)
             put_words(page);
         }
     }
-    put_log_variable(&page->words, page->app);
-    put_term(page);
-    put_line(page->out, "The file for the log; empty: there is none.");
-    put_entry(page, "NO_COLOR", "If it is set, there is no colour.");
+    if (has_data(page->app))
+        put_variable(page, "DATA",
+                     "The folder for what must last, where --data does not name one.");
+    put_variable(page, "LOG", "The file for the log; empty: there is none.");
+    put_entry(page, "NO_COLOR", "If it is set and not empty, there is no colour.");
     put_entry(page, "TOOL_TRACE_ID",
               "An id of the caller's own, which comes back in the answer as meta.trace_id.");
+}
+
+/* A path below a folder of the user's: $XDG_STATE_HOME/NAME, and what follows. */
+static void put_path(struct page *page, const char *folder, bool log)
+{
+    MISHAP_PUT(&page->words, "$");
+    mishap_cli_put(&page->words, folder);
+    MISHAP_PUT(&page->words, "/");
+    mishap_cli_put(&page->words, page->app->name);
+    MISHAP_PUT(&page->words, "/");
+    if (log) {
+        mishap_cli_put(&page->words, page->app->name);
+        MISHAP_PUT(&page->words, ".log");
+    }
+    put_term(page);
 }
 
 static void put_files(struct page *page)
 {
     MISHAP_PUT(page->out, ".SH FILES\n");
-    MISHAP_PUT(&page->words, "$XDG_STATE_HOME/");
-    mishap_cli_put(&page->words, page->app->name);
-    MISHAP_PUT(&page->words, "/");
-    mishap_cli_put(&page->words, page->app->name);
-    MISHAP_PUT(&page->words, ".log");
-    put_term(page);
+    put_path(page, "XDG_STATE_HOME", true);
     put_line(page->out, "What only the operator should know of failures: causes, places in the "
                         "code, stacks. Without "
                         "XDG_STATE_HOME it is under ~/.local/state.");
+    if (!has_data(page->app))
+        return;
+    put_path(page, "XDG_DATA_HOME", false);
+    put_line(page->out, "What must last. Without XDG_DATA_HOME it is under ~/.local/share.");
 }
 
 /* -- the page ---------------------------------------------------------------------------------- */

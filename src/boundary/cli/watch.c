@@ -1,28 +1,36 @@
 /*
  * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the
  * handler may block in whatever it does. It then gives the one answer itself and ends the program.
+ * A handler that asks now and then whether anybody waits gets a moment to come to its end.
  *
  * Who owns what: main() owns the mishap_cli until one of the two threads claims the answer; from
- * then on it is that one's.
+ * then on it is that one's. The call stays as long as main() has not claimed it.
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "boundary/cli/cli.h"
+#include "operation/call.h"
+
+enum { GRACE_S = 2 }; /* for a handler to tidy up */
 
 static atomic_flag answered = ATOMIC_FLAG_INIT;
 static mishap_cli *watched;
 static int64_t
     started_ns; /* of `watched`, which is main()'s to end once it has claimed the answer */
 static atomic_int watched_timeout_ms; /* main() may still set it anew while the watcher sleeps */
+static _Atomic(mishap_call *) watched_call; /* NULL as long as there is none */
+static sem_t handler_ended;                 /* main() is back, and too late to answer */
 static bool watching;
 
 void mishap_cli_claim_answer(void)
 {
     if (atomic_flag_test_and_set(&answered)) {
+        sem_post(&handler_ended);
         for (;;)
             pause(); /* the other one is answering, and ends the program */
     }
@@ -59,7 +67,8 @@ static mishap *timed_out(const mishap_cli *cli)
                              (int)watched_timeout_ms);
     m = mishap_tell(m, "timeout_ms", (int)watched_timeout_ms);
     /* Only what changes nothing can be tried again without asking what was done. */
-    return mishap_retryable(m, cli->operation && cli->operation->danger == MISHAP_SAFE);
+    return mishap_retryable(m, cli->operation &&
+                                   mishap_operation_danger(cli->operation) == MISHAP_SAFE);
 }
 
 /* A signal that comes well after the first, while the answer cannot be written because nobody
@@ -92,6 +101,18 @@ static _Noreturn void wait_for_main(const sigset_t *set, int signal)
     _exit(128 + signal);
 }
 
+/* The answer is out already: only the handler is waited for, and only if it looks. */
+static void let_handler_end(const mishap_call *call)
+{
+    struct timespec until;
+    if (!call || !atomic_load(&call->asked))
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += GRACE_S;
+    while (sem_timedwait(&handler_ended, &until) != 0 && errno == EINTR)
+        continue;
+}
+
 static void *watch(void *unused)
 {
     (void)unused;
@@ -101,6 +122,9 @@ static void *watch(void *unused)
     if (atomic_flag_test_and_set(&answered))
         wait_for_main(&set, signal);
     heed_further_signals(&set);
+    mishap_call *call = atomic_load(&watched_call);
+    if (call)
+        atomic_store(&call->cancelled, true);
     mishap_cli_answer answer = { 0 };
     if (signal) {
         answer.signal = signal == SIGTERM ? "SIGTERM" : "SIGINT";
@@ -117,18 +141,22 @@ static void *watch(void *unused)
         mishap_json_string(&warning, mishap_utf8_clean(&arena, mishap_buffer_text(&caught)));
         answer.warnings = mishap_buffer_text(&warning);
     }
-    _exit(mishap_cli_tell(watched, &answer));
+    int status = mishap_cli_tell(watched, &answer);
+    let_handler_end(call);
+    _exit(status);
 }
 
-mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms)
+mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call)
 {
     pthread_t thread;
     sigset_t set;
     watched_timeout_ms = timeout_ms;
+    atomic_store(&watched_call, call);
     if (watching)
         return NULL;
     watching = true;
     watched = cli;
+    sem_init(&handler_ended, 0, 0);
     started_ns = cli->started_ns;
     watched_signals(&set);
     pthread_sigmask(SIG_BLOCK, &set, NULL);

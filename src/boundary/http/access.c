@@ -100,7 +100,8 @@ mishap *mishap_http_access_open(const char *file, mishap_http_access **out)
         mishap_system_error(errno, cause, sizeof cause);
         mishap_release(access);
         return mishap_tell(
-            mishap_tell_cause(mishap_raise(OUTPUT_FAILED, "Cannot open the access log."), cause),
+            mishap_tell_cause(mishap_raise(OUTPUT_FAILED, "Cannot open the access log %s.", file),
+                              cause),
             "file", file);
     }
     *out = access;

@@ -158,35 +158,44 @@ static void put_success(mishap_http_reply *reply, mishap_call *call)
         mishap_buffer_release(&reply->body);
         reply->body = call->answer; /* it changes hands */
         call->answer = (mishap_buffer){ 0 };
+        reply->content = mishap_buffer_text(&reply->body);
     }
     if (call->location)
         put_location(reply, call->location);
     put_warnings(reply, mishap_call_warnings(call));
 }
 
-/* Nothing that was declared secret, and no stack trace, leaves in the body. */
-static mishap *hide(mishap_http_reply *reply, const mishap_secrets *secrets)
+/* Run the handler. If it worked, what it says is as it may leave; what was taken out of it comes
+ * back, to be recorded. */
+static mishap *run_call(mishap_call *call, const mishap_secrets *secrets, mishap **failure)
 {
-    mishap_buffer *body = &reply->body;
-    bool json = body->length && (body->data[0] == '{' || body->data[0] == '[');
-    mishap *removed = NULL;
-    if (body->length && !body->failed && json) {
-        removed = mishap_hide_json(body, secrets);
-    } else if (secrets->count && body->length) {
-        mishap_buffer hidden = { 0 };
-        mishap_secrets_put_hidden(&hidden, secrets, mishap_buffer_text(body));
-        mishap_buffer_release(body);
-        *body = hidden;
-    }
+    *failure = mishap_call_run(call);
+    if (*failure)
+        return NULL;
+    mishap *removed = mishap_hide_answer(call, secrets);
+    if (call->answer.failed)
+        *failure = mishap_out_of_memory();
     return removed;
 }
 
-/* Location and warnings are the handler's words, too; a line break in one would be a field of its
- * own. */
-static void hide_fields(mishap_http_reply *reply, const mishap_secrets *secrets)
+/* A failure tells what its handler told, and every dialect spells it as JSON. */
+static mishap *refuse_call(const mishap_http_settings *settings, mishap_http_request *request,
+                           const mishap_secrets *secrets, mishap **failure,
+                           mishap_http_reply *reply)
 {
-    if (mishap_secrets_stand_in(secrets, mishap_buffer_text(&reply->fields)))
-        mishap_buffer_reset(&reply->fields);
+    mishap_http_refuse(reply, settings, request, *failure);
+    if (reply->body.failed)
+        return NULL; /* then it is answered with words that are constant */
+    mishap *removed = mishap_hide_json(&reply->body, secrets);
+    if (reply->body.failed) {
+        mishap_free(*failure);
+        *failure = mishap_out_of_memory();
+        mishap_buffer_reset(&reply->fields); /* which are of the other one */
+        mishap_http_refuse(reply, settings, request, *failure);
+    } else {
+        reply->content = mishap_buffer_text(&reply->body);
+    }
+    return removed;
 }
 
 /* Run the handler and make a reply of what it did: on the thread that runs it. */
@@ -194,22 +203,15 @@ static void conclude(const mishap_http_settings *settings, mishap_http_request *
                      mishap_call *call, mishap_http_reply *reply)
 {
     mishap_secrets secrets = { 0 };
+    mishap *failure;
     mishap_hide_learn(&secrets, call);
     call->caller = request->caller;
-    mishap *failure = mishap_call_run(call);
+    mishap *removed = run_call(call, &secrets, &failure);
     if (failure)
-        mishap_http_refuse(reply, settings, request, failure);
+        removed = mishap_because(refuse_call(settings, request, &secrets, &failure, reply),
+                                 removed);
     else
         put_success(reply, call);
-    mishap *removed = hide(reply, &secrets);
-    hide_fields(reply, &secrets);
-    if (reply->body.failed && reply->content.data == NULL) {
-        mishap_free(failure);
-        failure = mishap_out_of_memory();
-        mishap_http_refuse(reply, settings, request, failure);
-    } else if (!reply->body.failed) {
-        reply->content = mishap_buffer_text(&reply->body);
-    }
     if (failure)
         mishap_http_record(settings, request, call, &secrets, failure);
     if (removed)
@@ -242,27 +244,36 @@ static mishap *no_such_path(const mishap_http_match *match, mishap_http_reply *r
     return m;
 }
 
+/* Who has no key, or a wrong one, is counted by its address: else keys could be tried without end.
+ */
 static mishap *admit(mishap_http_server *server, mishap_http_request *request, bool open)
 {
-    mishap *m = NULL;
+    mishap *refused = NULL, *limited = NULL;
     if (server->keys)
-        m = mishap_http_keys_check(server->keys, request, server->settings->key_required && !open);
-    if (!m && server->rates && !open)
-        m = mishap_http_rates_check(server->rates, request, mishap_clock_monotonic_ns());
-    return m;
+        refused = mishap_http_keys_check(server->keys, request,
+                                         server->settings->key_required && !open);
+    if (server->rates && (refused || !open))
+        limited = mishap_http_rates_check(server->rates, request, mishap_clock_monotonic_ns());
+    if (!limited)
+        return refused;
+    mishap_free(refused);
+    return limited;
 }
 
-static mishap *too_busy(void)
+mishap *mishap_http_busy(void)
 {
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy with other requests."),
                               1000);
 }
 
-/* A handler has as long as its operation says, or less if the server says so. */
-static void set_deadline(mishap_call *call, const mishap_http_request *request, int limit_ms)
+/* A handler has as long as its operation says, or less if the server says so: from now on, however
+ * long the request was on its way. */
+static void set_deadline(mishap_call *call, int limit_ms)
 {
-    int64_t limit_ns = request->started_ns + (int64_t)limit_ms * 1000000;
-    if (limit_ms && limit_ns < call->deadline_ns)
+    if (!limit_ms)
+        return;
+    int64_t limit_ns = mishap_clock_monotonic_ns() + (int64_t)limit_ms * 1000000;
+    if (limit_ns < call->deadline_ns)
         call->deadline_ns = limit_ns;
 }
 
@@ -274,16 +285,20 @@ static mishap *call_operation(mishap_http_server *server, mishap_http_request *r
     mishap_buffer object = { 0 };
     mishap_text arguments;
     const mishap_operation *operation = match->operation;
-    mishap *m = mishap_http_arguments(operation, match, request, &object, &arguments);
+    mishap *m = mishap_http_check_origin(server->settings, request);
+    if (!m)
+        m = mishap_http_arguments(operation, match, request, &object, &arguments);
     if (!m)
         m = mishap_call_begin(server->settings->app, operation, arguments, &call);
     mishap_buffer_release(&object);
     if (m)
         return m;
-    set_deadline(call, request, server->settings->call_ms);
+    set_deadline(call, server->settings->call_ms);
     if (operation->quick) {
         conclude(server->settings, request, call, reply);
         server->crashed = server->crashed || call->crashed;
+        if (call->crashed && server->metrics)
+            mishap_http_metrics_add(server->metrics, MISHAP_HTTP_CRASHES, 1);
         mishap_call_end(call);
         return NULL;
     }
@@ -292,7 +307,7 @@ static mishap *call_operation(mishap_http_server *server, mishap_http_request *r
     if (*job)
         return NULL;
     mishap_call_end(call);
-    return server->waiting < server->most_waiting ? mishap_out_of_memory() : too_busy();
+    return server->waiting < server->most_waiting ? mishap_out_of_memory() : mishap_http_busy();
 }
 
 /* An endpoint answers in the reply, or defers; then whatever it has left in the reply is no answer.

@@ -10,14 +10,15 @@
  * words wherever it came from.
  */
 #include <ctype.h>
+#include <strings.h>
 
 #include "boundary/http/http.h"
+#include "boundary/http/media.h"
 
 enum {
     MOST_PAIRS = 256,      /* in a query */
     DECODED_AT_HAND = 512, /* bytes of path and query without taking memory */
-    LONGEST_TYPE = 127,    /* of a content type that is understood … */
-    SHOWN_TYPE = 60,       /* … and that is shown */
+    SHOWN_TYPE = 60,       /* characters of a content type that are shown */
 };
 
 /* A value that path or query gives to a parameter. */
@@ -64,31 +65,42 @@ static mishap *refuse_secret(const mishap_param *param, bool in_path)
     return mishap_tell(m, "parameter", param->name);
 }
 
-static mishap *refuse_conflict(const mishap_param *param, const char *here, const char *there)
+static mishap *refuse_conflict(const mishap_param *param)
 {
     mishap *m = mishap_raise(BAD_REQUEST,
-                             "The parameter `%s` has one value in the %s and another in the %s.",
-                             param->name, here, there);
+                             "The parameter `%s` has one value in the path and another in the "
+                             "query.",
+                             param->name);
     return mishap_tell(m, "parameter", param->name);
+}
+
+static mishap *refuse_conflict_with(const mishap_json_reader *body, yyjson_val *value,
+                                    const struct given *given)
+{
+    size_t line, column;
+    mishap_json_locate(body->text, body->root, value, &line, &column);
+    mishap *m = mishap_raise(BAD_REQUEST,
+                             "At line %zu, column %zu: The parameter `%s` has one value in the %s "
+                             "and another in the body.",
+                             line, column, given->param->name, place_of(given->in_path));
+    m = mishap_tell(mishap_tell(m, "line", line), "column", column);
+    return mishap_tell(m, "parameter", given->param->name);
 }
 
 /* -- the type of the body ---------------------------------------------------------------------- */
 
-/* application/json, or application/…+json, in small letters and without its parameters. */
-static bool names_json(mishap_text type)
+/* application/json, or application/…+json. */
+static bool is_json(mishap_text type)
 {
-    static const mishap_text kind = MISHAP_TEXT("application/"), json = MISHAP_TEXT("json");
-    if (type.length < kind.length + json.length || memcmp(type.data, kind.data, kind.length) != 0 ||
-        memcmp(type.data + type.length - json.length, json.data, json.length) != 0)
+    static const mishap_text kind = MISHAP_TEXT("application"), json = MISHAP_TEXT("json"),
+                             suffix = MISHAP_TEXT("+json");
+    mishap_http_media media;
+    if (!mishap_http_media_read(type, &media) || !mishap_http_same_letters(media.kind, kind))
         return false;
-    mishap_text name = { type.data + kind.length, type.length - kind.length };
-    for (size_t i = 0; i < name.length; i++) {
-        char c = name.data[i];
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && !(c && strchr("!#$&^_.+-", c)))
-            return false;
-    }
-    size_t before = name.length - json.length;
-    return before == 0 || (before > 1 && name.data[before - 1] == '+');
+    if (mishap_http_same_letters(media.name, json))
+        return true;
+    mishap_text end = { media.name.data + media.name.length - suffix.length, suffix.length };
+    return media.name.length > suffix.length && mishap_http_same_letters(end, suffix);
 }
 
 /* How much of it is a media type that can be shown; what else somebody sends is not told back. */
@@ -117,23 +129,32 @@ static mishap *refuse_type(mishap_text type)
 
 static mishap *check_type(mishap_text type)
 {
-    char small[LONGEST_TYPE];
-    if (mishap_text_equal(type, (mishap_text)MISHAP_TEXT("application/json")))
+    if (mishap_text_equal(type, (mishap_text)MISHAP_TEXT("application/json")) || is_json(type))
         return NULL;
-    size_t length = 0;
-    for (; length < type.length && length < sizeof small && type.data[length] != ';'; length++) {
-        char c = type.data[length];
-        small[length] = c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
-    }
-    bool whole = length == type.length || type.data[length] == ';';
-    while (length && (small[length - 1] == ' ' || small[length - 1] == '\t'))
-        length--;
-    return whole && names_json((mishap_text){ small, length }) ? NULL : refuse_type(type);
+    return refuse_type(type);
+}
+
+/* RFC 9110, 8.4.1: a body that is packed cannot be read here; `identity` packs nothing. */
+static mishap *check_coding(mishap_text coding)
+{
+    static const mishap_text identity = MISHAP_TEXT("identity");
+    if (coding.length == 0 || (coding.length == identity.length &&
+                               strncasecmp(coding.data, identity.data, coding.length) == 0))
+        return NULL;
+    return mishap_suggest(
+        mishap_raise(BAD_REQUEST, "The body has a Content-Encoding, and only plain JSON is read."),
+        "Send the body as it is, without Content-Encoding.");
+}
+
+static mishap *check_form(const mishap_http_request *request)
+{
+    mishap *m = check_coding(request->fields[MISHAP_HTTP_CONTENT_ENCODING]);
+    return m ? m : check_type(request->fields[MISHAP_HTTP_CONTENT_TYPE]);
 }
 
 /* -- path and query ---------------------------------------------------------------------------- */
 
-/* The text without its escapes. It is UTF-8 and has no NUL, or it is refused. */
+/* The text without its escapes. It is UTF-8, or it is refused. A NUL is for the checks to find. */
 static mishap *decode(struct reading *r, const mishap_param *param, bool in_path, mishap_text raw,
                       mishap_text *text)
 {
@@ -147,8 +168,6 @@ static mishap *decode(struct reading *r, const mishap_param *param, bool in_path
                                "has a % without the two hexadecimal digits that belong to it");
         *text = (mishap_text){ r->decoded.data + from, r->decoded.length - from };
     }
-    if (memchr(text->data, '\0', text->length))
-        return refuse_text(param, in_path, "has a NUL in it");
     if (mishap_utf8_valid_length(*text) != text->length)
         return refuse_text(param, in_path, "is not valid UTF-8");
     return NULL;
@@ -174,9 +193,7 @@ static mishap *give(struct reading *r, const mishap_param *param, mishap_text na
     if (again && param->type != MISHAP_ARRAY) {
         if (!r->given[first].in_path)
             return refuse_text(param, in_path, "stands there twice");
-        return mishap_text_equal(r->given[first].text, text)
-                   ? NULL
-                   : refuse_conflict(param, "path", "query");
+        return mishap_text_equal(r->given[first].text, text) ? NULL : refuse_conflict(param);
     }
     r->given[r->count++] = (struct given){
         .param = param, .name = name, .text = text, .in_path = in_path, .further = again
@@ -207,6 +224,8 @@ static mishap *take_pair(struct reading *r, mishap_text pair)
     if (equals)
         raw_value = (mishap_text){ equals + 1, pair.length - raw_name.length - 1 };
     mishap *m = decode(r, NULL, false, raw_name, &name);
+    if (!m && memchr(name.data, '\0', name.length))
+        m = refuse_text(NULL, false, "has a name with a NUL in it");
     if (m)
         return m;
     const mishap_param *param = find_param(r->operation, name);
@@ -244,120 +263,21 @@ static bool make_room(struct reading *r, const mishap_http_match *match, mishap_
 
 /* -- text as JSON ------------------------------------------------------------------------------ */
 
-static size_t skip_digits(mishap_text text, size_t at)
-{
-    while (at < text.length && text.data[at] >= '0' && text.data[at] <= '9')
-        at++;
-    return at;
-}
-
-/* Where the integer at the start of the text ends, as JSON has it: no zeros in front, no plus. 0:
- * there is none. */
-static size_t skip_integer(mishap_text text)
-{
-    size_t start = text.length && text.data[0] == '-';
-    size_t end = skip_digits(text, start);
-    return end == start || (text.data[start] == '0' && end > start + 1) ? 0 : end;
-}
-
-static bool is_integer(mishap_text text)
-{
-    return text.length && skip_integer(text) == text.length &&
-           !mishap_text_equal(text, (mishap_text)MISHAP_TEXT("-0"));
-}
-
-static bool is_number(mishap_text text)
-{
-    size_t at = skip_integer(text), start;
-    if (at == 0)
-        return false;
-    if (at < text.length && text.data[at] == '.') {
-        start = at + 1;
-        if ((at = skip_digits(text, start)) == start)
-            return false;
-    }
-    if (at < text.length && (text.data[at] | 32) == 'e') {
-        start = at + 1;
-        if (start < text.length && (text.data[start] == '+' || text.data[start] == '-'))
-            start++;
-        if ((at = skip_digits(text, start)) == start)
-            return false;
-    }
-    return at == text.length;
-}
-
-/* `true`, `false`, and in a query nothing at all: ?live */
-static bool is_boolean(mishap_text *text)
-{
-    static const mishap_text yes = MISHAP_TEXT("true"), no = MISHAP_TEXT("false");
-    if (text->length == 0)
-        *text = yes;
-    return mishap_text_equal(*text, yes) || mishap_text_equal(*text, no);
-}
-
-/* One object or array, without the white space around it. */
-static bool is_container(struct reading *r, mishap_text *text, char bracket)
-{
-    mishap_text inner = *text;
-    while (inner.length && strchr(" \t\r\n", inner.data[0]))
-        inner = (mishap_text){ inner.data + 1, inner.length - 1 };
-    while (inner.length && strchr(" \t\r\n", inner.data[inner.length - 1]))
-        inner.length--;
-    if (inner.length == 0 || inner.data[0] != bracket)
-        return false;
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    bool read = mishap_json_read(&reader, inner);
-    if (reader.flaw == MISHAP_JSON_NO_MEMORY)
-        r->object->failed = true;
-    mishap_json_reader_release(&reader);
-    if (read)
-        *text = inner;
-    return read;
-}
-
-/* As what its parameter is declared; what cannot be read so stays a string. */
-static void put_value(struct reading *r, mishap_type_of_param type, mishap_text text)
-{
-    bool bare = false;
-    switch (type) {
-    case MISHAP_INTEGER:
-        bare = is_integer(text);
-        break;
-    case MISHAP_NUMBER:
-        bare = is_number(text);
-        break;
-    case MISHAP_BOOLEAN:
-        bare = is_boolean(&text);
-        break;
-    case MISHAP_ARRAY:
-        bare = is_container(r, &text, '[');
-        break;
-    case MISHAP_OBJECT:
-        bare = is_container(r, &text, '{');
-        break;
-    case MISHAP_STRING:
-    case MISHAP_ENUM:
-        break;
-    }
-    if (!bare) {
-        mishap_json_string(r->object, text);
-        return;
-    }
-    mishap_json_comma(r->object);
-    mishap_buffer_put_text(r->object, text);
-}
-
-static void put_array(struct reading *r, size_t first)
+/* False if one of its values is JSON that two readers can see differently. */
+static bool put_array(struct reading *r, size_t first)
 {
     const mishap_param *param = r->given[first].param;
+    mishap_type_of_param type = param->items ? param->items->type : MISHAP_STRING;
+    bool sound = true;
     mishap_json_open(r->object, '[');
     for (size_t i = first; i < r->count; i++)
         if (r->given[i].param == param)
-            put_value(r, param->items ? param->items->type : MISHAP_STRING, r->given[i].text);
+            sound = mishap_put_spelled(r->object, type, r->given[i].text) && sound;
     mishap_json_close(r->object, ']');
+    return sound;
 }
 
-static void put_given(struct reading *r)
+static mishap *put_given(struct reading *r)
 {
     for (size_t i = 0; i < r->count; i++) {
         struct given *given = &r->given[i];
@@ -365,12 +285,16 @@ static void put_given(struct reading *r)
             continue;
         mishap_json_key(r->object, given->name);
         given->from = r->object->length;
-        if (given->param->type == MISHAP_ARRAY)
-            put_array(r, i);
-        else
-            put_value(r, given->param->type, given->text);
+        bool sound = given->param->type == MISHAP_ARRAY
+                         ? put_array(r, i)
+                         : mishap_put_spelled(r->object, given->param->type, given->text);
         given->to = r->object->length;
+        if (!sound && !r->object->failed)
+            return refuse_text(given->param, given->in_path,
+                               "is JSON with a key that stands twice or has a NUL in it, with half "
+                               "of a surrogate pair, or nested too deep");
     }
+    return NULL;
 }
 
 /* -- with a body ------------------------------------------------------------------------------- */
@@ -392,12 +316,6 @@ static bool is_given_twice(const struct reading *r, yyjson_val *body)
             return true;
     }
     return false;
-}
-
-static void keep_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path *path)
-{
-    (void)path;
-    *(mishap_json_flaw *)state = flaw;
 }
 
 static void put_text_form(mishap_buffer *buffer, yyjson_val *scalar)
@@ -442,7 +360,7 @@ done:
  * be the same. */
 static mishap *put_others(struct reading *r, const mishap_json_reader *body)
 {
-    size_t index, count, line, column;
+    size_t index, count;
     yyjson_val *key, *value;
     MISHAP_JSON_MEMBERS (body->root, index, count, key, value) {
         const struct given *given = find_given(r, mishap_json_text(key));
@@ -450,9 +368,7 @@ static mishap *put_others(struct reading *r, const mishap_json_reader *body)
             mishap_json_key(r->object, mishap_json_text(key));
             mishap_json_copy(r->object, value);
         } else if (!is_same(r, given, value) && !r->object->failed) {
-            mishap *m = refuse_conflict(given->param, place_of(given->in_path), "body");
-            mishap_json_locate(body->text, body->root, value, &line, &column);
-            return mishap_tell(mishap_tell(m, "line", line), "column", column);
+            return refuse_conflict_with(body, value, given);
         }
     }
     mishap_json_close(r->object, '}');
@@ -469,30 +385,31 @@ static void put_rest(struct reading *r, const mishap_json_reader *body)
     mishap_buffer_put(r->object, bracket + 1, (size_t)(end - bracket - 1));
 }
 
+/* What is wrong with a text as JSON. */
+static mishap_json_flaw read_soundly(mishap_json_reader *reader, mishap_text text)
+{
+    yyjson_val *at;
+    if (!mishap_json_read(reader, text) || reader->flaw != MISHAP_JSON_SOUND)
+        return reader->flaw;
+    return mishap_json_first_flaw(reader, &at);
+}
+
 static mishap *merge(struct reading *r, mishap_text text, mishap_text *arguments)
 {
     char storage[MISHAP_JSON_STORAGE];
     mishap_json_reader body = MISHAP_JSON_READER_IN(storage);
     mishap *failure = NULL;
-    mishap_json_flaw flaw = MISHAP_JSON_SOUND;
-    bool twice = false;
-    if (!mishap_json_read(&body, text) || !yyjson_is_obj(body.root)) {
-        flaw = body.root ? MISHAP_JSON_MALFORMED : body.flaw;
-    } else if ((twice = is_given_twice(r, body.root))) {
-        /* It is written anew, which is for sound documents only. */
-        flaw = body.flaw;
-        mishap_json_inspect(&body, &(mishap_json_visitor){ .flaw = keep_flaw, .state = &flaw });
-    }
+    mishap_json_flaw flaw = read_soundly(&body, text);
     if (flaw == MISHAP_JSON_NO_MEMORY) {
         failure = mishap_out_of_memory();
-    } else if (flaw != MISHAP_JSON_SOUND) {
-        *arguments = text; /* which the call refuses */
+    } else if (flaw != MISHAP_JSON_SOUND || !yyjson_is_obj(body.root)) {
+        *arguments = text; /* which the call refuses, with the place where it stands in the body */
     } else {
         mishap_json_open(r->object, '{');
-        put_given(r);
-        if (!twice)
+        failure = put_given(r);
+        if (!is_given_twice(r, body.root))
             put_rest(r, &body);
-        else if (!r->object->failed)
+        else if (!failure && !r->object->failed)
             failure = put_others(r, &body);
         *arguments = mishap_buffer_text(r->object);
     }
@@ -516,7 +433,7 @@ static mishap *put_together(struct reading *r, const mishap_http_match *match,
         m = merge(r, request->body, arguments);
     } else {
         mishap_json_open(r->object, '{');
-        put_given(r);
+        m = put_given(r);
         mishap_json_close(r->object, '}');
         *arguments = mishap_buffer_text(r->object);
     }
@@ -530,7 +447,7 @@ mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_ht
                               mishap_text *arguments)
 {
     static const mishap_text nothing = MISHAP_TEXT("{}");
-    mishap *m = request->body.length ? check_type(request->fields[MISHAP_HTTP_CONTENT_TYPE]) : NULL;
+    mishap *m = request->body.length ? check_form(request) : NULL;
     *arguments = request->body.length ? request->body : nothing;
     if (m || (match->param_count == 0 && request->query.length == 0))
         return m;

@@ -1,80 +1,27 @@
 /*
- * Sockets: reading, writing, and how long it may take.
+ * Sockets: accepting, reading, writing, closing.
  *
  * A turn of the loop has three parts, each for all connections that have sent something: reading,
  * answering, writing. So the code of each part stays in the caches of the processor while it is
  * used.
  *
  * Bytes are read into memory of the worker and answered into other memory of the worker. So a
- * connection that waits has no buffers: it costs what the struct below costs. Only what the peer
- * does not take at once, and half a request, is kept for it.
+ * connection that waits has no buffers: it costs what its struct costs. Only what the peer does not
+ * take at once, and half a request, is kept for it.
  */
-#include <netinet/in.h>
+#include "boundary/http/connection.h"
+
 #include <stddef.h>
 
 #include "base/memory.h"
-#include "boundary/http/worker.h"
+
+typedef mishap_http_connection connection;
 
 enum {
     MOST_AHEAD = 65536,           /* bytes that are read while a handler runs */
     MOST_LINGERING = 1024 * 1024, /* bytes of a peer that goes on after its last reply */
     MOST_QUEUED = 1024 * 1024     /* bytes of a stream that wait, when another piece comes */
 };
-
-typedef struct mishap_http_connection {
-    uv_tcp_t socket;
-    mishap_http_worker *worker;
-    mishap_http_exchange exchange;
-    mishap_buffer pending; /* what is being written, if it could not be written at once */
-    mishap_buffer queued; /* … and what comes behind it: while libuv writes, `pending` is its own */
-    union {
-        uv_write_t write;
-        uv_shutdown_t shutdown;
-    };
-    struct mishap_http_connection *next, *previous; /* of those that wait for the same */
-    mishap_http_wait wait;
-    uint64_t since_ms;
-    size_t lingered;
-    struct mishap_http_turn *turn; /* what it has sent in this turn of the loop */
-    bool reading, writing, peer_ended, ending;
-    char remote[INET6_ADDRSTRLEN];
-} connection;
-
-static void proceed(connection *c, mishap_http_state state);
-
-/* -- waiting ----------------------------------------------------------------------------------- */
-
-static void stop_waiting(connection *c)
-{
-    mishap_http_worker *w = c->worker;
-    *(c->previous ? &c->previous->next : &w->first[c->wait]) = c->next;
-    *(c->next ? &c->next->previous : &w->last[c->wait]) = c->previous;
-    c->next = c->previous = NULL;
-}
-
-static void start_waiting(connection *c, mishap_http_wait wait)
-{
-    mishap_http_worker *w = c->worker;
-    c->wait = wait;
-    c->since_ms = uv_now(&w->loop);
-    c->previous = w->last[wait];
-    *(c->previous ? &c->previous->next : &w->first[wait]) = c;
-    w->last[wait] = c;
-}
-
-/* Who waits for the rest of something waits from its beginning: a byte now and then wins no time.
- */
-static void wait_for(connection *c, mishap_http_wait wait)
-{
-    if (c->wait == wait && wait != MISHAP_HTTP_WAIT_IDLE)
-        return;
-    if (c->wait == wait && c->worker->last[wait] == c) {
-        c->since_ms = uv_now(&c->worker->loop);
-        return;
-    }
-    stop_waiting(c);
-    start_waiting(c, wait);
-}
 
 /* -- closing ----------------------------------------------------------------------------------- */
 
@@ -92,33 +39,37 @@ static void on_closed(uv_handle_t *handle)
 
 /* An answer that was to come later is left to on_closed(), which tells whoever has it: not even a
  * connection that breaks in the middle of a call of theirs calls back into it. */
-static void close_now(connection *c)
+void mishap_http_connection_close(connection *c)
 {
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
-    stop_waiting(c);
+    mishap_http_wait_end(c);
     if (c->turn)
         c->turn->connection = NULL;
     if (c->exchange.job) {
-        c->exchange.job->exchange = NULL;
+        mishap_http_exchange_leave_job(&c->exchange);
         c->worker->lost_jobs++;
-        c->exchange.job = NULL;
     }
     uv_close((uv_handle_t *)&c->socket, on_closed);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
+enum { LEAST_ROOM = 16 * 1024, MOST_ROOM = 64 * 1024 }; /* for one read */
+
+static size_t room_left(const mishap_http_worker *worker)
+{
+    return sizeof worker->input - worker->input_used;
+}
+
+/* libuv is in the middle of a read here, and must not be told to stop it: see take(). */
 static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
-    enum { LEAST = 16 * 1024, MOST = 64 * 1024 };
     mishap_http_worker *worker = ((connection *)handle->data)->worker;
+    size_t left = room_left(worker);
     (void)suggested;
-    if (sizeof worker->input - worker->input_used < LEAST ||
-        worker->turn_count == MISHAP_HTTP_TURNS)
-        mishap_http_connection_answer(worker);
-    size_t left = sizeof worker->input - worker->input_used;
-    *room = uv_buf_init(worker->input + worker->input_used, (unsigned)(left < MOST ? left : MOST));
+    *room = uv_buf_init(worker->input + worker->input_used,
+                        (unsigned)(left < MOST_ROOM ? left : MOST_ROOM));
 }
 
 /* The peer will send no more. A reply that it waits for still reaches it, but nobody waits for one
@@ -131,42 +82,53 @@ static void peer_ended(connection *c)
         uv_read_stop((uv_stream_t *)&c->socket);
     c->reading = false;
     if (c->wait == MISHAP_HTTP_WAIT_HEAD || c->wait == MISHAP_HTTP_WAIT_BODY)
-        proceed(c, mishap_http_exchange_end(
-                       &c->worker->server, exchange,
-                       mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_end(
+                   &c->worker->server, exchange,
+                   mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
     else if (exchange->later || (!exchange->job && !c->writing))
-        close_now(c);
+        mishap_http_connection_close(c);
+}
+
+/* What was read directly behind what it has sent before in this turn. */
+static bool goes_on(const connection *c, const uv_buf_t *data)
+{
+    return c->turn->data + c->turn->length == data->base;
+}
+
+/* Bytes for this turn. There is room for the next read afterwards, whoever reads. */
+static void take(connection *c, char *data, size_t length)
+{
+    mishap_http_worker *worker = c->worker;
+    if (!c->turn) {
+        c->turn = &worker->turns[worker->turn_count++];
+        *c->turn = (struct mishap_http_turn){ .connection = c, .data = data };
+    }
+    c->turn->length += length;
+    worker->input_used = (size_t)(data - worker->input) + length;
+    if (room_left(worker) < LEAST_ROOM || worker->turn_count == MISHAP_HTTP_TURNS)
+        mishap_http_connection_answer(worker);
 }
 
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
 {
     connection *c = stream->data;
-    mishap_http_worker *worker = c->worker;
     if (count == 0)
         return;
-    if (c->turn && count < 0)
-        mishap_http_connection_answer(worker); /* first what it has sent before */
+    if (c->turn && (count < 0 || !goes_on(c, data)))
+        mishap_http_connection_answer(c->worker); /* first what it has sent before */
     if (uv_is_closing((uv_handle_t *)stream))
         return;
     if (count == UV_EOF) {
         peer_ended(c);
     } else if (count < 0) {
-        close_now(c);
+        mishap_http_connection_close(c);
     } else if (c->ending) {
         c->lingered += (size_t)count;
         if (c->lingered > MOST_LINGERING)
-            close_now(c);
-    } else if (c->turn && c->turn->data + c->turn->length == data->base) {
-        c->turn->length += (size_t)count;
-        worker->input_used += (size_t)count;
+            mishap_http_connection_close(c);
     } else {
-        if (c->turn)
-            mishap_http_connection_answer(worker); /* others have sent something in between */
-        c->turn = &worker->turns[worker->turn_count++];
-        *c->turn = (struct mishap_http_turn){ .connection = c,
-                                              .data = data->base,
-                                              .length = (size_t)count };
-        worker->input_used = (size_t)(data->base - worker->input) + (size_t)count;
+        take(c, data->base, (size_t)count);
     }
 }
 
@@ -178,7 +140,7 @@ static void read_or_not(connection *c, bool wanted)
     if (!wanted)
         uv_read_stop((uv_stream_t *)&c->socket);
     else if (uv_read_start((uv_stream_t *)&c->socket, on_room, on_read) != 0)
-        close_now(c);
+        mishap_http_connection_close(c);
 }
 
 /* -- writing ----------------------------------------------------------------------------------- */
@@ -192,7 +154,7 @@ static bool write_pending(connection *c)
     c->writing = !c->pending.failed &&
                  uv_write(&c->write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
     if (!c->writing)
-        close_now(c);
+        mishap_http_connection_close(c);
     return c->writing;
 }
 
@@ -201,9 +163,8 @@ static void write_queued(connection *c)
 {
     c->pending = c->queued;
     c->queued = (mishap_buffer){ 0 };
-    stop_waiting(c);
-    start_waiting(c, MISHAP_HTTP_WAIT_WRITE);
-    write_pending(c);
+    if (write_pending(c))
+        mishap_http_wait_anew(c);
 }
 
 static void on_written(uv_write_t *write, int status)
@@ -214,11 +175,12 @@ static void on_written(uv_write_t *write, int status)
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
     if (status < 0)
-        close_now(c);
+        mishap_http_connection_close(c);
     else if (c->queued.length)
         write_queued(c);
     else
-        proceed(c, mishap_http_exchange_feed(&c->worker->server, &c->exchange, NULL, 0));
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_feed(&c->worker->server, &c->exchange, NULL, 0));
 }
 
 /* What the socket does not take at once is kept and written when it does. False: it was closed. */
@@ -233,7 +195,7 @@ static bool write_text(connection *c, const char *data, size_t length)
     if (count == UV_EAGAIN)
         count = 0;
     if (count < 0) {
-        close_now(c);
+        mishap_http_connection_close(c);
         return false;
     }
     mishap_http_metrics_add(c->worker->server.metrics, MISHAP_HTTP_BYTES_SENT, (int64_t)length);
@@ -244,7 +206,7 @@ static bool write_text(connection *c, const char *data, size_t length)
     if (!c->writing)
         return write_pending(c);
     if (rest->failed)
-        close_now(c);
+        mishap_http_connection_close(c);
     return !rest->failed;
 }
 
@@ -253,7 +215,7 @@ static bool write_out(connection *c, size_t from, size_t to)
 {
     const mishap_buffer *out = &c->worker->server.out;
     if (out->failed) {
-        close_now(c);
+        mishap_http_connection_close(c);
         return false;
     }
     return from == to || write_text(c, out->data + from, to - from);
@@ -274,7 +236,7 @@ static void on_shut(uv_shutdown_t *shutdown, int status)
 {
     connection *c = shutdown->data;
     if (!uv_is_closing((uv_handle_t *)&c->socket) && (status < 0 || c->peer_ended))
-        close_now(c);
+        mishap_http_connection_close(c);
 }
 
 /* RFC 9112, 9.6: closing at once while the peer still sends would make its system throw the reply
@@ -284,13 +246,13 @@ static void end_after_reply(connection *c)
     c->ending = true;
     if (c->wait == MISHAP_HTTP_WAIT_LINGER)
         return;
-    wait_for(c, MISHAP_HTTP_WAIT_LINGER);
+    mishap_http_wait_for(c, MISHAP_HTTP_WAIT_LINGER);
     read_or_not(c, true);
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return;
     c->shutdown.data = c;
     if (uv_shutdown(&c->shutdown, (uv_stream_t *)&c->socket, on_shut) != 0)
-        close_now(c);
+        mishap_http_connection_close(c);
 }
 
 /* Its replies are written, or on their way: what does it wait for now? */
@@ -314,21 +276,20 @@ static void settle(connection *c, mishap_http_state state)
             return;
     }
     if (c->writing) {
-        wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_WRITE);
         read_or_not(c, false);
     } else if (state == MISHAP_HTTP_ENDED) {
         end_after_reply(c);
     } else if (c->peer_ended && state != MISHAP_HTTP_RUNNING) {
-        close_now(c);
+        mishap_http_connection_close(c);
     } else {
-        wait_for(c, waits[state]);
+        mishap_http_wait_for(c, waits[state]);
         read_or_not(c,
                     state != MISHAP_HTTP_RUNNING || c->exchange.reader.window_length < MOST_AHEAD);
     }
 }
 
-/* All of server.out is its reply: outside of a turn of many. */
-static void proceed(connection *c, mishap_http_state state)
+void mishap_http_connection_proceed(connection *c, mishap_http_state state)
 {
     mishap_buffer *out = &c->worker->server.out;
     bool open = write_out(c, 0, out->length);
@@ -384,7 +345,8 @@ void mishap_http_connection_answer(mishap_http_worker *worker)
                                 (int64_t)worker->input_used);
     worker->turn_count = worker->input_used = 0;
     for (connection *c; (c = worker->first[MISHAP_HTTP_WAIT_TURN]);)
-        proceed(c, mishap_http_exchange_feed(server, &c->exchange, NULL, 0)); /* ends the wait */
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_feed(server, &c->exchange, NULL, 0)); /* ends the wait */
 }
 
 /* -- jobs -------------------------------------------------------------------------------------- */
@@ -401,14 +363,15 @@ void mishap_http_connection_finish(mishap_http_worker *worker, mishap_http_job *
         worker->lost_jobs--;
     mishap_http_state state = mishap_http_exchange_finish(&worker->server, job);
     if (exchange)
-        proceed(connection_of(exchange), state);
+        mishap_http_connection_proceed(connection_of(exchange), state);
 }
 
 void mishap_http_connection_give_up(mishap_http_worker *worker, mishap_http_job *job)
 {
     mishap_http_exchange *exchange = job->exchange;
     worker->lost_jobs++;
-    proceed(connection_of(exchange), mishap_http_exchange_give_up(&worker->server, exchange));
+    mishap_http_connection_proceed(connection_of(exchange),
+                                   mishap_http_exchange_give_up(&worker->server, exchange));
 }
 
 /* -- answers that come later ------------------------------------------------------------------- */
@@ -423,8 +386,8 @@ bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchang
     if (uv_is_closing((uv_handle_t *)&c->socket))
         return false;
     bool streaming = exchange->later && exchange->later->streaming;
-    if (!bytes.data || (streaming && c->pending.length + c->queued.length > MOST_QUEUED)) {
-        close_now(c);
+    if (!bytes.data || (streaming && c->queued.length > MOST_QUEUED)) {
+        mishap_http_connection_close(c);
         return false;
     }
     if (turn && turn->fed && turn->from < turn->to) { /* what was answered before goes first */
@@ -436,7 +399,7 @@ bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchang
     if (!write_text(c, bytes.data, bytes.length))
         return false;
     if (c->writing) {
-        wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_WRITE);
         read_or_not(c, false);
     }
     return true;
@@ -457,7 +420,7 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
                !mishap_http_reader_has_more(&exchange->reader)) {
         settle(c, state);
     } else {
-        wait_for(c, MISHAP_HTTP_WAIT_TURN);
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_TURN);
         uv_async_send(&c->worker->wake);
     }
 }
@@ -481,25 +444,26 @@ static void turn_away(connection *c)
 {
     mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
     c->exchange.began_ns = c->worker->server.now_ns;
-    proceed(
+    mishap_http_connection_proceed(
         c, mishap_http_exchange_end(&c->worker->server, &c->exchange, mishap_retry_after(m, 1000)));
 }
 
-void mishap_http_connection_accept(mishap_http_worker *worker)
+/* libuv keeps a connection that is not accepted, and looks for no other until it is. */
+bool mishap_http_connection_accept(mishap_http_worker *worker, uv_tcp_t *listener)
 {
     connection *c = mishap_allocate(sizeof *c);
     if (!c)
-        return; /* it waits in the queue until there is memory */
+        return false;
     memset(c, 0, sizeof *c);
     c->worker = worker;
     uv_tcp_init(&worker->loop, &c->socket);
     c->socket.data = c;
     worker->connections++;
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CONNECTIONS, 1);
-    start_waiting(c, MISHAP_HTTP_WAIT_IDLE);
-    if (uv_accept((uv_stream_t *)&worker->listener, (uv_stream_t *)&c->socket) != 0) {
-        close_now(c);
-        return;
+    mishap_http_wait_begin(c, MISHAP_HTTP_WAIT_IDLE);
+    if (uv_accept((uv_stream_t *)listener, (uv_stream_t *)&c->socket) != 0) {
+        mishap_http_connection_close(c);
+        return true;
     }
     mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_ACCEPTED, 1);
     uv_tcp_nodelay(&c->socket, 1);
@@ -509,37 +473,5 @@ void mishap_http_connection_accept(mishap_http_worker *worker)
         turn_away(c);
     else
         read_or_not(c, true);
-}
-
-/* -- time -------------------------------------------------------------------------------------- */
-
-static void too_slow(connection *c)
-{
-    mishap *m;
-    switch (c->wait) {
-    case MISHAP_HTTP_WAIT_HEAD:
-    case MISHAP_HTTP_WAIT_BODY:
-        m = mishap_raise(REQUEST_TIMEOUT, "The request took too long to arrive.");
-        proceed(c, mishap_http_exchange_end(&c->worker->server, &c->exchange, m));
-        break;
-    default:
-        close_now(c);
-    }
-}
-
-void mishap_http_connection_sweep(mishap_http_worker *worker)
-{
-    uint64_t now = uv_now(&worker->loop);
-    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++) {
-        connection *c;
-        while (worker->patience_ms[wait] && (c = worker->first[wait]) &&
-               now - c->since_ms >= worker->patience_ms[wait])
-            too_slow(c); /* which ends the wait */
-    }
-}
-
-void mishap_http_connection_close_idle(mishap_http_worker *worker)
-{
-    while (worker->first[MISHAP_HTTP_WAIT_IDLE])
-        close_now(worker->first[MISHAP_HTTP_WAIT_IDLE]);
+    return true;
 }

@@ -4,9 +4,18 @@
 
 #include "base/memory.h"
 #include "boundary/http/server.h"
+#include "incident/incident.h"
 
-static void answer_with(mishap_http_reply *reply, const char *media_type)
+/* What the reply has in its body, if there was memory for all of it. */
+static void answer_with(const mishap_http_server *server, const mishap_http_request *request,
+                        mishap_http_reply *reply, const char *media_type)
 {
+    if (reply->body.failed) {
+        mishap *m = mishap_out_of_memory();
+        mishap_http_refuse(reply, server->settings, request, m);
+        mishap_free(m);
+        return;
+    }
     reply->status = 200;
     reply->media_type = media_type;
     reply->content = mishap_buffer_text(&reply->body);
@@ -17,7 +26,7 @@ static void answer_health(mishap_http_server *server, const mishap_http_request 
 {
     const mishap_app *app = server->settings->app;
     mishap_buffer *b = &reply->body;
-    (void)request, (void)segment;
+    (void)segment;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "status");
     mishap_json_string(b, (mishap_text)MISHAP_TEXT("ok"));
@@ -26,39 +35,39 @@ static void answer_health(mishap_http_server *server, const mishap_http_request 
     MISHAP_JSON_KEY(b, "version");
     mishap_json_string(b, mishap_text_of(app->version ? app->version : "0"));
     mishap_json_close(b, '}');
-    answer_with(reply, "application/json");
+    answer_with(server, request, reply, "application/json");
 }
 
 static void answer_metrics(mishap_http_server *server, const mishap_http_request *request,
                            mishap_text segment, mishap_http_reply *reply)
 {
-    (void)request, (void)segment;
+    (void)segment;
     if (server->metrics)
         mishap_http_metrics_put(&reply->body, server->metrics, server->routes);
-    answer_with(reply, "text/plain; version=0.0.4; charset=utf-8");
+    answer_with(server, request, reply, "text/plain; version=0.0.4; charset=utf-8");
 }
 
 static void answer_openapi(mishap_http_server *server, const mishap_http_request *request,
                            mishap_text segment, mishap_http_reply *reply)
 {
-    (void)request, (void)segment;
-    answer_with(reply, "application/json");
+    (void)segment;
+    answer_with(server, request, reply, "application/json");
     reply->content = mishap_buffer_text(&server->openapi);
 }
 
 static void answer_codes(mishap_http_server *server, const mishap_http_request *request,
                          mishap_text segment, mishap_http_reply *reply)
 {
-    (void)server, (void)request, (void)segment;
+    (void)segment;
     mishap_http_put_codes(&reply->body);
-    answer_with(reply, "application/json");
+    answer_with(server, request, reply, "application/json");
 }
 
 static void answer_code(mishap_http_server *server, const mishap_http_request *request,
                         mishap_text segment, mishap_http_reply *reply)
 {
     if (mishap_http_put_code(&reply->body, segment)) {
-        answer_with(reply, "application/json");
+        answer_with(server, request, reply, "application/json");
         return;
     }
     mishap *m = mishap_raise(NOT_FOUND, "There is no such code.");
@@ -121,10 +130,28 @@ void mishap_http_server_look_at_clock(mishap_http_server *server)
     server->now_ns = mishap_clock_monotonic_ns();
 }
 
+/* Nobody waits for an answer here: that keys cannot be read is for the operator alone. */
+static void refresh_keys(mishap_http_server *server)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap *failure = mishap_http_keys_refresh(server->keys);
+    if (!failure)
+        return;
+    mishap_id_make_at(id, server->now_ms);
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = server->settings->app->name,
+        .operation = "serve",
+        .id = id,
+        .failure = failure,
+        .to_stderr = server->settings->verbose,
+    });
+    mishap_free(failure);
+}
+
 mishap *mishap_http_server_open(mishap_http_server *server)
 {
     const mishap_http_settings *settings = server->settings;
-    mishap *failure = mishap_http_keys_open(settings->setup.data, &server->keys);
+    mishap *failure = mishap_http_keys_make(settings->setup.data, &server->keys);
     if (!failure)
         failure = mishap_http_access_open(settings->access_log, &server->access);
     mishap_http_put_openapi(&server->openapi, settings);
@@ -132,6 +159,8 @@ mishap *mishap_http_server_open(mishap_http_server *server)
         failure = mishap_out_of_memory();
     set_date(server);
     mishap_http_server_look_at_clock(server);
+    if (!failure)
+        refresh_keys(server);
     return failure;
 }
 
@@ -156,6 +185,6 @@ void mishap_http_server_tick(mishap_http_server *server)
 {
     set_date(server);
     mishap_http_server_look_at_clock(server);
-    mishap_http_keys_refresh(server->keys);
+    refresh_keys(server);
     mishap_http_access_flush(server->access);
 }

@@ -1,5 +1,7 @@
 #include "boundary/http/exchange.h"
 
+#include "operation/call.h"
+
 void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http_server *server,
                                mishap_text remote)
 {
@@ -7,11 +9,17 @@ void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http
     mishap_http_reader_init(&exchange->reader, server->settings);
 }
 
+void mishap_http_exchange_leave_job(mishap_http_exchange *exchange)
+{
+    atomic_store(&exchange->job->job.call->cancelled, true);
+    exchange->job->exchange = NULL;
+    exchange->job = NULL;
+}
+
 void mishap_http_exchange_release(mishap_http_exchange *exchange)
 {
     if (exchange->job)
-        exchange->job->exchange = NULL;
-    exchange->job = NULL;
+        mishap_http_exchange_leave_job(exchange);
     if (exchange->later)
         mishap_http_later_close(exchange->later);
     mishap_http_reader_release(&exchange->reader);
@@ -51,14 +59,21 @@ static void send_reply(mishap_http_server *server, mishap_http_exchange *exchang
     mishap_http_exchange_reply(server, exchange, &server->out, request, reply, route);
 }
 
+static mishap_text remote_of(const mishap_http_exchange *exchange,
+                             const mishap_http_request *request)
+{
+    return mishap_http_remote(exchange->remote, request->fields[MISHAP_HTTP_FORWARDED_FOR]);
+}
+
 mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                            mishap_http_exchange *exchange, mishap *failure)
 {
     mishap_http_request request = { .method = MISHAP_HTTP_OTHER,
-                                    .remote = exchange->remote,
                                     .persists_by_default = true,
                                     .started_ns = exchange->began_ns };
     mishap_http_reply *reply = &server->reply;
+    mishap_http_reader_know(&exchange->reader, &request);
+    request.remote = remote_of(exchange, &request);
     mishap_http_reply_reset(reply);
     mishap_id_make_at(request.id, server->now_ms);
     reply->close = true;
@@ -93,9 +108,8 @@ static void start_job(mishap_http_server *server, mishap_http_exchange *exchange
     exchange->job = job;
     if (server->start(server, job))
         return;
-    mishap *busy = mishap_raise(UNAVAILABLE, "The server is busy with other requests.");
-    mishap_http_refuse(&job->reply, server->settings, &job->request,
-                       mishap_retry_after(busy, 1000));
+    mishap *busy = mishap_http_busy();
+    mishap_http_refuse(&job->reply, server->settings, &job->request, busy);
     send_reply(server, exchange, &job->request, &job->reply, job->route);
     mishap_free(busy);
     exchange->job = NULL;
@@ -108,7 +122,7 @@ static void answer(mishap_http_server *server, mishap_http_exchange *exchange,
     mishap_http_job *job = NULL;
     int64_t route;
     mishap_http_reply_reset(&server->reply);
-    request->remote = exchange->remote;
+    request->remote = remote_of(exchange, request);
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
     mishap_id_make_at(request->id, server->now_ms);
@@ -129,16 +143,20 @@ static mishap_http_state end_without_memory(mishap_http_server *server,
     return MISHAP_HTTP_ENDED;
 }
 
-/* Every request that is whole, until one has to wait for its answer. */
+/* Every request that is whole, until one has to wait for its answer, or there is so much to be
+ * written that the rest is better answered when it is. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
+    enum { MUCH = 256 * 1024 };
+    size_t before = server->out.length;
     mishap_http_reader *reader = &exchange->reader;
     mishap_http_request request;
     mishap_http_progress progress = MISHAP_HTTP_MORE;
-    while (!exchange->ended && !is_running(exchange) &&
+    while (!exchange->ended && !is_running(exchange) && server->out.length - before < MUCH &&
            (progress = mishap_http_reader_next(reader, &request)) == MISHAP_HTTP_WHOLE) {
         exchange->continued = false;
         answer(server, exchange, &request);
+        exchange->began_ns = server->now_ns; /* of the one behind it, if there is any of it */
     }
     if (!exchange->ended && !is_running(exchange) && progress == MISHAP_HTTP_FLAW)
         return mishap_http_exchange_end(server, exchange, mishap_http_reader_flaw(reader));
@@ -168,6 +186,16 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
     return read_on(server, exchange);
 }
 
+/* A job was answered. What was kept behind it begins now. */
+static mishap_http_state go_on(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    if (exchange->ended)
+        return MISHAP_HTTP_ENDED;
+    mishap_http_server_look_at_clock(server);
+    exchange->began_ns = server->now_ns;
+    return read_on(server, exchange);
+}
+
 mishap_http_state mishap_http_exchange_finish(mishap_http_server *server, mishap_http_job *job)
 {
     mishap_http_exchange *exchange = job->exchange;
@@ -178,11 +206,7 @@ mishap_http_state mishap_http_exchange_finish(mishap_http_server *server, mishap
     exchange->job = NULL;
     send_reply(server, exchange, &job->request, &job->reply, job->route);
     mishap_http_job_free(job);
-    if (exchange->ended)
-        return MISHAP_HTTP_ENDED;
-    mishap_http_server_look_at_clock(server);
-    exchange->began_ns = server->now_ns;
-    return read_on(server, exchange);
+    return go_on(server, exchange);
 }
 
 mishap_http_state mishap_http_exchange_give_up(mishap_http_server *server,
@@ -196,7 +220,6 @@ mishap_http_state mishap_http_exchange_give_up(mishap_http_server *server,
     send_reply(server, exchange, &job->request, reply, job->route);
     mishap_http_record(server->settings, &job->request, job->job.call, NULL, failure);
     mishap_free(failure);
-    exchange->job = NULL;
-    job->exchange = NULL; /* it goes on for nobody */
-    return exchange->ended ? MISHAP_HTTP_ENDED : read_on(server, exchange);
+    mishap_http_exchange_leave_job(exchange);
+    return go_on(server, exchange);
 }

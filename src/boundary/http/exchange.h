@@ -30,6 +30,11 @@ void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http
  * told that it is closed. */
 void mishap_http_exchange_release(mishap_http_exchange *exchange);
 
+/* Nobody waits for its job any more. Its handler can know (mishap_cancelled) and goes on for
+ * nobody.
+ */
+void mishap_http_exchange_leave_job(mishap_http_exchange *exchange);
+
 /* Bytes came in (the memory is written to). Whatever they lead to is added to server->out. */
 mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
                                             mishap_http_exchange *exchange, char *data,
@@ -39,7 +44,7 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
  * is read on. Frees the job. */
 mishap_http_state mishap_http_exchange_finish(mishap_http_server *server, mishap_http_job *job);
 
-/* The job of the exchange takes too long: it is answered without it. */
+/* The job of the exchange takes too long: it is answered without it, and left. */
 mishap_http_state mishap_http_exchange_give_up(mishap_http_server *server,
                                                mishap_http_exchange *exchange);
 

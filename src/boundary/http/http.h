@@ -3,15 +3,21 @@
  *
  *     serve.c        `serve`: flags into settings
  *     supervisor.c   the processes, replaced when they end
+ *     listen.c       the sockets that they listen on
  *     worker.c       one process: loop, listener, jobs
- *     connection.c   sockets: reading, writing, deadlines
+ *     connection.c   sockets: accepting, reading, writing, closing
+ *     wait.c         how long they may take
  *     exchange.c     one request after the other on a connection
  *     request.c      bytes into a request
+ *     head.c         … its head: fields, checks, target
  *     answer.c       a request into a reply
  *     route.c        which operation is meant
  *     arguments.c    path, query and body as one object
  *     refuse.c       a mishap into a reply
  *     negotiate.c    which dialect is wanted
+ *     media.c        media types, and ranges of them
+ *     remote.c       which address it comes from
+ *     origin.c       whose page it is that calls
  *     reply.c        status, fields and body as bytes
  *     later.c        answers that come later, and streams
  *     endpoints.c    what every server answers beside its operations
@@ -55,11 +61,12 @@ typedef struct mishap_http_settings {
     size_t head_limit;      /* bytes of request line and fields */
     size_t target_limit;    /* bytes of the request target */
     size_t body_limit;
-    int call_ms; /* how long any handler may take; 0: as its operation says */
-    int head_ms; /* how long the head may take, from its first byte */
-    int body_ms; /* … and the body after it */
-    int idle_ms; /* how long a connection may wait for its next request */
-    int stop_ms; /* how long to wait for what is in flight, when told to stop */
+    int call_ms;  /* how long any handler may take; 0: as its operation says */
+    int head_ms;  /* how long the head may take, from its first byte */
+    int body_ms;  /* … and the body after it */
+    int write_ms; /* how long a peer may take nothing of what is written to it */
+    int idle_ms;  /* how long a connection may wait for its next request */
+    int stop_ms;  /* how long to wait for what is in flight, when told to stop */
 } mishap_http_settings;
 
 /* -- requests ---------------------------------------------------------------------------------- */
@@ -97,6 +104,8 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_MCP_METHOD,  /* Mcp-Method */
     MISHAP_HTTP_MCP_NAME,    /* Mcp-Name */
     MISHAP_HTTP_LAST_EVENT,  /* Last-Event-ID */
+    MISHAP_HTTP_CONTENT_ENCODING,
+    MISHAP_HTTP_FORWARDED_FOR, /* X-Forwarded-For */
     MISHAP_HTTP_FIELDS,
 } mishap_http_field;
 
@@ -108,10 +117,9 @@ typedef struct mishap_http_request {
     mishap_text query;                      /* behind the question mark, still escaped */
     mishap_text fields[MISHAP_HTTP_FIELDS]; /* without white space around; no data: not there */
     mishap_text body;
-    mishap_text remote; /* the caller's address: "127.0.0.1" */
+    mishap_text remote; /* the caller's address, also behind a proxy: "192.0.2.1" */
     bool keep_alive;
-    bool persists_by_default; /* HTTP/1.1: keeping the connection open need not be said */
-    bool has_body;
+    bool persists_by_default;      /* HTTP/1.1: keeping the connection open need not be said */
     int64_t started_ns;            /* when its first byte came, on the monotonic clock */
     char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
     const char *caller;            /* the name that its key stands for; NULL: none */
@@ -125,6 +133,8 @@ typedef struct mishap_http_reply {
     mishap_buffer body;      /* the reply's own */
     mishap_text content;     /* what is sent: the body, or words that need no memory */
     mishap_buffer fields;    /* further fields, each a line that ends in CR LF */
+    bool vary_accept;        /* another Accept, or … */
+    bool vary_origin;        /* … another Origin gets another reply: for caches */
     const mishap_code *code; /* of the failure, NULL: it worked */
     bool close;              /* the connection ends with this reply */
 } mishap_http_reply;
@@ -161,7 +171,8 @@ struct mishap_http_later {
     struct mishap_http_exchange *exchange;
     mishap_http_request request; /* with text of its own, but without the body */
     int64_t route;
-    bool streaming, last; /* the head is out; the connection ends with it */
+    bool streaming, last;    /* the head is out; the connection ends with it */
+    const mishap_code *code; /* of a failure that a stream has told of; NULL: none */
     void *owner;
     void (*closed)(mishap_http_later *later);
 };
@@ -255,10 +266,10 @@ void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed);
  * that is an array takes all that go by its name. What cannot be read stays a string, and the
  * checks say what is wrong with it. What is not declared is left out.
  *
- * BAD_REQUEST: broken escapes, text that is not UTF-8 or has a NUL, another content type than JSON,
- * the same parameter in two places with different values, or twice in the query where it is no
- * array. A body that is no JSON object is handed on: mishap_call_begin() refuses it, with line and
- * column.
+ * BAD_REQUEST: broken escapes, text that is not UTF-8, a name with a NUL, another content type than
+ * JSON or a content encoding, the same parameter in two places with different values, or twice in
+ * the query where it is no array. A body that is no JSON object is handed on: mishap_call_begin()
+ * refuses it, with line and column.
  */
 mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
                               const mishap_http_request *request, mishap_buffer *object,
@@ -323,14 +334,22 @@ typedef struct mishap_http_keys mishap_http_keys;
 mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out);
 void mishap_http_keys_close(mishap_http_keys *keys);
 
-/* Read them again if the file has changed; asked about once a second. What cannot be read leaves
- * them as they were. */
-void mishap_http_keys_refresh(mishap_http_keys *keys);
+/* The same without reading them yet: mishap_http_keys_refresh() does. For a worker, which has to
+ * begin whatever became of the file meanwhile. */
+mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
+
+/*
+ * Read them again if the file has changed; asked about once a second. While the file cannot be
+ * read no key is taken: among those that were in it there may be one that was removed. UNAVAILABLE,
+ * with the reason as its cause, for the log, once for each state of the file that is no good.
+ */
+mishap *mishap_http_keys_refresh(mishap_http_keys *keys);
 size_t mishap_http_keys_count(const mishap_http_keys *keys);
 
 /*
  * Who calls? NULL, and request->caller set if a key was given that is known. UNAUTHORIZED if one
- * was given that is not; AUTH_REQUIRED if none was and `required`. A key is given as
+ * was given that is not; AUTH_REQUIRED if none was and `required`; UNAVAILABLE if one was given and
+ * the file cannot be read. A key is given as
  * `Authorization: Bearer KEY` or `X-Api-Key: KEY`. The name lives as long as the keys.
  */
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
@@ -351,6 +370,35 @@ void mishap_http_rates_free(mishap_http_rates *rates);
  * clock of this moment, not of when the request began. */
 mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
                                 int64_t now_ns);
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+/* The address that a request comes from: that of the peer or, if the peer is a proxy on this
+ * machine, the last one of X-Forwarded-For. What is no address is not believed. */
+mishap_text mishap_http_remote(mishap_text peer, mishap_text forwarded);
+
+/* -- origins ----------------------------------------------------------------------------------- */
+
+/* Is the server meant by this Host, or is it a name that somebody else can make stand for this
+ * machine? Where a key is required any name will do. */
+bool mishap_http_knows_host(const mishap_http_settings *settings, mishap_text host);
+
+/* May pages of this origin call: none was said, it is one of this machine, the server's own, or one
+ * of --cors. */
+bool mishap_http_knows_origin(const mishap_http_settings *settings, mishap_text origin);
+
+/* NULL, or FORBIDDEN: a page calls that a browser was lured to. For operations. Whoever is no
+ * browser may go by any name. */
+mishap *mishap_http_check_origin(const mishap_http_settings *settings,
+                                 const mishap_http_request *request);
+
+/* The entry of a list, as --cors has it, that stands for this origin: itself, or the star that is
+ * all of the list. No data: none does. */
+mishap_text mishap_http_listed_origin(const char *list, mishap_text origin);
+
+/* The first entry that is no origin as browsers spell it (scheme://host[:port] in small letters, no
+ * port that goes without saying, or null) and could never match; no data: there is none. */
+mishap_text mishap_http_unsound_origin(const char *list);
 
 /* -- cors -------------------------------------------------------------------------------------- */
 

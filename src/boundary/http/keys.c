@@ -260,7 +260,9 @@ struct mishap_http_keys {
     mishap_text *by_name; /* the names alone, sorted; in the same block */
     size_t count;
     mishap_arena names;
-    mishap_key_stamp stamp;
+    mishap_key_stamp stamp; /* of the file that they are from */
+    bool unsound;           /* the file cannot be read as it is now: no key is taken … */
+    mishap_key_stamp tried; /* … and this is the one that was complained of */
     char path[];
 };
 
@@ -304,6 +306,7 @@ static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
     keys->by_name = by_name;
     keys->count = file->count;
     keys->stamp = file->stamp;
+    keys->unsound = false;
     return NULL;
 }
 
@@ -317,22 +320,29 @@ static mishap *load(mishap_http_keys *keys)
     return failure;
 }
 
-mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out)
+mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out)
 {
     size_t length = strlen(data);
     mishap_http_keys *keys = mishap_allocate(sizeof *keys + length + sizeof "/keys");
-    *out = NULL;
+    *out = keys;
     if (!keys)
         return mishap_out_of_memory();
-    *keys = (mishap_http_keys){ 0 };
+    *keys = (mishap_http_keys){ .unsound = true, .tried = { .size = -1 } };
     mishap_arena_init(&keys->names, NULL, 0);
     memcpy(keys->path, data, length);
     memcpy(keys->path + length, "/keys", sizeof "/keys");
-    mishap *failure = load(keys);
-    if (failure)
-        mishap_http_keys_close(keys);
-    else
-        *out = keys;
+    return NULL;
+}
+
+mishap *mishap_http_keys_open(const char *data, mishap_http_keys **out)
+{
+    mishap *failure = mishap_http_keys_make(data, out);
+    if (!failure)
+        failure = load(*out);
+    if (failure) {
+        mishap_http_keys_close(*out);
+        *out = NULL;
+    }
     return failure;
 }
 
@@ -345,15 +355,34 @@ void mishap_http_keys_close(mishap_http_keys *keys)
     mishap_release(keys);
 }
 
-void mishap_http_keys_refresh(mishap_http_keys *keys)
+static bool is_same_file(const mishap_key_stamp *a, const mishap_key_stamp *b)
+{
+    return a->inode == b->inode && a->size == b->size && a->seconds == b->seconds &&
+           a->nanoseconds == b->nanoseconds;
+}
+
+/* A file that could not be read is tried again even if it seems to be the same: that it may be
+ * read now, or that there is memory again, does not show in it. */
+mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
 {
     struct stat status;
     mishap_key_stamp now = { 0 };
     if (stat(keys->path, &status) == 0)
         now = stamp_of(&status);
-    if (now.inode != keys->stamp.inode || now.size != keys->stamp.size ||
-        now.seconds != keys->stamp.seconds || now.nanoseconds != keys->stamp.nanoseconds)
-        mishap_free(load(keys));
+    if (!keys->unsound && is_same_file(&now, &keys->stamp))
+        return NULL;
+    bool known = keys->unsound && is_same_file(&now, &keys->tried);
+    mishap *failure = load(keys);
+    if (!failure)
+        return NULL;
+    keys->unsound = true;
+    keys->tried = now;
+    if (!known)
+        return mishap_because(
+            mishap_raise(UNAVAILABLE, "The API keys cannot be read; until then none is taken."),
+            failure);
+    mishap_free(failure);
+    return NULL;
 }
 
 size_t mishap_http_keys_count(const mishap_http_keys *keys)
@@ -449,6 +478,9 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
                               mishap_raise(AUTH_REQUIRED, "An API key is required."),
                               "Send one as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.")
                         : NULL;
+    if (keys && keys->unsound)
+        return mishap_retry_after(mishap_raise(UNAVAILABLE, "API keys cannot be checked now."),
+                                  1000);
     if (bearer.data && own.data && !mishap_text_equal(bearer, own))
         return unauthorized("The request has two different API keys.");
     request->caller = find_caller(keys, bearer.data ? bearer : own);

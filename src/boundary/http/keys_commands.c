@@ -73,6 +73,17 @@ static void give_to_owner(int file, const char *folder)
         errno = 0; /* it stays root's */
 }
 
+/* A new file is as the one that it takes the place of: whose it is and who may read it. Only root
+ * can give files away; what cannot be kept stays with who made it. */
+static void make_alike(int file, const struct place *place)
+{
+    struct stat old;
+    if (stat(place->keys, &old) != 0)
+        give_to_owner(file, place->folder);
+    else if (fchown(file, old.st_uid, old.st_gid) != 0 || fchmod(file, old.st_mode & 0666) != 0)
+        errno = 0;
+}
+
 static int open_lock(const struct place *place)
 {
     const int flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
@@ -141,7 +152,7 @@ static mishap *replace_file(const struct place *place, const mishap_buffer *text
     int file = mkostemp(place->fresh, O_CLOEXEC); /* for this user only */
     if (file < 0)
         return unwritable(place->keys, errno);
-    give_to_owner(file, place->folder);
+    make_alike(file, place);
     int error = write_whole(file, mishap_buffer_text(text));
     if (close(file) != 0 && !error)
         error = errno;

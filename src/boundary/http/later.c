@@ -141,7 +141,8 @@ bool mishap_http_later_send(mishap_http_later *later, mishap_text piece)
 static void tell_of_stream(mishap_http_later *later)
 {
     const struct kept *kept = kept_of(later);
-    mishap_http_reply reply = { .status = kept->status, .code = kept->code };
+    mishap_http_reply reply = { .status = kept->status,
+                                .code = later->code ? later->code : kept->code };
     mishap_http_exchange_tell(later->server, &later->request, &reply, later->route, kept->sent);
 }
 

@@ -82,7 +82,7 @@ struct mishap_http_metrics {
     size_t size;       /* of all of it, in bytes */
     size_t shard_size; /* whole pages */
     size_t rows;       /* what leads nowhere, then the routes */
-    size_t codes;      /* of the built-in table; after them one for all others of each category */
+    size_t codes; /* of all tables there were; after them one for all others of each category */
     size_t histograms, requests; /* where they begin among the cells of a shard */
     uint8_t place_of[HIGHEST_STATUS + 1];
     _Atomic int owners[SHARDS]; /* process ids; 0: free */
@@ -114,12 +114,20 @@ static struct shard *shard_at(const mishap_http_metrics *metrics, size_t index)
     return (struct shard *)(start + index * metrics->shard_size);
 }
 
+static size_t count_codes(void)
+{
+    size_t count = 0;
+    for (const mishap_catalog *table = mishap_catalog_first(); table; table = table->next)
+        count += table->count;
+    return count;
+}
+
 mishap *mishap_http_metrics_make(const mishap_http_routes *routes, mishap_http_metrics **out)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     const size_t row = (HISTOGRAM_CELLS + REQUEST_CELLS) * sizeof(cell);
     mishap_http_metrics plan = { .rows = mishap_http_route_count(routes) + 1,
-                                 .codes = mishap_code_table.count };
+                                 .codes = count_codes() };
     plan.histograms = plan.codes + MISHAP_CATEGORIES;
     plan.requests = plan.histograms + plan.rows * HISTOGRAM_CELLS;
     size_t bytes = sizeof(struct shard) + plan.histograms * sizeof(cell);
@@ -196,13 +204,31 @@ static inline size_t bucket_of(int64_t duration_ns)
     return i;
 }
 
-static inline size_t place_of_code(const mishap_http_metrics *metrics, const mishap_code *code)
+static inline bool is_row_of(const mishap_catalog *table, const mishap_code *code)
 {
-    uintptr_t offset = (uintptr_t)code - (uintptr_t)mishap_code_table.codes;
-    if (offset < metrics->codes * sizeof *code)
-        return offset / sizeof *code;
+    return (uintptr_t)code - (uintptr_t)table->codes < table->count * sizeof *code;
+}
+
+/* A program's own code, or one that no table has. It is looked up by its name, since two tables may
+ * share a name and one series must not be there twice. A table that was added late has no cells. */
+static size_t place_of_other(const mishap_http_metrics *metrics, const mishap_code *code)
+{
+    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_NAME, code->name);
+    size_t first = 0;
+    for (const mishap_catalog *table = mishap_catalog_first();
+         row && table && first + table->count <= metrics->codes; table = table->next) {
+        if (is_row_of(table, row))
+            return first + (size_t)(row - table->codes);
+        first += table->count;
+    }
     unsigned category = (unsigned)code->category;
     return metrics->codes + (category < MISHAP_CATEGORIES ? category : MISHAP_SYSTEM);
+}
+
+static inline size_t place_of_code(const mishap_http_metrics *metrics, const mishap_code *code)
+{
+    return is_row_of(&mishap_code_table, code) ? (size_t)(code - mishap_code_table.codes)
+                                               : place_of_other(metrics, code);
 }
 
 void mishap_http_metrics_count(mishap_http_metrics *metrics, int64_t route,
@@ -377,25 +403,33 @@ static void put_histogram(mishap_buffer *b, const mishap_http_routes *routes, si
     put_count(b, so_far);
 }
 
+static void put_error(mishap_buffer *b, const mishap_http_metrics *metrics, size_t place,
+                      mishap_text name, mishap_category category)
+{
+    uint64_t sum;
+    sum_cells(metrics, place, 1, &sum);
+    if (!sum)
+        return;
+    MISHAP_PUT(b, "mishap_errors_total{code=\"");
+    put_label(b, name);
+    MISHAP_PUT(b, "\",category=\"");
+    put(b, mishap_category_name(category));
+    MISHAP_PUT(b, "\"");
+    put_count(b, sum);
+}
+
+/* Tables are only ever added at the end, so the cells of the first ones are where they were. */
 static void put_errors(mishap_buffer *b, const mishap_http_metrics *metrics)
 {
-    static const mishap_text others = MISHAP_TEXT("other");
+    size_t place = 0;
     put_family(b, "mishap_errors_total", "counter",
                "Requests that failed, by the code of the failure.");
-    for (size_t i = 0; i < metrics->codes + MISHAP_CATEGORIES; i++) {
-        const mishap_code *code = i < metrics->codes ? &mishap_code_table.codes[i] : NULL;
-        mishap_category category = code ? code->category : (mishap_category)(i - metrics->codes);
-        uint64_t sum;
-        sum_cells(metrics, i, 1, &sum);
-        if (!sum)
-            continue;
-        MISHAP_PUT(b, "mishap_errors_total{code=\"");
-        put_label(b, code ? code->name : others);
-        MISHAP_PUT(b, "\",category=\"");
-        put(b, mishap_category_name(category));
-        MISHAP_PUT(b, "\"");
-        put_count(b, sum);
-    }
+    for (const mishap_catalog *table = mishap_catalog_first(); place < metrics->codes;
+         table = table->next)
+        for (size_t i = 0; i < table->count; i++, place++)
+            put_error(b, metrics, place, table->codes[i].name, table->codes[i].category);
+    for (size_t i = 0; i < MISHAP_CATEGORIES; i++)
+        put_error(b, metrics, place + i, mishap_text_of("other"), (mishap_category)i);
 }
 
 void mishap_http_metrics_put(mishap_buffer *b, const mishap_http_metrics *metrics,

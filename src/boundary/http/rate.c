@@ -16,7 +16,6 @@
 #include <netinet/in.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 
 enum { WORDS = 1 << 16 };
 #define SECOND INT64_C(1000000000)
@@ -42,8 +41,7 @@ mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out)
                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (rates == MAP_FAILED)
         return mishap_out_of_memory();
-    /* So few bytes come whole or not at all. */
-    if (getrandom(rates->secret, sizeof rates->secret, 0) != sizeof rates->secret) {
+    if (!mishap_system_random(rates->secret, sizeof rates->secret)) {
         mishap_http_rates_free(rates);
         return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
     }

@@ -41,7 +41,14 @@ bool mishap_http_put_code(mishap_buffer *buffer, mishap_text name)
 
 /* -- what an operation can fail with ----------------------------------------------------------- */
 
-enum trait { SENDS_BODY = 1, HAS_PARAMS = 2, RUNS_HANDLER = 4, NEEDS_KEY = 8, HAS_RATE = 16 };
+enum trait {
+    SENDS_BODY = 1,
+    HAS_PARAMS = 2,
+    RUNS_HANDLER = 4,
+    NEEDS_KEY = 8,
+    HAS_RATE = 16,
+    NEEDS_NO_KEY = 32,
+};
 
 /* What operations of some traits can fail with beside what they declare. All else that can befall a
  * request has nothing to do with the operation, and is the default response. */
@@ -53,6 +60,7 @@ static const struct common {
     { MISHAP_CODE_MALFORMED_INPUT, RUNS_HANDLER },
     { MISHAP_CODE_UNAUTHORIZED, 0 },
     { MISHAP_CODE_AUTH_REQUIRED, NEEDS_KEY },
+    { MISHAP_CODE_FORBIDDEN, RUNS_HANDLER | NEEDS_NO_KEY }, /* a page calls that may not */
     { MISHAP_CODE_CONTENT_TOO_LARGE, SENDS_BODY },
     { MISHAP_CODE_VALIDATION_ERROR, HAS_PARAMS | RUNS_HANDLER },
     { MISHAP_CODE_ARG_ERROR, HAS_PARAMS | RUNS_HANDLER },
@@ -71,7 +79,7 @@ static int traits_of(const mishap_http_document *d, const mishap_http_entry *ent
            (operation->params && operation->params->name ? HAS_PARAMS : 0) |
            (entry->endpoint ? 0 : RUNS_HANDLER) |
            (d->settings->key_required && !open ? NEEDS_KEY : 0) |
-           (d->settings->rate > 0 ? HAS_RATE : 0);
+           (d->settings->key_required ? 0 : NEEDS_NO_KEY) | (d->settings->rate > 0 ? HAS_RATE : 0);
 }
 
 static bool contains(const mishap_code *const *codes, size_t count, const mishap_code *code)

@@ -53,6 +53,7 @@ void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *se
     reply->code = told->code;
     reply->status = told->code->http_status;
     reply->media_type = mishap_dialect_media_type(dialect);
+    reply->vary_accept = true;
     reply->content = spell(dialect, told, &reply->body);
     if (told->retry_after_ms >= 0)
         put_retry_after(reply, told->retry_after_ms);

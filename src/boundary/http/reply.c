@@ -23,6 +23,7 @@ void mishap_http_reply_reset(mishap_http_reply *reply)
     reply->media_type = NULL;
     reply->content = (mishap_text){ NULL, 0 };
     reply->code = NULL;
+    reply->vary_accept = reply->vary_origin = false;
     reply->close = false;
 }
 
@@ -75,6 +76,16 @@ static void put_media_type(mishap_buffer *out, const mishap_http_reply *reply)
     MISHAP_PUT(out, "\r\n");
 }
 
+static void put_vary(mishap_buffer *out, const mishap_http_reply *reply)
+{
+    if (reply->vary_accept && reply->vary_origin)
+        MISHAP_PUT(out, "Vary: Accept, Origin\r\n");
+    else if (reply->vary_accept)
+        MISHAP_PUT(out, "Vary: Accept\r\n");
+    else if (reply->vary_origin)
+        MISHAP_PUT(out, "Vary: Origin\r\n");
+}
+
 /* What every head has between its first line and its end. */
 static void put_fields(mishap_buffer *out, const mishap_http_server *server,
                        const mishap_http_request *request, const mishap_http_reply *reply)
@@ -86,6 +97,7 @@ static void put_fields(mishap_buffer *out, const mishap_http_server *server,
     MISHAP_PUT(out, "\r\n");
     if (reply->fields.length && !reply->fields.failed)
         mishap_buffer_put_text(out, mishap_buffer_text(&reply->fields));
+    put_vary(out, reply);
     if (reply->close)
         MISHAP_PUT(out, "Connection: close\r\n");
     else if (!request->persists_by_default)

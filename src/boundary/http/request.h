@@ -41,12 +41,14 @@ typedef struct mishap_http_reader {
 
     mishap_http_span target, name, value; /* `name` and `value` of the field that is being read */
     mishap_http_span fields[MISHAP_HTTP_FIELDS];
-    uint32_t known;               /* the fields that were there, a bit each */
-    uint32_t field_count;         /* of all fields */
-    size_t body_at, body_length;  /* from the first byte of the request */
-    size_t beside;                /* bytes of trailers and chunk extensions, which nobody reads */
+    uint32_t known;              /* the fields that were there, a bit each */
+    uint32_t field_count;        /* of all fields */
+    size_t body_at, body_length; /* from the first byte of the request */
+    size_t behind;               /* bytes behind the head of a chunked one */
+    size_t counted, beside;      /* … beside its pieces, up to this one; that they did not need */
     bool begun, head_done, whole; /* how far the request has come */
-    bool half_line;               /* a CR came before it, and was not kept */
+    bool chunk_begun;             /* the parser has stopped behind the size of one */
+    bool half_line;               /* a CR came before it */
     bool wants_continue;          /* it waits for 100 Continue before it sends its body */
     const mishap_code *flaw;      /* what is wrong with it … */
     const char *problem;          /* … in a sentence that lives for ever */
@@ -63,6 +65,10 @@ bool mishap_http_reader_take(mishap_http_reader *reader, char *data, size_t leng
  * keep(). After a flaw nothing more is read. */
 mishap_http_progress mishap_http_reader_next(mishap_http_reader *reader,
                                              mishap_http_request *request);
+
+/* What is known of a request that has not become whole, or has a flaw: method, target, path, query
+ * and fields. The rest of it, and all of one that has not begun, is left as it is. */
+void mishap_http_reader_know(const mishap_http_reader *reader, mishap_http_request *request);
 
 /* Keep what has not become a request yet. False: no memory. */
 bool mishap_http_reader_keep(mishap_http_reader *reader);

@@ -1,8 +1,10 @@
 /* `serve`: flags into settings. */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "boundary/http/http.h"
@@ -13,6 +15,7 @@ enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64 };
 static const mishap_param params[] = {
     { "listen", MISHAP_STRING, .initial = "\"127.0.0.1:8080\"", .length = { 1, 300 },
       .pattern = "^(\\[[0-9a-fA-F:.%]+\\]|[^:\\s/\\[\\]]+):[0-9]{1,5}$", .placeholder = "HOST:PORT",
+      .looks = "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
       .help = "Where to listen; port 0 takes a free one" },
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR", .environment = NULL,
       .help = "The folder for what must last" },
@@ -27,10 +30,10 @@ static const mishap_param params[] = {
     { "rate", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0", .placeholder = "N",
       .help = "Requests a second that one caller may send; 0: any number" },
     { "cors", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "ORIGINS",
-      .pattern = "^(\\*|[!-)+\\--~]+(,[!-)+\\--~]+)*)$",
       .help = "Origins whose pages may call, with commas between; * is any" },
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
-      .placeholder = "URL", .help = "How callers reach the server, for links in its answers" },
+      .looks = "https://api.example.com, without a slash at its end", .placeholder = "URL",
+      .help = "How callers reach the server, for links in its answers" },
     { "threads", MISHAP_INTEGER, .range = { 1, 256 }, .initial = "8", .placeholder = "N",
       .help = "Handlers that run at once in each worker" },
     { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
@@ -74,6 +77,23 @@ static mishap *read_listen(mishap_call *call, mishap_http_settings *settings)
     return NULL;
 }
 
+/* What no browser would ever send is a mistake, and better found now than by who wonders. */
+static mishap *read_cors(mishap_call *call, mishap_http_settings *settings)
+{
+    settings->cors = mishap_string(call, "cors");
+    mishap_text wrong = { NULL, 0 };
+    if (settings->cors)
+        wrong = mishap_http_unsound_origin(settings->cors);
+    if (!wrong.data)
+        return NULL;
+    mishap *m = mishap_raise(
+        ARG_ERROR,
+        "The value `%.*s` of --cors is no origin: scheme://host[:port] in small "
+        "letters, without a path and without the port of the scheme.",
+        (int)wrong.length, wrong.data);
+    return mishap_suggest(m, "For example: --cors https://app.example.com,http://localhost:3000");
+}
+
 /* Every address that the name stands for is one of this machine alone. */
 static bool is_loopback(const char *host)
 {
@@ -108,19 +128,31 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
                                             settings->app->name, settings->setup.data));
 }
 
+/* Make the folder if it is not there. Why it is of no use: an errno; 0: it is. */
+static int try_folder(char *folder)
+{
+    struct stat status;
+    if (!mishap_system_make_folder(folder) || stat(folder, &status) != 0)
+        return errno;
+    if (!S_ISDIR(status.st_mode))
+        return ENOTDIR;
+    return access(folder, R_OK | W_OK | X_OK) == 0 ? 0 : errno;
+}
+
 static mishap *make_folder(const char *path)
 {
-    char folder[4096];
+    char folder[4096], cause[128];
     size_t length = strlen(path);
     if (length >= sizeof folder)
         return mishap_raise(NOT_CONFIGURED, "The path of the data folder is too long.");
     memcpy(folder, path, length + 1);
-    mishap_system_make_folder(folder);
-    if (access(folder, R_OK | W_OK | X_OK) == 0)
+    int error = try_folder(folder);
+    if (!error)
         return NULL;
-    return mishap_suggest(
-        mishap_tell(mishap_raise(NOT_CONFIGURED, "The data folder cannot be used."), "data", path),
-        "Give --data a folder that can be written.");
+    mishap_system_error(error, cause, sizeof cause);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be used.", path);
+    m = mishap_tell(mishap_tell_cause(m, cause), "data", path);
+    return mishap_suggest(m, "Give --data a folder that can be written.");
 }
 
 static int worker_count(mishap_call *call)
@@ -151,7 +183,6 @@ static mishap *run(mishap_call *call)
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
         .access_log = mishap_string(call, "access_log"),
-        .cors = mishap_string(call, "cors"),
         .rate = (int)mishap_integer(call, "rate"),
         .head_limit = 16384,
         .target_limit = 8192,
@@ -159,10 +190,13 @@ static mishap *run(mishap_call *call)
         .call_ms = call->timeout_ms,
         .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
         .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
+        .write_ms = 30000,
         .idle_ms = (int)mishap_integer(call, "idle_timeout_ms"),
         .stop_ms = (int)mishap_integer(call, "stop_timeout_ms"),
     };
     mishap *failure = read_listen(call, &settings);
+    if (!failure)
+        failure = read_cors(call, &settings);
     if (!failure && !settings.setup.data)
         failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for data."),
                                  "Name one with --data.");
@@ -186,14 +220,15 @@ const mishap_operation mishap_serve = {
     .description =
         "Every operation that has a route answers at it, with errors in one format. Beside them "
         "there "
-        "are /health, /metrics, /openapi.json and /errors, where each code is explained.\n\n"
+        "are /health, /metrics, /openapi.json and /errors, where each code is explained, and for "
+        "agents /mcp, where the operations are tools of the Model Context Protocol.\n\n"
         "A supervisor looks after as many workers as there are cores. A worker in which a handler "
         "crashes finishes what it has and is replaced.\n\n"
         "SIGTERM and SIGINT end the server when what is in flight is done; a second one ends it at "
         "once. SIGHUP opens the access log again, SIGUSR1 replaces the workers.",
     .params = params,
     .run = run,
-    .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED),
+    .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
     .danger = MISHAP_MUTATING,
     .examples = examples,
     .group = "Server",

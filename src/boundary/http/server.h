@@ -134,6 +134,9 @@ void mishap_http_record(const mishap_http_settings *settings, const mishap_http_
                         const mishap_call *call, const mishap_secrets *secrets,
                         const mishap *failure);
 
+/* UNAVAILABLE: there is too much to do; to be tried again soon. */
+mishap *mishap_http_busy(void);
+
 /* Run the handler and make the reply: on any thread. */
 void mishap_http_job_run(mishap_http_job *job);
 void mishap_http_job_free(mishap_http_job *job);

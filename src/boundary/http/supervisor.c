@@ -2,11 +2,10 @@
  * The process that looks after the others. It serves nothing itself, so nothing that callers send
  * can harm it.
  *
- * It owns the listening sockets, one for each worker it wants. A worker that ends, in whatever way,
- * is followed by another on the same socket: connections that wait there are not lost.
+ * It owns the listening sockets, some of their own for each worker it wants. A worker that ends, in
+ * whatever way, is followed by another on the same sockets: connections that wait there are not
+ * lost.
  */
-#include <errno.h>
-#include <netdb.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,12 +18,12 @@
 
 #include "base/memory.h"
 #include "boundary/http/worker.h"
+#include "incident/incident.h"
 
 enum {
-    BACKLOG = 4096,
     MOST_PROCESSES = 256,
-    MOST_IN_SLOT = 12,   /* processes with the same socket */
-    MOST_DRAINING = 4,   /* for each socket; beyond that the oldest is hurried */
+    MOST_IN_SLOT = 12,   /* processes with the same sockets */
+    MOST_DRAINING = 4,   /* … that end; beyond that the oldest is hurried */
     MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
     SPARE_MS = 2000,     /* what a worker may take beyond its own deadline */
 };
@@ -33,7 +32,7 @@ enum {
 struct process {
     pid_t pid;
     int control;
-    int slot; /* its socket */
+    int slot; /* its sockets */
     bool ready, draining, hurried;
     int64_t begun_ns, kill_at_ns;
 };
@@ -48,101 +47,13 @@ typedef struct supervisor {
     mishap_http_metrics *metrics;
     mishap_http_rates *rates;
     struct process processes[MOST_PROCESSES];
-    int *sockets;         /* one a slot */
-    int *bad_starts;      /* … how often in a row its worker did not become ready */
-    int64_t *begin_at_ns; /* … when to try again; 0: there is one */
+    mishap_http_sockets *sockets; /* of each slot */
+    int *bad_starts;              /* … how often in a row its worker did not become ready */
+    int64_t *begin_at_ns;         /* … when to try again; 0: there is one */
     int slots, port, signals;
     bool announced, stopping;
     mishap *failure;
 } supervisor;
-
-/* -- listening --------------------------------------------------------------------------------- */
-
-static mishap *cannot_listen(const mishap_http_settings *settings, int error)
-{
-    char cause[128];
-    mishap_system_error(error, cause, sizeof cause);
-    mishap *m = mishap_raise(UNAVAILABLE, "Cannot listen on %s:%d.", settings->host,
-                             settings->port);
-    m = mishap_tell(mishap_tell(m, "host", settings->host), "port", settings->port);
-    m = mishap_retryable(mishap_tell_cause(m, cause), false);
-    if (error == EADDRINUSE)
-        return mishap_suggest(m, "Stop what listens there, or choose another port with --listen.");
-    if (error == EACCES)
-        return mishap_suggest(m, "Choose a port above 1023 with --listen.");
-    return mishap_suggest(m, "Give --listen an address of this machine.");
-}
-
-/* A socket that is bound, or -1 and errno. */
-static int bind_at(const struct addrinfo *at, int port, bool shared)
-{
-    int on = 1, error = 0;
-    struct sockaddr_storage address;
-    int file = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (file < 0)
-        return -1;
-    memcpy(&address, at->ai_addr, at->ai_addrlen);
-    if (at->ai_family == AF_INET6)
-        ((struct sockaddr_in6 *)&address)->sin6_port = htons((uint16_t)port);
-    else
-        ((struct sockaddr_in *)&address)->sin_port = htons((uint16_t)port);
-    if (setsockopt(file, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 ||
-        (shared && setsockopt(file, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) != 0) ||
-        bind(file, (struct sockaddr *)&address, at->ai_addrlen) != 0)
-        error = errno;
-    if (!error)
-        return file;
-    close(file);
-    errno = error;
-    return -1;
-}
-
-static int port_of(int file)
-{
-    struct sockaddr_storage address;
-    socklen_t size = sizeof address;
-    if (getsockname(file, (struct sockaddr *)&address, &size) != 0)
-        return 0;
-    return ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port
-                                               : ((struct sockaddr_in *)&address)->sin_port);
-}
-
-/* SO_REUSEPORT lets another program of the same user share a port without a word. So the first
- * socket is tried without it: whoever has the port already is found out. */
-static int probe(const struct addrinfo *at, int port)
-{
-    int file = bind_at(at, port, false);
-    if (file < 0)
-        return errno;
-    close(file);
-    return 0;
-}
-
-static mishap *open_sockets(supervisor *s)
-{
-    const mishap_http_settings *settings = s->settings;
-    struct addrinfo wanted = { .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE }, *found = NULL;
-    mishap *failure = NULL;
-    int error = getaddrinfo(settings->host, NULL, &wanted, &found);
-    if (error != 0)
-        return mishap_tell_cause(
-            mishap_retryable(mishap_raise(UNAVAILABLE, "Cannot listen on %s.", settings->host),
-                             false),
-            gai_strerror(error));
-    s->port = settings->port;
-    error = s->port ? probe(found, s->port) : 0;
-    for (int i = 0; i < s->slots && !error; i++) {
-        s->sockets[i] = bind_at(found, s->port, true);
-        if (s->sockets[i] < 0 || listen(s->sockets[i], BACKLOG) != 0)
-            error = errno;
-        else
-            s->port = port_of(s->sockets[i]);
-    }
-    if (error)
-        failure = cannot_listen(settings, error);
-    freeaddrinfo(found);
-    return failure;
-}
 
 /* -- workers ----------------------------------------------------------------------------------- */
 
@@ -151,8 +62,8 @@ static _Noreturn void be_worker(supervisor *s, int slot, int control)
 {
     sigset_t none;
     for (int i = 0; i < s->slots; i++)
-        if (i != slot && s->sockets[i] >= 0)
-            close(s->sockets[i]);
+        if (i != slot)
+            mishap_http_sockets_close(&s->sockets[i]);
     for (size_t i = 0; i < MOST_PROCESSES; i++)
         if (s->processes[i].pid)
             close(s->processes[i].control);
@@ -160,7 +71,7 @@ static _Noreturn void be_worker(supervisor *s, int slot, int control)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     mishap_http_worker_run(s->settings, s->routes, s->metrics, s->rates, s->shared,
-                           s->sockets[slot], control);
+                           &s->sockets[slot], control);
 }
 
 static void begin_later(supervisor *s, int slot, int64_t delay_ms)
@@ -283,7 +194,7 @@ static void on_word(supervisor *s, struct process *p, char word)
                 let_go(s, other);
             }
         }
-    } else if (word == MISHAP_HTTP_TAINTED && !p->draining) {
+    } else if (word == MISHAP_HTTP_LEAVING && !p->draining) {
         let_go(s, p);
         if (!s->stopping)
             begin_worker(s, p->slot);
@@ -453,20 +364,6 @@ static void watch(supervisor *s)
     }
 }
 
-/* Whoever starts a server is its operator, and may know why a service cannot be opened. */
-static mishap *try_services(const mishap_http_settings *settings)
-{
-    mishap *failure = mishap_service_open_all(settings->app);
-    const mishap *cause = failure ? mishap_cause(failure) : NULL;
-    if (cause) {
-        mishap_tell_cause(failure, mishap_public_message(mishap_told(cause)).data);
-        mishap_suggest(failure, mishap_public_suggestion(mishap_told(cause)).data);
-        mishap_retryable(failure, false);
-    }
-    mishap_service_close_all();
-    return failure;
-}
-
 /* -- beginning and end ------------------------------------------------------------------------- */
 
 static void raise_file_limit(void)
@@ -476,6 +373,15 @@ static void raise_file_limit(void)
         limit.rlim_cur = limit.rlim_max;
         setrlimit(RLIMIT_NOFILE, &limit);
     }
+}
+
+/* The workers open it themselves, and could only say so one after the other. */
+static mishap *try_access_log(const mishap_http_settings *settings)
+{
+    mishap_http_access *access = NULL;
+    mishap *failure = mishap_http_access_open(settings->access_log, &access);
+    mishap_http_access_close(access);
+    return failure;
 }
 
 static mishap *open_signals(supervisor *s)
@@ -500,7 +406,7 @@ static mishap *open_all(supervisor *s)
     if (!s->sockets || !s->bad_starts || !s->begin_at_ns)
         return mishap_out_of_memory();
     for (int i = 0; i < s->slots; i++) {
-        s->sockets[i] = -1;
+        s->sockets[i].count = 0;
         s->bad_starts[i] = 0;
         s->begin_at_ns[i] = 0;
     }
@@ -514,15 +420,14 @@ static mishap *open_all(supervisor *s)
     if (!failure && settings->extension && settings->extension->prepare)
         failure = settings->extension->prepare(settings, &s->shared);
     if (!failure)
-        failure = open_sockets(s);
+        failure = mishap_http_listen(settings, s->sockets, s->slots, &s->port);
     return failure ? failure : open_signals(s);
 }
 
 static void close_all(supervisor *s)
 {
     for (int i = 0; s->sockets && i < s->slots; i++)
-        if (s->sockets[i] >= 0)
-            close(s->sockets[i]);
+        mishap_http_sockets_close(&s->sockets[i]);
     if (s->signals >= 0)
         close(s->signals);
     mishap_http_rates_free(s->rates);
@@ -548,10 +453,14 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
 {
     supervisor s = { .settings = settings, .slots = settings->workers, .signals = -1 };
     raise_file_limit();
+    mishap_incident_announce(settings->app->name);
     /* What the services need is tried here, where a failure can be told, and closed again: nothing
      * that is open may be shared with a worker. */
     mishap_service_use(&settings->setup);
-    s.failure = try_services(settings);
+    s.failure = mishap_service_open_all(settings->app);
+    mishap_service_close_all();
+    if (!s.failure)
+        s.failure = try_access_log(settings);
     if (!s.failure)
         s.failure = open_all(&s);
     if (!s.failure) {

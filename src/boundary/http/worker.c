@@ -18,7 +18,6 @@
 enum {
     BACKLOG = 4096,
     LINGER_MS = 2000,
-    WRITE_MS = 30000,
     STOP_IDLE_MS = 250, /* … when all must end */
     DRAIN_LINGER_MS = 300,
     DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
@@ -65,7 +64,8 @@ static void drain(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
     if (!worker->server.draining) {
         worker->server.draining = true;
         worker->patience_ms[MISHAP_HTTP_WAIT_LINGER] = DRAIN_LINGER_MS;
-        uv_close((uv_handle_t *)&worker->listener, NULL);
+        for (int i = 0; i < worker->listener_count; i++)
+            uv_close((uv_handle_t *)&worker->listeners[i].socket, NULL);
         worker->idle_until_ms = now + idle_ms;
         worker->end_by_ms = now + end_ms;
         if (extension && extension->drain)
@@ -77,14 +77,20 @@ static void drain(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
         worker->end_by_ms = now + end_ms;
 }
 
+/* Who decides itself to drain says so: others must accept in its place. */
+static void drain_of_itself(mishap_http_worker *worker, uint64_t idle_ms, uint64_t end_ms)
+{
+    drain(worker, idle_ms, end_ms);
+    say(worker, MISHAP_HTTP_LEAVING);
+}
+
 static void become_tainted(mishap_http_worker *worker)
 {
-    const mishap_http_settings *settings = worker->server.settings;
+    uint64_t stop_ms = (uint64_t)worker->server.settings->stop_ms;
     if (worker->tainted)
         return;
     worker->tainted = true;
-    drain(worker, DRAIN_IDLE_MS, DRAIN_IDLE_MS + (uint64_t)settings->stop_ms);
-    say(worker, MISHAP_HTTP_TAINTED);
+    drain_of_itself(worker, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
 }
 
 /* -- jobs -------------------------------------------------------------------------------------- */
@@ -156,8 +162,7 @@ static void take_back(mishap_http_worker *worker, mishap_http_job *job)
         return; /* now it has */
     forget_job(worker, job);
     if (job->exchange) {
-        mishap *busy = mishap_raise(UNAVAILABLE, "The server is busy with other requests.");
-        mishap_retry_after(busy, 1000);
+        mishap *busy = mishap_http_busy();
         mishap_http_refuse(&job->reply, worker->server.settings, &job->request, busy);
         mishap_free(busy);
     }
@@ -185,6 +190,21 @@ static void sweep_jobs(mishap_http_worker *worker)
 
 /* -- events ------------------------------------------------------------------------------------ */
 
+static void on_connection(uv_stream_t *stream, int status)
+{
+    struct mishap_http_listener *listener = (struct mishap_http_listener *)(void *)stream;
+    if (status == 0)
+        listener->waits = !mishap_http_connection_accept(stream->data, &listener->socket);
+}
+
+/* Those for which there was no memory. */
+static void accept_again(mishap_http_worker *worker)
+{
+    for (int i = 0; i < worker->listener_count && !worker->server.draining; i++)
+        if (worker->listeners[i].waits)
+            on_connection((uv_stream_t *)&worker->listeners[i].socket, 0);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     mishap_http_worker *worker = timer->data;
@@ -192,6 +212,7 @@ static void on_tick(uv_timer_t *timer)
     mishap_http_server_tick(&worker->server);
     mishap_http_connection_sweep(worker);
     sweep_jobs(worker);
+    accept_again(worker);
     if (extension && extension->tick)
         extension->tick(worker->server.extension_state);
     if (worker->server.draining && uv_now(&worker->loop) >= worker->idle_until_ms)
@@ -205,15 +226,8 @@ static void on_check(uv_check_t *check)
     mishap_http_connection_answer(worker);
     if (worker->server.crashed) {
         worker->server.crashed = false;
-        mishap_http_metrics_add(worker->server.metrics, MISHAP_HTTP_CRASHES, 1);
         become_tainted(worker);
     }
-}
-
-static void on_connection(uv_stream_t *listener, int status)
-{
-    if (status == 0)
-        mishap_http_connection_accept(listener->data);
 }
 
 static void on_hangup(uv_signal_t *handle, int number)
@@ -227,7 +241,7 @@ static void on_terminate(uv_signal_t *handle, int number)
 {
     mishap_http_worker *worker = handle->data;
     (void)number;
-    drain(worker, STOP_IDLE_MS, (uint64_t)worker->server.settings->stop_ms);
+    drain_of_itself(worker, STOP_IDLE_MS, (uint64_t)worker->server.settings->stop_ms);
 }
 
 static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
@@ -261,7 +275,7 @@ static void set_patience(mishap_http_worker *worker, const mishap_http_settings 
     worker->patience_ms[MISHAP_HTTP_WAIT_IDLE] = (uint64_t)settings->idle_ms;
     worker->patience_ms[MISHAP_HTTP_WAIT_HEAD] = (uint64_t)settings->head_ms;
     worker->patience_ms[MISHAP_HTTP_WAIT_BODY] = (uint64_t)settings->body_ms;
-    worker->patience_ms[MISHAP_HTTP_WAIT_WRITE] = WRITE_MS;
+    worker->patience_ms[MISHAP_HTTP_WAIT_WRITE] = (uint64_t)settings->write_ms;
     worker->patience_ms[MISHAP_HTTP_WAIT_LINGER] = LINGER_MS;
 }
 
@@ -274,7 +288,21 @@ static uint64_t tick_of(const mishap_http_worker *worker)
     return tick < 10 ? 10 : tick;
 }
 
-static int open_handles(mishap_http_worker *worker, int listener, int control)
+static int open_listeners(mishap_http_worker *worker, const mishap_http_sockets *sockets)
+{
+    int error = 0;
+    for (int i = 0; i < sockets->count && error == 0; i++) {
+        uv_tcp_t *socket = &worker->listeners[i].socket;
+        error = uv_tcp_init(&worker->loop, socket);
+        if (error == 0)
+            error = uv_tcp_open(socket, sockets->files[i]);
+        socket->data = worker;
+    }
+    worker->listener_count = sockets->count;
+    return error;
+}
+
+static int open_handles(mishap_http_worker *worker, const mishap_http_sockets *sockets, int control)
 {
     int error = uv_loop_init(&worker->loop);
     if (error == 0)
@@ -292,18 +320,16 @@ static int open_handles(mishap_http_worker *worker, int listener, int control)
     if (error == 0)
         error = uv_signal_init(&worker->loop, &worker->terminate);
     if (error == 0)
-        error = uv_tcp_init(&worker->loop, &worker->listener);
-    if (error == 0)
-        error = uv_tcp_open(&worker->listener, listener);
-    worker->control.data = worker->timer.data = worker->listener.data = worker;
+        error = open_listeners(worker, sockets);
+    worker->control.data = worker->timer.data = worker;
     worker->check.data = worker->wake.data = worker;
     worker->hangup.data = worker->terminate.data = worker;
     return error;
 }
 
-static int begin(mishap_http_worker *worker, int listener, int control)
+static int begin(mishap_http_worker *worker, const mishap_http_sockets *sockets, int control)
 {
-    int error = open_handles(worker, listener, control);
+    int error = open_handles(worker, sockets, control);
     uint64_t tick = tick_of(worker);
     if (error == 0)
         error = uv_timer_start(&worker->timer, on_tick, tick, tick);
@@ -315,8 +341,8 @@ static int begin(mishap_http_worker *worker, int listener, int control)
         error = uv_signal_start(&worker->terminate, on_terminate, SIGTERM);
     if (error == 0)
         error = uv_read_start((uv_stream_t *)&worker->control, on_control_room, on_control);
-    if (error == 0)
-        error = uv_listen((uv_stream_t *)&worker->listener, BACKLOG, on_connection);
+    for (int i = 0; i < worker->listener_count && error == 0; i++)
+        error = uv_listen((uv_stream_t *)&worker->listeners[i].socket, BACKLOG, on_connection);
     return error;
 }
 
@@ -331,7 +357,7 @@ static _Noreturn void fail(mishap *failure)
 _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
                                       const mishap_http_routes *routes,
                                       mishap_http_metrics *metrics, mishap_http_rates *rates,
-                                      void *shared, int listener, int control)
+                                      void *shared, const mishap_http_sockets *sockets, int control)
 {
     static mishap_http_worker worker; /* large, and there is one in a process */
     signal(SIGINT, SIG_IGN); /* of the whole terminal: the supervisor decides what it means */
@@ -354,7 +380,7 @@ _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
     if (failure)
         fail(failure);
     set_patience(&worker, settings);
-    int error = begin(&worker, listener, control);
+    int error = begin(&worker, sockets, control);
     if (error != 0)
         fail(mishap_raise(INTERNAL_ERROR, "The worker could not begin: %s.", uv_strerror(error)));
     failure = mishap_threads_open(settings->threads, wake_loop, &worker, &worker.server.threads);

@@ -3,14 +3,14 @@
 #define MISHAP_BOUNDARY_HTTP_WORKER_H
 
 #include "boundary/http/exchange.h"
+#include "boundary/http/listen.h"
 
 /* What worker and supervisor say to each other, a byte each. */
 enum {
-    MISHAP_HTTP_READY = 'R', /* worker: it accepts connections */
-    MISHAP_HTTP_TAINTED =
-        'T',                 /* worker: a handler crashed or hangs; replace me. It drains already */
-    MISHAP_HTTP_DRAIN = 'D', /* supervisor: there is another one; let callers come to an end */
-    MISHAP_HTTP_STOP = 'S',  /* supervisor: finish what is in flight, close the rest */
+    MISHAP_HTTP_READY = 'R',   /* worker: it accepts connections */
+    MISHAP_HTTP_LEAVING = 'L', /* worker: it drains already, of itself; there must be another */
+    MISHAP_HTTP_DRAIN = 'D',   /* supervisor: there is another one; let callers come to an end */
+    MISHAP_HTTP_STOP = 'S',    /* supervisor: finish what is in flight, close the rest */
 };
 
 /* What a connection waits for. Those that wait for the same thing wait equally long, so each kind
@@ -31,7 +31,11 @@ enum { MISHAP_HTTP_INPUT = 512 * 1024, MISHAP_HTTP_TURNS = 1024 };
 typedef struct mishap_http_worker {
     mishap_http_server server; /* the first: one can be had from the other */
     uv_loop_t loop;
-    uv_tcp_t listener;
+    struct mishap_http_listener {
+        uv_tcp_t socket;
+        bool waits; /* a connection does, for memory: libuv hands out no other before it */
+    } listeners[MISHAP_HTTP_ADDRESSES];
+    int listener_count;
     uv_pipe_t control;
     uv_timer_t timer;
     uv_check_t check; /* after everything that was to be read has been */
@@ -59,17 +63,18 @@ typedef struct mishap_http_worker {
     } turns[MISHAP_HTTP_TURNS];
 } mishap_http_worker;
 
-/* Serve on a socket that listens, until told to end. `shared` is what the extension has prepared.
+/* Serve on sockets that listen, until told to end. `shared` is what the extension has prepared.
  * The process ends with it. */
 _Noreturn void mishap_http_worker_run(const mishap_http_settings *settings,
                                       const mishap_http_routes *routes,
                                       mishap_http_metrics *metrics, mishap_http_rates *rates,
-                                      void *shared, int listener, int control);
+                                      void *shared, const mishap_http_sockets *sockets,
+                                      int control);
 
 /* -- for connections --------------------------------------------------------------------------- */
 
-/* Accept what waits at the listener. */
-void mishap_http_connection_accept(mishap_http_worker *worker);
+/* Accept what waits at a listener. False: there is no memory for it now. */
+bool mishap_http_connection_accept(mishap_http_worker *worker, uv_tcp_t *listener);
 
 /* Answer what was read in this turn of the loop. */
 void mishap_http_connection_answer(mishap_http_worker *worker);

@@ -1,11 +1,13 @@
 /*
- * Calls of tools. A quick one is answered at once; any other is a flight: its handler runs on a
- * thread, until it is answered, given up or cancelled. What it says meanwhile is report.c's.
+ * Calls of operations. A quick one is answered at once; any other is a flight: its handler runs on
+ * a thread, until it is answered, given up or cancelled. What it says meanwhile is report.c's.
  *
  * Who owns what: a flight belongs to the thread that reads, and is only lent to the one that runs
  * its job: call, result and `crashed` are that thread's until the job comes back. The lock guards
  * peer and channel against the handler; only the thread that reads changes them.
  */
+#include <stdio.h>
+
 #include "boundary/mcp/mcp.h"
 #include "incident/incident.h"
 
@@ -22,36 +24,40 @@ static mishap *too_busy(const char *why)
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "%s", why), BUSY_MS);
 }
 
-/* The result of a call that did not begin, or is not waited for any more. Frees the failure. */
-static void put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
-                        const mishap_mcp_tool *tool, mishap *failure, const char *incident,
-                        mishap_mcp_revision revision)
+/* The result of a call that did not begin, or is not waited for any more; true: the object of an
+ * error. Frees the failure. */
+static bool put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
+                        const mishap_mcp_asked *asked, mishap *failure, const char *incident)
 {
     char id[MISHAP_ID_LENGTH + 1];
     if (!incident) {
         mishap_id_make(id);
         incident = id;
     }
-    mishap_mcp_put_outcome(result, tool, NULL, failure, incident, revision);
+    bool refused = mishap_mcp_put_outcome(result, asked, NULL, failure, incident);
     if (mishap_mcp_is_incident(failure))
         mishap_incident_record(&(mishap_incident_entry){ .program = server->app->name,
-                                                         .operation = tool->operation->name,
+                                                         .operation = asked->offer->operation->name,
                                                          .id = incident,
                                                          .failure = failure,
                                                          .to_stderr = server->verbose });
     mishap_free(failure);
+    return refused;
 }
 
 /* -- flights ----------------------------------------------------------------------------------- */
 
-/* Run the handler and make the result: on a thread, or at once. */
-static void conclude(mishap_call *call, const mishap_mcp_tool *tool, const char *incident,
-                     mishap_mcp_revision revision, mishap_buffer *result)
+/* Run the handler and make the result: on a thread, or at once. True: it is the object of an error.
+ */
+static bool conclude(mishap_call *call, const mishap_mcp_asked *asked, const char *incident,
+                     const mishap_code **code, mishap_buffer *result)
 {
     mishap *failure = mishap_call_run(call);
     mishap_mcp_report_let_go();
-    mishap_mcp_put_outcome(result, tool, call, failure, incident, revision);
+    *code = failure ? mishap_told(failure)->code : NULL;
+    bool refused = mishap_mcp_put_outcome(result, asked, call, failure, incident);
     mishap_free(failure);
+    return refused;
 }
 
 static void run_job(mishap_job *job)
@@ -59,7 +65,8 @@ static void run_job(mishap_job *job)
     mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)job; /* it is the first member */
     if (mishap_cancelled(job->call))
         return; /* before it began */
-    conclude(job->call, flight->tool, flight->incident, flight->revision, &flight->result);
+    flight->refused = conclude(job->call, &flight->asked, flight->incident, &flight->code,
+                               &flight->result);
     flight->crashed = job->call->crashed;
 }
 
@@ -80,7 +87,7 @@ static char *keep(char *to, mishap_text *kept, mishap_text text)
 }
 
 static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
-                                      const mishap_mcp_tool *tool, mishap_call *call)
+                                      const mishap_mcp_asked *asked, mishap_call *call)
 {
     char room[ROOM];
     mishap_buffer token;
@@ -88,22 +95,25 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
     size_t caller = peer->caller ? strlen(peer->caller) + 1 : 0;
     mishap_buffer_init(&token, room, sizeof room);
     put_token(&token, request->message);
-    mishap_mcp_flight *flight = token.failed
-                                    ? NULL
-                                    : mishap_allocate(sizeof *flight + token.length +
-                                                      request->message->id.length + caller);
+    mishap_mcp_flight *flight = token.failed ? NULL
+                                             : mishap_allocate(sizeof *flight + token.length +
+                                                               request->message->id.length +
+                                                               asked->uri.length + caller);
     if (flight) {
         *flight = (mishap_mcp_flight){ .job = { .run = run_job, .call = call },
                                        .peer = request->peer,
                                        .channel = request->channel,
                                        .server = peer->server,
-                                       .tool = tool,
-                                       .revision = request->message->revision };
+                                       .asked = *asked };
         char *to = (char *)(flight + 1);
         to = keep(to, &flight->id, request->message->id);
         to = keep(to, &flight->progress_token, mishap_buffer_text(&token));
+        to = keep(to, &flight->asked.uri, asked->uri);
         call->caller = caller ? memcpy(to, peer->caller, caller) : NULL;
-        mishap_id_make(flight->incident);
+        if (peer->incident)
+            snprintf(flight->incident, sizeof flight->incident, "%s", peer->incident);
+        else
+            mishap_id_make(flight->incident);
         mishap_mcp_report_begin(flight, request);
     }
     mishap_buffer_release(&token);
@@ -150,42 +160,51 @@ mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_te
 
 /* -- the beginning ----------------------------------------------------------------------------- */
 
+static void set_limits(mishap_call *call, const mishap_mcp_server *server)
+{
+    int64_t limit_ns = mishap_clock_monotonic_ns() + server->call_ms * INT64_C(1000000);
+    if (server->call_ms && limit_ns < call->deadline_ns)
+        call->deadline_ns = limit_ns;
+    call->verbose = server->verbose;
+}
+
 /* A quick call is over before the message is gone; any other has a copy of its arguments. The text
  * of the message was inspected when it was read. */
 static mishap *begin_call(const mishap_mcp_request *request, const mishap_operation *operation,
-                          yyjson_val *arguments, mishap_call **call)
+                          const mishap_mcp_arguments *arguments, mishap_call **call)
 {
     static yyjson_val none = { .tag = YYJSON_TYPE_OBJ };
     const mishap_mcp_server *server = request->peer->server;
+    yyjson_val *object = arguments->object ? arguments->object : &none;
     char room[ROOM];
     mishap_buffer json;
     mishap *failure;
-    if (!arguments)
-        arguments = &none;
-    if (operation->quick) {
-        failure = mishap_call_begin_with(server->app, operation, arguments, call);
+    if (arguments->text.data) {
+        failure = mishap_call_begin(server->app, operation, arguments->text, call);
+    } else if (operation->quick) {
+        failure = mishap_call_begin_with(server->app, operation, object, call);
     } else {
         mishap_buffer_init(&json, room, sizeof room);
-        mishap_json_copy(&json, arguments);
+        mishap_json_copy(&json, object);
         failure = json.failed
                       ? mishap_out_of_memory()
                       : mishap_call_begin(server->app, operation, mishap_buffer_text(&json), call);
         mishap_buffer_release(&json);
     }
     if (!failure)
-        (*call)->verbose = server->verbose;
+        set_limits(*call, server);
     return failure;
 }
 
 /* NULL: it has started, and the call is its own. */
-static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_tool *tool,
+static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_asked *asked,
                             mishap_call *call)
 {
     mishap_mcp_peer *peer = request->peer;
     size_t limit = peer->server->flight_limit ? peer->server->flight_limit : FLIGHTS;
     if (peer->flight_count >= limit)
         return too_busy("Too many calls are running already.");
-    mishap_mcp_flight *flight = make_flight(request, tool, call);
+    mishap_mcp_flight *flight = make_flight(request, asked, call);
     if (!flight)
         return mishap_out_of_memory();
     enter(flight);
@@ -197,39 +216,62 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     return too_busy("The server is busy with other calls.");
 }
 
-bool mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_tool *tool,
-                             yyjson_val *arguments, mishap_buffer *result)
+void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                             const mishap_mcp_arguments *arguments, mishap_buffer *result)
 {
     mishap_mcp_peer *peer = request->peer;
-    mishap_mcp_revision revision = request->message->revision;
+    const mishap_operation *operation = asked->offer->operation;
     mishap_call *call = NULL;
-    mishap *failure = begin_call(request, tool->operation, arguments, &call);
-    if (!failure && tool->operation->quick) {
+    mishap *failure = begin_call(request, operation, arguments, &call);
+    if (!failure && operation->quick) {
         call->caller = peer->caller;
-        conclude(call, tool, NULL, revision, result);
+        request->refused = conclude(call, asked, peer->incident, &request->channel->code, result);
         peer->crashed = peer->crashed || call->crashed;
     } else if (!failure) {
-        failure = start_flight(request, tool, call);
-        if (!failure)
-            return false;
+        failure = start_flight(request, asked, call);
+        request->later = !failure;
     }
-    mishap_call_end(call);
+    if (!request->later)
+        mishap_call_end(call);
     if (failure)
-        put_refusal(result, peer->server, tool, failure, NULL, revision);
-    return true;
+        mishap_mcp_flight_refuse(request, asked, failure, result);
+}
+
+void mishap_mcp_flight_refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                              mishap *failure, mishap_buffer *result)
+{
+    request->channel->code = mishap_told(failure)->code;
+    request->refused = put_refusal(result, request->peer->server, asked, failure,
+                                   request->peer->incident);
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-/* The last that is heard of it. To finish the channel may be the end of the peer. */
-static void respond(mishap_mcp_flight *flight, const mishap_buffer *members)
+/* A failed buffer has half of it at most, which is nothing. */
+static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *members,
+                         bool refused)
 {
     mishap_mcp_channel *channel = flight->channel;
+    if (refused) {
+        channel->status = 200;
+        mishap_mcp_put_error(channel, flight->id,
+                             members->failed ? mishap_mcp_last_error : mishap_buffer_text(members));
+        return;
+    }
     mishap_buffer *buffer = mishap_mcp_begin_result(channel, flight->id);
     if (members->failed)
-        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a result is none */
+        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails */
     mishap_buffer_put_text(buffer, mishap_buffer_text(members));
-    mishap_mcp_finish_result(flight->peer, channel, buffer, flight->revision);
+    mishap_mcp_finish_result(flight->peer, channel, buffer, flight->asked.revision);
+}
+
+/* The last that is heard of it. To finish the channel may be the end of the peer. */
+static void respond(mishap_mcp_flight *flight, const mishap_buffer *members, bool refused,
+                    const mishap_code *code)
+{
+    mishap_mcp_channel *channel = flight->channel;
+    channel->code = code;
+    put_response(flight, members, refused);
     leave(flight);
     channel->finish(channel);
 }
@@ -239,9 +281,9 @@ static void respond_with(mishap_mcp_flight *flight, mishap *failure)
     char room[ROOM];
     mishap_buffer members;
     mishap_buffer_init(&members, room, sizeof room);
-    put_refusal(&members, flight->server, flight->tool, failure, flight->incident,
-                flight->revision);
-    respond(flight, &members);
+    const mishap_code *code = mishap_told(failure)->code;
+    bool refused = put_refusal(&members, flight->server, &flight->asked, failure, flight->incident);
+    respond(flight, &members, refused, code);
     mishap_buffer_release(&members);
 }
 
@@ -252,7 +294,7 @@ void mishap_mcp_flight_finish(mishap_mcp_flight *flight)
         mishap_mcp_flight_report(flight);
         flight->peer->crashed = flight->peer->crashed || flight->crashed;
         if (has_run)
-            respond(flight, &flight->result);
+            respond(flight, &flight->result, flight->refused, flight->code);
         else
             respond_with(flight, too_busy("The server is busy with other calls."));
     }
@@ -261,7 +303,7 @@ void mishap_mcp_flight_finish(mishap_mcp_flight *flight)
 
 void mishap_mcp_flight_give_up(mishap_mcp_flight *flight)
 {
-    bool safe = flight->tool->operation->danger == MISHAP_SAFE;
+    bool safe = mishap_operation_danger(flight->asked.offer->operation) == MISHAP_SAFE;
     if (!flight->peer)
         return;
     atomic_store(&flight->job.call->cancelled, true);

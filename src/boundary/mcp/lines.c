@@ -61,8 +61,8 @@ static void end_message(mishap_mcp_channel *channel, mishap_mcp_kind kind)
         lines->output.length = lines->begun;
         mishap_mcp_lines_write(lines);
         if (kind == MISHAP_MCP_RESPONSE)
-            MISHAP_PUT(&lines->output, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,"
-                                       "\"message\":\"An internal error occurred.\"}}\n");
+            MISHAP_PUT(&lines->output,
+                       "{\"jsonrpc\":\"2.0\",\"error\":" MISHAP_MCP_LAST_ERROR "}\n");
     }
     if (lines->output.length >= WRITE_SIZE)
         mishap_mcp_lines_write(lines);

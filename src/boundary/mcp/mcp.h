@@ -1,14 +1,19 @@
 /*
- * src/boundary/mcp: a program's operations as tools of the Model Context Protocol.
+ * src/boundary/mcp: a program's operations as tools, resources and prompts of the Model Context
+ * Protocol.
  *
- *     message.c    bytes into messages         tools.c      operations as tools: list, call
- *     peer.c       which method is meant       schema.c     schemas that any client can read
- *     batch.c      several in one array        result.c     what came of a call, for a model
- *     write.c      the frame of messages       flight.c     calls that run, and how they end
- *     refuse.c     protocol errors             report.c     what they say meanwhile
- *     lifecycle.c  initialize, discover, ping  resources.c  the catalog to read
- *     stdio.c      standard input and output   prompts.c    prompts, completion of arguments
- *     lines.c      its bytes as lines          subscribe.c  who wants to hear of changes
+ *     message.c    bytes into messages         offers.c     which operations are what
+ *     peer.c       which method is meant       ours.c       those that every server has
+ *     batch.c      several in one array        tools.c      tools: list, call
+ *     write.c      the frame of messages       resources.c  resources: list, read
+ *     refuse.c     protocol errors             prompts.c    prompts, completion of arguments
+ *     lifecycle.c  initialize, discover, ping  schema.c     schemas that any client can read
+ *     subscribe.c  who hears of changes        flight.c     calls that run, and how they end
+ *     stdio.c      standard input and output   report.c     what they say meanwhile
+ *     lines.c      its bytes as lines          result.c     what came of a call
+ *     session.c    sessions of all workers     contents.c   … as a resource, as a prompt
+ *     events.c     what was sent in them
+ *     watch.c      what has changed, and which of them watch it
  *
  * Nothing here knows how bytes travel. A transport reads a message, hands it over with a channel
  * for what comes back, and runs what has to wait on threads. The same code serves standard input
@@ -24,6 +29,7 @@
 #include <pthread.h>
 
 #include "base/base.h"
+#include "guard/guard.h"
 #include "mishap/dialect.h"
 #include "operation/threads.h"
 
@@ -47,49 +53,55 @@ static inline bool mishap_mcp_is_modern(mishap_mcp_revision revision)
 
 /* -- the server -------------------------------------------------------------------------------- */
 
-typedef struct mishap_mcp_tool {
+/* What an operation can be for an agent; the same one may be all of it. */
+typedef enum mishap_mcp_sort {
+    MISHAP_MCP_TOOL,
+    MISHAP_MCP_RESOURCE, /* at operation->resource */
+    MISHAP_MCP_PROMPT,
+} mishap_mcp_sort;
+
+/* An operation as one of these. */
+typedef struct mishap_mcp_offer {
     const mishap_operation *operation;
-    mishap_text name;              /* operation->tool, or its name with underscores */
-    const mishap_dialect *dialect; /* of its service; tool-result if that says none */
-} mishap_mcp_tool;
+    mishap_text name; /* of a tool operation->tool, or its own with underscores; of a prompt
+                         operation->prompt; of a resource its own */
+    const mishap_dialect *dialect; /* of a tool: of its service; tool-result if that says none */
+    mishap_mcp_sort sort;
+    bool ours; /* it is one that every server has, and only says again what was given to it */
+} mishap_mcp_offer;
 
-/* A resource or prompt beside those of the program; for tests, and for services to come. */
-typedef struct mishap_mcp_resource {
-    const char *uri; /* or a template: "test://template/{id}/data" */
-    const char *name, *title, *description, *mime_type;
-    /* Write the contents, one object, into the buffer. NULL: done; else why not. `variable` is what
-     * stands in place of the first {…}. */
-    mishap *(*read)(mishap_text uri, mishap_text variable, mishap_buffer *contents);
-} mishap_mcp_resource;
-
-typedef struct mishap_mcp_prompt {
-    const char *name, *title, *description;
-    const mishap_param *arguments; /* strings */
-    /* Write the members `description`? and `messages` into an object that is open. */
-    mishap *(*get)(yyjson_val *arguments, mishap_buffer *object);
-} mishap_mcp_prompt;
+/* The operations that every server has: the catalog to read, and explain_failure. The list ends
+ * with { 0 } (ours.c). */
+extern const mishap_operation mishap_mcp_ours[];
 
 /* What all conversations of a process share. It does not change after it is made. */
 typedef struct mishap_mcp_server {
     const mishap_app *app;
-    const char *service;    /* only the tools of this one; NULL: all */
-    mishap_mcp_tool *tools; /* in the order of declaration */
+    const char *service;     /* only what is of this one; NULL: all */
+    mishap_mcp_offer *tools; /* in the order of declaration */
     size_t tool_count;
-    const mishap_mcp_tool **slots; /* the same by name, for mishap_mcp_tool_find() */
+    const mishap_mcp_offer **slots; /* the same by name, for mishap_mcp_tool_find() */
     size_t slot_count;
-    const mishap_mcp_resource *const *resources; /* further ones; the list ends with NULL */
-    const mishap_mcp_prompt *const *prompts;
+    mishap_mcp_offer *resources; /* the catalog first */
+    size_t resource_count;
+    mishap_mcp_offer *prompts; /* explain_failure first */
+    size_t prompt_count;
     size_t page_size;     /* of lists; 0: 50 */
     size_t message_limit; /* bytes of one message */
     size_t flight_limit;  /* calls of one peer that run at once */
+    int call_ms;          /* how long any handler may take; 0: as its operation says */
     bool verbose;         /* the private side of failures on stderr too */
 } mishap_mcp_server;
 
-/* Make the table of tools: every operation that is neither local nor resident, nor for drills
- * unless `chaos`. NOT_CONFIGURED if two tools have the same name or there is no such service. */
+/*
+ * Make the tables of tools, resources and prompts: of every operation that is neither local nor
+ * resident, nor for drills unless `chaos`. A prompt is a tool only if it says which. NOT_CONFIGURED
+ * if two have the same name or there is no such service.
+ */
 mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos);
 void mishap_mcp_server_release(mishap_mcp_server *server);
-const mishap_mcp_tool *mishap_mcp_tool_find(const mishap_mcp_server *server, mishap_text name);
+const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, mishap_text name);
+const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name);
 
 /* -- channels ---------------------------------------------------------------------------------- */
 
@@ -116,7 +128,8 @@ struct mishap_mcp_channel {
      */
     void (*finish)(mishap_mcp_channel *channel);
 
-    int status; /* of HTTP, set by the core before the response ends: 200, 400, 404 */
+    int status;              /* of HTTP, set by the core before the response ends: 200, 400, 404 */
+    const mishap_code *code; /* … and of the failure that it tells of; NULL: it worked */
 
     /* Of the core: of the message that is being written, where it starts, where it goes on after
      * its id, and how much room there is for sure. */
@@ -180,6 +193,7 @@ typedef struct mishap_mcp_peer {
     bool initialized;             /* the client has said so, too */
     bool single_request;          /* stateless over HTTP: closing the channel cancels */
     const char *caller;           /* by its API key; NULL: nobody in particular */
+    const char *incident;         /* that a failed call is found by; NULL: each has its own */
     mishap_level level;           /* of log messages, for revisions with logging/setLevel */
     bool crashed;                 /* a handler did; the process is not to be trusted any more */
     mishap_mcp_flight *flights;   /* calls that run or wait */
@@ -195,6 +209,9 @@ typedef struct mishap_mcp_peer {
     /* … where messages go that belong to no request: changes of lists and resources, for the
      * older revisions. NULL: nowhere. */
     mishap_mcp_channel *aside;
+    /* … keep, or forget, a resources/subscribe, where the peer does not live as long as the
+     * conversation. False: there are too many. NULL: the peer has a list of its own. */
+    bool (*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
 } mishap_mcp_peer;
 
 void mishap_mcp_peer_init(mishap_mcp_peer *peer, const mishap_mcp_server *server);
@@ -223,6 +240,7 @@ typedef struct mishap_mcp_request {
     const mishap_mcp_message *message;
     int code;
     bool later;            /* the method answers later, on its own */
+    bool refused;          /* `result` is the object of an error, which is recorded already */
     mishap_buffer members; /* further members of `data` if it fails, ended by a NUL; the caller's */
 } mishap_mcp_request;
 typedef mishap *mishap_mcp_method(mishap_mcp_request *request, mishap_buffer *result);
@@ -249,6 +267,16 @@ void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
 /* A response with an error whose object is given as JSON. */
 void mishap_mcp_put_error(mishap_mcp_channel *channel, mishap_text id, mishap_text error);
 
+/* That object, of the public side of a failure, into a buffer that is empty: without what must not
+ * leave. What was a stack trace is returned, to be recorded. And what it is without memory. */
+mishap *mishap_mcp_put_error_object(mishap_buffer *buffer, int code, const mishap_public *told,
+                                    const char *members, const mishap_secrets *secrets);
+#define MISHAP_MCP_LAST_ERROR                                                                      \
+    "{\"code\":-32603,\"message\":\"An internal error occurred.\",\"data\":"                       \
+    "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","                    \
+    "\"category\":\"system\",\"retryable\":false}}"
+extern const mishap_text mishap_mcp_last_error;
+
 /* The answer to what is no message; its mishap is freed, and the channel finished. */
 void mishap_mcp_refuse_flaw(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                             mishap_mcp_flaw *flaw);
@@ -271,8 +299,10 @@ void mishap_mcp_finish_result(const mishap_mcp_peer *peer, mishap_mcp_channel *c
 mishap_buffer *mishap_mcp_begin_notification(mishap_mcp_channel *channel, const char *method);
 void mishap_mcp_finish_notification(mishap_mcp_channel *channel, mishap_buffer *buffer);
 
-/* The members ttlMs and cacheScope, for lists and what can be read, in the stateless revision. */
+/* The members ttlMs and cacheScope, in the stateless revision: for lists and what else stays as it
+ * is, and for what a handler answered just now. */
 void mishap_mcp_put_cache(mishap_buffer *result, mishap_mcp_revision revision);
+void mishap_mcp_put_no_cache(mishap_buffer *result, mishap_mcp_revision revision);
 
 /* Paging: the first item that params.cursor stands for; false: it is no cursor of ours. And the
  * member nextCursor, if there is more. */
@@ -284,17 +314,40 @@ void mishap_mcp_put_capabilities(mishap_buffer *buffer, const mishap_mcp_server 
                                  mishap_mcp_revision revision);
 void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_server *server);
 
-/* -- results of tools (result.c) --------------------------------------------------------------- */
+/* An item of a list: its title, in the revisions that have one, and its description. */
+void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_operation *operation,
+                          mishap_mcp_revision revision);
+
+/* -- what came of a call (result.c, contents.c) ------------------------------------------------ */
+
+/* What was asked for, as far as the answer depends on it. */
+typedef struct mishap_mcp_asked {
+    const mishap_mcp_offer *offer;
+    mishap_mcp_revision revision;
+    mishap_text uri; /* of a resource: which */
+} mishap_mcp_asked;
 
 /*
- * The members of a CallToolResult for what came of a call, into an object that is open: content,
- * structuredContent, isError, _meta with the incident id. `call` is NULL if it could not begin. A
- * failure is told in the tool's dialect, without what is secret; it stays the caller's. Any thread.
+ * The members of the result for what came of a call, into an object that is open. `call` is NULL if
+ * it could not begin.
+ *
+ * Of a tool: content, structuredContent, isError, _meta with the incident id; a failure is told in
+ * the tool's dialect. Of a resource: contents. Of a prompt: description, messages. If one of these
+ * fails it is the object of a protocol error that is written instead, raw, and true is returned.
+ *
+ * Nothing of it is secret. The failure stays the caller's. Any thread.
  */
-void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, mishap_call *call,
-                            mishap *failure, const char *incident, mishap_mcp_revision revision);
+bool mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
+                            mishap *failure, const char *incident);
 
-/* Is the failure of a tool to be recorded? What a caller can mend, what is just not there or not
+/* The answer of a call, without what must not leave, as the contents of a resource or the messages
+ * of a prompt. */
+void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *asked,
+                             const mishap_call *call);
+void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *asked,
+                             const mishap_call *call);
+
+/* Is the failure of a call to be recorded? What a caller can mend, what is just not there or not
  * now is not, unless something was noted about it: else any caller could fill the disk. */
 bool mishap_mcp_is_incident(const mishap *failure);
 
@@ -308,14 +361,16 @@ void mishap_mcp_put_schema(mishap_buffer *buffer, mishap_text schema);
 
 /* The outputSchema of a tool: what it answers, or a failure in its dialect; nothing, and false, if
  * it does not say what it answers or its dialect is text. */
-bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_tool *tool);
+bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool);
 
-/* -- resources and prompts --------------------------------------------------------------------- */
+/* -- resources (resources.c) ------------------------------------------------------------------- */
 
-/* The resource or template that a URI is of; NULL: none. Text without data for `variable` if it is
- * no template's. */
-const mishap_mcp_resource *mishap_mcp_resource_find(const mishap_mcp_server *server,
-                                                    mishap_text uri, mishap_text *variable);
+/* The resource that a URI is of, one without variables first; NULL: none. */
+const mishap_mcp_offer *mishap_mcp_resource_find(const mishap_mcp_server *server, mishap_text uri);
+
+/* Is there something to read, or may be? Its variables hold against the rules; and if the handler
+ * is quick, it was asked and did not say that there is nothing. */
+bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri);
 
 /* There is no such resource: the failure of a request, with its code and `uri` in `data`. */
 mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri);
@@ -333,15 +388,16 @@ struct mishap_mcp_flight {
     mishap_mcp_channel *channel; /* … and then NULL, too */
     mishap_mcp_flight *next, *previous;
     const mishap_mcp_server *server;
-    const mishap_mcp_tool *tool;
-    mishap_mcp_revision revision;
+    mishap_mcp_asked asked;     /* … with a copy of its own of the URI */
     mishap_text id;             /* of the request, as JSON; its own copy */
     mishap_text progress_token; /* as JSON; no data: none */
     bool logs;                  /* log messages from `level` on are wanted */
     mishap_level level;
     mishap_watcher watcher;
     char incident[MISHAP_ID_LENGTH + 1];
-    mishap_buffer result; /* the members of the result, made on the thread */
+    const mishap_code *code; /* of its failure; NULL: it worked */
+    mishap_buffer result;    /* the members of the result, made on the thread */
+    bool refused;            /* … or the object of an error */
     bool crashed;
     pthread_mutex_t lock;  /* of what follows, and of who waits */
     mishap_buffer reports; /* a line each: which it is, and its params without the last brace */
@@ -352,10 +408,21 @@ struct mishap_mcp_flight {
     bool woken;          /* the thread that reads was told, and has not come yet */
 };
 
-/* Begin a call: true if it was answered at once (quick, or refused), with the members of the result
- * in `result`. False: a flight was started. */
-bool mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_tool *tool,
-                             yyjson_val *arguments, mishap_buffer *result);
+/*
+ * Begin a call with the arguments, an object: of the message, or as text. If it is over at once
+ * (quick, or refused) the members of its result are in `result`, or the object of an error
+ * (request->refused). Else a flight was started, which answers later (request->later).
+ */
+typedef struct mishap_mcp_arguments {
+    yyjson_val *object; /* NULL: as text, or none */
+    mishap_text text;
+} mishap_mcp_arguments;
+void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                             const mishap_mcp_arguments *arguments, mishap_buffer *result);
+
+/* What is answered in place of a call that does not begin. Frees the failure. */
+void mishap_mcp_flight_refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked,
+                              mishap *failure, mishap_buffer *result);
 
 /* What it has to say so far, to its channel (report.c). */
 void mishap_mcp_flight_report(mishap_mcp_flight *flight);
@@ -387,8 +454,12 @@ typedef enum mishap_mcp_change {
     MISHAP_MCP_RESOURCE_UPDATED, /* of one resource */
 } mishap_mcp_change;
 
-/* Tell a peer of a change, if it wants to hear of it. */
+/* Tell a peer of a change, if it wants to hear of it. A URI without data: any of the resources may
+ * have changed. */
 void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri);
+
+/* The message that says so to a session, as a whole. */
+void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mishap_text uri);
 
 /* End the subscriptions of a channel that is closed, without a word; NULL: all of the peer. */
 void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel);

@@ -25,12 +25,12 @@ struct method {
 static const struct method methods[] = {
     { MISHAP_TEXT("tools/call"), mishap_mcp_tools_call, OLD | NEW | APART },
     { MISHAP_TEXT("tools/list"), mishap_mcp_tools_list, OLD | NEW },
-    { MISHAP_TEXT("resources/read"), mishap_mcp_resources_read, OLD | NEW },
+    { MISHAP_TEXT("resources/read"), mishap_mcp_resources_read, OLD | NEW | APART },
     { MISHAP_TEXT("resources/list"), mishap_mcp_resources_list, OLD | NEW },
     { MISHAP_TEXT("resources/templates/list"), mishap_mcp_templates_list, OLD | NEW },
     { MISHAP_TEXT("resources/subscribe"), mishap_mcp_resources_subscribe, OLD },
     { MISHAP_TEXT("resources/unsubscribe"), mishap_mcp_resources_unsubscribe, OLD },
-    { MISHAP_TEXT("prompts/get"), mishap_mcp_prompts_get, OLD | NEW },
+    { MISHAP_TEXT("prompts/get"), mishap_mcp_prompts_get, OLD | NEW | APART },
     { MISHAP_TEXT("prompts/list"), mishap_mcp_prompts_list, OLD | NEW },
     { MISHAP_TEXT("completion/complete"), mishap_mcp_complete, OLD | NEW },
     { MISHAP_TEXT("logging/setLevel"), mishap_mcp_set_level, OLD },
@@ -175,7 +175,12 @@ static mishap *answer_apart(mishap_mcp_request *request, const struct method *me
     mishap_buffer_init(&result, storage, sizeof storage);
     MISHAP_PUT(&result, "{"); /* no comma is due after it */
     mishap *failure = method->answer(request, &result);
-    if (!failure && !request->later) {
+    if (request->refused) {
+        mishap_text error = { result.data + 1, result.length - 1 };
+        request->channel->status = 200;
+        mishap_mcp_put_error(request->channel, request->message->id,
+                             result.failed ? mishap_mcp_last_error : error);
+    } else if (!failure && !request->later) {
         mishap_buffer *b = mishap_mcp_begin_result(request->channel, request->message->id);
         mishap_buffer_put(b, result.data + 1, result.length - 1);
         b->failed = b->failed || result.failed;

@@ -1,6 +1,6 @@
 /*
  * Protocol errors: what is answered to a message that cannot be served at all. A tool that fails is
- * a result, and result.c's.
+ * a result, and result.c's; so are resources and prompts that fail, though as errors.
  *
  *     {"jsonrpc":"2.0","id":7,"error":{"code":-32601,"message":"…","data":{"code":"METHOD_NOT_FOUND",
  * …}}}
@@ -15,10 +15,7 @@
 #include "operation/hide.h"
 
 /* When there is no memory for more. */
-static const mishap_text last_words = MISHAP_TEXT(
-    "{\"code\":-32603,\"message\":\"An internal error occurred.\",\"data\":"
-    "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","
-    "\"category\":\"system\",\"retryable\":false}}");
+const mishap_text mishap_mcp_last_error = MISHAP_TEXT(MISHAP_MCP_LAST_ERROR);
 
 static void record(const mishap_mcp_peer *peer, const char *id, const mishap *failure)
 {
@@ -31,10 +28,9 @@ static void record(const mishap_mcp_peer *peer, const char *id, const mishap *fa
     });
 }
 
-/* The object of the error, without what must not leave: the text of a failure may come from a
- * service. */
-static void put_object(mishap_buffer *b, int code, const mishap_public *told, const char *members,
-                       mishap **removed)
+/* The text of a failure may come from a service. */
+mishap *mishap_mcp_put_error_object(mishap_buffer *b, int code, const mishap_public *told,
+                                    const char *members, const mishap_secrets *secrets)
 {
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "code");
@@ -50,7 +46,7 @@ static void put_object(mishap_buffer *b, int code, const mishap_public *told, co
     }
     mishap_json_close(b, '}');
     mishap_json_close(b, '}');
-    *removed = b->failed ? NULL : mishap_hide_json(b, NULL);
+    return b->failed ? NULL : mishap_hide_json(b, secrets);
 }
 
 void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel, mishap_text id,
@@ -59,16 +55,17 @@ void mishap_mcp_refuse(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
     char incident[MISHAP_ID_LENGTH + 1], storage[2048];
     const mishap_public *told = mishap_told(failure);
     mishap_buffer error;
-    mishap *removed;
     bool known = told->incident.length; /* then whoever gave it the id has recorded it */
     bool recorded = !known && mishap_incident_is_one(failure);
     mishap_id_make(incident);
     if (recorded)
         mishap_incident(failure, incident);
     mishap_buffer_init(&error, storage, sizeof storage);
-    put_object(&error, code, told, members, &removed);
+    mishap *removed = mishap_mcp_put_error_object(&error, code, told, members, NULL);
     channel->status = status;
-    mishap_mcp_put_error(channel, id, error.failed ? last_words : mishap_buffer_text(&error));
+    channel->code = told->code;
+    mishap_mcp_put_error(channel, id,
+                         error.failed ? mishap_mcp_last_error : mishap_buffer_text(&error));
     if (recorded)
         record(peer, incident, failure);
     if (removed)

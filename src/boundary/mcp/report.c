@@ -178,7 +178,7 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     MISHAP_PUT(&line, "m{\"level\":");
     mishap_json_string(&line, mishap_text_of(levels[level]));
     MISHAP_JSON_KEY(&line, "logger");
-    mishap_json_string(&line, flight->tool->name);
+    mishap_json_string(&line, flight->asked.offer->name);
     MISHAP_JSON_KEY(&line, "data");
     put_words(&line, flight->job.call, words);
     add(flight, &line, NULL);
@@ -225,7 +225,7 @@ static void choose_level(mishap_mcp_flight *flight, const mishap_mcp_request *re
 {
     yyjson_val *level = yyjson_obj_get(request->message->meta, META_LOG_LEVEL);
     flight->level = request->peer->level;
-    flight->logs = !mishap_mcp_is_modern(flight->revision) ||
+    flight->logs = !mishap_mcp_is_modern(flight->asked.revision) ||
                    find_level(mishap_json_text(level), &flight->level);
 }
 

@@ -1,130 +1,104 @@
 /*
- * What can be read: the catalog of codes, as a whole and one by one, and what a server adds.
+ * Operations as resources: the methods resources/list, resources/templates/list and resources/read.
  *
- * A resource whose URI has a {variable} in it is a template. Both kinds stand in one list, and
- * which of them is shown is a matter of the method.
+ * A resource whose address has a {variable} in it is a template. Both kinds stand in one list, and
+ * which of them is shown is a matter of the method. To read is to run the operation, with the
+ * variables as its parameters.
  */
 #include "boundary/mcp/mcp.h"
-#include "dialect/reference.h"
 
-/* -- the catalog ------------------------------------------------------------------------------- */
+#include "operation/call.h"
 
-static void put_row(mishap_buffer *json, const mishap_code *code)
-{
-    mishap_json_open(json, '{');
-    mishap_code_put(json, code);
-    mishap_json_close(json, '}');
-}
-
-/* {"uri":…,"mimeType":"application/json","text":…} of a document. */
-static mishap *put_document(mishap_buffer *contents, mishap_text uri, mishap_buffer *document)
-{
-    bool failed = document->failed;
-    mishap_json_open(contents, '{');
-    MISHAP_JSON_KEY(contents, "uri");
-    mishap_json_string(contents, uri);
-    MISHAP_PUT(contents, ",\"mimeType\":\"application/json\",\"text\":");
-    mishap_json_string(contents, mishap_buffer_text(document));
-    mishap_json_close(contents, '}');
-    mishap_buffer_release(document);
-    return failed ? mishap_out_of_memory() : NULL;
-}
-
-static mishap *read_codes(mishap_text uri, mishap_text variable, mishap_buffer *contents)
-{
-    mishap_buffer json = { 0 };
-    (void)variable;
-    MISHAP_PUT(&json, "{\"codes\":[");
-    for (const mishap_catalog *catalog = mishap_catalog_first(); catalog; catalog = catalog->next)
-        for (size_t i = 0; i < catalog->count; i++)
-            put_row(&json, &catalog->codes[i]);
-    MISHAP_PUT(&json, "]}");
-    return put_document(contents, uri, &json);
-}
-
-/* The name comes out of a URI, so it may have escapes in it. */
-static mishap *read_code(mishap_text uri, mishap_text variable, mishap_buffer *contents)
-{
-    char room[128];
-    mishap_buffer json = { 0 }, name;
-    const mishap_code *code = NULL;
-    mishap_buffer_init(&name, room, sizeof room);
-    if (variable.length <= sizeof room && mishap_url_unescape(&name, variable, false))
-        code = mishap_code_meant(mishap_buffer_text(&name));
-    mishap_buffer_release(&name);
-    if (!code)
-        return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such code in the catalog."),
-                              "Read catalog://codes to see all codes.");
-    put_row(&json, code);
-    return put_document(contents, uri, &json);
-}
-
-static const mishap_mcp_resource codes = {
-    .uri = "catalog://codes",
-    .name = "codes",
-    .title = "The catalog of error codes",
-    .description = "Every code that a failure can have: what it means, whether trying again can "
-                   "help, what to do, and how each error format spells it.",
-    .mime_type = "application/json",
-    .read = read_codes,
+enum {
+    PAGE = 50,
+    ROOM = 1024, /* for the parameters of most, as JSON */
 };
 
-static const mishap_mcp_resource code = {
-    .uri = "catalog://codes/{code}",
-    .name = "code",
-    .title = "One error code",
-    .description = "What the catalog says of one code. Any spelling will do: NOT_FOUND, not_found, "
-                   "NotFound, or an HTTP status.",
-    .mime_type = "application/json",
-    .read = read_code,
-};
+/* -- addresses --------------------------------------------------------------------------------- */
 
-static const mishap_mcp_resource *const ours[] = { &codes, &code, NULL };
-
-/* -- all of them ------------------------------------------------------------------------------- */
-
-/* The next one after the place, ours first; NULL: that was all. */
-static const mishap_mcp_resource *next(const mishap_mcp_server *server, size_t *place)
+static bool is_template(const mishap_mcp_offer *resource)
 {
-    enum { OURS = sizeof ours / sizeof *ours - 1 };
-    size_t at = (*place)++;
-    if (at < OURS)
-        return ours[at];
-    return server->resources ? server->resources[at - OURS] : NULL;
+    return strchr(resource->operation->resource, '{') != NULL;
 }
 
-static bool is_template(const mishap_mcp_resource *resource)
+static mishap_type_of_param type_of(const mishap_operation *operation, mishap_text name)
 {
-    return strchr(resource->uri, '{') != NULL;
+    const mishap_param *param = operation->params;
+    while (param->name && !mishap_text_equal(mishap_text_of(param->name), name))
+        param++;
+    return param->type; /* it is there: that was checked at the start */
 }
 
-/* What stands in place of the {variable}: not nothing, and no slash, as RFC 6570 has it. */
-static bool fits(const char *template, mishap_text uri, mishap_text *variable)
+/* One variable as a member of the object. It may have escapes; false: they are broken, or stand for
+ * what is no text. */
+static bool put_variable(mishap_buffer *object, const mishap_operation *operation, mishap_text name,
+                         mishap_text raw)
 {
-    const char *open = strchr(template, '{'), *close = open ? strchr(open, '}') : NULL;
-    if (!close)
-        return false;
-    size_t before = (size_t)(open - template), after = strlen(close + 1);
-    if (uri.length <= before + after || memcmp(uri.data, template, before) != 0 ||
-        memcmp(uri.data + uri.length - after, close + 1, after) != 0)
-        return false;
-    *variable = (mishap_text){ uri.data + before, uri.length - before - after };
-    return !memchr(variable->data, '/', variable->length);
+    char room[ROOM];
+    mishap_buffer plain;
+    mishap_buffer_init(&plain, room, sizeof room);
+    bool sound = mishap_url_unescape(&plain, raw, false);
+    mishap_text text = mishap_buffer_text(&plain);
+    sound = sound && text.length && !memchr(text.data, '\0', text.length) &&
+            mishap_utf8_valid_length(text) == text.length;
+    if (sound) {
+        mishap_json_key(object, name);
+        mishap_put_spelled(object, type_of(operation, name), text);
+    }
+    object->failed = object->failed || plain.failed;
+    mishap_buffer_release(&plain);
+    return sound || plain.failed;
 }
 
-const mishap_mcp_resource *mishap_mcp_resource_find(const mishap_mcp_server *server,
-                                                    mishap_text uri, mishap_text *variable)
+/* Is it an address of this resource? The members of an object that is open are its variables. What
+ * stands for one is not nothing, and ends where the next part of an address begins. */
+static bool fits(const mishap_operation *operation, mishap_text uri, mishap_buffer *object)
 {
-    const mishap_mcp_resource *resource;
-    *variable = (mishap_text){ NULL, 0 };
-    for (size_t place = 0; (resource = next(server, &place));)
-        if (!is_template(resource) && mishap_text_equal(mishap_text_of(resource->uri), uri))
-            return resource;
-    for (size_t place = 0; (resource = next(server, &place));)
-        if (is_template(resource) && fits(resource->uri, uri, variable))
-            return resource;
-    *variable = (mishap_text){ NULL, 0 };
+    const char *at = uri.data, *end = at + uri.length, *pattern = operation->resource;
+    while (*pattern) {
+        if (*pattern != '{') {
+            if (at == end || *at++ != *pattern++)
+                return false;
+            continue;
+        }
+        const char *close = strchr(pattern, '}'), *from = at;
+        while (at < end && *at != '/' && *at != '?' && *at != '#')
+            at++;
+        mishap_text name = { pattern + 1, (size_t)(close - pattern - 1) };
+        if (!put_variable(object, operation, name, (mishap_text){ from, (size_t)(at - from) }))
+            return false;
+        pattern = close + 1;
+    }
+    return at == end;
+}
+
+/* The resource that it is of, and the object of its variables. */
+static const mishap_mcp_offer *match(const mishap_mcp_server *server, mishap_text uri,
+                                     mishap_buffer *object)
+{
+    for (int templates = 0; templates < 2; templates++)
+        for (size_t i = 0; i < server->resource_count; i++) {
+            const mishap_mcp_offer *resource = &server->resources[i];
+            if (is_template(resource) != templates)
+                continue;
+            mishap_buffer_reset(object);
+            mishap_json_open(object, '{');
+            if (fits(resource->operation, uri, object)) {
+                mishap_json_close(object, '}');
+                return resource;
+            }
+        }
     return NULL;
+}
+
+const mishap_mcp_offer *mishap_mcp_resource_find(const mishap_mcp_server *server, mishap_text uri)
+{
+    char room[ROOM];
+    mishap_buffer object;
+    mishap_buffer_init(&object, room, sizeof room);
+    const mishap_mcp_offer *resource = match(server, uri, &object);
+    mishap_buffer_release(&object);
+    return resource;
 }
 
 mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri)
@@ -137,26 +111,44 @@ mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri)
                           "Ask resources/list and resources/templates/list for what there is.");
 }
 
-/* -- the methods ------------------------------------------------------------------------------- */
-
-static void put_member(mishap_buffer *b, const char *key, const char *value)
+bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
 {
-    if (!value)
-        return;
-    mishap_json_key(b, mishap_text_of(key));
-    mishap_json_string(b, mishap_text_of(value));
+    char room[ROOM];
+    mishap_buffer object;
+    mishap_call *call = NULL;
+    mishap_buffer_init(&object, room, sizeof room);
+    const mishap_mcp_offer *resource = match(peer->server, uri, &object);
+    mishap *failure = NULL;
+    if (resource && !object.failed)
+        failure = mishap_call_begin(peer->server->app, resource->operation,
+                                    mishap_buffer_text(&object), &call);
+    bool exists = resource && (!failure || mishap_told(failure)->category != MISHAP_VALIDATION);
+    if (call && resource->operation->quick) {
+        call->caller = peer->caller;
+        failure = mishap_call_run(call);
+        peer->crashed = peer->crashed || call->crashed;
+        exists = !failure || mishap_told(failure)->category != MISHAP_RESOURCE;
+    }
+    mishap_free(failure);
+    mishap_call_end(call);
+    mishap_buffer_release(&object);
+    return exists;
 }
 
-static void put_resource(mishap_buffer *b, const mishap_mcp_resource *resource,
+/* -- lists ------------------------------------------------------------------------------------- */
+
+static void put_resource(mishap_buffer *b, const mishap_mcp_offer *resource,
                          mishap_mcp_revision revision)
 {
+    const mishap_operation *operation = resource->operation;
     mishap_json_open(b, '{');
-    put_member(b, is_template(resource) ? "uriTemplate" : "uri", resource->uri);
-    put_member(b, "name", resource->name);
-    if (revision >= MISHAP_MCP_2025_06_18)
-        put_member(b, "title", resource->title);
-    put_member(b, "description", resource->description);
-    put_member(b, "mimeType", resource->mime_type);
+    mishap_json_key(b, mishap_text_of(is_template(resource) ? "uriTemplate" : "uri"));
+    mishap_json_string(b, mishap_text_of(operation->resource));
+    MISHAP_JSON_KEY(b, "name");
+    mishap_json_string(b, resource->name);
+    mishap_mcp_put_words(b, operation, revision);
+    if (operation->answers)
+        MISHAP_PUT(b, ",\"mimeType\":\"application/json\"");
     mishap_json_close(b, '}');
 }
 
@@ -165,18 +157,17 @@ static mishap *put_list(mishap_mcp_request *request, mishap_buffer *result, cons
                         bool templates)
 {
     const mishap_mcp_server *server = request->peer->server;
-    const mishap_mcp_resource *resource;
-    size_t first, count = 0, at = 0, size = server->page_size ? server->page_size : 50;
-    for (size_t place = 0; (resource = next(server, &place));)
-        count += is_template(resource) == templates;
+    size_t first, count = 0, at = 0, size = server->page_size ? server->page_size : PAGE;
+    for (size_t i = 0; i < server->resource_count; i++)
+        count += is_template(&server->resources[i]) == templates;
     if (!mishap_mcp_cursor_read(request->message, count, &first))
         return mishap_raise(INVALID_ARGUMENT, "The cursor is none of this server's.");
     mishap_buffer_put_text(result, mishap_text_of(key));
-    for (size_t place = 0; (resource = next(server, &place));) {
-        if (is_template(resource) != templates)
+    for (size_t i = 0; i < server->resource_count; i++) {
+        if (is_template(&server->resources[i]) != templates)
             continue;
         if (at >= first && at - first < size)
-            put_resource(result, resource, request->message->revision);
+            put_resource(result, &server->resources[i], request->message->revision);
         at++;
     }
     mishap_json_close(result, ']');
@@ -196,6 +187,8 @@ mishap *mishap_mcp_templates_list(mishap_mcp_request *request, mishap_buffer *re
     return put_list(request, result, "\"resourceTemplates\":[", true);
 }
 
+/* -- resources/read ---------------------------------------------------------------------------- */
+
 static const mishap_param read_params[] = {
     { "uri", MISHAP_STRING, .required = true },
     { 0 },
@@ -204,24 +197,24 @@ static const mishap_param read_params[] = {
 mishap *mishap_mcp_resources_read(mishap_mcp_request *request, mishap_buffer *result)
 {
     yyjson_val none = { .tag = YYJSON_TYPE_OBJ }, *params = request->message->params;
-    mishap_text variable;
+    char room[ROOM];
+    mishap_buffer object;
     mishap *failure = mishap_params_check(read_params, params ? params : &none);
     if (failure)
         return failure;
     mishap_text uri = mishap_json_text(yyjson_obj_get(params, "uri"));
-    const mishap_mcp_resource *resource = mishap_mcp_resource_find(request->peer->server, uri,
-                                                                   &variable);
-    if (!resource)
-        return mishap_mcp_no_resource(request, uri);
-    MISHAP_PUT(result, "\"contents\":[");
-    failure = resource->read(uri, variable, result);
-    if (failure && mishap_told(failure)->category == MISHAP_RESOURCE) {
-        mishap_free(failure);
-        return mishap_mcp_no_resource(request, uri);
-    }
-    if (failure)
-        return failure;
-    mishap_json_close(result, ']');
-    mishap_mcp_put_cache(result, request->message->revision);
-    return NULL;
+    mishap_buffer_init(&object, room, sizeof room);
+    mishap_mcp_asked asked = { .offer = match(request->peer->server, uri, &object),
+                               .revision = request->message->revision,
+                               .uri = uri };
+    if (!asked.offer)
+        failure = mishap_mcp_no_resource(request, uri);
+    else if (object.failed)
+        failure = mishap_out_of_memory();
+    else
+        mishap_mcp_flight_begin(request, &asked,
+                                &(mishap_mcp_arguments){ .text = mishap_buffer_text(&object) },
+                                result);
+    mishap_buffer_release(&object);
+    return failure;
 }

@@ -1,9 +1,10 @@
 /*
- * What came of a call, as the result that a model reads: an answer, or a failure in the dialect of
- * the tool. And the schema of both.
+ * What came of a call: of a tool the result that a model reads, an answer or a failure in the
+ * dialect of the tool, and the schema of both; of a resource or a prompt its answer (contents.c) or
+ * a protocol error.
  *
- * Text and structure say the same. Neither has anything of the private side, of what the call knows
- * to be secret, or a stack trace; what had to be taken out is recorded.
+ * Nothing of it is of the private side, of what the call knows to be secret, or a stack trace; what
+ * had to be taken out is recorded.
  */
 #include "boundary/mcp/mcp.h"
 #include "dialect/dialect.h"
@@ -34,7 +35,10 @@ static const struct failure_schema {
           "\"properties\":{\"status\":{\"type\":\"string\",\"enum\":[\"error\",\"timeout\"]},"
           "\"error_type\":{\"type\":\"string\",\"description\":\"ValueError, SyntaxError, "
           "ValidationError, ImportError, TimeoutError or RuntimeError\"},"
-          "\"message\":" WORDS ",\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
+          "\"message\":" WORDS ",\"code\":{\"type\":\"string\",\"description\":\"NOT_FOUND, "
+          "VALIDATION_ERROR or another of catalog://codes\"},"
+          "\"retryable\":{\"type\":\"boolean\",\"description\":\"The same call may work later\"},"
+          "\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
           "with each argument\",\"items\":{\"type\":\"object\",\"properties\":{\"field\":" WORDS
           ",\"error\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
           "\"suggestion\":" WORDS ",\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},"
@@ -59,7 +63,7 @@ static const struct failure_schema *schema_of(const mishap_dialect *dialect)
     return NULL;
 }
 
-bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_tool *tool)
+bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool)
 {
     const struct failure_schema *failure = schema_of(tool->dialect);
     mishap_buffer answers = { 0 };
@@ -80,8 +84,9 @@ bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_tool *
 
 /* -- hiding ------------------------------------------------------------------------------------ */
 
-/* Text of other kinds than JSON, which may be any bytes: what is secret in it is replaced. */
-static void hide_text(mishap_buffer *text, const mishap_secrets *secrets)
+/* A failure in a dialect that is text: what is secret in it is replaced. The stack that a report
+ * shows is that of the caller's own code. */
+static void hide_secrets(mishap_buffer *text, const mishap_secrets *secrets)
 {
     mishap_buffer hidden = { 0 };
     if (!mishap_secrets_stand_in(secrets, mishap_buffer_text(text)))
@@ -89,40 +94,6 @@ static void hide_text(mishap_buffer *text, const mishap_secrets *secrets)
     mishap_secrets_put_hidden(&hidden, secrets, mishap_buffer_text(text));
     mishap_buffer_release(text);
     *text = hidden;
-}
-
-static void make_utf8(mishap_call *call)
-{
-    mishap_text text = mishap_buffer_text(&call->answer);
-    if (mishap_utf8_valid_length(text) == text.length)
-        return;
-    mishap_text clean = mishap_utf8_clean(&call->arena, text);
-    mishap_buffer_reset(&call->answer);
-    mishap_buffer_put_text(&call->answer, clean);
-    call->answer.failed = call->answer.failed || !clean.data;
-}
-
-/* The answer and the warnings as they may leave. What was a stack trace is returned, to be
- * recorded. */
-static mishap *hide_answer(mishap_call *call, const mishap_secrets *secrets)
-{
-    mishap *removed = NULL;
-    if (call->answer_kind == MISHAP_ANSWER_JSON)
-        removed = mishap_hide_json(&call->answer, secrets);
-    if (call->answer_kind == MISHAP_ANSWER_DOCUMENT) {
-        make_utf8(call);
-        hide_text(&call->answer, secrets);
-    }
-    if (call->warnings.length) {
-        mishap_buffer list = { 0 };
-        mishap_json_open(&list, '[');
-        mishap_buffer_put_text(&list, mishap_buffer_text(&call->warnings));
-        mishap_json_close(&list, ']');
-        removed = mishap_because(mishap_hide_json(&list, secrets), removed);
-        mishap_buffer_release(&call->warnings);
-        call->warnings = list;
-    }
-    return removed;
 }
 
 /* -- an answer --------------------------------------------------------------------------------- */
@@ -201,7 +172,7 @@ static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_rev
 
 /* -- a failure --------------------------------------------------------------------------------- */
 
-static void put_told(mishap_buffer *b, const mishap_mcp_tool *tool, mishap_text told,
+static void put_told(mishap_buffer *b, const mishap_mcp_offer *tool, mishap_text told,
                      const char *incident, mishap_mcp_revision revision)
 {
     MISHAP_JSON_KEY(b, "content");
@@ -226,7 +197,43 @@ bool mishap_mcp_reopen_meta(mishap_buffer *result)
     return true;
 }
 
-static mishap *put_failure(mishap_buffer *b, const mishap_mcp_tool *tool, const mishap *failure,
+static bool was_told(const mishap_public *told, const char *key)
+{
+    const mishap_member *member = told->context;
+    while (member && !mishap_text_equal(member->key, mishap_text_of(key)))
+        member = member->next;
+    return member != NULL;
+}
+
+/*
+ * The dialect knows six types; what a model can do about a failure hangs on the code. What is
+ * missing is added to the object, unless the tool has told something of its own under that name.
+ */
+static void put_code(mishap_buffer *json, const mishap_public *told)
+{
+    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, told->code->tool_type);
+    bool own = told->suggestion.length &&
+               !(row && mishap_text_equal(told->suggestion, row->suggestion));
+    mishap_text suggestion = mishap_public_suggestion(told);
+    if (json->failed)
+        return;
+    json->length--; /* its last bracket */
+    if (!own && suggestion.length) {
+        MISHAP_JSON_KEY(json, "suggestion");
+        mishap_json_string(json, suggestion);
+    }
+    if (!was_told(told, "code")) {
+        MISHAP_JSON_KEY(json, "code");
+        mishap_json_string(json, told->code->name);
+    }
+    if (!was_told(told, "retryable")) {
+        MISHAP_JSON_KEY(json, "retryable");
+        mishap_json_bool(json, told->retryable);
+    }
+    mishap_json_close(json, '}');
+}
+
+static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap *failure,
                            const mishap_secrets *secrets, const char *incident,
                            mishap_mcp_revision revision)
 {
@@ -235,12 +242,52 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_tool *tool, const 
     mishap *removed = NULL;
     mishap_buffer_init(&text, room, sizeof room);
     tool->dialect->render(mishap_told(failure), &text);
+    if (tool->dialect == &mishap_tool_result)
+        put_code(&text, mishap_told(failure));
     if (!text.failed && schema_of(tool->dialect))
         removed = mishap_hide_json(&text, secrets);
     else if (!text.failed)
-        hide_text(&text, secrets);
+        hide_secrets(&text, secrets);
     put_told(b, tool, text.failed ? tool->dialect->last_words : mishap_buffer_text(&text), incident,
              revision);
+    mishap_buffer_release(&text);
+    return removed;
+}
+
+/* -- a failure of a resource or a prompt ------------------------------------------------------- */
+
+/* That there is nothing at an address has a number of its own; the last revision has not. */
+static int code_of(const mishap_mcp_asked *asked, const mishap_public *told)
+{
+    bool missing = told->code == MISHAP_CODE_NOT_FOUND || told->code == MISHAP_CODE_GONE;
+    if (asked->offer->sort == MISHAP_MCP_RESOURCE && missing)
+        return mishap_mcp_is_modern(asked->revision) ? -32602 : -32002;
+    return told->category == MISHAP_VALIDATION ? -32602 : -32603;
+}
+
+/* A result has a place for the id in any case; an error has it if it is not the caller's. */
+static bool is_internal(const mishap_mcp_asked *asked, const mishap *failure)
+{
+    return asked->offer->sort != MISHAP_MCP_TOOL && code_of(asked, mishap_told(failure)) == -32603;
+}
+
+static mishap *put_error(mishap_buffer *b, const mishap_mcp_asked *asked, const mishap *failure,
+                         const mishap_secrets *secrets)
+{
+    char room[ROOM], storage[512];
+    mishap_buffer text, members;
+    const mishap_public *told = mishap_told(failure);
+    mishap_buffer_init(&text, room, sizeof room);
+    mishap_buffer_init(&members, storage, sizeof storage);
+    if (asked->offer->sort == MISHAP_MCP_RESOURCE) {
+        MISHAP_PUT(&members, "\"uri\":");
+        mishap_json_string(&members, asked->uri);
+    }
+    mishap_buffer_put_char(&members, '\0');
+    mishap *removed = mishap_mcp_put_error_object(&text, code_of(asked, told), told,
+                                                  members.failed ? NULL : members.data, secrets);
+    mishap_buffer_put_text(b, text.failed ? mishap_mcp_last_error : mishap_buffer_text(&text));
+    mishap_buffer_release(&members);
     mishap_buffer_release(&text);
     return removed;
 }
@@ -280,8 +327,47 @@ static void take_back(mishap_buffer *result, size_t start)
     result->capacity = result->capacity > least ? result->capacity : least;
 }
 
-void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, mishap_call *call,
-                            mishap *failure, const char *incident, mishap_mcp_revision revision)
+/* The answer; without memory for it, there is none. What was removed is returned. */
+static mishap *put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
+                           const mishap_secrets *secrets)
+{
+    /* Ours say again what was given to them: who asks what a trace means gets to see it. */
+    mishap *removed = asked->offer->ours ? NULL : mishap_hide_answer(call, secrets);
+    if (call->answer.failed || call->warnings.failed)
+        result->failed = true;
+    else if (asked->offer->sort == MISHAP_MCP_TOOL)
+        put_answer(result, call, asked->revision);
+    else if (asked->offer->sort == MISHAP_MCP_RESOURCE)
+        mishap_mcp_put_contents(result, asked, call);
+    else
+        mishap_mcp_put_messages(result, asked, call);
+    return removed;
+}
+
+/* The same for a failure, for which there is always room, if there was any at all. */
+static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
+                          const mishap *failure, const mishap_secrets *secrets,
+                          const char *incident)
+{
+    size_t start = result->length;
+    bool room = !result->failed && result->capacity - start >= LAST_WORDS;
+    bool tool = asked->offer->sort == MISHAP_MCP_TOOL;
+    mishap *removed = tool ? put_failure(result, asked->offer, failure, secrets, incident,
+                                         asked->revision)
+                           : put_error(result, asked, failure, secrets);
+    if (result->failed && room) {
+        take_back(result, start);
+        if (tool)
+            put_told(result, asked->offer, asked->offer->dialect->last_words, incident,
+                     asked->revision);
+        else
+            mishap_buffer_put_text(result, mishap_mcp_last_error);
+    }
+    return removed;
+}
+
+bool mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
+                            mishap *failure, const char *incident)
 {
     char own_id[MISHAP_ID_LENGTH + 1];
     size_t start = result->length;
@@ -292,11 +378,8 @@ void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, 
     if (call)
         mishap_hide_learn(&secrets, call);
     if (!failure) {
-        removed = hide_answer(call, &secrets);
-        bool clean = !call->answer.failed && !call->warnings.failed;
-        if (clean)
-            put_answer(result, call, revision);
-        if (!clean || result->failed)
+        removed = put_success(result, asked, call, &secrets);
+        if (result->failed)
             failure = mishap_out_of_memory(); /* a constant: nobody need free it */
         if (failure && room)
             take_back(result, start);
@@ -306,18 +389,14 @@ void mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_tool *tool, 
         incident = own_id;
     }
     if (failure) {
-        if (mishap_mcp_is_incident(failure))
-            mishap_incident(failure, incident); /* there is something to look up */
-        removed = mishap_because(put_failure(result, tool, failure, &secrets, incident, revision),
-                                 removed);
-        if (result->failed && room) {
-            take_back(result, start);
-            put_told(result, tool, tool->dialect->last_words, incident, revision);
-        }
+        if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
+            mishap_incident(failure, incident); /* there is something to look up, or may be */
+        removed = mishap_because(put_failed(result, asked, failure, &secrets, incident), removed);
     }
     if (failure && call)
         record(call, &secrets, failure, incident);
     if (removed && call)
         record(call, &secrets, removed, incident);
     mishap_free(removed);
+    return failure && asked->offer->sort != MISHAP_MCP_TOOL;
 }

@@ -1,58 +1,15 @@
-#include "boundary/mcp/session.h"
-
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "boundary/mcp/shared.h"
+
 enum {
-    PLACES = 4096,    /* of the table of sessions: a power of two */
-    MOST = 2048,      /* sessions at once */
-    CANCELS = 256,    /* requests that were cancelled and whose worker has not seen it yet */
-    CALLER = 64,      /* the name of an API key has at most 63 characters */
-    LONGEST_ID = 128, /* of a request, as far as it is compared */
-};
-
-struct place {
-    char id[MISHAP_MCP_SESSION_ID + 1]; /* empty: free */
-    char caller[CALLER];
-    mishap_mcp_session session;
-    uint64_t standing; /* its latest stream that belongs to no request */
-    int64_t used_ns;
-};
-
-struct cancel {
-    uint64_t session; /* 0: free */
-    size_t length;
-    char request[LONGEST_ID];
-};
-
-/* An event in the ring; its data follows it. */
-struct event {
-    uint32_t size; /* of all of it, in bytes; a multiple of 8 */
-    uint32_t length;
-    uint64_t session, stream, place; /* session 0: filling, up to the end of the ring */
-    pid_t will_of;                   /* if it is one: the process that must be gone; place is 0 */
-    bool last;
-};
-
-/* Sizes and places in the ring are multiples of this, so there is room for a head wherever one may
- * begin. */
-enum { EVENT = sizeof(struct event) };
-
-/* All of it is guarded by the lock, which is given up by whoever dies with it. */
-struct mishap_mcp_sessions {
-    pthread_mutex_t lock;
-    size_t mapped;
-    int64_t idle_ns;
-    uint64_t numbers, streams; /* given out so far */
-    uint64_t changes[MISHAP_MCP_LISTS];
-    size_t count, next_cancel;
-    struct place places[PLACES];
-    struct cancel cancels[CANCELS];
-    size_t capacity, first,
-        used; /* of the ring: where the oldest event is, and how many bytes are */
-    char ring[];
+    PLACES = MISHAP_MCP_PLACES,
+    MOST = 2048,       /* sessions at once */
+    OF_A_CALLER = 512, /* … and of one who has a name */
+    CALLER = MISHAP_MCP_CALLER,
 };
 
 /* Ids are random, so their first characters are as good as a hash. */
@@ -72,7 +29,7 @@ static void mend(mishap_mcp_sessions *s)
         moved = false;
         s->count = 0;
         for (size_t i = 0; i < PLACES; i++) {
-            struct place *place = &s->places[i];
+            struct mishap_mcp_place *place = &s->places[i];
             size_t at = start_of(place->id);
             if (!place->id[0])
                 continue;
@@ -91,11 +48,11 @@ static void mend(mishap_mcp_sessions *s)
     }
 }
 
-static void take_lock(mishap_mcp_sessions *s)
+void mishap_mcp_sessions_lock(mishap_mcp_sessions *s)
 {
     if (pthread_mutex_lock(&s->lock) == EOWNERDEAD) {
         mend(s);
-        s->first = s->used = 0; /* what was kept of streams is given up */
+        mishap_mcp_events_forget_all(s); /* what was kept of streams is given up */
         pthread_mutex_consistent(&s->lock);
     }
 }
@@ -103,7 +60,8 @@ static void take_lock(mishap_mcp_sessions *s)
 mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp_sessions **out)
 {
     pthread_mutexattr_t kind;
-    size_t capacity = event_bytes / EVENT * EVENT, size = sizeof **out + capacity;
+    size_t blocks = event_bytes / MISHAP_MCP_BLOCK;
+    size_t size = sizeof **out + blocks * MISHAP_MCP_BLOCK;
     mishap_mcp_sessions *s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
                                   -1, 0);
     if (s == MAP_FAILED)
@@ -114,8 +72,9 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp
     pthread_mutex_init(&s->lock, &kind);
     pthread_mutexattr_destroy(&kind);
     s->mapped = size;
-    s->capacity = capacity;
+    s->block_count = (uint32_t)blocks;
     s->idle_ns = idle_ms * 1000000;
+    mishap_mcp_events_forget_all(s);
     *out = s;
     return NULL;
 }
@@ -136,7 +95,7 @@ static bool equal_in_constant_time(const char *a, const char *b, size_t length)
     return difference == 0;
 }
 
-static struct place *look_up(mishap_mcp_sessions *s, mishap_text id)
+static struct mishap_mcp_place *look_up(mishap_mcp_sessions *s, mishap_text id)
 {
     if (id.length != MISHAP_MCP_SESSION_ID)
         return NULL;
@@ -148,9 +107,10 @@ static struct place *look_up(mishap_mcp_sessions *s, mishap_text id)
 }
 
 /* Free a place, and move up those behind it that would not be found any more. */
-static void clear(mishap_mcp_sessions *s, struct place *place)
+static void clear(mishap_mcp_sessions *s, struct mishap_mcp_place *place)
 {
     size_t hole = (size_t)(place - s->places), at = hole;
+    mishap_mcp_events_forget(s, place);
     s->count--;
     for (;;) {
         s->places[hole].id[0] = '\0';
@@ -166,7 +126,7 @@ static void clear(mishap_mcp_sessions *s, struct place *place)
     }
 }
 
-static bool is_over(const mishap_mcp_sessions *s, const struct place *place, int64_t now)
+static bool is_over(const mishap_mcp_sessions *s, const struct mishap_mcp_place *place, int64_t now)
 {
     return now - place->used_ns > s->idle_ns;
 }
@@ -177,6 +137,13 @@ static void clear_old(mishap_mcp_sessions *s)
     for (size_t i = 0; i < PLACES; i++)
         while (s->places[i].id[0] && is_over(s, &s->places[i], now))
             clear(s, &s->places[i]);
+}
+
+void mishap_mcp_sessions_clear(mishap_mcp_sessions *s)
+{
+    mishap_mcp_sessions_lock(s);
+    clear_old(s);
+    pthread_mutex_unlock(&s->lock);
 }
 
 static void make_id(char id[MISHAP_MCP_SESSION_ID + 1])
@@ -200,37 +167,68 @@ static void copy_caller(char to[CALLER], const char *caller)
     memcpy(to, caller ? caller : "", length);
 }
 
-bool mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller,
-                              const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
+/* The one that was not used for the longest time: of a caller, of those that were never
+ * initialized, or of all; NULL: there is none. `count` says how many there are. */
+static struct mishap_mcp_place *least_used(mishap_mcp_sessions *s, const char *caller, bool begun,
+                                           size_t *count)
 {
-    make_id(id);
-    take_lock(s);
+    struct mishap_mcp_place *found = NULL;
+    *count = 0;
+    for (size_t i = 0; i < PLACES; i++) {
+        struct mishap_mcp_place *place = &s->places[i];
+        if (!place->id[0] || (caller && memcmp(place->caller, caller, CALLER) != 0) ||
+            (begun && place->session.initialized))
+            continue;
+        ++*count;
+        if (!found || place->used_ns < found->used_ns)
+            found = place;
+    }
+    return found;
+}
+
+/* There is always room, for who begins sessions and does not use them must not keep others out. Who
+ * has a name, and many of them, makes room with its own. */
+static void make_room(mishap_mcp_sessions *s, const char caller[CALLER])
+{
+    size_t count = 0;
+    struct mishap_mcp_place *one = caller[0] ? least_used(s, caller, false, &count) : NULL;
+    if (count >= OF_A_CALLER)
+        clear(s, one);
     if (s->count >= MOST)
         clear_old(s);
-    bool room = s->count < MOST;
-    if (room) {
-        size_t i = start_of(id);
-        while (s->places[i].id[0])
-            i = (i + 1) & (PLACES - 1);
-        struct place *place = &s->places[i];
-        copy_caller(place->caller, caller);
-        place->session = *session;
-        place->session.number = ++s->numbers * PLACES + start_of(id);
-        place->standing = 0;
-        place->used_ns = mishap_clock_monotonic_ns();
-        memcpy(place->id, id, sizeof place->id);
-        s->count++;
-    }
+    if (s->count < MOST)
+        return;
+    one = least_used(s, NULL, true, &count);
+    clear(s, one ? one : least_used(s, NULL, false, &count));
+}
+
+void mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller,
+                              const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
+{
+    char name[CALLER];
+    copy_caller(name, caller);
+    make_id(id);
+    mishap_mcp_sessions_lock(s);
+    make_room(s, name);
+    size_t i = start_of(id);
+    while (s->places[i].id[0])
+        i = (i + 1) & (PLACES - 1);
+    struct mishap_mcp_place *place = &s->places[i];
+    *place = (struct mishap_mcp_place){ .session = *session,
+                                        .used_ns = mishap_clock_monotonic_ns() };
+    memcpy(place->caller, name, CALLER);
+    place->session.number = ++s->numbers * PLACES + start_of(id);
+    memcpy(place->id, id, sizeof place->id);
+    s->count++;
     pthread_mutex_unlock(&s->lock);
-    return room;
 }
 
 /* The place of a session of this caller that is not over. */
-static struct place *find_of(mishap_mcp_sessions *s, mishap_text id, const char *caller)
+static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id, const char *caller)
 {
     char name[CALLER];
     int64_t now = mishap_clock_monotonic_ns();
-    struct place *place = look_up(s, id);
+    struct mishap_mcp_place *place = look_up(s, id);
     copy_caller(name, caller);
     if (!place || memcmp(place->caller, name, CALLER) != 0)
         return NULL;
@@ -245,8 +243,8 @@ static struct place *find_of(mishap_mcp_sessions *s, mishap_text id, const char 
 bool mishap_mcp_session_find(mishap_mcp_sessions *s, mishap_text id, const char *caller,
                              mishap_mcp_session *session)
 {
-    take_lock(s);
-    const struct place *place = find_of(s, id, caller);
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *place = find_of(s, id, caller);
     if (place)
         *session = place->session;
     pthread_mutex_unlock(&s->lock);
@@ -254,7 +252,7 @@ bool mishap_mcp_session_find(mishap_mcp_sessions *s, mishap_text id, const char 
 }
 
 /* A number tells where its place would be, like the id. */
-static struct place *by_number(mishap_mcp_sessions *s, uint64_t number)
+struct mishap_mcp_place *mishap_mcp_place_find(mishap_mcp_sessions *s, uint64_t number)
 {
     for (size_t i = number & (PLACES - 1), n = 0; n < PLACES && s->places[i].id[0];
          i = (i + 1) & (PLACES - 1), n++)
@@ -265,8 +263,8 @@ static struct place *by_number(mishap_mcp_sessions *s, uint64_t number)
 
 void mishap_mcp_session_keep(mishap_mcp_sessions *s, const mishap_mcp_session *session)
 {
-    take_lock(s);
-    struct place *place = by_number(s, session->number);
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, session->number);
     if (place)
         place->session = *session;
     pthread_mutex_unlock(&s->lock);
@@ -274,8 +272,8 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *s, const mishap_mcp_session *s
 
 bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, const char *caller)
 {
-    take_lock(s);
-    struct place *place = find_of(s, id, caller);
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = find_of(s, id, caller);
     if (place)
         clear(s, place);
     pthread_mutex_unlock(&s->lock);
@@ -284,16 +282,17 @@ bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, const char *
 
 bool mishap_mcp_session_lives(mishap_mcp_sessions *s, uint64_t number)
 {
-    take_lock(s);
-    bool lives = by_number(s, number);
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
+    bool lives = place && !is_over(s, place, mishap_clock_monotonic_ns());
     pthread_mutex_unlock(&s->lock);
     return lives;
 }
 
 uint64_t mishap_mcp_session_stand(mishap_mcp_sessions *s, uint64_t number)
 {
-    take_lock(s);
-    struct place *place = by_number(s, number);
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
     uint64_t standing = ++s->streams;
     if (place)
         place->standing = standing;
@@ -303,8 +302,8 @@ uint64_t mishap_mcp_session_stand(mishap_mcp_sessions *s, uint64_t number)
 
 bool mishap_mcp_session_stands(mishap_mcp_sessions *s, uint64_t number, uint64_t standing)
 {
-    take_lock(s);
-    struct place *place = by_number(s, number);
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
     bool stands = place && place->standing == standing;
     if (stands)
         place->used_ns = mishap_clock_monotonic_ns(); /* who listens is there */
@@ -316,172 +315,114 @@ bool mishap_mcp_session_stands(mishap_mcp_sessions *s, uint64_t number, uint64_t
 
 void mishap_mcp_sessions_change(mishap_mcp_sessions *s, mishap_mcp_change change)
 {
-    take_lock(s);
+    mishap_mcp_sessions_lock(s);
     s->changes[change]++;
     pthread_mutex_unlock(&s->lock);
 }
 
 bool mishap_mcp_sessions_changed(mishap_mcp_sessions *s, mishap_mcp_change change, uint64_t *seen)
 {
-    take_lock(s);
+    mishap_mcp_sessions_lock(s);
     bool changed = *seen != s->changes[change];
     *seen = s->changes[change];
     pthread_mutex_unlock(&s->lock);
     return changed;
 }
 
-/* -- cancelling -------------------------------------------------------------------------------- */
+/* -- calls that run ---------------------------------------------------------------------------- */
 
-static bool is_cancel(const struct cancel *cancel, uint64_t number, mishap_text request)
+static uint64_t hash_of(mishap_text text)
 {
-    size_t length = request.length < LONGEST_ID ? request.length : LONGEST_ID;
-    return cancel->session == number && cancel->length == request.length &&
-           memcmp(cancel->request, request.data, length) == 0;
+    uint64_t hash = 14695981039346656037U;
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * 1099511628211U;
+    return hash;
 }
 
-void mishap_mcp_session_cancel(mishap_mcp_sessions *s, uint64_t number, mishap_text request)
+/* A worker that died has answered none of its calls, and never will. */
+static bool runs(const struct mishap_mcp_running *call)
 {
-    take_lock(s);
-    struct cancel *cancel = &s->cancels[s->next_cancel++ % CANCELS];
-    cancel->session = number;
-    cancel->length = request.length;
-    memcpy(cancel->request, request.data,
-           request.length < LONGEST_ID ? request.length : LONGEST_ID);
-    pthread_mutex_unlock(&s->lock);
+    return call->stream && !(kill(call->worker, 0) != 0 && errno == ESRCH);
 }
 
-bool mishap_mcp_session_cancelled(mishap_mcp_sessions *s, uint64_t number, mishap_text request)
+/* The call of this id, if it runs. */
+static struct mishap_mcp_running *find_call(mishap_mcp_sessions *s, uint64_t session,
+                                            mishap_text id)
 {
-    bool found = false;
-    take_lock(s);
-    for (size_t i = 0; i < CANCELS && !found; i++) {
-        found = is_cancel(&s->cancels[i], number, request);
-        if (found)
-            s->cancels[i].session = 0;
-    }
-    pthread_mutex_unlock(&s->lock);
-    return found;
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
+    uint64_t hash = hash_of(id);
+    for (size_t i = 0; place && i < MISHAP_MCP_RUNNING; i++)
+        if (place->running[i].stream && place->running[i].id == hash && runs(&place->running[i]))
+            return &place->running[i];
+    return NULL;
 }
 
-/* -- events ------------------------------------------------------------------------------------ */
-
-uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *s)
+static struct mishap_mcp_running *find_free(struct mishap_mcp_place *place)
 {
-    take_lock(s);
-    uint64_t number = ++s->streams;
-    pthread_mutex_unlock(&s->lock);
-    return number;
+    for (size_t i = 0; i < MISHAP_MCP_RUNNING; i++)
+        if (!place->running[i].stream)
+            return &place->running[i];
+    for (size_t i = 0; i < MISHAP_MCP_RUNNING; i++)
+        if (!runs(&place->running[i]))
+            return &place->running[i];
+    return NULL;
 }
 
-static struct event *event_at(mishap_mcp_sessions *s, size_t at)
+bool mishap_mcp_call_runs(mishap_mcp_sessions *s, uint64_t session, mishap_text id)
 {
-    return (struct event *)(void *)(s->ring + at);
-}
-
-static void drop_oldest(mishap_mcp_sessions *s)
-{
-    size_t size = event_at(s, s->first)->size;
-    s->used -= size;
-    s->first = (s->first + size) % s->capacity;
-}
-
-/* Where `size` bytes in one piece are free, after dropping as many old events as that takes. */
-static size_t make_room(mishap_mcp_sessions *s, size_t size)
-{
-    size_t end = (s->first + s->used) % s->capacity, to_end = s->capacity - end;
-    size_t need = size > to_end ? size + to_end : size;
-    while (s->capacity - s->used < need)
-        drop_oldest(s);
-    if (size > to_end) {
-        /* What is left at the end of the ring is filled. */
-        event_at(s, end)->size = (uint32_t)to_end;
-        event_at(s, end)->session = 0;
-        s->used += to_end;
-        end = 0;
-    }
-    return end;
-}
-
-/* Put an event, whose size and length are not said yet, into the ring. */
-static void add(mishap_mcp_sessions *s, struct event event, mishap_text data)
-{
-    size_t size = (sizeof event + data.length + EVENT - 1) / EVENT * EVENT;
-    if (size > s->capacity / 4)
-        return; /* it cannot be resumed; who asks is told so */
-    event.size = (uint32_t)size;
-    event.length = (uint32_t)data.length;
-    take_lock(s);
-    struct event *place = event_at(s, make_room(s, size));
-    *place = event;
-    memcpy(place + 1, data.data, data.length);
-    s->used += size;
-    pthread_mutex_unlock(&s->lock);
-}
-
-void mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t stream, uint64_t place,
-                          mishap_text data, bool last)
-{
-    add(s, (struct event){ .session = session, .stream = stream, .place = place, .last = last },
-        data);
-}
-
-void mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
-                            mishap_text data)
-{
-    add(s,
-        (struct event){ .session = session, .stream = stream, .will_of = getpid(), .last = true },
-        data);
-}
-
-static bool is_gone(pid_t process)
-{
-    return kill(process, 0) != 0 && errno == ESRCH;
-}
-
-bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
-                            uint64_t place)
-{
-    bool known = false;
-    take_lock(s);
-    for (size_t at = s->first, seen = 0; seen < s->used && !known;) {
-        const struct event *event = event_at(s, at);
-        known = event->session == session && event->stream == stream && event->place == place &&
-                !event->will_of;
-        seen += event->size;
-        at = (at + event->size) % s->capacity;
-    }
-    pthread_mutex_unlock(&s->lock);
-    return known;
-}
-
-bool mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
-                           uint64_t place, mishap_buffer *data, bool *last, bool *gone)
-{
-    const struct event *next = NULL, *will = NULL;
-    bool over = false; /* the event at this place was the last */
-    *gone = false;
-    take_lock(s);
-    for (size_t at = s->first, seen = 0; seen < s->used;) {
-        const struct event *event = event_at(s, at);
-        seen += event->size;
-        at = (at + event->size) % s->capacity;
-        if (event->session != session || event->stream != stream)
-            continue;
-        if (event->will_of)
-            will = event;
-        else if (event->place == place)
-            over = event->last;
-        else if (event->place > place && (!next || event->place < next->place))
-            next = event;
-    }
-    if (next && next->place != place + 1)
-        *gone = true;
-    if (!next && !over && will && is_gone(will->will_of))
-        next = will;
-    bool found = next && !*gone;
-    if (found)
-        mishap_buffer_put(data, (const char *)(next + 1), next->length);
-    *last = found ? next->last : over;
+    mishap_mcp_sessions_lock(s);
+    bool found = find_call(s, session, id);
     pthread_mutex_unlock(&s->lock);
     return found;
+}
+
+bool mishap_mcp_call_begin(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                           mishap_text id)
+{
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
+    struct mishap_mcp_running *call = place && !find_call(s, session, id) ? find_free(place) : NULL;
+    if (call)
+        *call = (struct mishap_mcp_running){ .id = hash_of(id),
+                                             .stream = stream,
+                                             .worker = getpid() };
+    pthread_mutex_unlock(&s->lock);
+    return call;
+}
+
+void mishap_mcp_calls_end(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)
+{
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
+    for (size_t i = 0; place && i < MISHAP_MCP_RUNNING; i++)
+        if (place->running[i].stream == stream)
+            place->running[i] = (struct mishap_mcp_running){ 0 };
+    pthread_mutex_unlock(&s->lock);
+}
+
+void mishap_mcp_call_cancel(mishap_mcp_sessions *s, uint64_t session, mishap_text id)
+{
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_running *call = find_call(s, session, id);
+    if (call)
+        call->cancelled = true;
+    pthread_mutex_unlock(&s->lock);
+}
+
+bool mishap_mcp_call_cancelled(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                               mishap_text id)
+{
+    uint64_t hash = hash_of(id);
+    bool cancelled = true; /* with its session */
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, session);
+    if (place) {
+        cancelled = false;
+        place->used_ns = mishap_clock_monotonic_ns(); /* it waits for an answer */
+    }
+    for (size_t i = 0; place && i < MISHAP_MCP_RUNNING; i++)
+        if (place->running[i].stream == stream && place->running[i].id == hash)
+            cancelled = place->running[i].cancelled;
+    pthread_mutex_unlock(&s->lock);
+    return cancelled;
 }

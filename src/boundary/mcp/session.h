@@ -3,8 +3,8 @@
  * of a server share: any worker can answer any request of a session, and a session outlives the
  * worker that began it.
  *
- * What is kept is bounded: so many sessions, and the last so many bytes of events. A stream whose
- * events are gone cannot be resumed, and says so.
+ * What is kept is bounded: so many sessions, of each so many calls and streams, and the last so
+ * many bytes of events. A stream whose events are gone cannot be resumed, and says so.
  */
 #ifndef MISHAP_BOUNDARY_MCP_SESSION_H
 #define MISHAP_BOUNDARY_MCP_SESSION_H
@@ -27,9 +27,9 @@ typedef struct mishap_mcp_session {
     mishap_level level;
 } mishap_mcp_session;
 
-/* A new one, which belongs to this caller (NULL: to nobody in particular). False: there are too
- * many. */
-bool mishap_mcp_session_begin(mishap_mcp_sessions *sessions, const char *caller,
+/* A new one, which belongs to this caller (NULL: to nobody in particular). If there are too many,
+ * one ends that was not used for long. */
+void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, const char *caller,
                               const mishap_mcp_session *session,
                               char id[MISHAP_MCP_SESSION_ID + 1]);
 
@@ -43,6 +43,9 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *sessions, const mishap_mcp_ses
 /* End it. False: there is none of this caller. */
 bool mishap_mcp_session_end(mishap_mcp_sessions *sessions, mishap_text id, const char *caller);
 bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
+
+/* Forget those that are over. */
+void mishap_mcp_sessions_clear(mishap_mcp_sessions *sessions);
 
 /* A session has one stream that belongs to no request: the latest. The number of a new one; and is
  * it still the latest of a session that lives? */
@@ -59,35 +62,60 @@ void mishap_mcp_sessions_change(mishap_mcp_sessions *sessions, mishap_mcp_change
 bool mishap_mcp_sessions_changed(mishap_mcp_sessions *sessions, mishap_mcp_change change,
                                  uint64_t *seen);
 
-/* -- cancelling, whichever worker runs the call ------------------------------------------------ */
+/* -- calls that run, in whichever worker ------------------------------------------------------- */
 
-void mishap_mcp_session_cancel(mishap_mcp_sessions *sessions, uint64_t number, mishap_text request);
+/* Does a call with this id run? */
+bool mishap_mcp_call_runs(mishap_mcp_sessions *sessions, uint64_t session, mishap_text id);
 
-/* True, once, if this request of the session was cancelled. */
-bool mishap_mcp_session_cancelled(mishap_mcp_sessions *sessions, uint64_t number,
-                                  mishap_text request);
+/* It begins in this process, and is to be answered on a stream. False: one of this id runs already,
+ * or too many do. They end together with their stream; those of a process that is gone have ended.
+ */
+bool mishap_mcp_call_begin(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                           mishap_text id);
+void mishap_mcp_calls_end(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
-/* -- events ------------------------------------------------------------------------------------ */
+/* Cancel it, if it runs. Is it cancelled, or the session over? */
+void mishap_mcp_call_cancel(mishap_mcp_sessions *sessions, uint64_t session, mishap_text id);
+bool mishap_mcp_call_cancelled(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                               mishap_text id);
+
+/* -- events (events.c) ------------------------------------------------------------------------- */
 
 /* The number of a new stream in a session. */
 uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *sessions);
 
-/* Keep an event of a stream: its place in the stream, from 1. `last`: the stream ends with it. */
-void mishap_mcp_event_add(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+/* Keep an event of a stream: its place in the stream, from 1. `last`: the stream ends with it.
+ * False: it is too large. */
+bool mishap_mcp_event_add(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                           uint64_t place, mishap_text data, bool last);
 
-/* What ends a stream if this process does not live to end it: an event that is only found when the
- * process is gone and nothing else is left to send. */
+/* Before the first event: this process runs the call that the stream answers. The id of the request
+ * as JSON, for who has to end the stream if the process does not. */
 void mishap_mcp_stream_will(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
-                            mishap_text data);
+                            mishap_text id);
 
 /* True if this event is kept. */
 bool mishap_mcp_event_known(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                             uint64_t place);
 
-/* The event behind a place: added to the buffer. False: there is none yet; `gone` says that it was
- * there and was dropped, `last` that none will come. */
-bool mishap_mcp_event_next(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
-                           uint64_t place, mishap_buffer *data, bool *last, bool *gone);
+typedef enum mishap_mcp_next {
+    MISHAP_MCP_EVENT,
+    MISHAP_MCP_NOTHING_YET,
+    MISHAP_MCP_STREAM_OVER,
+    MISHAP_MCP_STREAM_LOST,    /* the process that would go on with it is gone */
+    MISHAP_MCP_STREAM_DROPPED, /* what came next is not kept any more */
+} mishap_mcp_next;
+
+/* The event behind a place: added to the buffer. For a stream that was lost or dropped that is the
+ * id of the request, if it is known. */
+mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *sessions, uint64_t session,
+                                      uint64_t stream, uint64_t place, mishap_buffer *data,
+                                      bool *last);
+
+/* Nothing is sent twice: a stream that is resumed is sent by who resumed it last, and by nobody
+ * else. The number of who takes it over; and who has: 0 if it was never resumed. */
+uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *sessions, uint64_t session,
+                                     uint64_t stream);
+uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
 #endif

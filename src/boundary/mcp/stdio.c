@@ -17,12 +17,15 @@
 #include <unistd.h>
 
 #include "boundary/mcp/lines.h"
+#include "boundary/mcp/watch.h"
+#include "incident/incident.h"
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
 
 enum {
     THREADS = 8,
-    MOST_FLIGHTS = 256, /* while so many run, no further message is taken */
+    MOST_FLIGHTS = 256, /* while so many run, no further call is taken … */
+    WAIT_MS = 1000,     /* … for so long, and then it is refused */
     MOST_LEFT = 1024,   /* … those included that nobody waits for any more */
     TICK_MS = 100,      /* how late a timeout may be */
     FINISH_MS = 500,    /* at the end, for calls to finish … */
@@ -36,11 +39,16 @@ struct pipes {
     mishap_mcp_server server;
     mishap_mcp_peer peer;
     mishap_json_reader reader;
+    mishap_text next_line; /* that was not taken yet; no data: none */
+    int64_t full_since_ns; /* when too many calls ran; 0: they do not */
     mishap_threads *threads;
     int wake;                    /* an eventfd: a flight has something to say */
     mishap_mcp_flight **flights; /* whose jobs wait or run; some have no peer any more */
     size_t flight_count, flight_room;
     atomic_bool reports; /* … some of them, while they run */
+    mishap_mcp_watches *watches;
+    uint64_t changes_told;
+    atomic_bool changes; /* there are more */
 };
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -60,12 +68,47 @@ static void take_line(struct pipes *p, mishap_text line)
         mishap_json_reader_release(&p->reader);
 }
 
-/* All lines that are there, as long as there is room for what they ask. True: that was all. */
+/* Does this line ask for something that runs on a thread? */
+static bool asks_for_call(struct pipes *p, mishap_text line)
+{
+    static const char *const methods[] = { "tools/call", "resources/read", "prompts/get" };
+    mishap_mcp_message message;
+    mishap_mcp_flaw flaw;
+    if (!mishap_mcp_read(&p->reader, line, &message, &flaw)) {
+        mishap_free(flaw.failure);
+        return false;
+    }
+    for (size_t i = 0; i < sizeof methods / sizeof *methods && !message.batch; i++)
+        if (mishap_text_equal(message.method, mishap_text_of(methods[i])))
+            return true;
+    return message.batch;
+}
+
+/* While too many calls run another one waits, and the input with it. If that takes too long it is
+ * refused (flight.c): else nobody could cancel those that hang. */
+static bool must_wait(struct pipes *p, mishap_text line)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    if (p->peer.flight_count < MOST_FLIGHTS) {
+        p->full_since_ns = 0;
+        return false;
+    }
+    if (!p->full_since_ns)
+        p->full_since_ns = now;
+    return now - p->full_since_ns < WAIT_MS * INT64_C(1000000) && asks_for_call(p, line);
+}
+
+/* All lines that are there. False: one of them has to wait. */
 static bool take_lines(struct pipes *p)
 {
-    mishap_text line;
-    while (p->peer.flight_count < MOST_FLIGHTS) {
-        switch (mishap_mcp_lines_next(&p->lines, &line)) {
+    for (;;) {
+        mishap_mcp_line kind = p->next_line.data ? MISHAP_MCP_LINE
+                                                 : mishap_mcp_lines_next(&p->lines, &p->next_line);
+        mishap_text line = p->next_line;
+        if (kind == MISHAP_MCP_LINE && must_wait(p, line))
+            return false;
+        p->next_line = (mishap_text){ NULL, 0 };
+        switch (kind) {
         case MISHAP_MCP_NO_LINE:
             return true;
         case MISHAP_MCP_LINE:
@@ -81,7 +124,6 @@ static bool take_lines(struct pipes *p)
             break;
         }
     }
-    return false;
 }
 
 /* -- flights ----------------------------------------------------------------------------------- */
@@ -166,6 +208,36 @@ static void sweep_flights(struct pipes *p)
     }
 }
 
+/* -- changes ----------------------------------------------------------------------------------- */
+
+/* Any thread. */
+static void hear_change(void *state, mishap_text uri)
+{
+    struct pipes *p = state;
+    mishap_mcp_watches_change(p->watches, uri);
+    if (!atomic_exchange(&p->changes, true))
+        wake(p);
+}
+
+static void tell_changes(struct pipes *p)
+{
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text uri;
+    if (!atomic_exchange(&p->changes, false))
+        return;
+    while (mishap_mcp_watches_next(p->watches, &p->changes_told, room, &uri))
+        mishap_mcp_tell_change(&p->peer, MISHAP_MCP_RESOURCE_UPDATED, uri);
+}
+
+/* All that there is to say so far. */
+static void write_out(struct pipes *p)
+{
+    tell_changes(p);
+    mishap_mcp_lines_write(&p->lines);
+}
+
+/* -- from beginning to end --------------------------------------------------------------------- */
+
 /* Until a flight has something to say, there is input (if that is wanted), or time passed. True:
  * there is input. */
 static bool wait_for_any(struct pipes *p, bool input, int most_ms)
@@ -180,20 +252,18 @@ static bool wait_for_any(struct pipes *p, bool input, int most_ms)
     return ready > 0 && files[1].revents;
 }
 
-/* -- from beginning to end --------------------------------------------------------------------- */
-
 static void serve(struct pipes *p)
 {
     while (!p->lines.ended && !p->lines.gone) {
         bool all = take_lines(p);
-        mishap_mcp_lines_write(&p->lines);
+        write_out(p);
         if (p->flight_count && !wait_for_any(p, all, TICK_MS))
             continue;
         if (all)
             mishap_mcp_lines_read(&p->lines);
     }
     take_lines(p);
-    mishap_mcp_lines_write(&p->lines);
+    write_out(p);
 }
 
 /* Calls that run may finish, and are answered. The others are cancelled; a handler that asks
@@ -206,13 +276,14 @@ static void finish(struct pipes *p)
     while (p->peer.flights && !p->lines.gone &&
            mishap_clock_monotonic_ns() - start < FINISH_MS * million) {
         wait_for_any(p, false, TICK_MS);
-        mishap_mcp_lines_write(&p->lines);
+        write_out(p);
     }
     while (p->peer.flights)
         mishap_mcp_flight_cancel(p->peer.flights);
     start = mishap_clock_monotonic_ns();
     while (p->flight_count && mishap_clock_monotonic_ns() - start < CANCEL_MS * million)
         wait_for_any(p, false, TICK_MS);
+    tell_changes(p);
     mishap_mcp_listen_end(&p->peer);
     mishap_mcp_lines_write(&p->lines);
     alarm(0);
@@ -225,6 +296,8 @@ static void release(struct pipes *p)
     mishap_mcp_peer_release(&p->peer);
     if (p->threads)
         mishap_threads_close(p->threads);
+    mishap_changes_heard_by(NULL, NULL);
+    mishap_mcp_watches_free(p->watches);
     mishap_mcp_server_release(&p->server);
     mishap_json_reader_release(&p->reader);
     mishap_mcp_lines_release(&p->lines);
@@ -303,7 +376,11 @@ static mishap *begin(struct pipes *p, bool chaos)
     if (!mishap_mcp_lines_open(&p->lines) && !failure)
         failure = mishap_out_of_memory();
     if (!failure)
+        failure = mishap_mcp_watches_make(&p->watches);
+    if (!failure) {
+        mishap_changes_heard_by(hear_change, p);
         failure = open_services(&p->server);
+    }
     if (!failure)
         failure = mishap_threads_open(THREADS, wake, p, &p->threads);
     return failure;
@@ -320,6 +397,7 @@ static mishap *run(mishap_call *call)
                     .service = mishap_string(call, "service"),
                     .message_limit = MISHAP_MCP_LINE_LIMIT,
                     .flight_limit = MOST_FLIGHTS,
+                    .call_ms = call->timeout_ms,
                     .verbose = call->verbose },
         .reader = MISHAP_JSON_READER_IN(storage),
     };
@@ -327,6 +405,7 @@ static mishap *run(mishap_call *call)
                             .store = mishap_string(call, "store") };
     mishap_service_use(&setup);
     mishap_trace_prepare();
+    mishap_incident_announce(call->app->name);
     bool person = isatty(STDIN_FILENO);
     mishap *failure = take_files(&pipes);
     if (!failure)

@@ -6,6 +6,7 @@
  * wants to hear, and everything that it hears carries its id.
  */
 #include "boundary/mcp/mcp.h"
+#include "operation/changes.h"
 
 enum {
     MOST_SUBSCRIPTIONS = 256, /* of a peer */
@@ -112,28 +113,15 @@ static mishap *read_uri(mishap_mcp_request *request, mishap_text *uri)
     return failure;
 }
 
-/* Whether one of a template is there shows when it is read. */
-static bool exists(const mishap_mcp_server *server, mishap_text uri)
+/* Of a longer one nobody would hear. */
+static bool can_be_watched(mishap_text uri)
 {
-    mishap_text variable;
-    mishap_buffer contents = { 0 };
-    const mishap_mcp_resource *resource = mishap_mcp_resource_find(server, uri, &variable);
-    mishap *failure = resource && variable.data ? resource->read(uri, variable, &contents) : NULL;
-    bool missing = failure && mishap_told(failure)->category == MISHAP_RESOURCE;
-    mishap_free(failure);
-    mishap_buffer_release(&contents);
-    return resource && !missing;
+    return uri.length <= MISHAP_ADDRESS_LIMIT;
 }
 
-mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffer *result)
+/* In a list of the peer's own. */
+static mishap *keep(mishap_mcp_request *request, mishap_text uri)
 {
-    mishap_text uri;
-    mishap *failure = read_uri(request, &uri);
-    (void)result;
-    if (failure)
-        return failure;
-    if (!exists(request->peer->server, uri))
-        return mishap_mcp_no_resource(request, uri);
     if (*find_resource(request->peer, uri))
         return NULL;
     if (!has_room(request->peer))
@@ -145,6 +133,24 @@ mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffe
     return NULL;
 }
 
+mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffer *result)
+{
+    mishap_mcp_peer *peer = request->peer;
+    mishap_text uri;
+    mishap *failure = read_uri(request, &uri);
+    (void)result;
+    if (failure)
+        return failure;
+    if (!can_be_watched(uri))
+        return mishap_raise(INVALID_ARGUMENT, "An address that is watched has at most %d bytes.",
+                            MISHAP_ADDRESS_LIMIT);
+    if (!mishap_mcp_resource_exists(peer, uri))
+        return mishap_mcp_no_resource(request, uri);
+    if (!peer->watch)
+        return keep(request, uri);
+    return peer->watch(peer, uri, true) ? NULL : no_room(request);
+}
+
 mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buffer *result)
 {
     mishap_text uri;
@@ -153,7 +159,9 @@ mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buf
     if (failure)
         return failure;
     struct mishap_mcp_subscription **at = find_resource(request->peer, uri);
-    if (*at)
+    if (request->peer->watch)
+        request->peer->watch(request->peer, uri, false);
+    else if (*at)
         mishap_release(take_out(at));
     return NULL;
 }
@@ -218,7 +226,8 @@ mishap *mishap_mcp_listen(mishap_mcp_request *request, mishap_buffer *result)
     yyjson_val *filter = yyjson_obj_get(params, "notifications");
     MISHAP_JSON_ITEMS (yyjson_obj_get(filter, "resourceSubscriptions"), index, count, uri) {
         uris[known] = mishap_json_text(uri);
-        known += exists(request->peer->server, uris[known]);
+        known += can_be_watched(uris[known]) &&
+                 mishap_mcp_resource_exists(request->peer, uris[known]);
     }
     struct mishap_mcp_subscription *made = make(request->message->id, uris, known);
     if (!made)
@@ -292,36 +301,61 @@ void mishap_mcp_unlisten(mishap_mcp_peer *peer, mishap_mcp_channel *channel)
 
 /* -- telling ----------------------------------------------------------------------------------- */
 
-static bool wants(const struct mishap_mcp_subscription *s, mishap_mcp_change change,
-                  mishap_text uri)
+static void put_uri(mishap_buffer *b, mishap_text uri)
 {
-    if (change != MISHAP_MCP_RESOURCE_UPDATED)
-        return s->wants[change];
-    for (size_t i = 0; i < s->uri_count; i++)
-        if (mishap_text_equal(s->uris[i], uri))
-            return true;
-    return false;
+    MISHAP_JSON_KEY(b, "uri");
+    mishap_json_string(b, uri);
 }
 
-static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *s,
+void mishap_mcp_put_change(mishap_buffer *buffer, mishap_mcp_change change, mishap_text uri)
+{
+    MISHAP_PUT(buffer, "{\"jsonrpc\":\"2.0\",\"method\":\"");
+    mishap_buffer_put_text(buffer, mishap_text_of(kinds[change].method));
+    MISHAP_PUT(buffer, "\"");
+    if (change == MISHAP_MCP_RESOURCE_UPDATED) {
+        MISHAP_PUT(buffer, ",\"params\":{");
+        put_uri(buffer, uri);
+        MISHAP_PUT(buffer, "}");
+    }
+    MISHAP_PUT(buffer, "}");
+}
+
+/* To a session, or to a listener: under its id. */
+static void tell(mishap_mcp_channel *channel, const struct mishap_mcp_subscription *listener,
                  mishap_mcp_change change, mishap_text uri)
 {
     mishap_buffer *b = mishap_mcp_begin_notification(channel, kinds[change].method);
-    if (s)
-        put_id(b, s);
-    if (change == MISHAP_MCP_RESOURCE_UPDATED) {
-        MISHAP_JSON_KEY(b, "uri");
-        mishap_json_string(b, uri);
-    }
+    if (listener)
+        put_id(b, listener);
+    if (change == MISHAP_MCP_RESOURCE_UPDATED)
+        put_uri(b, uri);
     mishap_mcp_finish_notification(channel, b);
+}
+
+/* Where a session hears of changes; NULL: nowhere, or not yet. */
+static mishap_mcp_channel *channel_of_session(const mishap_mcp_peer *peer)
+{
+    return peer->initialized && peer->revision != MISHAP_MCP_NONE ? peer->aside : NULL;
+}
+
+static void tell_of_resource(const mishap_mcp_peer *peer, const struct mishap_mcp_subscription *s,
+                             mishap_text uri)
+{
+    mishap_mcp_channel *channel = s->channel ? s->channel : channel_of_session(peer);
+    for (size_t i = 0; i < s->uri_count && channel; i++)
+        if (!uri.data || mishap_text_equal(s->uris[i], uri))
+            tell(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, s->uris[i]);
 }
 
 void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri)
 {
-    bool session = peer->aside && peer->initialized && peer->revision != MISHAP_MCP_NONE;
-    if (session && (change != MISHAP_MCP_RESOURCE_UPDATED || *find_resource(peer, uri)))
-        tell(peer->aside, NULL, change, uri);
-    for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next)
-        if (s->channel && wants(s, change, uri))
+    bool of_list = change != MISHAP_MCP_RESOURCE_UPDATED;
+    if (of_list && channel_of_session(peer))
+        tell(channel_of_session(peer), NULL, change, uri);
+    for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next) {
+        if (!of_list)
+            tell_of_resource(peer, s, uri);
+        else if (s->channel && s->wants[change])
             tell(s->channel, s, change, uri);
+    }
 }

@@ -1,160 +1,18 @@
 /*
- * Operations as tools: the table of them, the methods tools/list and tools/call.
+ * Operations as tools: the methods tools/list and tools/call.
  *
  * What a tool is made of is all in the declaration of its operation: names, schemas, and what it
  * does to the world. What comes of a call is result.c's.
  */
 #include "boundary/mcp/mcp.h"
 
-#include <ctype.h>
-
-#include "dialect/dialect.h"
 #include "operation/schema.h"
 
 enum {
-    LONGEST_NAME = 64, /* that common clients take */
     PAGE = 50,
+    SHOWN_NAME = 64,   /* of a tool or an argument that there is not */
+    MOST_UNKNOWN = 20, /* such arguments that are named */
 };
-
-/* -- the table --------------------------------------------------------------------------------- */
-
-static bool is_of(const mishap_operation *operation, const char *service)
-{
-    return !service || (operation->service && strcmp(operation->service->name, service) == 0);
-}
-
-static bool is_tool(const mishap_operation *operation, const char *service, bool chaos)
-{
-    return !operation->local && !operation->resident && (!operation->chaos || chaos) &&
-           is_of(operation, service);
-}
-
-static uint32_t hash(mishap_text name)
-{
-    uint32_t h = 2166136261U; /* FNV-1a */
-    for (size_t i = 0; i < name.length; i++)
-        h = (h ^ (unsigned char)name.data[i]) * 16777619U;
-    return h;
-}
-
-/* Where the tool of this name is, or would be. There is always a slot that is free. */
-static const mishap_mcp_tool **slot_of(const mishap_mcp_server *server, mishap_text name)
-{
-    size_t at = hash(name) & (server->slot_count - 1);
-    while (server->slots[at] && !mishap_text_equal(server->slots[at]->name, name))
-        at = (at + 1) & (server->slot_count - 1);
-    return &server->slots[at];
-}
-
-const mishap_mcp_tool *mishap_mcp_tool_find(const mishap_mcp_server *server, mishap_text name)
-{
-    return server->slot_count && name.length <= LONGEST_NAME ? *slot_of(server, name) : NULL;
-}
-
-static mishap *no_such_service(const mishap_mcp_server *server)
-{
-    mishap *m = mishap_raise(NOT_CONFIGURED, "There is no service named `%s`.", server->service);
-    return mishap_tell(m, "service", server->service);
-}
-
-static bool is_name(mishap_text name)
-{
-    for (size_t i = 0; i < name.length; i++)
-        if (!isalnum((unsigned char)name.data[i]) && !strchr("_.-", name.data[i]))
-            return false;
-    return name.length > 0 && name.length <= LONGEST_NAME;
-}
-
-/* A name as declared, or made of the operation's in the room. */
-static mishap_text name_of(const mishap_operation *operation, char **room)
-{
-    if (operation->tool)
-        return mishap_text_of(operation->tool);
-    char *name = *room;
-    size_t length = strlen(operation->name);
-    for (size_t i = 0; i < length; i++)
-        name[i] = isalnum((unsigned char)operation->name[i]) ? operation->name[i] : '_';
-    *room += length;
-    return (mishap_text){ name, length };
-}
-
-/* The dialects that an agent can be told of a failure in. */
-static const mishap_dialect *dialect_of(const mishap_operation *operation)
-{
-    static const mishap_dialect *const ours[] = { &mishap_tool_result, &mishap_condition_report,
-                                                  &mishap_artifact };
-    const char *name = operation->service ? operation->service->dialect : NULL;
-    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
-        if (!name || strcmp(name, ours[i]->name) == 0)
-            return ours[i];
-    return NULL;
-}
-
-static mishap *add_tool(mishap_mcp_server *server, const mishap_operation *operation, char **room)
-{
-    mishap_mcp_tool *tool = &server->tools[server->tool_count];
-    *tool = (mishap_mcp_tool){ operation, name_of(operation, room), dialect_of(operation) };
-    if (!is_name(tool->name))
-        return mishap_tell(mishap_raise(NOT_CONFIGURED,
-                                        "`%.*s` is no name for a tool: letters, digits, _, - and "
-                                        "., %d at most.",
-                                        (int)tool->name.length, tool->name.data, LONGEST_NAME),
-                           "operation", operation->name);
-    if (!tool->dialect)
-        return mishap_tell(mishap_raise(NOT_CONFIGURED, "`%s` is no dialect for agents.",
-                                        operation->service->dialect),
-                           "service", operation->service->name);
-    const mishap_mcp_tool **slot = slot_of(server, tool->name);
-    if (*slot)
-        return mishap_tell(mishap_raise(NOT_CONFIGURED, "Two operations are the tool `%.*s`.",
-                                        (int)tool->name.length, tool->name.data),
-                           "operation", operation->name);
-    *slot = tool;
-    server->tool_count++;
-    return NULL;
-}
-
-/* Tools, slots and the names that are made lie in one block. */
-mishap *mishap_mcp_server_make(mishap_mcp_server *server, bool chaos)
-{
-    size_t count = 0, letters = 0, slots = 4;
-    bool known = !server->service;
-    mishap *failure = NULL;
-    const mishap_operation *o;
-    for (o = server->app->operations; o && o->name; o++) {
-        known = known || is_of(o, server->service);
-        count += is_tool(o, server->service, chaos);
-        letters += strlen(o->name);
-    }
-    if (!known)
-        return no_such_service(server);
-    while (slots < 2 * count)
-        slots *= 2;
-    size_t size = count * sizeof *server->tools + slots * sizeof *server->slots;
-    char *block = mishap_allocate(size + letters);
-    if (!block)
-        return mishap_out_of_memory();
-    memset(block, 0, size);
-    char *room = block + size;
-    server->tools = (mishap_mcp_tool *)(void *)block;
-    server->tool_count = 0;
-    server->slots = (const mishap_mcp_tool **)(void *)(server->tools + count);
-    server->slot_count = slots;
-    for (o = server->app->operations; o && o->name && !failure; o++)
-        if (is_tool(o, server->service, chaos))
-            failure = add_tool(server, o, &room);
-    if (failure)
-        mishap_mcp_server_release(server);
-    return failure;
-}
-
-void mishap_mcp_server_release(mishap_mcp_server *server)
-{
-    mishap_release(server->tools);
-    server->tools = NULL;
-    server->slots = NULL;
-    server->tool_count = server->slot_count = 0;
-}
 
 /* -- tools/list -------------------------------------------------------------------------------- */
 
@@ -167,26 +25,16 @@ static void put_input_schema(mishap_buffer *b, const mishap_operation *operation
         return;
     }
     mishap_params_put_schema(&schema, operation->params);
-    if (schema.failed)
+    if (schema.failed) {
         mishap_buffer_reserve(b, SIZE_MAX);
-    else
+    } else {
+        /* Other boundaries let more members pass; a tool does not. They are the schema's last. */
+        schema.length -= sizeof "true}" - 1;
+        MISHAP_PUT(&schema, "false}");
         mishap_mcp_put_schema(b, mishap_buffer_text(&schema));
-    mishap_buffer_release(&schema);
-}
-
-static void put_description(mishap_buffer *b, const mishap_operation *operation)
-{
-    mishap_buffer words = { 0 };
-    mishap_buffer_put_text(&words, mishap_text_of(operation->summary));
-    if (operation->description) {
-        MISHAP_PUT(&words, ". ");
-        mishap_buffer_put_text(&words, mishap_text_of(operation->description));
     }
-    if (words.failed)
-        mishap_buffer_reserve(b, SIZE_MAX);
-    MISHAP_JSON_KEY(b, "description");
-    mishap_json_string(b, mishap_buffer_text(&words));
-    mishap_buffer_release(&words);
+    b->failed = b->failed || schema.failed;
+    mishap_buffer_release(&schema);
 }
 
 /* To do it twice is as good as once: that is what these methods of HTTP promise. */
@@ -194,6 +42,13 @@ static bool is_idempotent(const mishap_operation *operation)
 {
     return operation->route && (strncmp(operation->route, "PUT ", 4) == 0 ||
                                 strncmp(operation->route, "DELETE ", 7) == 0);
+}
+
+/* It adds something and overwrites nothing: so it is, as a rule, with this method. Of what has no
+ * route nobody knows. */
+static bool is_additive(const mishap_operation *operation)
+{
+    return operation->route && strncmp(operation->route, "POST ", 5) == 0;
 }
 
 static void put_hint(mishap_buffer *b, const char *name, bool value)
@@ -206,7 +61,8 @@ static void put_hint(mishap_buffer *b, const char *name, bool value)
 static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
                             mishap_mcp_revision revision)
 {
-    bool safe = operation->danger == MISHAP_SAFE;
+    mishap_danger danger = mishap_operation_danger(operation);
+    bool safe = danger == MISHAP_SAFE;
     MISHAP_JSON_KEY(b, "annotations");
     mishap_json_open(b, '{');
     if (revision < MISHAP_MCP_2025_06_18) {
@@ -215,24 +71,19 @@ static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
     }
     put_hint(b, "readOnlyHint", safe);
     if (!safe) {
-        put_hint(b, "destructiveHint", operation->danger == MISHAP_DESTRUCTIVE);
+        put_hint(b, "destructiveHint", danger == MISHAP_DESTRUCTIVE || !is_additive(operation));
         put_hint(b, "idempotentHint", is_idempotent(operation));
     }
-    put_hint(b, "openWorldHint", false);
     mishap_json_close(b, '}');
 }
 
-static void put_tool(mishap_buffer *b, const mishap_mcp_tool *tool, mishap_mcp_revision revision)
+static void put_tool(mishap_buffer *b, const mishap_mcp_offer *tool, mishap_mcp_revision revision)
 {
     const mishap_operation *operation = tool->operation;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, tool->name);
-    if (revision >= MISHAP_MCP_2025_06_18) {
-        MISHAP_JSON_KEY(b, "title");
-        mishap_json_string(b, mishap_text_of(operation->summary));
-    }
-    put_description(b, operation);
+    mishap_mcp_put_words(b, operation, revision);
     put_input_schema(b, operation);
     if (revision >= MISHAP_MCP_2025_06_18) {
         mishap_buffer schema = { 0 };
@@ -278,9 +129,39 @@ static const mishap_param call_params[] = {
 static mishap *no_such_tool(mishap_mcp_request *request, mishap_text name)
 {
     request->code = -32602;
-    name.length = mishap_utf8_cut(name, LONGEST_NAME);
+    name.length = mishap_utf8_cut(name, SHOWN_NAME);
     mishap *m = mishap_raise(NOT_FOUND, "There is no such tool.");
     return mishap_suggest(mishap_tell(m, "tool", name), "Ask tools/list which tools there are.");
+}
+
+static bool is_declared(const mishap_param *params, mishap_text name)
+{
+    for (; params && params->name; params++)
+        if (mishap_text_equal(mishap_text_of(params->name), name))
+            return true;
+    return false;
+}
+
+/* A misspelled argument would change nothing, and the model would not notice. NULL: there is none;
+ * else all that is wrong with the arguments. */
+static mishap *find_unknown(const mishap_operation *operation, yyjson_val *arguments)
+{
+    mishap *m = NULL;
+    size_t index, count, found = 0;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (arguments, index, count, key, value) {
+        mishap_text name = mishap_json_text(key);
+        if (is_declared(operation->params, name) || found++ >= MOST_UNKNOWN)
+            continue;
+        if (!m)
+            m = mishap_params_check(operation->params, arguments);
+        if (!m)
+            m = mishap_raise(VALIDATION_ERROR, NULL);
+        name.length = mishap_utf8_cut(name, SHOWN_NAME);
+        mishap_field_add(m,
+                         &(mishap_field){ .field = name, .error = MISHAP_TEXT("unknown_field") });
+    }
+    return m;
 }
 
 mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result)
@@ -294,10 +175,17 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
             return failure;
         arguments = NULL; /* null is as good as none */
     }
-    const mishap_mcp_tool *tool = mishap_mcp_tool_find(request->peer->server,
-                                                       mishap_json_text(name));
-    if (!tool)
+    mishap_mcp_asked asked = {
+        .offer = mishap_mcp_tool_find(request->peer->server, mishap_json_text(name)),
+        .revision = request->message->revision,
+    };
+    if (!asked.offer)
         return no_such_tool(request, mishap_json_text(name));
-    request->later = !mishap_mcp_flight_begin(request, tool, arguments, result);
+    mishap *unknown = find_unknown(asked.offer->operation, arguments);
+    if (unknown)
+        mishap_mcp_flight_refuse(request, &asked, unknown, result);
+    else
+        mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .object = arguments },
+                                result);
     return NULL;
 }

@@ -1,6 +1,6 @@
 /*
  * The frame of every message that goes back, and what many results have in common: how long they
- * may be kept, and the cursors of their pages.
+ * may be kept, the words of what is listed, and the cursors of pages.
  *
  * A message is written straight into the buffer of its channel, behind others. If memory runs out,
  * what was written is taken back, and there is room for a short error in its place.
@@ -10,10 +10,7 @@
 /* -- the frame of a message -------------------------------------------------------------------- */
 
 /* There is always room for this, once a message was begun. */
-#define LAST_WORDS                                                                                 \
-    ",\"error\":{\"code\":-32603,\"message\":\"An internal error occurred.\",\"data\":"            \
-    "{\"code\":\"INTERNAL_ERROR\",\"message\":\"An internal error occurred.\","                    \
-    "\"category\":\"system\",\"retryable\":false}}}"
+#define LAST_WORDS ",\"error\":" MISHAP_MCP_LAST_ERROR "}"
 
 mishap_buffer *mishap_mcp_begin_message(mishap_mcp_channel *channel, mishap_mcp_kind kind,
                                         mishap_text id)
@@ -117,16 +114,63 @@ void mishap_mcp_finish_notification(mishap_mcp_channel *channel, mishap_buffer *
     mishap_mcp_end_message(channel, buffer, MISHAP_MCP_NOTIFICATION);
 }
 
-/* A list changes only when the server tells so. It is not secret, but who may see it is up to the
- * keys of the caller. */
-void mishap_mcp_put_cache(mishap_buffer *result, mishap_mcp_revision revision)
+/* It is not secret, but who may see it is up to the keys of the caller. */
+static void put_cache(mishap_buffer *result, mishap_mcp_revision revision, int64_t ms)
 {
     if (!mishap_mcp_is_modern(revision))
         return;
     MISHAP_JSON_KEY(result, "ttlMs");
-    mishap_json_int(result, 60000);
+    mishap_json_int(result, ms);
     MISHAP_JSON_KEY(result, "cacheScope");
     mishap_json_string(result, (mishap_text)MISHAP_TEXT("private"));
+}
+
+/* A list changes only when the server tells so. */
+void mishap_mcp_put_cache(mishap_buffer *result, mishap_mcp_revision revision)
+{
+    put_cache(result, revision, 60000);
+}
+
+void mishap_mcp_put_no_cache(mishap_buffer *result, mishap_mcp_revision revision)
+{
+    put_cache(result, revision, 0);
+}
+
+/* -- items of lists ---------------------------------------------------------------------------- */
+
+/* What it is, and by which codes it can fail: a result or an error names them. */
+static void put_description(mishap_buffer *words, const mishap_operation *operation)
+{
+    const mishap_code *const *raises = operation->raises;
+    mishap_buffer_put_text(words, mishap_text_of(operation->summary));
+    if (operation->description) {
+        MISHAP_PUT(words, ". ");
+        mishap_buffer_put_text(words, mishap_text_of(operation->description));
+    }
+    for (size_t i = 0; raises && raises[i]; i++) {
+        bool ended = words->length && words->data[words->length - 1] == '.';
+        const char *before = i ? ", " : ended ? " May fail with " : ". May fail with ";
+        mishap_buffer_put_text(words, mishap_text_of(before));
+        mishap_buffer_put_text(words, raises[i]->name);
+    }
+    if (raises && raises[0])
+        MISHAP_PUT(words, ".");
+}
+
+void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_operation *operation,
+                          mishap_mcp_revision revision)
+{
+    mishap_buffer words = { 0 };
+    put_description(&words, operation);
+    if (words.failed)
+        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a description is none */
+    if (revision >= MISHAP_MCP_2025_06_18) {
+        MISHAP_JSON_KEY(buffer, "title");
+        mishap_json_string(buffer, mishap_text_of(operation->summary));
+    }
+    MISHAP_JSON_KEY(buffer, "description");
+    mishap_json_string(buffer, mishap_buffer_text(&words));
+    mishap_buffer_release(&words);
 }
 
 /* -- pages ------------------------------------------------------------------------------------- */
@@ -153,7 +197,7 @@ bool mishap_mcp_cursor_read(const mishap_mcp_message *message, size_t count, siz
     mishap_text given = mishap_json_text(cursor);
     size_t next = 0;
     *first = 0;
-    if (!cursor)
+    if (!cursor || yyjson_is_null(cursor))
         return true;
     if (!yyjson_is_str(cursor) || given.length != CURSOR_LENGTH)
         return false;

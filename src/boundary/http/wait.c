@@ -1,0 +1,121 @@
+/*
+ * How long a connection may take for what it waits for.
+ *
+ * Those that wait for the same thing stand in a list in the order of their beginning, so a sweep
+ * looks at the first ones only, and there is no timer for each.
+ */
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
+#include "boundary/http/connection.h"
+
+typedef mishap_http_connection connection;
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
+/* This and start_waiting() are parts of mishap_http_wait_for(), which every request passes: no
+ * calls are wanted there. */
+static void stop_waiting(connection *c)
+{
+    mishap_http_worker *w = c->worker;
+    *(c->previous ? &c->previous->next : &w->first[c->wait]) = c->next;
+    *(c->next ? &c->next->previous : &w->last[c->wait]) = c->previous;
+    c->next = c->previous = NULL;
+}
+
+/* Bytes that are ours still, and those that the system has and the peer has not. The second are
+ * many, and all that a slow reader moves for a long time. */
+static size_t unsent(const connection *c)
+{
+    uv_os_fd_t file;
+    int count = 0;
+    if (uv_fileno((const uv_handle_t *)&c->socket, &file) != 0 ||
+        ioctl(file, SIOCOUTQ, &count) != 0)
+        count = 0;
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->socket) + (size_t)count;
+}
+
+static void start_waiting(connection *c, mishap_http_wait wait)
+{
+    mishap_http_worker *w = c->worker;
+    c->wait = wait;
+    c->since_ms = uv_now(&w->loop);
+    c->began_ns = c->exchange.began_ns;
+    if (wait == MISHAP_HTTP_WAIT_WRITE)
+        c->unsent = unsent(c);
+    c->previous = w->last[wait];
+    *(c->previous ? &c->previous->next : &w->first[wait]) = c;
+    w->last[wait] = c;
+}
+
+void mishap_http_wait_begin(connection *c, mishap_http_wait wait)
+{
+    start_waiting(c, wait);
+}
+
+void mishap_http_wait_end(connection *c)
+{
+    stop_waiting(c);
+}
+
+void mishap_http_wait_for(connection *c, mishap_http_wait wait)
+{
+    bool next = wait == MISHAP_HTTP_WAIT_IDLE ||
+                ((wait == MISHAP_HTTP_WAIT_HEAD || wait == MISHAP_HTTP_WAIT_BODY) &&
+                 c->began_ns != c->exchange.began_ns);
+    if (c->wait == wait && !next)
+        return;
+    if (c->wait == wait && c->worker->last[wait] == c) {
+        c->since_ms = uv_now(&c->worker->loop);
+        c->began_ns = c->exchange.began_ns;
+        return;
+    }
+    stop_waiting(c);
+    start_waiting(c, wait);
+}
+
+void mishap_http_wait_anew(connection *c)
+{
+    stop_waiting(c);
+    start_waiting(c, c->wait);
+}
+
+/* -- time -------------------------------------------------------------------------------------- */
+
+static void too_slow(connection *c)
+{
+    mishap *m;
+    switch (c->wait) {
+    case MISHAP_HTTP_WAIT_HEAD:
+    case MISHAP_HTTP_WAIT_BODY:
+        m = mishap_raise(REQUEST_TIMEOUT, "The request took too long to arrive.");
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_end(&c->worker->server, &c->exchange, m));
+        break;
+    case MISHAP_HTTP_WAIT_WRITE: /* who reads slowly may, as long as it does */
+        if (unsent(c) < c->unsent)
+            mishap_http_wait_anew(c);
+        else
+            mishap_http_connection_close(c);
+        break;
+    default:
+        mishap_http_connection_close(c);
+    }
+}
+
+void mishap_http_connection_sweep(mishap_http_worker *worker)
+{
+    uint64_t now = uv_now(&worker->loop);
+    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++) {
+        connection *c;
+        while (worker->patience_ms[wait] && (c = worker->first[wait]) &&
+               now - c->since_ms >= worker->patience_ms[wait])
+            too_slow(c); /* which ends the wait, or begins it anew */
+    }
+}
+
+void mishap_http_connection_close_idle(mishap_http_worker *worker)
+{
+    while (worker->first[MISHAP_HTTP_WAIT_IDLE])
+        mishap_http_connection_close(worker->first[MISHAP_HTTP_WAIT_IDLE]);
+}

@@ -1,0 +1,369 @@
+/*
+ * What was sent in sessions, for who resumes a stream.
+ *
+ * The memory is a number of blocks. A session has so many of them at most, and loses its oldest
+ * events for its new ones; where none is free, it is the session with the most that loses some. So
+ * nobody who says much takes away from those who say little.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "boundary/mcp/shared.h"
+
+enum {
+    SHARE = 8,    /* a session may have one part in so many of all blocks */
+    AT_ONCE = 64, /* blocks that are made free together, for that has to be looked for */
+};
+
+typedef struct mishap_mcp_place owner;
+
+struct event {
+    uint32_t after;  /* it: the next event of the session, by its first block; 0: none */
+    uint32_t blocks; /* that it takes */
+    size_t length;   /* of its data, which follows */
+    uint64_t stream, place;
+    pid_t will_of; /* if it is one: the process that runs the call; place is 0, the data its id */
+    bool last;     /* its stream ends with it; of a will: it has ended */
+};
+
+_Static_assert(sizeof(struct event) <= sizeof((struct mishap_mcp_block *)0)->data, "a head fits");
+
+static struct mishap_mcp_block *block_at(mishap_mcp_sessions *s, uint32_t number)
+{
+    return &s->blocks[number - 1];
+}
+
+/* Heads are copied, for a block gives them no alignment. */
+static struct event read_head(mishap_mcp_sessions *s, uint32_t number)
+{
+    struct event event;
+    memcpy(&event, block_at(s, number)->data, sizeof event);
+    return event;
+}
+
+static void write_head(mishap_mcp_sessions *s, uint32_t number, const struct event *event)
+{
+    memcpy(block_at(s, number)->data, event, sizeof *event);
+}
+
+/* -- blocks ------------------------------------------------------------------------------------ */
+
+void mishap_mcp_events_forget_all(mishap_mcp_sessions *s)
+{
+    for (size_t i = 0; i < MISHAP_MCP_PLACES; i++)
+        s->places[i].events = (struct mishap_mcp_kept){ 0 };
+    for (uint32_t number = 1; number <= s->block_count; number++)
+        block_at(s, number)->next = number < s->block_count ? number + 1 : 0;
+    s->free_count = s->block_count;
+    s->first_free = s->block_count ? 1 : 0;
+}
+
+static void free_blocks(mishap_mcp_sessions *s, uint32_t first, uint32_t count)
+{
+    uint32_t last = first;
+    while (block_at(s, last)->next)
+        last = block_at(s, last)->next;
+    block_at(s, last)->next = s->first_free;
+    s->first_free = first;
+    s->free_count += count;
+}
+
+static uint32_t take_block(mishap_mcp_sessions *s)
+{
+    uint32_t taken = s->first_free;
+    s->first_free = block_at(s, taken)->next;
+    s->free_count--;
+    block_at(s, taken)->next = 0;
+    return taken;
+}
+
+/* Write bytes behind those that are there: `at` is where in the block, which moves on. */
+static void write_bytes(mishap_mcp_sessions *s, uint32_t *block, size_t *at, const char *data,
+                        size_t length)
+{
+    while (length) {
+        size_t room = sizeof block_at(s, *block)->data - *at;
+        if (!room) {
+            uint32_t more = take_block(s);
+            block_at(s, *block)->next = more;
+            *block = more;
+            *at = 0;
+            continue;
+        }
+        size_t part = length < room ? length : room;
+        memcpy(block_at(s, *block)->data + *at, data, part);
+        *at += part;
+        data += part;
+        length -= part;
+    }
+}
+
+static void read_data(mishap_mcp_sessions *s, uint32_t block, mishap_buffer *data)
+{
+    size_t at = sizeof(struct event), left = read_head(s, block).length;
+    for (; left; block = block_at(s, block)->next, at = 0) {
+        size_t room = sizeof block_at(s, block)->data - at;
+        size_t part = left < room ? left : room;
+        mishap_buffer_put(data, block_at(s, block)->data + at, part);
+        left -= part;
+    }
+}
+
+/* -- events of a session ----------------------------------------------------------------------- */
+
+/* Take one out, whose predecessor is `before` (0: it is the first). */
+static void drop(mishap_mcp_sessions *s, owner *p, uint32_t number, uint32_t before)
+{
+    struct event event = read_head(s, number);
+    if (before) {
+        struct event previous = read_head(s, before);
+        previous.after = event.after;
+        write_head(s, before, &previous);
+    } else {
+        p->events.first = event.after;
+    }
+    if (p->events.last == number)
+        p->events.last = before;
+    p->events.blocks -= event.blocks;
+    free_blocks(s, number, event.blocks);
+}
+
+static void drop_will(mishap_mcp_sessions *s, owner *p, uint64_t stream)
+{
+    for (uint32_t at = p->events.first, before = 0; at; before = at, at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        if (event.will_of && event.stream == stream) {
+            drop(s, p, at, before);
+            return;
+        }
+    }
+}
+
+/* The oldest event; a will, by which its stream can at least be ended, only if nothing else is
+ * left. With the end of a stream its will goes, too. False: there was nothing. */
+static bool drop_oldest(mishap_mcp_sessions *s, owner *p)
+{
+    uint32_t at = p->events.first, before = 0;
+    while (at && read_head(s, at).will_of) {
+        before = at;
+        at = read_head(s, at).after;
+    }
+    if (!at) {
+        at = p->events.first;
+        before = 0;
+    }
+    if (!at)
+        return false;
+    struct event event = read_head(s, at);
+    drop(s, p, at, before);
+    if (event.last && !event.will_of)
+        drop_will(s, p, event.stream);
+    return true;
+}
+
+void mishap_mcp_events_forget(mishap_mcp_sessions *s, owner *p)
+{
+    while (p->events.first)
+        drop(s, p, p->events.first, 0);
+}
+
+static owner *who_has_most(mishap_mcp_sessions *s)
+{
+    owner *found = NULL;
+    for (size_t i = 0; i < MISHAP_MCP_PLACES; i++)
+        if (s->places[i].id[0] && (!found || s->places[i].events.blocks > found->events.blocks))
+            found = &s->places[i];
+    return found; /* there is one: who asks */
+}
+
+static bool make_room(mishap_mcp_sessions *s, owner *p, size_t blocks)
+{
+    size_t share = s->block_count / SHARE;
+    if (blocks > share)
+        return false;
+    while (p->events.blocks + blocks > share && drop_oldest(s, p))
+        continue;
+    if (s->free_count < blocks) {
+        owner *most = who_has_most(s);
+        while (s->free_count < blocks + AT_ONCE && drop_oldest(s, most))
+            continue;
+    }
+    return s->free_count >= blocks && p->events.blocks + blocks <= share;
+}
+
+static void put(mishap_mcp_sessions *s, owner *p, const struct event *event, mishap_text data)
+{
+    uint32_t first = take_block(s), block = first;
+    size_t at = 0;
+    write_bytes(s, &block, &at, (const char *)event, sizeof *event);
+    write_bytes(s, &block, &at, data.data, data.length);
+    if (p->events.last) {
+        struct event previous = read_head(s, p->events.last);
+        previous.after = first;
+        write_head(s, p->events.last, &previous);
+    } else {
+        p->events.first = first;
+    }
+    p->events.last = first;
+    p->events.blocks += event->blocks;
+}
+
+/* The will of a stream that has ended is of no use but for its id. */
+static void note_end(mishap_mcp_sessions *s, const owner *p, uint64_t stream)
+{
+    for (uint32_t at = p->events.first; at; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        if (event.will_of && event.stream == stream) {
+            event.last = true;
+            write_head(s, at, &event);
+            return;
+        }
+    }
+}
+
+static bool add(mishap_mcp_sessions *s, uint64_t session, struct event event, mishap_text data)
+{
+    const size_t block = sizeof((struct mishap_mcp_block *)0)->data;
+    size_t blocks = (sizeof event + data.length + block - 1) / block;
+    event.blocks = (uint32_t)blocks;
+    event.length = data.length;
+    mishap_mcp_sessions_lock(s);
+    owner *p = mishap_mcp_place_find(s, session);
+    bool kept = p && make_room(s, p, blocks);
+    if (kept)
+        put(s, p, &event, data);
+    if (p && event.last)
+        note_end(s, p, event.stream);
+    pthread_mutex_unlock(&s->lock);
+    return kept;
+}
+
+bool mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t stream, uint64_t place,
+                          mishap_text data, bool last)
+{
+    return add(s, session, (struct event){ .stream = stream, .place = place, .last = last }, data);
+}
+
+void mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                            mishap_text id)
+{
+    add(s, session, (struct event){ .stream = stream, .will_of = getpid() }, id);
+}
+
+bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                            uint64_t place)
+{
+    bool known = false;
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    for (uint32_t at = p ? p->events.first : 0; at && !known; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        known = event.stream == stream && event.place == place && !event.will_of;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return known;
+}
+
+static bool is_gone(pid_t process)
+{
+    return kill(process, 0) != 0 && errno == ESRCH;
+}
+
+/* What is known of a stream, from a place on. */
+struct found {
+    uint32_t next, will; /* by their first blocks; 0: none */
+    bool over;           /* the event at this place was the last */
+};
+
+static struct found look(mishap_mcp_sessions *s, uint64_t session, uint64_t stream, uint64_t place)
+{
+    struct found found = { 0 };
+    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    uint64_t nearest = UINT64_MAX;
+    for (uint32_t at = p ? p->events.first : 0; at; at = read_head(s, at).after) {
+        struct event event = read_head(s, at);
+        if (event.stream != stream)
+            continue;
+        if (event.will_of) {
+            found.will = at;
+        } else if (event.place == place) {
+            found.over = event.last;
+        } else if (event.place > place && event.place < nearest) {
+            nearest = event.place;
+            found.next = at;
+        }
+    }
+    return found;
+}
+
+static mishap_mcp_next judge(mishap_mcp_sessions *s, const struct found *found, uint64_t place)
+{
+    if (found->over)
+        return MISHAP_MCP_STREAM_OVER;
+    if (found->next)
+        return read_head(s, found->next).place == place + 1 ? MISHAP_MCP_EVENT
+                                                            : MISHAP_MCP_STREAM_DROPPED;
+    if (!found->will)
+        return MISHAP_MCP_STREAM_DROPPED;
+    struct event will = read_head(s, found->will);
+    return will.last               ? MISHAP_MCP_STREAM_DROPPED
+           : is_gone(will.will_of) ? MISHAP_MCP_STREAM_LOST
+                                   : MISHAP_MCP_NOTHING_YET;
+}
+
+mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                                      uint64_t place, mishap_buffer *data, bool *last)
+{
+    mishap_mcp_sessions_lock(s);
+    struct found found = look(s, session, stream, place);
+    mishap_mcp_next next = judge(s, &found, place);
+    *last = next == MISHAP_MCP_EVENT && read_head(s, found.next).last;
+    if (next == MISHAP_MCP_EVENT)
+        read_data(s, found.next, data);
+    else if (found.will && (next == MISHAP_MCP_STREAM_LOST || next == MISHAP_MCP_STREAM_DROPPED))
+        read_data(s, found.will, data);
+    pthread_mutex_unlock(&s->lock);
+    return next;
+}
+
+/* -- who sends a stream ------------------------------------------------------------------------ */
+
+uint64_t mishap_mcp_stream_begin(mishap_mcp_sessions *s)
+{
+    mishap_mcp_sessions_lock(s);
+    uint64_t number = ++s->streams;
+    pthread_mutex_unlock(&s->lock);
+    return number;
+}
+
+static struct mishap_mcp_taken *find_taken(owner *p, uint64_t stream)
+{
+    for (size_t i = 0; p && i < MISHAP_MCP_TAKEN_OVER; i++)
+        if (p->taken[i].by && p->taken[i].stream == stream)
+            return &p->taken[i];
+    return NULL;
+}
+
+uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)
+{
+    mishap_mcp_sessions_lock(s);
+    uint64_t by = ++s->streams;
+    owner *p = mishap_mcp_place_find(s, session);
+    struct mishap_mcp_taken *taken = find_taken(p, stream);
+    if (p && !taken)
+        taken = &p->taken[p->next_taken++ % MISHAP_MCP_TAKEN_OVER];
+    if (taken)
+        *taken = (struct mishap_mcp_taken){ stream, by };
+    pthread_mutex_unlock(&s->lock);
+    return by;
+}
+
+uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)
+{
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_taken *taken = find_taken(mishap_mcp_place_find(s, session), stream);
+    uint64_t by = taken ? taken->by : 0;
+    pthread_mutex_unlock(&s->lock);
+    return by;
+}

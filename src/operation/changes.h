@@ -1,0 +1,19 @@
+/*
+ * Who hears of what handlers change (mishap_changed). A boundary that has somebody to tell says so;
+ * in a program where none does, nothing is even written down.
+ */
+#ifndef MISHAP_OPERATION_CHANGES_H
+#define MISHAP_OPERATION_CHANGES_H
+
+#include "operation/operation.h"
+
+enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; of a longer one nobody hears */
+
+/*
+ * From now on `hear` is called with the address of whatever changes, on the thread of the handler:
+ * it must not wait for long, and not end the call. One a process, said before a handler runs. NULL:
+ * nobody hears any more.
+ */
+void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
+
+#endif

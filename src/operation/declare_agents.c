@@ -1,0 +1,159 @@
+/*
+ * Is what an operation is for agents declared soundly: a resource that can be read at an address,
+ * and a prompt?
+ */
+#include "operation/declare.h"
+
+enum { LONGEST_PROMPT = 64 }; /* that common clients take */
+
+static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                   "_-.";
+
+static mishap *check_reach(const mishap_declared *what, const char *as)
+{
+    const mishap_operation *operation = what->operation;
+    if (operation->local)
+        return mishap_declared_wrongly(what, "is for the command line alone and is a %s", as);
+    if (operation->resident)
+        return mishap_declared_wrongly(what, "is resident and is a %s", as);
+    return NULL;
+}
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+/* The name of the variable that opens here, without its braces; no data if it does not close. */
+static mishap_text variable_at(const char *brace)
+{
+    size_t length = strcspn(brace + 1, "{}/");
+    return brace[1 + length] == '}' ? (mishap_text){ brace + 1, length } : (mishap_text){ NULL, 0 };
+}
+
+static const mishap_param *find_param(const mishap_operation *operation, mishap_text name)
+{
+    for (const mishap_param *param = operation->params; param && param->name; param++)
+        if (mishap_text_equal(mishap_text_of(param->name), name))
+            return param;
+    return NULL;
+}
+
+/* Is there a {variable} of this name, in front of `end`? */
+static bool has_variable(const char *address, const char *end, mishap_text name)
+{
+    for (const char *at = address; (at = strchr(at, '{')) && at < end; at++)
+        if (mishap_text_equal(variable_at(at), name))
+            return true;
+    return false;
+}
+
+/* What stands for a variable ends with the next slash, so it is all that is between two. */
+static mishap *check_variable(const mishap_declared *what, const char *brace)
+{
+    mishap_text name = variable_at(brace);
+    if (!name.data)
+        return mishap_declared_wrongly(what, "has an address with a brace that does not close");
+    if (brace[-1] != '/' || (name.data[name.length + 1] && name.data[name.length + 1] != '/'))
+        return mishap_declared_wrongly(
+            what, "has an address in which {%.*s} is not all that stands between two slashes",
+            (int)name.length, name.data);
+    const mishap_param *param = find_param(what->operation, name);
+    if (!param)
+        return mishap_declared_wrongly(what, "has an address with {%.*s}, which is no parameter",
+                                       (int)name.length, name.data);
+    if (param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT || param->secret)
+        return mishap_declared_wrongly(
+            what, "has {%s} in its address, which must be simple and no secret", param->name);
+    if (has_variable(what->operation->resource, brace, name))
+        return mishap_declared_wrongly(what, "has {%s} twice in its address", param->name);
+    return NULL;
+}
+
+/* A scheme, and outside of the braces nothing that an address cannot have. */
+static bool is_address(const char *text)
+{
+    char plain[1024];
+    size_t length = 0;
+    for (const char *at = text; *at; at++) {
+        if (length == sizeof plain)
+            return false;
+        if (*at == '{' || *at == '}')
+            continue;
+        if ((unsigned char)*at > '~' || (*at == '%' && mishap_url_escape(at, at + strlen(at)) < 0))
+            return false;
+        plain[length++] = *at;
+    }
+    return mishap_url_valid((mishap_text){ plain, length });
+}
+
+static mishap *check_resource(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    const char *address = operation->resource;
+    mishap *m = NULL;
+    if (!address)
+        return NULL;
+    if ((m = check_reach(what, "resource")))
+        return m;
+    if (mishap_operation_danger(operation) != MISHAP_SAFE)
+        return mishap_declared_wrongly(what, "is a resource, but is declared to change something");
+    if (*address == '{' || !is_address(address))
+        return mishap_declared_wrongly(what,
+                                       "has an address that is none, such as todo://todos/{id}");
+    for (const char *at = address; !m && *(at += strcspn(at, "{}"));) {
+        if (*at == '}')
+            return mishap_declared_wrongly(what, "has an address with a brace that was not opened");
+        if (!(m = check_variable(what, at)))
+            at = strchr(at, '}') + 1;
+    }
+    for (const mishap_param *param = operation->params; !m && param && param->name; param++)
+        if (param->required &&
+            !has_variable(address, address + strlen(address), mishap_text_of(param->name)))
+            m = mishap_declared_wrongly(what, "requires `%s`, which its address %s does not say",
+                                        param->name, address);
+    return m;
+}
+
+/* Two addresses are one if they differ only in how their variables are called. */
+static bool same_address(const char *a, const char *b)
+{
+    for (; *a && *b && *a == *b; a++, b++) {
+        if (*a == '{') {
+            a = strchr(a, '}');
+            b = strchr(b, '}');
+        }
+    }
+    return !*a && !*b;
+}
+
+/* -- prompts ----------------------------------------------------------------------------------- */
+
+static mishap *check_prompt(const mishap_declared *what)
+{
+    const char *prompt = what->operation->prompt;
+    if (!prompt)
+        return NULL;
+    size_t length = strlen(prompt);
+    if (!length || length > LONGEST_PROMPT || strspn(prompt, name_letters) != length)
+        return mishap_declared_wrongly(
+            what, "is a prompt whose name is not letters, digits, _, - and ., %d at most",
+            LONGEST_PROMPT);
+    return check_reach(what, "prompt");
+}
+
+/* -- both -------------------------------------------------------------------------------------- */
+
+mishap *mishap_agents_declared(const mishap_declared *what)
+{
+    mishap *m = check_resource(what);
+    return m ? m : check_prompt(what);
+}
+
+mishap *mishap_agents_declared_against(const mishap_declared *what, const mishap_operation *earlier)
+{
+    const mishap_operation *operation = what->operation;
+    if (operation->resource && earlier->resource &&
+        same_address(operation->resource, earlier->resource))
+        return mishap_declared_wrongly(what, "has the address of `%s`", earlier->name);
+    if (operation->prompt && earlier->prompt && strcmp(operation->prompt, earlier->prompt) == 0)
+        return mishap_declared_wrongly(what, "is the same prompt as `%s`", earlier->name);
+    return NULL;
+}

@@ -1,0 +1,122 @@
+/*
+ * The extension: what all workers share, and the MCP side of each of them.
+ */
+#include "base/memory.h"
+#include "program/mcp_http.h"
+
+enum {
+    EVENT_BYTES = 8 * 1024 * 1024, /* kept of all streams of all sessions */
+    SESSION_IDLE_MS = 30 * 60 * 1000,
+};
+
+/* Of the process, and shared with the others. */
+static mishap_mcp_sessions *sessions;
+static mishap_mcp_watches *watches;
+
+void mishap_mcp_changed(mishap_mcp_change change)
+{
+    if (sessions && change < MISHAP_MCP_RESOURCE_UPDATED)
+        mishap_mcp_sessions_change(sessions, change);
+}
+
+/* On the thread of a handler, whichever boundary has called it. */
+static void hear_update(void *state, mishap_text uri)
+{
+    mishap_mcp_watches_change(state, uri);
+}
+
+static mishap *prepare(const mishap_http_settings *settings, void **shared)
+{
+    (void)settings, (void)shared;
+    mishap *failure = mishap_mcp_sessions_make(EVENT_BYTES, SESSION_IDLE_MS, &sessions);
+    if (!failure)
+        failure = mishap_mcp_watches_make(&watches);
+    if (!failure)
+        mishap_changes_heard_by(hear_update, watches);
+    return failure;
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    mishap_mcp_posts_tick(wake->data);
+}
+
+/* There is one worker in a process. */
+static mishap_mcp_front front;
+
+static mishap *open_front(mishap_http_server *server, void *shared, void **state)
+{
+    (void)shared;
+    front = (mishap_mcp_front){
+        .http = server,
+        .server = { .app = server->settings->app,
+                    .message_limit = server->settings->body_limit,
+                    .flight_limit = 64,
+                    .call_ms = server->settings->call_ms,
+                    .verbose = server->settings->verbose },
+        .sessions = sessions,
+        .watches = watches,
+        .updates = mishap_mcp_watches_count(watches),
+    };
+    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
+        mishap_mcp_sessions_changed(sessions, list, &front.changes[list]);
+    mishap *failure = mishap_mcp_server_make(&front.server, server->settings->chaos);
+    int error = failure ? 0 : uv_async_init(server->loop, &front.wake, on_wake);
+    if (error) {
+        mishap_mcp_server_release(&front.server);
+        failure = mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error));
+    }
+    if (failure)
+        return failure;
+    front.wake.data = *state = &front;
+    mishap_mcp_posts_begin(&front);
+    return NULL;
+}
+
+static void tell_changes(void)
+{
+    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++) {
+        if (!mishap_mcp_sessions_changed(front.sessions, list, &front.changes[list]))
+            continue;
+        mishap_mcp_posts_tell(&front, list, (mishap_text){ NULL, 0 });
+        mishap_mcp_streams_tell(&front, list);
+    }
+}
+
+static void tell_updates(void)
+{
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text uri;
+    while (mishap_mcp_watches_next(front.watches, &front.updates, room, &uri))
+        mishap_mcp_posts_tell(&front, MISHAP_MCP_RESOURCE_UPDATED, uri);
+}
+
+static void tick(void *state)
+{
+    tell_changes();
+    tell_updates();
+    mishap_mcp_posts_tick(state);
+    mishap_mcp_streams_tick(state);
+}
+
+static void drain(void *state)
+{
+    mishap_mcp_posts_drain(state);
+    mishap_mcp_streams_drain(state);
+}
+
+static void close_front(void *state)
+{
+    (void)state;
+    uv_close((uv_handle_t *)&front.wake, NULL);
+    mishap_mcp_server_release(&front.server);
+}
+
+const mishap_http_extension mishap_mcp_over_http = {
+    .endpoints = mishap_mcp_endpoints,
+    .prepare = prepare,
+    .open = open_front,
+    .tick = tick,
+    .drain = drain,
+    .close = close_front,
+};

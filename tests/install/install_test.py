@@ -1,0 +1,187 @@
+"""What `make install` installs is enough for a program of one's own: docs/program.md line by line, the README's program,
+a catalog with a code of its own, a stack with names. Each with gcc and with clang, by the flags of pkg-config alone.
+
+    MISHAP_PROGRAM=… MISHAP_BUILD=… python3 tests/install/install_test.py [PART-OF-A-NAME]
+
+Speaks TAP. MISHAP_BUILD is the build folder to install from; everything is installed into a temporary folder.
+"""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
+import server  # noqa: E402
+from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
+from server import FOLDER, TREE, Server  # noqa: E402
+
+BUILD = os.environ["MISHAP_BUILD"]
+PLACE = os.path.join(FOLDER, "installed")
+COMPILERS = {"gcc": "gcc", "clang": "clang"}
+
+# ---- Installing ----------------------------------------------------------------------------------
+
+done = subprocess.run(["meson", "install", "--no-rebuild", "-C", BUILD, "--destdir", PLACE], stdout=subprocess.PIPE,
+                      stderr=subprocess.STDOUT, check=False)
+PC = (glob.glob(PLACE + "/**/mishap.pc", recursive=True) or [None])[0]
+if done.returncode or not PC:
+    sys.exit("it could not be installed: %s" % done.stdout.decode())
+BIN = os.path.dirname(glob.glob(PLACE + "/**/bin/mishap", recursive=True)[0])
+
+# Nothing of the source tree is in the way: neither build/deps nor the build folder.
+ENVIRONMENT = {"PATH": BIN + ":" + os.environ["PATH"], "PKG_CONFIG_PATH": os.path.dirname(PC), "CFLAGS": "", "LDFLAGS": ""}
+
+
+def shell(line, folder, compiler="cc"):
+    """Run a line as a reader would: what it printed."""
+    tools = os.path.join(folder, ".tools")
+    os.makedirs(tools, exist_ok=True)
+    if compiler != "cc" and not os.path.exists(os.path.join(tools, "cc")):
+        os.symlink(shutil.which(compiler), os.path.join(tools, "cc"))
+    ran = run_program("bash", "-c", line, cwd=folder, env=dict(
+        ENVIRONMENT, PATH=tools + ":" + ENVIRONMENT["PATH"], CC=compiler, SHELF_DATA="./data",
+        SHELF_LOG=os.path.join(folder, "log"), DIRECTORY_LOG=os.path.join(folder, "log")))
+    expect(ran.status == 0, line, "exits with", ran.status, "and says", ran.out, ran.err)
+    return ran.out.decode()
+
+
+def fresh_folder(name, compiler):
+    if not shutil.which(compiler):
+        raise Skipped("there is no %s" % compiler)
+    folder = os.path.join(FOLDER, "%s-%s" % (name, compiler))
+    os.mkdir(folder)
+    return folder
+
+
+def expect_names(entry, *functions):
+    """The stack in an entry of the log names these functions."""
+    for function in functions:
+        expect(re.search(r"#\d+ %s\+0x" % function, entry), "the stack does not name", function, entry)
+
+
+FLAGS = "$(pkg-config --cflags --libs mishap)"
+
+# ---- docs/program.md -----------------------------------------------------------------------------
+
+with open(os.path.join(TREE, "docs", "program.md"), encoding="utf-8") as page:
+    PAGE = page.read()
+
+
+def write_files(folder):
+    """The files of the page: a name in a line, then its block."""
+    found = re.findall(r"^`([\w.]+)`:\n\n```\w*\n(.*?)^```$", PAGE, re.M | re.S)
+    equal([name for name, _ in found], ["codes.txt", "shelf.c", "Makefile"], "the files of the page")
+    for name, text in found:
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def examples():
+    """(line, what it prints or "") of all blocks."""
+    found = []
+    for line in "".join(re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)).splitlines():
+        if line.startswith("#"):
+            found[-1][1] += line[1:].strip()
+        else:
+            found.append([line, ""])
+    return found
+
+
+def run_examples(lines, folder, compiler, url):
+    for line, expected in lines:
+        output = shell(line.replace("localhost:8080", url), folder, compiler).replace("\n", "").strip()
+        if expected:
+            expect(re.fullmatch(re.escape(expected).replace("…", ".*"), output), line, "prints", output, "and not", expected)
+
+
+@tests_of(COMPILERS)
+def the_page_about_a_program_of_ones_own_is_true(compiler):
+    folder = fresh_folder("page", compiler)
+    write_files(folder)
+    lines = [line for line in examples() if not line[0].startswith("make install")]
+    served = [number for number, (line, _) in enumerate(lines) if line.startswith("./shelf serve")]
+    expect(len(lines) >= 11 and len(served) == 1, "the examples:", lines)
+    run_examples(lines[:served[0]], folder, compiler, "")
+    with Server("--workers", "1", data=os.path.join(folder, "data"), program=os.path.join(folder, "shelf"),
+                SHELF_LOG=os.path.join(folder, "log")) as found:
+        run_examples(lines[served[0] + 1:], folder, compiler, found.url)
+    with open(os.path.join(folder, "log"), encoding="utf-8") as log:
+        entry = log.read()
+    expect_names(entry, "lend_book", "mishap_main", "main")
+
+
+# ---- Other programs ------------------------------------------------------------------------------
+
+@tests_of(COMPILERS)
+def the_program_of_the_readme_is_built_by_one_line(compiler):
+    folder = fresh_folder("directory", compiler)
+    shutil.copy(os.path.join(TREE, "examples", "directory.c"), folder)
+    shell("cc -Wall -Wextra -Werror -O2 -o directory directory.c " + FLAGS, folder, compiler)
+    shell("./directory users create --name Ada --email ada@example.com", folder)
+    answer = parsed(shell("./directory users list", folder).encode())
+    equal([user["name"] for user in answer["data"]], ["Ada"], "the users")
+
+
+CRASHING = """
+#include <mishap/main.h>
+int *volatile nowhere; /* not known to the compiler, which would else arrange for the crash by itself */
+__attribute__((noinline)) void step_into_the_void(int *where) { *where = 1; }
+mishap *fall(mishap_call *call) { step_into_the_void(nowhere); return mishap_answer(call, NULL); }
+static const mishap_operation operations[] = { { "fall", "Fall", NULL, fall }, { 0 } };
+int main(int argc, char **argv)
+{
+    return mishap_main(argc, argv, &(mishap_app){ .name = "cliff", .version = "1", .operations = operations });
+}
+"""
+
+
+@tests_of(COMPILERS)
+def the_stack_of_a_crash_names_the_functions_of_the_program(compiler):
+    folder = fresh_folder("cliff", compiler)
+    with open(os.path.join(folder, "cliff.c"), "w", encoding="utf-8") as file:
+        file.write(CRASHING)
+    shell("cc -O2 -o cliff cliff.c " + FLAGS, folder, compiler)
+    shell("CLIFF_LOG=log ./cliff fall || test $? = 1", folder)
+    with open(os.path.join(folder, "log"), encoding="utf-8") as log:
+        entry = log.read()
+    expect_names(entry, "step_into_the_void", "mishap_main", "main")
+
+
+# ---- What is installed ---------------------------------------------------------------------------
+
+@test
+def nothing_that_is_installed_points_into_the_source_tree():
+    with open(PC, encoding="utf-8") as file:
+        text = file.read()
+    expect(TREE not in text and BUILD not in text, "mishap.pc:", text)
+    flags = run_program("pkg-config", "--cflags", "--libs", "mishap", env=ENVIRONMENT).out.decode().split()
+    expect("-fno-omit-frame-pointer" in flags and "-rdynamic" in flags, "the flags are", flags)
+    for flag in flags:
+        expect(not flag.startswith(("-I", "-L")) or os.path.isdir(flag[2:]), "there is no", flag)
+
+
+@test
+def the_generator_is_where_pkg_config_says():
+    catalog = run_program("pkg-config", "--variable=catalog", "mishap", env=ENVIRONMENT).out.decode().strip()
+    expect(os.access(catalog, os.X_OK), "no program:", catalog)
+    equal(os.path.realpath(catalog), os.path.realpath(os.path.join(BIN, "mishap-catalog")))
+
+
+@test
+def every_public_header_can_be_included_alone():
+    headers = glob.glob(os.path.join(PLACE, "**/include/mishap/*.h"), recursive=True)
+    expect(len(headers) > 10, "only these are installed:", headers)
+    for header in headers:
+        name = "mishap/" + os.path.basename(header)
+        shell("echo '#include <%s>' | gcc -std=c17 -Wall -Wextra -Werror -fsyntax-only -x c - %s" % (name, FLAGS), FOLDER)
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()

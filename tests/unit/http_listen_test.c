@@ -1,0 +1,133 @@
+/* Where a server listens, for hosts that the resolver below knows. */
+#include "testing.h"
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "boundary/http/listen.h"
+
+/* -- a resolver of our own --------------------------------------------------------------------- */
+
+static const char *const *answer; /* addresses, the last is NULL */
+
+int getaddrinfo(const char *restrict name, const char *restrict service,
+                const struct addrinfo *restrict wanted, struct addrinfo **restrict found)
+{
+    (void)service;
+    if (strcmp(name, "several") != 0)
+        return EAI_NONAME;
+    for (struct addrinfo **to = found; *answer; answer++, to = &(*to)->ai_next) {
+        struct sockaddr_in *address = calloc(1, sizeof *address);
+        *address = (struct sockaddr_in){ .sin_family = AF_INET };
+        inet_pton(AF_INET, *answer, &address->sin_addr);
+        *to = calloc(1, sizeof **to);
+        **to = (struct addrinfo){ .ai_family = AF_INET,
+                                  .ai_socktype = wanted->ai_socktype,
+                                  .ai_addr = (struct sockaddr *)address,
+                                  .ai_addrlen = sizeof *address };
+    }
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *found)
+{
+    while (found) {
+        struct addrinfo *next = found->ai_next;
+        free(found->ai_addr);
+        free(found);
+        found = next;
+    }
+}
+
+/* -- tests ------------------------------------------------------------------------------------- */
+
+static mishap *listen_on(const char *const *addresses, int wanted, mishap_http_sockets *sockets,
+                         int count, int *port)
+{
+    mishap_http_settings settings = { .host = "several", .port = wanted };
+    answer = addresses;
+    return mishap_http_listen(&settings, sockets, count, port);
+}
+
+static bool can_connect(const char *host, int port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    inet_pton(AF_INET, host, &address.sin_addr);
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    bool done = connect(file, (struct sockaddr *)&address, sizeof address) == 0;
+    close(file);
+    return done;
+}
+
+static void every_address_of_a_name_is_listened_on(void **state)
+{
+    (void)state;
+    mishap_http_sockets sockets[2] = { 0 };
+    int port = 0;
+    assert_null(listen_on((const char *[]){ "127.0.0.1", "127.0.0.2", "127.0.0.1", NULL }, 0,
+                          sockets, 2, &port));
+    assert_int_equal(sockets[0].count, 2); /* what is named twice is one */
+    assert_int_equal(sockets[1].count, 2);
+    assert_true(port > 0);
+    assert_true(can_connect("127.0.0.1", port));
+    assert_true(can_connect("127.0.0.2", port));
+    for (int i = 0; i < 2; i++)
+        mishap_http_sockets_close(&sockets[i]);
+    assert_false(can_connect("127.0.0.1", port));
+    assert_false(can_connect("127.0.0.2", port));
+}
+
+/* 192.0.2.0/24 is for documentation: RFC 5737. */
+static void an_address_that_is_not_here_does_not_matter_beside_another(void **state)
+{
+    (void)state;
+    mishap_http_sockets sockets[1] = { 0 };
+    int port = 0;
+    assert_null(
+        listen_on((const char *[]){ "192.0.2.1", "127.0.0.2", NULL }, 0, sockets, 1, &port));
+    assert_int_equal(sockets[0].count, 1);
+    assert_true(can_connect("127.0.0.2", port));
+    mishap_http_sockets_close(sockets);
+    mishap *m = listen_on((const char *[]){ "192.0.2.1", NULL }, 0, sockets, 1, &port);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNAVAILABLE);
+    assert_int_equal(sockets[0].count, 0);
+    mishap_free(m);
+}
+
+static void a_port_that_is_taken_at_one_address_is_taken(void **state)
+{
+    (void)state;
+    mishap_http_sockets taken[1] = { 0 }, sockets[2] = { 0 };
+    int port = 0, other = 0;
+    assert_null(listen_on((const char *[]){ "127.0.0.2", NULL }, 0, taken, 1, &port));
+    mishap *m = listen_on((const char *[]){ "127.0.0.1", "127.0.0.2", NULL }, port, sockets, 2,
+                          &other);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNAVAILABLE);
+    assert_int_equal(sockets[0].count + sockets[1].count, 0);
+    assert_false(can_connect("127.0.0.1", port)); /* nothing of it is left */
+    mishap_free(m);
+    mishap_http_sockets_close(taken);
+}
+
+static void a_name_that_nobody_knows_is_refused(void **state)
+{
+    (void)state;
+    mishap_http_sockets sockets[1] = { 0 };
+    int port = 0;
+    mishap *m = mishap_http_listen(&(mishap_http_settings){ .host = "nobody" }, sockets, 1, &port);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNAVAILABLE);
+    mishap_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_address_of_a_name_is_listened_on),
+        TEST(an_address_that_is_not_here_does_not_matter_beside_another),
+        TEST(a_port_that_is_taken_at_one_address_is_taken),
+        TEST(a_name_that_nobody_knows_is_refused),
+    };
+    return RUN(tests);
+}

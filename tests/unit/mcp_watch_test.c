@@ -1,0 +1,391 @@
+/* What has changed and who watches it, in memory that all workers share; and how handlers say so.
+ */
+#include "boundary/mcp/watch.h"
+#include "operation/call.h"
+#include "testing.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { HOUR_MS = 3600 * 1000, KEPT = 512, OF_A_SESSION = 256, OF_ALL = 8192 };
+
+static mishap_mcp_watches *make(void)
+{
+    mishap_mcp_watches *watches;
+    assert_null(mishap_mcp_watches_make(&watches));
+    return watches;
+}
+
+static void change(mishap_mcp_watches *w, const char *uri)
+{
+    mishap_mcp_watches_change(w, mishap_text_of(uri));
+}
+
+/* The next address; "any"; NULL: none. */
+static const char *next(mishap_mcp_watches *w, uint64_t *seen)
+{
+    static char found[MISHAP_ADDRESS_LIMIT + 1];
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text uri;
+    if (!mishap_mcp_watches_next(w, seen, room, &uri))
+        return NULL;
+    snprintf(found, sizeof found, "%.*s", (int)uri.length, uri.data ? uri.data : "");
+    return uri.data ? found : "any";
+}
+
+static const char *next_of(mishap_mcp_watches *w, uint64_t session, uint64_t *seen)
+{
+    static char found[MISHAP_ADDRESS_LIMIT + 1];
+    char room[MISHAP_ADDRESS_LIMIT];
+    mishap_text uri;
+    if (!mishap_mcp_watch_next(w, session, seen, room, &uri))
+        return NULL;
+    snprintf(found, sizeof found, "%.*s", (int)uri.length, uri.data);
+    return found;
+}
+
+/* -- changes ----------------------------------------------------------------------------------- */
+
+static void changes_come_in_their_order_and_each_address_once(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0, late = 0;
+    assert_null(next(w, &seen));
+    change(w, "a://1");
+    change(w, "a://2");
+    change(w, "a://1");
+    change(w, "a://3");
+    assert_int_equal(mishap_mcp_watches_count(w), 4);
+    assert_string_equal(next(w, &seen), "a://2");
+    assert_string_equal(next(w, &seen), "a://1");
+    assert_string_equal(next(w, &seen), "a://3");
+    assert_null(next(w, &seen));
+    change(w, "a://1");
+    assert_string_equal(next(w, &seen), "a://1");
+    assert_null(next(w, &seen));
+    assert_string_equal(next(w, &late), "a://2"); /* each who asks has a place of its own */
+    mishap_mcp_watches_free(w);
+}
+
+static void who_falls_behind_is_told_that_any_may_have_changed(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    char uri[40];
+    uint64_t seen = 0, behind = 0;
+    for (int i = 0; i < KEPT; i++) {
+        snprintf(uri, sizeof uri, "a://%d", i);
+        change(w, uri);
+    }
+    for (int i = 0; i < KEPT; i++) {
+        snprintf(uri, sizeof uri, "a://%d", i);
+        assert_string_equal(next(w, &seen), uri);
+    }
+    assert_null(next(w, &seen));
+    change(w, "a://one more");
+    assert_string_equal(next(w, &behind), "any");
+    assert_null(next(w, &behind));
+    change(w, "a://then");
+    assert_string_equal(next(w, &behind), "a://then");
+    mishap_mcp_watches_free(w);
+}
+
+static void an_address_that_is_too_long_is_no_news(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    static char longest[MISHAP_ADDRESS_LIMIT + 2];
+    uint64_t seen = 0;
+    memset(longest, 'x', MISHAP_ADDRESS_LIMIT + 1);
+    change(w, longest);
+    assert_null(next(w, &seen));
+    assert_false(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(longest)));
+    longest[MISHAP_ADDRESS_LIMIT] = '\0';
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(longest)));
+    change(w, longest);
+    assert_string_equal(next(w, &seen), longest);
+    seen = 0;
+    assert_string_equal(next_of(w, 1, &seen), longest);
+    mishap_mcp_watches_free(w);
+}
+
+/* -- sessions ---------------------------------------------------------------------------------- */
+
+static void a_session_hears_of_what_it_watches_once(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t one = 0, two = 0, other_stream = 0;
+    change(w, "a://1"); /* before anybody watches */
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://2")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 2, T("a://2")));
+    assert_null(next_of(w, 1, &one));
+    change(w, "a://2");
+    change(w, "a://2");
+    change(w, "a://3");
+    assert_string_equal(next_of(w, 1, &one), "a://2");
+    assert_null(next_of(w, 1, &one));
+    assert_string_equal(next_of(w, 2, &two), "a://2");
+    assert_null(next_of(w, 2, &two));
+    assert_null(next_of(w, 1, &other_stream)); /* it was told */
+    change(w, "a://1");
+    assert_string_equal(next_of(w, 1, &one), "a://1");
+    assert_null(next_of(w, 2, &two));
+    mishap_mcp_watches_free(w);
+}
+
+static void a_change_waits_until_the_session_asks(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0;
+    char uri[40];
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
+    change(w, "a://1");
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1"))); /* again: it is not forgotten */
+    for (int i = 0; i < 3 * KEPT; i++) {
+        snprintf(uri, sizeof uri, "b://%d", i);
+        change(w, uri);
+    }
+    assert_string_equal(next_of(w, 1, &seen), "a://1");
+    assert_null(next_of(w, 1, &seen));
+    mishap_mcp_watches_free(w);
+}
+
+static void what_is_watched_no_more_is_not_told(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0;
+    for (uint64_t session = 1; session <= 3; session++) {
+        assert_true(mishap_mcp_watch_begin(w, NULL, session, T("a://1")));
+        assert_true(mishap_mcp_watch_begin(w, NULL, session, T("a://2")));
+    }
+    mishap_mcp_watch_end(w, 1, T("a://1"));
+    mishap_mcp_watch_end(w, 1, T("a://7"));
+    mishap_mcp_watch_end(w, 2, (mishap_text){ NULL, 0 });
+    change(w, "a://1");
+    change(w, "a://2");
+    assert_string_equal(next_of(w, 1, &seen), "a://2");
+    assert_null(next_of(w, 1, &seen));
+    seen = 0;
+    assert_null(next_of(w, 2, &seen));
+    seen = 0;
+    assert_non_null(next_of(w, 3, &seen)); /* both, in any order */
+    assert_non_null(next_of(w, 3, &seen));
+    assert_null(next_of(w, 3, &seen));
+    mishap_mcp_watches_free(w);
+}
+
+static void a_session_watches_so_many(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    char uri[40];
+    for (int i = 0; i < OF_A_SESSION; i++) {
+        snprintf(uri, sizeof uri, "a://%d", i);
+        assert_true(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(uri)));
+    }
+    assert_false(mishap_mcp_watch_begin(w, NULL, 1, T("a://more")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://7"))); /* which it does already */
+    assert_true(mishap_mcp_watch_begin(w, NULL, 2, T("a://more")));
+    mishap_mcp_watch_end(w, 1, T("a://7"));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://more")));
+    mishap_mcp_watches_free(w);
+}
+
+/* Those of sessions that are over make room for others; those of others stay. */
+static void sessions_that_are_over_make_room(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s;
+    mishap_mcp_watches *w = make();
+    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25 };
+    char ids[OF_ALL / OF_A_SESSION][MISHAP_MCP_SESSION_ID + 1], uri[40];
+    uint64_t numbers[OF_ALL / OF_A_SESSION], seen = 0;
+    assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, &s));
+    for (int i = 0; i < OF_ALL / OF_A_SESSION; i++) {
+        mishap_mcp_session_begin(s, NULL, &session, ids[i]);
+        assert_true(mishap_mcp_session_find(s, mishap_text_of(ids[i]), NULL, &session));
+        numbers[i] = session.number;
+        for (int j = 0; j < OF_A_SESSION; j++) {
+            snprintf(uri, sizeof uri, "a://%d", j);
+            assert_true(mishap_mcp_watch_begin(w, s, numbers[i], mishap_text_of(uri)));
+        }
+    }
+    assert_false(mishap_mcp_watch_begin(w, s, 999999, T("a://1")));
+    mishap_mcp_session_end(s, mishap_text_of(ids[3]), NULL);
+    assert_true(mishap_mcp_watch_begin(w, s, 999999, T("a://1")));
+    change(w, "a://7");
+    assert_string_equal(next_of(w, numbers[4], &seen), "a://7");
+    seen = 0;
+    assert_null(next_of(w, numbers[3], &seen));
+    mishap_mcp_sessions_free(s);
+    mishap_mcp_watches_free(w);
+}
+
+/* -- processes --------------------------------------------------------------------------------- */
+
+static void what_a_process_says_before_it_dies_is_told(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0, of_session = 0;
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://last")));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        change(w, "a://last");
+        kill(getpid(), SIGKILL);
+    }
+    waitpid(child, NULL, 0);
+    assert_string_equal(next(w, &seen), "a://last");
+    assert_string_equal(next_of(w, 1, &of_session), "a://last");
+    mishap_mcp_watches_free(w);
+}
+
+static _Noreturn void come_and_go(mishap_mcp_watches *w)
+{
+    for (;;) {
+        change(w, "a://busy");
+        mishap_mcp_watch_begin(w, NULL, 2, T("a://mine"));
+        mishap_mcp_watch_end(w, 2, T("a://mine"));
+    }
+}
+
+static void who_is_killed_holds_up_nobody(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0, of_session = 0;
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
+    for (int round = 0; round < 50; round++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0)
+            come_and_go(w);
+        usleep(1000 + 100 * (useconds_t)round);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        while (next(w, &seen))
+            continue;
+        change(w, "a://1");
+        const char *found = next(w, &seen);
+        assert_true(found && (strcmp(found, "a://1") == 0 || strcmp(found, "any") == 0));
+        assert_string_equal(next_of(w, 1, &of_session), "a://1");
+        while (next_of(w, 1, &of_session))
+            continue;
+        mishap_mcp_watch_end(w, 2, (mishap_text){ NULL, 0 });
+    }
+    mishap_mcp_watches_free(w);
+}
+
+static void *say(void *w)
+{
+    char uri[40];
+    for (int i = 0; i < 2000; i++) {
+        snprintf(uri, sizeof uri, "a://%d", i % 7);
+        change(w, uri);
+    }
+    return NULL;
+}
+
+static void threads_may_say_so_at_once(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    pthread_t threads[4];
+    uint64_t seen = 0;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, say, w), 0);
+    for (int i = 0; i < 1000; i++)
+        next(w, &seen);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(mishap_mcp_watches_count(w), 8000);
+    mishap_mcp_watches_free(w);
+}
+
+/* -- handlers ---------------------------------------------------------------------------------- */
+
+static char heard[MISHAP_ADDRESS_LIMIT + 1];
+static int hearings;
+
+static void hear(void *state, mishap_text address)
+{
+    assert_ptr_equal(state, &hearings);
+    snprintf(heard, sizeof heard, "%.*s", (int)address.length, address.data);
+    hearings++;
+}
+
+static char long_word[MISHAP_ADDRESS_LIMIT + 1];
+
+static mishap *say_what_changed(mishap_call *call)
+{
+    mishap_changed(call, "todo://%s/%d", "todos", 7);
+    return NULL;
+}
+
+static mishap *say_too_much(mishap_call *call)
+{
+    mishap_changed(call, "%s", long_word);
+    mishap_changed(call, "x%s", long_word);
+    mishap_changed(call, "%s", "");
+    return NULL;
+}
+
+static const mishap_operation operations[] = {
+    { .name = "say", .summary = "Say", .run = say_what_changed },
+    { .name = "say.much", .summary = "Say", .run = say_too_much },
+    { 0 },
+};
+static const mishap_app app = { .name = "sample", .operations = operations };
+
+static void run(const mishap_operation *operation)
+{
+    mishap_call *call;
+    assert_null(mishap_call_begin(&app, operation, T("{}"), &call));
+    assert_null(mishap_call_run(call));
+    mishap_call_end(call);
+}
+
+static void a_handler_says_what_has_changed(void **state)
+{
+    (void)state;
+    run(&operations[0]); /* to nobody, which is no harm */
+    assert_int_equal(hearings, 0);
+    mishap_changes_heard_by(hear, &hearings);
+    run(&operations[0]);
+    assert_int_equal(hearings, 1);
+    assert_string_equal(heard, "todo://todos/7");
+    memset(long_word, 'x', MISHAP_ADDRESS_LIMIT);
+    run(&operations[1]);
+    assert_int_equal(hearings, 2); /* the longest; a longer one and none are nothing */
+    assert_string_equal(heard, long_word);
+    mishap_changes_heard_by(NULL, NULL);
+    run(&operations[0]);
+    assert_int_equal(hearings, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(changes_come_in_their_order_and_each_address_once),
+        TEST(who_falls_behind_is_told_that_any_may_have_changed),
+        TEST(an_address_that_is_too_long_is_no_news),
+        TEST(a_session_hears_of_what_it_watches_once),
+        TEST(a_change_waits_until_the_session_asks),
+        TEST(what_is_watched_no_more_is_not_told),
+        TEST(a_session_watches_so_many),
+        TEST(sessions_that_are_over_make_room),
+        TEST(what_a_process_says_before_it_dies_is_told),
+        TEST(who_is_killed_holds_up_nobody),
+        TEST(threads_may_say_so_at_once),
+        TEST(a_handler_says_what_has_changed),
+    };
+    return RUN(tests);
+}
