@@ -22,11 +22,6 @@ mishap *todo_todos_plan(mishap_call *call);
 size_t todo_todos_of_user(mishap_call *call, int64_t user, int64_t *ids, size_t most);
 void todo_todos_changed(mishap_call *call, const int64_t *ids, size_t count);
 
-/* The first todos of a user: how many they are, `most` at most. And: they are not what they were.
- */
-size_t todo_todos_of_user(mishap_call *call, int64_t user, int64_t *ids, size_t most);
-void todo_todos_changed(mishap_call *call, const int64_t *ids, size_t count);
-
 mishap *todo_premium_report(mishap_call *call);
 
 /* The ways in which chaos.fail fails; the list ends with NULL. */

@@ -6,11 +6,14 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -150,12 +153,40 @@ static bool write_all(int file, mishap_text text)
     return true;
 }
 
-/* A pipe that nobody reads from must not hold the program up here either. */
+/* Write without waiting, where the kernel can: others may have filled the pipe meanwhile. */
+static ssize_t write_now(int file, mishap_text text)
+{
+    union {
+        const char *given;
+        void *base; /* it is only read */
+    } start = { text.data };
+    struct iovec piece = { start.base, text.length };
+    ssize_t count = pwritev2(file, &piece, 1, -1, RWF_NOWAIT);
+    bool cannot = count < 0 && errno != EAGAIN && errno != EINTR && errno != EPIPE;
+    return cannot ? write(file, text.data, text.length) : count;
+}
+
+/* A pipe that nobody reads from must not hold the program up here either: it is given some time,
+ * and after that none for a second. Room for one piece is all that poll() promises. */
 static void write_to_stderr(mishap_text text)
 {
+    static _Atomic int64_t full_ns; /* when it was last found full */
     struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
-    if (poll(&file, 1, PATIENCE_MS) > 0)
-        write_all(STDERR_FILENO, text);
+    int64_t begun = mishap_clock_monotonic_ns(), full = atomic_load(&full_ns);
+    int patience = full && begun - full < LOOK_AGAIN_NS ? 0 : PATIENCE_MS;
+    while (text.length) {
+        int left = patience - (int)((mishap_clock_monotonic_ns() - begun) / 1000000);
+        if (poll(&file, 1, left > 0 ? left : 0) <= 0) {
+            atomic_store(&full_ns, mishap_clock_monotonic_ns());
+            return;
+        }
+        mishap_text piece = { text.data, text.length < PIPE_BUF ? text.length : PIPE_BUF };
+        ssize_t count = write_now(STDERR_FILENO, piece);
+        if (count < 0 && errno != EAGAIN && errno != EINTR)
+            return;
+        text.data += count > 0 ? count : 0;
+        text.length -= count > 0 ? (size_t)count : 0;
+    }
 }
 
 /* The log gets the text, or is only opened if there is none. False: it cannot be written, and the

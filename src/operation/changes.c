@@ -3,6 +3,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "operation/contain.h"
+
 static struct {
     void (*hear)(void *state, mishap_text address);
     void *state;
@@ -12,6 +14,14 @@ void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), voi
 {
     hearer.hear = hear;
     hearer.state = state;
+}
+
+/* Who hears of it may write it down where other processes read. */
+static void tell(mishap_text address)
+{
+    mishap_contained *contained = mishap_contain_pause();
+    hearer.hear(hearer.state, address);
+    mishap_contain_resume(contained);
 }
 
 /* The memory of a call is one thread's, and this may be another: so it is the stack's. */
@@ -26,5 +36,5 @@ void mishap_changed(mishap_call *call, const char *format, ...)
     int length = vsnprintf(address, sizeof address, format, arguments);
     va_end(arguments);
     if (length > 0 && length <= MISHAP_ADDRESS_LIMIT)
-        hearer.hear(hearer.state, (mishap_text){ address, (size_t)length });
+        tell((mishap_text){ address, (size_t)length });
 }

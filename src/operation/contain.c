@@ -10,7 +10,7 @@ enum { CAUGHT = sizeof caught / sizeof *caught, STACK_SIZE = 64 * 1024 };
 
 /* Who runs a handler on this thread now, NULL if nobody does. Written and read by this thread only.
  */
-static _Thread_local struct frame {
+static _Thread_local struct mishap_contained {
     sigjmp_buf *way_out;
     mishap_crash *crash;
 } *volatile current;
@@ -37,7 +37,7 @@ static mishap_trace_start start_of(const ucontext_t *context)
 
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
-    struct frame *frame = current;
+    mishap_contained *frame = current;
     if (!frame) {
         /* Not ours: let it take the course that it had before us. */
         for (size_t i = 0; i < CAUGHT; i++)
@@ -101,7 +101,7 @@ static void unblock(void)
 
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash)
 {
-    struct frame frame = { way_out, crash };
+    mishap_contained frame = { way_out, crash };
     pthread_once(&install_once, install);
     use_signal_stack();
     learn_stack();
@@ -116,4 +116,16 @@ bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, 
     run(state);
     current = NULL;
     return true;
+}
+
+mishap_contained *mishap_contain_pause(void)
+{
+    mishap_contained *contained = current;
+    current = NULL;
+    return contained;
+}
+
+void mishap_contain_resume(mishap_contained *contained)
+{
+    current = contained;
 }

@@ -29,4 +29,14 @@ typedef struct mishap_crash {
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out,
                     mishap_crash *crash);
 
+/*
+ * Around what a handler's thread does with locks that other processes wait for: who jumps out of it
+ * holds them and lives on. Until it is resumed, a crash ends the process, and gives them up so.
+ * Outside of a containment both do nothing.
+ */
+typedef struct mishap_contained mishap_contained;
+
+mishap_contained *mishap_contain_pause(void);
+void mishap_contain_resume(mishap_contained *contained);
+
 #endif

@@ -182,7 +182,8 @@ mishap *mishap_service_open_all(const mishap_app *app)
 
 void mishap_service_close_all(void)
 {
-    pthread_mutex_lock(&lock);
+    if (pthread_mutex_trylock(&lock) != 0)
+        return; /* who crashed while it opened a service has the lock for ever */
     for (size_t known = atomic_load(&count); known; known--) {
         struct opened *last = &opened[known - 1];
         atomic_store(&count, known - 1);

@@ -100,18 +100,6 @@ static bool is_method(const mishap_mcp_message *message, const char *method)
     return mishap_text_equal(message->method, mishap_text_of(method));
 }
 
-/* Any worker may run the other one. */
-static bool refuse_same_id(mishap_mcp_post *post, const mishap_mcp_message *message)
-{
-    if (message->batch || message->kind != MISHAP_MCP_REQUEST ||
-        !mishap_mcp_call_runs(post->front->sessions, post->session.number, message->id))
-        return false;
-    refuse(post, message->id, 400,
-           mishap_suggest(mishap_raise(BAD_REQUEST, "A request with this id has no answer yet."),
-                          "Give each request an id of its own."));
-    return true;
-}
-
 static void take_older(mishap_mcp_post *post, const mishap_http_request *request,
                        const mishap_json_reader *reader, mishap_mcp_message *message)
 {
@@ -122,11 +110,8 @@ static void take_older(mishap_mcp_post *post, const mishap_http_request *request
     if (!begins &&
         (refuse_version(post, request, message->id) || !join_session(post, request, message->id)))
         return;
-    if (!begins) {
+    if (!begins)
         pass_on_all_cancelling(post, reader);
-        if (refuse_same_id(post, message))
-            return;
-    }
     if (message->batch)
         post->peer.incident = NULL; /* its calls must be told apart */
     mishap_mcp_take(&post->peer, &post->channel, message);

@@ -26,6 +26,7 @@ typedef struct mishap_mcp_front {
     mishap_mcp_watches *watches;        /* … as this */
     uv_async_t wake;                    /* a call has something to say while it runs */
     mishap_mcp_post *posts;             /* that wait for something */
+    mishap_mcp_flight *flights;         /* that wait or run; some have no peer any more */
     mishap_mcp_stream *streams;         /* that are open */
     uint64_t changes[MISHAP_MCP_LISTS]; /* of lists, that were told of */
     uint64_t updates;                   /* of resources, that were told of */

@@ -272,12 +272,31 @@ void mishap_mcp_posts_begin(mishap_mcp_front *front)
     front_of_process = front;
 }
 
+/* A flight loses its post when it is cancelled, and is looked after all the same. */
+static void link_flight(mishap_mcp_front *front, mishap_mcp_flight *flight)
+{
+    flight->after = front->flights;
+    if (flight->after)
+        flight->after->before = flight;
+    front->flights = flight;
+    front->http->waiting++;
+}
+
+static void unlink_flight(mishap_mcp_front *front, mishap_mcp_flight *flight)
+{
+    *(flight->before ? &flight->before->after : &front->flights) = flight->after;
+    if (flight->after)
+        flight->after->before = flight->before;
+    flight->after = flight->before = NULL;
+    front->http->waiting--;
+}
+
 static void on_flight_done(mishap_job *job)
 {
     mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)job; /* it is the first member */
     mishap_mcp_front *front = front_of_process;
     bool crashed = flight->crashed;
-    front->http->waiting--;
+    unlink_flight(front, flight);
     mishap_mcp_flight_finish(flight);
     if (crashed) {
         mishap_http_metrics_add(front->http->metrics, MISHAP_HTTP_CRASHES, 1);
@@ -307,15 +326,44 @@ static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
         !mishap_mcp_call_begin(front->sessions, post->session.number, stream_of(post), flight->id))
         return false;
     flight->job.done = on_flight_done;
-    bool started = mishap_threads_add(front->http->threads, &flight->job);
-    front->http->waiting += started;
-    return started;
+    if (!mishap_threads_add(front->http->threads, &flight->job))
+        return false;
+    link_flight(front, flight);
+    return true;
+}
+
+/* Any worker may run it. */
+static bool runs(mishap_mcp_peer *peer, mishap_text id)
+{
+    const mishap_mcp_post *post = post_of(peer);
+    return post->in_session &&
+           mishap_mcp_call_runs(post->front->sessions, post->session.number, id);
 }
 
 static void wake(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
     (void)peer, (void)flight;
     uv_async_send(&front_of_process->wake);
+}
+
+/* No thread has begun it, and none will. If somebody waits: there is too much to do. */
+static void take_back(mishap_mcp_front *front, mishap_mcp_flight *flight)
+{
+    if (!mishap_threads_take_back(front->http->threads, &flight->job))
+        return;
+    unlink_flight(front, flight);
+    mishap_mcp_flight_finish(flight);
+}
+
+/* It outstays its time: another thread takes the place of its own, and then another worker that of
+ * this one. */
+static void lose(mishap_mcp_front *front, mishap_mcp_flight *flight)
+{
+    mishap_threads_replace(front->http->threads, &flight->job);
+    unlink_flight(front, flight);
+    flight->job.done = on_lost_flight_done;
+    mishap_mcp_flight_give_up(flight);
+    mishap_http_server_taint(front->http);
 }
 
 static void look_after_call(mishap_mcp_post *post, mishap_mcp_flight *flight, int64_t now)
@@ -326,18 +374,27 @@ static void look_after_call(mishap_mcp_post *post, mishap_mcp_flight *flight, in
                                                       post->stream, flight->id)) {
         mishap_mcp_flight_cancel(flight);
     } else if (!deadline && now - flight->job.begun_ns > longest_wait_ns) {
-        if (mishap_threads_take_back(front->http->threads, &flight->job)) {
-            front->http->waiting--;
-            mishap_mcp_flight_finish(flight); /* which says that there is too much to do */
-        }
+        take_back(front, flight);
     } else if (deadline && now >= deadline) {
-        mishap_threads_replace(front->http->threads, &flight->job);
-        front->http->waiting--;
-        flight->job.done = on_lost_flight_done;
-        mishap_mcp_flight_give_up(flight);
-        mishap_http_server_taint(front->http);
+        lose(front, flight);
     } else {
         mishap_mcp_flight_report(flight);
+    }
+}
+
+/* Calls that nobody waits for: one that has not begun need not begin, and one whose handler does
+ * not notice that it was cancelled must not keep its thread. */
+static void look_after_cancelled(mishap_mcp_front *front, int64_t now)
+{
+    for (mishap_mcp_flight *flight = front->flights, *after; flight; flight = after) {
+        int64_t deadline = atomic_load(&flight->job.deadline_ns);
+        after = flight->after;
+        if (flight->peer)
+            continue;
+        if (!deadline)
+            take_back(front, flight);
+        else if (now >= deadline)
+            lose(front, flight);
     }
 }
 
@@ -372,6 +429,7 @@ void mishap_mcp_posts_tick(mishap_mcp_front *front)
                 break;
         }
     }
+    look_after_cancelled(front, now);
 }
 
 void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mishap_text uri)
@@ -423,6 +481,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     post->peer.incident = post->incident;
     post->peer.caller = request->caller;
     post->peer.start = start;
+    post->peer.runs = runs;
     post->peer.wake = wake;
     post->peer.watch = watch;
     link_post(post);

@@ -48,6 +48,9 @@ static void free_stream(mishap_mcp_stream *stream)
     *(stream->previous ? &stream->previous->next : &stream->front->streams) = stream->next;
     if (stream->next)
         stream->next->previous = stream->previous;
+    if (stream->sender)
+        mishap_mcp_stream_let_go(stream->front->sessions, stream->session, stream->stream,
+                                 stream->sender);
     mishap_release(stream);
 }
 

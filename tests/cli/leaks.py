@@ -41,8 +41,8 @@ def check(text, failure="", names=()):
 # ---- Messages of the Model Context Protocol --------------------------------------------------------------------------
 
 def texts_of(value):
-    """Every text in a value of JSON, names of members and JSON inside of texts included: without the escapes of JSON,
-    behind which something may hide."""
+    """Every text and number in a value of JSON, names of members and JSON inside of texts included: without the escapes
+    of JSON, behind which something may hide."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield key
@@ -57,6 +57,8 @@ def texts_of(value):
                 yield from texts_of(json.loads(value))
             except ValueError:
                 pass
+    elif isinstance(value, (int, float)):
+        yield str(value)
 
 
 def check_message(message, names=()):

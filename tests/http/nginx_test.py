@@ -16,11 +16,15 @@ import socket
 import ssl
 import struct
 import subprocess
+import sys
 import time
 
 import server
 from blackbox import Broken, Skipped, equal, expect, main, test, tests_of
 from server import Connection, Server, TREE, request
+
+sys.path.insert(0, os.path.join(TREE, "tests", "mcp"))
+import todos  # noqa: E402
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
 NGINX, OPENSSL = shutil.which("nginx", path=PATH), shutil.which("openssl", path=PATH)
@@ -179,6 +183,13 @@ def connections_to_the_server_are_kept():
         for _ in range(100):
             equal(connection.ask("GET", "/health").status, 200)
         expect(accepted() - before <= 10, accepted() - before, "connections for 100 requests")
+
+
+@test
+def agents_work_through_it_and_hear_of_changes_at_once():
+    todos.lists_calls_and_reads(nginx(), {})
+    for _ in range(2):
+        todos.hears_of_changes(nginx(), {})
 
 
 @test

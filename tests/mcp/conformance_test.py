@@ -4,7 +4,8 @@
 
 Two releases of the suite: the latest stable one, and the newest with the requirements of two revisions. Each scenario
 is a test. What this server does not offer by decision stands in NOT_OFFERED with the reason; a scenario or check of
-that list which passes is a failure, too, so that the list stays true. Skipped without the packages or without Node 22.
+that list which passes is a failure, too, so that the list stays true. The table of docs/mcp.md is held against what was
+seen. Skipped without the packages or without Node 22.
 """
 import glob
 import os
@@ -14,7 +15,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
 import server  # noqa: E402
-from blackbox import Skipped, expect, main, parsed, test  # noqa: E402
+from blackbox import Skipped, equal, expect, main, parsed, test  # noqa: E402
 from server import NODE_MODULES  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
@@ -91,13 +92,51 @@ def run_suite(run):
         done = subprocess.run([runtime, entry, "server", "--url", "http://localhost:%d/mcp" % found.address[1], "-o", folder,
                                *flags], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=600, check=False)
+    summary = re.search(rb"^=== SUMMARY ===$(.*?)^Total: \d+ passed, (\d+) failed$", done.stdout, re.M | re.S)
+    expect(summary, "the suite did not come to its end:", done.stdout[-1500:])
+    equal(done.returncode, int(int(summary[2]) > 0), "its exit status, with %s checks that failed," % summary[2].decode())
     outcome = {name.decode(): None for name in re.findall(rb"Running client scenario '([^']+)'", done.stdout)}
     expect(outcome, "the suite ran nothing:", done.stdout)
     for path in glob.glob(os.path.join(folder, "**/checks.json"), recursive=True):
         name = re.fullmatch(r"server-(.*?)-\d{4}-\d\d-\d\dT.*", os.path.basename(os.path.dirname(path)))[1]
         with open(path, "rb") as file:
             outcome[name] = parsed(file.read())
+    equal(len(re.findall(r"^\S+ \S+: \d+ passed".encode(), summary[1], re.M)), len(outcome), "the scenarios of its summary")
     return outcome, done.stdout.decode("utf-8", "replace")
+
+
+# ---- The table of the documentation --------------------------------------------------------------
+
+DOCUMENT = os.path.join(server.TREE, "docs/mcp.md")
+
+
+def section():
+    """What the documentation says about conformance."""
+    with open(DOCUMENT, encoding="utf-8") as file:
+        return file.read().split("\n## Conformance\n")[1].split("\n## ")[0]
+
+
+def row_of(run):
+    """The cells of the row about a run, which is known by its last word."""
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section().splitlines() if line[:1] == "|"]
+    found = [row for row in rows if row[0].strip("`").endswith(RUNS[run][1][-1])]
+    equal(len(found), 1, "rows about %s in %s" % (run, DOCUMENT))
+    return found[0]
+
+
+def cells_of(run, outcome):
+    """The same as it was seen."""
+    package, flags = RUNS[run]
+    with open(os.path.join(NODE_MODULES, package, "package.json"), "rb") as file:
+        version = parsed(file.read())["version"]
+    failed = {name: checks is None or [check["id"] for check in checks if check["status"] == "FAILURE"]
+              for name, checks in outcome.items()}
+    halves = {name: ids for name, ids in failed.items() if ids and isinstance(NOT_OFFERED.get(name), dict)}
+    passed, refused = sum(not ids for ids in failed.values()), sum(bool(ids) for ids in failed.values()) - len(halves)
+    but = "".join(", and `%s` but for %d checks" % (name, len(set(ids))) for name, ids in halves.items())
+    those = "".join(", and those %d checks" % len(set(ids)) for ids in halves.values())
+    flags = "all" if flags[0] == "--suite" else "`%s`" % " ".join(flags)
+    return ["%s, %s" % (version, flags), str(len(outcome)), "%d%s" % (passed, but), "%d%s" % (refused, those)]
 
 
 # ---- The tests -----------------------------------------------------------------------------------
@@ -131,6 +170,7 @@ def hold_suite(run):
     offered = [name for name in outcome if not isinstance(NOT_OFFERED.get(name), str)]
     print("# %d scenarios, of which %d are about what is offered" % (len(outcome), len(offered)))
     expect(not wrong, "\n" + "\n".join(wrong), "\n" + output[-1500:] if not outcome else "")
+    equal(row_of(run), cells_of(run, outcome), "the row in %s" % DOCUMENT)
 
 
 @test
@@ -146,6 +186,16 @@ def the_newest_suite_passes_for_the_revision_with_sessions():
 @test
 def the_newest_suite_passes_for_the_stateless_revision():
     hold_suite("2026-07-28")
+
+
+@test
+def the_documentation_names_what_is_not_offered():
+    numbers, text = {"nine": 9, "ten": 10}, section()
+    families = {stem: numbers[word] for word, stem in re.findall(r"\b(\w+) `([\w-]+-)\*`", text)}
+    for name in NOT_OFFERED:
+        expect("`%s`" % name in text or name.startswith(tuple(families)), name, "is not in", DOCUMENT)
+    for stem, count in families.items():
+        equal(sum(name.startswith(stem) for name in NOT_OFFERED), count, "%s* that are not offered" % stem)
 
 
 @test

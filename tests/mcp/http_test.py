@@ -16,8 +16,8 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
-import leaks  # noqa: E402
 import server  # noqa: E402
+import leaks  # noqa: E402, behind the one that knows where it is
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from exchange import (META, OLDER, STATELESS, Exchange, Session, call, initialize, message, raw, repeated, stateless,
                       whole)  # noqa: E402
@@ -648,6 +648,21 @@ def a_session_has_so_many_streams_that_are_resumed():
 
 
 @test
+def streams_that_are_over_take_the_place_of_none():
+    with Server("--workers", "2", "--threads", "4") as found:
+        session = Session(found)
+        with session.exchange("POST", call("steps", {"steps": 60}, id="long", token="t")) as begun:
+            first = begun.event()
+        with resume(session, first.id) as going_on:
+            for number in range(20):  # more than may be resumed at once
+                with session.exchange("POST", call("steps", {"steps": 1}, id=number, token="t")) as short:
+                    id = short.event().id
+                with resume(session, id) as again:
+                    equal(again.events()[-1].json["id"], number, "the answer")
+            equal(going_on.events()[-1].json["id"], "long", "the answer of the long one")
+
+
+@test
 def an_answer_that_is_too_large_to_be_kept_is_an_error_for_who_resumes():
     session = Session(shared())
     with session.exchange("POST", call("steps", {"steps": 2, "size": 3000000}, id="large", token="t")) as found:
@@ -909,28 +924,6 @@ def a_session_that_is_over_subscribes_to_nothing():
         equal(stream.event(), None, "the stream of a session that is over")
 
 
-@test
-def the_todo_service_tells_of_its_changes():
-    with Server("--workers", "2", program=os.environ["MISHAP_PROGRAM"]) as found:
-        with found.connect() as one:
-            equal(one.ask("POST", "/todos", {"title": "a"}).status, 201, "a todo")
-        session = Session(found)
-        subscribe(session, "todo://todos/1")
-        said = stateless("subscriptions/listen", {"notifications": {"resourceSubscriptions": ["todo://todos", "todo://users"]}})
-        with standing(session) as stream, Exchange(found, "POST", said, repeated(said)) as listening:
-            listening.event()
-            with found.connect() as one:
-                equal(one.ask("PATCH", "/todos/1", {"done": True}).status, 200, "over HTTP")
-            equal(stream.event().json, updated("todo://todos/1"), "the session")
-            equal(listening.event().json["params"]["uri"], "todo://todos", "the list")
-            session.post(call("update_todo", {"id": "1", "done": False}))
-            equal(stream.event().json, updated("todo://todos/1"), "by the tool")
-            equal(listening.event().json["params"]["uri"], "todo://todos", "the list")
-            session.post(call("create_user", {"name": "Ada", "email": "ada@example.com"}))
-            equal(listening.event().json["params"]["uri"], "todo://users", "the list of users")
-            expect(stream.connection.is_silent(0.6), "it is about something else")
-
-
 # ---- Cancelling ----------------------------------------------------------------------------------
 
 def wait_for(path):
@@ -1051,6 +1044,22 @@ def an_id_is_answered_once_at_a_time():
 
 
 @test
+def an_id_is_answered_once_at_a_time_in_a_batch():
+    for _ in range(4):  # through either worker
+        session = Session(shared(), "2025-03-26")
+        twice = session.post([call("steps", {"steps": 1}, id=5), call("steps", {"steps": 1}, id=5)]).json
+        equal(sorted(answer["error"]["code"] if "error" in answer else 0 for answer in twice), [-32600, 0], "twice in one")
+        with session.exchange("POST", call("steps", {"steps": 1000}, id=5, token="t")) as running:
+            running.event()
+            same = [call("steps", {"steps": 1}, id=5), call("echo", {"text": "a"}, id=5), message("ping", id=5), message("ping", id=6)]
+            answers = session.post(same).json
+            equal([(answer["id"], answer.get("error", {}).get("code")) for answer in answers],
+                  [(5, -32600), (5, -32600), (5, -32600), (6, None)], "the same id")
+            session.post(message("notifications/cancelled", {"requestId": 5}, None))
+            running.events()
+
+
+@test
 def a_session_runs_so_many_calls():
     with Server("--workers", "1", "--threads", "4") as found:
         session, other = Session(found), Session(found)
@@ -1083,6 +1092,60 @@ def a_call_that_takes_too_long_is_given_up():
             expect("TIMEOUT" in found.wait_for_log(result["_meta"]["dev.mishap/incident"]), "the log")
         metrics = found.ask("GET", "/metrics").body.decode()
         equal(re.findall(r"^\S*crashes_total\S* (\S+)$", metrics, re.M), ["0"], "no crash")
+
+
+def hang(found, session):
+    """A call that never comes back, nor notices that nobody waits for it any more: cancelled, or left alone."""
+    said = call("cause_chaos", {"how": "hang"}, id="h")
+    fields = session.fields if session else None
+    if not session:
+        said = stateless("tools/call", {"name": "cause_chaos", "arguments": {"how": "hang"}})
+        fields = repeated(said)
+    with found.connect() as one:
+        one.send(raw("POST", said, fields))
+        expect(one.is_silent(0.2), "it does not hang")
+        if session:
+            session.post(message("notifications/cancelled", {"requestId": "h"}, None))
+            whole(one)
+
+
+@tests_of({"that is cancelled": (True,), "whose client leaves": (False,)})
+def a_call_that_hangs_keeps_no_thread(cancelled):
+    with Server("--workers", "1", "--threads", "2", "--chaos", "--timeout-ms", "1500",
+                program=os.environ["MISHAP_PROGRAM"]) as found:
+        before, session = set(found.workers()), Session(found) if cancelled else None
+        for _ in range(2):  # all threads
+            hang(found, session)
+        said = stateless("tools/call", {"name": "cause_chaos", "arguments": {"how": "error"}})
+        for number in range(2):  # the first waits until their time is over
+            begun = time.monotonic()
+            result = ask(said, repeated(said), found=found).json["result"]
+            took = time.monotonic() - begun
+            expect(result["isError"] and "busy" not in result["content"][0]["text"], result)
+            expect(took < (5, 1)[number] or server.SANITIZED, "it took", took)
+        deadline = time.monotonic() + server.PATIENCE
+        while before & set(found.workers()):
+            expect(time.monotonic() < deadline, "the worker was not replaced, though handlers hang in it")
+            time.sleep(0.05)
+
+
+@test
+def calls_that_nobody_waits_for_take_no_room():
+    with Server("--workers", "1", "--threads", "1") as found:
+        session = Session(found)
+        with found.connect() as one:
+            one.send(raw("POST", call("steps", {"steps": 1000}, id="first"), session.fields))
+            expect(one.is_silent(0.2), "it is over already")
+            for _ in range(80):  # that wait behind it; 64 may
+                said = stateless("tools/call", {"name": "steps", "arguments": {"steps": 1}})
+                with found.connect() as other:
+                    other.send(raw("POST", said, repeated(said)))
+                    time.sleep(0.02)
+            with found.connect() as other:
+                other.send(raw("POST", said, repeated(said)))
+                expect(other.is_silent(0.5), "it was refused")
+                session.post(message("notifications/cancelled", {"requestId": "first"}, None))
+                equal(whole(other).json["result"]["structuredContent"], {"steps": 1}, "the answer")
 
 
 @test

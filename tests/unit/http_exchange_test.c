@@ -229,6 +229,28 @@ static void the_lines_of_a_list_are_one_field(void **state)
     }
 }
 
+static void long_lines_of_a_list_are_one_field(void **state)
+{
+    (void)state;
+    enum { LONG = 1500 };
+    char bytes[3 * LONG], wanted[LONG + 16], value[LONG + 1] = "";
+    mishap_http_reader reader;
+    mishap_http_request request;
+    for (int i = 0; i < LONG; i++)
+        value[i] = (char)('a' + i % 23);
+    snprintf(wanted, sizeof wanted, "first,%s,last", value);
+    snprintf(
+        bytes, sizeof bytes,
+        "GET /a HTTP/1.1\r\nHost: h\r\nAccept: first\r\nX: %.700s\r\nOrigin: o\r\nAccept:%s\r\n"
+        "User-Agent: u\r\nAccept:last\r\n\r\n",
+        value, value);
+    assert_int_equal(read_one(&reader, bytes, 900, &request), MISHAP_HTTP_WHOLE);
+    assert_text(request.fields[MISHAP_HTTP_ACCEPT], wanted);
+    assert_text(request.fields[MISHAP_HTTP_ORIGIN], "o");
+    assert_text(request.fields[MISHAP_HTTP_USER_AGENT], "u");
+    mishap_http_reader_release(&reader);
+}
+
 static void a_failure_knows_what_its_request_has_said(void **state)
 {
     (void)state;
@@ -531,6 +553,7 @@ int main(void)
         TEST(it_makes_no_difference_where_the_bytes_are_cut),
         TEST(an_address_without_a_path_is_the_root),
         TEST(the_lines_of_a_list_are_one_field),
+        TEST(long_lines_of_a_list_are_one_field),
         TEST(a_failure_knows_what_its_request_has_said),
         TEST(a_request_begins_with_its_own_first_byte),
         TEST(a_handler_is_told_that_nobody_waits),

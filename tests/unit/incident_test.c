@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <pthread.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -386,12 +387,17 @@ static void a_full_pipe_at_stderr_holds_nothing_up(void **state)
     assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
     while (write(ends[1], &byte, 1) == 1)
         continue;
+    char page[PIPE_BUF], large[20000];
+    assert_int_equal(read(ends[0], page, sizeof page), sizeof page); /* room for a piece of it */
+    memset(large, 'x', sizeof large);
+    failure = mishap_note(failure, "large", ((mishap_text){ large, sizeof large }));
     fcntl(ends[1], F_SETFL, 0);
     real_stderr = dup(STDERR_FILENO);
     dup2(ends[1], STDERR_FILENO);
     alarm(20);
-    mishap_incident_record(
-        &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });
+    for (int i = 0; i < 50; i++) /* only the first one waits */
+        mishap_incident_record(
+            &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });
     alarm(0);
     dup2(real_stderr, STDERR_FILENO);
     close(real_stderr);

@@ -1,8 +1,10 @@
 /* Sessions that all workers share: the table, the calls that run, and the events. */
-#include "boundary/mcp/session.h"
+#include "boundary/mcp/shared.h"
+#include "operation/contain.h"
 #include "testing.h"
 
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -482,6 +484,114 @@ static void a_session_takes_its_share_and_no_more(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* Nobody has enough for it alone, so several make room. */
+static void many_who_have_little_make_room_together(void **state)
+{
+    (void)state;
+    enum { EACH = 4 };
+    static char data[8000];
+    static uint64_t numbers[MOST];
+    mishap_mcp_sessions *s = make((size_t)MOST * EACH * 4 * MISHAP_MCP_BLOCK, HOUR_MS);
+    memset(data, 'x', sizeof data);
+    for (int i = 0; i < MOST; i++) {
+        numbers[i] = begin_one(s);
+        for (uint64_t place = 1; place <= EACH; place++) /* of four blocks */
+            assert_true(
+                mishap_mcp_event_add(s, numbers[i], 1, place, (mishap_text){ data, 900 }, false));
+    }
+    assert_int_equal(s->free_count, 0);
+    for (int i = 5; i < 10; i++) {
+        mishap_text large = { data, sizeof data };
+        assert_true(mishap_mcp_event_add(s, numbers[i], 2, 1, large, true));
+        assert_true(mishap_mcp_event_known(s, numbers[i], 2, 1));
+    }
+    for (int i = 10; i < MOST; i++) /* nobody else has lost all */
+        assert_true(mishap_mcp_event_known(s, numbers[i], 1, EACH));
+    mishap_mcp_sessions_free(s);
+}
+
+/* Others speak in between, and what was read last may be gone when the next is asked for. */
+static void who_catches_up_misses_nothing(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(8 * 8192, HOUR_MS); /* 32 blocks each */
+    uint64_t one = begin_one(s);
+    mishap_mcp_stream_will(s, one, 1, T("1"));
+    for (uint64_t place = 1; place <= 10; place++)
+        for (uint64_t stream = 1; stream <= 2; stream++)
+            assert_true(mishap_mcp_event_add(s, one, stream, place,
+                                             stream == 1 ? T("of one") : T("of two"), false));
+    for (uint64_t place = 0; place < 10; place++) { /* two at once, each where it is */
+        assert_int_equal(behind(s, one, 1, place, "of one", false), MISHAP_MCP_EVENT);
+        if (place > 2)
+            assert_int_equal(behind(s, one, 2, place - 3, "of two", false), MISHAP_MCP_EVENT);
+    }
+    assert_int_equal(behind(s, one, 1, 3, "of one", false), MISHAP_MCP_EVENT);
+    for (uint64_t place = 1; place <= 20; place++) /* the first fourteen or so go */
+        assert_true(mishap_mcp_event_add(s, one, 3, place, T("of three"), false));
+    assert_int_equal(behind(s, one, 1, 4, "1", false), MISHAP_MCP_STREAM_DROPPED);
+    assert_int_equal(behind(s, one, 1, 9, "of one", false), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, 1, 10, "", false), MISHAP_MCP_NOTHING_YET);
+    assert_true(mishap_mcp_event_add(s, one, 1, 11, T("at last"), true));
+    assert_int_equal(behind(s, one, 1, 10, "at last", true), MISHAP_MCP_EVENT);
+    assert_int_equal(behind(s, one, 1, 11, "", false), MISHAP_MCP_STREAM_OVER);
+    mishap_mcp_sessions_free(s);
+}
+
+/* The block of what was read last is another's when that was dropped, and what a client says stands
+ * there: it must not be taken for an event, by which it would find those of other sessions. */
+static void nobody_reads_on_from_what_was_dropped(void **state)
+{
+    (void)state;
+    enum { SHARE = 8, DATA = MISHAP_MCP_BLOCK - sizeof(uint32_t) };
+    mishap_mcp_sessions *s = make((size_t)8 * SHARE * MISHAP_MCP_BLOCK, HOUR_MS);
+    uint64_t one = begin_one(s), other = begin_one(s);
+    char forged[2 * DATA] = { 0 };
+    assert_true(mishap_mcp_event_add(s, other, 1, 2, T("another's"), false));
+    assert_true(mishap_mcp_event_add(s, one, 1, 1, T("its own"), false));
+    for (uint64_t place = 1; place < SHARE; place++)
+        assert_true(mishap_mcp_event_add(s, one, 2, place, T("more"), false));
+    assert_int_equal(behind(s, one, 1, 0, "its own", false), MISHAP_MCP_EVENT);
+    uint32_t read = mishap_mcp_place_find(s, one)->events.read;
+    const char *block = s->blocks[read - 1].data, *text = memmem(block, DATA, "its own", 7);
+    assert_non_null(text);
+    size_t head = (size_t)(text - block);
+    memcpy(forged + DATA - head, block, head);
+    memcpy(forged + DATA - head, &mishap_mcp_place_find(s, other)->events.last, sizeof(uint32_t));
+    assert_true(mishap_mcp_event_add(s, one, 3, 1, (mishap_text){ forged, DATA }, false));
+    assert_memory_equal(block + sizeof(uint32_t), forged + DATA - head + sizeof(uint32_t),
+                        head - sizeof(uint32_t)); /* it stands where the other stood */
+    assert_int_equal(behind(s, one, 1, 1, "", false), MISHAP_MCP_STREAM_DROPPED);
+    mishap_mcp_sessions_free(s);
+}
+
+/* The time of one more must not grow with how many there are. */
+static int64_t time_to_catch_up(uint64_t events)
+{
+    mishap_mcp_sessions *s = make(8 * (events + 8) * MISHAP_MCP_BLOCK, HOUR_MS);
+    uint64_t one = begin_one(s);
+    for (uint64_t place = 1; place <= events; place++)
+        assert_true(mishap_mcp_event_add(s, one, 7, place, T("some event"), place == events));
+    int64_t begun = mishap_clock_monotonic_ns();
+    for (uint64_t place = 0; place < events; place++)
+        assert_int_equal(behind(s, one, 7, place, "some event", place + 1 == events),
+                         MISHAP_MCP_EVENT);
+    int64_t took = mishap_clock_monotonic_ns() - begun;
+    mishap_mcp_sessions_free(s);
+    return took;
+}
+
+static void catching_up_takes_time_by_the_event(void **state)
+{
+    (void)state;
+    bool linear = false;
+    for (int i = 0; i < 5 && !linear; i++) { /* others may need the processor, too */
+        int64_t few = time_to_catch_up(1000), many = time_to_catch_up(16000);
+        linear = many < 64 * few; /* 16 times, and not 256 times */
+    }
+    assert_true(linear);
+}
+
 static void events_go_with_their_session(void **state)
 {
     (void)state;
@@ -574,6 +684,138 @@ static void who_is_killed_holds_up_nobody(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* Two of different callers, of which the second stands behind the first because its place is taken.
+ */
+struct pair {
+    char first[MISHAP_MCP_SESSION_ID + 1], second[MISHAP_MCP_SESSION_ID + 1];
+    struct mishap_mcp_place *at;
+};
+
+static bool find_pair(mishap_mcp_sessions *s, struct pair *pair)
+{
+    for (size_t i = 0; i + 1 < MISHAP_MCP_PLACES; i++) {
+        struct mishap_mcp_place *at = &s->places[i];
+        size_t home = at[1].session.number & (MISHAP_MCP_PLACES - 1);
+        if (!at[0].id[0] || !at[1].id[0] || home != i || strcmp(at[0].caller, "ada") != 0 ||
+            strcmp(at[1].caller, "bob") != 0)
+            continue;
+        memcpy(pair->first, at[0].id, sizeof pair->first);
+        memcpy(pair->second, at[1].id, sizeof pair->second);
+        pair->at = at;
+        return true;
+    }
+    return false;
+}
+
+/* The first was being ended: so many bytes of the second were moved to where it stood. */
+static void die_while_moving(mishap_mcp_sessions *s, const struct pair *pair, size_t bytes)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        mishap_mcp_sessions_lock(s);
+        pair->at->id[0] = '\0';
+        memcpy(pair->at, pair->at + 1, bytes);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void who_dies_while_it_moves_a_session_mixes_up_none(void **state)
+{
+    (void)state;
+    const size_t torn[] = { 44, 60, 108, 120, sizeof(struct mishap_mcp_place) };
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    for (size_t i = 0; i < sizeof torn / sizeof *torn; i++) {
+        struct pair pair;
+        mishap_mcp_sessions *s = make(4096, HOUR_MS);
+        while (!find_pair(s, &pair)) {
+            begin(s, "ada", id);
+            begin(s, "bob", id);
+        }
+        size_t count = s->count;
+        uint64_t first = find(s, pair.first, "ada"), second = find(s, pair.second, "bob");
+        die_while_moving(s, &pair, torn[i]);
+        assert_int_equal(find(s, pair.second, "bob"), second);
+        assert_int_equal(find(s, pair.second, "ada"), 0);
+        assert_int_equal(find(s, pair.first, "ada"), 0);
+        assert_true(mishap_mcp_session_lives(s, second));
+        assert_false(mishap_mcp_session_lives(s, first));
+        assert_int_equal(s->count, count - 1);
+        mishap_mcp_sessions_free(s);
+    }
+}
+
+static void say_that_tools_have_changed(void *sessions)
+{
+    mishap_mcp_sessions_change(sessions, MISHAP_MCP_TOOLS_CHANGED);
+}
+
+/* Until it sleeps: it waits for the lock. */
+static void wait_for_sleep(pid_t process)
+{
+    char path[40], state = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    while (state != 'S') {
+        FILE *file = fopen(path, "r");
+        assert_non_null(file);
+        assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+        fclose(file);
+        usleep(1000);
+    }
+}
+
+/* … and who has it while it crashes must not live on with it, contained or not. */
+static void a_crash_in_the_middle_of_a_change_is_not_contained(void **state)
+{
+    (void)state;
+    enum { LIVES_ON = 42 };
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    int status;
+    mishap_mcp_sessions_lock(s);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        sigjmp_buf way_out;
+        mishap_crash crash;
+        mishap_contain(say_that_tools_have_changed, s, &way_out, &crash);
+        _exit(LIVES_ON);
+    }
+    wait_for_sleep(child);
+    kill(child, SIGABRT);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    pthread_mutex_unlock(&s->lock);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == LIVES_ON);
+    mishap_mcp_sessions_free(s);
+}
+
+/* -- memory ------------------------------------------------------------------------------------ */
+
+/* Pages that are there. */
+static size_t count_pages(mishap_mcp_sessions *s)
+{
+    static unsigned char there[8192];
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 0, pages = (s->mapped + page - 1) / page;
+    assert_true(pages <= sizeof there);
+    assert_int_equal(mincore(s, s->mapped, there), 0);
+    for (size_t i = 0; i < pages; i++)
+        count += there[i] & 1;
+    return count;
+}
+
+/* A server whom nobody asks does not pay for all that it could keep. */
+static void memory_is_taken_when_it_is_needed(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(8 * 1024 * 1024, HOUR_MS);
+    assert_true(count_pages(s) <= 4);
+    uint64_t one = begin_one(s);
+    for (uint64_t place = 1; place <= 100; place++)
+        assert_true(mishap_mcp_event_add(s, one, 1, place, T("kept"), false));
+    assert_true(count_pages(s) <= 20);
+    mishap_mcp_sessions_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -596,10 +838,17 @@ int main(void)
         TEST(old_events_are_dropped),
         TEST(a_stream_that_was_dropped_is_known_as_such),
         TEST(a_session_takes_its_share_and_no_more),
+        TEST(many_who_have_little_make_room_together),
+        TEST(who_catches_up_misses_nothing),
+        TEST(nobody_reads_on_from_what_was_dropped),
+        TEST(catching_up_takes_time_by_the_event),
         TEST(events_go_with_their_session),
         TEST(an_event_that_is_too_large_is_not_kept),
         TEST(who_resumes_last_sends_the_stream),
         TEST(who_is_killed_holds_up_nobody),
+        TEST(who_dies_while_it_moves_a_session_mixes_up_none),
+        TEST(a_crash_in_the_middle_of_a_change_is_not_contained),
+        TEST(memory_is_taken_when_it_is_needed),
     };
     return RUN(tests);
 }

@@ -110,6 +110,7 @@ static void any_may_have_changed(void **state)
     tell(&w, MISHAP_MCP_RESOURCE_UPDATED, NULL);
     assert_int_equal(line_count(&w), 4);
     assert_string_equal(text_at(&w, "/params/uri"), "catalog://codes");
+    mishap_buffer_put_char(&w.out, '\0');
     assert_non_null(strstr(w.out.data, "catalog://codes/404"));
     assert_non_null(strstr(w.out.data, "catalog://codes/500"));
     close_wire(&w);

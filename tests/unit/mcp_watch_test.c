@@ -1,6 +1,7 @@
 /* What has changed and who watches it, in memory that all workers share; and how handlers say so.
  */
 #include "boundary/mcp/watch.h"
+#include "boundary/mcp/shared.h"
 #include "operation/call.h"
 #include "testing.h"
 
@@ -284,6 +285,54 @@ static void who_is_killed_holds_up_nobody(void **state)
     mishap_mcp_watches_free(w);
 }
 
+/* One process takes the lock and does something halfway. */
+static void die_in_the_middle_of(void (*half)(mishap_mcp_watches *), mishap_mcp_watches *w)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pthread_mutex_lock(&w->lock);
+        half(w);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void move_the_text_of_the_last(mishap_mcp_watches *w)
+{
+    memcpy(w->uris[0], w->uris[w->used - 1], w->watches[w->used - 1].length);
+}
+
+static void count_one_that_is_not_written(mishap_mcp_watches *w)
+{
+    w->watches[w->used++].session = 0;
+}
+
+/* What a session is told it has asked for, whatever became of who wrote it down. */
+static void a_session_hears_of_its_own_only_even_if_somebody_dies(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t one = 0, two = 0, three = 0;
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/1")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 2, T("a://two")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 3, T("a://secret/of/three")));
+    die_in_the_middle_of(move_the_text_of_the_last, w);
+    change(w, "a://other");
+    assert_null(next_of(w, 1, &one)); /* it was about to be removed */
+    assert_string_equal(next_of(w, 2, &two), "a://two");
+    assert_null(next_of(w, 2, &two));
+    assert_string_equal(next_of(w, 3, &three), "a://secret/of/three");
+    assert_null(next_of(w, 3, &three));
+    die_in_the_middle_of(count_one_that_is_not_written, w);
+    change(w, "a://other");
+    assert_int_equal(w->used, 2);
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/1")));
+    change(w, "a://todos/1");
+    assert_string_equal(next_of(w, 1, &one), "a://todos/1");
+    mishap_mcp_watches_free(w);
+}
+
 static void *say(void *w)
 {
     char uri[40];
@@ -338,9 +387,17 @@ static mishap *say_too_much(mishap_call *call)
     return NULL;
 }
 
+static mishap *say_and_crash(mishap_call *call)
+{
+    mishap_changed(call, "todo://todos");
+    raise(SIGABRT);
+    return NULL;
+}
+
 static const mishap_operation operations[] = {
     { .name = "say", .summary = "Say", .run = say_what_changed },
     { .name = "say.much", .summary = "Say", .run = say_too_much },
+    { .name = "say.crash", .summary = "Say", .run = say_and_crash },
     { 0 },
 };
 static const mishap_app app = { .name = "sample", .operations = operations };
@@ -371,6 +428,53 @@ static void a_handler_says_what_has_changed(void **state)
     assert_int_equal(hearings, 2);
 }
 
+static void hear_and_crash(void *state, mishap_text address)
+{
+    mishap_mcp_watches *w = state;
+    (void)address;
+    pthread_mutex_lock(&w->lock);
+    raise(SIGABRT);
+}
+
+/* Who crashes with the lock must not live on with it. */
+static void a_crash_of_who_hears_holds_up_nobody(void **state)
+{
+    (void)state;
+    enum { LIVES_ON = 42 };
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0;
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        mishap_call *call;
+        mishap_changes_heard_by(hear_and_crash, w);
+        mishap_free(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+        mishap_free(mishap_call_run(call));
+        _exit(LIVES_ON);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_false(WIFEXITED(status) && WEXITSTATUS(status) == LIVES_ON);
+    change(w, "a://1");
+    assert_string_equal(next(w, &seen), "any");
+    mishap_mcp_watches_free(w);
+}
+
+static void a_crash_after_that_is_contained(void **state)
+{
+    (void)state;
+    mishap_call *call;
+    mishap_changes_heard_by(hear, &hearings);
+    assert_null(mishap_call_begin(&app, &operations[2], T("{}"), &call));
+    mishap *failure = mishap_call_run(call);
+    assert_non_null(failure);
+    assert_true(call->crashed);
+    assert_string_equal(heard, "todo://todos");
+    mishap_free(failure);
+    mishap_call_end(call);
+    mishap_changes_heard_by(NULL, NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,8 +488,11 @@ int main(void)
         TEST(sessions_that_are_over_make_room),
         TEST(what_a_process_says_before_it_dies_is_told),
         TEST(who_is_killed_holds_up_nobody),
+        TEST(a_session_hears_of_its_own_only_even_if_somebody_dies),
         TEST(threads_may_say_so_at_once),
         TEST(a_handler_says_what_has_changed),
+        TEST(a_crash_of_who_hears_holds_up_nobody),
+        TEST(a_crash_after_that_is_contained),
     };
     return RUN(tests);
 }

@@ -152,7 +152,8 @@ static bool write_lines(mishap_http_access *access, mishap_text text)
 /* As many whole lines as a pipe takes at once, or one line that is longer. */
 static size_t whole_lines(mishap_text text)
 {
-    const char *feed = text.length > PIPE_BUF ? memrchr(text.data, '\n', PIPE_BUF) : NULL;
+    const char *feed = text.data && text.length > PIPE_BUF ? memrchr(text.data, '\n', PIPE_BUF)
+                                                           : NULL;
     if (text.length > PIPE_BUF && !feed)
         feed = memchr(text.data, '\n', text.length);
     return feed ? (size_t)(feed + 1 - text.data) : text.length;

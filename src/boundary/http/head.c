@@ -27,7 +27,7 @@ static const struct {
     [MISHAP_HTTP_ORIGIN] = { MISHAP_TEXT("origin"), ONCE },
     [MISHAP_HTTP_EXPECT] = { MISHAP_TEXT("expect"), ONCE },
     [MISHAP_HTTP_REQUEST_METHOD] = { MISHAP_TEXT("access-control-request-method"), ONCE },
-    [MISHAP_HTTP_REQUEST_HEADERS] = { MISHAP_TEXT("access-control-request-headers"), FIRST },
+    [MISHAP_HTTP_REQUEST_HEADERS] = { MISHAP_TEXT("access-control-request-headers"), LIST },
     [MISHAP_HTTP_USER_AGENT] = { MISHAP_TEXT("user-agent"), FIRST },
     [MISHAP_HTTP_TRANSFER_ENCODING] = { MISHAP_TEXT("transfer-encoding"), ONCE },
     [MISHAP_HTTP_MCP_SESSION] = { MISHAP_TEXT("mcp-session-id"), ONCE },
@@ -36,6 +36,7 @@ static const struct {
     [MISHAP_HTTP_MCP_NAME] = { MISHAP_TEXT("mcp-name"), ONCE },
     [MISHAP_HTTP_LAST_EVENT] = { MISHAP_TEXT("last-event-id"), ONCE },
     [MISHAP_HTTP_CONTENT_ENCODING] = { MISHAP_TEXT("content-encoding"), ONCE },
+    [MISHAP_HTTP_ACCEPT_ENCODING] = { MISHAP_TEXT("accept-encoding"), LIST },
     [MISHAP_HTTP_FORWARDED_FOR] = { MISHAP_TEXT("x-forwarded-for"), LIST },
 };
 
@@ -87,22 +88,13 @@ int mishap_http_head_on_value(llhttp_t *parser, const char *at, size_t length)
     return 0;
 }
 
-static void reverse(char *from, char *to)
-{
-    while (from < --to) {
-        char byte = *from;
-        *from++ = *to;
-        *to = byte;
-    }
-}
-
 /* Another line of a list changes places with what stands between it and the first, in the memory of
  * the head: `A: a␍␊X: x␍␊A: b` becomes `A: a,b␍␊X: x␍␊A:`. Of its own name a byte is left for the
  * comma. */
 static void join(mishap_http_reader *reader, mishap_http_field field)
 {
     mishap_http_span *list = &reader->fields[field], more = reader->value;
-    char *head = reader->window + reader->start;
+    char *head = reader->window + reader->start, piece[512];
     uint32_t end = list->at + list->length;
     if (!list->length || !more.length) {
         *list = more.length ? more : *list;
@@ -110,13 +102,19 @@ static void join(mishap_http_reader *reader, mishap_http_field field)
     }
     head[--more.at] = ',';
     more.length++;
-    reverse(head + end, head + more.at);
-    reverse(head + more.at, head + more.at + more.length);
-    reverse(head + end, head + more.at + more.length);
     for (mishap_http_field i = 0; i < MISHAP_HTTP_FIELDS; i++)
         if (reader->known >> i & 1 && reader->fields[i].at >= end)
             reader->fields[i].at += more.length;
     list->length += more.length;
+    while (more.length) {
+        uint32_t size = more.length < sizeof piece ? more.length : sizeof piece;
+        memcpy(piece, head + more.at, size);
+        memmove(head + end + size, head + end, more.at - end);
+        memcpy(head + end, piece, size);
+        end += size;
+        more.at += size;
+        more.length -= size;
+    }
 }
 
 int mishap_http_head_on_field(llhttp_t *parser)

@@ -105,6 +105,7 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_MCP_NAME,    /* Mcp-Name */
     MISHAP_HTTP_LAST_EVENT,  /* Last-Event-ID */
     MISHAP_HTTP_CONTENT_ENCODING,
+    MISHAP_HTTP_ACCEPT_ENCODING,
     MISHAP_HTTP_FORWARDED_FOR, /* X-Forwarded-For */
     MISHAP_HTTP_FIELDS,
 } mishap_http_field;

@@ -78,10 +78,13 @@ static void give_to_owner(int file, const char *folder)
 static void make_alike(int file, const struct place *place)
 {
     struct stat old;
-    if (stat(place->keys, &old) != 0)
+    if (stat(place->keys, &old) != 0) {
         give_to_owner(file, place->folder);
-    else if (fchown(file, old.st_uid, old.st_gid) != 0 || fchmod(file, old.st_mode & 0666) != 0)
-        errno = 0;
+    } else if (fchown(file, old.st_uid, old.st_gid) == 0 ||
+               fchown(file, (uid_t)-1, old.st_gid) == 0) {
+        if (fchmod(file, old.st_mode & 0666) != 0)
+            errno = 0;
+    }
 }
 
 static int open_lock(const struct place *place)

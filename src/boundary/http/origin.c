@@ -139,10 +139,18 @@ static mishap_text host_of(mishap_text url)
     return without_port((mishap_text){ url.data + start, end - start });
 }
 
+/* RFC 6761: all names below localhost are, too. */
+static bool is_localhost(mishap_text name)
+{
+    static const mishap_text below = MISHAP_TEXT(".localhost");
+    return same_name(name, (mishap_text){ below.data + 1, below.length - 1 }) ||
+           (name.length > below.length &&
+            strncasecmp(name.data + name.length - below.length, below.data, below.length) == 0);
+}
+
 static bool is_this_machine(mishap_text name)
 {
-    return same_name(name, (mishap_text)MISHAP_TEXT("localhost")) ||
-           same_name(name, (mishap_text)MISHAP_TEXT("127.0.0.1")) ||
+    return is_localhost(name) || same_name(name, (mishap_text)MISHAP_TEXT("127.0.0.1")) ||
            same_name(name, (mishap_text)MISHAP_TEXT("[::1]"));
 }
 
@@ -183,15 +191,13 @@ static bool changes_something(mishap_http_method method)
     return method != MISHAP_HTTP_GET && method != MISHAP_HTTP_HEAD && method != MISHAP_HTTP_OPTIONS;
 }
 
-/* Only a browser can be lured. All of them call themselves Mozilla; a page that has made its own
- * name ours sends no Origin when it only reads. */
+/* Only a browser can be lured. All of them ask for packed answers, and no page can prevent that;
+ * when one that has made its own name ours only reads, there is no Origin. */
 static bool is_browser(const mishap_http_request *request)
 {
-    static const mishap_text mozilla = MISHAP_TEXT("Mozilla/");
-    mishap_text agent = request->fields[MISHAP_HTTP_USER_AGENT];
+    mishap_text packed = request->fields[MISHAP_HTTP_ACCEPT_ENCODING];
     return request->fields[MISHAP_HTTP_ORIGIN].data ||
-           (agent.length >= mozilla.length &&
-            memcmp(agent.data, mozilla.data, mozilla.length) == 0);
+           (packed.length && memmem(packed.data, packed.length, "gzip", 4));
 }
 
 mishap *mishap_http_check_origin(const mishap_http_settings *settings,

@@ -49,14 +49,19 @@ static void write_head(mishap_mcp_sessions *s, uint32_t number, const struct eve
 
 /* -- blocks ------------------------------------------------------------------------------------ */
 
+/* No block is touched before it is needed: most servers never need most of them. */
+void mishap_mcp_events_begin(mishap_mcp_sessions *s)
+{
+    s->free_count = s->block_count;
+    s->first_free = 0;
+    s->used = 0;
+}
+
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *s)
 {
     for (size_t i = 0; i < MISHAP_MCP_PLACES; i++)
         s->places[i].events = (struct mishap_mcp_kept){ 0 };
-    for (uint32_t number = 1; number <= s->block_count; number++)
-        block_at(s, number)->next = number < s->block_count ? number + 1 : 0;
-    s->free_count = s->block_count;
-    s->first_free = s->block_count ? 1 : 0;
+    mishap_mcp_events_begin(s);
 }
 
 static void free_blocks(mishap_mcp_sessions *s, uint32_t first, uint32_t count)
@@ -72,7 +77,10 @@ static void free_blocks(mishap_mcp_sessions *s, uint32_t first, uint32_t count)
 static uint32_t take_block(mishap_mcp_sessions *s)
 {
     uint32_t taken = s->first_free;
-    s->first_free = block_at(s, taken)->next;
+    if (taken)
+        s->first_free = block_at(s, taken)->next;
+    else
+        taken = ++s->used;
     s->free_count--;
     block_at(s, taken)->next = 0;
     return taken;
@@ -125,6 +133,8 @@ static void drop(mishap_mcp_sessions *s, owner *p, uint32_t number, uint32_t bef
     }
     if (p->events.last == number)
         p->events.last = before;
+    if (p->events.read == number)
+        p->events.read = 0;
     p->events.blocks -= event.blocks;
     free_blocks(s, number, event.blocks);
 }
@@ -177,6 +187,18 @@ static owner *who_has_most(mishap_mcp_sessions *s)
     return found; /* there is one: who asks */
 }
 
+/* Of who has the most, until so many blocks are free; but half of what it has at most, for then it
+ * may be another who has the most. False: there was nothing. */
+static bool drop_of_most(mishap_mcp_sessions *s, size_t wanted)
+{
+    owner *most = who_has_most(s);
+    uint32_t half = most->events.blocks / 2;
+    bool dropped = false;
+    while (s->free_count < wanted && most->events.blocks > half && drop_oldest(s, most))
+        dropped = true;
+    return dropped;
+}
+
 static bool make_room(mishap_mcp_sessions *s, owner *p, size_t blocks)
 {
     size_t share = s->block_count / SHARE;
@@ -184,11 +206,8 @@ static bool make_room(mishap_mcp_sessions *s, owner *p, size_t blocks)
         return false;
     while (p->events.blocks + blocks > share && drop_oldest(s, p))
         continue;
-    if (s->free_count < blocks) {
-        owner *most = who_has_most(s);
-        while (s->free_count < blocks + AT_ONCE && drop_oldest(s, most))
-            continue;
-    }
+    while (s->free_count < blocks && drop_of_most(s, blocks + AT_ONCE))
+        continue;
     return s->free_count >= blocks && p->events.blocks + blocks <= share;
 }
 
@@ -276,12 +295,31 @@ struct found {
     bool over;           /* the event at this place was the last */
 };
 
-static struct found look(mishap_mcp_sessions *s, uint64_t session, uint64_t stream, uint64_t place)
+/* Who catches up asks for one after the other: then the next is found from the last on, and not
+ * each time from the first. 0: it is not, whatever that means. */
+static uint32_t look_on(mishap_mcp_sessions *s, const owner *p, uint64_t stream, uint64_t place)
 {
-    struct found found = { 0 };
-    const struct mishap_mcp_place *p = mishap_mcp_place_find(s, session);
+    struct event event;
+    if (!p->events.read)
+        return 0;
+    event = read_head(s, p->events.read);
+    if (event.stream != stream || event.place != place)
+        return 0;
+    for (uint32_t at = event.after; at; at = event.after) {
+        event = read_head(s, at);
+        if (event.stream == stream && event.place == place + 1)
+            return at;
+    }
+    return 0;
+}
+
+static struct found look(mishap_mcp_sessions *s, const owner *p, uint64_t stream, uint64_t place)
+{
+    struct found found = { .next = look_on(s, p, stream, place) };
     uint64_t nearest = UINT64_MAX;
-    for (uint32_t at = p ? p->events.first : 0; at; at = read_head(s, at).after) {
+    if (found.next)
+        return found;
+    for (uint32_t at = p->events.first; at; at = read_head(s, at).after) {
         struct event event = read_head(s, at);
         if (event.stream != stream)
             continue;
@@ -316,13 +354,17 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, 
                                       uint64_t place, mishap_buffer *data, bool *last)
 {
     mishap_mcp_sessions_lock(s);
-    struct found found = look(s, session, stream, place);
+    owner *p = mishap_mcp_place_find(s, session);
+    struct found found = p ? look(s, p, stream, place) : (struct found){ 0 };
     mishap_mcp_next next = judge(s, &found, place);
     *last = next == MISHAP_MCP_EVENT && read_head(s, found.next).last;
-    if (next == MISHAP_MCP_EVENT)
+    if (next == MISHAP_MCP_EVENT) {
         read_data(s, found.next, data);
-    else if (found.will && (next == MISHAP_MCP_STREAM_LOST || next == MISHAP_MCP_STREAM_DROPPED))
+        p->events.read = found.next;
+    } else if (found.will &&
+               (next == MISHAP_MCP_STREAM_LOST || next == MISHAP_MCP_STREAM_DROPPED)) {
         read_data(s, found.will, data);
+    }
     pthread_mutex_unlock(&s->lock);
     return next;
 }
@@ -345,6 +387,22 @@ static struct mishap_mcp_taken *find_taken(owner *p, uint64_t stream)
     return NULL;
 }
 
+/* Room for another: of one that nobody sends any more; else of the one that was resumed first. */
+static struct mishap_mcp_taken *find_room(owner *p)
+{
+    struct mishap_mcp_taken *found = NULL;
+    bool over = false;
+    for (size_t i = 0; i < MISHAP_MCP_TAKEN_OVER; i++) {
+        struct mishap_mcp_taken *taken = &p->taken[i];
+        bool is_over = !taken->worker || is_gone(taken->worker);
+        if (!found || (is_over && !over) || (is_over == over && taken->by < found->by)) {
+            found = taken;
+            over = is_over;
+        }
+    }
+    return found;
+}
+
 uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)
 {
     mishap_mcp_sessions_lock(s);
@@ -352,9 +410,9 @@ uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *s, uint64_t session, u
     owner *p = mishap_mcp_place_find(s, session);
     struct mishap_mcp_taken *taken = find_taken(p, stream);
     if (p && !taken)
-        taken = &p->taken[p->next_taken++ % MISHAP_MCP_TAKEN_OVER];
+        taken = find_room(p);
     if (taken)
-        *taken = (struct mishap_mcp_taken){ stream, by };
+        *taken = (struct mishap_mcp_taken){ stream, by, getpid() };
     pthread_mutex_unlock(&s->lock);
     return by;
 }
@@ -366,4 +424,14 @@ uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *s, uint64_t session, uint
     uint64_t by = taken ? taken->by : 0;
     pthread_mutex_unlock(&s->lock);
     return by;
+}
+
+void mishap_mcp_stream_let_go(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
+                              uint64_t by)
+{
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_taken *taken = find_taken(mishap_mcp_place_find(s, session), stream);
+    if (taken && taken->by == by) /* who it was is still known, for the connection it broke off */
+        taken->worker = 0;
+    pthread_mutex_unlock(&s->lock);
 }

@@ -203,6 +203,9 @@ typedef struct mishap_mcp_peer {
     /* Of the transport: run a flight's job on a thread; false: it cannot be done now. When it has
      * run, the transport calls mishap_mcp_flight_finish(). */
     bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
+    /* … does a call of this id run, for another peer of the same conversation? NULL: this is the
+     * only one. */
+    bool (*runs)(struct mishap_mcp_peer *peer, mishap_text id);
     /* … a flight has something to say while it runs (any thread): call
      * mishap_mcp_flight_report() soon, on the thread that reads. */
     void (*wake)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
@@ -387,6 +390,7 @@ struct mishap_mcp_flight {
     mishap_mcp_peer *peer;       /* NULL: nobody waits any more */
     mishap_mcp_channel *channel; /* … and then NULL, too */
     mishap_mcp_flight *next, *previous;
+    mishap_mcp_flight *after, *before; /* the transport's, for a list of all that it has started */
     const mishap_mcp_server *server;
     mishap_mcp_asked asked;     /* … with a copy of its own of the URI */
     mishap_text id;             /* of the request, as JSON; its own copy */

@@ -115,7 +115,7 @@ static bool means_stateless(const mishap_mcp_message *message, const struct meth
 static mishap *choose(mishap_mcp_request *request, mishap_mcp_message *message,
                       const struct method **method)
 {
-    const mishap_mcp_peer *peer = request->peer;
+    mishap_mcp_peer *peer = request->peer;
     *method = find_method(message->method);
     if (!message->claims && mishap_mcp_is_modern(message->revision))
         return no_version(request);
@@ -129,6 +129,7 @@ static mishap *choose(mishap_mcp_request *request, mishap_mcp_message *message,
     if (!there)
         return no_method(request, *method != NULL);
     if ((peer->flights && mishap_mcp_flight_find(peer, message->id)) ||
+        (peer->runs && peer->runs(peer, message->id)) ||
         (peer->subscriptions && mishap_mcp_listens(peer, message->id)))
         return same_id(request);
     return NULL;

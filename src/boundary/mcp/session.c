@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "boundary/mcp/shared.h"
+#include "operation/contain.h"
 
 enum {
     PLACES = MISHAP_MCP_PLACES,
@@ -21,8 +22,28 @@ static size_t start_of(const char *id)
     return hash & (PLACES - 1);
 }
 
+/* A place is free until its id begins, so that is written last. */
+static void put_id(struct mishap_mcp_place *place, const char *id)
+{
+    memcpy(place->id + 1, id + 1, sizeof place->id - 1);
+    mishap_mcp_first_this();
+    place->id[0] = id[0];
+    mishap_mcp_first_this();
+}
+
+static void move(struct mishap_mcp_place *to, struct mishap_mcp_place *from)
+{
+    const size_t id = sizeof from->id;
+    to->id[0] = '\0';
+    mishap_mcp_first_this();
+    memcpy((char *)to + id, (const char *)from + id, sizeof *from - id);
+    put_id(to, from->id);
+    from->id[0] = '\0';
+}
+
 /* After the death of one who had the lock: a place may be missing between others, stand twice, or
- * not be counted. Whatever is not found where it stands moves up. */
+ * not be counted. Whatever is not found where it stands moves up, also over another of the same id:
+ * that is where it was about to be moved to. */
 static void mend(mishap_mcp_sessions *s)
 {
     for (bool moved = true; moved;) {
@@ -40,9 +61,7 @@ static void mend(mishap_mcp_sessions *s)
                 s->count++;
                 continue;
             }
-            if (!s->places[at].id[0])
-                s->places[at] = *place;
-            place->id[0] = '\0';
+            move(&s->places[at], place);
             moved = true;
         }
     }
@@ -74,7 +93,7 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp
     s->mapped = size;
     s->block_count = (uint32_t)blocks;
     s->idle_ns = idle_ms * 1000000;
-    mishap_mcp_events_forget_all(s);
+    mishap_mcp_events_begin(s); /* the rest is zero */
     *out = s;
     return NULL;
 }
@@ -112,8 +131,8 @@ static void clear(mishap_mcp_sessions *s, struct mishap_mcp_place *place)
     size_t hole = (size_t)(place - s->places), at = hole;
     mishap_mcp_events_forget(s, place);
     s->count--;
+    place->id[0] = '\0';
     for (;;) {
-        s->places[hole].id[0] = '\0';
         size_t home;
         do {
             at = (at + 1) & (PLACES - 1);
@@ -121,7 +140,7 @@ static void clear(mishap_mcp_sessions *s, struct mishap_mcp_place *place)
                 return;
             home = start_of(s->places[at].id);
         } while (((at - home) & (PLACES - 1)) < ((at - hole) & (PLACES - 1)));
-        s->places[hole] = s->places[at];
+        move(&s->places[hole], &s->places[at]);
         hole = at;
     }
 }
@@ -218,7 +237,7 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller,
                                         .used_ns = mishap_clock_monotonic_ns() };
     memcpy(place->caller, name, CALLER);
     place->session.number = ++s->numbers * PLACES + start_of(id);
-    memcpy(place->id, id, sizeof place->id);
+    put_id(place, id);
     s->count++;
     pthread_mutex_unlock(&s->lock);
 }
@@ -313,11 +332,14 @@ bool mishap_mcp_session_stands(mishap_mcp_sessions *s, uint64_t number, uint64_t
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
+/* A handler says so, on its own thread. */
 void mishap_mcp_sessions_change(mishap_mcp_sessions *s, mishap_mcp_change change)
 {
+    mishap_contained *contained = mishap_contain_pause();
     mishap_mcp_sessions_lock(s);
     s->changes[change]++;
     pthread_mutex_unlock(&s->lock);
+    mishap_contain_resume(contained);
 }
 
 bool mishap_mcp_sessions_changed(mishap_mcp_sessions *s, mishap_mcp_change change, uint64_t *seen)

@@ -118,4 +118,8 @@ uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *sessions, uint64_t ses
                                      uint64_t stream);
 uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
+/* Whoever has taken it over sends no more of it: others may be resumed in its place. */
+void mishap_mcp_stream_let_go(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
+                              uint64_t by);
+
 #endif

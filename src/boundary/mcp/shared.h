@@ -1,8 +1,23 @@
-/* The memory that all workers share, for session.c and events.c alone. */
+/*
+ * The memory that all workers share, for session.c, events.c and watch.c alone.
+ *
+ * Who dies while it writes leaves it half written; the next who takes the lock mends it. So what
+ * makes an entry count is written last, and what it was copied from stays whole until then.
+ */
 #ifndef MISHAP_BOUNDARY_MCP_SHARED_H
 #define MISHAP_BOUNDARY_MCP_SHARED_H
 
+#include <stdatomic.h>
+
 #include "boundary/mcp/session.h"
+#include "operation/changes.h"
+
+/* What stands before is written before. The kernel gives up the lock of who dies, so that is enough
+ * to say to the compiler. */
+static inline void mishap_mcp_first_this(void)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+}
 
 enum {
     MISHAP_MCP_PLACES = 4096,  /* of the table of sessions: a power of two */
@@ -22,12 +37,14 @@ struct mishap_mcp_running {
 /* Who sends a stream since it was resumed. */
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
+    pid_t worker;        /* that sends it; 0: none any more */
 };
 
 /* Numbers of blocks; 0: none. */
 struct mishap_mcp_kept {
     uint32_t first, last; /* event */
     uint32_t blocks;      /* that all of them take */
+    uint32_t read;        /* the event that was handed out last, of whichever stream */
 };
 
 struct mishap_mcp_place {
@@ -39,7 +56,6 @@ struct mishap_mcp_place {
     struct mishap_mcp_kept events;
     struct mishap_mcp_running running[MISHAP_MCP_RUNNING];
     struct mishap_mcp_taken taken[MISHAP_MCP_TAKEN_OVER];
-    size_t next_taken;
 };
 
 enum { MISHAP_MCP_BLOCK = 256 };
@@ -60,6 +76,7 @@ struct mishap_mcp_sessions {
     size_t count;
     struct mishap_mcp_place places[MISHAP_MCP_PLACES];
     uint32_t block_count, free_count, first_free;
+    uint32_t used; /* blocks from there on were never taken, and are not among the first_free */
     struct mishap_mcp_block blocks[]; /* number n is at n - 1 */
 };
 
@@ -67,8 +84,40 @@ struct mishap_mcp_sessions {
 void mishap_mcp_sessions_lock(mishap_mcp_sessions *sessions);
 struct mishap_mcp_place *mishap_mcp_place_find(mishap_mcp_sessions *sessions, uint64_t number);
 
-/* events.c: forget the events of one, or of all. */
+/* events.c: begin with no block taken; forget the events of one, or of all. */
+void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
+
+/* -- what has changed, and who watches it (watch.c) -------------------------------------------- */
+
+enum {
+    MISHAP_MCP_CHANGES = 512, /* that are kept */
+    MISHAP_MCP_WATCHES = 8192 /* of all sessions */
+};
+
+struct mishap_mcp_news {
+    uint32_t hash, length;
+    char uri[MISHAP_ADDRESS_LIMIT];
+};
+
+/* Without its text, so that many can be looked through at once. */
+struct mishap_mcp_watch {
+    uint64_t session; /* 0: it is not whole */
+    uint32_t hash;
+    uint16_t length;
+    bool changed; /* and not told yet */
+};
+
+/* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
+ * read without: it grows when all else is written. */
+struct mishap_mcp_watches {
+    pthread_mutex_t lock;
+    _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo CHANGES */
+    struct mishap_mcp_news last[MISHAP_MCP_CHANGES];
+    size_t used; /* of `watches`, from the start */
+    struct mishap_mcp_watch watches[MISHAP_MCP_WATCHES];
+    char uris[MISHAP_MCP_WATCHES][MISHAP_ADDRESS_LIMIT];
+};
 
 #endif

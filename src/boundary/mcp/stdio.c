@@ -49,6 +49,7 @@ struct pipes {
     mishap_mcp_watches *watches;
     uint64_t changes_told;
     atomic_bool changes; /* there are more */
+    pthread_t reading;   /* the thread that reads, and runs quick handlers */
 };
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -88,11 +89,11 @@ static bool asks_for_call(struct pipes *p, mishap_text line)
  * refused (flight.c): else nobody could cancel those that hang. */
 static bool must_wait(struct pipes *p, mishap_text line)
 {
-    int64_t now = mishap_clock_monotonic_ns();
     if (p->peer.flight_count < MOST_FLIGHTS) {
         p->full_since_ns = 0;
         return false;
     }
+    int64_t now = mishap_clock_monotonic_ns();
     if (!p->full_since_ns)
         p->full_since_ns = now;
     return now - p->full_since_ns < WAIT_MS * INT64_C(1000000) && asks_for_call(p, line);
@@ -210,12 +211,12 @@ static void sweep_flights(struct pipes *p)
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
-/* Any thread. */
+/* Any thread. The one that reads is awake, and looks before it waits. */
 static void hear_change(void *state, mishap_text uri)
 {
     struct pipes *p = state;
     mishap_mcp_watches_change(p->watches, uri);
-    if (!atomic_exchange(&p->changes, true))
+    if (!atomic_exchange(&p->changes, true) && !pthread_equal(pthread_self(), p->reading))
         wake(p);
 }
 
@@ -262,7 +263,10 @@ static void serve(struct pipes *p)
         if (all)
             mishap_mcp_lines_read(&p->lines);
     }
-    take_lines(p);
+    while (!take_lines(p) && !p->lines.gone) { /* the last one may have no end of line, and wait */
+        write_out(p);
+        wait_for_any(p, false, TICK_MS);
+    }
     write_out(p);
 }
 
@@ -399,6 +403,7 @@ static mishap *run(mishap_call *call)
                     .flight_limit = MOST_FLIGHTS,
                     .call_ms = call->timeout_ms,
                     .verbose = call->verbose },
+        .reading = pthread_self(),
         .reader = MISHAP_JSON_READER_IN(storage),
     };
     setup = (mishap_setup){ .data = mishap_call_data_folder(call),

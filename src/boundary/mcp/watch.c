@@ -1,37 +1,14 @@
 #include "boundary/mcp/watch.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "boundary/mcp/shared.h"
+
 enum {
-    CHANGES = 512,     /* that are kept */
-    WATCHES = 8192,    /* of all sessions */
-    OF_A_SESSION = 256 /* … and of one of them */
-};
-
-struct change {
-    uint32_t hash, length;
-    char uri[MISHAP_ADDRESS_LIMIT];
-};
-
-/* Without its text, so that many can be looked through at once. */
-struct watch {
-    uint64_t session;
-    uint32_t hash;
-    uint16_t length;
-    bool changed; /* and not told yet */
-};
-
-/* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
- * read without: it grows when all else is written. */
-struct mishap_mcp_watches {
-    pthread_mutex_t lock;
-    _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo CHANGES */
-    struct change last[CHANGES];
-    size_t used; /* of `watches`, from the start */
-    struct watch watches[WATCHES];
-    char uris[WATCHES][MISHAP_ADDRESS_LIMIT];
+    CHANGES = MISHAP_MCP_CHANGES,
+    WATCHES = MISHAP_MCP_WATCHES,
+    OF_A_SESSION = 256 /* of these */
 };
 
 mishap *mishap_mcp_watches_make(mishap_mcp_watches **out)
@@ -57,11 +34,47 @@ void mishap_mcp_watches_free(mishap_mcp_watches *w)
         munmap(w, sizeof *w);
 }
 
-/* What one who died with the lock was about to tell is not known. So anything may have changed. */
+static uint32_t hash_of(mishap_text text)
+{
+    uint32_t hash = 2166136261;
+    for (size_t i = 0; i < text.length; i++)
+        hash = (hash ^ (unsigned char)text.data[i]) * 16777619;
+    return hash;
+}
+
+/* It is nobody's until all of it is there: what one session watches is no other's business. */
+static void put_at(mishap_mcp_watches *w, size_t i, struct mishap_mcp_watch watch, const char *uri)
+{
+    uint64_t session = watch.session;
+    w->watches[i].session = 0;
+    mishap_mcp_first_this();
+    memcpy(w->uris[i], uri, watch.length);
+    watch.session = 0;
+    w->watches[i] = watch;
+    mishap_mcp_first_this();
+    w->watches[i].session = session;
+    mishap_mcp_first_this();
+}
+
+/* The last one takes its place. Who dies in between leaves one that stands twice. */
+static void remove_at(mishap_mcp_watches *w, size_t i)
+{
+    size_t last = w->used - 1;
+    if (i != last)
+        put_at(w, i, w->watches[last], w->uris[last]);
+    w->used = last;
+}
+
+/* What one who died with the lock was about to tell is not known: so anything may have changed.
+ * What it was about to write is nobody's, or its text is not the one that belongs to it. */
 static void mend(mishap_mcp_watches *w)
 {
-    for (size_t i = 0; i < w->used; i++)
-        w->watches[i].changed = true;
+    for (size_t i = w->used; i-- > 0;) {
+        struct mishap_mcp_watch *watch = &w->watches[i];
+        watch->changed = true;
+        if (!watch->session || hash_of((mishap_text){ w->uris[i], watch->length }) != watch->hash)
+            remove_at(w, i);
+    }
     atomic_fetch_add(&w->count, CHANGES + 1);
 }
 
@@ -71,14 +84,6 @@ static void take_lock(mishap_mcp_watches *w)
         mend(w);
         pthread_mutex_consistent(&w->lock);
     }
-}
-
-static uint32_t hash_of(mishap_text text)
-{
-    uint32_t hash = 2166136261;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 16777619;
-    return hash;
 }
 
 static mishap_text copy(char room[MISHAP_ADDRESS_LIMIT], const char *uri, size_t length)
@@ -91,7 +96,7 @@ static mishap_text copy(char room[MISHAP_ADDRESS_LIMIT], const char *uri, size_t
 
 static bool is_of(const mishap_mcp_watches *w, size_t i, mishap_text uri, uint32_t hash)
 {
-    const struct watch *watch = &w->watches[i];
+    const struct mishap_mcp_watch *watch = &w->watches[i];
     return watch->hash == hash && watch->length == uri.length &&
            memcmp(w->uris[i], uri.data, uri.length) == 0;
 }
@@ -103,7 +108,7 @@ void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
         return; /* nobody can watch it */
     take_lock(w);
     uint64_t count = atomic_load(&w->count);
-    struct change *change = &w->last[count % CHANGES];
+    struct mishap_mcp_news *change = &w->last[count % CHANGES];
     change->hash = hash;
     change->length = (uint32_t)uri.length;
     memcpy(change->uri, uri.data, uri.length);
@@ -120,11 +125,11 @@ uint64_t mishap_mcp_watches_count(const mishap_mcp_watches *w)
 }
 
 /* Is the same told of by a later change as well? */
-static bool comes_again(const mishap_mcp_watches *w, const struct change *change, uint64_t from,
-                        uint64_t to)
+static bool comes_again(const mishap_mcp_watches *w, const struct mishap_mcp_news *change,
+                        uint64_t from, uint64_t to)
 {
     for (uint64_t i = from; i < to; i++) {
-        const struct change *other = &w->last[i % CHANGES];
+        const struct mishap_mcp_news *other = &w->last[i % CHANGES];
         if (other->hash == change->hash && other->length == change->length &&
             memcmp(other->uri, change->uri, change->length) == 0)
             return true;
@@ -143,7 +148,7 @@ bool mishap_mcp_watches_next(mishap_mcp_watches *w, uint64_t *seen, char room[MI
     if (count - *seen > CHANGES)
         *seen = count; /* some are forgotten */
     while (*seen < count && !uri->data) {
-        const struct change *change = &w->last[*seen % CHANGES];
+        const struct mishap_mcp_news *change = &w->last[*seen % CHANGES];
         if (!comes_again(w, change, ++*seen, count))
             *uri = copy(room, change->uri, change->length);
     }
@@ -152,15 +157,6 @@ bool mishap_mcp_watches_next(mishap_mcp_watches *w, uint64_t *seen, char room[MI
 }
 
 /* -- what sessions watch ----------------------------------------------------------------------- */
-
-/* The last one takes its place. Who dies in between leaves one that stands twice. */
-static void remove_at(mishap_mcp_watches *w, size_t i)
-{
-    size_t last = w->used - 1;
-    memcpy(w->uris[i], w->uris[last], w->watches[last].length);
-    w->watches[i] = w->watches[last];
-    w->used = last;
-}
 
 static void forget_sessions_that_are_over(mishap_mcp_watches *w, mishap_mcp_sessions *sessions)
 {
@@ -198,10 +194,9 @@ bool mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessions
     if (!watched && room && w->used == WATCHES)
         forget_sessions_that_are_over(w, sessions);
     if (!watched && room && w->used < WATCHES) {
-        memcpy(w->uris[w->used], uri.data, uri.length);
-        w->watches[w->used++] = (struct watch){ .session = session,
-                                                .hash = hash,
-                                                .length = (uint16_t)uri.length };
+        struct mishap_mcp_watch watch = { session, hash, (uint16_t)uri.length, false };
+        put_at(w, w->used, watch, uri.data);
+        w->used++;
         watched = true;
     }
     pthread_mutex_unlock(&w->lock);
@@ -226,7 +221,7 @@ bool mishap_mcp_watch_next(mishap_mcp_watches *w, uint64_t session, uint64_t *se
         return false;
     take_lock(w);
     for (size_t i = 0; i < w->used && !uri->data; i++) {
-        struct watch *watch = &w->watches[i];
+        struct mishap_mcp_watch *watch = &w->watches[i];
         if (watch->session != session || !watch->changed)
             continue;
         watch->changed = false;
