@@ -36,6 +36,15 @@ def lists_calls_and_reads(found, fields):
     equal(session.exchange("DELETE").status, 204, "the end of the session")
 
 
+def hears(listening, uri):
+    """Whoever begins to listen may also be told of what changed just before: once too often is better than once too few."""
+    while True:
+        told = listening.event().json["params"]["uri"]
+        if told == uri:
+            return
+        equal(told, "todo://todos", "what is told beside " + uri)
+
+
 def hears_of_changes(found, fields):
     """By a PATCH over HTTP, and by a tool: who has subscribed and who listens are told while their streams stay open."""
     session = Session(found, fields=fields)
@@ -49,12 +58,12 @@ def hears_of_changes(found, fields):
         with found.connect() as one:
             equal(one.ask("PATCH", "/todos/" + todo, {"done": True}, fields=fields).status, 200, "over HTTP")
         equal(stream.event().json, updated(uri), "the session")
-        equal(listening.event().json["params"]["uri"], "todo://todos", "who listens")
+        hears(listening, "todo://todos")
         equal(read(session, uri)["done"], True, "what is read then")
         session.post(call("update_todo", {"id": todo, "done": False}))
         equal(stream.event().json, updated(uri), "by the tool")
-        equal(listening.event().json["params"]["uri"], "todo://todos", "who listens")
+        hears(listening, "todo://todos")
         session.post(call("create_user", {"name": "Ada", "email": "ada-%s@example.com" % todo}))
-        equal(listening.event().json["params"]["uri"], "todo://users", "of users")
+        hears(listening, "todo://users")
         session.post(call("delete_todo", {"id": todo}))
         equal(stream.event().json, updated(uri), "of its end, and nothing in between")
