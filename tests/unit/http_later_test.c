@@ -450,9 +450,9 @@ static int start_server(void **state)
                                           .head_limit = 16384,
                                           .target_limit = 8192,
                                           .body_limit = 65536,
-                                          .head_ms = 10000,
+                                          .head_ms = 1500,
                                           .body_ms = 10000,
-                                          .write_ms = 400,
+                                          .write_ms = 1200,
                                           .idle_ms = 10000,
                                           .stop_ms = 2000 };
         dup2(ends[1], STDERR_FILENO);
@@ -682,11 +682,36 @@ static size_t read_slowly(int file, size_t piece, int pause_ms)
 static void who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go(void **state)
 {
     (void)state;
+    struct timespec before, after;
+    clock_gettime(CLOCK_MONOTONIC, &before);
     int slow = call_up(LAST("/big")), idle = call_up(LAST("/big"));
-    assert_true(read_slowly(slow, 512 * 1024, 50) > BIG); /* several times the patience in all */
+    assert_true(read_slowly(slow, 512 * 1024, 50) > BIG);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_true(after.tv_sec - before.tv_sec >
+                1); /* more than the patience, which was for each piece */
+    for (size_t i = 0; i < 400 && !strstr(ask(LAST("/metrics")), "\nmishap_http_connections 1\n");
+         i++)
+        poll(NULL, 0, 25);
     assert_true(read_slowly(idle, 512 * 1024, 0) < BIG);
     close(slow);
     close(idle);
+}
+
+/* It wakes up with its time over and nothing to read, as on a machine that slept. */
+static void time_in_which_a_worker_was_held_up_itself_counts_for_nobody(void **state)
+{
+    (void)state;
+    int late = call_up("GET /list HTTP/1.1\r\nHost: h\r\n"), silent = call_up("GET /li");
+    pid_t worker = worker_pid();
+    kill(worker, SIGSTOP);
+    poll(NULL, 0, 2000);
+    kill(worker, SIGCONT);
+    poll(NULL, 0, 100);
+    say_to(late, "\r\n");
+    assert_memory_equal(hear(late, "}"), "HTTP/1.1 200 ", 13);
+    assert_memory_equal(hear(silent, NULL), "HTTP/1.1 408 ", 13);
+    close(late);
+    close(silent);
 }
 
 /* How often a path is in the access log. */
@@ -737,6 +762,7 @@ int main(void)
         TEST(a_worker_that_is_replaced_ends_streams_and_answers),
         TEST(a_connection_waits_until_there_is_memory),
         TEST(who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go),
+        TEST(time_in_which_a_worker_was_held_up_itself_counts_for_nobody),
         TEST(a_stream_is_counted_and_logged_when_it_ends),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

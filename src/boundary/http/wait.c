@@ -103,9 +103,26 @@ static void too_slow(connection *c)
     }
 }
 
+/* Time in which the worker itself was held up, on a machine that slept or is very busy, is not held
+ * against its peers: it has not read yet what came meanwhile. */
+static void forgive(mishap_http_worker *worker, uint64_t now)
+{
+    uint64_t tick = uv_timer_get_repeat(&worker->timer);
+    uint64_t since = worker->swept_ms ? now - worker->swept_ms : 0;
+    worker->swept_ms = now;
+    if (since <= 2 * tick)
+        return;
+    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++)
+        for (connection *c = worker->first[wait]; c; c = c->next) {
+            uint64_t waited = now - c->since_ms, forgiven = since - tick;
+            c->since_ms += forgiven < waited ? forgiven : waited;
+        }
+}
+
 void mishap_http_connection_sweep(mishap_http_worker *worker)
 {
     uint64_t now = uv_now(&worker->loop);
+    forgive(worker, now);
     for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++) {
         connection *c;
         while (worker->patience_ms[wait] && (c = worker->first[wait]) &&

@@ -43,6 +43,7 @@ typedef struct mishap_http_worker {
     uv_signal_t hangup, terminate;
     struct mishap_http_connection *first[MISHAP_HTTP_WAITS], *last[MISHAP_HTTP_WAITS];
     uint64_t patience_ms[MISHAP_HTTP_WAITS]; /* 0: as long as it takes */
+    uint64_t swept_ms; /* when those whose time was over were closed last; 0: not yet */
     size_t connections;
     mishap_http_job *jobs; /* that wait for a thread or run */
     size_t lost_jobs;      /* … for whom nobody waits any more */
