@@ -36,6 +36,15 @@ static inline void mishap_buffer_put_char(mishap_buffer *buffer, char c)
         buffer->data[buffer->length++] = c;
 }
 
+/* Forget the content, and the memory too if it is more than `most`: one large text is no reason to
+ * hold its memory for ever. */
+static inline void mishap_buffer_reset_within(mishap_buffer *buffer, size_t most)
+{
+    if (buffer->capacity > most)
+        mishap_buffer_release(buffer);
+    mishap_buffer_reset(buffer);
+}
+
 #define MISHAP_PUT(buffer, literal) mishap_buffer_put((buffer), "" literal, sizeof(literal) - 1)
 
 /* Decimal numbers. A real number is the shortest that reads back the same, always with a point or

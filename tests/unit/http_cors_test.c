@@ -199,7 +199,6 @@ static void what_a_preflight_asks_for_is_not_repeated(void **state)
     mishap_http_reply reply = { 0 };
     mishap_http_request request = with_origin(T("https://a.example"));
     request.fields[MISHAP_HTTP_REQUEST_METHOD] = T("EVIL\r\nX: y");
-    request.fields[MISHAP_HTTP_REQUEST_HEADERS] = T("x-evil");
     mishap_http_cors_preflight(&reply, "*", &request, METHODS);
     assert_fields(&reply, ALLOW "Access-Control-Allow-Origin: *\r\n" SENT);
 }

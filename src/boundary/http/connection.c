@@ -221,13 +221,12 @@ static bool write_out(connection *c, size_t from, size_t to)
     return from == to || write_text(c, out->data + from, to - from);
 }
 
-/* Memory that one large answer took is not held for ever. */
 static void forget_out(mishap_buffer *out, size_t from)
 {
-    enum { MOST_KEPT = 1024 * 1024 };
-    if (from == 0 && (out->failed || out->capacity > MOST_KEPT))
-        mishap_buffer_release(out);
-    out->length = from;
+    if (from == 0)
+        mishap_buffer_reset_within(out, MISHAP_HTTP_OUT_KEPT);
+    else
+        out->length = from;
 }
 
 /* -- from state to state ----------------------------------------------------------------------- */
@@ -321,7 +320,6 @@ static void write_turns(mishap_http_worker *worker, size_t first, size_t end)
 
 void mishap_http_connection_answer(mishap_http_worker *worker)
 {
-    enum { MUCH = 256 * 1024 }; /* bytes of replies, after which they are written */
     mishap_http_server *server = &worker->server;
     size_t written = 0, i = 0;
     mishap_http_server_look_at_clock(server);
@@ -334,7 +332,7 @@ void mishap_http_connection_answer(mishap_http_worker *worker)
                                                 turn->length);
         turn->to = server->out.length;
         turn->fed = true;
-        if (server->out.failed || server->out.length > MUCH) {
+        if (server->out.failed || server->out.length > MISHAP_HTTP_OUT_MUCH) {
             write_turns(worker, written, i + 1);
             written = i + 1;
         }

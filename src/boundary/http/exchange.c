@@ -147,12 +147,12 @@ static mishap_http_state end_without_memory(mishap_http_server *server,
  * written that the rest is better answered when it is. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
 {
-    enum { MUCH = 256 * 1024 };
     size_t before = server->out.length;
     mishap_http_reader *reader = &exchange->reader;
     mishap_http_request request;
     mishap_http_progress progress = MISHAP_HTTP_MORE;
-    while (!exchange->ended && !is_running(exchange) && server->out.length - before < MUCH &&
+    while (!exchange->ended && !is_running(exchange) &&
+           server->out.length - before < MISHAP_HTTP_OUT_MUCH &&
            (progress = mishap_http_reader_next(reader, &request)) == MISHAP_HTTP_WHOLE) {
         exchange->continued = false;
         answer(server, exchange, &request);

@@ -27,7 +27,6 @@ static const struct {
     [MISHAP_HTTP_ORIGIN] = { MISHAP_TEXT("origin"), ONCE },
     [MISHAP_HTTP_EXPECT] = { MISHAP_TEXT("expect"), ONCE },
     [MISHAP_HTTP_REQUEST_METHOD] = { MISHAP_TEXT("access-control-request-method"), ONCE },
-    [MISHAP_HTTP_REQUEST_HEADERS] = { MISHAP_TEXT("access-control-request-headers"), LIST },
     [MISHAP_HTTP_USER_AGENT] = { MISHAP_TEXT("user-agent"), FIRST },
     [MISHAP_HTTP_TRANSFER_ENCODING] = { MISHAP_TEXT("transfer-encoding"), ONCE },
     [MISHAP_HTTP_MCP_SESSION] = { MISHAP_TEXT("mcp-session-id"), ONCE },

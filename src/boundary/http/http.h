@@ -95,8 +95,7 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_API_KEY, /* X-Api-Key */
     MISHAP_HTTP_ORIGIN,
     MISHAP_HTTP_EXPECT,
-    MISHAP_HTTP_REQUEST_METHOD,  /* Access-Control-Request-Method */
-    MISHAP_HTTP_REQUEST_HEADERS, /* Access-Control-Request-Headers */
+    MISHAP_HTTP_REQUEST_METHOD, /* Access-Control-Request-Method */
     MISHAP_HTTP_USER_AGENT,
     MISHAP_HTTP_TRANSFER_ENCODING,
     MISHAP_HTTP_MCP_SESSION, /* Mcp-Session-Id */

@@ -61,16 +61,13 @@ static mishap_buffer *room_of(mishap_http_later *later)
  * written to any more. */
 static bool hand_over(mishap_http_later *later)
 {
-    enum { MOST_KEPT = 1024 * 1024 };
     mishap_http_server *server = later->server;
     mishap_buffer *aside = &server->aside;
     if (is_at_hand(later))
         return !server->out.failed;
     mishap_text bytes = aside->failed ? (mishap_text){ NULL, 0 } : mishap_buffer_text(aside);
     bool open = server->push(server, later->exchange, bytes);
-    if (aside->failed || aside->capacity > MOST_KEPT)
-        mishap_buffer_release(aside);
-    mishap_buffer_reset(aside);
+    mishap_buffer_reset_within(aside, MISHAP_HTTP_OUT_KEPT);
     return open;
 }
 

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096, MOST_TRIES = 8 };
+enum { MOST_TRIES = 8 };
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
@@ -102,7 +102,7 @@ static int listen_at(const struct addrinfo *at, mishap_http_sockets *sockets, in
         if (file < 0)
             return errno;
         sockets[i].files[sockets[i].count++] = file;
-        if (listen(file, BACKLOG) != 0)
+        if (listen(file, MISHAP_HTTP_BACKLOG) != 0)
             return errno;
         *port = port_of(file);
     }

@@ -4,7 +4,10 @@
 
 #include "boundary/http/http.h"
 
-enum { MISHAP_HTTP_ADDRESSES = 8 }; /* of one host, at most */
+enum {
+    MISHAP_HTTP_ADDRESSES = 8,  /* of one host, at most */
+    MISHAP_HTTP_BACKLOG = 4096, /* connections that wait to be accepted */
+};
 
 /* What one worker listens on. */
 typedef struct mishap_http_sockets {

@@ -14,10 +14,7 @@ void mishap_http_reply_field(mishap_http_reply *reply, const char *name, mishap_
 
 void mishap_http_reply_reset(mishap_http_reply *reply)
 {
-    enum { MOST_KEPT = 65536 }; /* one large answer is no reason to hold its memory for ever */
-    if (reply->body.capacity > MOST_KEPT)
-        mishap_buffer_release(&reply->body);
-    mishap_buffer_reset(&reply->body);
+    mishap_buffer_reset_within(&reply->body, 65536);
     mishap_buffer_reset(&reply->fields);
     reply->status = 0;
     reply->media_type = NULL;

@@ -14,6 +14,10 @@
 typedef struct mishap_http_job mishap_http_job;
 struct mishap_http_exchange;
 
+/* Bytes in server->out: how many are written before more requests are answered, and how much memory
+ * is kept for the next ones. */
+enum { MISHAP_HTTP_OUT_MUCH = 256 * 1024, MISHAP_HTTP_OUT_KEPT = 1024 * 1024 };
+
 typedef struct mishap_http_server {
     const mishap_http_settings *settings;
     const mishap_http_routes *routes;

@@ -16,7 +16,6 @@
 #include "mishap/trace.h"
 
 enum {
-    BACKLOG = 4096,
     LINGER_MS = 2000,
     STOP_IDLE_MS = 250, /* … when all must end */
     DRAIN_LINGER_MS = 300,
@@ -342,7 +341,8 @@ static int begin(mishap_http_worker *worker, const mishap_http_sockets *sockets,
     if (error == 0)
         error = uv_read_start((uv_stream_t *)&worker->control, on_control_room, on_control);
     for (int i = 0; i < worker->listener_count && error == 0; i++)
-        error = uv_listen((uv_stream_t *)&worker->listeners[i].socket, BACKLOG, on_connection);
+        error = uv_listen((uv_stream_t *)&worker->listeners[i].socket, MISHAP_HTTP_BACKLOG,
+                          on_connection);
     return error;
 }
 
