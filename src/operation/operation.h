@@ -92,9 +92,9 @@ void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
 const char *mishap_param_type_name(mishap_type_of_param type);
 
 /*
- * The text of a query, a path, an address or a prompt's argument as the JSON of a type: 7, 7.5,
- * true, an object or an array. What cannot be read so becomes a string, and the checks say what is
- * wrong with it. Nothing at all is true: ?live
+ * A word of the command line, the text of a query, a path, an address or a prompt's argument as the
+ * JSON of a type: 7, 7.5, true, an object or an array. What cannot be read so becomes a string, and
+ * the checks say what is wrong with it. Nothing at all is true: ?live
  *
  * False: it is JSON that two readers can see differently (base/json_read.h), and is not to be used.
  */

@@ -1,5 +1,5 @@
-/* Values where there is only text: in the path and the query of a URL, in the address of a
- * resource, in the arguments of a prompt. */
+/* Values where there is only text: on the command line, in the path and the query of a URL, in the
+ * address of a resource, in the arguments of a prompt. */
 #include "operation/operation.h"
 
 static size_t skip_digits(mishap_text text, size_t at)

@@ -98,51 +98,14 @@ static bool read_whole(const char *path, mishap_buffer *to)
     return got == 0 && !to->failed;
 }
 
-static bool looks_like_number(mishap_text text, bool real)
-{
-    yyjson_val value;
-    yyjson_read_err error;
-    char copy[64];
-    if (text.length == 0 || text.length >= sizeof copy || !strchr("-0123456789", text.data[0]))
-        return false;
-    memcpy(copy, text.data, text.length);
-    copy[text.length] = '\0';
-    const char *end = yyjson_read_number(copy, &value, YYJSON_READ_NUMBER_AS_RAW, NULL, &error);
-    bool whole = end == copy + text.length;
-    return whole && (real || !strpbrk(copy, ".eE"));
-}
-
-static bool is_json(mishap_text text)
-{
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    bool read = mishap_json_read(&reader, text);
-    mishap_json_reader_release(&reader);
-    return read;
-}
-
-static void put_string(mishap_buffer *to, mishap_text text)
-{
-    mishap_json_string(to, text);
-}
-
 /* One item of an array that was given item by item: --tag a --tag b. */
-static void put_item(struct reading *r, const mishap_param *items, mishap_text text,
-                     mishap_buffer *to)
+static void put_item(mishap_buffer *to, mishap_type_of_param type, mishap_text text)
 {
-    (void)r;
-    bool number = (items->type == MISHAP_INTEGER || items->type == MISHAP_NUMBER) &&
-                  looks_like_number(text, true);
-    bool json = items->type >= MISHAP_ARRAY && is_json(text);
     if (to->length)
         to->length--; /* open the array again */
     else
         mishap_json_open(to, '[');
-    if (number || json) {
-        mishap_json_comma(to);
-        mishap_buffer_put_text(to, text);
-    } else {
-        put_string(to, text);
-    }
+    mishap_put_spelled(to, type, text);
     mishap_json_close(to, ']');
 }
 
@@ -168,54 +131,22 @@ static bool is_choice(struct reading *r, size_t i, mishap_text text)
     return false;
 }
 
-/*
- * Text as the JSON of its type. What does not look like its type becomes a string, and the checks
- * say that it is of the wrong type.
- */
+/* Text as the JSON of its type. Whether it is of that type, and sound, the checks say. */
 static void put_value(struct reading *r, size_t i, mishap_text text)
 {
     const mishap_param *param = &r->params[i];
     mishap_buffer *to = &r->values[i];
-    if (mishap_utf8_valid_length(text) < text.length) {
+    bool item = param->type == MISHAP_ARRAY && !(text.length && text.data[0] == '[');
+    if (mishap_utf8_valid_length(text) < text.length)
         refuse_param(r, i, "not_utf8", NULL);
-        return;
-    }
-    bool array = param->type == MISHAP_ARRAY && !(text.length && text.data[0] == '[');
-    if (to->length && !array) {
+    else if (to->length && !item)
         refuse_param(r, i, "given_twice", NULL);
-        return;
-    }
-    switch (param->type) {
-    case MISHAP_INTEGER:
-    case MISHAP_NUMBER:
-        if (looks_like_number(text, param->type == MISHAP_NUMBER))
-            mishap_buffer_put_text(to, text);
-        else
-            put_string(to, text);
-        break;
-    case MISHAP_BOOLEAN:
-        if (mishap_text_equal(text, (mishap_text)MISHAP_TEXT("true")) ||
-            mishap_text_equal(text, (mishap_text)MISHAP_TEXT("false")))
-            mishap_buffer_put_text(to, text);
-        else
-            put_string(to, text);
-        break;
-    case MISHAP_ENUM:
-        if (is_choice(r, i, text))
-            put_string(to, text);
-        break;
-    case MISHAP_ARRAY:
-    case MISHAP_OBJECT:
-        if (array)
-            put_item(r, param->items, text, to);
-        else if (is_json(text))
-            mishap_buffer_put_text(to, text);
-        else
-            put_string(to, text);
-        break;
-    default:
-        put_string(to, text);
-    }
+    else if (item)
+        put_item(to, param->items->type, text);
+    else if (param->type == MISHAP_BOOLEAN && text.length == 0)
+        mishap_json_string(to, text); /* --flag= is no way to say --flag */
+    else if (param->type != MISHAP_ENUM || is_choice(r, i, text))
+        mishap_put_spelled(to, param->type, text);
     r->no_memory = r->no_memory || to->failed;
 }
 

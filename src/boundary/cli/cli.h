@@ -5,8 +5,9 @@
  *     arguments.c  flags into a JSON object             describe.c   one parameter in words
  *     capture.c    what a handler writes by itself      exits.c      what a command can end with
  *     watch.c      timeout and signals                  help.c       usage, flags, examples
- *     answer.c     the envelope, or text for a person   manifest.c   all commands as JSON
- *     complete*.c  completion for bash, zsh and fish    manual.c     a page for man
+ *     answer.c     the envelope, or text for a person   page.c       lines and columns for it
+ *     complete*.c  completion for bash, zsh and fish    manifest.c   all commands as JSON
+ *                                                       manual.c     a page for man
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.

@@ -1,160 +1,9 @@
 /*
- * Help for people: how to call it, what each option means, examples, exit codes. Lines have at most
- * 80 columns, unless one word alone is longer. Colour is for headings and only that: what is
- * underneath should be read, not looked at.
+ * Help for people: how to call it, what each option means, examples, exit codes. Colour is for
+ * headings and only that: what is underneath should be read, not looked at.
  */
 #include "boundary/cli/describe.h"
-
-enum {
-    COLUMNS = 80,
-    WIDEST_LEFT = 30, /* what is wider has its text on the next line */
-    LEAST_COLUMN = 8,
-};
-
-/* A blank at which a line is not broken. */
-#define NO_BREAK '\x1f'
-
-/* The page, and the two columns of the entry that is being made. */
-struct page {
-    mishap_buffer *out;
-    const mishap_app *app;
-    bool color;
-    bool failed;
-    mishap_buffer left, right;
-};
-
-/* What was written aside, and whether all of it was. */
-static mishap_text written(struct page *page, const mishap_buffer *aside)
-{
-    page->failed = page->failed || aside->failed;
-    return mishap_buffer_text(aside);
-}
-
-/* -- lines ------------------------------------------------------------------------------------- */
-
-/* Columns, where a character has one. */
-static size_t width_of(mishap_text text)
-{
-    size_t width = 0;
-    for (size_t i = 0; i < text.length; i++)
-        width += ((unsigned char)text.data[i] & 0xC0) != 0x80;
-    return width;
-}
-
-static void put_blanks(mishap_buffer *b, size_t count)
-{
-    while (count--)
-        mishap_buffer_put_char(b, ' ');
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
-static void put_word(mishap_buffer *b, mishap_text word)
-{
-    for (size_t i = 0; i < word.length; i++)
-        mishap_buffer_put_char(b, word.data[i] == NO_BREAK ? ' ' : word.data[i]);
-}
-
-/* The next word of a text, which is taken from it; empty at its end. */
-static mishap_text next_word(mishap_text *text)
-{
-    size_t start = 0;
-    if (!text->length)
-        return *text;
-    while (start < text->length && is_blank(text->data[start]))
-        start++;
-    size_t end = start;
-    while (end < text->length && !is_blank(text->data[end]))
-        end++;
-    mishap_text word = { text->data + start, end - start };
-    text->data += end;
-    text->length -= end;
-    return word;
-}
-
-/* Words in lines, the first from the column where the page stands, the others indented; ends with a
- * line feed. */
-static void put_wrapped(struct page *page, mishap_text text, size_t column, size_t indent)
-{
-    bool first = true;
-    for (mishap_text word; (word = next_word(&text)).length; first = false) {
-        size_t width = width_of(word);
-        if (!first && column + 1 + width > COLUMNS) {
-            mishap_buffer_put_char(page->out, '\n');
-            put_blanks(page->out, indent);
-            column = indent;
-        } else if (!first) {
-            mishap_buffer_put_char(page->out, ' ');
-            column++;
-        }
-        put_word(page->out, word);
-        column += width;
-    }
-    mishap_buffer_put_char(page->out, '\n');
-}
-
-/* Paragraphs stand between empty lines. */
-static void put_paragraphs(struct page *page, const char *text)
-{
-    while (text && *text) {
-        const char *end = strstr(text, "\n\n");
-        size_t length = end ? (size_t)(end - text) : strlen(text);
-        mishap_buffer_put_char(page->out, '\n');
-        put_wrapped(page, (mishap_text){ text, length }, 0, 0);
-        text += length;
-        while (*text == '\n')
-            text++;
-    }
-}
-
-static void put_bold(struct page *page, mishap_text text)
-{
-    mishap_cli_put(page->out, page->color ? "\033[1m" : "");
-    mishap_buffer_put_text(page->out, text);
-    mishap_cli_put(page->out, page->color ? "\033[0m" : "");
-}
-
-static void put_heading(struct page *page, const char *heading)
-{
-    mishap_buffer_put_char(page->out, '\n');
-    put_bold(page, mishap_text_of(heading));
-    MISHAP_PUT(page->out, ":\n");
-}
-
-/* -- two columns ------------------------------------------------------------------------------- */
-
-/* The column of the text on the right, from the widest of what stands on the left. */
-static void widen(struct page *page, size_t *column)
-{
-    size_t width = width_of(written(page, &page->left));
-    if (width <= WIDEST_LEFT && width + 4 > *column)
-        *column = width + 4;
-    mishap_buffer_reset(&page->left);
-}
-
-/* What was put left and right, as one entry. */
-static void put_entry(struct page *page, size_t column)
-{
-    mishap_text left = written(page, &page->left), right = written(page, &page->right);
-    size_t width = width_of(left) + 2;
-    MISHAP_PUT(page->out, "  ");
-    mishap_buffer_put_text(page->out, left);
-    if (right.length == 0) {
-        mishap_buffer_put_char(page->out, '\n');
-    } else {
-        if (width + 2 > column) {
-            mishap_buffer_put_char(page->out, '\n');
-            width = 0;
-        }
-        put_blanks(page->out, column - width);
-        put_wrapped(page, right, column, column);
-    }
-    mishap_buffer_reset(&page->left);
-    mishap_buffer_reset(&page->right);
-}
+#include "boundary/cli/page.h"
 
 /* -- options ----------------------------------------------------------------------------------- */
 
@@ -167,7 +16,7 @@ static enum part part_of(const mishap_param *param)
                                        : OWN_OPTIONS;
 }
 
-static void put_option_left(struct page *page, const mishap_operation *operation,
+static void put_option_left(mishap_cli_page *page, const mishap_operation *operation,
                             const mishap_param *param)
 {
     mishap_buffer *b = &page->left;
@@ -190,18 +39,18 @@ static void put_option_left(struct page *page, const mishap_operation *operation
     mishap_cli_put_flag_and_value(b, param);
 }
 
-static size_t option_column(struct page *page, const mishap_operation *operation)
+static size_t option_column(mishap_cli_page *page, const mishap_operation *operation)
 {
-    size_t column = LEAST_COLUMN;
+    size_t column = MISHAP_CLI_LEAST_COLUMN;
     const mishap_param *param = NULL;
     while ((param = mishap_cli_next_flag(operation, param))) {
         put_option_left(page, operation, param);
-        widen(page, &column);
+        mishap_cli_page_widen(page, &column);
     }
     return column;
 }
 
-static void put_options(struct page *page, const mishap_operation *operation, enum part part,
+static void put_options(mishap_cli_page *page, const mishap_operation *operation, enum part part,
                         const char *heading)
 {
     size_t column = option_column(page, operation);
@@ -211,11 +60,11 @@ static void put_options(struct page *page, const mishap_operation *operation, en
         if (part_of(param) != part)
             continue;
         if (!headed)
-            put_heading(page, heading);
+            mishap_cli_page_heading(page, heading);
         headed = true;
         put_option_left(page, operation, param);
         mishap_cli_put_about(&page->right, param, false);
-        put_entry(page, column);
+        mishap_cli_page_entry(page, column);
     }
 }
 
@@ -234,7 +83,7 @@ static void put_places(mishap_buffer *b, const mishap_operation *operation)
 }
 
 /* What cannot be left out, then the rest in a word. A flag and its value stay on one line. */
-static void put_usage(struct page *page, const mishap_operation *operation)
+static void put_usage(mishap_cli_page *page, const mishap_operation *operation)
 {
     mishap_buffer *b = &page->left;
     mishap_cli_put(b, page->app->name);
@@ -248,13 +97,13 @@ static void put_usage(struct page *page, const mishap_operation *operation)
         mishap_cli_put_flag_and_value(b, param);
         for (size_t i = start; i < b->length; i++)
             if (b->data[i] == ' ')
-                b->data[i] = NO_BREAK;
+                b->data[i] = MISHAP_CLI_NO_BREAK;
     }
     MISHAP_PUT(b, " [OPTIONS]");
     put_places(b, operation);
-    put_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
+    mishap_cli_page_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
     MISHAP_PUT(page->out, " ");
-    put_wrapped(page, written(page, b), 7, 9);
+    mishap_cli_page_wrap(page, mishap_cli_page_text(page, b), 7, 9, "");
     mishap_buffer_reset(b);
 }
 
@@ -270,81 +119,65 @@ static void put_unbroken(mishap_buffer *b, const char *command)
             quote = *c;
         else if (*c == quote)
             quote = 0;
-        mishap_buffer_put_char(b, (quote || escaped) && *c == ' ' ? NO_BREAK : *c);
+        mishap_buffer_put_char(b, (quote || escaped) && *c == ' ' ? MISHAP_CLI_NO_BREAK : *c);
     }
 }
 
 /* It can be pasted: lines go on after a backslash. */
-static void put_command_line(struct page *page, const char *command)
+static void put_command_line(mishap_cli_page *page, const char *command)
 {
-    size_t column = 4, indent = 8;
-    bool first = true;
     mishap_cli_put(&page->left, page->app->name);
     MISHAP_PUT(&page->left, " ");
     put_unbroken(&page->left, command);
     MISHAP_PUT(page->out, "    ");
-    mishap_text text = written(page, &page->left), word;
-    while ((word = next_word(&text)).length) {
-        size_t width = width_of(word);
-        if (!first && column + 1 + width + 2 > COLUMNS) { /* a backslash may have to follow */
-            MISHAP_PUT(page->out, " \\\n");
-            put_blanks(page->out, indent);
-            column = indent;
-        } else if (!first) {
-            MISHAP_PUT(page->out, " ");
-            column++;
-        }
-        put_word(page->out, word);
-        column += width;
-        first = false;
-    }
-    MISHAP_PUT(page->out, "\n");
+    mishap_cli_page_wrap(page, mishap_cli_page_text(page, &page->left), 4, 8, " \\");
     mishap_buffer_reset(&page->left);
 }
 
-static void put_examples(struct page *page, const mishap_operation *operation)
+static void put_examples(mishap_cli_page *page, const mishap_operation *operation)
 {
     if (!operation->examples || !operation->examples->command)
         return;
-    put_heading(page, "Examples");
+    mishap_cli_page_heading(page, "Examples");
     for (const mishap_example *example = operation->examples; example->command; example++) {
         if (example->what) {
             MISHAP_PUT(page->out, "  ");
-            put_wrapped(page, mishap_text_of(example->what), 2, 2);
+            mishap_cli_page_wrap(page, mishap_text_of(example->what), 2, 2, "");
         }
         put_command_line(page, example->command);
     }
 }
 
-static void put_exit_left(struct page *page, const mishap_exit *row)
+static void put_exit_left(mishap_cli_page *page, const mishap_exit *row)
 {
     mishap_buffer *b = &page->left;
-    put_blanks(b, row->code < 10 ? 2 : row->code < 100 ? 1 : 0);
+    mishap_cli_put(b, row->code < 10 ? "  " : row->code < 100 ? " " : "");
     mishap_buffer_put_int(b, row->code);
     MISHAP_PUT(b, "  ");
     mishap_cli_put(b, row->name);
 }
 
-static void put_exits(struct page *page, const mishap_operation *operation)
+static void put_exits(mishap_cli_page *page, const mishap_operation *operation)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    size_t count = mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS), column = LEAST_COLUMN;
-    put_heading(page, "Exit codes");
+    size_t count = mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS),
+           column = MISHAP_CLI_LEAST_COLUMN;
+    mishap_cli_page_heading(page, "Exit codes");
     for (size_t i = 0; i < count; i++) {
         put_exit_left(page, &exits[i]);
-        widen(page, &column);
+        mishap_cli_page_widen(page, &column);
     }
     for (size_t i = 0; i < count; i++) {
         put_exit_left(page, &exits[i]);
         mishap_cli_put(&page->right, exits[i].description);
         if (exits[i].retryable)
             MISHAP_PUT(&page->right, " It may be tried again.");
-        put_entry(page, column);
+        mishap_cli_page_entry(page, column);
     }
 }
 
 /* Where what lasts is kept, with the names of this program. */
-static void put_data_folder(struct page *page, const mishap_operation *operation)
+static void put_data_folder(mishap_cli_page *page, const mishap_operation *operation)
 {
     char variable[64], words[400];
     const char *flag = mishap_cli_has_param(operation, "data") ? "that --data names, else " : "";
@@ -354,16 +187,16 @@ static void put_data_folder(struct page *page, const mishap_operation *operation
     snprintf(words, sizeof words,
              "Data is kept in the folder %sthat %s names, else in ~/.local/share/%.100s.", flag,
              variable, page->app->name);
-    put_paragraphs(page, words);
+    mishap_cli_page_paragraphs(page, words);
 }
 
-static void put_operation(struct page *page, const mishap_operation *operation)
+static void put_operation(mishap_cli_page *page, const mishap_operation *operation)
 {
     put_usage(page, operation);
-    put_paragraphs(page, operation->summary);
-    put_paragraphs(page, operation->description);
+    mishap_cli_page_paragraphs(page, operation->summary);
+    mishap_cli_page_paragraphs(page, operation->description);
     if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
-        put_paragraphs(page, "This command can destroy something.");
+        mishap_cli_page_paragraphs(page, "This command can destroy something.");
     put_data_folder(page, operation);
     put_options(page, operation, ARGUMENTS, "Arguments");
     put_options(page, operation, OWN_OPTIONS, "Options");
@@ -374,17 +207,17 @@ static void put_operation(struct page *page, const mishap_operation *operation)
 
 /* -- the program ------------------------------------------------------------------------------- */
 
-static void put_command_left(struct page *page, const mishap_operation *operation)
+static void put_command_left(mishap_cli_page *page, const mishap_operation *operation)
 {
     mishap_cli_put_command(&page->left, operation->name);
     put_places(&page->left, operation);
 }
 
-static void put_command(struct page *page, const mishap_operation *operation, size_t column)
+static void put_command(mishap_cli_page *page, const mishap_operation *operation, size_t column)
 {
     put_command_left(page, operation);
     mishap_cli_put(&page->right, operation->summary);
-    put_entry(page, column);
+    mishap_cli_page_entry(page, column);
 }
 
 /* Under which heading a command stands: its group, or else its first word, if it has several. */
@@ -417,7 +250,7 @@ static bool headed_before(const mishap_app *app, const mishap_operation *operati
 }
 
 /* Commands under their headings, each heading once, in the order of declaration. */
-static void put_groups(struct page *page, size_t column)
+static void put_groups(mishap_cli_page *page, size_t column)
 {
     for (const mishap_operation *first = page->app->operations; first && first->name; first++) {
         if (headed_before(page->app, first))
@@ -426,7 +259,7 @@ static void put_groups(struct page *page, size_t column)
         mishap_buffer_put_char(&page->right, capital(heading.data[0]));
         mishap_buffer_put(&page->right, heading.data + 1, heading.length - 1);
         mishap_buffer_put_char(page->out, '\n');
-        put_bold(page, written(page, &page->right));
+        mishap_cli_page_bold(page, mishap_cli_page_text(page, &page->right));
         MISHAP_PUT(page->out, ":\n");
         mishap_buffer_reset(&page->right);
         for (const mishap_operation *o = first; o->name; o++)
@@ -444,7 +277,7 @@ static bool is_own(const mishap_app *app, const mishap_operation *operation)
 }
 
 /* PROGRAM COMMAND, or PROGRAM WORD COMMAND. */
-static void put_call(mishap_buffer *b, const struct page *page, const char *word)
+static void put_call(mishap_buffer *b, const mishap_cli_page *page, const char *word)
 {
     mishap_cli_put(b, page->app->name);
     mishap_cli_put(b, word ? " " : "");
@@ -452,40 +285,40 @@ static void put_call(mishap_buffer *b, const struct page *page, const char *word
     MISHAP_PUT(b, " COMMAND");
 }
 
-static void put_usage_of_many(struct page *page, const char *word)
+static void put_usage_of_many(mishap_cli_page *page, const char *word)
 {
-    put_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
+    mishap_cli_page_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
     MISHAP_PUT(page->out, " ");
     put_call(page->out, page, word);
     MISHAP_PUT(page->out, " [OPTIONS]\n");
 }
 
-static void put_further(struct page *page, const char *word)
+static void put_further(mishap_cli_page *page, const char *word)
 {
     MISHAP_PUT(&page->right, "Run `");
     put_call(&page->right, page, word);
     MISHAP_PUT(&page->right, " --help` to read about one command.");
     mishap_buffer_put_char(page->out, '\n');
-    put_wrapped(page, written(page, &page->right), 0, 0);
+    mishap_cli_page_wrap(page, mishap_cli_page_text(page, &page->right), 0, 0, "");
 }
 
-static void put_program(struct page *page)
+static void put_program(mishap_cli_page *page)
 {
     const mishap_operation *operation = NULL;
-    size_t column = LEAST_COLUMN;
+    size_t column = MISHAP_CLI_LEAST_COLUMN;
     bool headed = false;
     while ((operation = mishap_cli_next_command(page->app, operation))) {
         put_command_left(page, operation);
-        widen(page, &column);
+        mishap_cli_page_widen(page, &column);
     }
     put_usage_of_many(page, NULL);
-    put_paragraphs(page, page->app->summary);
+    mishap_cli_page_paragraphs(page, page->app->summary);
     put_groups(page, column);
     while ((operation = mishap_cli_next_command(page->app, operation))) {
         if (is_own(page->app, operation))
             continue;
         if (!headed)
-            put_heading(page, "Built-in commands");
+            mishap_cli_page_heading(page, "Built-in commands");
         headed = true;
         put_command(page, operation, column);
     }
@@ -509,16 +342,16 @@ bool mishap_cli_is_first_word(const mishap_app *app, const char *word)
     return false;
 }
 
-static void put_commands_of(struct page *page, const char *word)
+static void put_commands_of(mishap_cli_page *page, const char *word)
 {
-    size_t column = LEAST_COLUMN;
+    size_t column = MISHAP_CLI_LEAST_COLUMN;
     const mishap_operation *o, *all = page->app->operations;
     put_usage_of_many(page, word);
-    put_heading(page, "Commands");
+    mishap_cli_page_heading(page, "Commands");
     for (o = all; o->name; o++) {
         if (begins_with(o, word)) {
             put_command_left(page, o);
-            widen(page, &column);
+            mishap_cli_page_widen(page, &column);
         }
     }
     for (o = all; o->name; o++)
@@ -529,28 +362,21 @@ static void put_commands_of(struct page *page, const char *word)
 
 /* -- all of it --------------------------------------------------------------------------------- */
 
-static void finish(struct page *page)
-{
-    mishap_buffer_release(&page->left);
-    mishap_buffer_release(&page->right);
-    page->out->failed = page->out->failed || page->failed;
-}
-
 void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
                          const mishap_operation *operation, bool color)
 {
-    struct page page = { .out = buffer, .app = app, .color = color };
+    mishap_cli_page page = { .out = buffer, .app = app, .color = color };
     if (operation)
         put_operation(&page, operation);
     else
         put_program(&page);
-    finish(&page);
+    mishap_cli_page_finish(&page);
 }
 
 void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, const char *word,
                             bool color)
 {
-    struct page page = { .out = buffer, .app = app, .color = color };
+    mishap_cli_page page = { .out = buffer, .app = app, .color = color };
     put_commands_of(&page, word);
-    finish(&page);
+    mishap_cli_page_finish(&page);
 }
