@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 SANITIZED = os.environ.get("MISHAP_SANITIZED") == "1"
+PATIENCE = 180  # seconds that a program may take on a machine that is busy with others
 
 # ---- Running a program ---------------------------------------------------------------------------
 
@@ -20,7 +21,7 @@ Answer = collections.namedtuple("Answer", "status out err")
 def run_program(program, *arguments, stdin=b"", env=None, **more):
     """Run a program to its end."""
     done = subprocess.run([program, *arguments], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=dict(os.environ, **(env or {})), timeout=60, check=False, **more)
+                          env=dict(os.environ, **(env or {})), timeout=PATIENCE, check=False, **more)
     return Answer(done.returncode, done.stdout, done.stderr)
 
 
@@ -29,7 +30,7 @@ def make_locale(language, folder):
     if not shutil.which("localedef"):
         return False
     subprocess.run(["localedef", "-i", language, "-f", "UTF-8", folder], stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL, timeout=60, check=False)
+                   stderr=subprocess.DEVNULL, timeout=PATIENCE, check=False)
     return os.path.isdir(folder)
 
 

@@ -13,6 +13,7 @@ import json
 import os
 import re
 import resource
+import select
 import shutil
 import signal
 import socket
@@ -23,7 +24,8 @@ import tempfile
 import time
 
 import blackbox
-from blackbox import Answer, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of, open_terminal
+from blackbox import (Answer, PATIENCE, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test,
+                      tests_of, open_terminal)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROGRAMS = {name: os.path.abspath(os.environ[name.upper() + "_PROGRAM"]) for name in ["mishap", "sample", "directory"]}
@@ -101,9 +103,7 @@ def started(program, *arguments, **more):
     with subprocess.Popen([PROGRAMS[program], *arguments], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, **more) as process:
         try:
-            deadline = time.monotonic() + 10
-            while time.monotonic() < deadline and threads(process) < 2:
-                time.sleep(0.005)
+            wait_for(lambda: threads(process) > 1)
             time.sleep(0.1)
             yield process
         finally:
@@ -111,12 +111,33 @@ def started(program, *arguments, **more):
                 process.kill()
 
 
+def wait_for(condition):
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        expect(time.monotonic() < deadline, "it does not happen")
+        time.sleep(0.005)
+
+
 def threads(process):
     return len(os.listdir("/proc/%d/task" % process.pid))
 
 
+def wait_until_it_asks(process):
+    """A handler that asks again and again whether it is cancelled, and sleeps in between: that can be seen from here."""
+    def sleeps():
+        with open("/proc/%d/status" % process.pid, encoding="ascii") as file:
+            return int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)$", file.read(), re.M)[1])
+    before = sleeps()
+    wait_for(lambda: sleeps() > before + 50)
+
+
+def wait_until_it_writes(process):
+    """Its answer is on its way, and is more than a pipe takes: so nothing but a reader or a signal can end it."""
+    expect(select.select([process.stdout], [], [], PATIENCE)[0], "it writes nothing")
+
+
 def ended(process):
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=PATIENCE)
     output.extend((blackbox.current, text) for text in (out, err))
     return Answer(process.returncode, out, err)
 
@@ -135,7 +156,7 @@ def on_terminal(program, *arguments, env=None):
             equal(error.errno, errno.EIO)
         os.close(terminal)
         output.append((blackbox.current, shown))
-        return process.wait(20), shown
+        return process.wait(PATIENCE), shown
 
 
 @contextlib.contextmanager
@@ -244,7 +265,7 @@ def without_a_near_command_help_is_suggested(words):
 
 
 BEFORE = {"apart": ["--output", "text"], "in one": ["--output=text"], "after another": ["-v", "--output", "text"],
-          "with a time": ["--timeout-ms", "5000", "--output", "text"]}
+          "with a time": ["--timeout-ms", "60000", "--output", "text"]}
 
 
 @tests_of(BEFORE)
@@ -400,7 +421,8 @@ def a_closed_port_is_answered_as_the_requirement_has_it():
 
 @tests_of({"name": "no-such-host.invalid", "name with a dot at its end": "no-such-host.invalid."})
 def a_host_that_is_not_known_has_its_own_code(host):
-    error = ask("mishap", "connect", "--host", host, "--port", "5432", status=12, code="HOST_NOT_FOUND")["error"]
+    error = ask("mishap", "connect", "--host", host, "--port", "5432", "--timeout-ms", "25000", status=12,
+                code="HOST_NOT_FOUND")["error"]
     expect("EAI_NONAME" in error["cause"], error["cause"])
     equal(error["context"]["host"], host)
 
@@ -415,7 +437,7 @@ def a_port_that_does_not_answer_in_time_has_its_own_code():
         begin = time.monotonic()
         error = ask("mishap", "connect", "--host", "127.0.0.1", "--port", str(port), "--timeout-ms", "300", status=12,
                     code="CONNECTION_TIMEOUT")["error"]
-        expect(0.25 < time.monotonic() - begin < 5, "it took", time.monotonic() - begin)
+        expect(0.25 < time.monotonic() - begin < 20, "it took", time.monotonic() - begin)
     expect("ETIMEDOUT" in error["cause"], error["cause"])
     equal(error["context"]["timeout_ms"], 300)
 
@@ -423,7 +445,7 @@ def a_port_that_does_not_answer_in_time_has_its_own_code():
 @test
 def an_open_port_is_no_failure():
     with a_port(listen=5) as port:
-        found = ask("mishap", "connect", "--host", "127.0.0.1", "--port", str(port))
+        found = ask("mishap", "connect", "--host", "127.0.0.1", "--port", str(port), "--timeout-ms", "25000")
     equal((found["data"]["connected"], found["data"]["port"]), (True, port))
 
 
@@ -435,7 +457,8 @@ def a_bad_port_is_refused(port):
 # ---- The clock and signals -----------------------------------------------------------------------
 
 def in_time(begin):
-    expect(0.2 < time.monotonic() - begin < 5, "it took", time.monotonic() - begin)
+    """Sooner than a command ends that was told nothing."""
+    expect(0.2 < time.monotonic() - begin < 20, "it took", time.monotonic() - begin)
 
 
 @tests_of({"reading a FIFO": ("sample", ["block", "--how", "fifo", "--path", "FIFO"], True),
@@ -478,6 +501,7 @@ def lingered(path):
 def a_handler_that_asks_notices_a_signal_and_comes_to_its_end(number, status):
     path = os.path.join(FOLDER, "lingered")
     with started("sample", "linger", "--path", path) as process:
+        wait_until_it_asks(process)
         expect(not os.path.exists(path), "it noticed too early")
         process.send_signal(number)
         equal(told("sample", ended(process), status, "CANCELLED")["data"], None, "data")
@@ -487,15 +511,19 @@ def a_handler_that_asks_notices_a_signal_and_comes_to_its_end(number, status):
 @test
 def a_handler_that_asks_notices_that_its_time_is_up():
     path = os.path.join(FOLDER, "lingered")
-    equal(ask("sample", "linger", "--path", path, "--timeout-ms", "300", status=10, code="TIMEOUT")["data"], None)
+    equal(ask("sample", "linger", "--path", path, "--timeout-ms", "3000", status=10, code="TIMEOUT")["data"], None)
     lingered(path)
 
 
 @test
 def a_handler_that_does_not_ask_is_not_waited_for():
-    begin = time.monotonic()
-    ask("sample", "block", "--how", "sleep", "--timeout-ms", "200", status=10, code="TIMEOUT")
-    expect(time.monotonic() - begin < 1.8, "it took", time.monotonic() - begin)
+    """One that asks is given two seconds. The quickest of some runs counts, for a busy machine only adds."""
+    took = []
+    while not took or (min(took) >= 1.8 and len(took) < 10):
+        begin = time.monotonic()
+        ask("sample", "block", "--how", "sleep", "--timeout-ms", "200", status=10, code="TIMEOUT")
+        took.append(time.monotonic() - begin)
+    expect(min(took) < 1.8, "it took", took)
 
 
 @tests_of({"twice": [signal.SIGTERM] * 2, "five times": [signal.SIGTERM] * 5,
@@ -522,26 +550,26 @@ def a_second_signal_a_moment_later_changes_nothing():
 
 @test
 def a_signal_ends_a_command_whose_reader_does_not_read():
-    with started("sample", "much", "--bytes", "1000000") as process:
-        time.sleep(0.2)
-        begin = time.monotonic()
+    with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "600000") as process:
+        wait_until_it_writes(process)
         process.send_signal(signal.SIGTERM)
-        equal(process.wait(10), 143, "the exit code")
-        expect(time.monotonic() - begin < 5, "it took", time.monotonic() - begin)
+        equal(process.wait(PATIENCE), 143, "the exit code")
 
 
 @test
 def a_signal_ends_it_too_when_the_time_is_up_already():
-    with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "200") as process:
-        time.sleep(0.5)
+    with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "3000") as process:
+        wait_until_it_writes(process)
+        time.sleep(3.5)
         process.send_signal(signal.SIGTERM)
-        equal(process.wait(5), 143, "the exit code")
+        equal(process.wait(PATIENCE), 143, "the exit code")
 
 
 @test
 def a_slow_reader_gets_all_of_it():
-    with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "300") as process:
-        time.sleep(0.6)
+    with started("sample", "much", "--bytes", "1000000", "--timeout-ms", "3000") as process:
+        wait_until_it_writes(process)
+        time.sleep(3.5)
         found = told("sample", ended(process), 0)
     equal(len(found["data"]["text"]), 1000000)
     equal((found["meta"]["truncated"], found["warnings"]), (True, ["There is more."]))
@@ -550,7 +578,7 @@ def a_slow_reader_gets_all_of_it():
 # ---- Where the output goes -----------------------------------------------------------------------
 
 OUTPUTS = {"mishap": ("mishap", ["catalog"]), "sample": ("sample", ["types", "-s", "ab"]),
-           "much": ("sample", ["much", "--bytes", "5000000"]), "directory": ("directory", ["users", "list"]),
+           "much": ("sample", ["much", "--bytes", "5000000", "--timeout-ms", "60000"]), "directory": ("directory", ["users", "list"]),
            "manifest": ("sample", ["manifest"]), "manual": ("sample", ["manual"]),
            "completion": ("sample", ["completion", "bash"]), "version": ("sample", ["--version"])}
 FAILING = {"bad flag": ("sample", ["types", "--bogus"], 2), "crash": ("sample", ["crash", "--how", "abort"], 1)}
@@ -558,7 +586,7 @@ FAILING = {"bad flag": ("sample", ["types", "--bogus"], 2), "crash": ("sample", 
 
 def with_stdout(program, words, file):
     done = subprocess.run([PROGRAMS[program], *words], stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.PIPE,
-                          timeout=60, check=False)
+                          timeout=PATIENCE, check=False)
     output.append((blackbox.current, done.stderr))
     return done.returncode, done.stderr
 
@@ -711,7 +739,7 @@ def the_log_lies_in_the_state_folder_unless_told_otherwise():
         env = dict(os.environ, XDG_STATE_HOME=state)
         del env["SAMPLE_LOG"]
         done = subprocess.run([PROGRAMS["sample"], "crash", "--how", "abort"], env=env, stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, check=False)
+                              capture_output=True, timeout=PATIENCE, check=False)
         found = told("sample", Answer(done.returncode, done.stdout, done.stderr), 1, "INTERNAL_ERROR")
         internal(found, os.path.join(state, "sample", "sample.log"))
 
@@ -725,7 +753,7 @@ def what_cannot_be_written_to_the_log_goes_to_standard_error(env, why):
     if "HOME" in env and not env["HOME"]:
         del env["SAMPLE_LOG"]
     done = subprocess.run([PROGRAMS["sample"], "crash", "--how", "abort"], env=env, stdin=subprocess.DEVNULL,
-                          capture_output=True, timeout=60, check=False)
+                          capture_output=True, timeout=PATIENCE, check=False)
     found = told("sample", Answer(done.returncode, done.stdout, done.stderr), 1, "INTERNAL_ERROR", err=None)
     entry = done.stderr.decode()
     expect(found["error"]["context"]["incident"] in entry.split("\n")[0], entry)
@@ -764,7 +792,7 @@ def serve_says_at_its_start_that_the_log_cannot_be_written():
             equal(process.stderr.readline(), b"mishap: The log /dev/null/log cannot be written: Not a directory (ENOTDIR). "
                                              b"What belongs there goes to standard error.\n")
             address = re.search(rb"http://127\.0\.0\.1:(\d+)", process.stderr.readline())
-            with socket.create_connection(("127.0.0.1", int(address[1])), timeout=10) as client:
+            with socket.create_connection(("127.0.0.1", int(address[1])), timeout=PATIENCE) as client:
                 client.sendall(request)
                 reply = b"".join(iter(lambda: client.recv(65536), b""))
         finally:
@@ -964,7 +992,7 @@ LOCALE_LINES = [("sample", "types", "-s", "ab", "--number", "0.5", "--integer", 
                 ("sample", "types", "-s", "ab", "--number", "1.25"),
                 ("sample", "types", "-s", "ı", "--number", "-1,5"), ("mishap", "explain", "TIMEOUT"),
                 ("mishap", "rendrİ"),
-                ("mishap", "connect", "--host", "x.invalid", "--port", "1"),
+                ("mishap", "connect", "--host", "x.invalid", "--port", "1", "--timeout-ms", "25000"),
                 ("sample", "raise", "--code", "INVALID_ARGUMENT"),
                 ("mishap", "INIT"), ("sample", "TITLE", "--I"), ("sample", "manifest"), ("mishap", "explain", "i")]
 VARIES = rb'"(duration_ms|request_id|timestamp|incident)":("[^"]*"|\d+)'
@@ -1132,7 +1160,7 @@ def every_envelope_that_was_seen_fits_the_schema():
     if not shutil.which("node") or not os.path.isdir(os.path.join(modules, "ajv")):
         raise Skipped("ajv is not there: see scripts/setup")
     done = subprocess.run(["node", os.path.join(HERE, "ajv.mjs"), modules],
-                          input=b"".join(text for _, text in envelopes), capture_output=True, timeout=60, check=False)
+                          input=b"".join(text for _, text in envelopes), capture_output=True, timeout=PATIENCE, check=False)
     for number in re.findall(rb"^line (\d+)", done.stdout, re.M):
         expect(False, done.stdout[:1000], *envelopes[int(number) - 1])
     equal((done.returncode, done.stdout, done.stderr), (0, b"%d envelopes, 0 do not fit\n" % len(envelopes), b""))

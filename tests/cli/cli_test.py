@@ -15,7 +15,7 @@ import sys
 import tempfile
 
 import blackbox
-from blackbox import SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of, open_terminal
+from blackbox import PATIENCE, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test, tests_of, open_terminal
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -407,7 +407,7 @@ def peak_memory(*arguments):
         [sys.executable, "-c", "import resource, subprocess, sys\n"
          "subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, check=True)\n"
          "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)", PROGRAM, *arguments],
-        stdout=subprocess.PIPE, check=True, timeout=60)
+        stdout=subprocess.PIPE, check=True, timeout=PATIENCE)
     return int(measured.stdout)
 
 
@@ -564,7 +564,7 @@ def help_goes_to_a_terminal():
     terminal, other = open_terminal()
     try:
         done = subprocess.run([PROGRAM, "--help"], stdin=subprocess.DEVNULL, stdout=other, stderr=subprocess.PIPE,
-                              timeout=60, check=False)
+                              timeout=PATIENCE, check=False)
         equal((done.returncode, done.stderr), (0, b""), "exit and stderr")
         expect(b"render" in os.read(terminal, 65536), "no help")
     finally:
@@ -592,7 +592,7 @@ WRITING = {
 def a_reader_that_left_is_no_failure(arguments, source):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([PROGRAM, *arguments], input=source, stdout=write, stderr=subprocess.PIPE, timeout=60,
+    done = subprocess.run([PROGRAM, *arguments], input=source, stdout=write, stderr=subprocess.PIPE, timeout=PATIENCE,
                           check=False)
     os.close(write)
     equal((done.returncode, done.stderr), (0, b""), "exit and stderr")
@@ -608,13 +608,13 @@ def a_reader_that_leaves_in_the_middle_is_no_failure():
                               stderr=subprocess.PIPE) as process:
             equal(process.stdout.read(9), b'{"code":"', "the start")
             process.stdout.close()
-            equal((process.wait(60), process.stderr.read()), (0, b""), "exit and stderr")
+            equal((process.wait(PATIENCE), process.stderr.read()), (0, b""), "exit and stderr")
 
 
 @tests_of(WRITING)
 def output_that_cannot_be_written_is_told_on_stderr(arguments, source):
     with open("/dev/full", "wb") as full:
-        done = subprocess.run([PROGRAM, *arguments], input=source, stdout=full, stderr=subprocess.PIPE, timeout=60,
+        done = subprocess.run([PROGRAM, *arguments], input=source, stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE,
                               check=False)
     equal(done.returncode, 1, "the exit code")
     expect(re.fullmatch(rb"mishap: .*No space left on device\n", done.stderr), done.stderr)
@@ -624,7 +624,7 @@ def output_that_cannot_be_written_is_told_on_stderr(arguments, source):
 def a_failure_that_cannot_be_written_keeps_its_exit_code():
     with open("/dev/full", "wb") as full:
         done = subprocess.run([PROGRAM, "render", "--dialect", "http-api"], input=b"oops", stdout=full,
-                              stderr=subprocess.PIPE, timeout=60, check=False)
+                              stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
     equal(done.returncode, 2, "the exit code")
     expect(done.stderr.startswith(b"mishap: "), done.stderr)
 

@@ -11,7 +11,7 @@ import random
 import time
 
 import server
-from blackbox import SANITIZED, Broken, equal, expect, main, test, tests_of
+from blackbox import Broken, Skipped, equal, expect, main, test, tests_of
 from server import Closed, chunked, request
 
 # ---- Rows ----------------------------------------------------------------------------------------
@@ -465,11 +465,11 @@ beside = {
 
 # ---- Running a row -------------------------------------------------------------------------------
 
-WAIT = 10 if SANITIZED else 4  # seconds for an answer to bytes that are all there
-
 
 def the_server():
-    return server.server("malformed", "--workers", "2", "--body-limit", "100000", "--access-log", ACCESS_LOG)
+    """It waits for what does not come for longer than a test waits for an answer."""
+    return server.server("malformed", "--workers", "2", "--body-limit", "100000", "--access-log", ACCESS_LOG,
+                         "--head-timeout-ms", "120000", "--body-timeout-ms", "120000")
 
 
 ACCESS_LOG = os.path.join(server.FOLDER, "access.log")
@@ -506,7 +506,7 @@ def judge(row, found):
     "coding": codings, "a chunk": chunk, "beside": beside}.items() for name, row in table.items()})
 def bytes_are_answered_as_they_should_be(row):
     longest = max((wanted for wanted, _ in row.outcomes), key=len)
-    with the_server().connect(patience=WAIT) as connection:
+    with the_server().connect() as connection:
         connection.send(row.data)
         judge(row, outcome(connection, longest, b"HTTP/1.0" not in row.data))
 
@@ -516,7 +516,7 @@ def bytes_are_answered_as_they_should_be(row):
     for name, row in table.items() if len(row.data) < 400})
 def bytes_one_at_a_time_are_answered_the_same(row):
     longest = max((wanted for wanted, _ in row.outcomes), key=len)
-    with the_server().connect(patience=WAIT) as connection:
+    with the_server().connect() as connection:
         connection.send_bytewise(row.data)
         judge(row, outcome(connection, longest, b"HTTP/1.0" not in row.data))
 
@@ -604,20 +604,21 @@ def a_reader_that_does_not_read_is_waited_for():
 
 def hasty():
     return server.server("hasty", "--workers", "1", "--head-timeout-ms", "600", "--body-timeout-ms", "600",
-                         "--idle-timeout-ms", "1500")
+                         "--idle-timeout-ms", "3000")
 
 
-SLACK = 8 if SANITIZED else 3
-
-
-def dribble(connection, data, pause=0.1, seconds=6):
-    """Send bytes slowly until something comes back; returns how long that took."""
-    begun = time.monotonic()
+def dribble(connection, data, pause=0.1):
+    """Send bytes slowly until something comes back."""
     for index in range(len(data)):
-        if time.monotonic() - begun > seconds or not connection.is_silent(pause):
+        if not connection.is_silent(pause):
             break
         connection.send(data[index:index + 1])
-    return time.monotonic() - begun
+
+
+def since(begun, least):
+    """It took as long as it had to, and not much longer. Begun is before what the server counts from."""
+    took = time.monotonic() - begun
+    expect(least - 0.1 <= took <= least + server.SLACK, "it took", took, "seconds")
 
 
 @tests_of({
@@ -632,12 +633,13 @@ def dribble(connection, data, pause=0.1, seconds=6):
 def a_slow_sender_is_told_408_and_let_go(data):
     quick = data.index(b"\r\n\r\n") + 4 if b"\r\n\r\n" in data else 0
     with hasty().connect() as connection:
+        begun = time.monotonic()
         connection.send(data[:quick])
-        took = dribble(connection, data[quick:])
+        dribble(connection, data[quick:])
         found = connection.response()
+        since(begun, 0.6)
         equal((found.status, found.json["error"], found.closes), (408, "request_timeout", True))
         connection.expect_closed()
-        expect(0.5 <= took <= 0.6 + SLACK, "it took", took, "seconds")
 
 
 @test
@@ -645,35 +647,51 @@ def a_sender_of_half_a_head_that_falls_silent_is_told_408():
     with hasty().connect() as connection:
         begun = time.monotonic()
         equal(connection.send(b"GET /health HTTP/1.1\r\nHo").response().status, 408)
+        since(begun, 0.6)
         connection.expect_closed()
-        expect(0.5 <= time.monotonic() - begun <= 0.6 + SLACK, "it took", time.monotonic() - begun)
 
 
 @test
 def a_connection_without_any_byte_is_let_go():
+    hasty()
+    begun = time.monotonic()
     with hasty().connect() as connection:
-        begun = time.monotonic()
         statuses, fate = outcome(connection, [{408}])
         expect(fate == CLOSED and set(statuses) <= {408}, statuses, fate)
-        expect(0.5 <= time.monotonic() - begun <= 1.5 + SLACK, "it took", time.monotonic() - begun)
+        took = time.monotonic() - begun
+        expect(0.5 <= took <= 3 + server.SLACK, "it took", took)
 
 
 @test
 def an_idle_connection_is_let_go_in_silence():
     with hasty().connect() as connection:
-        equal(connection.ask("GET", "/health").status, 200)
         begun = time.monotonic()
+        equal(connection.ask("GET", "/health").status, 200)
         connection.expect_closed()
-        expect(1 <= time.monotonic() - begun <= 1.5 + SLACK, "it took", time.monotonic() - begun)
+        since(begun, 3)
+
+
+def halves_in_time(connection):
+    """Four requests, each in two halves a second apart. False where we were held up ourselves, so nothing is shown."""
+    for _ in range(4):
+        begun = time.monotonic()
+        connection.send(GOOD[:20])
+        time.sleep(1)
+        connection.send(GOOD[20:])
+        if time.monotonic() - begun > 2:
+            return False
+        equal(connection.response().status, 200)
+    return True
 
 
 @test
 def the_time_of_a_head_begins_anew_with_each_request():
-    with hasty().connect() as connection:
-        for _ in range(4):
-            connection.send(GOOD[:20])
-            time.sleep(0.3)
-            equal(connection.send(GOOD[20:]).response().status, 200)
+    with server.Server("--workers", "1", "--head-timeout-ms", "3000") as found:
+        for _ in range(10):
+            with found.connect() as connection:
+                if halves_in_time(connection):
+                    return
+    raise Skipped("the machine is too busy to send anything in time")
 
 
 # ---- After all -----------------------------------------------------------------------------------
@@ -692,17 +710,18 @@ def no_worker_has_crashed():
 
 
 @test
+def the_server_stops_in_order_after_all_this():
+    equal(the_server().stop().status, 0)
+
+
+@test
 def nothing_that_was_smuggled_became_a_request():
-    time.sleep(1.5)  # the log is written now and then
+    if server.shared["malformed"] in server.Server.running:
+        server.shared["malformed"].stop()  # now the log has everything
     with open(ACCESS_LOG, "rb") as file:
         log = file.read()
     expect(b"/health" in log, "the access log has nothing:", log[:500])
     expect(b"smuggled" not in log, "a smuggled request:", [item for item in log.splitlines() if b"smuggled" in item][:3])
-
-
-@test
-def the_server_stops_in_order_after_all_this():
-    equal(the_server().stop().status, 0)
 
 
 @test

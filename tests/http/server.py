@@ -34,7 +34,8 @@ from leaks import MARKER, secrets  # noqa: E402,F401
 
 PROGRAM = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", os.path.join(TREE, "build/deps/npm/node_modules"))
-PATIENCE = 30 if SANITIZED else 10  # seconds after which something that should happen did not
+PATIENCE = 60  # seconds after which something that should happen did not, however busy the machine
+SLACK = 9  # seconds by which something may be late; less than what the server waits for when it is told nothing else
 
 # The sanitizers of memory end a process that crashes before anybody can contain it. That of threads does not.
 CONTAINED = not SANITIZED or os.environ.get("MISHAP_SANITIZER") == "thread"
@@ -125,15 +126,15 @@ def parse_head(head):
     return int(first[1]), fields
 
 
-def examine(response, method):
-    """What holds for every response but an interim one."""
+def examine(response, method, waited=0):
+    """What holds for every response but an interim one. It may have been on its way for as long as it was waited for."""
     for name in SINGLE:
         expect(len(response.all(name)) <= 1, name, "is there twice:", response)
     expect(response["X-Request-Id"] and UUID.fullmatch(response["X-Request-Id"]), "X-Request-Id:", response)
     date = response["Date"]
     expect(date and DATE.fullmatch(date), "Date:", response)
     age = time.time() - calendar.timegm(time.strptime(date, "%a, %d %b %Y %H:%M:%S GMT"))
-    expect(-3 < age < 10, "Date is off by", age, "seconds")
+    expect(-3 < age < 10 + waited, "Date is off by", age, "seconds")
     if response.status in (204, 304):
         expect(not response.all("Content-Length"), "a length in", response)  # RFC 9110, 8.6
     else:
@@ -201,6 +202,7 @@ class Connection:
         self.socket.connect(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.received, self.ended = b"", False
+        self.asked, self.answered = time.time(), False  # when that was sent which is not answered yet
 
     def __enter__(self):
         return self
@@ -218,6 +220,8 @@ class Connection:
 
     def send(self, data):
         """Send; that the other side has hung up meanwhile is seen when reading."""
+        if self.answered:
+            self.asked, self.answered = time.time(), False
         try:
             self.socket.sendall(data)
         except (BrokenPipeError, ConnectionResetError):
@@ -273,8 +277,9 @@ class Connection:
         expect(bodiless or lengths, "a response without a length:", head)
         body = b"" if bodiless else self.take(int(lengths[0]))
         found = Response(head, fields, status, body, target)
+        self.answered = True
         if checked:
-            examine(found, method)
+            examine(found, method, time.time() - self.asked)
         return found
 
     def interim(self):
@@ -377,6 +382,11 @@ class Server:
         except FileNotFoundError:
             return b""
 
+    @classmethod
+    def whole_lines(cls, path):
+        """The lines of a file that somebody may be writing to."""
+        return cls.read(path).split(b"\n")[:-1]
+
     @property
     def url(self):
         return "http://%s:%d" % self.address
@@ -393,13 +403,18 @@ class Server:
         """The processes that the supervisor has now."""
         return sorted(pid for pid, parent in processes() if parent == self.process.pid)
 
+    def running_handlers(self):
+        """How many run at this moment. It takes a loop that is free."""
+        text = self.ask("GET", "/metrics").body.decode()
+        return int(re.search(r"^mishap_http_requests_in_flight (\d+)$", text, re.M)[1])
+
     def wait_for_log(self, text):
-        """The entry of the log with this text in its first line, as soon as it is there."""
+        """The entry of the log with this text in its first line, as soon as all of it is there."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            content = self.read(self.log).decode("utf-8")
+            content = self.read(self.log).decode("utf-8", "replace")
             for entry in re.split(r"^(?=\d{4}-\d\d-\d\dT\S+ )", content, flags=re.M):
-                if text in entry.split("\n")[0]:
+                if text in entry.split("\n")[0] and entry.endswith("\n"):
                     return entry
             time.sleep(0.02)
         raise blackbox.Broken("nothing about %s in the log: %s" % (text, content[-2000:]))
@@ -408,7 +423,7 @@ class Server:
         """The line of the access log about a request."""
         deadline = time.monotonic() + PATIENCE
         while time.monotonic() < deadline:
-            for line in self.read(self.access).splitlines():
+            for line in self.whole_lines(self.access):
                 if identifier.encode() in line:
                     return parsed(line)
             time.sleep(0.05)
@@ -452,6 +467,16 @@ class Server:
 def kill_all():
     for server in list(Server.running):
         server.kill()
+
+
+def wait_for(condition, seconds=PATIENCE):
+    """Whether something comes true, be it for a moment only; what it was when it did."""
+    deadline = time.monotonic() + seconds
+    met = condition()
+    while not met and time.monotonic() < deadline:
+        time.sleep(0.02)
+        met = condition()
+    return met
 
 
 def processes():

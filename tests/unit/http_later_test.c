@@ -292,6 +292,13 @@ ANSWER(answer_taint)
     say(reply, "tainted ", 1);
 }
 
+ANSWER(answer_stall)
+{
+    (void)server, (void)request, (void)segment;
+    poll(NULL, 0, 2500);
+    say(reply, "stalled ", 1);
+}
+
 /* -- memory and its lack ----------------------------------------------------------------------- */
 
 static atomic_int starving; /* how many of the next allocations fail */
@@ -412,6 +419,7 @@ static const mishap_http_extension extension = {
             { .route = "GET /state", .name = "state", .answer = answer_state },
             { .route = "GET /pid", .name = "pid", .answer = answer_pid },
             { .route = "GET /taint", .name = "taint", .answer = answer_taint },
+            { .route = "GET /stall", .name = "stall", .answer = answer_stall },
             { .route = "GET /starve", .name = "starve", .answer = answer_starve },
             { .route = "GET /big", .name = "big", .answer = answer_big },
             { .route = "GET /errand", .name = "errand", .answer = answer_errand },
@@ -450,7 +458,7 @@ static int start_server(void **state)
                                           .head_limit = 16384,
                                           .target_limit = 8192,
                                           .body_limit = 65536,
-                                          .head_ms = 1500,
+                                          .head_ms = 4000,
                                           .body_ms = 10000,
                                           .write_ms = 1200,
                                           .idle_ms = 10000,
@@ -511,7 +519,7 @@ static const char *hear(int file, const char *until)
     text[0] = '\0';
     while (!until || !strstr(text, until)) {
         struct pollfd wait = { .fd = file, .events = POLLIN };
-        if (poll(&wait, 1, 10000) <= 0)
+        if (poll(&wait, 1, 60000) <= 0)
             fail_msg("nothing more after: %s", text);
         ssize_t count = recv(file, text + length, sizeof text - 1 - length, 0);
         if (count <= 0 && !until)
@@ -541,9 +549,11 @@ static pid_t worker_pid(void)
     return (pid_t)strtol(ask(LAST("/pid")), NULL, 10);
 }
 
+enum { PATIENCE = 1600 }; /* looks, 25 ms one after the other, for something that must come */
+
 static void wait_for_state(const char *wanted)
 {
-    for (size_t i = 0; i < 200; i++) {
+    for (size_t i = 0; i < PATIENCE; i++) {
         if (strstr(ask(LAST("/state")), wanted))
             return;
         poll(NULL, 0, 25);
@@ -639,15 +649,15 @@ static void a_stream_reaches_who_reads_and_not_who_does_not(void **state)
 static void a_worker_that_is_replaced_ends_streams_and_answers(void **state)
 {
     (void)state;
-    pid_t before = worker_pid();
     int stream = call_up(GET("/open")), wait = call_up(GET("/wait"));
     hear(stream, "\r\n\r\n");
+    pid_t before = worker_pid(); /* which has read by now what was sent before */
     assert_string_equal(ask(LAST("/taint")), "tainted 1");
     assert_string_equal(hear(stream, NULL), "0\r\n\r\n");
     assert_in_order(hear(wait, NULL), (const char *[]){ "Connection: close", "released 1", NULL });
     close(stream);
     close(wait);
-    for (size_t i = 0; i < 200 && worker_pid() == before; i++)
+    for (size_t i = 0; i < PATIENCE && worker_pid() == before; i++)
         poll(NULL, 0, 25);
     assert_int_not_equal(worker_pid(), before);
 }
@@ -689,8 +699,8 @@ static void who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go(void **st
     clock_gettime(CLOCK_MONOTONIC, &after);
     assert_true(after.tv_sec - before.tv_sec >
                 1); /* more than the patience, which was for each piece */
-    for (size_t i = 0; i < 400 && !strstr(ask(LAST("/metrics")), "\nmishap_http_connections 1\n");
-         i++)
+    for (size_t i = 0;
+         i < PATIENCE && !strstr(ask(LAST("/metrics")), "\nmishap_http_connections 1\n"); i++)
         poll(NULL, 0, 25);
     assert_true(read_slowly(idle, 512 * 1024, 0) < BIG);
     close(slow);
@@ -704,7 +714,7 @@ static void time_in_which_a_worker_was_held_up_itself_counts_for_nobody(void **s
     int late = call_up("GET /list HTTP/1.1\r\nHost: h\r\n"), silent = call_up("GET /li");
     pid_t worker = worker_pid();
     kill(worker, SIGSTOP);
-    poll(NULL, 0, 2000);
+    poll(NULL, 0, 5000);
     kill(worker, SIGCONT);
     poll(NULL, 0, 100);
     say_to(late, "\r\n");
@@ -712,6 +722,24 @@ static void time_in_which_a_worker_was_held_up_itself_counts_for_nobody(void **s
     assert_memory_equal(hear(silent, NULL), "HTTP/1.1 408 ", 13);
     close(late);
     close(silent);
+}
+
+/* Their time ends while it does something else, and they have sent just before. */
+static void a_request_that_a_leaving_worker_has_not_read_yet_is_answered(void **state)
+{
+    (void)state;
+    int stall = call_up(GET("/list")), kept = call_up(GET("/list"));
+    hear(stall, "}");
+    hear(kept, "}");
+    assert_string_equal(ask(LAST("/taint")), "tainted 1");
+    poll(NULL, 0, 3000); /* of the five seconds that idle connections have now */
+    say_to(stall, GET("/stall"));
+    poll(NULL, 0, 200);
+    say_to(kept, GET("/list"));
+    hear(stall, NULL);
+    assert_memory_equal(hear(kept, NULL), "HTTP/1.1 200 ", 13);
+    close(stall);
+    close(kept);
 }
 
 /* How often a path is in the access log. */
@@ -732,11 +760,11 @@ static void a_stream_is_counted_and_logged_when_it_ends(void **state)
     hear(file, "\r\n\r\n");
     ask(LAST("/note"));
     hear(file, "note\n\r\n");
-    for (size_t i = 0; i < 200 && logged("\"/note\"") < 2; i++)
+    for (size_t i = 0; i < PATIENCE && logged("\"/note\"") < 2; i++)
         poll(NULL, 0, 25);
     size_t before = logged("\"/open\"");
     close(file);
-    for (size_t i = 0; i < 200 && logged("\"/open\"") == before; i++)
+    for (size_t i = 0; i < PATIENCE && logged("\"/open\"") == before; i++)
         poll(NULL, 0, 25);
     assert_int_equal(logged("\"/open\""), before + 1);
     char *metrics = strdup(ask(LAST("/metrics")));
@@ -763,6 +791,7 @@ int main(void)
         TEST(a_connection_waits_until_there_is_memory),
         TEST(who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go),
         TEST(time_in_which_a_worker_was_held_up_itself_counts_for_nobody),
+        TEST(a_request_that_a_leaving_worker_has_not_read_yet_is_answered),
         TEST(a_stream_is_counted_and_logged_when_it_ends),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

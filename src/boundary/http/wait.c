@@ -82,6 +82,15 @@ void mishap_http_wait_anew(connection *c)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
+/* Something has come that was not read yet. */
+static bool has_unread(const connection *c)
+{
+    uv_os_fd_t file;
+    int count = 0;
+    return uv_fileno((const uv_handle_t *)&c->socket, &file) == 0 &&
+           ioctl(file, FIONREAD, &count) == 0 && count > 0;
+}
+
 static void too_slow(connection *c)
 {
     mishap *m;
@@ -94,6 +103,12 @@ static void too_slow(connection *c)
         break;
     case MISHAP_HTTP_WAIT_WRITE: /* who reads slowly may, as long as it does */
         if (unsent(c) < c->unsent)
+            mishap_http_wait_anew(c);
+        else
+            mishap_http_connection_close(c);
+        break;
+    case MISHAP_HTTP_WAIT_IDLE: /* not if a request came just now */
+        if (has_unread(c))
             mishap_http_wait_anew(c);
         else
             mishap_http_connection_close(c);
@@ -133,6 +148,10 @@ void mishap_http_connection_sweep(mishap_http_worker *worker)
 
 void mishap_http_connection_close_idle(mishap_http_worker *worker)
 {
-    while (worker->first[MISHAP_HTTP_WAIT_IDLE])
-        mishap_http_connection_close(worker->first[MISHAP_HTTP_WAIT_IDLE]);
+    connection *c, *next;
+    for (c = worker->first[MISHAP_HTTP_WAIT_IDLE]; c; c = next) {
+        next = c->next;
+        if (!has_unread(c))
+            mishap_http_connection_close(c);
+    }
 }
