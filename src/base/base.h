@@ -14,6 +14,7 @@
 #include "base/json_read.h"
 #include "base/json_write.h"
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "base/printable.h"
 #include "base/system.h"
 #include "base/url.h"

@@ -73,28 +73,23 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
     return NULL;
 }
 
-static void tell_changes(void)
-{
-    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++) {
-        if (!mishap_mcp_sessions_changed(front.sessions, list, &front.changes[list]))
-            continue;
-        mishap_mcp_posts_tell(&front, list, (mishap_text){ NULL, 0 });
-        mishap_mcp_streams_tell(&front, list);
-    }
-}
-
-static void tell_updates(void)
+void mishap_mcp_front_tell(mishap_mcp_front *f)
 {
     char room[MISHAP_ADDRESS_LIMIT];
     mishap_text uri;
-    while (mishap_mcp_watches_next(front.watches, &front.updates, room, &uri))
-        mishap_mcp_posts_tell(&front, MISHAP_MCP_RESOURCE_UPDATED, uri);
+    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++) {
+        if (!mishap_mcp_sessions_changed(f->sessions, list, &f->changes[list]))
+            continue;
+        mishap_mcp_posts_tell(f, list, (mishap_text){ NULL, 0 });
+        mishap_mcp_streams_tell(f, list);
+    }
+    while (mishap_mcp_watches_next(f->watches, &f->updates, room, &uri))
+        mishap_mcp_posts_tell(f, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
 
 static void tick(void *state)
 {
-    tell_changes();
-    tell_updates();
+    mishap_mcp_front_tell(state);
     mishap_mcp_posts_tick(state);
     mishap_mcp_streams_tick(state);
 }

@@ -239,6 +239,18 @@ static void leave_to_reply(mishap_mcp_post *post)
     mishap_mcp_post_leave(post);
 }
 
+/* Which of them it shall be is up to the client: none is ended for another. */
+static void refuse_stream(mishap_mcp_post *post)
+{
+    mishap_http_reply_field(post->reply, "Retry-After", (mishap_text)MISHAP_TEXT("1"));
+    refuse(post, MISHAP_MCP_NO_ID, 429,
+           mishap_suggest(
+               mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many streams of this session are "
+                                                             "open that were resumed."),
+                                  1000),
+               "Close one of them, or wait until one ends, and resume this one then."));
+}
+
 static void answer_get(mishap_http_server *server, const mishap_http_request *request,
                        mishap_text segment, mishap_http_reply *reply)
 {
@@ -256,16 +268,18 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
         bool known = !last.data ||
                      (read_event_id(last, &stream, &place) &&
                       mishap_mcp_event_known(front->sessions, session.number, stream, place));
-        if (known) {
+        if (known && mishap_mcp_stream_open(front, request, reply, &session, stream, place)) {
             leave_to_reply(post);
-            mishap_mcp_stream_open(front, request, reply, &session, stream, place);
             return;
         }
-        refuse(post, MISHAP_MCP_NO_ID, 400,
-               mishap_suggest(mishap_raise(BAD_REQUEST,
-                                           "Last-Event-ID is not the id of an event of this "
-                                           "session, or it is too long ago."),
-                              "Ask without Last-Event-ID for a stream of what comes from now on."));
+        if (known)
+            refuse_stream(post);
+        else
+            refuse(post, MISHAP_MCP_NO_ID, 400,
+                   mishap_suggest(
+                       mishap_raise(BAD_REQUEST, "Last-Event-ID is not the id of an event of this "
+                                                 "session, or it is too long ago."),
+                       "Ask without Last-Event-ID for a stream of what comes from now on."));
     }
     mishap_mcp_post_leave(post);
 }

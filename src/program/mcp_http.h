@@ -85,8 +85,9 @@ void mishap_mcp_posts_drain(mishap_mcp_front *front);
 /* -- mcp_stream.c ------------------------------------------------------------------------------ */
 
 /* Open a stream for a session, from the event behind `place` of `stream` on, or, if `stream` is 0,
- * one of its own that stays open. Answers the request, now or later. */
-void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
+ * one of its own that stays open. Answers the request, now or later. False, and nothing is
+ * answered: too many are open that were resumed. */
+bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
                             mishap_http_reply *reply, const mishap_mcp_session *session,
                             uint64_t stream, uint64_t place);
 void mishap_mcp_streams_tick(mishap_mcp_front *front);
@@ -120,6 +121,9 @@ bool mishap_mcp_accepts_stream(const mishap_http_request *request);
 extern const mishap_http_endpoint mishap_mcp_endpoints[];
 
 extern const mishap_http_extension mishap_mcp_over_http;
+
+/* Tell all who listen of what has changed so far: in each tick, and before somebody joins them. */
+void mishap_mcp_front_tell(mishap_mcp_front *front);
 
 /* From a handler: a list has changed. Whoever listens to any worker is told soon. */
 void mishap_mcp_changed(mishap_mcp_change change);

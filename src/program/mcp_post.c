@@ -243,6 +243,7 @@ static void finish(mishap_mcp_channel *channel)
 {
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     post->finished = true;
+    forget_calls(post); /* of one that was cancelled: before anybody can use the id again */
     if (post->streaming && post->later) {
         mishap_http_later *later = post->later;
         post->later = NULL;
@@ -449,6 +450,11 @@ static bool watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
     return true;
 }
 
+static void catch_up(mishap_mcp_peer *peer)
+{
+    mishap_mcp_front_tell(post_of(peer)->front);
+}
+
 void mishap_mcp_posts_drain(mishap_mcp_front *front)
 {
     for (mishap_mcp_post *post = front->posts, *next; post; post = next) {
@@ -484,6 +490,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     post->peer.runs = runs;
     post->peer.wake = wake;
     post->peer.watch = watch;
+    post->peer.catch_up = catch_up;
     link_post(post);
     return post;
 }

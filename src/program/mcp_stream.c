@@ -121,31 +121,47 @@ static bool catch_up(mishap_mcp_stream *stream)
     return sent && !over;
 }
 
-void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
+/* What changed before is told to those who are there already. */
+static uint64_t stand(mishap_mcp_front *front, uint64_t session)
+{
+    mishap_mcp_front_tell(front);
+    return mishap_mcp_session_stand(front->sessions, session);
+}
+
+static void link_stream(mishap_mcp_stream *stream)
+{
+    mishap_mcp_front *front = stream->front;
+    stream->next = front->streams;
+    if (stream->next)
+        stream->next->previous = stream;
+    front->streams = stream;
+}
+
+bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
                             mishap_http_reply *reply, const mishap_mcp_session *session,
                             uint64_t stream, uint64_t place)
 {
+    uint64_t number = session->number;
+    uint64_t sender = stream ? mishap_mcp_stream_take_over(front->sessions, number, stream) : 0;
+    if (stream && !sender)
+        return false;
     mishap_mcp_stream *s = mishap_allocate(sizeof *s);
     mishap_http_later *later = s ? mishap_http_defer(front->http, request) : NULL;
     if (!later) {
         mishap_http_refuse(reply, front->http->settings, request, mishap_out_of_memory());
+        mishap_mcp_stream_let_go(front->sessions, number, stream, sender);
         mishap_release(s);
-        return;
+        return true;
     }
     *s = (mishap_mcp_stream){ .front = front,
-                              .next = front->streams,
                               .later = later,
-                              .session = session->number,
+                              .session = number,
                               .stream = stream,
                               .place = place,
+                              .sender = sender,
+                              .standing = stream ? 0 : stand(front, number),
                               .quiet_since_ns = mishap_clock_monotonic_ns() };
-    if (stream)
-        s->sender = mishap_mcp_stream_take_over(front->sessions, session->number, stream);
-    else
-        s->standing = mishap_mcp_session_stand(front->sessions, session->number);
-    if (s->next)
-        s->next->previous = s;
-    front->streams = s;
+    link_stream(s);
     later->owner = s;
     later->closed = on_closed;
     mishap_http_reply head = { 0 };
@@ -153,6 +169,7 @@ void mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
     mishap_http_later_begin(later, &head);
     mishap_http_reply_release(&head);
     catch_up(s);
+    return true;
 }
 
 static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_text uri)

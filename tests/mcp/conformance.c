@@ -8,6 +8,7 @@
 
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "program/mcp_http.h" /* mishap_mcp_changed() */
 
@@ -129,25 +130,34 @@ static mishap *trigger_prompt_change(mishap_call *call)
 static const mishap_param step_params[] = {
     { "steps", MISHAP_INTEGER, .required = true, .range = { 1, 1000 }, .help = "How many" },
     { "pause_ms", MISHAP_INTEGER, .initial = "50", .range = { 0, 1000 }, .help = "Between two" },
-    { "mark", MISHAP_STRING, .file = true, .help = "A file that is written if it is cancelled" },
+    { "mark", MISHAP_STRING, .file = true,
+      .help = "A file that is written if it is cancelled; "
+              "another, MARK.begun, when it begins" },
     { "size", MISHAP_INTEGER, .range = { 0, 4000000 }, .help = "Bytes of the answer, if many" },
     { 0 },
 };
 
+static void leave_mark(mishap_call *call, const char *suffix)
+{
+    if (!mishap_given(call, "mark"))
+        return;
+    FILE *mark = fopen(mishap_call_print(call, "%s%s", mishap_string(call, "mark"), suffix), "we");
+    if (mark)
+        fclose(mark);
+}
+
 static mishap *take_steps(mishap_call *call)
 {
     int64_t steps = mishap_integer(call, "steps"), step = 0;
+    leave_mark(call, ".begun");
     while (step < steps && !mishap_cancelled(call)) {
         mishap_progress(call, (double)++step, (double)steps, "one more step");
         wait_ms(mishap_integer(call, "pause_ms"));
     }
-    if (mishap_cancelled(call) && mishap_given(call, "mark")) {
-        FILE *mark = fopen(mishap_string(call, "mark"), "we");
-        if (mark)
-            fclose(mark);
-    }
-    if (mishap_cancelled(call))
+    if (mishap_cancelled(call)) {
+        leave_mark(call, "");
         return mishap_raise(CANCELLED, "It was cancelled after %d steps.", (int)step);
+    }
     if (mishap_given(call, "size")) {
         size_t size = (size_t)mishap_integer(call, "size");
         char *filling = mishap_call_take(call, size + 1);
@@ -156,6 +166,20 @@ static mishap *take_steps(mishap_call *call)
         mishap_answer_member(call, "filling", filling);
     }
     return mishap_answer_member(call, "steps", step);
+}
+
+static const mishap_param hang_params[] = {
+    { "mark", MISHAP_STRING, .file = true, .help = "MARK.begun is written when it begins" },
+    { 0 },
+};
+
+/* It never comes back, and notices nothing. */
+static mishap *hang(mishap_call *call)
+{
+    leave_mark(call, ".begun");
+    for (;;)
+        pause();
+    return NULL;
 }
 
 static mishap *crash(mishap_call *call)
@@ -332,6 +356,7 @@ static const mishap_operation operations[] = {
       .params = step_params,
       .answers = step_answers,
       .run = take_steps },
+    { .name = "hang", .tool = "hang", .summary = "Hang", .params = hang_params, .run = hang },
     { .name = "crash", .tool = "crash", .summary = "Crash", .run = crash },
     { .name = "who",
       .tool = "who",

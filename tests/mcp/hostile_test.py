@@ -10,8 +10,8 @@ import subprocess
 import threading
 import time
 
-from talk import (LEGACY, META, MODERN, SANITIZED, WORKSHOP, Server, Skipped, equal, expect, hello, line, main, modern,
-                  notification, request, test, tests_of)
+from talk import (LEGACY, META, MODERN, PATIENCE, SANITIZED, WORKSHOP, Server, Skipped, equal, expect, hello, line, main,
+                  modern, notification, request, test, tests_of)
 
 V = "io.modelcontextprotocol/"
 ABSENT = object()
@@ -453,13 +453,11 @@ def an_id_that_is_in_use_is_refused_and_the_first_goes_on():
 def cancelled_twice_is_cancelled_once():
     with Server(revision="2025-11-25") as server:
         server.send(request(5, "tools/call", {"name": "count", "arguments": {"to": 1000, "pause_ms": 10}}))
-        time.sleep(0.1)
+        server.wait_for_stderr(b"counting")
         for _ in range(2):
             server.send(notification("notifications/cancelled", {"requestId": 5, "reason": "enough"}))
         equal(server.result("ping"), {})
-        deadline = time.monotonic() + 5
-        while b"cancelled at" not in server.stderr() and time.monotonic() < deadline:
-            time.sleep(0.02)
+        server.wait_for_stderr(b"cancelled at")
         expect(server.stderr().count(b"cancelled at") == 1, "the handler was told once:", server.stderr())
 
 
@@ -585,7 +583,7 @@ def a_reader_that_left_is_no_failure():
             time.sleep(0.01)
     except BrokenPipeError:
         pass
-    equal(process.wait(10), 0, "exit status")
+    equal(process.wait(PATIENCE), 0, "exit status")
     try:
         process.stdin.close()
     except BrokenPipeError:
@@ -608,12 +606,14 @@ def without_memory_for_a_large_message_the_server_lives_on():
 @test
 def a_second_signal_ends_it_at_once():
     server = Server(revision="2025-11-25")
-    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 900}}))
-    time.sleep(0.1)
-    server.process.send_signal(signal.SIGTERM)
-    time.sleep(0.1)
-    server.process.send_signal(signal.SIGTERM)
-    equal(server.process.wait(5), 128 + signal.SIGTERM, "exit status")
+    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 60000}}))
+    server.wait_for_stderr(b"asleep")
+    server.process.send_signal(signal.SIGSTOP)  # so that both are there before it can end in order
+    for number in (signal.SIGTERM, signal.SIGINT):
+        server.process.send_signal(number)
+    server.process.send_signal(signal.SIGCONT)
+    expect(server.process.wait(PATIENCE) in (128 + signal.SIGTERM, 128 + signal.SIGINT), "exit status",
+           server.process.returncode)
 
 
 @test

@@ -11,8 +11,8 @@ import tempfile
 import threading
 import time
 
-from talk import (LEGACY, MANY_CRASHES, META, MISHAP, MODERN, SANITIZED, WORKSHOP, Server, Skipped, equal, expect, hello,
-                  leaks, main, modern, notification, request, test, tests_of)
+from talk import (LEGACY, MANY_CRASHES, META, MISHAP, MODERN, PATIENCE, SANITIZED, WORKSHOP, Server, Skipped, equal,
+                  expect, hello, leaks, main, modern, notification, quickest, request, test, tests_of)
 
 V = "io.modelcontextprotocol/"
 INCIDENT = re.compile(r"^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$")
@@ -185,9 +185,9 @@ def reading_says_how_far_it_is_and_can_be_cancelled():
         equal(json.loads(answer["result"]["contents"][0]["text"]), {"counted": 5})
         expect(len(before) >= 3, "reports:", before)
         server.send(request(2, "resources/read", {"uri": "workshop://count/1000/10"}))
-        time.sleep(0.1)
+        server.wait_for_stderr(b"counting to 1000\n")
         server.send(notification("notifications/cancelled", {"requestId": 2}))
-        wait_for_stderr(server, b"cancelled at")
+        server.wait_for_stderr(b"cancelled at")
         equal(server.result("ping"), {})
 
 
@@ -201,8 +201,8 @@ def check_error(server, error, code):
 def what_goes_wrong_while_reading_is_contained():
     with Server(revision="2025-11-25") as server:
         start = time.monotonic()
-        check_error(server, server.ask("resources/read", {"uri": "workshop://sleep/5000"})["error"], "TIMEOUT")
-        expect(time.monotonic() - start < 4, "it took too long")
+        check_error(server, server.ask("resources/read", {"uri": "workshop://sleep/60000"})["error"], "TIMEOUT")
+        expect(time.monotonic() - start < 30, "it took too long")
         error = server.ask("resources/read", {"uri": "workshop://fail/private"})["error"]
         check_error(server, error, "INTERNAL_ERROR")
         expect("rivate reason" not in json.dumps(error), "the private reason was told:", error)
@@ -333,13 +333,6 @@ def without_a_session_logs_come_only_to_who_asks():
         equal(len(server.receive_all(2)[0]), 4)
 
 
-def wait_for_stderr(server, words):
-    deadline = time.monotonic() + 10
-    while words not in server.stderr() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    expect(words in server.stderr(), "not on stderr:", words)
-
-
 @tests_of({"in a session": "2025-11-25", "without one": MODERN})
 def a_cancelled_call_is_not_answered_and_its_handler_is_told(revision):
     with server_of(revision) as server:
@@ -347,9 +340,9 @@ def a_cancelled_call_is_not_answered_and_its_handler_is_told(revision):
         if revision == MODERN:
             message["params"]["_meta"] = META
         server.send(message)
-        time.sleep(0.1)
+        server.wait_for_stderr(b"counting to")
         server.send(notification("notifications/cancelled", {"requestId": "long", "reason": "enough"}))
-        wait_for_stderr(server, b"cancelled at")
+        server.wait_for_stderr(b"cancelled at")
         server.result("tools/list")
 
 
@@ -365,14 +358,11 @@ def an_id_can_be_used_again_after_it_was_cancelled():
 @test
 def calls_that_wait_behind_others_can_be_cancelled():
     with Server(revision="2025-11-25") as server:
-        for number in range(40):
-            server.send(request(number, "tools/call", {"name": "sleep", "arguments": {"ms": 300}}))
-        for number in range(1, 40):
-            server.send(notification("notifications/cancelled", {"requestId": number}))
-        start = time.monotonic()
+        server.send(*(request(number, "tools/call", {"name": "sleep", "arguments": {"ms": 300}}) for number in range(40)),
+                    *(notification("notifications/cancelled", {"requestId": number}) for number in range(1, 40)))
         equal(server.receive()["id"], 0)
         server.result("ping")
-        expect(time.monotonic() - start < 5, "it took too long")
+    expect(server.stderr().count(b"asleep\n") < 40, "those that waited have run all the same:", server.stderr())
 
 
 # ---- What goes wrong -----------------------------------------------------------------------------------------------
@@ -430,16 +420,19 @@ def drills_are_there_only_if_they_are_wanted():
 @test
 def a_call_that_takes_too_long_is_answered():
     with Server(revision="2025-11-25") as server:
-        start = time.monotonic()
-        server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 1800}}),
-                    request(2, "ping"))
-        equal(server.receive()["id"], 2)
-        answer = server.receive()
-        expect(0.8 < time.monotonic() - start < 1.7 or SANITIZED, "after", time.monotonic() - start)
-        equal((answer["id"], answer["result"]["isError"]), (1, True))
-        equal(answer["result"]["structuredContent"]["error_type"], "TimeoutError")
-        expect(answer["result"]["structuredContent"]["incident"] in log_of(server), "it is not in the log")
-        wait_for_stderr(server, b"awake")
+        def attempt():
+            start = time.monotonic()
+            server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 7000}}),
+                        request(2, "ping"))
+            equal(server.receive()["id"], 2)
+            answer, took = server.receive(), time.monotonic() - start
+            equal((answer["id"], answer["result"]["isError"]), (1, True))
+            equal(answer["result"]["structuredContent"]["error_type"], "TimeoutError")
+            expect(answer["result"]["structuredContent"]["incident"] in log_of(server), "it is not in the log")
+            expect(took > 0.8, "after", took)
+            return took
+        quickest(1.7, attempt)
+        server.wait_for_stderr(b"awake")
         equal(server.call("apart_echo", text="after")["structuredContent"], {"text": "after"})
 
 
@@ -459,7 +452,7 @@ def what_a_handler_prints_is_not_in_the_protocol():
         result = server.call("print")
         equal(result["structuredContent"], {"written": 16, "status": 0, "got": 0})
         for words in (b"a forgery", b"written by hand", b"by a child"):
-            wait_for_stderr(server, words)
+            server.wait_for_stderr(words)
         equal(server.result("ping"), {})
 
 
@@ -502,7 +495,7 @@ def burst(server, tool, count, at_once):
                 room.acquire()
             server.send(*(request(n, "tools/call", {"name": tool, "arguments": {"text": str(n)}})
                           for n in range(at, min(at + 100, count))))
-    feeder = threading.Thread(target=feed)
+    feeder = threading.Thread(target=feed, daemon=True)
     feeder.start()
     order = []
     for _ in range(count):
@@ -529,7 +522,7 @@ def ten_thousand_calls_on_threads_are_all_answered():
 @test
 def quick_calls_overtake_long_ones():
     with Server(revision="2025-11-25") as server:
-        server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 200}}),
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 1, "pause_ms": 7000}}),
                     request(2, "tools/call", {"name": "echo", "arguments": {"text": "a"}}),
                     request(3, "tools/call", {"name": "count", "arguments": {"to": 2, "pause_ms": 20}}))
         equal([server.receive()["id"] for _ in range(3)], [2, 3, 1])
@@ -556,7 +549,7 @@ def a_burst_takes_one_read_and_one_write(tool, arguments):
             leaks.check_message(answer)
             equal(answer["id"], number)
         process.stdin.close()
-        process.wait(10)
+        process.wait(PATIENCE)
         process.stdout.close()
         with open(trace, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
@@ -569,45 +562,68 @@ def a_burst_takes_one_read_and_one_write(tool, arguments):
 # ---- Beginning and end ---------------------------------------------------------------------------------------------
 
 
+def ids_at_the_end(end, *messages):
+    """What is still answered when a call of 100 ms runs at the end.
+
+    Calls may finish for half a second. If more than that passed because the machine was held up it is tried again.
+    """
+    for _ in range(10):
+        server = Server(revision="2025-11-25")
+        server.send(*messages, request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 100}}))
+        server.wait_for_stderr(b"asleep")
+        for _ in messages:
+            equal(server.receive()["method"], "notifications/subscriptions/acknowledged")
+        start = time.monotonic()
+        end(server)
+        ids = [message["id"] for message in server.close()]
+        if 1 in ids or time.monotonic() - start < 0.5:
+            break
+    return ids
+
+
 @test
 def calls_that_run_at_the_end_of_input_may_finish():
-    server = Server(revision="2025-11-25")
-    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 100}}))
-    rest = server.close()
-    equal([message["id"] for message in rest], [1])
+    equal(ids_at_the_end(lambda server: None), [1])
 
 
 @test
 def calls_that_do_not_finish_are_cancelled_at_the_end():
-    server = Server(revision="2025-11-25")
-    server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 1000, "pause_ms": 10}}))
-    time.sleep(0.1)
-    start = time.monotonic()
-    equal(server.close(), [])
-    expect(time.monotonic() - start < 1.9 or SANITIZED, "it took", time.monotonic() - start)
-    expect(b"cancelled at" in server.stderr(), "the handler was not told")
+    told = []
+
+    def attempt():
+        server = Server(revision="2025-11-25")
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 1000, "pause_ms": 10}}))
+        server.wait_for_stderr(b"counting")
+        start = time.monotonic()
+        equal(server.close(), [])
+        took = time.monotonic() - start
+        told.append(b"cancelled at" in server.stderr())
+        expect(told[-1] or took > 1, "the handler was not told, though it could have been")
+        return took
+    quickest(1.9, attempt)
+    while not any(told):  # it has half a second for that, too, and the machine was held up
+        expect(len(told) < 10, "the handler was not told")
+        attempt()
 
 
 @test
 def a_handler_that_hangs_does_not_keep_it_from_ending():
-    server = Server(revision="2025-11-25")
-    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 30000}}))
-    time.sleep(0.1)
-    start = time.monotonic()
-    equal(server.close(), [])
-    expect(time.monotonic() - start < 1.9 or SANITIZED, "it took", time.monotonic() - start)
+    def attempt():
+        server = Server(revision="2025-11-25")
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 1, "pause_ms": 10000}}))
+        server.wait_for_stderr(b"counting")
+        start = time.monotonic()
+        equal(server.close(), [])
+        return time.monotonic() - start
+    quickest(1.9, attempt)
 
 
 @tests_of({"SIGTERM": signal.SIGTERM, "SIGINT": signal.SIGINT})
 def signals_end_it_in_order(number):
-    server = Server(revision="2025-11-25")
-    server.send(modern("l", "subscriptions/listen", notifications={}))
-    equal(server.receive()["method"], "notifications/subscriptions/acknowledged")
-    server.send(request(1, "tools/call", {"name": "sleep", "arguments": {"ms": 200}}))
-    time.sleep(0.1)
-    server.process.send_signal(number)
-    equal(server.process.wait(5), 0, "exit status")
-    equal([message["id"] for message in server.close()], [1, "l"])
+    def end(server):
+        server.process.send_signal(number)
+        equal(server.process.wait(PATIENCE), 0, "exit status")
+    equal(ids_at_the_end(end, modern("l", "subscriptions/listen", notifications={})), [1, "l"])
 
 
 @test
@@ -615,7 +631,7 @@ def a_signal_while_it_waits_for_input_ends_it():
     server = Server(revision="2025-11-25")
     equal(server.result("ping"), {})
     server.process.send_signal(signal.SIGTERM)
-    equal(server.process.wait(5), 0, "exit status")
+    equal(server.process.wait(PATIENCE), 0, "exit status")
     equal(server.close(), [])
 
 
@@ -719,7 +735,7 @@ def only_the_tools_of_one_service_if_that_is_wanted():
 @test
 def a_failure_at_the_start_is_told_on_stderr():
     done = subprocess.run([WORKSHOP, "mcp", "--service", "nobody"], stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=20, check=False)
+                          timeout=PATIENCE, check=False)
     equal(done.stdout, b"", "standard output")
     answer = json.loads(done.stderr.decode().strip().splitlines()[-1])
     equal((answer["ok"], answer["error"]["code"]), (False, "NOT_CONFIGURED"))

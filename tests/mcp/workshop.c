@@ -14,7 +14,8 @@
 
 static void wait_ms(int64_t ms)
 {
-    nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
+    if (ms)
+        nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000 }, NULL);
 }
 
 /* -- short calls ------------------------------------------------------------------------------- */
@@ -62,6 +63,7 @@ static mishap *count(mishap_call *call)
 {
     int64_t to = mishap_integer(call, "to"), at = 0;
     char words[40];
+    fprintf(stderr, "counting to %d\n", (int)to); /* who waits for that knows that it has begun */
     while (at < to && !mishap_cancelled(call)) {
         at++;
         snprintf(words, sizeof words, "at %d", (int)at);
@@ -81,6 +83,7 @@ static const mishap_param sleep_params[] = {
 /* It notices nothing. */
 static mishap *sleep_through(mishap_call *call)
 {
+    fprintf(stderr, "asleep\n");
     wait_ms(mishap_integer(call, "ms"));
     fprintf(stderr, "awake\n");
     return mishap_answer_member(call, "slept", mishap_integer(call, "ms"));

@@ -752,11 +752,12 @@ static void timestamp_is_rfc_3339_in_utc(void **state)
 static void clocks_go_on(void **state)
 {
     (void)state;
-    int64_t calendar = mishap_clock_now_ms(), monotonic = mishap_clock_monotonic_ns();
-    assert_true(llabs(calendar / 1000 - (int64_t)time(NULL)) <= 2);
+    int64_t before = (int64_t)time(NULL), calendar = mishap_clock_now_ms();
+    int64_t after = (int64_t)time(NULL), monotonic = mishap_clock_monotonic_ns();
+    assert_true(calendar / 1000 >= before - 2 && calendar / 1000 <= after + 2);
     usleep(20000);
     int64_t elapsed = mishap_clock_monotonic_ns() - monotonic;
-    assert_true(elapsed >= 20 * 1000000 && elapsed < INT64_C(30000) * 1000000);
+    assert_true(elapsed >= 20 * 1000000 && elapsed < INT64_C(100000) * 1000000);
     assert_true(mishap_clock_now_ms() - calendar >= 10);
 }
 

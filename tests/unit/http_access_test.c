@@ -441,7 +441,7 @@ static void assert_does_not_wait(int reading, int writing)
     mishap_http_request request = request_for(T("/a-path-of-some-length"));
     int saved = swap_error(writing);
     mishap_http_access *access = open_log("-");
-    alarm(20);
+    alarm(60);
     for (int i = 0; i < 5000; i++)
         add(access, &request);
     mishap_http_access_close(access);

@@ -1,4 +1,7 @@
-/* Where a server listens, for hosts that the resolver below knows. */
+/*
+ * Where a server listens, for hosts that the resolver below knows. All are addresses of this
+ * machine that no other test uses, so a port that was given back stays free.
+ */
 #include "testing.h"
 
 #include <arpa/inet.h>
@@ -56,6 +59,9 @@ static bool can_connect(const char *host, int port)
     struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
     inet_pton(AF_INET, host, &address.sin_addr);
     int file = socket(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in own = { .sin_family = AF_INET }; /* from elsewhere: never to itself */
+    inet_pton(AF_INET, "127.77.0.3", &own.sin_addr);
+    assert_int_equal(bind(file, (struct sockaddr *)&own, sizeof own), 0);
     bool done = connect(file, (struct sockaddr *)&address, sizeof address) == 0;
     close(file);
     return done;
@@ -66,17 +72,17 @@ static void every_address_of_a_name_is_listened_on(void **state)
     (void)state;
     mishap_http_sockets sockets[2] = { 0 };
     int port = 0;
-    assert_null(listen_on((const char *[]){ "127.0.0.1", "127.0.0.2", "127.0.0.1", NULL }, 0,
+    assert_null(listen_on((const char *[]){ "127.77.0.1", "127.77.0.2", "127.77.0.1", NULL }, 0,
                           sockets, 2, &port));
     assert_int_equal(sockets[0].count, 2); /* what is named twice is one */
     assert_int_equal(sockets[1].count, 2);
     assert_true(port > 0);
-    assert_true(can_connect("127.0.0.1", port));
-    assert_true(can_connect("127.0.0.2", port));
+    assert_true(can_connect("127.77.0.1", port));
+    assert_true(can_connect("127.77.0.2", port));
     for (int i = 0; i < 2; i++)
         mishap_http_sockets_close(&sockets[i]);
-    assert_false(can_connect("127.0.0.1", port));
-    assert_false(can_connect("127.0.0.2", port));
+    assert_false(can_connect("127.77.0.1", port));
+    assert_false(can_connect("127.77.0.2", port));
 }
 
 /* 192.0.2.0/24 is for documentation: RFC 5737. */
@@ -86,9 +92,9 @@ static void an_address_that_is_not_here_does_not_matter_beside_another(void **st
     mishap_http_sockets sockets[1] = { 0 };
     int port = 0;
     assert_null(
-        listen_on((const char *[]){ "192.0.2.1", "127.0.0.2", NULL }, 0, sockets, 1, &port));
+        listen_on((const char *[]){ "192.0.2.1", "127.77.0.2", NULL }, 0, sockets, 1, &port));
     assert_int_equal(sockets[0].count, 1);
-    assert_true(can_connect("127.0.0.2", port));
+    assert_true(can_connect("127.77.0.2", port));
     mishap_http_sockets_close(sockets);
     mishap *m = listen_on((const char *[]){ "192.0.2.1", NULL }, 0, sockets, 1, &port);
     assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNAVAILABLE);
@@ -101,12 +107,12 @@ static void a_port_that_is_taken_at_one_address_is_taken(void **state)
     (void)state;
     mishap_http_sockets taken[1] = { 0 }, sockets[2] = { 0 };
     int port = 0, other = 0;
-    assert_null(listen_on((const char *[]){ "127.0.0.2", NULL }, 0, taken, 1, &port));
-    mishap *m = listen_on((const char *[]){ "127.0.0.1", "127.0.0.2", NULL }, port, sockets, 2,
+    assert_null(listen_on((const char *[]){ "127.77.0.2", NULL }, 0, taken, 1, &port));
+    mishap *m = listen_on((const char *[]){ "127.77.0.1", "127.77.0.2", NULL }, port, sockets, 2,
                           &other);
     assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNAVAILABLE);
     assert_int_equal(sockets[0].count + sockets[1].count, 0);
-    assert_false(can_connect("127.0.0.1", port)); /* nothing of it is left */
+    assert_false(can_connect("127.77.0.1", port)); /* nothing of it is left */
     mishap_free(m);
     mishap_http_sockets_close(taken);
 }

@@ -426,9 +426,11 @@ static void what_several_threads_count_adds_up(void **state)
     count_on_threads();
 }
 
+enum { LONGEST_S = 600 }; /* nobody stays longer, if the test fails and does not end them */
+
 static void count_and_stay(void)
 {
-    alarm(20);
+    alarm(LONGEST_S);
     count_once();
     pause();
 }
@@ -491,7 +493,7 @@ static void a_process_that_is_gone_has_nothing_open(void **state)
 
 static void count_for_long(void)
 {
-    alarm(20); /* in case the test fails and nobody ends it */
+    alarm(LONGEST_S);
     for (int i = 0;; i++)
         count(LIST, MISHAP_HTTP_GET, 200, NULL, i % 20000 * INT64_C(1000000));
 }

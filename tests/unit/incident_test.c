@@ -394,7 +394,7 @@ static void a_full_pipe_at_stderr_holds_nothing_up(void **state)
     fcntl(ends[1], F_SETFL, 0);
     real_stderr = dup(STDERR_FILENO);
     dup2(ends[1], STDERR_FILENO);
-    alarm(20);
+    alarm(60);
     for (int i = 0; i < 50; i++) /* only the first one waits */
         mishap_incident_record(
             &(mishap_incident_entry){ .program = "sample", .id = ID, .failure = failure });

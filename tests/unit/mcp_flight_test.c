@@ -7,10 +7,8 @@
 #include <errno.h>
 #include <math.h>
 #include <semaphore.h>
-#include <signal.h>
-#include <unistd.h>
 
-#include "mcp_wire.h"
+#include "mcp_set_up.h"
 
 /* -- handlers ---------------------------------------------------------------------------------- */
 
@@ -37,9 +35,19 @@ static mishap *wait_and_echo(mishap_call *call)
     return echo(call);
 }
 
+/* However slow the machine is, what comes next comes too soon. */
+static void stop_the_clock(const mishap_call *call)
+{
+    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)((uintptr_t)call->watcher -
+                                                              offsetof(mishap_mcp_flight, watcher));
+    if (flight->progress_ns > 0) /* when the last one was told */
+        flight->progress_ns = INT64_MAX;
+}
+
 static mishap *say_all(mishap_call *call)
 {
     mishap_progress(call, 0, 100, "beginning");
+    stop_the_clock(call);
     mishap_progress(call, 0, 100, "not more than before");
     mishap_progress(call, NAN, 100, NULL);
     mishap_progress(call, 25.5, 0, NULL);
@@ -63,11 +71,19 @@ static mishap *say_too_much(mishap_call *call)
 }
 
 /* Somebody else's trace, which is not to leave. */
+static const char trace[] = "Traceback (most recent call last):\n  File \"x.py\", line 3, in f";
+
 static mishap *say_a_trace(mishap_call *call)
 {
-    static const char trace[] = "Traceback (most recent call last):\n  File \"x.py\", line 3, in f";
     mishap_progress(call, 1, 2, trace);
     mishap_log(call, MISHAP_LEVEL_ERROR, "%s", trace);
+    return wait_and_echo(call);
+}
+
+static mishap *say_traces(mishap_call *call)
+{
+    for (int i = 0; i < 100; i++)
+        mishap_log(call, MISHAP_LEVEL_ERROR, "%s", trace);
     return wait_and_echo(call);
 }
 
@@ -94,6 +110,12 @@ static mishap *work(mishap_call *call)
     return echo(call);
 }
 
+static mishap *warn(mishap_call *call)
+{
+    mishap_warn(call, "It is late.");
+    return echo(call);
+}
+
 static mishap *tell_caller(mishap_call *call)
 {
     return mishap_answer_member(call, "caller", mishap_caller(call));
@@ -117,6 +139,9 @@ static const mishap_operation operations[] = {
     { "work", "Work", params, work, .danger = MISHAP_SAFE },
     { "caller", "Who calls?", params, tell_caller, .danger = MISHAP_SAFE },
     { "say.trace", "Say too much", params, say_a_trace, .danger = MISHAP_SAFE },
+    { "say.traces", "Say it again and again", params, say_traces, .danger = MISHAP_SAFE },
+    { "warn", "Warn", params, warn, .resource = "test://warn", .prompt = "warn",
+      .danger = MISHAP_SAFE },
     { "read", "Read it later", params, wait_and_echo, .resource = "test://read/{word}",
       .danger = MISHAP_SAFE },
     { "read.crash", "Crash", params, crash, .resource = "test://crash", .prompt = "crash",
@@ -396,6 +421,41 @@ static void a_stack_trace_is_not_said(void **state)
                         "\"data\":\"A stack trace was removed here.\"}}");
     sem_post(&go_on);
     close_transport(&t);
+    free(logged());
+}
+
+static size_t count_of(const char *text, const char *words)
+{
+    size_t count = 0;
+    for (; (text = strstr(text, words)); text++)
+        count++;
+    return count;
+}
+
+/* Under the id of the call, without its secrets, and not without end. */
+static void a_stack_trace_that_is_not_said_is_recorded(void **state)
+{
+    static const char incident[] = "01234567-89ab-7def-8123-456789abcdef";
+    (void)state;
+    struct transport t;
+    open_transport(&t, MISHAP_MCP_2025_11_25);
+    t.wire.peer.incident = incident;
+    ask(&t.wire, "tools/call",
+        "\"name\":\"say_trace\",\"arguments\":{\"key\":\"x.py\"},"
+        "\"_meta\":{\"progressToken\":0}");
+    sem_post(&go_on);
+    finish_all(&t);
+    char *said = logged();
+    ask(&t.wire, "tools/call", "\"name\":\"say_traces\"");
+    sem_post(&go_on);
+    close_transport(&t);
+    char *said_often = logged();
+    assert_int_equal(count_of(said, "line 3, in f"), 2);
+    assert_int_equal(count_of(said, incident), 2);
+    assert_null(strstr(said, "x.py"));
+    assert_int_equal(count_of(said_often, "line 3, in f"), 64);
+    free(said);
+    free(said_often);
 }
 
 static void what_nobody_has_heard_is_sent_at_the_end(void **state)
@@ -603,24 +663,11 @@ static void a_peer_that_is_gone_leaves_its_flights_to_themselves(void **state)
     close_transport(&t);
 }
 
-/* What the containment of handlers does on such a signal. The test framework wants to hear of it,
- * too, and puts its own in place before each test. */
-static struct sigaction contained;
-
-static void learn_containment(void)
-{
-    mishap_call *call;
-    assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
-    mishap_free(mishap_call_run(call));
-    mishap_call_end(call);
-    sigaction(SIGSEGV, NULL, &contained);
-}
-
 static void a_crash_is_a_result_and_others_live_on(void **state)
 {
     (void)state;
     struct transport t;
-    sigaction(SIGSEGV, &contained, NULL);
+    contain_again();
     open_transport(&t, MISHAP_MCP_2025_11_25);
     ask(&t.wire, "tools/call", "\"name\":\"crash\"");
     finish_all(&t);
@@ -639,7 +686,7 @@ static void a_crash_while_something_is_said_holds_nobody_up(void **state)
 {
     (void)state;
     struct transport t;
-    sigaction(SIGSEGV, &contained, NULL);
+    contain_again();
     open_transport(&t, MISHAP_MCP_2025_11_25);
     ask(&t.wire, "tools/call", "\"name\":\"crash_saying\",\"_meta\":{\"progressToken\":1}");
     finish_all(&t);
@@ -786,6 +833,24 @@ static void a_prompt_says_how_far_it_is(void **state)
     close_transport(&t);
 }
 
+static void what_was_remarked_on_a_thread_is_told(void **state)
+{
+    static const char *const asked[][2] = { { "resources/read", "\"uri\":\"test://warn\"" },
+                                            { "prompts/get", "\"name\":\"warn\"" } };
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct transport t;
+        open_transport(&t, i < 2 ? MISHAP_MCP_2025_11_25 : MISHAP_MCP_2026_07_28);
+        ask(&t.wire, asked[i % 2][0], asked[i % 2][1]);
+        finish_all(&t);
+        assert_string_equal(text_at(&t.wire, "/result/_meta/dev.mishap~1warnings/0"),
+                            "It is late.");
+        assert_int_equal(
+            at(&t.wire, "/result/_meta/io.modelcontextprotocol~1serverInfo/name") != NULL, i >= 2);
+        close_transport(&t);
+    }
+}
+
 static void who_cancels_reading_gets_no_answer(void **state)
 {
     (void)state;
@@ -824,7 +889,7 @@ static void a_crash_of_either_is_an_error(void **state)
 {
     (void)state;
     struct transport t;
-    sigaction(SIGSEGV, &contained, NULL);
+    contain_again();
     open_transport(&t, MISHAP_MCP_2025_11_25);
     ask(&t.wire, "resources/read", "\"uri\":\"test://crash\"");
     finish_all(&t);
@@ -844,7 +909,7 @@ static void a_transport_can_say_by_which_id_a_failure_is_found(void **state)
     static const char *const names[] = { "\"name\":\"crash\"", "\"name\":\"crash_quickly\"",
                                          "\"name\":\"wait\",\"arguments\":{\"word\":7}" };
     struct transport t;
-    sigaction(SIGSEGV, &contained, NULL);
+    contain_again();
     open_transport(&t, MISHAP_MCP_2025_11_25);
     t.wire.peer.incident = id;
     for (size_t i = 0; i < 3; i++) {
@@ -896,16 +961,11 @@ static const char *message;
 
 static void call_one(const void *input)
 {
-    static char room[16384], storage[8192];
-    struct wire w = { .channel = { .begin = begin_line, .end = end_line, .finish = count_finish },
-                      .server = *(const mishap_mcp_server *)input };
-    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
-    mishap_buffer_init(&w.out, room, sizeof room);
-    mishap_mcp_peer_init(&w.peer, &w.server);
-    w.peer.revision = MISHAP_MCP_2025_11_25;
+    struct wire w;
+    open_small_wire(&w, input);
     w.peer.start = keep_waiting;
     waiting = NULL;
-    mishap_mcp_take_text(&w.peer, &w.channel, &reader, mishap_text_of(message));
+    mishap_mcp_take_text(&w.peer, &w.channel, &w.reader, mishap_text_of(message));
     if (waiting) {
         sem_post(&go_on);
         waiting->job.run(&waiting->job);
@@ -913,16 +973,8 @@ static void call_one(const void *input)
     }
     assert_int_equal(w.finished, 1);
     assert_null(w.peer.flights);
-    /* The last line is the response, whatever it says. */
-    assert_true(w.out.length > 0 && !w.out.failed);
-    const char *last = memrchr(w.out.data, '\n', w.out.length - 1);
-    last = last ? last + 1 : w.out.data;
-    yyjson_doc *doc = yyjson_read(last, (size_t)(w.out.data + w.out.length - last), 0);
-    assert_int_equal(yyjson_get_int(yyjson_obj_get(yyjson_doc_get_root(doc), "id")), 7);
-    yyjson_doc_free(doc);
-    mishap_json_reader_release(&reader);
-    mishap_mcp_peer_release(&w.peer);
-    mishap_buffer_release(&w.out);
+    read_response(&w);
+    close_small_wire(&w);
 }
 
 static void without_memory_every_call_is_answered(void **state)
@@ -960,6 +1012,7 @@ int main(void)
         TEST(the_handler_gets_to_know_who_calls),
         TEST(what_is_said_meanwhile_comes_before_the_answer),
         TEST(a_stack_trace_is_not_said),
+        TEST(a_stack_trace_that_is_not_said_is_recorded),
         TEST(what_nobody_has_heard_is_sent_at_the_end),
         TEST(progress_is_told_only_to_who_asks),
         TEST(log_messages_keep_to_the_level_that_was_asked_for),
@@ -975,6 +1028,7 @@ int main(void)
         TEST(many_run_and_are_heard_at_once),
         TEST(a_resource_is_read_on_a_thread),
         TEST(a_prompt_says_how_far_it_is),
+        TEST(what_was_remarked_on_a_thread_is_told),
         TEST(who_cancels_reading_gets_no_answer),
         TEST(reading_that_takes_too_long_is_an_error),
         TEST(a_crash_of_either_is_an_error),
@@ -982,7 +1036,6 @@ int main(void)
         TEST(a_server_can_set_a_limit_for_all),
         TEST(without_memory_every_call_is_answered),
     };
-    setenv("MCP_FLIGHT_LOG", "", 1);
-    learn_containment();
-    return RUN(tests);
+    learn_containment(&app, &operations[0]);
+    return RUN_WITH_LOG(tests, "MCP_FLIGHT_LOG");
 }

@@ -1,9 +1,5 @@
 /* Prompts over MCP, and the completion of arguments. */
-#include <unistd.h>
-
-#include "mcp_wire.h"
-
-#include "operation/operation.h"
+#include "mcp_set_up.h"
 
 #define TRACE  "Traceback (most recent call last):\n  File \"x.py\", line 3, in f"
 #define SECRET "open sesame"
@@ -33,6 +29,12 @@ static mishap *show(mishap_call *call)
     return mishap_answer_content(
         call, "[{\"type\":\"image\",\"data\":\"AAAA\",\"mimeType\":\"image/png\"},"
               "{\"type\":\"text\",\"text\":\"What is it?\"}]");
+}
+
+static mishap *show_again(mishap_call *call)
+{
+    mishap_warn(call, "It was repeated.");
+    return show(call);
 }
 
 static mishap *leak(mishap_call *call)
@@ -102,6 +104,7 @@ static const mishap_operation operations[] = {
       .raises = MISHAP_RAISES(RUNTIME_ERROR),
       .quick = true,
       .run = fail_with_key },
+    { .name = "album", .summary = "Pictures", .prompt = "album", .quick = true, .run = show_again },
     { .name = "kinds",
       .summary = "Things of a kind",
       .params = kind_params,
@@ -112,19 +115,6 @@ static const mishap_operation operations[] = {
 };
 static const mishap_app app = { .name = "mcp-prompts", .version = "1", .operations = operations };
 
-/* -- the log ----------------------------------------------------------------------------------- */
-
-static char log_path[] = "/tmp/mcp_prompts_XXXXXX";
-
-/* What was recorded since; free() it. */
-static char *logged(void)
-{
-    size_t length;
-    char *text = read_file(log_path, &length);
-    assert_int_equal(truncate(log_path, 0), 0);
-    return text;
-}
-
 /* -- lists ------------------------------------------------------------------------------------- */
 
 static void lists_prompts_with_their_arguments(void **state)
@@ -133,7 +123,7 @@ static void lists_prompts_with_their_arguments(void **state)
     (void)state;
     open_wire(&w, &app, MISHAP_MCP_2026_07_28);
     ask(&w, "prompts/list", "");
-    assert_int_equal(count_at(&w, "/result/prompts"), 6);
+    assert_int_equal(count_at(&w, "/result/prompts"), 7);
     assert_string_equal(text_at(&w, "/result/prompts/0/name"), "explain_failure");
     assert_non_null(at(&w, "/result/prompts/0/description"));
     assert_string_equal(text_at(&w, "/result/prompts/0/arguments/0/name"), "error");
@@ -265,6 +255,41 @@ static void wrong_arguments_are_named(void **state)
     close_wire(&w);
 }
 
+/* A misspelled argument would change nothing, and nobody would notice. */
+static void an_argument_that_there_is_not_is_refused(void **state)
+{
+    static const mishap_mcp_revision revisions[] = { MISHAP_MCP_2025_03_26, MISHAP_MCP_2025_11_25,
+                                                     MISHAP_MCP_2026_07_28 };
+    (void)state;
+    for (size_t i = 0; i < sizeof revisions / sizeof *revisions; i++) {
+        struct wire w;
+        open_wire(&w, &app, revisions[i]);
+        ask(&w, "prompts/get", "\"name\":\"sample\",\"arguments\":{\"nmae\":\"Ada\"}");
+        assert_error(&w, -32602);
+        assert_string_equal(text_at(&w, "/error/data/code"), "VALIDATION_ERROR");
+        assert_int_equal(count_at(&w, "/error/data/fields"), 1);
+        assert_string_equal(text_at(&w, "/error/data/fields/0/field"), "nmae");
+        assert_string_equal(text_at(&w, "/error/data/fields/0/error"), "unknown_field");
+        /* One that is empty, as in a form. */
+        ask(&w, "prompts/get", "\"name\":\"sample\",\"arguments\":{\"more\":\"\"}");
+        assert_error(&w, -32602);
+        assert_string_equal(text_at(&w, "/error/data/fields/0/field"), "more");
+        /* Where there are none nothing can be misspelled. */
+        ask(&w, "prompts/get", "\"name\":\"bare\",\"arguments\":{\"moreToRead\":\"x\"}");
+        assert_int_equal(count_at(&w, "/result/messages"), 2);
+        /* All that is wrong is said at once; what is text and right is not. */
+        ask(&w, "prompts/get",
+            "\"name\":\"repeat\",\"arguments\":{\"coutn\":\"1\",\"exact\":\"true\","
+            "\"list\":\"[x]\"}");
+        assert_int_equal(count_at(&w, "/error/data/fields"), 3);
+        assert_string_equal(text_at(&w, "/error/data/fields/0/field"), "count");
+        assert_string_equal(text_at(&w, "/error/data/fields/1/field"), "list");
+        assert_string_equal(text_at(&w, "/error/data/fields/2/field"), "coutn");
+        close_wire(&w);
+    }
+    assert_logged(NULL);
+}
+
 static void getting_runs_the_operation(void **state)
 {
     struct wire w;
@@ -318,6 +343,30 @@ static void arguments_become_what_their_parameters_are(void **state)
         "\"map\":\"\",\"kind\":\"\"}");
     assert_string_equal(text_at(&w, "/result/messages/0/content/text"), "{\"count\":\"7\"}");
     close_wire(&w);
+}
+
+static void remarks_stand_beside_the_messages(void **state)
+{
+    static const char *const gets[] = {
+        "\"name\":\"repeat\",\"arguments\":{\"count\":\"1\"}",
+        "\"name\":\"album\"",
+    };
+    static const mishap_mcp_revision revisions[] = { MISHAP_MCP_2025_03_26, MISHAP_MCP_2025_11_25,
+                                                     MISHAP_MCP_2026_07_28 };
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        struct wire w;
+        open_wire(&w, &app, revisions[i / 2]);
+        ask(&w, "prompts/get", gets[i % 2]);
+        assert_int_equal(count_at(&w, "/result/messages"), i % 2 ? 2 : 1);
+        assert_string_equal(text_at(&w, "/result/_meta/dev.mishap~1warnings/0"),
+                            "It was repeated.");
+        assert_int_equal(at(&w, "/result/_meta/io.modelcontextprotocol~1serverInfo") != NULL,
+                         mishap_mcp_is_modern(revisions[i / 2]));
+        ask(&w, "prompts/get", "\"name\":\"sample\""); /* of this nothing is remarked */
+        assert_null(at(&w, "/result/_meta/dev.mishap~1warnings"));
+        close_wire(&w);
+    }
 }
 
 static void a_prompt_is_a_tool_only_if_it_says_so(void **state)
@@ -377,8 +426,8 @@ static void secrets_do_not_leave(void **state)
         char members[200];
         open_wire(&w, &app, MISHAP_MCP_2025_11_25);
         snprintf(members, sizeof members,
-                 "\"name\":\"%s\",\"arguments\":{\"key\":\"" SECRET "\",\"count\":\"1\"}",
-                 names[i]);
+                 "\"name\":\"%s\",\"arguments\":{\"key\":\"" SECRET "\"%s}", names[i],
+                 i == 2 ? ",\"count\":\"1\"" : "");
         ask(&w, "prompts/get", members);
         assert_int_equal(w.finished, 1);
         assert_null(memmem(w.out.data, w.out.length, SECRET, strlen(SECRET)));
@@ -400,9 +449,7 @@ static void what_is_to_be_explained_stays_as_it_is(void **state)
         "\"name\":\"explain_failure\",\"arguments\":{\"error\":\"Traceback (most recent call "
         "last):\\n  File \\\"x.py\\\", line 3, in f\"}");
     assert_string_equal(text_at(&w, "/result/messages/1/content/text"), TRACE);
-    char *text = logged();
-    assert_string_equal(text, "");
-    free(text);
+    assert_logged(NULL);
     close_wire(&w);
 }
 
@@ -535,41 +582,32 @@ static void completion_that_makes_no_sense_is_refused(void **state)
 /* Whatever failed, there is one answer, and it is whole. */
 static void get_one(const void *input)
 {
-    static char room[32768], storage[8192];
     static const char *const members[] = {
         "\"name\":\"explain_failure\",\"arguments\":{\"dialect\":\"http-api\",\"error\":"
         "\"{\\\"error\\\":\\\"not_found\\\",\\\"message\\\":\\\"No.\\\"}\"}",
         "\"name\":\"bare\"",
+        "\"name\":\"album\"",
         "\"name\":\"repeat\",\"arguments\":{\"count\":\"7\",\"list\":\"[1]\",\"key\":\"" SECRET
         "\"}",
         "\"name\":\"leak\",\"arguments\":{\"key\":\"" SECRET "\"}",
         "\"name\":\"fail\",\"arguments\":{\"key\":\"" SECRET "\"}",
+        "\"name\":\"repeat\",\"arguments\":{\"coutn\":\"7\",\"list\":\"[1]\"}",
     };
-    struct wire w = { .channel = { .begin = begin_line, .end = end_line, .finish = count_finish } };
-    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
-    mishap_buffer_init(&w.out, room, sizeof room);
-    mishap_mcp_peer_init(&w.peer, input);
-    w.peer.revision = MISHAP_MCP_2025_11_25;
+    struct wire w;
+    open_small_wire(&w, input);
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         char text[500];
         mishap_buffer_reset(&w.out);
         snprintf(text, sizeof text,
                  "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"prompts/get\",\"params\":{%s}}",
                  members[i]);
-        mishap_mcp_take_text(&w.peer, &w.channel, &reader, mishap_text_of(text));
-        assert_true(w.out.length > 0 && !w.out.failed);
-        yyjson_doc *doc = yyjson_read(w.out.data, w.out.length, 0);
-        yyjson_val *root = yyjson_doc_get_root(doc);
-        assert_int_equal(yyjson_get_int(yyjson_obj_get(root, "id")), 7);
-        assert_true(yyjson_obj_get(root, "error") ||
-                    yyjson_ptr_get(root, "/result/messages/0/content"));
+        mishap_mcp_take_text(&w.peer, &w.channel, &w.reader, mishap_text_of(text));
+        read_response(&w);
+        assert_true(at(&w, "/error") || at(&w, "/result/messages/0/content"));
         assert_null(memmem(w.out.data, w.out.length, SECRET, strlen(SECRET)));
-        yyjson_doc_free(doc);
     }
     assert_int_equal(w.finished, sizeof members / sizeof *members);
-    mishap_json_reader_release(&reader);
-    mishap_mcp_peer_release(&w.peer);
-    mishap_buffer_release(&w.out);
+    close_small_wire(&w);
 }
 
 static void every_allocation_may_fail(void **state)
@@ -593,9 +631,11 @@ int main(void)
         TEST(explains_how_to_read_an_error),
         TEST(brings_the_code_along_if_it_can_be_read),
         TEST(wrong_arguments_are_named),
+        TEST(an_argument_that_there_is_not_is_refused),
         TEST(getting_runs_the_operation),
         TEST(each_block_is_a_message),
         TEST(arguments_become_what_their_parameters_are),
+        TEST(remarks_stand_beside_the_messages),
         TEST(a_prompt_is_a_tool_only_if_it_says_so),
         TEST(a_prompt_that_every_server_has_is_taken),
         TEST(a_failure_is_an_error_with_the_mishap_in_it),
@@ -607,12 +647,5 @@ int main(void)
         TEST(completion_that_makes_no_sense_is_refused),
         TEST(every_allocation_may_fail),
     };
-    int file = mkstemp(log_path);
-    if (file < 0)
-        return 1;
-    close(file);
-    setenv("MCP_PROMPTS_LOG", log_path, 1);
-    int failed = RUN(tests);
-    unlink(log_path);
-    return failed;
+    return RUN_WITH_LOG(tests, "MCP_PROMPTS_LOG");
 }

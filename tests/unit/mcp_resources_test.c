@@ -1,10 +1,5 @@
 /* What can be read over MCP: the catalog, and operations that have an address. */
-#include <signal.h>
-#include <unistd.h>
-
-#include "mcp_wire.h"
-
-#include "operation/operation.h"
+#include "mcp_set_up.h"
 
 /* -- a program --------------------------------------------------------------------------------- */
 
@@ -14,6 +9,12 @@
 static mishap *read_plain(mishap_call *call)
 {
     return mishap_answer_document(call, T("plain"));
+}
+
+static void remark(mishap_call *call)
+{
+    mishap_warn(call, "It is \"%s\".", "late");
+    mishap_answer_cut(call, 20, 100);
 }
 
 static mishap *read_thing(mishap_call *call)
@@ -35,10 +36,8 @@ static mishap *read_thing(mishap_call *call)
         return mishap_answer_member(call, "log", TRACE);
     if (strcmp(id, "nothing") == 0)
         return mishap_no_content(call);
-    if (strcmp(id, "remarks") == 0) {
-        mishap_warn(call, "It is \"%s\".", "late");
-        mishap_answer_cut(call, 20, 100);
-    }
+    if (strcmp(id, "remarks") == 0)
+        remark(call);
     return mishap_answer_member(call, "id", id);
 }
 
@@ -57,6 +56,12 @@ static mishap *read_picture(mishap_call *call)
               "{\"type\":\"text\",\"text\":\"a caption\"},"
               "{\"type\":\"resource\",\"resource\":{\"uri\":\"test://other\",\"text\":\"o\"}},"
               "{\"type\":\"strange\"}]");
+}
+
+static mishap *read_album(mishap_call *call)
+{
+    remark(call);
+    return read_picture(call);
 }
 
 static mishap *crash(mishap_call *call)
@@ -126,6 +131,11 @@ static const mishap_operation operations[] = {
       .resource = "test://picture",
       .quick = true,
       .run = read_picture },
+    { .name = "album",
+      .summary = "Pictures",
+      .resource = "test://album",
+      .quick = true,
+      .run = read_album },
     { .name = "crash",
       .summary = "Crash",
       .resource = "test://crash",
@@ -164,26 +174,6 @@ static void read_uri(struct wire *w, const char *uri)
     char members[400];
     snprintf(members, sizeof members, "\"uri\":\"%s\"", uri);
     ask(w, "resources/read", members);
-}
-
-/* -- the log ----------------------------------------------------------------------------------- */
-
-static char log_path[] = "/tmp/mcp_resources_XXXXXX";
-
-/* What was recorded since; free() it. */
-static char *logged(void)
-{
-    size_t length;
-    char *text = read_file(log_path, &length);
-    assert_int_equal(truncate(log_path, 0), 0);
-    return text;
-}
-
-static void assert_nothing_logged(void)
-{
-    char *text = logged();
-    assert_string_equal(text, "");
-    free(text);
 }
 
 /* -- lists ------------------------------------------------------------------------------------- */
@@ -236,7 +226,7 @@ static void operations_with_an_address_are_listed(void **state)
     (void)state;
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     ask(&w, "resources/list", "");
-    assert_int_equal(count_at(&w, "/result/resources"), 6); /* no drill, and the catalog */
+    assert_int_equal(count_at(&w, "/result/resources"), 7); /* no drill, and the catalog */
     yyjson_val *item = item_at(&w, "/result/resources", "uri", "test://plain");
     assert_string_equal(yyjson_get_str(yyjson_obj_get(item, "name")), "plain");
     assert_string_equal(yyjson_get_str(yyjson_obj_get(item, "title")), "A plain text");
@@ -265,7 +255,7 @@ static void lists_come_page_by_page(void **state)
     ask(&w, "resources/list", members);
     assert_int_equal(count_at(&w, "/result/resources"), 1);
     assert_string_equal(text_at(&w, "/result/resources/0/uri"), "test://plain");
-    w.server.page_size = 5;
+    w.server.page_size = 6;
     ask(&w, "resources/list", "");
     snprintf(members, sizeof members, "\"cursor\":\"%s\"", text_at(&w, "/result/nextCursor"));
     ask(&w, "resources/list", members);
@@ -421,24 +411,29 @@ static void blocks_are_parts_of_the_contents(void **state)
     close_wire(&w);
 }
 
-static void remarks_are_told_where_there_is_a_place_for_them(void **state)
+static void remarks_stand_beside_the_contents(void **state)
 {
-    struct wire w;
+    static const char *const uris[] = { "test://things/remarks/data", "test://album" };
     (void)state;
-    open_wire(&w, &app, MISHAP_MCP_2025_06_18);
-    read_uri(&w, "test://things/remarks/data");
-    yyjson_val *meta = at(&w, "/result/contents/0/_meta");
-    assert_string_equal(
-        yyjson_get_str(yyjson_arr_get_first(yyjson_obj_get(meta, "dev.mishap/warnings"))),
-        "It is \"late\".");
-    assert_int_equal(yyjson_get_int(yyjson_obj_get(meta, "dev.mishap/listed")), 20);
-    assert_int_equal(yyjson_get_int(yyjson_obj_get(meta, "dev.mishap/total")), 100);
-    close_wire(&w);
-    open_wire(&w, &app, MISHAP_MCP_2025_03_26);
-    read_uri(&w, "test://things/remarks/data");
-    assert_string_equal(text_at(&w, "/result/contents/0/text"), "{\"id\":\"remarks\"}");
-    assert_null(at(&w, "/result/contents/0/_meta"));
-    close_wire(&w);
+    for (size_t i = 0; i < 2 * REVISIONS; i++) {
+        struct wire w;
+        open_wire(&w, &app, revisions[i / 2]);
+        read_uri(&w, uris[i % 2]);
+        assert_non_null(at(&w, "/result/contents/0"));
+        yyjson_val *meta = at(&w, "/result/_meta");
+        assert_string_equal(
+            yyjson_get_str(yyjson_arr_get_first(yyjson_obj_get(meta, "dev.mishap/warnings"))),
+            "It is \"late\".");
+        assert_int_equal(yyjson_get_int(yyjson_obj_get(meta, "dev.mishap/listed")), 20);
+        assert_int_equal(yyjson_get_int(yyjson_obj_get(meta, "dev.mishap/total")), 100);
+        bool modern = mishap_mcp_is_modern(revisions[i / 2]);
+        assert_int_equal(yyjson_obj_get(meta, "io.modelcontextprotocol/serverInfo") != NULL,
+                         modern);
+        assert_int_equal(at(&w, "/result/ttlMs") != NULL, modern);
+        read_uri(&w, "test://plain"); /* of this nothing is remarked */
+        assert_null(yyjson_obj_get(at(&w, "/result/_meta"), "dev.mishap/warnings"));
+        close_wire(&w);
+    }
 }
 
 static void the_handler_gets_to_know_who_reads(void **state)
@@ -490,7 +485,7 @@ static void what_is_not_there_is_said_as_the_revision_has_it(void **state)
         assert_int_equal(w.finished, sizeof uris / sizeof *uris + 1);
         close_wire(&w);
     }
-    assert_nothing_logged();
+    assert_logged(NULL);
 }
 
 static void what_the_operation_says_is_told(void **state)
@@ -511,7 +506,7 @@ static void what_the_operation_says_is_told(void **state)
     assert_error(&w, -32602);
     assert_string_equal(text_at(&w, "/error/data/code"), "BAD_REQUEST");
     close_wire(&w);
-    assert_nothing_logged();
+    assert_logged(NULL);
 }
 
 static void variables_are_checked(void **state)
@@ -535,7 +530,7 @@ static void variables_are_checked(void **state)
         assert_string_equal(text_at(&w, "/error/data/uri"), wrong[i].uri);
     }
     close_wire(&w);
-    assert_nothing_logged();
+    assert_logged(NULL);
 }
 
 /* The incident id that was told leads to what was noted. */
@@ -562,24 +557,11 @@ static void a_failure_inside_stays_there(void **state)
     }
 }
 
-/* What the containment of handlers does on such a signal. The test framework wants to hear of it,
- * too, and puts its own in place before each test. */
-static struct sigaction contained;
-
-static void learn_containment(void)
-{
-    mishap_call *call;
-    assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
-    mishap_free(mishap_call_run(call));
-    mishap_call_end(call);
-    sigaction(SIGSEGV, NULL, &contained);
-}
-
 static void a_crash_is_contained(void **state)
 {
     struct wire w;
     (void)state;
-    sigaction(SIGSEGV, &contained, NULL);
+    contain_again();
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     read_uri(&w, "test://crash");
     assert_error(&w, -32603);
@@ -677,18 +659,20 @@ static void what_is_asked_wrongly_names_the_field(void **state)
 /* Whatever failed, there is one answer, and it is whole. */
 static void read_one(const void *input)
 {
-    static char room[32768], storage[8192];
-    const mishap_mcp_server *server = input;
     static const char *const uris[] = {
-        "catalog://codes/404",        "catalog://codes/nothing",   "test://things/1/data",
-        "test://things/none/data",    "test://things/broken/data", "test://things/remarks/data",
-        "test://parts/7/little/true", "test://parts/8/none/x",     "test://picture",
+        "catalog://codes/404",
+        "catalog://codes/nothing",
+        "test://things/1/data",
+        "test://things/none/data",
+        "test://things/broken/data",
+        "test://things/remarks/data",
+        "test://parts/7/little/true",
+        "test://parts/8/none/x",
+        "test://picture",
+        "test://album",
     };
-    struct wire w = { .channel = { .begin = begin_line, .end = end_line, .finish = count_finish } };
-    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
-    mishap_buffer_init(&w.out, room, sizeof room);
-    mishap_mcp_peer_init(&w.peer, server);
-    w.peer.revision = MISHAP_MCP_2025_11_25;
+    struct wire w;
+    open_small_wire(&w, input);
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
         char text[300];
         mishap_buffer_reset(&w.out);
@@ -696,20 +680,13 @@ static void read_one(const void *input)
                  "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"resources/read\",\"params\":"
                  "{\"uri\":\"%s\"}}",
                  uris[i]);
-        mishap_mcp_take_text(&w.peer, &w.channel, &reader, mishap_text_of(text));
-        assert_true(w.out.length > 0 && !w.out.failed);
-        yyjson_doc *doc = yyjson_read(w.out.data, w.out.length, 0);
-        yyjson_val *root = yyjson_doc_get_root(doc);
-        assert_int_equal(yyjson_get_int(yyjson_obj_get(root, "id")), 7);
-        assert_true(yyjson_obj_get(root, "error") ||
-                    yyjson_ptr_get(root, "/result/contents/0/uri"));
+        mishap_mcp_take_text(&w.peer, &w.channel, &w.reader, mishap_text_of(text));
+        read_response(&w);
+        assert_true(at(&w, "/error") || at(&w, "/result/contents/0/uri"));
         assert_null(memmem(w.out.data, w.out.length, MARKER, strlen(MARKER)));
-        yyjson_doc_free(doc);
     }
     assert_int_equal(w.finished, sizeof uris / sizeof *uris);
-    mishap_json_reader_release(&reader);
-    mishap_mcp_peer_release(&w.peer);
-    mishap_buffer_release(&w.out);
+    close_small_wire(&w);
 }
 
 static void read_all(const void *input)
@@ -754,7 +731,7 @@ int main(void)
         TEST(variables_become_what_their_parameters_are),
         TEST(an_address_without_variables_comes_first),
         TEST(blocks_are_parts_of_the_contents),
-        TEST(remarks_are_told_where_there_is_a_place_for_them),
+        TEST(remarks_stand_beside_the_contents),
         TEST(the_handler_gets_to_know_who_reads),
         TEST(what_is_not_there_is_said_as_the_revision_has_it),
         TEST(what_the_operation_says_is_told),
@@ -767,13 +744,6 @@ int main(void)
         TEST(what_may_be_read_is_known_without_waiting),
         TEST(every_allocation_may_fail),
     };
-    int file = mkstemp(log_path);
-    if (file < 0)
-        return 1;
-    close(file);
-    setenv("MCP_RESOURCES_LOG", log_path, 1);
-    learn_containment();
-    int failed = RUN(tests);
-    unlink(log_path);
-    return failed;
+    learn_containment(&app, &operations[0]);
+    return RUN_WITH_LOG(tests, "MCP_RESOURCES_LOG");
 }

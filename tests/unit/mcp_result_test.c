@@ -1,7 +1,7 @@
 /* src/boundary/mcp/result: what came of a call, for a model. */
 #include <unistd.h>
 
-#include "mcp_wire.h"
+#include "mcp_set_up.h"
 
 #include "dialect/dialect.h"
 #include "operation/call.h"
@@ -57,8 +57,9 @@ static char *outcome(const mishap_dialect *dialect, const char *arguments,
         failure = mishap_call_run(call);
     mishap_json_open(&result, '{');
     mishap_mcp_asked asked = { .offer = &tool, .revision = revision };
-    assert_false(mishap_mcp_put_outcome(&result, &asked, call, failure,
-                                        "01234567-89ab-7def-8123-456789abcdef"));
+    assert_int_equal(mishap_mcp_put_outcome(&result, &asked, call, failure,
+                                            "01234567-89ab-7def-8123-456789abcdef"),
+                     failure ? MISHAP_MCP_MEMBERS_AND_META : MISHAP_MCP_MEMBERS);
     mishap_json_close(&result, '}');
     mishap_buffer_put_char(&result, '\0');
     assert_false(result.failed);
@@ -78,28 +79,6 @@ static char *outcome(const mishap_dialect *dialect, const char *arguments,
         assert_string_equal(seen, (expected));                                                     \
         free(seen);                                                                                \
     } while (0)
-
-/* -- the log ----------------------------------------------------------------------------------- */
-
-static char log_path[] = "/tmp/mcp_result_XXXXXX";
-
-static char *logged(void)
-{
-    size_t length;
-    char *text = read_file(log_path, &length);
-    assert_int_equal(truncate(log_path, 0), 0);
-    return text;
-}
-
-static void assert_logged(const char *words)
-{
-    char *text = logged();
-    if (words && !strstr(text, words))
-        fail_msg("`%s` is not in the log: %s", words, text);
-    if (!words)
-        assert_string_equal(text, "");
-    free(text);
-}
 
 /* -- answers ----------------------------------------------------------------------------------- */
 
@@ -445,19 +424,17 @@ static void secrets_and_stack_traces_do_not_leave(void **state)
 
 /* -- _meta ------------------------------------------------------------------------------------- */
 
-static void the_meta_of_a_failure_can_be_opened_again(void **state)
+static void the_meta_of_a_failure_is_its_last_member(void **state)
 {
     (void)state;
     mishap_mcp_offer tool = tool_of(&mishap_tool_result);
     mishap_buffer result = { 0 };
     mishap *failure = mishap_raise(NOT_FOUND, "Nothing.");
     mishap_json_open(&result, '{');
-    assert_false(mishap_mcp_reopen_meta(&result));
     mishap_mcp_asked asked = { .offer = &tool, .revision = MISHAP_MCP_2026_07_28 };
-    mishap_mcp_put_outcome(&result, &asked, NULL, failure, NULL);
-    size_t length = result.length;
-    assert_true(mishap_mcp_reopen_meta(&result));
-    assert_int_equal(result.length, length - 1);
+    assert_int_equal(mishap_mcp_put_outcome(&result, &asked, NULL, failure, NULL),
+                     MISHAP_MCP_MEMBERS_AND_META);
+    result.length--;
     MISHAP_JSON_KEY(&result, "more");
     mishap_json_bool(&result, true);
     MISHAP_PUT(&result, "}}");
@@ -468,16 +445,6 @@ static void the_meta_of_a_failure_can_be_opened_again(void **state)
     yyjson_doc_free(doc);
     mishap_buffer_release(&result);
     mishap_free(failure);
-}
-
-static void what_only_looks_like_such_a_meta_stays_closed(void **state)
-{
-    (void)state;
-    handler = answer_object;
-    char *seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2026_07_28);
-    mishap_buffer result = { .data = seen, .length = strlen(seen) - 1, .capacity = strlen(seen) };
-    assert_false(mishap_mcp_reopen_meta(&result));
-    free(seen);
 }
 
 /* -- schemas ----------------------------------------------------------------------------------- */
@@ -751,20 +718,12 @@ int main(void)
         TEST(a_call_that_was_cancelled_is_no_incident),
         TEST(secrets_and_stack_traces_do_not_leave),
         TEST(a_stack_trace_in_a_document_does_not_leave),
-        TEST(the_meta_of_a_failure_can_be_opened_again),
-        TEST(what_only_looks_like_such_a_meta_stays_closed),
+        TEST(the_meta_of_a_failure_is_its_last_member),
         TEST(every_outcome_fits_the_schema_of_outputs),
         TEST(last_words_fit_the_schema_and_other_things_do_not),
         TEST(a_schema_of_outputs_has_an_object_at_its_root_and_no_foreign_pattern),
         TEST(there_is_no_schema_of_text_or_of_what_is_not_said),
         TEST(without_memory_there_is_still_a_result),
     };
-    int file = mkstemp(log_path);
-    if (file < 0)
-        return 1;
-    close(file);
-    setenv("MCP_RESULT_LOG", log_path, 1);
-    int failed = RUN(tests);
-    unlink(log_path);
-    return failed;
+    return RUN_WITH_LOG(tests, "MCP_RESULT_LOG");
 }

@@ -200,22 +200,29 @@ static void a_caller_has_so_many(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* So much time passes in which nobody uses it. */
+static void pass_minutes(mishap_mcp_sessions *s, uint64_t number, int64_t minutes)
+{
+    mishap_mcp_place_find(s, number)->used_ns -= minutes * 60 * INT64_C(1000000000);
+}
+
 static void one_that_is_not_used_is_over(void **state)
 {
     (void)state;
-    mishap_mcp_sessions *s = make(4096, 20);
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
     char first[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
     begin(s, NULL, first);
     uint64_t number = find(s, first, NULL);
+    pass_minutes(s, number, 40);
     assert_true(mishap_mcp_session_lives(s, number));
-    usleep(40000);
+    pass_minutes(s, number, 40);
     assert_false(mishap_mcp_session_lives(s, number));
     assert_false(find(s, first, NULL));
     begin(s, NULL, id);
     number = find(s, id, NULL);
     assert_true(mishap_mcp_call_begin(s, number, 1, T("1")));
     for (int i = 0; i < 8; i++) { /* while a call runs it is used */
-        usleep(8000);
+        pass_minutes(s, number, 40);
         assert_false(mishap_mcp_call_cancelled(s, number, 1, T("1")));
     }
     assert_true(find(s, id, NULL));
@@ -565,6 +572,14 @@ static void nobody_reads_on_from_what_was_dropped(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* Of work: others may need the processor, too. */
+static int64_t worked_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
 /* The time of one more must not grow with how many there are. */
 static int64_t time_to_catch_up(uint64_t events)
 {
@@ -572,11 +587,11 @@ static int64_t time_to_catch_up(uint64_t events)
     uint64_t one = begin_one(s);
     for (uint64_t place = 1; place <= events; place++)
         assert_true(mishap_mcp_event_add(s, one, 7, place, T("some event"), place == events));
-    int64_t begun = mishap_clock_monotonic_ns();
+    int64_t begun = worked_ns();
     for (uint64_t place = 0; place < events; place++)
         assert_int_equal(behind(s, one, 7, place, "some event", place + 1 == events),
                          MISHAP_MCP_EVENT);
-    int64_t took = mishap_clock_monotonic_ns() - begun;
+    int64_t took = worked_ns() - begun;
     mishap_mcp_sessions_free(s);
     return took;
 }
@@ -584,12 +599,13 @@ static int64_t time_to_catch_up(uint64_t events)
 static void catching_up_takes_time_by_the_event(void **state)
 {
     (void)state;
-    bool linear = false;
-    for (int i = 0; i < 5 && !linear; i++) { /* others may need the processor, too */
-        int64_t few = time_to_catch_up(1000), many = time_to_catch_up(16000);
-        linear = many < 64 * few; /* 16 times, and not 256 times */
+    int64_t few = INT64_MAX, many = INT64_MAX;
+    for (int i = 0; i < 10 && (i < 3 || many >= 64 * few); i++) { /* each at its best */
+        int64_t now = time_to_catch_up(1000), later = time_to_catch_up(16000);
+        few = now < few ? now : few;
+        many = later < many ? later : many;
     }
-    assert_true(linear);
+    assert_true(many < 64 * few); /* 16 times, and not 256 times */
 }
 
 static void events_go_with_their_session(void **state)
@@ -635,10 +651,28 @@ static void who_resumes_last_sends_the_stream(void **state)
     assert_int_not_equal(first, second);
     assert_int_equal(mishap_mcp_stream_sender(s, one, 5), second);
     assert_int_equal(mishap_mcp_stream_sender(s, other, 5), 0);
-    for (uint64_t stream = 6; stream < 6 + TAKEN; stream++) /* so many are open at once */
-        mishap_mcp_stream_take_over(s, one, stream);
-    assert_int_equal(mishap_mcp_stream_sender(s, one, 5), 0);
-    assert_int_not_equal(mishap_mcp_stream_sender(s, one, 6), 0);
+    mishap_mcp_sessions_free(s);
+}
+
+static void so_many_streams_are_resumed_at_once(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    uint64_t one = begin_one(s), other = begin_one(s), first = 0;
+    for (uint64_t stream = 1; stream <= TAKEN; stream++) {
+        uint64_t by = mishap_mcp_stream_take_over(s, one, stream);
+        assert_int_not_equal(by, 0);
+        first = first ? first : by;
+    }
+    assert_int_equal(mishap_mcp_stream_take_over(s, one, 99), 0); /* and none ends for it */
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 99), 0);
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 1), first);
+    assert_int_not_equal(mishap_mcp_stream_take_over(s, one, TAKEN), 0); /* it is among them */
+    assert_int_not_equal(mishap_mcp_stream_take_over(s, other, 99), 0);
+    mishap_mcp_stream_let_go(s, one, 1, first);
+    assert_int_not_equal(mishap_mcp_stream_take_over(s, one, 99), 0);
+    assert_int_equal(mishap_mcp_stream_sender(s, one, 1), 0);
+    assert_int_equal(mishap_mcp_stream_take_over(s, one, 1), 0);
     mishap_mcp_sessions_free(s);
 }
 
@@ -751,12 +785,12 @@ static void say_that_tools_have_changed(void *sessions)
     mishap_mcp_sessions_change(sessions, MISHAP_MCP_TOOLS_CHANGED);
 }
 
-/* Until it sleeps: it waits for the lock. */
+/* Until it sleeps, and not for a moment only: it waits for the lock. */
 static void wait_for_sleep(pid_t process)
 {
     char path[40], state = 0;
     snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
-    while (state != 'S') {
+    for (int asleep = 0; asleep < 20; asleep = state == 'S' ? asleep + 1 : 0) {
         FILE *file = fopen(path, "r");
         assert_non_null(file);
         assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
@@ -845,6 +879,7 @@ int main(void)
         TEST(events_go_with_their_session),
         TEST(an_event_that_is_too_large_is_not_kept),
         TEST(who_resumes_last_sends_the_stream),
+        TEST(so_many_streams_are_resumed_at_once),
         TEST(who_is_killed_holds_up_nobody),
         TEST(who_dies_while_it_moves_a_session_mixes_up_none),
         TEST(a_crash_in_the_middle_of_a_change_is_not_contained),

@@ -95,6 +95,28 @@ static void a_resource_is_heard_of_while_it_is_subscribed(void **state)
     close_wire(&w);
 }
 
+/* By the address as it was asked for. */
+static void a_resource_is_heard_of_in_any_spelling(void **state)
+{
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes/%34%304\"");
+    assert_non_null(at(&w, "/result"));
+    listen_as(&w, "\"l\"",
+              "\"notifications\":{\"resourceSubscriptions\":[\"catalog://codes/4%304\"]}");
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes/404");
+    assert_int_equal(line_count(&w), 2);
+    assert_string_equal(text_at(&w, "/params/uri"), "catalog://codes/%34%304");
+    assert_non_null(memmem(w.out.data, w.out.length, "\"catalog://codes/4%304\"", 23));
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes/405");
+    assert_int_equal(line_count(&w), 0);
+    ask(&w, "resources/unsubscribe", "\"uri\":\"catalog://codes/%34%304\"");
+    tell(&w, MISHAP_MCP_RESOURCE_UPDATED, "catalog://codes/404");
+    assert_int_equal(line_count(&w), 1);
+    close_wire(&w);
+}
+
 /* So it is when many have changed at once, and nobody knows which. */
 static void any_may_have_changed(void **state)
 {
@@ -377,6 +399,41 @@ static void a_filter_that_makes_no_sense_is_refused(void **state)
     close_wire(&w);
 }
 
+/* What a transport has not told yet when somebody begins to listen. */
+static void tell_what_waits(mishap_mcp_peer *peer)
+{
+    mishap_mcp_tell_change(peer, MISHAP_MCP_TOOLS_CHANGED, (mishap_text){ NULL, 0 });
+    mishap_mcp_tell_change(peer, MISHAP_MCP_RESOURCE_UPDATED, T("catalog://codes"));
+}
+
+static void what_changed_before_is_told_to_those_who_listened_then(void **state)
+{
+    static const char wanted[] = "\"notifications\":{\"toolsListChanged\":true,"
+                                 "\"resourceSubscriptions\":[\"catalog://codes\"]}";
+    struct wire w;
+    (void)state;
+    open_wire(&w, &app, MISHAP_MCP_2026_07_28);
+    w.peer.catch_up = tell_what_waits;
+    listen_as(&w, "1", wanted);
+    assert_int_equal(line_count(&w), 1); /* what it will hear, and nothing yet */
+    listen_as(&w, "2", wanted);
+    assert_int_equal(line_count(&w), 3);
+    assert_int_equal(number_at(&w, ID), 1);
+    assert_string_equal(text_at(&w, "/method"), "notifications/tools/list_changed");
+    assert_int_equal(memmem(w.out.data, w.out.length, "subscriptionId\":2", 17) >
+                         memmem(w.out.data, w.out.length, "resources/updated", 17),
+                     true);
+    close_wire(&w);
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    w.peer.catch_up = tell_what_waits;
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes\"");
+    assert_int_equal(line_count(&w), 2); /* of the list it hears in any case */
+    assert_string_equal(text_at(&w, "/method"), "notifications/tools/list_changed");
+    ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes/404\"");
+    assert_int_equal(line_count(&w), 3);
+    close_wire(&w);
+}
+
 /* -- without memory ---------------------------------------------------------------------------- */
 
 static void subscribe_without_memory(const void *input)
@@ -422,6 +479,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_session_hears_of_changed_lists),
         TEST(a_resource_is_heard_of_while_it_is_subscribed),
+        TEST(a_resource_is_heard_of_in_any_spelling),
         TEST(any_may_have_changed),
         TEST(a_transport_may_keep_subscriptions_itself),
         TEST(an_address_that_is_too_long_cannot_be_watched),
@@ -436,6 +494,7 @@ int main(void)
         TEST(at_the_end_every_listener_gets_its_result),
         TEST(a_closed_channel_hears_nothing),
         TEST(a_filter_that_makes_no_sense_is_refused),
+        TEST(what_changed_before_is_told_to_those_who_listened_then),
         TEST(every_allocation_may_fail),
     };
     return RUN(tests);

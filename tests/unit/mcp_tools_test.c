@@ -272,11 +272,29 @@ static void a_misspelled_argument_is_named(void **state)
         assert_string_equal(yyjson_get_str(yyjson_obj_get(field, "field")), wrong[i][0]);
         assert_string_equal(yyjson_get_str(yyjson_obj_get(field, "error")), wrong[i][1]);
     }
+    yyjson_val *meant = yyjson_obj_get(yyjson_arr_get(fields, 2), "expected");
+    assert_string_equal(yyjson_get_str(meant), "name");
+    ask(&w, "tools/call", "\"name\":\"greet\",\"arguments\":{\"name\":\"Ada\",\"nmae\":\"Ada\"}");
+    assert_null(at(&w, "/result/structuredContent/fields/0/expected")); /* it is there already */
     ask(&w, "tools/call", "\"name\":\"users_wipe_all\",\"arguments\":{\"which\":\"some\"}");
     assert_true(yyjson_is_true(at(&w, "/result/isError"))); /* it has no parameters at all */
     assert_non_null(strstr(text_at(&w, "/result/content/0/text"), "which"));
     ask(&w, "tools/call", "\"name\":\"greet\",\"arguments\":{\"name\":\"Ada\"}");
     assert_null(at(&w, "/result/isError"));
+    close_wire(&w);
+}
+
+static void a_tool_that_may_be_meant_is_named(void **state)
+{
+    (void)state;
+    struct wire w;
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    ask(&w, "tools/call", "\"name\":\"gret\"");
+    assert_string_equal(text_at(&w, "/error/data/suggestion"),
+                        "Did you mean `greet`? Ask tools/list which tools there are.");
+    ask(&w, "tools/call", "\"name\":\"quite something else\"");
+    assert_string_equal(text_at(&w, "/error/data/suggestion"),
+                        "Ask tools/list which tools there are.");
     close_wire(&w);
 }
 
@@ -587,6 +605,7 @@ int main(void)
         TEST(annotations_say_what_a_tool_does_to_the_world),
         TEST(a_description_says_how_it_can_fail),
         TEST(a_misspelled_argument_is_named),
+        TEST(a_tool_that_may_be_meant_is_named),
         TEST(what_is_named_of_them_is_bounded),
         TEST(a_list_comes_in_pages),
         TEST(a_cursor_of_somebody_else_is_refused),

@@ -157,6 +157,62 @@ static void a_change_waits_until_the_session_asks(void **state)
     mishap_mcp_watches_free(w);
 }
 
+static void an_address_is_watched_in_any_spelling(void **state)
+{
+    (void)state;
+    mishap_mcp_watches *w = make();
+    uint64_t seen = 0;
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/%31")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/1")));
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/2")));
+    change(w, "a://todos/1");
+    assert_string_equal(next_of(w, 1, &seen), "a://todos/%31"); /* each as it was named */
+    assert_string_equal(next_of(w, 1, &seen), "a://todos/1");
+    assert_null(next_of(w, 1, &seen));
+    mishap_mcp_watch_end(w, 1, T("a://todos/1"));
+    change(w, "a://%74odos/1");
+    assert_string_equal(next_of(w, 1, &seen), "a://todos/%31");
+    assert_null(next_of(w, 1, &seen));
+    mishap_mcp_watches_free(w);
+}
+
+static void addresses_are_the_same_if_only_their_escapes_differ(void **state)
+{
+    static const struct {
+        const char *a, *b;
+        bool same;
+    } cases[] = {
+        { "", "", true },
+        { "a://1", "a://1", true },
+        { "a://1", "a://12", false },
+        { "a://1", "a://", false },
+        { "a://1", "a://%31", true },
+        { "a://%61%7E%2d", "a://a~-", true },
+        { "a://x%c3%a9", "a://x%C3%A9", true },
+        { "a://x%C3%A9", "a://x\303\251", true },
+        { "a://x%20y", "a://x y", true },
+        { "a://x%2fy", "a://x%2Fy", true },
+        { "a://x%2Fy", "a://x/y", false }, /* another part of the address */
+        { "a://x%3Fy", "a://x?y", false },
+        { "a://x%2531", "a://x%31", false },
+        { "a://x%2531", "a://x1", false },
+        { "a://x%25", "a://x%", false },
+        { "a://x%", "a://x%", true },
+        { "a://x%3", "a://x%3", true },
+        { "a://x%zz", "a://x%zz", true },
+        { "a://A", "a://a", false },
+        { "a://x%00", "a://x", false },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap_text a = mishap_text_of(cases[i].a), b = mishap_text_of(cases[i].b);
+        bool same_hash = mishap_mcp_address_hash(a) == mishap_mcp_address_hash(b);
+        if (mishap_mcp_same_address(a, b) != cases[i].same ||
+            mishap_mcp_same_address(b, a) != cases[i].same || same_hash != cases[i].same)
+            fail_msg("%s and %s", cases[i].a, cases[i].b);
+    }
+}
+
 static void what_is_watched_no_more_is_not_told(void **state)
 {
     (void)state;
@@ -484,6 +540,8 @@ int main(void)
         TEST(a_session_hears_of_what_it_watches_once),
         TEST(a_change_waits_until_the_session_asks),
         TEST(what_is_watched_no_more_is_not_told),
+        TEST(an_address_is_watched_in_any_spelling),
+        TEST(addresses_are_the_same_if_only_their_escapes_differ),
         TEST(a_session_watches_so_many),
         TEST(sessions_that_are_over_make_room),
         TEST(what_a_process_says_before_it_dies_is_told),

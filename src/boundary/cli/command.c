@@ -192,98 +192,14 @@ const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const
 
 /* -- what may have been meant ------------------------------------------------------------------ */
 
-enum { LONGEST_GUESS = 63 };
-
-/* Letters without their case, and one sign for all that joins words. Only ASCII: the locale must
- * not matter. */
-static char folded(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c | 32);
-    return c == '_' || c == '.' || c == ' ' ? '-' : c;
-}
-
-static unsigned char least(size_t a, size_t b)
-{
-    return (unsigned char)(a < b ? a : b);
-}
-
-/* How many letters to add, drop, change or swap with a neighbour to get from one to the other. */
-static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    unsigned char rows[3][LONGEST_GUESS + 1];
-    unsigned char *before = rows[0], *last = rows[1], *now = rows[2];
-    for (size_t j = 0; j <= b_length; j++)
-        last[j] = (unsigned char)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        now[0] = (unsigned char)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            bool same = folded(a[i - 1]) == folded(b[j - 1]);
-            now[j] = least(last[j - 1] + !same, least(last[j], now[j - 1]) + 1u);
-            if (i > 1 && j > 1 && folded(a[i - 1]) == folded(b[j - 2]) &&
-                folded(a[i - 2]) == folded(b[j - 1]))
-                now[j] = least(now[j], before[j - 2] + 1u);
-        }
-        unsigned char *free_row = before;
-        before = last;
-        last = now;
-        now = free_row;
-    }
-    return last[b_length];
-}
-
-/* One mistake in a short word, a few in a long one; in two letters any other word would be near. */
-static size_t mistakes_allowed(size_t length)
-{
-    return length < 3 ? 0 : length < 6 ? 1 : length < 10 ? 2 : 3;
-}
-
-static bool starts_with(const char *name, const char *word, size_t length)
-{
-    for (size_t i = 0; i < length; i++)
-        if (folded(name[i]) != folded(word[i]))
-            return false;
-    return true;
-}
-
-/* Letters left out, as in `srv` for `serve`: all are there in their order, from the first on, and
- * no fewer than half. */
-static bool shortens(const char *name, size_t name_length, const char *word, size_t length)
-{
-    size_t found = 0;
-    if (length < 3 || 2 * length < name_length || folded(word[0]) != folded(name[0]))
-        return false;
-    for (size_t i = 0; i < name_length && found < length; i++)
-        found += folded(name[i]) == folded(word[found]);
-    return found == length;
-}
-
 const char *mishap_cli_nearest(const char *word, const char *const *names)
 {
-    enum {
-        A_START = 3,
-        SHORTER = 5,
-        NONE = 100
-    }; /* twice the mistakes: the start of a name is worse than one, better than two; a name with
-          letters left out is worse than both */
-    size_t length = strlen(word), best = NONE;
+    size_t best = MISHAP_FAR;
     const char *nearest = NULL;
-    if (length > LONGEST_GUESS)
-        return NULL;
     for (; *names; names++) {
-        size_t name_length = strlen(*names), rank = NONE;
-        if (name_length > LONGEST_GUESS)
-            continue;
-        size_t mistakes = distance(word, length, *names, name_length);
-        if (mistakes <= mistakes_allowed(length > name_length ? length : name_length))
-            rank = 2 * mistakes;
-        if (rank > A_START && length >= 2 && length < name_length &&
-            starts_with(*names, word, length))
-            rank = A_START;
-        if (rank > SHORTER && shortens(*names, name_length, word, length))
-            rank = SHORTER;
-        if (rank < best) {
-            best = rank;
+        size_t far = mishap_how_far(mishap_text_of(word), mishap_text_of(*names));
+        if (far < best) {
+            best = far;
             nearest = *names;
         }
     }

@@ -68,29 +68,6 @@ static void put_part(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_val
     mishap_json_close(b, '}');
 }
 
-/* Remarks have no place of their own in what is read. */
-static void put_remarks(mishap_buffer *b, const mishap_mcp_asked *asked, const mishap_call *call)
-{
-    mishap_text warnings = mishap_call_warnings(call);
-    if (asked->revision < MISHAP_MCP_2025_06_18 || (!warnings.length && !call->total))
-        return;
-    MISHAP_JSON_KEY(b, "_meta");
-    mishap_json_open(b, '{');
-    if (warnings.length) {
-        MISHAP_JSON_KEY(b, "dev.mishap/warnings");
-        mishap_json_open(b, '[');
-        mishap_buffer_put_text(b, warnings);
-        mishap_json_close(b, ']');
-    }
-    if (call->total) {
-        MISHAP_JSON_KEY(b, "dev.mishap/listed");
-        mishap_buffer_put_uint(b, call->listed);
-        MISHAP_JSON_KEY(b, "dev.mishap/total");
-        mishap_buffer_put_uint(b, call->total);
-    }
-    mishap_json_close(b, '}');
-}
-
 void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *asked,
                              const mishap_call *call)
 {
@@ -100,7 +77,6 @@ void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *aske
         open_part(result, asked, call->answer_kind == MISHAP_ANSWER_JSON ? json : plain);
         MISHAP_JSON_KEY(result, "text");
         mishap_json_string(result, mishap_buffer_text(&call->answer));
-        put_remarks(result, asked, call);
         mishap_json_close(result, '}');
     }
     mishap_json_close(result, ']');
@@ -136,4 +112,30 @@ void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *aske
         MISHAP_PUT(result, "}}");
     }
     mishap_json_close(result, ']');
+}
+
+/* -- remarks ----------------------------------------------------------------------------------- */
+
+/* They have no place of their own in what is read, nor in what is said. */
+bool mishap_mcp_put_remarks(mishap_buffer *b, const mishap_call *call)
+{
+    mishap_text warnings = mishap_call_warnings(call);
+    if (!warnings.length && !call->total)
+        return false;
+    MISHAP_JSON_KEY(b, "_meta");
+    mishap_json_open(b, '{');
+    if (warnings.length) {
+        MISHAP_JSON_KEY(b, "dev.mishap/warnings");
+        mishap_json_open(b, '[');
+        mishap_buffer_put_text(b, warnings);
+        mishap_json_close(b, ']');
+    }
+    if (call->total) {
+        MISHAP_JSON_KEY(b, "dev.mishap/listed");
+        mishap_buffer_put_uint(b, call->listed);
+        MISHAP_JSON_KEY(b, "dev.mishap/total");
+        mishap_buffer_put_uint(b, call->total);
+    }
+    mishap_json_close(b, '}');
+    return true;
 }

@@ -387,18 +387,16 @@ static struct mishap_mcp_taken *find_taken(owner *p, uint64_t stream)
     return NULL;
 }
 
-/* Room for another: of one that nobody sends any more; else of the one that was resumed first. */
+/* Room for another: of the first whose sender is gone. What somebody waits for is not given up: it
+ * would end without its answer. NULL: there is none. */
 static struct mishap_mcp_taken *find_room(owner *p)
 {
     struct mishap_mcp_taken *found = NULL;
-    bool over = false;
     for (size_t i = 0; i < MISHAP_MCP_TAKEN_OVER; i++) {
         struct mishap_mcp_taken *taken = &p->taken[i];
-        bool is_over = !taken->worker || is_gone(taken->worker);
-        if (!found || (is_over && !over) || (is_over == over && taken->by < found->by)) {
+        bool over = !taken->worker || is_gone(taken->worker);
+        if (over && (!found || taken->by < found->by))
             found = taken;
-            over = is_over;
-        }
     }
     return found;
 }
@@ -414,7 +412,7 @@ uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *s, uint64_t session, u
     if (taken)
         *taken = (struct mishap_mcp_taken){ stream, by, getpid() };
     pthread_mutex_unlock(&s->lock);
-    return by;
+    return taken || !p ? by : 0;
 }
 
 uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *s, uint64_t session, uint64_t stream)

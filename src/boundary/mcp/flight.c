@@ -12,9 +12,11 @@
 #include "incident/incident.h"
 
 enum {
-    FLIGHTS = 256,  /* of one peer, where the server says nothing */
-    ROOM = 2048,    /* for the arguments of most calls, and for most refusals */
-    BUSY_MS = 1000, /* when to try again */
+    FLIGHTS = 256,     /* of one peer, where the server says nothing */
+    ROOM = 2048,       /* for the arguments of most calls, and for most refusals */
+    BUSY_MS = 1000,    /* when to try again */
+    SHOWN_NAME = 64,   /* bytes of the name of an argument that there is not */
+    MOST_UNKNOWN = 20, /* such arguments that are named */
 };
 
 /* -- failures of which no handler knows -------------------------------------------------------- */
@@ -24,17 +26,17 @@ static mishap *too_busy(const char *why)
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "%s", why), BUSY_MS);
 }
 
-/* The result of a call that did not begin, or is not waited for any more; true: the object of an
- * error. Frees the failure. */
-static bool put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
-                        const mishap_mcp_asked *asked, mishap *failure, const char *incident)
+/* What comes of a call that did not begin, or is not waited for any more. Frees the failure. */
+static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
+                                      const mishap_mcp_asked *asked, mishap *failure,
+                                      const char *incident)
 {
     char id[MISHAP_ID_LENGTH + 1];
     if (!incident) {
         mishap_id_make(id);
         incident = id;
     }
-    bool refused = mishap_mcp_put_outcome(result, asked, NULL, failure, incident);
+    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(result, asked, NULL, failure, incident);
     if (mishap_mcp_is_incident(failure))
         mishap_incident_record(&(mishap_incident_entry){ .program = server->app->name,
                                                          .operation = asked->offer->operation->name,
@@ -42,22 +44,22 @@ static bool put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
                                                          .failure = failure,
                                                          .to_stderr = server->verbose });
     mishap_free(failure);
-    return refused;
+    return outcome;
 }
 
 /* -- flights ----------------------------------------------------------------------------------- */
 
-/* Run the handler and make the result: on a thread, or at once. True: it is the object of an error.
- */
-static bool conclude(mishap_call *call, const mishap_mcp_asked *asked, const char *incident,
-                     const mishap_code **code, mishap_buffer *result)
+/* Run the handler and make the result: on a thread, or at once. */
+static mishap_mcp_outcome conclude(mishap_call *call, const mishap_mcp_asked *asked,
+                                   const char *incident, const mishap_code **code,
+                                   mishap_buffer *result)
 {
     mishap *failure = mishap_call_run(call);
     mishap_mcp_report_let_go();
     *code = failure ? mishap_told(failure)->code : NULL;
-    bool refused = mishap_mcp_put_outcome(result, asked, call, failure, incident);
+    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(result, asked, call, failure, incident);
     mishap_free(failure);
-    return refused;
+    return outcome;
 }
 
 static void run_job(mishap_job *job)
@@ -65,7 +67,7 @@ static void run_job(mishap_job *job)
     mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)job; /* it is the first member */
     if (mishap_cancelled(job->call))
         return; /* before it began */
-    flight->refused = conclude(job->call, &flight->asked, flight->incident, &flight->code,
+    flight->outcome = conclude(job->call, &flight->asked, flight->incident, &flight->code,
                                &flight->result);
     flight->crashed = job->call->crashed;
 }
@@ -158,6 +160,69 @@ mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_te
     return flight;
 }
 
+/* -- arguments --------------------------------------------------------------------------------- */
+
+static bool is_declared(const mishap_param *params, mishap_text name)
+{
+    for (; params && params->name; params++)
+        if (mishap_text_equal(mishap_text_of(params->name), name))
+            return true;
+    return false;
+}
+
+/* A parameter that may be meant by the name of an argument, and was not given; or nothing. */
+static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
+{
+    const char *nearest = NULL;
+    size_t best = MISHAP_FAR;
+    for (; params && params->name; params++) {
+        size_t far = mishap_how_far(name, mishap_text_of(params->name));
+        if (far < best && !yyjson_obj_get(given, params->name)) {
+            best = far;
+            nearest = params->name;
+        }
+    }
+    return nearest ? mishap_value_of_string(nearest) : mishap_value_none();
+}
+
+/* What is wrong with those that there are. */
+static mishap *check_known(const mishap_operation *operation, const mishap_mcp_arguments *arguments)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    yyjson_val *object = arguments->object;
+    if (arguments->spelled) /* it is JSON: if it cannot be read there is no memory */
+        object = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
+                                                                                   : NULL;
+    mishap *m = object ? mishap_params_check(operation->params, object) : mishap_out_of_memory();
+    mishap_json_reader_release(&reader);
+    return m;
+}
+
+/* A misspelled argument would change nothing, and the model would not notice. NULL: there is none;
+ * else all that is wrong with the arguments. */
+static mishap *find_unknown(const mishap_operation *operation,
+                            const mishap_mcp_arguments *arguments)
+{
+    mishap *m = NULL;
+    size_t index, count, found = 0;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (arguments->object, index, count, key, value) {
+        mishap_text name = mishap_json_text(key);
+        if (is_declared(operation->params, name) || found++ >= MOST_UNKNOWN)
+            continue;
+        if (!m)
+            m = check_known(operation, arguments);
+        if (!m)
+            m = mishap_raise(VALIDATION_ERROR, NULL);
+        mishap_value meant = nearest_to(name, operation->params, arguments->object);
+        name.length = mishap_utf8_cut(name, SHOWN_NAME);
+        mishap_field_add(m, &(mishap_field){ .field = name,
+                                             .error = MISHAP_TEXT("unknown_field"),
+                                             .expected = meant });
+    }
+    return m;
+}
+
 /* -- the beginning ----------------------------------------------------------------------------- */
 
 static void set_limits(mishap_call *call, const mishap_mcp_server *server)
@@ -178,9 +243,12 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     yyjson_val *object = arguments->object ? arguments->object : &none;
     char room[ROOM];
     mishap_buffer json;
-    mishap *failure;
-    if (arguments->text.data) {
-        failure = mishap_call_begin(server->app, operation, arguments->text, call);
+    mishap *failure = find_unknown(operation, arguments);
+    if (failure)
+        return failure;
+    if (arguments->spelled) {
+        failure = mishap_call_begin(server->app, operation, mishap_buffer_text(arguments->spelled),
+                                    call);
     } else if (operation->quick) {
         failure = mishap_call_begin_with(server->app, operation, object, call);
     } else {
@@ -194,6 +262,15 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     if (!failure)
         set_limits(*call, server);
     return failure;
+}
+
+/* What is answered in place of a call that does not begin. Frees the failure. */
+static void refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked, mishap *failure,
+                   mishap_buffer *result)
+{
+    request->channel->code = mishap_told(failure)->code;
+    request->outcome = put_refusal(result, request->peer->server, asked, failure,
+                                   request->peer->incident);
 }
 
 /* NULL: it has started, and the call is its own. */
@@ -222,10 +299,12 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     mishap_mcp_peer *peer = request->peer;
     const mishap_operation *operation = asked->offer->operation;
     mishap_call *call = NULL;
-    mishap *failure = begin_call(request, operation, arguments, &call);
+    bool lost = arguments->spelled && arguments->spelled->failed;
+    mishap *failure = lost ? mishap_out_of_memory()
+                           : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
         call->caller = peer->caller;
-        request->refused = conclude(call, asked, peer->incident, &request->channel->code, result);
+        request->outcome = conclude(call, asked, peer->incident, &request->channel->code, result);
         peer->crashed = peer->crashed || call->crashed;
     } else if (!failure) {
         failure = start_flight(request, asked, call);
@@ -234,25 +313,17 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     if (!request->later)
         mishap_call_end(call);
     if (failure)
-        mishap_mcp_flight_refuse(request, asked, failure, result);
-}
-
-void mishap_mcp_flight_refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked,
-                              mishap *failure, mishap_buffer *result)
-{
-    request->channel->code = mishap_told(failure)->code;
-    request->refused = put_refusal(result, request->peer->server, asked, failure,
-                                   request->peer->incident);
+        refuse(request, asked, failure, result);
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
 /* A failed buffer has half of it at most, which is nothing. */
 static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *members,
-                         bool refused)
+                         mishap_mcp_outcome outcome)
 {
     mishap_mcp_channel *channel = flight->channel;
-    if (refused) {
+    if (outcome == MISHAP_MCP_ERROR) {
         channel->status = 200;
         mishap_mcp_put_error(channel, flight->id,
                              members->failed ? mishap_mcp_last_error : mishap_buffer_text(members));
@@ -262,16 +333,16 @@ static void put_response(const mishap_mcp_flight *flight, const mishap_buffer *m
     if (members->failed)
         mishap_buffer_reserve(buffer, SIZE_MAX); /* fails */
     mishap_buffer_put_text(buffer, mishap_buffer_text(members));
-    mishap_mcp_finish_result(flight->peer, channel, buffer, flight->asked.revision);
+    mishap_mcp_finish_result(flight->peer, channel, buffer, flight->asked.revision, outcome);
 }
 
 /* The last that is heard of it. To finish the channel may be the end of the peer. */
-static void respond(mishap_mcp_flight *flight, const mishap_buffer *members, bool refused,
-                    const mishap_code *code)
+static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
+                    mishap_mcp_outcome outcome, const mishap_code *code)
 {
     mishap_mcp_channel *channel = flight->channel;
     channel->code = code;
-    put_response(flight, members, refused);
+    put_response(flight, members, outcome);
     leave(flight);
     channel->finish(channel);
 }
@@ -282,8 +353,9 @@ static void respond_with(mishap_mcp_flight *flight, mishap *failure)
     mishap_buffer members;
     mishap_buffer_init(&members, room, sizeof room);
     const mishap_code *code = mishap_told(failure)->code;
-    bool refused = put_refusal(&members, flight->server, &flight->asked, failure, flight->incident);
-    respond(flight, &members, refused, code);
+    mishap_mcp_outcome outcome = put_refusal(&members, flight->server, &flight->asked, failure,
+                                             flight->incident);
+    respond(flight, &members, outcome, code);
     mishap_buffer_release(&members);
 }
 
@@ -294,7 +366,7 @@ void mishap_mcp_flight_finish(mishap_mcp_flight *flight)
         mishap_mcp_flight_report(flight);
         flight->peer->crashed = flight->peer->crashed || flight->crashed;
         if (has_run)
-            respond(flight, &flight->result, flight->refused, flight->code);
+            respond(flight, &flight->result, flight->outcome, flight->code);
         else
             respond_with(flight, too_busy("The server is busy with other calls."));
     }

@@ -103,6 +103,10 @@ void mishap_mcp_server_release(mishap_mcp_server *server);
 const mishap_mcp_offer *mishap_mcp_tool_find(const mishap_mcp_server *server, mishap_text name);
 const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, mishap_text name);
 
+/* There is no tool, or prompt, of this name: NOT_FOUND, with the one that may be meant. */
+mishap *mishap_mcp_no_tool(const mishap_mcp_server *server, mishap_text name);
+mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name);
+
 /* -- channels ---------------------------------------------------------------------------------- */
 
 typedef enum mishap_mcp_kind {
@@ -215,6 +219,9 @@ typedef struct mishap_mcp_peer {
     /* … keep, or forget, a resources/subscribe, where the peer does not live as long as the
      * conversation. False: there are too many. NULL: the peer has a list of its own. */
     bool (*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
+    /* … tell all who listen of what has changed so far: somebody is about to join them who shall
+     * not hear of it. NULL: nothing waits to be told. */
+    void (*catch_up)(struct mishap_mcp_peer *peer);
 } mishap_mcp_peer;
 
 void mishap_mcp_peer_init(mishap_mcp_peer *peer, const mishap_mcp_server *server);
@@ -235,6 +242,13 @@ void mishap_mcp_take_text(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
 /* The messages of an array, in the one revision that has batches (batch.c). */
 void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items);
 
+/* In which form the outcome of a method or a call was written. */
+typedef enum mishap_mcp_outcome {
+    MISHAP_MCP_MEMBERS,          /* the members of a result */
+    MISHAP_MCP_MEMBERS_AND_META, /* … of which the last is `_meta` */
+    MISHAP_MCP_ERROR,            /* the object of an error, raw, which is recorded already */
+} mishap_mcp_outcome;
+
 /* The methods: one row each in peer.c. A method answers on the channel, or returns a failure that
  * becomes a protocol error with `code` (0: by its category: validation -32602, else -32603). */
 typedef struct mishap_mcp_request {
@@ -242,8 +256,8 @@ typedef struct mishap_mcp_request {
     mishap_mcp_channel *channel;
     const mishap_mcp_message *message;
     int code;
-    bool later;            /* the method answers later, on its own */
-    bool refused;          /* `result` is the object of an error, which is recorded already */
+    bool later;                 /* the method answers later, on its own */
+    mishap_mcp_outcome outcome; /* what is in `result` */
     mishap_buffer members; /* further members of `data` if it fails, ended by a NUL; the caller's */
 } mishap_mcp_request;
 typedef mishap *mishap_mcp_method(mishap_mcp_request *request, mishap_buffer *result);
@@ -296,7 +310,8 @@ void mishap_mcp_take_back(const mishap_mcp_channel *channel, mishap_buffer *buff
  * If the result has a `_meta`, that must be its last member: the server's name goes there, too. */
 mishap_buffer *mishap_mcp_begin_result(mishap_mcp_channel *channel, mishap_text id);
 void mishap_mcp_finish_result(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
-                              mishap_buffer *buffer, mishap_mcp_revision revision);
+                              mishap_buffer *buffer, mishap_mcp_revision revision,
+                              mishap_mcp_outcome outcome);
 
 /* {"jsonrpc":"2.0","method":METHOD,"params":{ … and }} of it. */
 mishap_buffer *mishap_mcp_begin_notification(mishap_mcp_channel *channel, const char *method);
@@ -335,28 +350,26 @@ typedef struct mishap_mcp_asked {
  * it could not begin.
  *
  * Of a tool: content, structuredContent, isError, _meta with the incident id; a failure is told in
- * the tool's dialect. Of a resource: contents. Of a prompt: description, messages. If one of these
- * fails it is the object of a protocol error that is written instead, raw, and true is returned.
+ * the tool's dialect. Of a resource: contents. Of a prompt: description, messages. Both have what
+ * the handler remarked in _meta. If one of these fails it is the object of a protocol error that is
+ * written instead.
  *
  * Nothing of it is secret. The failure stays the caller's. Any thread.
  */
-bool mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
-                            mishap *failure, const char *incident);
+mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked,
+                                          mishap_call *call, mishap *failure, const char *incident);
 
 /* The answer of a call, without what must not leave, as the contents of a resource or the messages
- * of a prompt. */
+ * of a prompt; and what was remarked about either as `_meta`, false: nothing was. */
 void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *asked,
                              const mishap_call *call);
 void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *asked,
                              const mishap_call *call);
+bool mishap_mcp_put_remarks(mishap_buffer *result, const mishap_call *call);
 
 /* Is the failure of a call to be recorded? What a caller can mend, what is just not there or not
  * now is not, unless something was noted about it: else any caller could fill the disk. */
 bool mishap_mcp_is_incident(const mishap *failure);
-
-/* True if the result ends with the `_meta` of a failed call, which is its last member; then that
- * object is open again, for more members. */
-bool mishap_mcp_reopen_meta(mishap_buffer *result);
 
 /* A JSON Schema without the patterns that JavaScript could not read: a client gives up on all tools
  * for one of those. */
@@ -374,6 +387,12 @@ const mishap_mcp_offer *mishap_mcp_resource_find(const mishap_mcp_server *server
 /* Is there something to read, or may be? Its variables hold against the rules; and if the handler
  * is quick, it was asked and did not say that there is nothing. */
 bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri);
+
+/* Addresses are the same if they differ only in what is escaped without need (RFC 3986, 6.2.2.2),
+ * or in the case of such escapes: todo://todos/%31 is todo://todos/1, but a%2Fb is not a/b. Those
+ * that are have the same hash. */
+bool mishap_mcp_same_address(mishap_text a, mishap_text b);
+uint32_t mishap_mcp_address_hash(mishap_text address);
 
 /* There is no such resource: the failure of a request, with its code and `uri` in `data`. */
 mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri);
@@ -399,10 +418,11 @@ struct mishap_mcp_flight {
     mishap_level level;
     mishap_watcher watcher;
     char incident[MISHAP_ID_LENGTH + 1];
-    const mishap_code *code; /* of its failure; NULL: it worked */
-    mishap_buffer result;    /* the members of the result, made on the thread */
-    bool refused;            /* … or the object of an error */
+    const mishap_code *code;    /* of its failure; NULL: it worked */
+    mishap_buffer result;       /* what came of it, made on the thread … */
+    mishap_mcp_outcome outcome; /* … in this form */
     bool crashed;
+    atomic_int removed;    /* traces that it was about to say */
     pthread_mutex_t lock;  /* of what follows, and of who waits */
     mishap_buffer reports; /* a line each: which it is, and its params without the last brace */
     size_t report_count;
@@ -413,20 +433,16 @@ struct mishap_mcp_flight {
 };
 
 /*
- * Begin a call with the arguments, an object: of the message, or as text. If it is over at once
- * (quick, or refused) the members of its result are in `result`, or the object of an error
- * (request->refused). Else a flight was started, which answers later (request->later).
+ * Begin a call with the arguments, an object. One that the operation does not have is refused. If
+ * it is over at once (quick, or refused) `result` has what came of it (request->outcome). Else a
+ * flight was started, which answers later (request->later).
  */
 typedef struct mishap_mcp_arguments {
-    yyjson_val *object; /* NULL: as text, or none */
-    mishap_text text;
+    yyjson_val *object;           /* as they are given; NULL: none, or elsewhere in the message */
+    const mishap_buffer *spelled; /* … as they are meant, if that differs: JSON */
 } mishap_mcp_arguments;
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
                              const mishap_mcp_arguments *arguments, mishap_buffer *result);
-
-/* What is answered in place of a call that does not begin. Frees the failure. */
-void mishap_mcp_flight_refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked,
-                              mishap *failure, mishap_buffer *result);
 
 /* What it has to say so far, to its channel (report.c). */
 void mishap_mcp_flight_report(mishap_mcp_flight *flight);

@@ -80,6 +80,42 @@ const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, 
     return NULL;
 }
 
+/* -- what there is not --------------------------------------------------------------------------
+ */
+
+static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char *sort,
+                       mishap_text name)
+{
+    const mishap_mcp_offer *nearest = NULL;
+    size_t best = MISHAP_FAR;
+    char words[200];
+    for (size_t i = 0; i < count; i++) {
+        size_t far = mishap_how_far(name, offers[i].name);
+        if (far < best) {
+            best = far;
+            nearest = &offers[i];
+        }
+    }
+    if (nearest)
+        snprintf(words, sizeof words, "Did you mean `%.*s`? Ask %ss/list which %ss there are.",
+                 (int)nearest->name.length, nearest->name.data, sort, sort);
+    else
+        snprintf(words, sizeof words, "Ask %ss/list which %ss there are.", sort, sort);
+    name.length = mishap_utf8_cut(name, LONGEST_NAME);
+    mishap *m = mishap_raise(NOT_FOUND, "There is no such %s.", sort);
+    return mishap_suggest(mishap_tell(m, sort, name), words);
+}
+
+mishap *mishap_mcp_no_tool(const mishap_mcp_server *server, mishap_text name)
+{
+    return no_such(server->tools, server->tool_count, "tool", name);
+}
+
+mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name)
+{
+    return no_such(server->prompts, server->prompt_count, "prompt", name);
+}
+
 /* -- adding -------------------------------------------------------------------------------------
  */
 

@@ -28,7 +28,7 @@ static const struct method methods[] = {
     { MISHAP_TEXT("resources/read"), mishap_mcp_resources_read, OLD | NEW | APART },
     { MISHAP_TEXT("resources/list"), mishap_mcp_resources_list, OLD | NEW },
     { MISHAP_TEXT("resources/templates/list"), mishap_mcp_templates_list, OLD | NEW },
-    { MISHAP_TEXT("resources/subscribe"), mishap_mcp_resources_subscribe, OLD },
+    { MISHAP_TEXT("resources/subscribe"), mishap_mcp_resources_subscribe, OLD | APART },
     { MISHAP_TEXT("resources/unsubscribe"), mishap_mcp_resources_unsubscribe, OLD },
     { MISHAP_TEXT("prompts/get"), mishap_mcp_prompts_get, OLD | NEW | APART },
     { MISHAP_TEXT("prompts/list"), mishap_mcp_prompts_list, OLD | NEW },
@@ -163,7 +163,8 @@ static mishap *answer(mishap_mcp_request *request, const struct method *method)
     if (failure || request->later)
         mishap_mcp_take_back(channel, b);
     else
-        mishap_mcp_finish_result(request->peer, channel, b, request->message->revision);
+        mishap_mcp_finish_result(request->peer, channel, b, request->message->revision,
+                                 request->outcome);
     return failure;
 }
 
@@ -176,7 +177,7 @@ static mishap *answer_apart(mishap_mcp_request *request, const struct method *me
     mishap_buffer_init(&result, storage, sizeof storage);
     MISHAP_PUT(&result, "{"); /* no comma is due after it */
     mishap *failure = method->answer(request, &result);
-    if (request->refused) {
+    if (request->outcome == MISHAP_MCP_ERROR) {
         mishap_text error = { result.data + 1, result.length - 1 };
         request->channel->status = 200;
         mishap_mcp_put_error(request->channel, request->message->id,
@@ -185,7 +186,8 @@ static mishap *answer_apart(mishap_mcp_request *request, const struct method *me
         mishap_buffer *b = mishap_mcp_begin_result(request->channel, request->message->id);
         mishap_buffer_put(b, result.data + 1, result.length - 1);
         b->failed = b->failed || result.failed;
-        mishap_mcp_finish_result(request->peer, request->channel, b, request->message->revision);
+        mishap_mcp_finish_result(request->peer, request->channel, b, request->message->revision,
+                                 request->outcome);
     }
     mishap_buffer_release(&result);
     return failure;

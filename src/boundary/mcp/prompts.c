@@ -14,9 +14,7 @@ enum {
 static mishap *no_prompt(mishap_mcp_request *request, mishap_text name)
 {
     request->code = -32602;
-    return mishap_suggest(
-        mishap_tell(mishap_raise(NOT_FOUND, "There is no such prompt."), "prompt", name),
-        "Ask prompts/list for what there is.");
+    return mishap_mcp_no_prompt(request->peer->server, name);
 }
 
 /* -- prompts/list ------------------------------------------------------------------------------ */
@@ -78,6 +76,13 @@ static const mishap_param get_params[] = {
     { 0 },
 };
 
+/* Where there are none, nothing can be misspelled: there, arguments are not looked at, for some
+ * clients send what they have. Elsewhere one that there is not is refused. */
+static yyjson_val *arguments_of(yyjson_val *params, const mishap_operation *operation)
+{
+    return mishap_param_count(operation->params) ? yyjson_obj_get(params, "arguments") : NULL;
+}
+
 /* Arguments are text, whatever the parameter is; what was left empty in a form is not given. The
  * checks say what is wrong with anything else. */
 static void put_arguments(mishap_buffer *b, const mishap_param *params, yyjson_val *arguments)
@@ -109,16 +114,14 @@ mishap *mishap_mcp_prompts_get(mishap_mcp_request *request, mishap_buffer *resul
                                .revision = request->message->revision };
     if (!asked.offer)
         return no_prompt(request, name);
+    yyjson_val *arguments = arguments_of(params, asked.offer->operation);
     mishap_buffer_init(&object, room, sizeof room);
-    put_arguments(&object, asked.offer->operation->params, yyjson_obj_get(params, "arguments"));
-    if (object.failed)
-        failure = mishap_out_of_memory();
-    else
-        mishap_mcp_flight_begin(request, &asked,
-                                &(mishap_mcp_arguments){ .text = mishap_buffer_text(&object) },
-                                result);
+    put_arguments(&object, asked.offer->operation->params, arguments);
+    mishap_mcp_flight_begin(request, &asked,
+                            &(mishap_mcp_arguments){ .object = arguments, .spelled = &object },
+                            result);
     mishap_buffer_release(&object);
-    return failure;
+    return NULL;
 }
 
 /* -- completion -------------------------------------------------------------------------------- */

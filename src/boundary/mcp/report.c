@@ -3,16 +3,21 @@
  *
  * The handler's thread gathers them under the lock of the flight, as many as there is room for; the
  * thread that reads is woken, and sends them. So a handler never waits for who listens.
+ *
+ * A stack trace is not said but recorded, under the id of the call.
  */
 #include <math.h>
 
 #include "boundary/mcp/mcp.h"
+#include "incident/incident.h"
+#include "operation/contain.h"
 #include "operation/hide.h"
 
 enum {
     ROOM = 2048,        /* for most reports */
     MOST_WORDS = 1024,  /* bytes of one that are told */
     PACE_NS = 45000000, /* between two of progress: who reports each 50 ms is heard */
+    MOST_RECORDED = 64, /* traces of one call: a handler may say the same for ever */
 };
 
 #define META_LOG_LEVEL "io.modelcontextprotocol/logLevel"
@@ -71,20 +76,42 @@ static void unlock(mishap_mcp_flight *flight)
     pthread_mutex_unlock(&flight->lock);
 }
 
+/* What is not said is not lost: the operator finds it in the log. A crash must not jump out of it,
+ * for the log has a lock. */
+static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_secrets *secrets)
+{
+    const mishap_call *call = flight->job.call;
+    if (atomic_fetch_add(&flight->removed, 1) >= MOST_RECORDED)
+        return;
+    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a report.");
+    m = mishap_note(m, "report", words);
+    mishap_contained *contained = mishap_contain_pause();
+    mishap_incident_record(&(mishap_incident_entry){ .program = call->app->name,
+                                                     .operation = call->operation->name,
+                                                     .id = flight->incident,
+                                                     .failure = m,
+                                                     .secrets = secrets,
+                                                     .to_stderr = call->verbose });
+    mishap_contain_resume(contained);
+    mishap_free(m);
+}
+
 /* A string of what the handler said: without what must not leave, and then not too long. */
-static void put_words(mishap_buffer *b, const mishap_call *call, mishap_text words)
+static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text words)
 {
     char storage[ROOM], room[ROOM];
     mishap_arena arena;
     mishap_buffer hidden;
     mishap_secrets secrets;
     secrets.count = 0;
-    mishap_hide_learn(&secrets, call);
+    mishap_hide_learn(&secrets, flight->job.call);
     mishap_arena_init(&arena, storage, sizeof storage);
     mishap_buffer_init(&hidden, room, sizeof room);
     words = mishap_utf8_clean(&arena, words);
-    if (mishap_guard_finds_trace(words, NULL))
+    if (mishap_guard_finds_trace(words, NULL)) {
+        record(flight, words, &secrets);
         words = mishap_hide_removed;
+    }
     mishap_secrets_put_hidden(&hidden, &secrets, words);
     b->failed = b->failed || hidden.failed || !words.data;
     words = mishap_buffer_text(&hidden);
@@ -162,7 +189,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
     }
     if (words) {
         MISHAP_JSON_KEY(&line, "message");
-        put_words(&line, flight->job.call, mishap_text_of(words));
+        put_words(&line, flight, mishap_text_of(words));
     }
     add(flight, &line, &done);
 }
@@ -180,7 +207,7 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     MISHAP_JSON_KEY(&line, "logger");
     mishap_json_string(&line, flight->asked.offer->name);
     MISHAP_JSON_KEY(&line, "data");
-    put_words(&line, flight->job.call, words);
+    put_words(&line, flight, words);
     add(flight, &line, NULL);
 }
 

@@ -16,6 +16,36 @@ enum {
 
 /* -- addresses --------------------------------------------------------------------------------- */
 
+/* The next character, which is taken off. An escaped one is what it stands for, unless that would
+ * mean something else if it were not escaped: then it is above all others. */
+static int take_character(mishap_text *address)
+{
+    enum { ESCAPED = 256 };
+    unsigned char c = (unsigned char)address->data[0];
+    int escaped = mishap_url_escape(address->data, address->data + address->length);
+    size_t length = escaped < 0 ? 1 : 3;
+    *address = (mishap_text){ address->data + length, address->length - length };
+    if (escaped < 0)
+        return c;
+    return memchr(":/?#[]@!$&'()*+,;=%", escaped, 19) ? ESCAPED + escaped : escaped;
+}
+
+bool mishap_mcp_same_address(mishap_text a, mishap_text b)
+{
+    while (a.length && b.length)
+        if (take_character(&a) != take_character(&b))
+            return false;
+    return !a.length && !b.length;
+}
+
+uint32_t mishap_mcp_address_hash(mishap_text address)
+{
+    uint32_t hash = 2166136261;
+    while (address.length)
+        hash = (hash ^ (uint32_t)take_character(&address)) * 16777619;
+    return hash;
+}
+
 static bool is_template(const mishap_mcp_offer *resource)
 {
     return strchr(resource->operation->resource, '{') != NULL;
@@ -207,14 +237,11 @@ mishap *mishap_mcp_resources_read(mishap_mcp_request *request, mishap_buffer *re
     mishap_mcp_asked asked = { .offer = match(request->peer->server, uri, &object),
                                .revision = request->message->revision,
                                .uri = uri };
-    if (!asked.offer)
-        failure = mishap_mcp_no_resource(request, uri);
-    else if (object.failed)
-        failure = mishap_out_of_memory();
-    else
-        mishap_mcp_flight_begin(request, &asked,
-                                &(mishap_mcp_arguments){ .text = mishap_buffer_text(&object) },
+    if (asked.offer)
+        mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .spelled = &object },
                                 result);
+    else
+        failure = mishap_mcp_no_resource(request, uri);
     mishap_buffer_release(&object);
     return failure;
 }

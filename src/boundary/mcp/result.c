@@ -18,8 +18,6 @@ enum {
     LAST_WORDS = 1024, /* enough for any that is constant */
 };
 
-#define META "\"_meta\":{\"dev.mishap/incident\":\""
-
 /* -- dialects ---------------------------------------------------------------------------------- */
 
 /* A failure as a JSON Schema, for the dialects that are JSON. Members that the schema does not name
@@ -181,20 +179,9 @@ static void put_told(mishap_buffer *b, const mishap_mcp_offer *tool, mishap_text
     MISHAP_PUT(b, "}]");
     if (schema_of(tool->dialect))
         put_structure(b, told, revision);
-    MISHAP_PUT(b, ",\"isError\":true," META);
+    MISHAP_PUT(b, ",\"isError\":true,\"_meta\":{\"dev.mishap/incident\":\"");
     mishap_buffer_put(b, incident, MISHAP_ID_LENGTH);
     MISHAP_PUT(b, "\"}");
-}
-
-bool mishap_mcp_reopen_meta(mishap_buffer *result)
-{
-    enum { BEFORE = sizeof META - 1, LENGTH = BEFORE + MISHAP_ID_LENGTH + 2 };
-    if (result->length < LENGTH ||
-        memcmp(result->data + result->length - LENGTH, META, BEFORE) != 0 ||
-        result->data[result->length - 1] != '}')
-        return false;
-    result->length--;
-    return true;
 }
 
 static bool was_told(const mishap_public *told, const char *key)
@@ -327,9 +314,18 @@ static void take_back(mishap_buffer *result, size_t start)
     result->capacity = result->capacity > least ? result->capacity : least;
 }
 
+/* What was remarked is a block of a tool's answer. */
+static mishap_mcp_outcome put_remarks(mishap_buffer *result, const mishap_mcp_asked *asked,
+                                      const mishap_call *call)
+{
+    return asked->offer->sort != MISHAP_MCP_TOOL && mishap_mcp_put_remarks(result, call)
+               ? MISHAP_MCP_MEMBERS_AND_META
+               : MISHAP_MCP_MEMBERS;
+}
+
 /* The answer; without memory for it, there is none. What was removed is returned. */
 static mishap *put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
-                           const mishap_secrets *secrets)
+                           const mishap_secrets *secrets, mishap_mcp_outcome *outcome)
 {
     /* Ours say again what was given to them: who asks what a trace means gets to see it. */
     mishap *removed = asked->offer->ours ? NULL : mishap_hide_answer(call, secrets);
@@ -341,13 +337,14 @@ static mishap *put_success(mishap_buffer *result, const mishap_mcp_asked *asked,
         mishap_mcp_put_contents(result, asked, call);
     else
         mishap_mcp_put_messages(result, asked, call);
+    *outcome = put_remarks(result, asked, call);
     return removed;
 }
 
 /* The same for a failure, for which there is always room, if there was any at all. */
 static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
                           const mishap *failure, const mishap_secrets *secrets,
-                          const char *incident)
+                          const char *incident, mishap_mcp_outcome *outcome)
 {
     size_t start = result->length;
     bool room = !result->failed && result->capacity - start >= LAST_WORDS;
@@ -363,12 +360,14 @@ static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
         else
             mishap_buffer_put_text(result, mishap_mcp_last_error);
     }
+    *outcome = tool ? MISHAP_MCP_MEMBERS_AND_META : MISHAP_MCP_ERROR;
     return removed;
 }
 
-bool mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
-                            mishap *failure, const char *incident)
+mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked,
+                                          mishap_call *call, mishap *failure, const char *incident)
 {
+    mishap_mcp_outcome outcome = MISHAP_MCP_MEMBERS;
     char own_id[MISHAP_ID_LENGTH + 1];
     size_t start = result->length;
     mishap *removed = NULL;
@@ -378,7 +377,7 @@ bool mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked
     if (call)
         mishap_hide_learn(&secrets, call);
     if (!failure) {
-        removed = put_success(result, asked, call, &secrets);
+        removed = put_success(result, asked, call, &secrets, &outcome);
         if (result->failed)
             failure = mishap_out_of_memory(); /* a constant: nobody need free it */
         if (failure && room)
@@ -391,12 +390,13 @@ bool mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked
     if (failure) {
         if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
             mishap_incident(failure, incident); /* there is something to look up, or may be */
-        removed = mishap_because(put_failed(result, asked, failure, &secrets, incident), removed);
+        removed = mishap_because(put_failed(result, asked, failure, &secrets, incident, &outcome),
+                                 removed);
     }
     if (failure && call)
         record(call, &secrets, failure, incident);
     if (removed && call)
         record(call, &secrets, removed, incident);
     mishap_free(removed);
-    return failure && asked->offer->sort != MISHAP_MCP_TOOL;
+    return outcome;
 }

@@ -113,7 +113,8 @@ mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *sessions, uint64_t se
                                       bool *last);
 
 /* Nothing is sent twice: a stream that is resumed is sent by who resumed it last, and by nobody
- * else. The number of who takes it over; and who has: 0 if it was never resumed. */
+ * else. The number of who takes it over, 0 if so many others are open as resumed ones that there is
+ * no room; and who has: 0 if it was never resumed. */
 uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *sessions, uint64_t session,
                                      uint64_t stream);
 uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);

@@ -230,6 +230,11 @@ static void tell_changes(struct pipes *p)
         mishap_mcp_tell_change(&p->peer, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
 
+static void catch_up(mishap_mcp_peer *peer)
+{
+    tell_changes((struct pipes *)(void *)((char *)peer - offsetof(struct pipes, peer)));
+}
+
 /* All that there is to say so far. */
 static void write_out(struct pipes *p)
 {
@@ -377,6 +382,7 @@ static mishap *begin(struct pipes *p, bool chaos)
     p->peer.start = start_flight;
     p->peer.wake = wake_for_report;
     p->peer.aside = &p->lines.channel;
+    p->peer.catch_up = catch_up;
     if (!mishap_mcp_lines_open(&p->lines) && !failure)
         failure = mishap_out_of_memory();
     if (!failure)

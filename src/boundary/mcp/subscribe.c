@@ -59,9 +59,12 @@ static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *u
     return made;
 }
 
-/* At the end, so that changes are told in the order in which they were asked for. */
+/* At the end, so that changes are told in the order in which they were asked for. What changed
+ * before is not told. */
 static void append(mishap_mcp_peer *peer, struct mishap_mcp_subscription *made)
 {
+    if (peer->catch_up)
+        peer->catch_up(peer);
     struct mishap_mcp_subscription **at = &peer->subscriptions;
     while (*at)
         at = &(*at)->next;
@@ -343,7 +346,7 @@ static void tell_of_resource(const mishap_mcp_peer *peer, const struct mishap_mc
 {
     mishap_mcp_channel *channel = s->channel ? s->channel : channel_of_session(peer);
     for (size_t i = 0; i < s->uri_count && channel; i++)
-        if (!uri.data || mishap_text_equal(s->uris[i], uri))
+        if (!uri.data || mishap_mcp_same_address(s->uris[i], uri))
             tell(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, s->uris[i]);
 }
 

@@ -8,11 +8,7 @@
 
 #include "operation/schema.h"
 
-enum {
-    PAGE = 50,
-    SHOWN_NAME = 64,   /* of a tool or an argument that there is not */
-    MOST_UNKNOWN = 20, /* such arguments that are named */
-};
+enum { PAGE = 50 };
 
 /* -- tools/list -------------------------------------------------------------------------------- */
 
@@ -129,39 +125,7 @@ static const mishap_param call_params[] = {
 static mishap *no_such_tool(mishap_mcp_request *request, mishap_text name)
 {
     request->code = -32602;
-    name.length = mishap_utf8_cut(name, SHOWN_NAME);
-    mishap *m = mishap_raise(NOT_FOUND, "There is no such tool.");
-    return mishap_suggest(mishap_tell(m, "tool", name), "Ask tools/list which tools there are.");
-}
-
-static bool is_declared(const mishap_param *params, mishap_text name)
-{
-    for (; params && params->name; params++)
-        if (mishap_text_equal(mishap_text_of(params->name), name))
-            return true;
-    return false;
-}
-
-/* A misspelled argument would change nothing, and the model would not notice. NULL: there is none;
- * else all that is wrong with the arguments. */
-static mishap *find_unknown(const mishap_operation *operation, yyjson_val *arguments)
-{
-    mishap *m = NULL;
-    size_t index, count, found = 0;
-    yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS (arguments, index, count, key, value) {
-        mishap_text name = mishap_json_text(key);
-        if (is_declared(operation->params, name) || found++ >= MOST_UNKNOWN)
-            continue;
-        if (!m)
-            m = mishap_params_check(operation->params, arguments);
-        if (!m)
-            m = mishap_raise(VALIDATION_ERROR, NULL);
-        name.length = mishap_utf8_cut(name, SHOWN_NAME);
-        mishap_field_add(m,
-                         &(mishap_field){ .field = name, .error = MISHAP_TEXT("unknown_field") });
-    }
-    return m;
+    return mishap_mcp_no_tool(request->peer->server, name);
 }
 
 mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result)
@@ -181,11 +145,7 @@ mishap *mishap_mcp_tools_call(mishap_mcp_request *request, mishap_buffer *result
     };
     if (!asked.offer)
         return no_such_tool(request, mishap_json_text(name));
-    mishap *unknown = find_unknown(asked.offer->operation, arguments);
-    if (unknown)
-        mishap_mcp_flight_refuse(request, &asked, unknown, result);
-    else
-        mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .object = arguments },
-                                result);
+    mishap_mcp_flight_begin(request, &asked, &(mishap_mcp_arguments){ .object = arguments },
+                            result);
     return NULL;
 }

@@ -34,14 +34,6 @@ void mishap_mcp_watches_free(mishap_mcp_watches *w)
         munmap(w, sizeof *w);
 }
 
-static uint32_t hash_of(mishap_text text)
-{
-    uint32_t hash = 2166136261;
-    for (size_t i = 0; i < text.length; i++)
-        hash = (hash ^ (unsigned char)text.data[i]) * 16777619;
-    return hash;
-}
-
 /* It is nobody's until all of it is there: what one session watches is no other's business. */
 static void put_at(mishap_mcp_watches *w, size_t i, struct mishap_mcp_watch watch, const char *uri)
 {
@@ -72,7 +64,8 @@ static void mend(mishap_mcp_watches *w)
     for (size_t i = w->used; i-- > 0;) {
         struct mishap_mcp_watch *watch = &w->watches[i];
         watch->changed = true;
-        if (!watch->session || hash_of((mishap_text){ w->uris[i], watch->length }) != watch->hash)
+        if (!watch->session ||
+            mishap_mcp_address_hash((mishap_text){ w->uris[i], watch->length }) != watch->hash)
             remove_at(w, i);
     }
     atomic_fetch_add(&w->count, CHANGES + 1);
@@ -94,16 +87,17 @@ static mishap_text copy(char room[MISHAP_ADDRESS_LIMIT], const char *uri, size_t
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
+/* In whichever spelling. */
 static bool is_of(const mishap_mcp_watches *w, size_t i, mishap_text uri, uint32_t hash)
 {
     const struct mishap_mcp_watch *watch = &w->watches[i];
-    return watch->hash == hash && watch->length == uri.length &&
-           memcmp(w->uris[i], uri.data, uri.length) == 0;
+    return watch->hash == hash &&
+           mishap_mcp_same_address((mishap_text){ w->uris[i], watch->length }, uri);
 }
 
 void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
 {
-    uint32_t hash = hash_of(uri);
+    uint32_t hash = mishap_mcp_address_hash(uri);
     if (uri.length > MISHAP_ADDRESS_LIMIT)
         return; /* nobody can watch it */
     take_lock(w);
@@ -166,6 +160,13 @@ static void forget_sessions_that_are_over(mishap_mcp_watches *w, mishap_mcp_sess
             remove_at(w, i);
 }
 
+/* In this spelling: a session is told of an address as it has named it. */
+static bool is_named(const mishap_mcp_watches *w, size_t i, mishap_text uri, uint32_t hash)
+{
+    return w->watches[i].hash == hash &&
+           mishap_text_equal((mishap_text){ w->uris[i], w->watches[i].length }, uri);
+}
+
 /* False: it is not watched, and `room` says whether the session may watch one more. */
 static bool find(const mishap_mcp_watches *w, uint64_t session, mishap_text uri, uint32_t hash,
                  bool *room)
@@ -174,7 +175,7 @@ static bool find(const mishap_mcp_watches *w, uint64_t session, mishap_text uri,
     for (size_t i = 0; i < w->used; i++) {
         if (w->watches[i].session != session)
             continue;
-        if (is_of(w, i, uri, hash))
+        if (is_named(w, i, uri, hash))
             return true;
         count++;
     }
@@ -185,7 +186,7 @@ static bool find(const mishap_mcp_watches *w, uint64_t session, mishap_text uri,
 bool mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t session,
                             mishap_text uri)
 {
-    uint32_t hash = hash_of(uri);
+    uint32_t hash = mishap_mcp_address_hash(uri);
     bool room = false;
     if (uri.length > MISHAP_ADDRESS_LIMIT)
         return false;
@@ -205,10 +206,10 @@ bool mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessions
 
 void mishap_mcp_watch_end(mishap_mcp_watches *w, uint64_t session, mishap_text uri)
 {
-    uint32_t hash = hash_of(uri);
+    uint32_t hash = mishap_mcp_address_hash(uri);
     take_lock(w);
     for (size_t i = w->used; i-- > 0;)
-        if (w->watches[i].session == session && (!uri.data || is_of(w, i, uri, hash)))
+        if (w->watches[i].session == session && (!uri.data || is_named(w, i, uri, hash)))
             remove_at(w, i);
     pthread_mutex_unlock(&w->lock);
 }

@@ -21,7 +21,8 @@ void mishap_mcp_watches_free(mishap_mcp_watches *watches);
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
-/* What is at this address is not what it was. Any thread of any worker. */
+/* What is at this address, in whichever spelling (mishap_mcp_same_address), is not what it was. Any
+ * thread of any worker. */
 void mishap_mcp_watches_change(mishap_mcp_watches *watches, mishap_text uri);
 
 /* How many changes there were so far: where a new listener begins. */

@@ -74,10 +74,13 @@ mishap_buffer *mishap_mcp_begin_result(mishap_mcp_channel *channel, mishap_text 
 }
 
 void mishap_mcp_finish_result(const mishap_mcp_peer *peer, mishap_mcp_channel *channel,
-                              mishap_buffer *buffer, mishap_mcp_revision revision)
+                              mishap_buffer *buffer, mishap_mcp_revision revision,
+                              mishap_mcp_outcome outcome)
 {
-    if (mishap_mcp_is_modern(revision)) {
-        if (!mishap_mcp_reopen_meta(buffer)) {
+    if (mishap_mcp_is_modern(revision) && !buffer->failed) {
+        if (outcome == MISHAP_MCP_MEMBERS_AND_META) {
+            buffer->length--; /* its bracket: it is open again */
+        } else {
             MISHAP_JSON_KEY(buffer, "_meta");
             mishap_json_open(buffer, '{');
         }
