@@ -109,13 +109,15 @@ static void put_plain(mishap_buffer *b, const char *before, const mishap_value *
         mishap_json_bare(b, value);
 }
 
-/* Errors that are told by their name alone. */
+/* Errors that are told by their name alone. Where no full stop ends it, what may have been meant
+ * follows. */
 static const struct {
     mishap_text error;
     const char *words;
 } phrases[] = {
     { MISHAP_TEXT("field_required"), " is required." },
     { MISHAP_TEXT("unknown_option"), " is not an option here" },
+    { MISHAP_TEXT("unknown_field"), " is not known here" },
     { MISHAP_TEXT("unexpected_argument"), " is one argument too many." },
     { MISHAP_TEXT("given_twice"), " was given twice." },
     { MISHAP_TEXT("missing_value"), " needs a value." },

@@ -244,6 +244,10 @@ static void finish(mishap_mcp_channel *channel)
     mishap_mcp_post *post = (mishap_mcp_post *)(void *)channel;
     post->finished = true;
     forget_calls(post); /* of one that was cancelled: before anybody can use the id again */
+    /* Who has resumed it waits for no answer to come. */
+    if (post->in_session && post->streaming && !post->answered)
+        mishap_mcp_event_add(post->front->sessions, post->session.number, post->stream,
+                             ++post->place, (mishap_text){ "", 0 }, true);
     if (post->streaming && post->later) {
         mishap_http_later *later = post->later;
         post->later = NULL;

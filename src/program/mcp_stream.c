@@ -109,7 +109,8 @@ static bool catch_up(mishap_mcp_stream *stream)
         mishap_buffer_reset(&data);
         next = mishap_mcp_event_next(stream->front->sessions, stream->session, stream->stream,
                                      stream->place, &data, &last);
-        if (next == MISHAP_MCP_EVENT)
+        bool says = data.length || !last; /* the end of one that was cancelled says nothing */
+        if (next == MISHAP_MCP_EVENT && (says || data.failed))
             sent = !data.failed && send_data(stream, mishap_buffer_text(&data), true);
     }
     if (next == MISHAP_MCP_STREAM_LOST || next == MISHAP_MCP_STREAM_DROPPED)
@@ -119,13 +120,6 @@ static bool catch_up(mishap_mcp_stream *stream)
     if (sent && over)
         end_stream(stream);
     return sent && !over;
-}
-
-/* What changed before is told to those who are there already. */
-static uint64_t stand(mishap_mcp_front *front, uint64_t session)
-{
-    mishap_mcp_front_tell(front);
-    return mishap_mcp_session_stand(front->sessions, session);
 }
 
 static void link_stream(mishap_mcp_stream *stream)
@@ -142,10 +136,13 @@ bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
                             uint64_t stream, uint64_t place)
 {
     uint64_t number = session->number;
-    uint64_t sender = stream ? mishap_mcp_stream_take_over(front->sessions, number, stream) : 0;
-    if (stream && !sender)
-        return false;
     mishap_mcp_stream *s = mishap_allocate(sizeof *s);
+    uint64_t sender = s && stream ? mishap_mcp_stream_take_over(front->sessions, number, stream)
+                                  : 0;
+    if (s && stream && !sender) {
+        mishap_release(s);
+        return false;
+    }
     mishap_http_later *later = s ? mishap_http_defer(front->http, request) : NULL;
     if (!later) {
         mishap_http_refuse(reply, front->http->settings, request, mishap_out_of_memory());
@@ -159,7 +156,9 @@ bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
                               .stream = stream,
                               .place = place,
                               .sender = sender,
-                              .standing = stream ? 0 : stand(front, number),
+                              .standing = stream
+                                              ? 0
+                                              : mishap_mcp_session_stand(front->sessions, number),
                               .quiet_since_ns = mishap_clock_monotonic_ns() };
     link_stream(s);
     later->owner = s;

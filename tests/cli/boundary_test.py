@@ -326,6 +326,7 @@ TYPES = {  # the words for `sample types`, the parameters that are named with th
     "no choice": (["-s", "ab", "--colour", "blue"], [("colour", "INVALID_CHOICE")]),
     "item out of range": (["-s", "ab", "--list-of", "[1,10]"], [("list_of[1]", "VALUE_OUT_OF_RANGE")]),
     "too many items": (["-s", "ab", "--list-of", "[1,1,1,1]"], [("list_of", "INVALID_LENGTH")]),
+    "half an array, then an item": (["-s", "ab", "--list-of", "[1", "--list-of", "2"], [("list_of", "INVALID_TYPE")]),
     "no object": (["-s", "ab", "--point", "[]"], [("point", "INVALID_TYPE")]),
     "members": (["-s", "ab", "--point", '{"y":2}'], [("point.x", "FIELD_REQUIRED"), ("point.y", "VALUE_OUT_OF_RANGE")]),
     "given twice": (["-s", "ab", "-s", "cd"], [("string", "GIVEN_TWICE")]),

@@ -668,6 +668,20 @@ def a_session_has_so_many_streams_that_are_resumed():
 
 
 @test
+def a_stream_whose_call_was_cancelled_ends_for_who_has_resumed_it():
+    with Server("--workers", "2", "--threads", "4") as found:
+        session = Session(found)
+        for number in range(18):  # more than may be resumed at once
+            with session.exchange("POST", call("steps", {"steps": 1000}, id=number, token="t")) as broken:
+                first = broken.event()
+            with resume(session, first.id) as resumed:
+                equal(resumed.status, 200, "resumed")
+                session.post(message("notifications/cancelled", {"requestId": number}, None))
+                for event in resumed.events():
+                    expect(event.data and "method" in event.json, "an answer:", event.data)
+
+
+@test
 def streams_that_are_over_take_the_place_of_none():
     with Server("--workers", "2", "--threads", "4") as found:
         session = Session(found)

@@ -81,9 +81,36 @@ static void a_long_sentence_is_cut_between_characters(void **state)
     }
 }
 
+/* -- sentences --------------------------------------------------------------------------------- */
+
+static void a_name_that_may_be_meant_is_asked_for(void **state)
+{
+    (void)state;
+    static const struct {
+        mishap_field field;
+        const char *sentence;
+    } cases[] = {
+        { { .field = MISHAP_TEXT("nmae"),
+            .error = MISHAP_TEXT("unknown_field"),
+            .expected = { .kind = MISHAP_KIND_TEXT, .text = MISHAP_TEXT("name") } },
+          "nmae is not known here; did you mean name?" },
+        { { .field = MISHAP_TEXT("x"), .error = MISHAP_TEXT("unknown_field") },
+          "x is not known here." },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap *m = mishap_field_add(mishap_raise(VALIDATION_ERROR, NULL), &cases[i].field);
+        char *text = rendered(mishap_dialect_find("cli-envelope"), m);
+        if (!strstr(text, cases[i].sentence))
+            fail_msg("%s is not in %s", cases[i].sentence, text);
+        free(text);
+        mishap_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_name_that_may_be_meant_is_asked_for),
         TEST(bounds_that_are_no_numbers_are_left_out),
         TEST(a_value_that_json_has_no_number_for_is_left_out),
         TEST(a_long_sentence_is_cut_between_characters),

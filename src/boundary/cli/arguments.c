@@ -98,14 +98,25 @@ static bool read_whole(const char *path, mishap_buffer *to)
     return got == 0 && !to->failed;
 }
 
+/* Text as the JSON of a type. Whether it is of that type, and sound, the checks say. */
+static void put_spelled(mishap_buffer *to, mishap_type_of_param type, mishap_text text)
+{
+    if (type == MISHAP_BOOLEAN && text.length == 0)
+        mishap_json_string(to, text); /* --flag= is no way to say --flag */
+    else
+        mishap_put_spelled(to, type, text);
+}
+
 /* One item of an array that was given item by item: --tag a --tag b. */
 static void put_item(mishap_buffer *to, mishap_type_of_param type, mishap_text text)
 {
+    if (to->length && to->data[to->length - 1] != ']')
+        return; /* what was given first is no array, and that is told */
     if (to->length)
-        to->length--; /* open the array again */
+        to->length--; /* open it again */
     else
         mishap_json_open(to, '[');
-    mishap_put_spelled(to, type, text);
+    put_spelled(to, type, text);
     mishap_json_close(to, ']');
 }
 
@@ -131,7 +142,6 @@ static bool is_choice(struct reading *r, size_t i, mishap_text text)
     return false;
 }
 
-/* Text as the JSON of its type. Whether it is of that type, and sound, the checks say. */
 static void put_value(struct reading *r, size_t i, mishap_text text)
 {
     const mishap_param *param = &r->params[i];
@@ -143,10 +153,8 @@ static void put_value(struct reading *r, size_t i, mishap_text text)
         refuse_param(r, i, "given_twice", NULL);
     else if (item)
         put_item(to, param->items->type, text);
-    else if (param->type == MISHAP_BOOLEAN && text.length == 0)
-        mishap_json_string(to, text); /* --flag= is no way to say --flag */
     else if (param->type != MISHAP_ENUM || is_choice(r, i, text))
-        mishap_put_spelled(to, param->type, text);
+        put_spelled(to, param->type, text);
     r->no_memory = r->no_memory || to->failed;
 }
 

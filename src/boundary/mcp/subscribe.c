@@ -23,7 +23,10 @@ struct mishap_mcp_subscription {
     mishap_text id; /* of the request, as JSON */
     bool wants[MISHAP_MCP_RESOURCE_UPDATED];
     size_t uri_count;
-    mishap_text uris[];
+    struct mishap_mcp_watched {
+        mishap_text uri;
+        uint32_t hash; /* of all its spellings */
+    } watched[];
 };
 
 static const struct kind {
@@ -43,17 +46,19 @@ static struct mishap_mcp_subscription *make(mishap_text id, const mishap_text *u
     size_t texts = id.length;
     for (size_t i = 0; i < count; i++)
         texts += uris[i].length;
-    struct mishap_mcp_subscription *made = mishap_allocate(sizeof *made + count * sizeof *uris +
-                                                           texts);
+    struct mishap_mcp_subscription *made = mishap_allocate(sizeof *made +
+                                                           count * sizeof *made->watched + texts);
     if (!made)
         return NULL;
     *made = (struct mishap_mcp_subscription){ .uri_count = count };
-    char *to = (char *)&made->uris[count];
+    char *to = (char *)&made->watched[count];
     for (size_t i = 0; i <= count; i++) {
         mishap_text from = i < count ? uris[i] : id;
         if (from.length)
             memcpy(to, from.data, from.length);
-        *(i < count ? &made->uris[i] : &made->id) = (mishap_text){ to, from.length };
+        *(i < count ? &made->watched[i].uri : &made->id) = (mishap_text){ to, from.length };
+        if (i < count)
+            made->watched[i].hash = mishap_mcp_address_hash(from);
         to += from.length;
     }
     return made;
@@ -81,7 +86,7 @@ static struct mishap_mcp_subscription *take_out(struct mishap_mcp_subscription *
 static struct mishap_mcp_subscription **find_resource(mishap_mcp_peer *peer, mishap_text uri)
 {
     struct mishap_mcp_subscription **at = &peer->subscriptions;
-    while (*at && ((*at)->channel || !mishap_text_equal((*at)->uris[0], uri)))
+    while (*at && ((*at)->channel || !mishap_text_equal((*at)->watched[0].uri, uri)))
         at = &(*at)->next;
     return at;
 }
@@ -208,7 +213,7 @@ static void acknowledge(const struct mishap_mcp_subscription *s)
         mishap_json_key(b, mishap_text_of(kinds[MISHAP_MCP_RESOURCE_UPDATED].filter));
         mishap_json_open(b, '[');
         for (size_t i = 0; i < s->uri_count; i++)
-            mishap_json_string(b, s->uris[i]);
+            mishap_json_string(b, s->watched[i].uri);
         mishap_json_close(b, ']');
     }
     mishap_json_close(b, '}');
@@ -342,22 +347,25 @@ static mishap_mcp_channel *channel_of_session(const mishap_mcp_peer *peer)
 }
 
 static void tell_of_resource(const mishap_mcp_peer *peer, const struct mishap_mcp_subscription *s,
-                             mishap_text uri)
+                             mishap_text uri, uint32_t hash)
 {
     mishap_mcp_channel *channel = s->channel ? s->channel : channel_of_session(peer);
-    for (size_t i = 0; i < s->uri_count && channel; i++)
-        if (!uri.data || mishap_mcp_same_address(s->uris[i], uri))
-            tell(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, s->uris[i]);
+    for (size_t i = 0; i < s->uri_count && channel; i++) {
+        const struct mishap_mcp_watched *w = &s->watched[i];
+        if (!uri.data || (w->hash == hash && mishap_mcp_same_address(w->uri, uri)))
+            tell(channel, s->channel ? s : NULL, MISHAP_MCP_RESOURCE_UPDATED, w->uri);
+    }
 }
 
 void mishap_mcp_tell_change(mishap_mcp_peer *peer, mishap_mcp_change change, mishap_text uri)
 {
     bool of_list = change != MISHAP_MCP_RESOURCE_UPDATED;
+    uint32_t hash = mishap_mcp_address_hash(uri);
     if (of_list && channel_of_session(peer))
         tell(channel_of_session(peer), NULL, change, uri);
     for (const struct mishap_mcp_subscription *s = peer->subscriptions; s; s = s->next) {
         if (!of_list)
-            tell_of_resource(peer, s, uri);
+            tell_of_resource(peer, s, uri, hash);
         else if (s->channel && s->wants[change])
             tell(s->channel, s, change, uri);
     }
