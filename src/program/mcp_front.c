@@ -77,12 +77,9 @@ void mishap_mcp_front_tell(mishap_mcp_front *f)
 {
     char room[MISHAP_ADDRESS_LIMIT];
     mishap_text uri;
-    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++) {
-        if (!mishap_mcp_sessions_changed(f->sessions, list, &f->changes[list]))
-            continue;
-        mishap_mcp_posts_tell(f, list, (mishap_text){ NULL, 0 });
-        mishap_mcp_streams_tell(f, list);
-    }
+    for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
+        if (mishap_mcp_sessions_changed(f->sessions, list, &f->changes[list]))
+            mishap_mcp_posts_tell(f, list, (mishap_text){ NULL, 0 });
     while (mishap_mcp_watches_next(f->watches, &f->updates, room, &uri))
         mishap_mcp_posts_tell(f, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }

@@ -91,8 +91,6 @@ bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
                             mishap_http_reply *reply, const mishap_mcp_session *session,
                             uint64_t stream, uint64_t place);
 void mishap_mcp_streams_tick(mishap_mcp_front *front);
-/* A list has changed. What became of resources, sessions are told in the tick. */
-void mishap_mcp_streams_tell(mishap_mcp_front *front, mishap_mcp_change change);
 void mishap_mcp_streams_drain(mishap_mcp_front *front);
 
 /* One event: `id: STREAM-PLACE` if it can be resumed (stream not 0), and its data. */
@@ -122,7 +120,8 @@ extern const mishap_http_endpoint mishap_mcp_endpoints[];
 
 extern const mishap_http_extension mishap_mcp_over_http;
 
-/* Tell all who listen of what has changed so far: in each tick, and before somebody joins them. */
+/* Tell all who listen (subscriptions/listen) of what has changed so far: in each tick, and before
+ * somebody joins them. */
 void mishap_mcp_front_tell(mishap_mcp_front *front);
 
 /* From a handler: a list has changed. Whoever listens to any worker is told soon. */

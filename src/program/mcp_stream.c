@@ -180,12 +180,18 @@ static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_tex
     return sent;
 }
 
-/* What the session watches and has changed, also while it had no stream. */
-static void tell_updates(mishap_mcp_stream *stream)
+/* The lists, and what the session watches, that have changed, also while it had no stream. */
+static void tell_changes(mishap_mcp_stream *stream)
 {
     mishap_mcp_watches *watches = stream->front->watches;
+    bool lists[MISHAP_MCP_LISTS];
     char room[MISHAP_ADDRESS_LIMIT];
     mishap_text uri;
+    if (mishap_mcp_session_untold(stream->front->sessions, stream->session, stream->standing,
+                                  lists))
+        for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
+            if (lists[list])
+                tell(stream, list, (mishap_text){ NULL, 0 });
     while (mishap_mcp_watch_next(watches, stream->session, &stream->updates, room, &uri))
         tell(stream, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
@@ -207,7 +213,7 @@ static void look_after(mishap_mcp_stream *stream, int64_t now)
         return;
     }
     if (stream->standing)
-        tell_updates(stream);
+        tell_changes(stream);
     if (catch_up(stream) && now - stream->quiet_since_ns > MISHAP_MCP_HEARTBEAT_NS) {
         stream->quiet_since_ns = now;
         mishap_http_later_send(stream->later, mishap_mcp_heartbeat); /* if it is closed, on_closed
@@ -222,14 +228,6 @@ void mishap_mcp_streams_tick(mishap_mcp_front *front)
         next = stream->next;
         look_after(stream, now);
     }
-}
-
-void mishap_mcp_streams_tell(mishap_mcp_front *front, mishap_mcp_change change)
-{
-    for (mishap_mcp_stream *stream = front->streams; stream; stream = stream->next)
-        if (stream->standing &&
-            mishap_mcp_session_stands(front->sessions, stream->session, stream->standing))
-            tell(stream, change, (mishap_text){ NULL, 0 });
 }
 
 void mishap_mcp_streams_drain(mishap_mcp_front *front)

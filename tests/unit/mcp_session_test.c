@@ -354,6 +354,28 @@ static void a_change_is_seen_by_each(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* Whichever stream it has: not twice, nothing is lost between two, and not what was before it. */
+static void a_session_is_told_of_a_change_once(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    bool lists[MISHAP_MCP_LISTS] = { false };
+    mishap_mcp_sessions_change(s, MISHAP_MCP_TOOLS_CHANGED);
+    begin(s, NULL, id);
+    uint64_t number = find(s, id, NULL), first = mishap_mcp_session_stand(s, number);
+    assert_false(mishap_mcp_session_untold(s, number, first, lists));
+    mishap_mcp_sessions_change(s, MISHAP_MCP_PROMPTS_CHANGED);
+    uint64_t second = mishap_mcp_session_stand(s, number);
+    assert_false(mishap_mcp_session_untold(s, number, first, lists));
+    assert_true(mishap_mcp_session_untold(s, number, second, lists));
+    assert_true(lists[MISHAP_MCP_PROMPTS_CHANGED] && !lists[MISHAP_MCP_TOOLS_CHANGED]);
+    assert_false(mishap_mcp_session_untold(s, number, second, lists));
+    mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+    assert_false(mishap_mcp_session_untold(s, number, second, lists));
+    mishap_mcp_sessions_free(s);
+}
+
 /* -- events ------------------------------------------------------------------------------------ */
 
 /* What is behind a place: the event, and of a stream that cannot go on the id of its call. */
@@ -862,6 +884,7 @@ int main(void)
         TEST(a_caller_has_so_many),
         TEST(one_that_is_not_used_is_over),
         TEST(the_latest_stream_stands),
+        TEST(a_session_is_told_of_a_change_once),
         TEST(an_id_runs_once),
         TEST(a_session_runs_so_many),
         TEST(cancelling_is_seen_by_the_right_call),

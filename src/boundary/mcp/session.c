@@ -235,6 +235,7 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller,
     struct mishap_mcp_place *place = &s->places[i];
     *place = (struct mishap_mcp_place){ .session = *session,
                                         .used_ns = mishap_clock_monotonic_ns() };
+    memcpy(place->told, s->changes, sizeof place->told); /* what was before is nothing to it */
     memcpy(place->caller, name, CALLER);
     place->session.number = ++s->numbers * PLACES + start_of(id);
     put_id(place, id);
@@ -349,6 +350,21 @@ bool mishap_mcp_sessions_changed(mishap_mcp_sessions *s, mishap_mcp_change chang
     *seen = s->changes[change];
     pthread_mutex_unlock(&s->lock);
     return changed;
+}
+
+bool mishap_mcp_session_untold(mishap_mcp_sessions *s, uint64_t number, uint64_t standing,
+                               bool lists[MISHAP_MCP_LISTS])
+{
+    bool any = false;
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
+    for (size_t i = 0; place && place->standing == standing && i < MISHAP_MCP_LISTS; i++) {
+        lists[i] = place->told[i] != s->changes[i];
+        place->told[i] = s->changes[i];
+        any = any || lists[i];
+    }
+    pthread_mutex_unlock(&s->lock);
+    return any;
 }
 
 /* -- calls that run ---------------------------------------------------------------------------- */

@@ -62,6 +62,11 @@ void mishap_mcp_sessions_change(mishap_mcp_sessions *sessions, mishap_mcp_change
 bool mishap_mcp_sessions_changed(mishap_mcp_sessions *sessions, mishap_mcp_change change,
                                  uint64_t *seen);
 
+/* Which lists have changed since the session was told so, or began; it is told now, on the stream
+ * that stands. False: none, or another stream does. */
+bool mishap_mcp_session_untold(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing,
+                               bool lists[MISHAP_MCP_LISTS]);
+
 /* -- calls that run, in whichever worker ------------------------------------------------------- */
 
 /* Does a call with this id run? */

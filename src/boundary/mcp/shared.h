@@ -51,7 +51,8 @@ struct mishap_mcp_place {
     char id[MISHAP_MCP_SESSION_ID + 1]; /* empty: free */
     char caller[MISHAP_MCP_CALLER];
     mishap_mcp_session session;
-    uint64_t standing; /* its latest stream that belongs to no request */
+    uint64_t standing;               /* its latest stream that belongs to no request */
+    uint64_t told[MISHAP_MCP_LISTS]; /* how many changes of each list, there */
     int64_t used_ns;
     struct mishap_mcp_kept events;
     struct mishap_mcp_running running[MISHAP_MCP_RUNNING];
