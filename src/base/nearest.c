@@ -1,6 +1,6 @@
 #include "base/nearest.h"
 
-enum { LONGEST_GUESS = 63 };
+enum { LONGEST_GUESS = 63, TOO_FAR = 100 };
 
 /* Letters without their case, and one sign for all that joins words. Only ASCII: the locale must
  * not matter. */
@@ -67,19 +67,28 @@ static bool shortens(mishap_text word, mishap_text name)
     return found == word.length;
 }
 
-size_t mishap_how_far(mishap_text word, mishap_text name)
+static size_t how_far(mishap_text word, mishap_text name)
 {
     /* Twice the mistakes: the start of a name is worse than one, better than two; a name with
      * letters left out is worse than both. */
     enum { A_START = 3, SHORTER = 5 };
     if (word.length > LONGEST_GUESS || name.length > LONGEST_GUESS)
-        return MISHAP_FAR;
+        return TOO_FAR;
     size_t longer = word.length > name.length ? word.length : name.length;
     size_t mistakes = mistakes_in(word, name);
-    size_t far = mistakes <= mistakes_allowed(longer) ? 2 * mistakes : MISHAP_FAR;
+    size_t far = mistakes <= mistakes_allowed(longer) ? 2 * mistakes : TOO_FAR;
     if (far > A_START && word.length >= 2 && word.length < name.length && is_start(word, name))
         far = A_START;
     if (far > SHORTER && shortens(word, name))
         far = SHORTER;
     return far;
+}
+
+void mishap_guess_weigh(mishap_guess *guess, mishap_text name)
+{
+    size_t far = how_far(guess->word, name);
+    if (far == TOO_FAR || (guess->name.data && far >= guess->far))
+        return;
+    guess->name = name;
+    guess->far = far;
 }

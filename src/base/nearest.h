@@ -4,13 +4,17 @@
 
 #include "mishap/text.h"
 
-enum { MISHAP_FAR = 100 };
+/* Starts as { .word = … }. */
+typedef struct mishap_guess {
+    mishap_text word;
+    mishap_text name; /* the nearest so far, the first of several; no data: none is near */
+    size_t far;       /* … how far it is */
+} mishap_guess;
 
 /*
- * How far a name is from a word that is not quite that name: the less, the more likely it was
- * meant. MISHAP_FAR: it was not. Letters that were mistaken, swapped, added or left out count; case
- * does not, nor which sign joins words.
+ * Is this name nearer to the word? Letters that were mistaken, swapped, added or left out count;
+ * case does not, nor which sign joins words.
  */
-size_t mishap_how_far(mishap_text word, mishap_text name);
+void mishap_guess_weigh(mishap_guess *guess, mishap_text name);
 
 #endif

@@ -194,14 +194,8 @@ const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const
 
 const char *mishap_cli_nearest(const char *word, const char *const *names)
 {
-    size_t best = MISHAP_FAR;
-    const char *nearest = NULL;
-    for (; *names; names++) {
-        size_t far = mishap_how_far(mishap_text_of(word), mishap_text_of(*names));
-        if (far < best) {
-            best = far;
-            nearest = *names;
-        }
-    }
-    return nearest;
+    mishap_guess guess = { .word = mishap_text_of(word) };
+    for (; *names; names++)
+        mishap_guess_weigh(&guess, mishap_text_of(*names));
+    return guess.name.data;
 }

@@ -23,16 +23,21 @@ static void stop_waiting(connection *c)
     c->next = c->previous = NULL;
 }
 
-/* Bytes that are ours still, and those that the system has and the peer has not. The second are
- * many, and all that a slow reader moves for a long time. */
-static size_t unsent(const connection *c)
+/* Bytes that the system has: SIOCOUTQ and the peer has not, FIONREAD and we have not read yet. */
+static size_t in_system(const connection *c, unsigned long which)
 {
     uv_os_fd_t file;
     int count = 0;
-    if (uv_fileno((const uv_handle_t *)&c->socket, &file) != 0 ||
-        ioctl(file, SIOCOUTQ, &count) != 0)
+    if (uv_fileno((const uv_handle_t *)&c->socket, &file) != 0 || ioctl(file, which, &count) != 0)
         count = 0;
-    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->socket) + (size_t)count;
+    return (size_t)count;
+}
+
+/* Bytes that are ours still, and those that the system has. The second are many, and all that a
+ * slow reader moves for a long time. */
+static size_t unsent(const connection *c)
+{
+    return uv_stream_get_write_queue_size((const uv_stream_t *)&c->socket) + in_system(c, SIOCOUTQ);
 }
 
 static void start_waiting(connection *c, mishap_http_wait wait)
@@ -82,13 +87,13 @@ void mishap_http_wait_anew(connection *c)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
-/* Something has come that was not read yet. */
-static bool has_unread(const connection *c)
+/* Something has happened after all: who reads slowly may, as long as it does; and of who was idle a
+ * request may have come just now. */
+static bool has_moved(const connection *c)
 {
-    uv_os_fd_t file;
-    int count = 0;
-    return uv_fileno((const uv_handle_t *)&c->socket, &file) == 0 &&
-           ioctl(file, FIONREAD, &count) == 0 && count > 0;
+    return c->wait == MISHAP_HTTP_WAIT_WRITE  ? unsent(c) < c->unsent
+           : c->wait == MISHAP_HTTP_WAIT_IDLE ? in_system(c, FIONREAD) > 0
+                                              : false;
 }
 
 static void too_slow(connection *c)
@@ -101,20 +106,11 @@ static void too_slow(connection *c)
         mishap_http_connection_proceed(
             c, mishap_http_exchange_end(&c->worker->server, &c->exchange, m));
         break;
-    case MISHAP_HTTP_WAIT_WRITE: /* who reads slowly may, as long as it does */
-        if (unsent(c) < c->unsent)
-            mishap_http_wait_anew(c);
-        else
-            mishap_http_connection_close(c);
-        break;
-    case MISHAP_HTTP_WAIT_IDLE: /* not if a request came just now */
-        if (has_unread(c))
-            mishap_http_wait_anew(c);
-        else
-            mishap_http_connection_close(c);
-        break;
     default:
-        mishap_http_connection_close(c);
+        if (has_moved(c))
+            mishap_http_wait_anew(c);
+        else
+            mishap_http_connection_close(c);
     }
 }
 
@@ -151,7 +147,7 @@ void mishap_http_connection_close_idle(mishap_http_worker *worker)
     connection *c, *next;
     for (c = worker->first[MISHAP_HTTP_WAIT_IDLE]; c; c = next) {
         next = c->next;
-        if (!has_unread(c))
+        if (!has_moved(c))
             mishap_http_connection_close(c);
     }
 }

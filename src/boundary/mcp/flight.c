@@ -173,16 +173,11 @@ static bool is_declared(const mishap_param *params, mishap_text name)
 /* A parameter that may be meant by the name of an argument, and was not given; or nothing. */
 static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
 {
-    const char *nearest = NULL;
-    size_t best = MISHAP_FAR;
-    for (; params && params->name; params++) {
-        size_t far = mishap_how_far(name, mishap_text_of(params->name));
-        if (far < best && !yyjson_obj_get(given, params->name)) {
-            best = far;
-            nearest = params->name;
-        }
-    }
-    return nearest ? mishap_value_of_string(nearest) : mishap_value_none();
+    mishap_guess guess = { .word = name };
+    for (; params && params->name; params++)
+        if (!yyjson_obj_get(given, params->name))
+            mishap_guess_weigh(&guess, mishap_text_of(params->name));
+    return guess.name.data ? mishap_value_of_text(guess.name) : mishap_value_none();
 }
 
 /* What is wrong with those that there are. */

@@ -86,19 +86,13 @@ const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, 
 static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char *sort,
                        mishap_text name)
 {
-    const mishap_mcp_offer *nearest = NULL;
-    size_t best = MISHAP_FAR;
+    mishap_guess guess = { .word = name };
     char words[200];
-    for (size_t i = 0; i < count; i++) {
-        size_t far = mishap_how_far(name, offers[i].name);
-        if (far < best) {
-            best = far;
-            nearest = &offers[i];
-        }
-    }
-    if (nearest)
+    for (size_t i = 0; i < count; i++)
+        mishap_guess_weigh(&guess, offers[i].name);
+    if (guess.name.data)
         snprintf(words, sizeof words, "Did you mean `%.*s`? Ask %ss/list which %ss there are.",
-                 (int)nearest->name.length, nearest->name.data, sort, sort);
+                 (int)guess.name.length, guess.name.data, sort, sort);
     else
         snprintf(words, sizeof words, "Ask %ss/list which %ss there are.", sort, sort);
     name.length = mishap_utf8_cut(name, LONGEST_NAME);
