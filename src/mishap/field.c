@@ -18,6 +18,7 @@ static mishap_text keep_odd_name(mishap *m, mishap_text error)
         return mishap_keep(m, error);
     if (!mishap_code_unspell(error, name, sizeof name))
         return (mishap_text)MISHAP_TEXT("invalid_value");
+    name[LONGEST_NAME] = '\0'; /* it may have become longer */
     for (char *c = name; *c; c++)
         *c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
     return mishap_keep(m, mishap_text_of(name));
