@@ -140,12 +140,13 @@ void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
         Dl_info found = { 0 };
         /* The return address may lie behind the last byte of the function: look up the call
          * instead. */
-        dladdr((char *)trace->addresses[i] - 1, &found);
+        uintptr_t address = (uintptr_t)trace->addresses[i];
+        dladdr((void *)(address - 1), &found);
         const char *object = found.dli_fname ? found.dli_fname : "?";
         const char *from = found.dli_sname ? found.dli_saddr : found.dli_fbase;
         int length = snprintf(line, sizeof line, "    #%zu %s+0x%zx (%s)\n", i,
                               found.dli_sname ? found.dli_sname : "",
-                              (size_t)((char *)trace->addresses[i] - from), object);
+                              (size_t)(address - (uintptr_t)from), object);
         if (length > 0)
             mishap_buffer_put(buffer, line,
                               (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
