@@ -1,5 +1,6 @@
 /*
- * src/base: what the rest of the house is built of. Memory, bytes, text, JSON, ids, time.
+ * src/base: what the rest of the house is built of. Memory, bytes, text, JSON, ids, time, and
+ * numbers and texts as bytes for another process.
  *
  * Nothing here knows what a failure is. A function that can fail for lack of memory says so with
  * NULL or false, or leaves the mark `failed` in a buffer.
@@ -15,6 +16,7 @@
 #include "base/json_write.h"
 #include "base/memory.h"
 #include "base/nearest.h"
+#include "base/pack.h"
 #include "base/printable.h"
 #include "base/system.h"
 #include "base/url.h"
