@@ -1,6 +1,6 @@
 /*
- * src/mishap: the value, the catalog, the trace. What one failure is, and what is known of its
- * kind.
+ * src/mishap: the value, the catalog, the trace. What one failure is, what is known of its kind,
+ * and how it crosses to another process of the program (carry.h).
  *
  * This header is the inside of the value. Dialects do not include it: they see mishap_public and
  * nothing else.
