@@ -4,11 +4,13 @@
 
 Bytes that are changed at random seldom stay JSON. These documents do: they are those of tests/golden/NAME and
 tests/broken/NAME with members left out, renamed, added and given other values, and, for `canonical`, ones that
-are made up as a whole. Values are taken from a list of what parsers trip over.
+are made up as a whole. Values are taken from a list of what parsers trip over. For `carry` it is the bytes of
+src/mishap/carry.c, with a slip now and then.
 """
 import json
 import os
 import random
+import struct
 import sys
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -101,6 +103,72 @@ def report():
     return "%s[ERROR] %s\n%s\n\n[Backtrace]\n0: %s\n%s" % (output, text(), rest, text(), rest)
 
 
+# ---- Mishaps as bytes ----------------------------------------------------------------------------
+
+def packed(content):
+    data = content if isinstance(content, bytes) else content.encode("utf-8", "replace")
+    return struct.pack("<I", len(data)) + data
+
+
+def packed_value():
+    kind = random.choice([0, 1, 2, 3, 4, 5, 6, 6, 7, 7])
+    number = random.choice([0, 1, 2**31, 2**63 - 1, 2**63, 2**64 - 1])
+    content = {
+        2: lambda: bytes([chance(0.5)]),
+        3: lambda: struct.pack("<Q", number),
+        4: lambda: struct.pack("<Q", number),
+        5: lambda: struct.pack("<d", random.choice([0.0, -0.0, 0.1, 1e300, 5e-324, float("inf"), float("nan")])),
+        6: lambda: packed(random.choice([text(), b"\xff\x00", b"\xed\xa0\x80"])),
+        7: lambda: packed(json.dumps(value(), separators=(",", ":"), ensure_ascii=chance(0.5))),
+    }
+    return bytes([kind]) + content.get(kind, lambda: b"")()
+
+
+def packed_list(items):
+    return struct.pack("<I", len(items)) + b"".join(items)
+
+
+def packed_members():
+    keys = random.sample(NAMES, random.choice([0, 1, 3, 20]))
+    return packed_list([packed(key) + packed_value() for key in keys])
+
+
+def packed_row():
+    name = random.choice(["OWN_CODE", "NOT_FOUND", "A1"])
+    texts = [name, name.replace("_", "-"), name.lower(), name.lower(), "ValueError", name.title()] + [text() for _ in "1234"]
+    return b"".join(map(packed, texts)) + struct.pack(
+        "<BBBBIIIq", random.randint(0, 4), random.randint(0, 2), random.randint(0, 1), chance(0.3),
+        random.choice([400, 404, 500, 599]), random.choice([1, 80, 255]), random.choice([0, 404, 2**32 - 32603]),
+        random.choice([-1, 0, 5000]))
+
+
+def packed_mishap():
+    whole_row, placed = chance(0.3), chance(0.7)
+    flags = random.randrange(0, 128) & ~3 | whole_row << 1 | placed << 7
+    code = packed_row() if whole_row else packed(random.choice(CODES[:9]))
+    bytes_ = bytes([flags]) + code
+    bytes_ += struct.pack("<Bq", random.randint(0, 4), random.choice([-1, 0, 1500]))
+    public = chance(0.5)
+    bytes_ += packed(text() if public else "") + packed("" if public else text())
+    bytes_ += b"".join(packed(text() if chance(0.4) else "") for _ in "123456")
+    if placed:
+        bytes_ += packed("src/%s.c" % text()) + packed(text()) + struct.pack("<I", random.randrange(2**32))
+    bytes_ += packed_members() + packed_members()
+    bytes_ += packed_list([packed(text()) + packed(text()) + b"".join(packed_value() for _ in "1234")
+                           for _ in range(random.choice([0, 0, 1, 4]))])
+    bytes_ += packed_list([packed(text()) for _ in range(random.choice([0, 0, 1, 25]))])
+    addresses = [random.randrange(2**64) for _ in range(random.choice([0, 1, 24]))]
+    return bytes_ + struct.pack("<B%dQ" % len(addresses), len(addresses), *addresses)
+
+
+def carry():
+    count = 0 if chance(0.02) else random.choice([1, 1, 1, 1, 2, 5, 32])
+    bytes_ = bytearray(bytes([1, count]) + b"".join(packed_mishap() for _ in range(count)))
+    if chance(0.1):
+        bytes_[random.randrange(len(bytes_))] = random.randrange(256)
+    return bytes(bytes_)
+
+
 # ---- Documents that are changed ------------------------------------------------------------------
 
 def known_documents(name):
@@ -143,11 +211,13 @@ def main():
     for number in range(count):
         if name == "condition-report":
             document = report()
+        elif name == "carry":
+            document = carry()
         else:
             made_up = canonical() if name == "canonical" and chance(0.7) or not known else None
             document = json.dumps(made_up or changed(random.choice(known), keys), ensure_ascii=chance(0.5))
         with open(os.path.join(folder, str(number)), "wb") as stream:
-            stream.write(document.encode("utf-8", "replace"))
+            stream.write(document if isinstance(document, bytes) else document.encode("utf-8", "replace"))
 
 
 if __name__ == "__main__":
