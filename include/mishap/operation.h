@@ -119,6 +119,40 @@ const mishap_code *mishap_code_of_status(int http_status);
 /* A document that is the answer itself: a command prints it as it is, without its envelope. */
 mishap *mishap_answer_document(mishap_call *call, mishap_text document);
 
+/*
+ * Bytes that are the answer: an image, a page, a report. Over HTTP they are the body, with this
+ * media type; an agent gets them as an embedded resource; a command writes them to standard output
+ * or, with --to, to a file. `media_type` is like "image/png" or "text/plain; charset=utf-8".
+ */
+mishap *mishap_answer_bytes(mishap_call *call, mishap_text bytes, const char *media_type);
+
+/*
+ * An answer in pieces, each sent when it is written: `mishap_stream` once, then any number of
+ * pieces. False: nobody reads it any more, and the handler should return. What the handler returns
+ * ends the stream; a failure after the first piece can only cut it off, and is recorded. Over HTTP
+ * it is a chunked body, on a command line standard output, and for an agent one embedded resource
+ * in the end. mishap_stream_event() writes one server-sent event, of a stream whose media type is
+ * "text/event-stream"; `event` may be NULL.
+ */
+bool mishap_stream(mishap_call *call, const char *media_type);
+bool mishap_stream_write(mishap_call *call, mishap_text piece);
+bool mishap_stream_event(mishap_call *call, const char *event, const char *data);
+
+/*
+ * A stream that stays open and waits for something: `return mishap_stream_wait(call, address,
+ * cursor)`. The handler ends here, and with it all that it holds. When the address changes
+ * (mishap_changed), it is called again with the same parameters, and mishap_cursor() is `cursor`;
+ * in the first call of a stream it is NULL. Where nothing can wait, the stream ends.
+ */
+__attribute__((format(printf, 3, 4))) mishap *
+mishap_stream_wait(mishap_call *call, const char *address, const char *cursor, ...);
+const char *mishap_cursor(const mishap_call *call);
+
+/* The body of a request that is no JSON, for an operation that declares `.takes`; no data: there is
+ * none. And its media type, as the caller said it; NULL: it did not. */
+mishap_text mishap_body(const mishap_call *call);
+const char *mishap_body_type(const mishap_call *call);
+
 /* An array of content blocks of the Model Context Protocol, as JSON: text, images, audio,
  * resources. An agent gets them as they are: of a prompt each is a message, of a resource the data
  * of images and audio are its bytes. On any other boundary the answer is that array. */
@@ -182,8 +216,8 @@ typedef struct mishap_setup {
 
 /*
  * Operations that share something which must be opened first, such as a store. It is opened once in
- * a process, before the first call of one of its operations, and closed at the end. From then on
- * any thread may use the state.
+ * a process, before the first call of one of its operations, and closed at the end. A server runs
+ * calls in several processes, one call at a time in each, unless the service is `alone`.
  */
 typedef struct mishap_service {
     const char *name; /* "todo" */
@@ -192,6 +226,8 @@ typedef struct mishap_service {
     void (*close)(void *state);
     const char *dialect; /* in which its failures are told to an agent: tool-result,
                             condition-report or artifact; NULL: tool-result */
+    bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
+                   a time. Else it opens the service in several */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -234,11 +270,13 @@ typedef struct mishap_operation {
     const mishap_service *service; /* whose state it works on; may be NULL */
     const mishap_param *answers;   /* the members of the object it answers with; NULL: not said */
     int status;                    /* of HTTP, when it works: 200, 201, 202 or 204; 0: 200 */
-    bool quick;    /* it takes microseconds and waits for nothing: a server need not hand it to a
-                      thread */
-    bool chaos;    /* it fails on purpose, for drills: a server has it only if it is told so */
-    bool resident; /* it stays until it is told to end, minds signals and time itself, and owns
-                      standard output: not contained, no timeout */
+    bool quick;     /* it takes microseconds and waits for nothing: a server runs it at once, in the
+                       process that serves */
+    bool stateless; /* without a service: it keeps nothing from call to call, so a server may run
+                       several calls at once, in several processes */
+    bool chaos;     /* it fails on purpose, for drills: a server has it only if it is told so */
+    bool resident;  /* it stays until it is told to end, minds signals and time itself, and owns
+                       standard output: not contained, no timeout */
 } mishap_operation;
 
 /* The codes that an operation declares: up to twelve bare names. */

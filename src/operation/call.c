@@ -132,13 +132,14 @@ int64_t mishap_call_time_left(const mishap_call *call)
 void mishap_progress(mishap_call *call, double done, double total, const char *words)
 {
     if (call->watcher && call->watcher->progress)
-        call->watcher->progress(call->watcher, done, total, words);
+        call->watcher->progress(call->watcher, done, total, mishap_text_of(words));
 }
 
 bool mishap_cancelled(const mishap_call *call)
 {
     atomic_store_explicit(&((mishap_call *)(uintptr_t)call)->asked, true, memory_order_relaxed);
-    return atomic_load_explicit(&call->cancelled, memory_order_relaxed);
+    return atomic_load_explicit(&call->cancelled, memory_order_relaxed) ||
+           (call->cancelled_by && atomic_load_explicit(call->cancelled_by, memory_order_relaxed));
 }
 
 void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
@@ -242,6 +243,15 @@ mishap *mishap_answer_document(mishap_call *call, mishap_text document)
 {
     begin_answer(call, MISHAP_ANSWER_DOCUMENT);
     mishap_buffer_put_text(&call->answer, document);
+    return NULL;
+}
+
+mishap *mishap_answer_bytes(mishap_call *call, mishap_text bytes, const char *media_type)
+{
+    begin_answer(call, MISHAP_ANSWER_BYTES);
+    mishap_buffer_put_text(&call->answer, bytes);
+    call->answer_type = mishap_call_print(call, "%s",
+                                          media_type ? media_type : "application/octet-stream");
     return NULL;
 }
 

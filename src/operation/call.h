@@ -20,13 +20,21 @@ typedef enum mishap_answer_kind {
     MISHAP_ANSWER_JSON,
     MISHAP_ANSWER_MEMBERS, /* an object that is still open */
     MISHAP_ANSWER_DOCUMENT,
+    MISHAP_ANSWER_BYTES,  /* of the media type `answer_type` */
+    MISHAP_ANSWER_STREAM, /* its pieces are with the watcher already */
 } mishap_answer_kind;
 
-/* Who watches a call while it runs. Called on the thread of the handler. */
+/*
+ * Who hears what a call says while it runs; any function may be NULL. In a worker it is called on
+ * the thread that says it, in a server on that of its loop. `stream` and `piece` return false if
+ * nobody reads any more.
+ */
 typedef struct mishap_watcher {
     void (*progress)(const struct mishap_watcher *watcher, double done, double total,
-                     const char *words);
+                     mishap_text words); /* no data: none */
     void (*log)(const struct mishap_watcher *watcher, mishap_level level, mishap_text words);
+    bool (*stream)(const struct mishap_watcher *watcher, mishap_text media_type);
+    bool (*piece)(const struct mishap_watcher *watcher, mishap_text piece);
 } mishap_watcher;
 
 struct mishap_call {
@@ -40,20 +48,27 @@ struct mishap_call {
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
-    bool content;           /* it is JSON: an array of content blocks, for agents */
-    mishap_buffer warnings; /* JSON strings, with commas between */
-    size_t listed, total;   /* of a list that was cut; else both 0 */
-    int64_t deadline_ns;    /* on the monotonic clock; 0: none */
-    void *service_state;    /* of the operation's service; set before the handler runs */
-    bool verbose;           /* the private side of failures is wanted on stderr, too */
-    int timeout_ms;         /* that was asked for; 0: as declared */
-    atomic_bool cancelled;  /* nobody waits for the answer any more; set by any thread */
-    atomic_bool asked;      /* the handler looks whether it is */
+    bool content;                    /* it is JSON: an array of content blocks, for agents */
+    mishap_buffer warnings;          /* JSON strings, with commas between */
+    size_t listed, total;            /* of a list that was cut; else both 0 */
+    int limit_ms;                    /* for the handler, from its beginning; 0: none */
+    int64_t deadline_ns;             /* on the monotonic clock; 0: none */
+    void *service_state;             /* of the operation's service; set before the handler runs */
+    bool verbose;                    /* the private side of failures is wanted on stderr, too */
+    int timeout_ms;                  /* that was asked for; 0: as declared */
+    atomic_bool cancelled;           /* nobody waits for the answer any more; set by any thread */
+    const atomic_bool *cancelled_by; /* the same, said by another process; may be NULL */
+    atomic_bool asked;               /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
     int status;                           /* of HTTP, as the handler said; 0: as declared */
     const char *location;                 /* of what was created; the arena's */
-    bool crashed; /* the handler did, and the process is not to be trusted any more */
+    const char *answer_type;              /* of bytes; the arena's */
+    mishap_text body;                     /* of a request that is no JSON; no data: none */
+    const char *body_type;
+    const char *cursor;     /* of a stream that goes on; NULL: it begins */
+    const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
+    bool crashed;           /* the handler did, and the process is not to be trusted any more */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused; /* … the name it asked for */
@@ -74,6 +89,17 @@ mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operati
  */
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
                                yyjson_val *arguments, mishap_call **out);
+
+/*
+ * The same in another process, with arguments that were checked already: they are only read, and
+ * there is no deadline.
+ */
+mishap *mishap_call_remake(const mishap_app *app, const mishap_operation *operation,
+                           mishap_text arguments, mishap_call **out);
+
+/* It has so many milliseconds at most, if that is less than what its operation says; 0: no change.
+ */
+void mishap_call_limit(mishap_call *call, int most_ms);
 
 /*
  * Run the handler inside containment. A crash, nonsense in the answer, or a code that the operation

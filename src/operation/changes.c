@@ -17,8 +17,10 @@ void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), voi
 }
 
 /* Who hears of it may write it down where other processes read. */
-static void tell(mishap_text address)
+void mishap_changes_tell(mishap_text address)
 {
+    if (!hearer.hear)
+        return;
     mishap_contained *contained = mishap_contain_pause();
     hearer.hear(hearer.state, address);
     mishap_contain_resume(contained);
@@ -36,5 +38,5 @@ void mishap_changed(mishap_call *call, const char *format, ...)
     int length = vsnprintf(address, sizeof address, format, arguments);
     va_end(arguments);
     if (length > 0 && length <= MISHAP_ADDRESS_LIMIT)
-        tell((mishap_text){ address, (size_t)length });
+        mishap_changes_tell((mishap_text){ address, (size_t)length });
 }

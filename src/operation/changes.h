@@ -16,4 +16,7 @@ enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; of a longer one nobody hears */
  */
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
 
+/* Tell whoever hears of changes in this process that this one happened, in this or another. */
+void mishap_changes_tell(mishap_text address);
+
 #endif

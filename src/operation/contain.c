@@ -17,6 +17,7 @@ static _Thread_local struct mishap_contained {
 
 static struct sigaction before[CAUGHT]; /* written once, before any handler runs */
 static pthread_once_t install_once = PTHREAD_ONCE_INIT;
+static void (*report_crash)(const mishap_crash *crash); /* NULL: crashes are contained */
 
 /* Where the thread was when the signal came. */
 static mishap_trace_start start_of(const ucontext_t *context)
@@ -35,32 +36,80 @@ static mishap_trace_start start_of(const ucontext_t *context)
 #endif
 }
 
+/* The code of abort() and of what else waits in the C library has no frame pointers; where a stack
+ * ran over there is no room to unwind it. */
+static void trace_from(mishap_trace *trace, const ucontext_t *context, bool unwind)
+{
+    mishap_trace_start start = start_of(context);
+    trace->count = 0;
+    if (!unwind || !mishap_trace_unwind(trace, start.instruction))
+        mishap_trace_take_from(trace, &start);
+}
+
+void mishap_trace_at(mishap_trace *trace, const void *context)
+{
+    trace_from(trace, context, true);
+}
+
+static void take_crash(mishap_crash *crash, int signal, const siginfo_t *info,
+                       const ucontext_t *context)
+{
+    crash->signal = signal;
+    crash->address = signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL;
+    trace_from(&crash->trace, context, signal == SIGABRT);
+}
+
+/* Let it take the course that it had before us. The signal is blocked until this handler returns,
+ * so it comes right after. */
+static void raise_again(int signal)
+{
+    for (size_t i = 0; i < CAUGHT; i++)
+        if (caught[i] == signal)
+            sigaction(signal, &before[i], NULL);
+    raise(signal);
+}
+
 static void on_crash(int signal, siginfo_t *info, void *context)
 {
     mishap_contained *frame = current;
-    if (!frame) {
-        /* Not ours: let it take the course that it had before us. */
-        for (size_t i = 0; i < CAUGHT; i++)
-            if (caught[i] == signal)
-                sigaction(signal, &before[i], NULL);
-        raise(signal);
+    if (report_crash) {
+        mishap_crash crash;
+        take_crash(&crash, signal, info, context);
+        report_crash(&crash);
+        raise_again(signal);
         return;
     }
-    mishap_trace_start start = start_of(context);
+    if (!frame) {
+        raise_again(signal);
+        return;
+    }
     current = NULL;
-    frame->crash->signal = signal;
-    frame->crash->address = signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL;
-    if (signal != SIGABRT || !mishap_trace_unwind(&frame->crash->trace, start.instruction))
-        mishap_trace_take_from(&frame->crash->trace, &start);
+    take_crash(frame->crash, signal, info, context);
     siglongjmp(*frame->way_out, 1);
 }
 
-static void install(void)
+static void catch_crashes(struct sigaction *old)
 {
     struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &action, &before[i]);
+        sigaction(caught[i], &action, &old[i]);
+}
+
+static void install(void)
+{
+    catch_crashes(before);
+}
+
+/* The process may have come from one that caught them already, and then has reset its signals. */
+void mishap_contain_report_to(void (*report)(const mishap_crash *crash))
+{
+    struct sigaction old[CAUGHT];
+    report_crash = report;
+    pthread_once(&install_once, install);
+    catch_crashes(old);
+    for (size_t i = 0; i < CAUGHT; i++)
+        before[i] = (struct sigaction){ .sa_handler = SIG_DFL };
 }
 
 /* A stack that ran over cannot take the signal, so each thread has one for that; it is kept until

@@ -39,4 +39,14 @@ typedef struct mishap_contained mishap_contained;
 mishap_contained *mishap_contain_pause(void);
 void mishap_contain_resume(mishap_contained *contained);
 
+/*
+ * For a process that is thrown away after a crash: nothing is contained any more. Every crash, on
+ * whichever thread, is reported from its signal handler, on a stack of its own, and then ends the
+ * process by the same signal.
+ */
+void mishap_contain_report_to(void (*report)(const mishap_crash *crash));
+
+/* The stack of the moment at which a signal came, inside the handler of that signal. */
+void mishap_trace_at(mishap_trace *trace, const void *context);
+
 #endif

@@ -50,10 +50,16 @@ int mishap_operation_timeout(const mishap_app *app, const mishap_operation *oper
                                  : DEFAULT_TIMEOUT_MS;
 }
 
-static void set_deadline(mishap_call *call)
+static void set_limit(mishap_call *call, int limit_ms)
 {
-    int64_t limit = mishap_operation_timeout(call->app, call->operation);
-    call->deadline_ns = mishap_clock_monotonic_ns() + limit * 1000000;
+    call->limit_ms = limit_ms;
+    call->deadline_ns = mishap_clock_monotonic_ns() + limit_ms * INT64_C(1000000);
+}
+
+void mishap_call_limit(mishap_call *call, int most_ms)
+{
+    if (most_ms && most_ms < call->limit_ms)
+        set_limit(call, most_ms);
 }
 
 static mishap_call *make_call(const mishap_app *app, const mishap_operation *operation,
@@ -80,7 +86,7 @@ static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
         mishap_call_end(call);
         return failure;
     }
-    set_deadline(call);
+    set_limit(call, mishap_operation_timeout(call->app, call->operation));
     *out = call;
     return NULL;
 }
@@ -104,6 +110,23 @@ mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *op
         return mishap_out_of_memory();
     call->reader.root = arguments;
     return admit(call, NULL, out);
+}
+
+mishap *mishap_call_remake(const mishap_app *app, const mishap_operation *operation,
+                           mishap_text arguments, mishap_call **out)
+{
+    mishap_call *call = make_call(app, operation, STORAGE);
+    *out = NULL;
+    if (!call)
+        return mishap_out_of_memory();
+    mishap *failure = mishap_object_read(&call->reader, arguments);
+    if (!failure)
+        failure = resolve(call);
+    if (failure)
+        mishap_call_end(call);
+    else
+        *out = call;
+    return failure;
 }
 
 void mishap_call_end(mishap_call *call)

@@ -171,7 +171,7 @@ static void add(mishap_mcp_flight *flight, mishap_buffer *line, const double *do
     mishap_buffer_release(line);
 }
 
-static void on_progress(const mishap_watcher *watcher, double done, double total, const char *words)
+static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
 {
     mishap_mcp_flight *flight = flight_of(watcher);
     char room[ROOM];
@@ -187,9 +187,9 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
         MISHAP_JSON_KEY(&line, "total");
         put_number(&line, total);
     }
-    if (words) {
+    if (words.data) {
         MISHAP_JSON_KEY(&line, "message");
-        put_words(&line, flight, mishap_text_of(words));
+        put_words(&line, flight, words);
     }
     add(flight, &line, &done);
 }

@@ -1,0 +1,48 @@
+#include "base/shared.h"
+
+#include <sys/mman.h>
+
+enum { MOST = 16 };
+
+/* Of a process with one thread. */
+static struct region {
+    void *memory;
+    size_t size;
+} regions[MOST];
+
+static struct region *find(void *memory)
+{
+    for (size_t i = 0; i < MOST; i++)
+        if (regions[i].memory == memory)
+            return &regions[i];
+    return NULL;
+}
+
+void *mishap_shared_map(size_t size)
+{
+    struct region *region = find(NULL);
+    if (!region)
+        return NULL;
+    void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return NULL;
+    *region = (struct region){ memory, size };
+    return memory;
+}
+
+void mishap_shared_unmap(void *memory, size_t size)
+{
+    struct region *region = find(memory);
+    if (!memory)
+        return;
+    if (region)
+        region->memory = NULL;
+    munmap(memory, size);
+}
+
+void mishap_shared_leave(void)
+{
+    for (size_t i = 0; i < MOST; i++)
+        if (regions[i].memory)
+            mishap_shared_unmap(regions[i].memory, regions[i].size);
+}

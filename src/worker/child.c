@@ -1,0 +1,120 @@
+#include "worker/child.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { FIRST_FILE = 16 };
+
+/* -- descriptors ------------------------------------------------------------------------------- */
+
+/* Those that are kept move up first, so that none of them is in the way of the others. */
+static bool arrange_files(int *files, size_t count)
+{
+    int last = FIRST_FILE - 1, nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (size_t i = 0; i < count; i++) {
+        files[i] = fcntl(files[i], F_DUPFD_CLOEXEC, FIRST_FILE + MISHAP_CHILD_FILES);
+        if (files[i] < 0)
+            return false;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (dup3(files[i], FIRST_FILE + (int)i, O_CLOEXEC) < 0)
+            return false;
+        files[i] = last = FIRST_FILE + (int)i;
+    }
+    if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0)
+        return false;
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && dup2(nothing, STDOUT_FILENO) < 0)
+        return false;
+    for (int file = STDERR_FILENO + 1; file < FIRST_FILE; file++)
+        if (file != nothing)
+            dup3(nothing, file, O_CLOEXEC);
+    return close_range((unsigned)last + 1, ~0U, 0) == 0;
+}
+
+/* -- signals ----------------------------------------------------------------------------------- */
+
+static void no_matter(int signal)
+{
+    (void)signal;
+}
+
+/* What ends a whole process group, systemd or a terminal, is the supervisor's to decide; a pipe
+ * that nobody reads and a file that is too large are errors for who writes. They are caught without
+ * effect, not ignored: programs that a handler executes start with the default. */
+static void reset_signals(void)
+{
+    sigset_t none;
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    struct sigaction action = { .sa_handler = no_matter, .sa_flags = SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    static const int caught[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ };
+    for (size_t i = 0; i < sizeof caught / sizeof *caught; i++)
+        sigaction(caught[i], &action, NULL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* -- limits ------------------------------------------------------------------------------------ */
+
+static bool limit(__rlimit_resource_t resource, uint64_t most)
+{
+    struct rlimit now;
+    if (!most)
+        return true;
+    if (getrlimit(resource, &now) != 0)
+        return false;
+    if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most)
+        now.rlim_max = most;
+    now.rlim_cur = now.rlim_max;
+    return setrlimit(resource, &now) == 0;
+}
+
+/* The memory of a process that is watched by a sanitizer or valgrind is mostly theirs. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WATCHED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WATCHED 1
+#endif
+#endif
+
+static bool set_limits(const mishap_worker_limits *limits)
+{
+#ifdef WATCHED
+    uint64_t memory = 0;
+#else
+    uint64_t memory = limits->memory_bytes;
+#endif
+    return limit(RLIMIT_DATA, memory) && limit(RLIMIT_CPU, limits->cpu_seconds) &&
+           limit(RLIMIT_NOFILE, limits->files) && limit(RLIMIT_NPROC, limits->processes) &&
+           limit(RLIMIT_FSIZE, limits->file_bytes);
+}
+
+/* If memory runs out on the machine, a worker is what the system should take first. */
+static void be_first_to_go(void)
+{
+    int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    ssize_t written = write(file, "1000", 4);
+    (void)written;
+    close(file);
+}
+
+bool mishap_child_begin(int keeper, const mishap_worker_limits *limits, int *files, size_t count)
+{
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != keeper)
+        return false;
+    prctl(PR_SET_NAME, "mishap-handler");
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    be_first_to_go();
+    reset_signals();
+    return arrange_files(files, count) && set_limits(limits);
+}

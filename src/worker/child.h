@@ -1,0 +1,18 @@
+/* How the process of a worker begins: nothing of the server is left in it but what it was given. */
+#ifndef MISHAP_WORKER_CHILD_H
+#define MISHAP_WORKER_CHILD_H
+
+#include "worker/worker.h"
+
+enum { MISHAP_CHILD_FILES = 3 }; /* that a worker is given, at most */
+
+/*
+ * To be called first in a process that the keeper has forked, whose id is `keeper`: a session of
+ * its own; death with the keeper; the signals as a new program has them; a name; the limits.
+ * Descriptor 0 reads nothing, 1 is stderr, 3 to 15 are /dev/null, so that garbage that is written
+ * there reaches nobody; `files` get numbers from 16 on, and all others are closed. False: the
+ * process must end.
+ */
+bool mishap_child_begin(int keeper, const mishap_worker_limits *limits, int *files, size_t count);
+
+#endif

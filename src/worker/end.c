@@ -1,0 +1,94 @@
+/* What is told of a call whose worker died: to the caller that it failed, to the operator how. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include "mishap/inside.h"
+#include "worker/link.h"
+
+static const char *signal_name(int number)
+{
+    const char *name = sigabbrev_np(number);
+    return name ? name : "?";
+}
+
+/* What the system said of it, for one that could say nothing itself. */
+static mishap *tell_status(const mishap_link_end *end, const char *name)
+{
+    if (WIFEXITED(end->status))
+        return mishap_raise(INTERNAL_ERROR, "The handler of %s ended its process: _exit(%d).", name,
+                            WEXITSTATUS(end->status));
+    int number = WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0;
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The process of %s was killed with SIG%s.", name,
+                             signal_name(number));
+    return number == SIGKILL ? mishap_note(m, "hint", "the system may have run out of memory") : m;
+}
+
+static mishap *tell_way(const mishap_link *link, const mishap_operation *operation,
+                        mishap_last_words words)
+{
+    const mishap_worker_page *page = link->page;
+    const mishap_link_end *end = &link->end;
+    const char *name = operation->name;
+    mishap *m;
+    if (end->why == MISHAP_LINK_TIMEOUT) {
+        /* Of what changes something nobody knows how far it came. */
+        m = mishap_raise(TIMEOUT, "The call was not finished in time.");
+        return mishap_retryable(m, mishap_operation_danger(operation) == MISHAP_SAFE);
+    }
+    switch (words) {
+    case MISHAP_WORDS_CRASH:
+        m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", name,
+                         signal_name(page->number));
+        return page->address ? mishap_note(m, "address", page->address) : m;
+    case MISHAP_WORDS_EXIT:
+        return mishap_raise(INTERNAL_ERROR, "The handler of %s called exit(%d).", name,
+                            page->number);
+    case MISHAP_WORDS_THREAD_EXIT:
+        return mishap_raise(INTERNAL_ERROR, "The handler of %s ended its thread.", name);
+    default:
+        break;
+    }
+    if (end->stopped)
+        return mishap_raise(INTERNAL_ERROR, "The process of %s was stopped.", name);
+    if (end->why == MISHAP_LINK_LIED)
+        return mishap_note(
+            mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.", name),
+            "reason", end->lie);
+    if (end->why == MISHAP_LINK_CLOSED && end->known &&
+        (words == MISHAP_WORDS_STACK || end->has_trace))
+        return mishap_raise(INTERNAL_ERROR,
+                            "The handler of %s closed the connection to the server.", name);
+    return end->known ? tell_status(end, name)
+                      : mishap_raise(INTERNAL_ERROR, "The process of %s was lost.", name);
+}
+
+/* The page may have anything in it: a handler that damages memory damages that, too. */
+static void set_trace(mishap *m, const mishap_link *link, mishap_last_words words)
+{
+    const mishap_trace *trace = words != MISHAP_WORDS_NONE ? &link->page->trace
+                                : link->end.has_trace      ? &link->end.trace
+                                                           : NULL;
+    if (m->constant)
+        return;
+    m->trace.count = 0; /* not of us who tell of it */
+    if (trace) {
+        m->trace = *trace;
+        if (m->trace.count > MISHAP_TRACE_MAX)
+            m->trace.count = MISHAP_TRACE_MAX;
+    }
+}
+
+mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
+                             const mishap_operation *operation, bool alone)
+{
+    unsigned said = atomic_load(&link->page->last_words);
+    mishap_last_words words = said <= MISHAP_WORDS_STACK ? (mishap_last_words)said
+                                                         : MISHAP_WORDS_NONE;
+    mishap *m = tell_way(link, operation, words);
+    (void)slot;
+    set_trace(m, link, words);
+    if (alone)
+        m = mishap_note(m, "lost", "what this process had in memory");
+    return m;
+}

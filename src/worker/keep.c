@@ -1,0 +1,166 @@
+/* A keeper as its parent sees it: start, restart, connect. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "worker/frame.h"
+#include "worker/keeper.h"
+#include "worker/link.h"
+
+enum {
+    MOST_BAD_STARTS = 20,        /* in a row: then it is no accident */
+    SOUND_START_NS = 1000000000, /* after so long it was a good start */
+    SERVICE_PATIENCE_MS = 60000, /* for a service to open, when a server starts */
+};
+
+static bool admit(const mishap_keeper *keeper, int end)
+{
+    mishap_keeper_message message = { .word = MISHAP_KEEPER_ADMIT };
+    return mishap_keeper_send(keeper->socket, &message, &end, 1);
+}
+
+static bool start(mishap_keeper *keeper)
+{
+    int ends[2];
+    keeper->begun_ns = mishap_clock_monotonic_ns();
+    keeper->pid = 0;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0)
+        mishap_keeper_run(keeper->plan, ends[1]);
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        return false;
+    }
+    keeper->pid = pid;
+    keeper->socket = ends[0];
+    for (size_t i = 0; i < keeper->end_count; i++)
+        admit(keeper, keeper->ends[i]);
+    return true;
+}
+
+mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *plan)
+{
+    *keeper = (mishap_keeper){ .plan = plan, .socket = -1 };
+    if (start(keeper))
+        return NULL;
+    return mishap_note(mishap_raise(UNAVAILABLE, "The process that keeps the workers could not be "
+                                                 "started."),
+                       "reason", strerror(errno));
+}
+
+bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept)
+{
+    int ends[2];
+    if (keeper->end_count == MISHAP_KEEPER_LOOPS) {
+        errno = EMFILE;
+        return false;
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    admit(keeper, ends[1]); /* if there is no keeper now, the next one gets it */
+    keeper->ends[keeper->end_count++] = *kept = ends[1];
+    *loop = ends[0];
+    return true;
+}
+
+void mishap_keeper_disconnect(mishap_keeper *keeper, int kept)
+{
+    for (size_t i = 0; i < keeper->end_count; i++)
+        if (keeper->ends[i] == kept) {
+            close(kept);
+            keeper->ends[i] = keeper->ends[--keeper->end_count];
+            return;
+        }
+}
+
+/* A keeper is ours, so nothing that callers or handlers do should end it. If something does, the
+ * next one has all connections that it had. */
+bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
+{
+    if (!keeper->pid || pid != keeper->pid)
+        return false;
+    if (WIFSTOPPED(status)) {
+        kill(pid, SIGKILL);
+        return true;
+    }
+    bool soon = mishap_clock_monotonic_ns() - keeper->begun_ns < SOUND_START_NS;
+    keeper->bad_starts = soon ? keeper->bad_starts + 1 : 0;
+    close(keeper->socket);
+    keeper->socket = -1;
+    keeper->pid = 0;
+    if (keeper->bad_starts < MOST_BAD_STARTS)
+        start(keeper);
+    return true;
+}
+
+void mishap_keeper_look(mishap_keeper *keeper)
+{
+    int status;
+    pid_t pid = keeper->pid ? waitpid(keeper->pid, &status, WNOHANG | WUNTRACED) : 0;
+    if (pid > 0)
+        mishap_keeper_ended(keeper, pid, status);
+}
+
+void mishap_keeper_stop(mishap_keeper *keeper)
+{
+    int status;
+    for (size_t i = 0; i < keeper->end_count; i++)
+        close(keeper->ends[i]);
+    keeper->end_count = 0;
+    if (keeper->socket >= 0)
+        close(keeper->socket);
+    if (keeper->pid) {
+        kill(keeper->pid, SIGKILL);
+        waitpid(keeper->pid, &status, 0);
+    }
+    *keeper = (mishap_keeper){ .plan = keeper->plan, .socket = -1 };
+}
+
+/* -- services ---------------------------------------------------------------------------------- */
+
+static mishap *lost(const mishap_worker_group *group)
+{
+    return mishap_raise(UNAVAILABLE, "The service %s could not be opened: its process ended.",
+                        group->service->name);
+}
+
+/* Ask a worker to open its service, and wait for the answer. */
+static mishap *try_service(int socket, uint32_t number, const mishap_worker_group *group)
+{
+    mishap_keeper_message asked = { .word = MISHAP_KEEPER_START, .group = number }, answer;
+    int files[MISHAP_KEEPER_FILES];
+    size_t count;
+    if (!mishap_keeper_send(socket, &asked, NULL, 0) ||
+        mishap_keeper_receive(socket, &answer, files, &count, SERVICE_PATIENCE_MS) <= 0 ||
+        answer.word != MISHAP_KEEPER_STARTED || count != MISHAP_KEEPER_FILES)
+        return lost(group);
+    mishap *failure = NULL;
+    if (!mishap_link_open_service(files[0], SERVICE_PATIENCE_MS, &failure) && !failure)
+        failure = lost(group);
+    close(files[0]);
+    close(files[1]);
+    return failure;
+}
+
+mishap *mishap_keeper_try_services(mishap_keeper *keeper)
+{
+    mishap *failure = NULL;
+    const mishap_worker_groups *groups = &keeper->plan->groups;
+    for (size_t i = 0; i < groups->count && !failure; i++) {
+        int loop, kept;
+        if (!groups->groups[i].service || groups->groups[i].program)
+            continue;
+        if (!mishap_keeper_connect(keeper, &loop, &kept))
+            return lost(&groups->groups[i]);
+        failure = try_service(loop, (uint32_t)i, &groups->groups[i]);
+        close(loop);
+        mishap_keeper_disconnect(keeper, kept);
+    }
+    return failure;
+}

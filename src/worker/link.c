@@ -1,0 +1,142 @@
+#include "worker/link.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "mishap/carry.h"
+
+enum { KEPT = 64 * 1024 }; /* bytes of a buffer that stay for the next call */
+
+mishap_link *mishap_link_make(mishap_runner *runner, size_t group, uint32_t worker,
+                              const int *files)
+{
+    mishap_link *link = mishap_allocate(sizeof *link);
+    void *page = mmap(NULL, sizeof *link->page, PROT_READ | PROT_WRITE, MAP_SHARED, files[1], 0);
+    close(files[1]);
+    if (!link || page == MAP_FAILED) {
+        mishap_release(link);
+        close(files[0]);
+        return NULL;
+    }
+    *link = (mishap_link){
+        .runner = runner, .group = group, .worker = worker, .socket = files[0], .page = page
+    };
+    return link;
+}
+
+void mishap_link_free(mishap_link *link)
+{
+    if (link->socket >= 0)
+        close(link->socket);
+    for (unsigned i = 0; i < MISHAP_SLOTS; i++)
+        mishap_call_end(link->slots[i].call);
+    munmap(link->page, sizeof *link->page);
+    mishap_buffer_release(&link->in);
+    mishap_buffer_release(&link->out);
+    mishap_release(link);
+}
+
+/* -- slots ------------------------------------------------------------------------------------- */
+
+static int64_t limit_of(const mishap_call *call)
+{
+    return call->limit_ms > 0 ? call->limit_ms : INT32_MAX;
+}
+
+bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
+{
+    unsigned slot = (unsigned)__builtin_ctz(~link->used);
+    size_t before = link->out.length;
+    mishap_frame_put_call(&link->out, slot, run->call, (uint32_t)limit_of(run->call));
+    if (link->out.failed) {
+        link->out.failed = false;
+        link->out.length = before;
+        return false;
+    }
+    atomic_store(&link->page->cancelled[slot], false);
+    atomic_store(&link->page->slots[slot], MISHAP_SLOT_HANDED);
+    link->slots[slot] = (mishap_link_slot){ .run = run, .handed_ns = now_ns };
+    link->used |= UINT32_C(1) << slot;
+    link->idle_since_ns = 0;
+    run->link = link;
+    run->slot = slot;
+    return true;
+}
+
+void mishap_link_clear(mishap_link *link, unsigned slot)
+{
+    link->used &= ~(UINT32_C(1) << slot);
+    link->slots[slot] = (mishap_link_slot){ 0 };
+}
+
+int64_t mishap_link_begun(mishap_link *link, unsigned slot, int64_t now_ns)
+{
+    mishap_link_slot *s = &link->slots[slot];
+    unsigned state = atomic_load(&link->page->slots[slot]);
+    if (!s->begun_ns && state >= MISHAP_SLOT_BEGUN) {
+        int64_t said = atomic_load(&link->page->begun_ns);
+        s->begun_ns = said < s->handed_ns ? s->handed_ns : said > now_ns ? now_ns : said;
+    }
+    return s->begun_ns;
+}
+
+bool mishap_link_take_back(mishap_link *link, unsigned slot)
+{
+    return mishap_slot_change(link->page, slot, MISHAP_SLOT_HANDED, MISHAP_SLOT_TAKEN);
+}
+
+/* -- bytes ------------------------------------------------------------------------------------- */
+
+bool mishap_link_flush(mishap_link *link)
+{
+    while (link->sent < link->out.length) {
+        ssize_t count = send(link->socket, link->out.data + link->sent,
+                             link->out.length - link->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return errno == EAGAIN;
+        link->sent += (size_t)count;
+    }
+    mishap_buffer_reset_within(&link->out, KEPT);
+    link->sent = 0;
+    return true;
+}
+
+/* -- opening a service ------------------------------------------------------------------------- */
+
+bool mishap_link_open_service(int socket, int wait_ms, mishap **failure)
+{
+    mishap_buffer bytes = { 0 };
+    mishap_framed frame;
+    size_t size;
+    int64_t until = mishap_clock_monotonic_ns() + wait_ms * INT64_C(1000000);
+    mishap_frame_state state = MISHAP_FRAME_MORE;
+    mishap_frame_end(&bytes, mishap_frame_begin(&bytes, MISHAP_FRAME_OPEN, 0));
+    bool open = !bytes.failed &&
+                send(socket, bytes.data, bytes.length, MSG_NOSIGNAL) == (ssize_t)bytes.length;
+    mishap_buffer_reset(&bytes);
+    while (open && state == MISHAP_FRAME_MORE && mishap_buffer_reserve(&bytes, KEPT)) {
+        struct pollfd file = { .fd = socket, .events = POLLIN };
+        int64_t left_ms = (until - mishap_clock_monotonic_ns()) / 1000000;
+        ssize_t count = left_ms > 0 && poll(&file, 1, (int)left_ms) > 0
+                            ? recv(socket, bytes.data + bytes.length, KEPT, MSG_DONTWAIT)
+                            : 0;
+        open = count > 0;
+        bytes.length += open ? (size_t)count : 0;
+        state = mishap_frame_read(mishap_buffer_text(&bytes), &frame, &size);
+        if (state == MISHAP_FRAME_WHOLE && frame.type == MISHAP_FRAME_CHANGED) {
+            memmove(bytes.data, bytes.data + size, bytes.length - size);
+            bytes.length -= size;
+            state = MISHAP_FRAME_MORE;
+        }
+    }
+    open = open && state == MISHAP_FRAME_WHOLE && frame.type == MISHAP_FRAME_OPENED &&
+           mishap_carry_take(frame.payload, NULL, failure);
+    mishap_buffer_release(&bytes);
+    return open;
+}

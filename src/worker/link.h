@@ -1,0 +1,89 @@
+/* A loop's end of the connection to one worker. */
+#ifndef MISHAP_WORKER_LINK_H
+#define MISHAP_WORKER_LINK_H
+
+#include "base/id.h"
+#include "worker/frame.h"
+#include "worker/page.h"
+#include "worker/runner.h"
+
+/* Why a loop wants a worker to end. */
+typedef enum mishap_link_why {
+    MISHAP_LINK_FINE,
+    MISHAP_LINK_TIMEOUT, /* its handler took too long */
+    MISHAP_LINK_CLOSED,  /* it closed the connection */
+    MISHAP_LINK_LIED,    /* it sent what it must not */
+} mishap_link_why;
+
+/* How a worker ended, as far as it is known. */
+typedef struct mishap_link_end {
+    mishap_link_why why;
+    const char *lie; /* what it did wrong, if it lied */
+    bool known;      /* the keeper has told of it: what follows is known */
+    int status;      /* as waitpid() has it */
+    bool stopped;    /* it had stopped itself */
+    bool has_trace;  /* read from outside */
+    mishap_trace trace;
+} mishap_link_end;
+
+/* A call that the worker has. */
+typedef struct mishap_link_slot {
+    mishap_run *run;             /* NULL: nobody waits for it … */
+    mishap_call *call;           /* … and this is the runner's */
+    int64_t handed_ns, begun_ns; /* 0: not seen yet */
+    char incident[MISHAP_ID_LENGTH + 1];
+} mishap_link_slot;
+
+typedef struct mishap_link {
+    struct mishap_link *next, *previous; /* of the runner's */
+    mishap_runner *runner;
+    size_t group;
+    uint32_t worker; /* its number */
+    int socket;      /* -1: closed */
+    mishap_worker_page *page;
+    mishap_buffer in;  /* the beginning of a frame whose rest is to come */
+    mishap_buffer out; /* what is to be sent … */
+    size_t sent;       /* … and was already */
+    bool waits_to_send;
+    uint32_t used; /* slots, a bit each */
+    mishap_link_slot slots[MISHAP_SLOTS];
+    int64_t idle_since_ns, ending_since_ns; /* 0: it does not */
+    mishap_link_end end;
+    bool dead; /* to be freed when this turn is over */
+} mishap_link;
+
+/* Make one of a socket and a page, which become its own in any case. NULL: no memory. */
+mishap_link *mishap_link_make(mishap_runner *runner, size_t group, uint32_t worker,
+                              const int *files);
+void mishap_link_free(mishap_link *link);
+
+/* How many calls the worker has. */
+static inline unsigned mishap_link_count(const mishap_link *link)
+{
+    return (unsigned)__builtin_popcount(link->used);
+}
+
+/* Give it a call, whose slot is free: it is sent with the next flush. False: no memory. */
+bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns);
+
+/* A slot is free again. */
+void mishap_link_clear(mishap_link *link, unsigned slot);
+
+/* Send what there is to send. False: the connection is gone. */
+bool mishap_link_flush(mishap_link *link);
+
+/* When the handler of a slot began; 0: it has not. The worker's word is taken within reason. */
+int64_t mishap_link_begun(mishap_link *link, unsigned slot, int64_t now_ns);
+
+/* Take a call back that has not begun: true if that was in time. */
+bool mishap_link_take_back(mishap_link *link, unsigned slot);
+
+/* What a caller, and the log, are told of a call whose worker ended like this. */
+mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
+                             const mishap_operation *operation, bool alone);
+
+/* Over a connection that nobody else uses: have the worker open its service, and wait for what
+ * comes of it. False: it is gone, or took too long. */
+bool mishap_link_open_service(int socket, int wait_ms, mishap **failure);
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * The page of memory that one loop and one worker share: the state of each call between them, and
+ * what the worker has to say when it dies.
+ *
+ * A call that is handed over has a slot. Its state changes by compare-and-swap, so both sides agree
+ * on what became of it:
+ *
+ *     HANDED ── the worker begins ──▶ BEGUN ── its handler returned ──▶ DONE, and the answer
+ * follows └────── the loop takes back ─▶ TAKEN     └── the loop decides to kill ──▶ KILLED, no
+ * answer
+ *
+ * The worker may write anything here, for a handler of it may write anywhere. So the loop takes
+ * nothing from it but states, and clamps the time.
+ */
+#ifndef MISHAP_WORKER_PAGE_H
+#define MISHAP_WORKER_PAGE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "mishap/trace.h"
+
+enum { MISHAP_SLOTS = 32 }; /* calls that one worker has of one loop */
+
+typedef enum mishap_slot_state {
+    MISHAP_SLOT_FREE,
+    MISHAP_SLOT_HANDED,
+    MISHAP_SLOT_TAKEN,
+    MISHAP_SLOT_BEGUN,
+    MISHAP_SLOT_DONE,
+    MISHAP_SLOT_KILLED,
+} mishap_slot_state;
+
+/* In which way a worker died, as far as it could say so itself. */
+typedef enum mishap_last_words {
+    MISHAP_WORDS_NONE,
+    MISHAP_WORDS_CRASH,       /* a signal of the kind that means a crash */
+    MISHAP_WORDS_EXIT,        /* its handler called exit() */
+    MISHAP_WORDS_THREAD_EXIT, /* its handler called pthread_exit() */
+    MISHAP_WORDS_STACK,       /* it was asked for its stack */
+} mishap_last_words;
+
+typedef struct mishap_worker_page {
+    atomic_uint slots[MISHAP_SLOTS];     /* a mishap_slot_state each */
+    atomic_bool cancelled[MISHAP_SLOTS]; /* nobody waits for the answer */
+    atomic_int_least64_t begun_ns;       /* when the handler that runs began */
+    atomic_uint last_words;              /* written last, after what it tells of */
+    int number;                          /* the signal, or the status of exit() */
+    uint64_t address;                    /* that could not be reached */
+    mishap_trace trace;                  /* of the handler */
+} mishap_worker_page;
+
+static inline bool mishap_slot_change(mishap_worker_page *page, unsigned slot,
+                                      mishap_slot_state from, mishap_slot_state to)
+{
+    unsigned expected = from;
+    return atomic_compare_exchange_strong(&page->slots[slot], &expected, to);
+}
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * The one runner of calls, for every boundary that serves: a call is handed over, and comes back
+ * done. How that happens, in which process, and what became of that, no boundary knows.
+ *
+ * It belongs to the thread of a loop, which waits for one descriptor (mishap_runner_file) and calls
+ * mishap_runner_turn() when there is something to read. Nothing here waits.
+ *
+ * A handler has as long as its call says (call->limit_ms), from the moment at which it begins. Then
+ * its worker is killed, and the call comes back as TIMEOUT, with the stack of the handler. A worker
+ * that dies in any other way brings its call back as INTERNAL_ERROR, which says how it died. Calls
+ * that it had been given and not begun are run by another one.
+ */
+#ifndef MISHAP_WORKER_RUNNER_H
+#define MISHAP_WORKER_RUNNER_H
+
+#include "operation/call.h"
+#include "worker/worker.h"
+
+typedef struct mishap_runner mishap_runner;
+typedef struct mishap_run mishap_run;
+
+/* A call that is handed over: part of whatever a boundary keeps of it. */
+struct mishap_run {
+    mishap_call *call;
+    const char *incident; /* the id under which a failure is recorded if nobody waits any more */
+
+    /* The call has its answer, or the failure, which becomes the callee's. Called once, on the
+     * thread of the loop, from mishap_runner_turn() or mishap_runner_flush(), and not at all after
+     * mishap_runner_forget(). The run may be freed in it. */
+    void (*done)(mishap_run *run, mishap *failure);
+    bool died; /* the worker did */
+
+    /* The runner's. */
+    struct mishap_link *link; /* NULL: it waits */
+    unsigned slot;
+    mishap_run *next, *previous; /* of those that wait */
+    int64_t since_ns;            /* when it began to wait */
+    bool moved;                  /* the worker that it was given to died before it began */
+};
+
+typedef struct mishap_runner_settings {
+    const mishap_keeper_plan *plan;
+    int keeper;          /* a connection to it; becomes the runner's; -1 with `inside` */
+    size_t handlers;     /* workers of each group that is not alone, at most */
+    size_t most_waiting; /* calls that wait or run, at most */
+    bool inside;         /* run handlers in this process, inside containment: for a debugger */
+
+    /* The failure of a call that nobody waits for, to be recorded. The failure is the callee's. */
+    void (*orphaned)(void *state, const mishap_call *call, const char *incident, mishap *failure);
+    void *state;
+} mishap_runner_settings;
+
+mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner **out);
+void mishap_runner_close(mishap_runner *runner); /* what still runs goes on for nobody */
+
+/* Something that can be waited for, and what to do when it can be read. */
+int mishap_runner_file(const mishap_runner *runner);
+void mishap_runner_turn(mishap_runner *runner);
+
+/* Hand over what was added. To be called before the loop waits: so calls that came together go
+ * together. */
+void mishap_runner_flush(mishap_runner *runner);
+
+/* Add a call, which was checked. False: there are too many, and it was not taken. */
+bool mishap_runner_add(mishap_runner *runner, mishap_run *run);
+
+/* Nobody waits for it any more. The call becomes the runner's, the rest is free at once. If its
+ * handler has begun, it is told (mishap_cancelled), and may go on until its time is over. */
+void mishap_runner_forget(mishap_runner *runner, mishap_run *run);
+
+/* How many calls wait or run; with those that nobody waits for, or without. */
+size_t mishap_runner_count(const mishap_runner *runner, bool forgotten);
+
+#endif

@@ -1,0 +1,454 @@
+/*
+ * The process of a worker.
+ *
+ * It has one thread of its own, which reads calls and runs them. An answer leaves before the next
+ * handler begins, so whatever that does, the answer counts. Threads that a handler starts may
+ * report progress and changes: they share the lock around the sockets, and nothing else.
+ */
+#include "worker/serve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "mishap/carry.h"
+#include "operation/changes.h"
+#include "worker/frame.h"
+#include "worker/keeper.h"
+#include "worker/words.h"
+
+enum {
+    ROOM = 64 * 1024,  /* for what is read at once */
+    KEPT = 256 * 1024, /* bytes of a buffer that stay for the next call */
+    SPARE_MS = 2000,   /* beyond a handler's time, for the loop to end it in order */
+};
+
+/* A loop that uses this worker. */
+struct user {
+    int socket;
+    mishap_worker_page *page;
+    mishap_buffer in; /* what has come */
+    size_t taken;     /* … and was taken of it */
+};
+
+/* There is one in a process. */
+static struct {
+    const mishap_keeper_plan *plan;
+    const mishap_worker_group *group;
+    struct user users[MISHAP_KEEPER_LOOPS];
+    size_t user_count, next; /* whose turn it is */
+    int control;             /* -1: none */
+    bool ending;             /* no call is taken any more */
+    mishap_buffer out;       /* the outcome of a call */
+    timer_t timer;           /* of one that several loops use: see guard_time() */
+    bool has_timer;
+
+    pthread_mutex_t lock; /* of what follows: of sending while a handler runs */
+    struct user *calling; /* whose call runs; NULL: none does */
+    unsigned slot;
+    mishap_buffer report;
+} w = { .control = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+/* -- connections ------------------------------------------------------------------------------- */
+
+static void add_user(int socket, int page_file)
+{
+    void *page = mmap(NULL, sizeof(mishap_worker_page), PROT_READ | PROT_WRITE, MAP_SHARED,
+                      page_file, 0);
+    close(page_file);
+    if (page == MAP_FAILED || w.user_count == MISHAP_KEEPER_LOOPS) {
+        close(socket);
+        return;
+    }
+    w.users[w.user_count++] = (struct user){ .socket = socket, .page = page };
+}
+
+static void remove_user(struct user *user)
+{
+    close(user->socket);
+    munmap(user->page, sizeof *user->page);
+    mishap_buffer_release(&user->in);
+    *user = w.users[--w.user_count];
+}
+
+static bool send_all(int socket, const mishap_buffer *bytes)
+{
+    size_t sent = 0;
+    while (sent < bytes->length) {
+        ssize_t count = send(socket, bytes->data + sent, bytes->length - sent, MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR)
+            return false;
+        sent += count > 0 ? (size_t)count : 0;
+    }
+    return true;
+}
+
+/* -- what a call says while it runs ------------------------------------------------------------ */
+
+/* The lock is held while one is written and sent. NULL: no call runs, and nobody is there to hear.
+ */
+static mishap_buffer *begin_report(void)
+{
+    pthread_mutex_lock(&w.lock);
+    mishap_buffer_reset(&w.report);
+    return w.calling ? &w.report : NULL;
+}
+
+/* What can be dropped is not waited for; where a loop does not read, it has other worries. */
+static bool end_report(bool dispensable)
+{
+    bool sent = false;
+    if (w.calling && !w.report.failed) {
+        struct pollfd file = { .fd = w.calling->socket, .events = POLLOUT };
+        if (!dispensable || poll(&file, 1, 0) > 0)
+            sent = send_all(w.calling->socket, &w.report);
+    }
+    mishap_buffer_reset_within(&w.report, KEPT);
+    pthread_mutex_unlock(&w.lock);
+    return sent;
+}
+
+static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
+{
+    mishap_buffer *out = begin_report();
+    (void)watcher;
+    if (out)
+        mishap_frame_put_progress(out, w.slot, done, total, words);
+    end_report(true);
+}
+
+static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
+{
+    mishap_buffer *out = begin_report();
+    (void)watcher;
+    if (out)
+        mishap_frame_put_log(out, w.slot, level, words);
+    end_report(true);
+}
+
+static bool send_bytes(mishap_frame_type type, mishap_text bytes)
+{
+    mishap_buffer *out = begin_report();
+    if (out) {
+        size_t begun = mishap_frame_begin(out, type, w.slot);
+        mishap_buffer_put_text(out, bytes);
+        mishap_frame_end(out, begun);
+    }
+    return end_report(false);
+}
+
+static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
+{
+    (void)watcher;
+    return send_bytes(MISHAP_FRAME_BEGIN, media_type);
+}
+
+static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
+{
+    (void)watcher;
+    return send_bytes(MISHAP_FRAME_PIECE, piece);
+}
+
+static void on_change(void *state, mishap_text address)
+{
+    (void)state;
+    send_bytes(MISHAP_FRAME_CHANGED, address);
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+/* A loop that is killed can no longer end a call of its own here. Where others use the same worker,
+ * the worker then has to do it itself. */
+static void guard_time(int64_t limit_ms)
+{
+    struct itimerspec when = { 0 };
+    if (!w.has_timer)
+        return;
+    when.it_value.tv_sec = limit_ms / 1000;
+    when.it_value.tv_nsec = limit_ms % 1000 * 1000000;
+    timer_settime(w.timer, 0, &when, NULL);
+}
+
+static void begin_guard(void)
+{
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = mishap_words_signal() };
+    w.has_timer = timer_create(CLOCK_MONOTONIC, &event, &w.timer) == 0;
+}
+
+static _Noreturn void leave(void)
+{
+    w.calling = NULL;
+    mishap_service_close_all();
+    exit(0);
+}
+
+static void begin_call(struct user *user, unsigned slot)
+{
+    pthread_mutex_lock(&w.lock);
+    w.calling = user;
+    w.slot = slot;
+    pthread_mutex_unlock(&w.lock);
+    mishap_words_for(user->page);
+}
+
+/* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
+static void end_call(struct user *user, unsigned slot)
+{
+    mishap_words_for(NULL);
+    pthread_mutex_lock(&w.lock);
+    w.calling = NULL;
+    pthread_mutex_unlock(&w.lock);
+    if (!mishap_slot_change(user->page, slot, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE))
+        for (;;)
+            pause();
+}
+
+/* An outcome that there is no memory for, or that is too large, becomes a small one. */
+static void put_outcome(unsigned slot, const mishap_call *call, const mishap *failure)
+{
+    mishap_buffer_reset_within(&w.out, KEPT);
+    if (call)
+        mishap_frame_put_outcome(&w.out, slot, call, failure);
+    if (call && !w.out.failed)
+        return;
+    mishap *instead = call && call->answer.length > MISHAP_FRAME_LIMIT / 2
+                          ? mishap_raise(INTERNAL_ERROR, "The answer of %s is too large.",
+                                         call->operation->name)
+                          : mishap_out_of_memory();
+    mishap_buffer_release(&w.out);
+    size_t begun = mishap_frame_begin(&w.out, MISHAP_FRAME_DONE, slot);
+    mishap_pack_u8(&w.out, 1);
+    mishap_carry_put(&w.out, failure && !call ? failure : instead);
+    mishap_frame_end(&w.out, begun);
+    mishap_free(instead);
+}
+
+static const char *copy_text(mishap_call *call, mishap_text text)
+{
+    return text.data ? mishap_arena_copy(&call->arena, text).data : NULL;
+}
+
+static void prepare(mishap_call *call, const mishap_frame_call *asked, const struct user *user,
+                    unsigned slot)
+{
+    static const mishap_watcher watchers[2][2] = {
+        { { NULL, NULL, on_stream, on_piece }, { NULL, on_log, on_stream, on_piece } },
+        { { on_progress, NULL, on_stream, on_piece },
+          { on_progress, on_log, on_stream, on_piece } },
+    };
+    call->watcher = &watchers[asked->wants_progress][asked->wants_log];
+    call->verbose = asked->verbose;
+    call->caller = copy_text(call, asked->caller);
+    call->cursor = copy_text(call, asked->cursor);
+    call->body = asked->body; /* it stays where it was read until the call is over */
+    call->body_type = copy_text(call, asked->body_type);
+    call->cancelled_by = &user->page->cancelled[slot];
+    call->deadline_ns = mishap_clock_monotonic_ns() + asked->limit_ms * INT64_C(1000000);
+}
+
+/* What was checked by the loop is not checked again. A call that was ended by a jump may have left
+ * anything locked: this worker has run its last. */
+static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *asked)
+{
+    const mishap_operation *operation = &w.plan->app->operations[asked->operation];
+    mishap_call *call = NULL;
+    atomic_store(&user->page->begun_ns, mishap_clock_monotonic_ns());
+    if (!mishap_slot_change(user->page, slot, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
+        return true; /* it was taken back */
+    mishap *failure = mishap_call_remake(w.plan->app, operation, asked->arguments, &call);
+    if (call) {
+        prepare(call, asked, user, slot);
+        guard_time(asked->limit_ms + SPARE_MS);
+        begin_call(user, slot);
+        failure = mishap_call_run(call);
+        end_call(user, slot);
+        guard_time(0);
+        w.ending = w.ending || call->misuse || call->crashed;
+    } else {
+        mishap_slot_change(user->page, slot, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    }
+    put_outcome(slot, call, failure);
+    bool sent = send_all(user->socket, &w.out);
+    mishap_free(failure);
+    mishap_call_end(call);
+    return sent;
+}
+
+static bool open_service(const struct user *user)
+{
+    void *state;
+    mishap *failure = w.group->service ? mishap_service_open(w.plan->app, w.group->service, &state)
+                                       : NULL;
+    mishap_buffer_reset(&w.out);
+    size_t begun = mishap_frame_begin(&w.out, MISHAP_FRAME_OPENED, 0);
+    mishap_carry_put(&w.out, failure);
+    mishap_frame_end(&w.out, begun);
+    mishap_free(failure);
+    return send_all(user->socket, &w.out);
+}
+
+/* -- frames ------------------------------------------------------------------------------------ */
+
+static bool is_known(uint32_t operation)
+{
+    const mishap_operation *operations = w.plan->app->operations;
+    for (uint32_t i = 0; operations[i].name; i++)
+        if (i == operation)
+            return true;
+    return false;
+}
+
+/* False: the connection is of no more use. */
+static bool take(struct user *user, const mishap_framed *frame)
+{
+    mishap_frame_call asked;
+    if (frame->type == MISHAP_FRAME_OPEN)
+        return open_service(user);
+    return frame->type == MISHAP_FRAME_CALL && frame->slot < MISHAP_SLOTS &&
+           mishap_frame_take_call(frame->payload, &asked) && is_known(asked.operation) &&
+           run_call(user, frame->slot, &asked);
+}
+
+/* Run the first call that has come from a loop. False: there is none that is whole. *gone: the
+ * connection is of no more use. */
+static bool take_next(struct user *user, bool *gone)
+{
+    mishap_framed frame;
+    size_t size;
+    mishap_text rest = { user->in.data + user->taken, user->in.length - user->taken };
+    *gone = false;
+    switch (rest.length ? mishap_frame_read(rest, &frame, &size) : MISHAP_FRAME_MORE) {
+    case MISHAP_FRAME_MORE:
+        return false;
+    case MISHAP_FRAME_BAD:
+        *gone = true;
+        return false;
+    case MISHAP_FRAME_WHOLE:
+        break;
+    }
+    *gone = !take(user, &frame);
+    user->taken += size;
+    return !*gone;
+}
+
+/* Read what is there, or wait for it. False: the loop is gone. */
+static bool read_more(struct user *user, bool wait)
+{
+    mishap_buffer *in = &user->in;
+    if (user->taken == in->length) {
+        mishap_buffer_reset_within(in, KEPT);
+    } else if (user->taken) {
+        memmove(in->data, in->data + user->taken, in->length - user->taken);
+        in->length -= user->taken;
+    }
+    user->taken = 0;
+    if (!mishap_buffer_reserve(in, ROOM))
+        return false;
+    ssize_t count = recv(user->socket, in->data + in->length, in->capacity - in->length,
+                         wait ? 0 : MSG_DONTWAIT);
+    if (count > 0)
+        in->length += (size_t)count;
+    return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+/* -- several loops ----------------------------------------------------------------------------- */
+
+static void hear_keeper(void)
+{
+    mishap_keeper_message message;
+    int files[MISHAP_KEEPER_FILES];
+    size_t count;
+    int got = mishap_keeper_receive(w.control, &message, files, &count, 0);
+    if (got > 0 && message.word == MISHAP_KEEPER_ADMIT && count == MISHAP_KEEPER_FILES)
+        add_user(files[0], files[1]);
+    else if (got < 0)
+        leave(); /* without a keeper there is no worker */
+}
+
+static void wait_for_any(void)
+{
+    struct pollfd files[MISHAP_KEEPER_LOOPS + 1];
+    size_t count = w.user_count;
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pollfd){ .fd = w.users[i].socket, .events = POLLIN };
+    files[count] = (struct pollfd){ .fd = w.control, .events = POLLIN };
+    if (poll(files, count + 1, -1) < 0)
+        return;
+    for (size_t i = count; i-- > 0;)
+        if (files[i].revents && !read_more(&w.users[i], false))
+            remove_user(&w.users[i]);
+    if (files[count].revents)
+        hear_keeper();
+}
+
+/* One call of each loop in turn. False: none has any. */
+static bool take_turns(void)
+{
+    bool any = false;
+    for (size_t i = 0; i < w.user_count && !w.ending; i++) {
+        struct user *user = &w.users[w.next++ % w.user_count];
+        bool gone;
+        any = take_next(user, &gone) || any;
+        if (gone)
+            remove_user(user);
+    }
+    return any;
+}
+
+static void wait_for_one(void)
+{
+    if (!w.user_count || !read_more(&w.users[0], true))
+        leave();
+}
+
+/* -- another program --------------------------------------------------------------------------- */
+
+/* It finds its socket at descriptor 16 and its page at 17. */
+static _Noreturn void execute(const char *const *program, const int *files)
+{
+    union {
+        const char *const *given;
+        char *const *base; /* execve() does not write to them */
+    } arguments = { program };
+    char *environment[] = { NULL };
+    for (size_t i = 0; i < MISHAP_KEEPER_FILES; i++)
+        if (fcntl(files[i], F_SETFD, 0) != 0) /* they stay open */
+            _exit(127);
+    execve(program[0], arguments.base, environment);
+    _exit(127);
+}
+
+_Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group, const int *files,
+                                   size_t count)
+{
+    w.plan = plan;
+    w.group = &plan->groups.groups[group];
+    if (w.group->program)
+        execute(w.group->program, files);
+    mishap_words_begin();
+    if (plan->setup)
+        mishap_service_use(plan->setup);
+    mishap_changes_heard_by(on_change, NULL);
+    add_user(files[0], files[1]);
+    if (count > MISHAP_KEEPER_FILES) {
+        w.control = files[2];
+        begin_guard();
+    }
+    while (!w.ending)
+        if (!take_turns() && !w.ending) {
+            if (w.control >= 0)
+                wait_for_any();
+            else
+                wait_for_one();
+        }
+    leave();
+}

@@ -1,0 +1,123 @@
+#include "worker/stack.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+enum { TRIES = 20 }; /* a millisecond each */
+
+/* A frame record, as the ABIs of x86-64 and arm64 lay it out. */
+struct record {
+    uint64_t caller, return_address;
+};
+
+static bool read_memory(int pid, uint64_t address, struct record *record)
+{
+    struct iovec here = { record, sizeof *record };
+    struct iovec there = { (void *)(uintptr_t)address, sizeof *record };
+    return process_vm_readv(pid, &here, 1, &there, 1, 0) == (ssize_t)sizeof *record;
+}
+
+/* Is this instruction in a library, where functions have no frames? A worker is forked from this
+ * process: what is here is there, too. */
+static bool is_in_library(uint64_t instruction)
+{
+    Dl_info there, here;
+    union {
+        bool (*function)(int pid, mishap_trace *trace);
+        void *address;
+    } ours = { mishap_stack_read };
+    return dladdr((void *)(uintptr_t)instruction, &there) && dladdr(ours.address, &here) &&
+           there.dli_fbase != here.dli_fbase;
+}
+
+#if defined(__x86_64__)
+/* Does a call instruction stand before this address? */
+static bool is_behind_call(uint64_t address)
+{
+    Dl_info found;
+    const unsigned char *at = (const unsigned char *)(uintptr_t)address;
+    if (!dladdr(at, &found) || !found.dli_sname)
+        return false;
+    return at[-5] == 0xE8 || (at[-2] == 0xFF && (at[-1] & 0x38) == 0x10) ||
+           (at[-3] == 0xFF && (at[-2] & 0x38) == 0x10) || (at[-6] == 0xFF && at[-5] == 0x15);
+}
+#endif
+
+/* Code without frame pointers leaves anything at all in the register: each record must lie further
+ * up than the one before, and not far. */
+static void follow(int pid, mishap_trace *trace, uint64_t instruction, uint64_t frame,
+                   uint64_t stack, uint64_t caller)
+{
+    const uint64_t most = 64 * 1024 * 1024;
+    uint64_t low = stack;
+    struct record record;
+    trace->addresses[trace->count++] = (void *)(uintptr_t)(instruction + 1);
+    if (caller)
+        trace->addresses[trace->count++] = (void *)(uintptr_t)caller;
+    while (trace->count < MISHAP_TRACE_MAX && frame >= low && frame - stack < most &&
+           frame % sizeof(void *) == 0 && read_memory(pid, frame, &record) &&
+           record.return_address >= 4096) {
+        trace->addresses[trace->count++] = (void *)(uintptr_t)record.return_address;
+        low = frame + 1;
+        frame = record.caller;
+    }
+}
+
+static bool read_registers(int pid, mishap_trace *trace)
+{
+#if defined(__x86_64__)
+    struct user_regs_struct registers;
+    struct iovec room = { &registers, sizeof registers };
+    if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &room) != 0)
+        return false;
+    /* A system call of a library returns to what lies on top of the stack. */
+    struct record top = { 0, 0 };
+    if (!is_in_library(registers.rip) || !read_memory(pid, registers.rsp, &top) ||
+        !is_behind_call(top.caller))
+        top.caller = 0;
+    follow(pid, trace, registers.rip, registers.rbp, registers.rsp, top.caller);
+    return true;
+#elif defined(__aarch64__)
+    struct user_regs_struct registers;
+    struct iovec room = { &registers, sizeof registers };
+    if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &room) != 0)
+        return false;
+    uint64_t caller = is_in_library(registers.pc) ? registers.regs[30] : 0;
+    follow(pid, trace, registers.pc, registers.regs[29], registers.sp, caller);
+    return true;
+#else
+    (void)pid, (void)trace;
+    return false;
+#endif
+}
+
+/* A thread inside the kernel may take its time, or never come: the keeper has others to look after.
+ * What there is to wait for is left for who reaps. */
+static bool wait_until_stopped(int pid)
+{
+    for (int i = 0; i < TRIES; i++) {
+        siginfo_t info = { 0 };
+        if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
+            return false;
+        if (info.si_pid == pid)
+            return info.si_code == CLD_TRAPPED || info.si_code == CLD_STOPPED;
+        poll(NULL, 0, 1);
+    }
+    return false;
+}
+
+bool mishap_stack_read(int pid, mishap_trace *trace)
+{
+    trace->count = 0;
+    if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) != 0)
+        return false;
+    return ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) == 0 && wait_until_stopped(pid) &&
+           read_registers(pid, trace);
+}

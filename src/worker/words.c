@@ -1,0 +1,97 @@
+#include "operation/operation.h"
+#include "worker/words.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "operation/contain.h"
+
+/* Written by the thread that runs calls, read by signal handlers of any. */
+static _Atomic(mishap_worker_page *) current;
+static pid_t process;
+
+int mishap_words_signal(void)
+{
+    return SIGRTMIN + 3;
+}
+
+void mishap_words_for(mishap_worker_page *page)
+{
+    atomic_store_explicit(&current, page, memory_order_release);
+}
+
+/* The first who has something to say is heard. */
+static mishap_worker_page *take_page(void)
+{
+    return atomic_exchange(&current, NULL);
+}
+
+static void leave(mishap_worker_page *page, mishap_last_words kind, int number, uint64_t address,
+                  const mishap_trace *trace)
+{
+    page->number = number;
+    page->address = address;
+    page->trace = *trace;
+    atomic_store_explicit(&page->last_words, kind, memory_order_release);
+}
+
+/* The process ends right behind this, by the same signal: so that a core is dumped where the limits
+ * allow one. */
+static void on_crash(const mishap_crash *crash)
+{
+    mishap_worker_page *page = take_page();
+    if (page)
+        leave(page, MISHAP_WORDS_CRASH, crash->signal, (uint64_t)(uintptr_t)crash->address,
+              &crash->trace);
+}
+
+static void on_asked(int signal, siginfo_t *info, void *context)
+{
+    mishap_worker_page *page = take_page();
+    mishap_trace trace;
+    (void)signal, (void)info;
+    if (page) {
+        mishap_trace_at(&trace, context);
+        leave(page, MISHAP_WORDS_STACK, 0, 0, &trace);
+    }
+    kill(getpid(), SIGKILL);
+}
+
+/* A child of the handler that calls exit() has the page, too, but is not the worker. */
+static void on_exit_called(int status, void *unused)
+{
+    mishap_trace trace = { 0 };
+    (void)unused;
+    mishap_worker_page *page = getpid() == process ? take_page() : NULL;
+    if (!page)
+        return;
+    mishap_trace_unwind(&trace, __builtin_return_address(0));
+    leave(page, MISHAP_WORDS_EXIT, status, 0, &trace);
+    _exit(status); /* what else wanted to run at the end belongs to the handler's mistake */
+}
+
+/* The frames of the handler are gone when this is known: what is left is which handler it was. */
+void mishap_words_of_thread_exit(mishap *(*run)(mishap_call *call))
+{
+    mishap_trace trace = { .count = 1 };
+    mishap_worker_page *page = take_page();
+    union {
+        mishap *(*function)(mishap_call *call);
+        void *address;
+    } handler = { run };
+    trace.addresses[0] = (char *)handler.address + 1;
+    if (page)
+        leave(page, MISHAP_WORDS_THREAD_EXIT, 0, 0, &trace);
+}
+
+void mishap_words_begin(void)
+{
+    struct sigaction action = { .sa_sigaction = on_asked,
+                                .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
+    sigfillset(&action.sa_mask);
+    process = getpid();
+    mishap_contain_report_to(on_crash);
+    sigaction(mishap_words_signal(), &action, NULL);
+    on_exit(on_exit_called, NULL);
+}

@@ -1,0 +1,121 @@
+/*
+ * src/worker: child processes that run calls, one at a time, and can be killed at any moment
+ * without harm to anybody else.
+ *
+ *     supervisor    one thread; owns the listening sockets; restarts keeper and loops
+ *     ├── keeper    one thread; forks workers on request, reaps them, kills them, reads their
+ * stacks │   └── worker, worker, …   one call at a time; opens its service for itself └── loop,
+ * loop, …           reads requests, checks them, hands calls over, answers
+ *
+ *     group.c    which operations share a process
+ *     runner.c   of a loop: calls that wait, run and end, and the workers that they run in
+ *     link.c     … its end of the connection to one worker
+ *     end.c      … what a caller and the log are told of a worker that died
+ *     keeper.c   the keeper's process: start, reap, kill
+ *     keep.c     … as its parent sees it: start, restart, connect
+ *     stack.c    … the stack of a process that does not answer, read from outside
+ *     serve.c    the worker's process: from frames to calls, and back
+ *     child.c    … how it begins: descriptors, signals, limits
+ *     words.c    … its last words: what it leaves in its page when it dies
+ *     frame.c    the messages between a loop and a worker
+ *     page.h     the page of memory that a loop and a worker share
+ *
+ * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The
+ * connection between a worker and a loop, a socket and a page, belongs to the two of them. A call
+ * is the loop's; the worker has a copy of its arguments.
+ */
+#ifndef MISHAP_WORKER_WORKER_H
+#define MISHAP_WORKER_WORKER_H
+
+#include "operation/operation.h"
+
+/* -- which calls share a process --------------------------------------------------------------- */
+
+/*
+ * Operations that run in the same processes. The operations of a service are a group, those without
+ * a service and without state (.stateless) are one, and those without a service are one.
+ */
+typedef struct mishap_worker_group {
+    const mishap_service *service; /* NULL: operations without one */
+    bool alone; /* state in memory: one process for the whole server, which is never put away */
+    const char *const *program; /* another program to execute, its arguments, then NULL; NULL: this
+                                   one, forked */
+} mishap_worker_group;
+
+enum { MISHAP_WORKER_GROUPS = 34 }; /* at most: 32 services and the two without */
+
+typedef struct mishap_worker_groups {
+    size_t count;
+    mishap_worker_group groups[MISHAP_WORKER_GROUPS];
+} mishap_worker_groups;
+
+/* The groups of a program, the same in every process of it. INTERNAL_ERROR: too many services. */
+mishap *mishap_worker_groups_make(const mishap_app *app, mishap_worker_groups *groups);
+
+/* The number of an operation's group. */
+size_t mishap_worker_group_of(const mishap_worker_groups *groups,
+                              const mishap_operation *operation);
+
+/* -- limits ------------------------------------------------------------------------------------ */
+
+/* What a worker may use; 0: no limit beyond that of the server itself. */
+typedef struct mishap_worker_limits {
+    uint64_t memory_bytes; /* of private memory (RLIMIT_DATA); malloc fails beyond it */
+    uint64_t cpu_seconds;  /* over all of its calls; then the system kills it */
+    uint64_t files;        /* open descriptors */
+    uint64_t processes;    /* of this user on the machine, and not for root (RLIMIT_NPROC) */
+    uint64_t file_bytes;   /* size of a file that it writes; then writing fails */
+} mishap_worker_limits;
+
+/* -- the keeper -------------------------------------------------------------------------------- */
+
+/* What a keeper and its workers need to know. All of it lives as long as the keeper's parent. */
+typedef struct mishap_keeper_plan {
+    const mishap_app *app;
+    const mishap_setup *setup; /* for the services; NULL: the user's data folder */
+    mishap_worker_groups groups;
+    mishap_worker_limits limits;
+} mishap_keeper_plan;
+
+enum { MISHAP_KEEPER_LOOPS = 256 };
+
+/* A keeper as its parent has it. */
+typedef struct mishap_keeper {
+    const mishap_keeper_plan *plan;
+    int pid;                       /* 0: none */
+    int socket;                    /* to it; -1: none */
+    int ends[MISHAP_KEEPER_LOOPS]; /* the keeper's ends of the connections to loops, for its
+                                      successor */
+    size_t end_count;
+    int64_t begun_ns;
+    int bad_starts; /* how often in a row it ended at once */
+} mishap_keeper;
+
+/*
+ * Fork the keeper. It must happen in a process with one thread, best before that has opened
+ * anything: what is open is closed in the keeper, but memory that is mapped stays, apart from what
+ * mishap_shared_map() (base/shared.h) has made.
+ */
+mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *plan);
+
+/* A connection for a loop, or for this process itself: the loop's end in *loop, to be closed by
+ * whoever has it, and the keeper's end in *kept, which is remembered until
+ * mishap_keeper_disconnect(). False: errno says why. */
+bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept);
+void mishap_keeper_disconnect(mishap_keeper *keeper, int kept);
+
+/* A child of this process has ended or stopped: if it is the keeper, start another. True: it was.
+ */
+bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status);
+
+/* Ask the system itself, and do the same. For a parent that does not wait for its children. */
+void mishap_keeper_look(mishap_keeper *keeper);
+
+/* End it and, with it, every worker. */
+void mishap_keeper_stop(mishap_keeper *keeper);
+
+/* Open each service in a worker of its own, one after the other, and wait for it: what a server
+ * does before it says that it listens. The worker of a service that is alone stays. */
+mishap *mishap_keeper_try_services(mishap_keeper *keeper);
+
+#endif

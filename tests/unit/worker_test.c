@@ -1,0 +1,791 @@
+/*
+ * Workers: calls in processes that may die. The test is the parent of a keeper and has a runner of
+ * its own, as a loop has.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mishap/inside.h"
+#include "operation/changes.h"
+#include "testing.h"
+#include "worker/keeper.h"
+#include "worker/link.h"
+
+/* -- handlers ---------------------------------------------------------------------------------- */
+
+mishap *do_echo(mishap_call *call);
+mishap *do_count(mishap_call *call);
+mishap *do_sleep(mishap_call *call);
+mishap *do_fail(mishap_call *call);
+mishap *do_die(mishap_call *call);
+mishap *do_say(mishap_call *call);
+mishap *do_watch(mishap_call *call);
+mishap *do_large(mishap_call *call);
+mishap *do_misuse(mishap_call *call);
+mishap *do_stream(mishap_call *call);
+
+mishap *do_echo(mishap_call *call)
+{
+    mishap_answer_member(call, "number", mishap_integer(call, "number"));
+    return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+mishap *do_count(mishap_call *call)
+{
+    static int64_t count;
+    return mishap_answer_member(call, "count", ++count);
+}
+
+mishap *do_sleep(mishap_call *call)
+{
+    usleep((useconds_t)mishap_integer(call, "number") * 1000);
+    return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+mishap *do_fail(mishap_call *call)
+{
+    (void)call;
+    mishap *m = mishap_raise(NOT_FOUND, "There is no such thing.");
+    m = mishap_because(m, mishap_raise(INTERNAL_ERROR, "marker-private cause"));
+    return mishap_note(mishap_tell(m, "thing", 7), "where", "marker-private note");
+}
+
+/* The volatile keeps compilers from knowing what happens next. */
+static volatile int zero;
+
+/* A compiler that knows that these do not return moves the calls out of the function. */
+static void (*volatile call_abort)(void) = abort;
+static void (*volatile call_exit)(int) = exit;
+static void (*volatile call_thread_exit)(void *) = pthread_exit;
+
+__attribute__((noinline)) static int overflow(int depth)
+{
+    volatile char room[4096];
+    room[0] = (char)depth;
+    return zero ? 0 : overflow(depth + 1) + room[0];
+}
+
+__attribute__((noinline)) static void damage_heap(void)
+{
+    char *block = malloc(40);
+    memset(block + zero, 0xFF, 64); /* the size of the block behind it */
+    free(malloc(2000));
+    free(block);
+    call_abort();
+}
+
+mishap *do_die(mishap_call *call)
+{
+    const char *how = mishap_string(call, "how");
+    if (strcmp(how, "segv") == 0)
+        *(volatile int *)(uintptr_t)zero = 1;
+    if (strcmp(how, "abort") == 0)
+        call_abort();
+    if (strcmp(how, "heap") == 0)
+        damage_heap();
+    if (strcmp(how, "stack") == 0)
+        return mishap_answer_member(call, "never", overflow(0));
+    if (strcmp(how, "exit") == 0)
+        call_exit(3);
+    if (strcmp(how, "_exit") == 0)
+        _exit(4);
+    if (strcmp(how, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    if (strcmp(how, "stop") == 0)
+        kill(getpid(), SIGSTOP);
+    if (strcmp(how, "thread") == 0)
+        call_thread_exit(NULL);
+    if (strcmp(how, "loop") == 0)
+        while (!zero)
+            continue;
+    if (strcmp(how, "block") == 0) {
+        sigset_t all;
+        sigfillset(&all);
+        sigprocmask(SIG_SETMASK, &all, NULL);
+        while (!zero)
+            continue;
+    }
+    if (strcmp(how, "close") == 0) {
+        for (int file = 0; file < 1024; file++)
+            close(file);
+        sleep(100);
+    }
+    return mishap_answer_member(call, "lives", 1);
+}
+
+mishap *do_say(mishap_call *call)
+{
+    mishap_progress(call, 1, 3, "one");
+    mishap_log(call, MISHAP_INFO, "between");
+    mishap_changed(call, "thing://%d", 7);
+    mishap_progress(call, 2, 3, NULL);
+    return mishap_answer_member(call, "done", 1);
+}
+
+mishap *do_watch(mishap_call *call)
+{
+    while (!mishap_cancelled(call))
+        usleep(1000);
+    return mishap_note(mishap_raise(INTERNAL_ERROR, "It was cancelled."), "seen", "cancelled");
+}
+
+mishap *do_large(mishap_call *call)
+{
+    size_t size = (size_t)mishap_integer(call, "number");
+    char *text = mishap_call_take(call, size + 20);
+    memset(text, 'x', size + 20);
+    memcpy(text, "{\"x\":\"", 6);
+    memcpy(text + 6 + size, "\"}", 3);
+    return mishap_answer(call, text);
+}
+
+static pthread_mutex_t held = PTHREAD_MUTEX_INITIALIZER;
+
+mishap *do_misuse(mishap_call *call)
+{
+    pthread_mutex_lock(&held);
+    if (mishap_integer(call, "number"))
+        mishap_string(call, "no_such_parameter");
+    pthread_mutex_unlock(&held);
+    return mishap_answer_member(call, "fine", 1);
+}
+
+mishap *do_stream(mishap_call *call)
+{
+    const char *cursor = mishap_cursor(call);
+    mishap_stream(call, "text/plain");
+    mishap_stream_write(call, (mishap_text)MISHAP_TEXT("first "));
+    mishap_stream_write(call, mishap_text_of(cursor ? cursor : "no cursor"));
+    return mishap_stream_wait(call, "thing://7", "at %d", 12);
+}
+
+static mishap *open_service(const mishap_setup *setup, void **state)
+{
+    static int number;
+    (void)setup;
+    if (getenv("MISHAP_TEST_NO_SERVICE"))
+        return mishap_note(mishap_raise(UNAVAILABLE, "The store is locked."), "how", "marker-note");
+    *state = &number;
+    return NULL;
+}
+
+static const mishap_service shared = { "shared", "May be opened often", .open = open_service };
+static const mishap_service lonely = { "lonely", "State in memory", .open = open_service,
+                                       .alone = true };
+
+static const mishap_param number[] = {
+    { "number", MISHAP_INTEGER, .initial = "0" },
+    { 0 },
+};
+static const mishap_param how[] = {
+    { "how", MISHAP_STRING, .required = true },
+    { 0 },
+};
+
+static const mishap_operation operations[] = {
+    { "echo", "Echo", number, do_echo, .stateless = true },
+    { "count", "Count", .run = do_count },
+    { "sleep", "Sleep", number, do_sleep, .service = &shared, .timeout_ms = 2000 },
+    { "fail", "Fail", NULL, do_fail, .raises = MISHAP_RAISES(NOT_FOUND), .service = &shared },
+    { "die", "Die", how, do_die, .stateless = true, .timeout_ms = 500 },
+    { "say", "Say", NULL, do_say, .stateless = true },
+    { "watch", "Watch", NULL, do_watch, .stateless = true, .timeout_ms = 20000 },
+    { "large", "Large", number, do_large, .stateless = true },
+    { "misuse", "Misuse", number, .run = do_misuse },
+    { "stream", "Stream", NULL, do_stream, .stateless = true },
+    { "lonely.count", "Count", NULL, do_count, .service = &lonely },
+    { "nap", "Sleep, one at a time", number, do_sleep, .timeout_ms = 300 },
+    { 0 },
+};
+static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
+
+/* -- a loop ------------------------------------------------------------------------------------ */
+
+struct loop {
+    mishap_keeper_plan plan;
+    mishap_setup setup;
+    mishap_keeper keeper;
+    mishap_runner *runner;
+    int kept;
+    char folder[64];
+};
+
+static char orphan[400], changed[64];
+
+static void on_orphan(void *state, const mishap_call *call, const char *incident, mishap *failure)
+{
+    (void)state;
+    mishap_buffer account = { 0 };
+    mishap_account(failure, &account);
+    snprintf(orphan, sizeof orphan, "%s %s %.*s", call->operation->name, incident,
+             (int)account.length, account.data);
+    mishap_buffer_release(&account);
+    mishap_free(failure);
+}
+
+static void on_changed(void *state, mishap_text address)
+{
+    (void)state;
+    snprintf(changed, sizeof changed, "%.*s", (int)address.length, address.data);
+}
+
+static void open_runner(struct loop *loop, size_t handlers, size_t most_waiting)
+{
+    int socket;
+    assert_true(mishap_keeper_connect(&loop->keeper, &socket, &loop->kept));
+    mishap_runner_settings settings = { .plan = &loop->plan,
+                                        .keeper = socket,
+                                        .handlers = handlers,
+                                        .most_waiting = most_waiting,
+                                        .orphaned = on_orphan };
+    assert_null(mishap_runner_open(&settings, &loop->runner));
+}
+
+static void begin(struct loop *loop)
+{
+    *loop = (struct loop){ .plan = { .app = &app }, .folder = "/tmp/worker-test-XXXXXX" };
+    assert_non_null(mkdtemp(loop->folder));
+    loop->setup.data = loop->folder;
+    loop->plan.setup = &loop->setup;
+    assert_null(mishap_worker_groups_make(&app, &loop->plan.groups));
+    assert_null(mishap_keeper_start(&loop->keeper, &loop->plan));
+    open_runner(loop, 4, 100);
+    orphan[0] = changed[0] = '\0';
+}
+
+static void end(struct loop *loop)
+{
+    mishap_runner_close(loop->runner);
+    mishap_keeper_stop(&loop->keeper);
+    rmdir(loop->folder);
+}
+
+struct ours {
+    mishap_run run;
+    bool done;
+    mishap *failure;
+    char said[400];
+    mishap_watcher watcher;
+};
+
+static void on_done(mishap_run *run, mishap *failure)
+{
+    struct ours *o = (struct ours *)(void *)run;
+    assert_false(o->done);
+    o->done = true;
+    o->failure = failure;
+}
+
+static void turn(struct loop *loop, int wait_ms)
+{
+    struct pollfd file = { .fd = mishap_runner_file(loop->runner), .events = POLLIN };
+    mishap_runner_flush(loop->runner);
+    if (poll(&file, 1, wait_ms) > 0)
+        mishap_runner_turn(loop->runner);
+    mishap_keeper_look(&loop->keeper);
+}
+
+static bool add(struct loop *loop, struct ours *o, const char *name, const char *arguments)
+{
+    const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
+    mishap_watcher watcher = o->watcher;
+    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" }, .watcher = watcher };
+    assert_null(mishap_call_begin(&app, operation, mishap_text_of(arguments), &o->run.call));
+    o->run.call->watcher = &o->watcher;
+    return mishap_runner_add(loop->runner, &o->run);
+}
+
+static void wait_for(struct loop *loop, struct ours *o)
+{
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    while (!o->done && mishap_clock_monotonic_ns() < until)
+        turn(loop, 100);
+    assert_true(o->done);
+}
+
+static void call(struct loop *loop, struct ours *o, const char *name, const char *arguments)
+{
+    assert_true(add(loop, o, name, arguments));
+    wait_for(loop, o);
+}
+
+static void let_go(struct ours *o)
+{
+    mishap_free(o->failure);
+    mishap_call_end(o->run.call);
+    o->failure = NULL;
+    o->run.call = NULL;
+}
+
+static void account_of(const mishap *m, char *text, size_t size)
+{
+    mishap_buffer account = { 0 };
+    mishap_account(m, &account);
+    snprintf(text, size, "%.*s", (int)account.length, account.data);
+    mishap_buffer_release(&account);
+}
+
+static int64_t member(const struct ours *o, const char *name)
+{
+    mishap_answer_kind kind;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (o->failure) {
+        char account[4000];
+        account_of(o->failure, account, sizeof account);
+        fail_msg("%s", account);
+    }
+    assert_true(mishap_json_read(&reader, mishap_call_answer(o->run.call, &kind)));
+    yyjson_val *value = yyjson_obj_get(reader.root, name);
+    assert_true(yyjson_is_int(value));
+    int64_t found = yyjson_get_sint(value);
+    mishap_json_reader_release(&reader);
+    return found;
+}
+
+/* Nothing but the keeper is a child of this process, and the keeper has no child either. */
+static void nothing_is_left(struct loop *loop)
+{
+    char path[64], pids[64] = "";
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(5000000000);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", loop->keeper.pid, loop->keeper.pid);
+    do {
+        usleep(1000);
+        FILE *children = fopen(path, "re");
+        assert_non_null(children);
+        if (!fgets(pids, sizeof pids, children))
+            pids[0] = '\0';
+        fclose(children);
+    } while (pids[0] && mishap_clock_monotonic_ns() < until);
+    assert_string_equal(pids, "");
+}
+
+/* -- what it shows ----------------------------------------------------------------------------- */
+
+static void a_call_is_run_by_another_process_and_answered(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "echo", "{\"number\":17}");
+    assert_int_equal(member(&o, "number"), 17);
+    assert_int_not_equal(member(&o, "pid"), getpid());
+    assert_int_not_equal(member(&o, "pid"), loop.keeper.pid);
+    assert_false(o.run.died);
+    let_go(&o);
+    end(&loop);
+}
+
+static void a_failure_arrives_with_both_of_its_sides(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    char account[4000];
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "fail", "{}");
+    assert_ptr_equal(mishap_told(o.failure)->code, MISHAP_CODE_NOT_FOUND);
+    account_of(o.failure, account, sizeof account);
+    assert_non_null(strstr(account, "marker-private cause"));
+    assert_non_null(strstr(account, "marker-private note"));
+    assert_non_null(strstr(account, "do_fail"));
+    let_go(&o);
+    end(&loop);
+}
+
+/* How a handler dies, what the log says of it, and whether the stack of the handler is known. */
+static const struct {
+    const char *how, *words;
+    bool stack, timeout;
+} deaths[] = {
+    { "segv", "crashed with SIGSEGV", true, false },
+    { "abort", "crashed with SIGABRT", true, false },
+    { "heap", "crashed with SIG", true, false },
+    { "stack", "crashed with SIGSEGV", false, false }, /* 24 frames of overflow() */
+    { "exit", "called exit(3)", true, false },
+    { "_exit", "_exit(4)", false, false },
+    { "kill", "killed with SIGKILL", false, false },
+    { "stop", "was stopped", true, false },
+    { "thread", "ended its thread", true, false },
+    { "loop", "not finished in time", true, true },
+    { "block", "not finished in time", true, true },
+    { "close", "closed the connection", true, false },
+};
+
+static void every_way_to_die_is_told_and_costs_one_call(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    char account[8000], arguments[64];
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
+        snprintf(arguments, sizeof arguments, "{\"how\":\"%s\"}", deaths[i].how);
+        call(&loop, &o, "die", arguments);
+        assert_non_null(o.failure);
+        assert_true(o.run.died);
+        account_of(o.failure, account, sizeof account);
+        if (!strstr(account, deaths[i].words) || (deaths[i].stack && !strstr(account, "do_die")))
+            fail_msg("%s: %s", deaths[i].how, account);
+        assert_ptr_equal(mishap_told(o.failure)->code,
+                         deaths[i].timeout ? MISHAP_CODE_TIMEOUT : MISHAP_CODE_INTERNAL_ERROR);
+        let_go(&o);
+        call(&loop, &o, "echo", "{\"number\":1}");
+        assert_int_equal(member(&o, "number"), 1);
+        let_go(&o);
+    }
+    mishap_runner_close(loop.runner);
+    loop.runner = NULL;
+    nothing_is_left(&loop);
+    end(&loop);
+}
+
+static void operations_without_a_service_share_one_process_and_run_one_at_a_time(void **state)
+{
+    struct loop loop;
+    static struct ours many[60];
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < 60; i++)
+        assert_true(add(&loop, &many[i], "count", "{}"));
+    for (size_t i = 0; i < 60; i++)
+        wait_for(&loop, &many[i]);
+    for (size_t i = 0; i < 60; i++) {
+        assert_int_equal(member(&many[i], "count"), (int64_t)i + 1);
+        let_go(&many[i]);
+    }
+    end(&loop);
+}
+
+static void two_loops_share_the_worker_that_is_alone(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    mishap_runner *first = loop.runner;
+    call(&loop, &o, "lonely.count", "{}");
+    let_go(&o);
+    open_runner(&loop, 4, 100);
+    mishap_runner *second = loop.runner;
+    for (int64_t i = 2; i < 40; i++) {
+        loop.runner = i % 2 ? first : second;
+        call(&loop, &o, "lonely.count", "{}");
+        assert_int_equal(member(&o, "count"), i);
+        let_go(&o);
+    }
+    mishap_runner_close(first);
+    loop.runner = second;
+    call(&loop, &o, "lonely.count", "{}");
+    assert_int_equal(member(&o, "count"), 40);
+    let_go(&o);
+    end(&loop);
+}
+
+static size_t different(const int64_t *pids, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i; j++)
+            seen = seen || pids[j] == pids[i];
+        found += !seen;
+    }
+    return found;
+}
+
+static void a_service_runs_in_as_many_processes_as_allowed_and_no_more(void **state)
+{
+    struct loop loop;
+    static struct ours many[12];
+    int64_t pids[12], begun = mishap_clock_monotonic_ns();
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < 12; i++)
+        assert_true(add(&loop, &many[i], "sleep", "{\"number\":150}"));
+    for (size_t i = 0; i < 12; i++)
+        wait_for(&loop, &many[i]);
+    for (size_t i = 0; i < 12; i++) {
+        pids[i] = member(&many[i], "pid");
+        let_go(&many[i]);
+    }
+    assert_int_equal(different(pids, 12), 4);
+    assert_true(mishap_clock_monotonic_ns() - begun < INT64_C(1700000000)); /* not all in a row */
+    end(&loop);
+}
+
+/* Two naps of 200 ms in one process; each may take 300. */
+static void waiting_is_not_charged_to_the_handler(void **state)
+{
+    struct loop loop;
+    static struct ours many[4];
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < 4; i++)
+        assert_true(add(&loop, &many[i], "nap", "{\"number\":200}"));
+    for (size_t i = 0; i < 4; i++) {
+        wait_for(&loop, &many[i]);
+        assert_null(many[i].failure);
+        let_go(&many[i]);
+    }
+    end(&loop);
+}
+
+static void calls_that_a_dead_worker_had_not_begun_are_run_by_another(void **state)
+{
+    struct loop loop;
+    static struct ours first, many[20];
+    (void)state;
+    begin(&loop);
+    mishap_runner_close(loop.runner);
+    mishap_keeper_disconnect(&loop.keeper, loop.kept);
+    open_runner(&loop, 1, 100);
+    call(&loop, &first, "echo", "{}"); /* there is a worker, which is idle */
+    let_go(&first);
+    assert_true(add(&loop, &first, "die", "{\"how\":\"segv\"}"));
+    for (size_t i = 0; i < 20; i++)
+        assert_true(add(&loop, &many[i], "echo", "{\"number\":3}"));
+    wait_for(&loop, &first);
+    assert_non_null(first.failure);
+    let_go(&first);
+    for (size_t i = 0; i < 20; i++) {
+        wait_for(&loop, &many[i]);
+        assert_int_equal(member(&many[i], "number"), 3);
+        let_go(&many[i]);
+    }
+    end(&loop);
+}
+
+static void as_many_calls_wait_as_may_and_not_one_more(void **state)
+{
+    struct loop loop;
+    static struct ours many[4];
+    (void)state;
+    begin(&loop);
+    mishap_runner_close(loop.runner);
+    mishap_keeper_disconnect(&loop.keeper, loop.kept);
+    open_runner(&loop, 1, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(add(&loop, &many[i], "echo", "{}"));
+    assert_false(add(&loop, &many[3], "echo", "{}"));
+    let_go(&many[3]);
+    assert_int_equal(mishap_runner_count(loop.runner, true), 3);
+    for (size_t i = 0; i < 3; i++) {
+        wait_for(&loop, &many[i]);
+        let_go(&many[i]);
+    }
+    assert_int_equal(mishap_runner_count(loop.runner, true), 0);
+    end(&loop);
+}
+
+static void said(const mishap_watcher *watcher, const char *what, mishap_text words)
+{
+    struct ours *o = (struct ours *)(void *)((uintptr_t)watcher - offsetof(struct ours, watcher));
+    size_t used = strlen(o->said);
+    assert_false(o->done);
+    snprintf(o->said + used, sizeof o->said - used, "%s(%.*s)%s", what, (int)words.length,
+             words.data ? words.data : "", changed);
+}
+
+static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
+{
+    assert_true(done == 1 || done == 2);
+    assert_true(total == 3);
+    said(watcher, "progress", words);
+}
+
+static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
+{
+    assert_int_equal(level, MISHAP_INFO);
+    said(watcher, "log", words);
+}
+
+static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
+{
+    said(watcher, "stream", media_type);
+    return true;
+}
+
+static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
+{
+    said(watcher, "piece", piece);
+    return true;
+}
+
+static void what_a_call_says_arrives_in_order_and_before_its_answer(void **state)
+{
+    struct loop loop;
+    struct ours o = { .watcher = { on_progress, on_log, NULL, NULL } };
+    (void)state;
+    begin(&loop);
+    mishap_changes_heard_by(on_changed, NULL);
+    call(&loop, &o, "say", "{}");
+    assert_string_equal(o.said, "progress(one)log(between)progress()thing://7");
+    assert_int_equal(member(&o, "done"), 1);
+    let_go(&o);
+    mishap_changes_heard_by(NULL, NULL);
+    end(&loop);
+}
+
+static void a_stream_arrives_in_pieces_and_says_what_it_waits_for(void **state)
+{
+    struct loop loop;
+    struct ours o = { .watcher = { NULL, NULL, on_stream, on_piece } };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "stream", "{}");
+    assert_null(o.failure);
+    assert_string_equal(o.said, "stream(text/plain)piece(first )piece(no cursor)");
+    assert_int_equal(o.run.call->answer_kind, MISHAP_ANSWER_STREAM);
+    assert_string_equal(o.run.call->resumed_by, "thing://7");
+    assert_string_equal(o.run.call->cursor, "at 12");
+    let_go(&o);
+    end(&loop);
+}
+
+static void a_forgotten_call_is_cancelled_and_its_failure_recorded(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    assert_true(add(&loop, &o, "watch", "{}"));
+    while (!o.run.link || atomic_load(&o.run.link->page->slots[o.run.slot]) != MISHAP_SLOT_BEGUN)
+        turn(&loop, 10);
+    mishap_runner_forget(loop.runner, &o.run);
+    assert_null(o.run.call);
+    assert_int_equal(mishap_runner_count(loop.runner, false), 0);
+    while (mishap_runner_count(loop.runner, true))
+        turn(&loop, 100);
+    assert_false(o.done);
+    assert_non_null(strstr(orphan, "watch an-incident"));
+    assert_non_null(strstr(orphan, "It was cancelled."));
+    end(&loop);
+}
+
+static void a_forgotten_call_that_waits_is_never_run(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    assert_true(add(&loop, &o, "count", "{}"));
+    mishap_runner_forget(loop.runner, &o.run);
+    call(&loop, &o, "count", "{}");
+    assert_int_equal(member(&o, "count"), 1);
+    let_go(&o);
+    end(&loop);
+}
+
+static void an_answer_may_be_large(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    mishap_answer_kind kind;
+    (void)state;
+    begin(&loop);
+    static const int sizes[] = { 60000, 65536, 70000, 300000, 10000000 };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        char arguments[64];
+        snprintf(arguments, sizeof arguments, "{\"number\":%d}", sizes[i]);
+        call(&loop, &o, "large", arguments);
+        assert_null(o.failure);
+        assert_int_equal(mishap_call_answer(o.run.call, &kind).length, sizes[i] + 8);
+        let_go(&o);
+    }
+    end(&loop);
+}
+
+static void a_call_that_was_ended_by_a_jump_leaves_no_lock_behind(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    for (int i = 0; i < 3; i++) {
+        call(&loop, &o, "misuse", "{\"number\":1}");
+        assert_ptr_equal(mishap_told(o.failure)->code, MISHAP_CODE_INTERNAL_ERROR);
+        let_go(&o);
+        call(&loop, &o, "misuse", "{\"number\":0}");
+        assert_int_equal(member(&o, "fine"), 1);
+        let_go(&o);
+    }
+    end(&loop);
+}
+
+static void a_keeper_that_dies_or_stops_is_followed_by_another(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 }, other = { 0 };
+    char account[4000];
+    (void)state;
+    begin(&loop);
+    for (int i = 0; i < 4; i++) {
+        int before = loop.keeper.pid;
+        call(&loop, &o, "echo", "{}");
+        let_go(&o);
+        assert_true(add(&loop, &other, "watch", "{}"));
+        turn(&loop, 100);
+        turn(&loop, 100);
+        kill(loop.keeper.pid, i % 2 ? SIGSTOP : SIGKILL);
+        wait_for(&loop, &other);
+        account_of(other.failure, account, sizeof account);
+        assert_non_null(strstr(account, "was lost"));
+        let_go(&other);
+        call(&loop, &o, "echo", "{\"number\":5}");
+        assert_int_equal(member(&o, "number"), 5);
+        let_go(&o);
+        assert_int_not_equal(loop.keeper.pid, before);
+    }
+    end(&loop);
+}
+
+static void services_are_tried_before_a_server_listens(void **state)
+{
+    struct loop loop;
+    char account[4000];
+    (void)state;
+    begin(&loop);
+    assert_null(mishap_keeper_try_services(&loop.keeper));
+    end(&loop);
+    setenv("MISHAP_TEST_NO_SERVICE", "1", 1);
+    begin(&loop);
+    mishap *failure = mishap_keeper_try_services(&loop.keeper);
+    unsetenv("MISHAP_TEST_NO_SERVICE");
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
+    account_of(failure, account, sizeof account);
+    assert_non_null(strstr(account, "The store is locked."));
+    assert_non_null(strstr(account, "marker-note"));
+    mishap_free(failure);
+    end(&loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_call_is_run_by_another_process_and_answered),
+        TEST(a_failure_arrives_with_both_of_its_sides),
+        TEST(every_way_to_die_is_told_and_costs_one_call),
+        TEST(operations_without_a_service_share_one_process_and_run_one_at_a_time),
+        TEST(two_loops_share_the_worker_that_is_alone),
+        TEST(a_service_runs_in_as_many_processes_as_allowed_and_no_more),
+        TEST(waiting_is_not_charged_to_the_handler),
+        TEST(calls_that_a_dead_worker_had_not_begun_are_run_by_another),
+        TEST(as_many_calls_wait_as_may_and_not_one_more),
+        TEST(what_a_call_says_arrives_in_order_and_before_its_answer),
+        TEST(a_stream_arrives_in_pieces_and_says_what_it_waits_for),
+        TEST(a_forgotten_call_is_cancelled_and_its_failure_recorded),
+        TEST(a_forgotten_call_that_waits_is_never_run),
+        TEST(an_answer_may_be_large),
+        TEST(a_call_that_was_ended_by_a_jump_leaves_no_lock_behind),
+        TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
+        TEST(services_are_tried_before_a_server_listens),
+    };
+    return RUN(tests);
+}
