@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
+#include "mishap/trace.h"
 #include "operation/operation.h"
 
 typedef enum mishap_answer_kind {
@@ -76,10 +77,16 @@ mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *op
                                yyjson_val *arguments, mishap_call **out);
 
 /*
- * Run the handler inside containment. A crash, nonsense in the answer, or a code that the operation
- * did not declare become INTERNAL_ERROR, with what really happened on the private side.
+ * Run the handler inside containment. A crash, pthread_exit(), nonsense in the answer, or a code
+ * that the operation did not declare become INTERNAL_ERROR, with what really happened on the
+ * private side.
  */
 mishap *mishap_call_run(mishap_call *call);
+
+/* The INTERNAL_ERROR for a handler that ends the process: what it called, such as "exit(3)", and
+ * the stack of that. Any thread may ask for it while the call runs. */
+mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
+                                const mishap_trace *trace);
 
 /* What it answered: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);

@@ -206,6 +206,39 @@ static mishap *report_crash(const mishap_call *call, const mishap_crash *crash)
     return crash->address ? mishap_note(m, "address", (uint64_t)(uintptr_t)crash->address) : m;
 }
 
+static mishap *report_end(const mishap_call *call, const char *why)
+{
+    return mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.", call->operation->name,
+                        why);
+}
+
+/* The stack of the handler was unwound before anybody could look at it. That it was the handler's
+ * is known: its entry stands for all that it had called. */
+static mishap *report_thread_end(const mishap_call *call)
+{
+    mishap *m = report_end(call, "the handler ended its thread");
+    if (m->constant)
+        return m;
+    mishap_trace *trace = &m->trace;
+    if (trace->count == MISHAP_TRACE_MAX)
+        trace->count--;
+    memmove(trace->addresses + 1, trace->addresses, trace->count * sizeof *trace->addresses);
+    trace->addresses[0] = (void *)((uintptr_t)call->operation->run + 1); /* see trace.c */
+    trace->count++;
+    return m;
+}
+
+mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
+                                const mishap_trace *trace)
+{
+    char why[64];
+    snprintf(why, sizeof why, "the handler called %s", what);
+    mishap *m = report_end(call, why);
+    if (!m->constant)
+        m->trace = *trace;
+    return m;
+}
+
 /* What the handler is run with, and what it returned. */
 struct running {
     mishap_call *call;
@@ -238,11 +271,11 @@ mishap *mishap_call_run(mishap_call *call)
     call->crashed = !returned && crash.signal;
     if (call->crashed)
         return drop_answer(call, report_crash(call, &crash));
+    if (!returned && crash.thread_ended)
+        return drop_answer(call, report_thread_end(call));
     if (!returned)
         return drop_answer(call,
-                           mishap_note(mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.",
-                                                    call->operation->name, call->misuse),
-                                       "parameter", call->misused));
+                           mishap_note(report_end(call, call->misuse), "parameter", call->misused));
     mishap *m = running.outcome, *nonsense = check_answer(call);
     if (nonsense)
         return drop_answer(call, mishap_because(nonsense, m));
