@@ -30,6 +30,13 @@ typedef struct mishap_watcher {
     void (*log)(const struct mishap_watcher *watcher, mishap_level level, mishap_text words);
 } mishap_watcher;
 
+/* What is to be called when the call ends. */
+typedef struct mishap_deferred {
+    void (*function)(void *argument);
+    void *argument;
+    struct mishap_deferred *before; /* that was deferred before this one, and is called after it */
+} mishap_deferred;
+
 struct mishap_call {
     const mishap_app *app;
     const mishap_operation *operation;
@@ -57,9 +64,10 @@ struct mishap_call {
     bool crashed; /* the handler did, and the process is not to be trusted any more */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
-    const char *misused; /* … the name it asked for */
-    sigjmp_buf *way_out; /* set while the handler runs */
-    char storage[];      /* for arguments of a few hundred bytes */
+    const char *misused;       /* … the name it asked for */
+    mishap_deferred *deferred; /* the newest first; in the arena */
+    sigjmp_buf *way_out;       /* set while the handler, or what it deferred, runs */
+    char storage[];            /* for arguments of a few hundred bytes */
 };
 
 /*
@@ -77,9 +85,9 @@ mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *op
                                yyjson_val *arguments, mishap_call **out);
 
 /*
- * Run the handler inside containment. A crash, pthread_exit(), nonsense in the answer, or a code
- * that the operation did not declare become INTERNAL_ERROR, with what really happened on the
- * private side.
+ * Run the handler, and then what it deferred, inside containment. A crash, pthread_exit(), nonsense
+ * in the answer, or a code that the operation did not declare become INTERNAL_ERROR, with what
+ * really happened on the private side.
  */
 mishap *mishap_call_run(mishap_call *call);
 
