@@ -89,6 +89,26 @@ void *mishap_call_take(mishap_call *call, size_t size);
 __attribute__((format(printf, 2, 3))) const char *mishap_call_print(mishap_call *call,
                                                                     const char *format, ...);
 
+/*
+ * Call function(argument) when the call ends: when the handler returns, and when the library ends
+ * it for a parameter that is not declared, for lack of memory or for pthread_exit(). So what the
+ * handler holds is given back in every case:
+ *
+ *     pthread_mutex_lock(&shelf->lock);
+ *     mishap_call_defer(call, unlock, &shelf->lock);
+ *
+ * The function that was deferred last is called first, on the thread of the handler and before the
+ * answer is looked at. It may use the call, and defer others. If it is ended itself, the call ends
+ * as an INTERNAL_ERROR and the others are still called.
+ *
+ * After a crash none is called: what the crash has left behind is not to be worked with. Nor is one
+ * if the process ends first: by exit(), or because the time of a command is up.
+ *
+ * Without memory to keep the function it is called at once, and the call ends as an INTERNAL_ERROR.
+ * Only the thread of the handler may defer.
+ */
+void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void *argument);
+
 /* What the operation answers. All return NULL, so that a handler can end with `return
  * mishap_answer(call, …);`. The last answer counts; members add up to one object. */
 mishap *mishap_answer(mishap_call *call,

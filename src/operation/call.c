@@ -121,6 +121,17 @@ const char *mishap_call_print(mishap_call *call, const char *format, ...)
     return text;
 }
 
+void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void *argument)
+{
+    mishap_deferred *deferred = mishap_arena_take(&call->arena, sizeof *deferred);
+    if (!deferred) {
+        function(argument);
+        end_call(call, "there was not enough memory", "");
+    }
+    *deferred = (mishap_deferred){ function, argument, call->deferred };
+    call->deferred = deferred;
+}
+
 int64_t mishap_call_time_left(const mishap_call *call)
 {
     if (!call->deadline_ns)

@@ -13,6 +13,7 @@
 #include <setjmp.h>
 #include <stdatomic.h>
 
+#include "mishap/trace.h"
 #include "operation/operation.h"
 
 typedef enum mishap_answer_kind {
@@ -36,6 +37,13 @@ typedef struct mishap_watcher {
     bool (*stream)(const struct mishap_watcher *watcher, mishap_text media_type);
     bool (*piece)(const struct mishap_watcher *watcher, mishap_text piece);
 } mishap_watcher;
+
+/* What is to be called when the call ends. */
+typedef struct mishap_deferred {
+    void (*function)(void *argument);
+    void *argument;
+    struct mishap_deferred *before; /* that was deferred before this one, and is called after it */
+} mishap_deferred;
 
 struct mishap_call {
     const mishap_app *app;
@@ -69,11 +77,13 @@ struct mishap_call {
     const char *cursor;     /* of a stream that goes on; NULL: it begins */
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
     bool crashed;           /* the handler did, and the process is not to be trusted any more */
+    bool ended; /* the handler did not return: what it had locked is still locked */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
-    const char *misused; /* … the name it asked for */
-    sigjmp_buf *way_out; /* set while the handler runs */
-    char storage[];      /* for arguments of a few hundred bytes */
+    const char *misused;       /* … the name it asked for */
+    mishap_deferred *deferred; /* the newest first; in the arena */
+    sigjmp_buf *way_out;       /* set while the handler, or what it deferred, runs */
+    char storage[];            /* for arguments of a few hundred bytes */
 };
 
 /*
@@ -102,10 +112,16 @@ mishap *mishap_call_remake(const mishap_app *app, const mishap_operation *operat
 void mishap_call_limit(mishap_call *call, int most_ms);
 
 /*
- * Run the handler inside containment. A crash, nonsense in the answer, or a code that the operation
- * did not declare become INTERNAL_ERROR, with what really happened on the private side.
+ * Run the handler, and then what it deferred, inside containment. A crash, pthread_exit(), nonsense
+ * in the answer, or a code that the operation did not declare become INTERNAL_ERROR, with what
+ * really happened on the private side.
  */
 mishap *mishap_call_run(mishap_call *call);
+
+/* The INTERNAL_ERROR for a handler that ends the process: what it called, such as "exit(3)", and
+ * the stack of that. Any thread may ask for it while the call runs. */
+mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
+                                const mishap_trace *trace);
 
 /* What it answered: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);

@@ -148,23 +148,38 @@ static void unblock(void)
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 
+/* pthread_exit() has unwound the stack of the handler up to mishap_contain(): the C library calls
+ * this there, and would then go on to end the thread. */
+static void on_thread_end(void *state)
+{
+    mishap_contained *frame = state;
+    frame->crash->thread_ended = true;
+    siglongjmp(*frame->way_out, 1);
+}
+
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash)
 {
     mishap_contained frame = { way_out, crash };
+    volatile bool returned = false;
     pthread_once(&install_once, install);
     use_signal_stack();
     learn_stack();
     crash->signal = 0;
+    crash->thread_ended = false;
     crash->trace.count = 0;
-    if (sigsetjmp(*way_out, 0) != 0) {
-        current = NULL;
-        unblock();
-        return false;
+    /* Every jump lands between push and pop, so that the pop always takes the cleanup handler off
+     * the thread's list. */
+    pthread_cleanup_push(on_thread_end, &frame);
+    if (sigsetjmp(*way_out, 0) == 0) {
+        current = &frame;
+        run(state);
+        returned = true;
     }
-    current = &frame;
-    run(state);
     current = NULL;
-    return true;
+    if (!returned)
+        unblock();
+    pthread_cleanup_pop(0);
+    return returned;
 }
 
 mishap_contained *mishap_contain_pause(void)

@@ -3,11 +3,14 @@
  *
  * What it promises: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT raised by the thread that runs the
  * handler, stack overflow included, come back as a crash report with the native stack of the
- * moment.
+ * moment. So does pthread_exit() on that thread, without a stack: the thread goes on.
  *
  * What it cannot: what the handler held stays held (locks, memory, open files), and what it had
  * half written stays half written. The heap may be damaged. So a process that saw a crash answers
  * what it has in hand, without the heap where it can, and is then replaced.
+ *
+ * exit() ends the process, not the call; a command answers nevertheless (boundary/cli/leave.c).
+ * _exit() ends it without asking anybody.
  */
 #ifndef MISHAP_OPERATION_CONTAIN_H
 #define MISHAP_OPERATION_CONTAIN_H
@@ -18,13 +21,15 @@
 
 typedef struct mishap_crash {
     int signal;
-    void *address; /* that could not be reached, for SIGSEGV and SIGBUS */
+    void *address;     /* that could not be reached, for SIGSEGV and SIGBUS */
+    bool thread_ended; /* it called pthread_exit(), or was cancelled */
     mishap_trace trace;
 } mishap_crash;
 
 /*
- * Run a function: true if it returned. False if it crashed, with the report in *crash, or if it
- * left through *way_out, in which case crash->signal is 0. Containments do not nest on one thread.
+ * Run a function: true if it returned. False if it crashed, with the report in *crash; if it ended
+ * its thread, with crash->thread_ended; or if it left through *way_out, in which case both
+ * crash->signal and crash->thread_ended are 0. Containments do not nest on one thread.
  */
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out,
                     mishap_crash *crash);

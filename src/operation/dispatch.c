@@ -219,21 +219,77 @@ static mishap *drop_answer(mishap_call *call, mishap *failure)
     return failure;
 }
 
-static mishap *report_crash(const mishap_call *call, const mishap_crash *crash)
+static mishap *report_end(const mishap_call *call, const char *why)
+{
+    return mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.", call->operation->name,
+                        why);
+}
+
+mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
+                                const mishap_trace *trace)
+{
+    char why[64];
+    snprintf(why, sizeof why, "the handler called %s", what);
+    mishap *m = report_end(call, why);
+    if (!m->constant)
+        m->trace = *trace;
+    return m;
+}
+
+/* What runs inside containment: the handler, or what it deferred. */
+struct running {
+    mishap_call *call;
+    mishap *outcome;  /* of the handler */
+    const char *what; /* for the operator */
+    uintptr_t entry;  /* of the function that runs */
+};
+
+static mishap *report_crash(const struct running *running, const mishap_crash *crash)
 {
     const char *name = sigabbrev_np(crash->signal);
-    mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.",
-                             call->operation->name, name ? name : "?");
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The %s of %s crashed with SIG%s.", running->what,
+                             running->call->operation->name, name ? name : "?");
     if (!m->constant)
         m->trace = crash->trace; /* of the handler, not of us who tell of it */
     return crash->address ? mishap_note(m, "address", (uint64_t)(uintptr_t)crash->address) : m;
 }
 
-/* What the handler is run with, and what it returned. */
-struct running {
-    mishap_call *call;
-    mishap *outcome;
-};
+/* The stack of the function was unwound before anybody could look at it: its entry stands for all
+ * that it had called. */
+static mishap *report_thread_end(const struct running *running)
+{
+    char why[64];
+    snprintf(why, sizeof why, "the %s ended its thread", running->what);
+    mishap *m = report_end(running->call, why);
+    if (m->constant)
+        return m;
+    mishap_trace *trace = &m->trace;
+    if (trace->count == MISHAP_TRACE_MAX)
+        trace->count--;
+    memmove(trace->addresses + 1, trace->addresses, trace->count * sizeof *trace->addresses);
+    trace->addresses[0] = (void *)(running->entry + 1); /* behind it, as a return address is */
+    trace->count++;
+    return m;
+}
+
+/* NULL if it returned. */
+static mishap *contain(struct running *running, void (*run)(void *state))
+{
+    sigjmp_buf way_out;
+    mishap_crash crash;
+    mishap_call *call = running->call;
+    call->way_out = &way_out;
+    bool returned = mishap_contain(run, running, &way_out, &crash);
+    call->way_out = NULL;
+    if (returned)
+        return NULL;
+    call->ended = true;
+    call->crashed = crash.signal != 0;
+    return call->crashed ? report_crash(running, &crash)
+           : crash.thread_ended
+               ? report_thread_end(running)
+               : mishap_note(report_end(call, call->misuse), "parameter", call->misused);
+}
 
 static void run_handler(void *state)
 {
@@ -246,29 +302,47 @@ static void run_handler(void *state)
         running->outcome = call->operation->run(call);
 }
 
+/* Each is taken from the list before it runs: one that does not return is not run again. */
+static void run_deferred(void *state)
+{
+    struct running *running = state;
+    mishap_call *call = running->call;
+    while (call->deferred) {
+        const mishap_deferred *deferred = call->deferred;
+        call->deferred = deferred->before;
+        running->entry = (uintptr_t)deferred->function;
+        deferred->function(deferred->argument);
+    }
+}
+
+/* The handler and what it deferred. Returns why one of them was ended, NULL if none was. */
+static mishap *run_all(struct running *running)
+{
+    mishap_call *call = running->call;
+    if (call->operation->resident) { /* it makes processes and threads of its own */
+        run_handler(running);
+        run_deferred(running);
+        return NULL;
+    }
+    mishap *ended = contain(running, run_handler);
+    running->what = "deferred function";
+    while (call->deferred && !call->crashed) {
+        mishap *m = contain(running, run_deferred);
+        ended = m ? mishap_because(m, ended) : ended;
+    }
+    return ended;
+}
+
 mishap *mishap_call_run(mishap_call *call)
 {
-    sigjmp_buf way_out;
-    mishap_crash crash;
-    struct running running = { call, NULL };
-    bool returned = true;
-    call->way_out = call->operation->resident ? NULL : &way_out;
-    if (call->operation->resident)
-        run_handler(&running); /* it makes processes and threads of its own */
-    else
-        returned = mishap_contain(run_handler, &running, &way_out, &crash);
-    call->way_out = NULL;
-    call->crashed = !returned && crash.signal;
-    if (call->crashed)
-        return drop_answer(call, report_crash(call, &crash));
-    if (!returned)
-        return drop_answer(call,
-                           mishap_note(mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.",
-                                                    call->operation->name, call->misuse),
-                                       "parameter", call->misused));
-    mishap *m = running.outcome, *nonsense = check_answer(call);
-    if (nonsense)
-        return drop_answer(call, mishap_because(nonsense, m));
+    struct running running = { .call = call,
+                               .what = "handler",
+                               .entry = (uintptr_t)call->operation->run };
+    mishap *ended = run_all(&running), *m = running.outcome;
+    if (!ended)
+        ended = check_answer(call);
+    if (ended)
+        return drop_answer(call, mishap_because(ended, m));
     if (!m || may_raise(call->operation, mishap_told(m)->code))
         return m;
     return drop_answer(

@@ -42,10 +42,10 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
                          signal_name(page->number));
         return page->address ? mishap_note(m, "address", page->address) : m;
     case MISHAP_WORDS_EXIT:
+        if (page->number == MISHAP_WORDS_QUICK)
+            return mishap_raise(INTERNAL_ERROR, "The handler of %s called quick_exit().", name);
         return mishap_raise(INTERNAL_ERROR, "The handler of %s called exit(%d).", name,
                             page->number);
-    case MISHAP_WORDS_THREAD_EXIT:
-        return mishap_raise(INTERNAL_ERROR, "The handler of %s ended its thread.", name);
     default:
         break;
     }

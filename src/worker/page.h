@@ -15,6 +15,7 @@
 #ifndef MISHAP_WORKER_PAGE_H
 #define MISHAP_WORKER_PAGE_H
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdint.h>
 
@@ -34,11 +35,12 @@ typedef enum mishap_slot_state {
 /* In which way a worker died, as far as it could say so itself. */
 typedef enum mishap_last_words {
     MISHAP_WORDS_NONE,
-    MISHAP_WORDS_CRASH,       /* a signal of the kind that means a crash */
-    MISHAP_WORDS_EXIT,        /* its handler called exit() */
-    MISHAP_WORDS_THREAD_EXIT, /* its handler called pthread_exit() */
-    MISHAP_WORDS_STACK,       /* it was asked for its stack */
+    MISHAP_WORDS_CRASH, /* a signal of the kind that means a crash */
+    MISHAP_WORDS_EXIT,  /* its handler called exit() */
+    MISHAP_WORDS_STACK, /* it was asked for its stack */
 } mishap_last_words;
+
+enum { MISHAP_WORDS_QUICK = INT_MIN }; /* in place of a status: it was quick_exit() */
 
 typedef struct mishap_worker_page {
     atomic_uint slots[MISHAP_SLOTS];     /* a mishap_slot_state each */

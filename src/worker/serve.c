@@ -272,7 +272,7 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
         failure = mishap_call_run(call);
         end_call(user, slot);
         guard_time(0);
-        w.ending = w.ending || call->misuse || call->crashed;
+        w.ending = w.ending || call->ended;
     } else {
         mishap_slot_change(user->page, slot, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
     }

@@ -71,18 +71,9 @@ static void on_exit_called(int status, void *unused)
     _exit(status); /* what else wanted to run at the end belongs to the handler's mistake */
 }
 
-/* The frames of the handler are gone when this is known: what is left is which handler it was. */
-void mishap_words_of_thread_exit(mishap *(*run)(mishap_call *call))
+static void on_quick_exit(void)
 {
-    mishap_trace trace = { .count = 1 };
-    mishap_worker_page *page = take_page();
-    union {
-        mishap *(*function)(mishap_call *call);
-        void *address;
-    } handler = { run };
-    trace.addresses[0] = (char *)handler.address + 1;
-    if (page)
-        leave(page, MISHAP_WORDS_THREAD_EXIT, 0, 0, &trace);
+    on_exit_called(MISHAP_WORDS_QUICK, NULL);
 }
 
 void mishap_words_begin(void)
@@ -94,4 +85,5 @@ void mishap_words_begin(void)
     mishap_contain_report_to(on_crash);
     sigaction(mishap_words_signal(), &action, NULL);
     on_exit(on_exit_called, NULL);
+    at_quick_exit(on_quick_exit);
 }

@@ -12,9 +12,6 @@ void mishap_words_begin(void);
 /* From now on a call of this page runs; NULL: none does, and there is nobody to tell. */
 void mishap_words_for(mishap_worker_page *page);
 
-/* The handler is about to end its thread, which is this one. `run` is the handler. */
-void mishap_words_of_thread_exit(mishap *(*run)(mishap_call *call));
-
 /* The signal that asks a worker for its stack, after which it ends: SIGRTMIN + 3. */
 int mishap_words_signal(void);
 

@@ -24,6 +24,7 @@ import tempfile
 import time
 
 import blackbox
+import leaks
 from blackbox import (Answer, PATIENCE, SANITIZED, Skipped, equal, expect, main, make_locale, parsed, run_program, test,
                       tests_of, open_terminal)
 
@@ -647,6 +648,63 @@ def a_crash_is_told_on_stderr_when_asked_for():
     expect(b"crashed with SIGABRT" in answer.err and b"native stack:" in answer.err, answer.err)
 
 
+LEAVES = {"exit(0)": ("exit", 0, r"exit\(0\)", "leave_process"), "exit(3)": ("exit", 3, r"exit\(3\)", "leave_process"),
+          "exit(3) on another thread": ("thread", 3, r"exit\(3\)", "leave_from_thread"),
+          "quick_exit(0)": ("quick_exit", 0, r"quick_exit\(\)", "leave_process")}
+
+
+@tests_of(LEAVES)
+def a_handler_that_ends_the_process_is_an_internal_error(how, status, called, function):
+    answer = run("sample", "leave", "--how", how, "--status", str(status))
+    found = told("sample", answer, 1, "INTERNAL_ERROR")
+    leaks.check(answer.out.decode("utf-8"), answer.out.decode("utf-8"))
+    equal(found["warnings"], ["half a line"], "warnings")
+    entry = internal(found)
+    expect(re.search(r"the handler called %s\.$" % called, entry, re.M), entry)
+    expect(re.search(r"native stack:\n( +#.*\n)* +#\d+ %s\+0x" % function, entry), entry)
+
+
+@test
+def a_handler_that_ends_the_process_is_told_on_a_terminal():
+    for how in ["exit", "thread", "quick_exit"]:
+        status, shown = on_terminal("sample", "leave", "--how", how, "--status", "0", env={"NO_COLOR": "1"})
+        equal(status, 1, "the exit code")
+        expect(re.fullmatch(rb"error INTERNAL_ERROR  An internal error occurred\.\r\n +incident: [0-9a-f-]{36}\r\n"
+                            rb" +details: " + re.escape(LOG.encode()) + rb"\r\nwarning: half a line\r\n", shown), shown)
+
+
+@test
+def a_handler_that_ends_its_thread_is_an_internal_error():
+    answer = run("sample", "leave", "--how", "pthread_exit")
+    entry = internal(told("sample", answer, 1, "INTERNAL_ERROR"))
+    leaks.check(answer.out.decode("utf-8"), answer.out.decode("utf-8"))
+    expect("the handler ended its thread." in entry, entry)
+    expect(re.search(r"native stack:\n +#0 leave_process\+0x1 ", entry), entry)
+
+
+@test
+def files_are_flushed_after_a_handler_ended_the_process():
+    path = os.path.join(FOLDER, "flushed")
+    ask("sample", "leave", "--how", "file", "--path", path, status=1, code="INTERNAL_ERROR")
+    with open(path, encoding="utf-8") as file:
+        equal(file.read(), "written at the end")
+
+
+@test
+def a_child_of_the_handler_may_exit():
+    found = ask("sample", "leave", "--how", "fork", "--status", "7")
+    equal(found["data"], {"child": 7})
+
+
+@test
+def exit_on_a_thread_does_not_cut_an_answer_that_is_being_written():
+    with started("sample", "leave", "--how", "answer") as process:
+        wait_until_it_writes(process)
+        time.sleep(0.3)
+        found = told("sample", ended(process))
+    equal((found["ok"], found["data"]["text"]), (True, "x" * (1 << 20)))
+
+
 @tests_of({how: how for how in ["text", "number", "string", "cut", "twice", "empty", "two"]})
 def an_answer_that_is_nonsense_is_an_internal_error(how):
     entry = internal(ask("sample", "nonsense", "--how", how, status=1, code="INTERNAL_ERROR"))
@@ -1052,7 +1110,7 @@ def the_manifest_has_the_flags_as_declared(name, flags):
 @test
 def the_manifest_lists_every_command_with_its_danger():
     equal(list(MANIFESTS["sample"]["commands"]),
-          ["crash", "memory", "nonsense", "undeclared", "misuse", "raise", "block", "write", "leak", "secret.use",
+          ["crash", "leave", "memory", "nonsense", "undeclared", "misuse", "raise", "block", "write", "leak", "secret.use",
            "echo", "types", "touch", "much", "linger", "form", "mcp", "help", "manifest", "completion", "manual"])
     equal({name for name, row in MANIFESTS["sample"]["commands"].items() if row["danger_level"] != "safe"},
           {"touch", "linger", "mcp"})

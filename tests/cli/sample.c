@@ -8,10 +8,12 @@
 #include <mishap/main.h>
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static volatile bool always = true; /* for loops that the compiler must take for endless ones */
@@ -65,6 +67,72 @@ static mishap *crash(mishap_call *call)
     else
         recurse(0);
     return NULL;
+}
+
+/* -- ends of the process ----------------------------------------------------------------------- */
+
+static const char *const leaves[] = { "exit",   "quick_exit", "thread",       "fork",
+                                      "answer", "file",       "pthread_exit", NULL };
+static const mishap_param leave_params[] = {
+    HOW(leaves),
+    { "status", MISHAP_INTEGER, .range = { 0, 255 }, .initial = "3" },
+    { "path", MISHAP_STRING, .file = true, .help = "A file to leave behind" },
+    { 0 }
+};
+
+/* Not static, so that a stack names them. */
+mishap *leave_process(mishap_call *call);
+void *leave_from_thread(void *status);
+
+void *leave_from_thread(void *status)
+{
+    exit(*(int *)status);
+}
+
+/* By then the answer is being written, and is more than a pipe takes. */
+static void *leave_soon(void *status)
+{
+    usleep(50000);
+    return leave_from_thread(status);
+}
+
+mishap *leave_process(mishap_call *call)
+{
+    static int status; /* a thread may outlive the call */
+    pthread_t thread;
+    status = (int)mishap_integer(call, "status");
+    mishap_answer(call, "{\"half\":\"done\"}"); /* must not be told */
+    printf("half a line");
+    fflush(stdout);
+    if (is(call, "exit"))
+        exit(status);
+    if (is(call, "quick_exit"))
+        quick_exit(status);
+    if (is(call, "pthread_exit"))
+        pthread_exit(NULL);
+    if (is(call, "file")) {
+        FILE *file = fopen(mishap_string(call, "path"), "w");
+        fputs("written at the end", file);
+        exit(status);
+    }
+    if (is(call, "thread")) {
+        pthread_create(&thread, NULL, leave_from_thread, &status);
+        while (always)
+            pause();
+    }
+    if (is(call, "fork")) {
+        pid_t child = fork();
+        if (child == 0)
+            exit(status);
+        waitpid(child, &status, 0);
+        return mishap_answer_member(call, "child", WEXITSTATUS(status));
+    }
+    enum { MUCH = 1 << 20 };
+    char *text = mishap_call_take(call, MUCH + 1);
+    memset(text, 'x', MUCH);
+    text[MUCH] = '\0';
+    pthread_create(&thread, NULL, leave_soon, &status);
+    return mishap_answer_member(call, "text", (const char *)text);
 }
 
 static const char *const hungers[] = { "take", "malloc", NULL };
@@ -350,6 +418,7 @@ static mishap *answer_much(mishap_call *call)
 
 static const mishap_operation operations[] = {
     { "crash", "Crash", crash_params, crash, .danger = MISHAP_SAFE },
+    { "leave", "End the process", leave_params, leave_process, .danger = MISHAP_SAFE },
     { "memory", "Use all memory", memory_params, use_memory, .danger = MISHAP_SAFE },
     { "nonsense", "Answer what is no answer", nonsense_params, answer_nonsense,
       .danger = MISHAP_SAFE },

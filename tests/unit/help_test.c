@@ -470,7 +470,9 @@ static void the_manual_reads_well(void **state)
     (void)state;
     char path[200], command[700];
     int status;
-    if (!installed("groff") || !installed("col"))
+    /* A small system may have groff without its macros: packages are unpacked without them. */
+    free(output_of("groff -man -Tutf8 /dev/null 2>&1", &status));
+    if (status != 0 || !installed("col"))
         skip();
     char *page = manual_of(&large_app);
     write_temporary(page, path, sizeof path);

@@ -39,3 +39,17 @@ bool mishap_cli_captured(mishap_buffer *buffer)
     mishap_buffer_put(buffer, bytes, (size_t)count);
     return true;
 }
+
+bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli)
+{
+    mishap_buffer caught = { 0 };
+    bool any = cli->out != STDOUT_FILENO && mishap_cli_captured(&caught);
+    if (any) {
+        mishap_arena arena;
+        mishap_arena_init(&arena, NULL, 0);
+        mishap_json_string(warning, mishap_utf8_clean(&arena, mishap_buffer_text(&caught)));
+        mishap_arena_release(&arena);
+    }
+    mishap_buffer_release(&caught);
+    return any;
+}

@@ -5,9 +5,9 @@
  *     arguments.c  flags into a JSON object             describe.c   one parameter in words
  *     capture.c    what a handler writes by itself      exits.c      what a command can end with
  *     watch.c      timeout and signals                  help.c       usage, flags, examples
- *     answer.c     the envelope, or text for a person   page.c       lines and columns for it
- *     complete*.c  completion for bash, zsh and fish    manifest.c   all commands as JSON
- *                                                       manual.c     a page for man
+ *     leave.c      a handler that calls exit()          page.c       lines and columns for it
+ *     answer.c     the envelope, or text for a person   manifest.c   all commands as JSON
+ *     complete*.c  completion for bash, zsh and fish    manual.c     a page for man
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -122,6 +122,9 @@ mishap *mishap_cli_capture(mishap_cli *cli);
 /* What was caught since, up to some limit, into the buffer; true if anything was. */
 bool mishap_cli_captured(mishap_buffer *buffer);
 
+/* The same as a JSON string, for the warnings of an answer that is not main()'s. */
+bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
+
 /* -- answer.c ---------------------------------------------------------------------------------- */
 
 typedef struct mishap_cli_answer {
@@ -147,5 +150,16 @@ mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call);
 /* Claim the right to answer. It is given once; whoever comes second waits for the end of the
  * program. */
 void mishap_cli_claim_answer(void);
+
+/* Claim it, and say whether it was given. */
+bool mishap_cli_claim_first(void);
+
+/* -- leave.c ----------------------------------------------------------------------------------- */
+
+/* From now on exit() and quick_exit(), on any thread of this process, answer INTERNAL_ERROR. */
+mishap *mishap_cli_guard_exit(mishap_cli *cli, const mishap_call *call);
+
+/* main() has answered, with this exit code: exit() is the program's again. */
+void mishap_cli_unguard_exit(int status);
 
 #endif

@@ -260,6 +260,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
         answer.failure = mishap_cli_capture(cli);
     if (!answer.failure && !cli->operation->resident)
         answer.failure = mishap_cli_watch(cli, cli->timeout_ms, call);
+    if (!answer.failure && !cli->operation->resident)
+        answer.failure = mishap_cli_guard_exit(cli, call);
     bool ready = !answer.failure;
     if (ready) {
         call->verbose = cli->verbose;
@@ -281,6 +283,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
             answer.data = text;
     }
     int status = mishap_cli_tell(cli, &answer);
+    mishap_cli_unguard_exit(status);
     mishap_free(answer.failure);
     mishap_call_end(call);
     return status;

@@ -3,8 +3,9 @@
  * handler may block in whatever it does. It then gives the one answer itself and ends the program.
  * A handler that asks now and then whether anybody waits gets a moment to come to its end.
  *
- * Who owns what: main() owns the mishap_cli until one of the two threads claims the answer; from
- * then on it is that one's. The call stays as long as main() has not claimed it.
+ * Who owns what: main() owns the mishap_cli until a thread claims the answer: main(), the watcher,
+ * or one on which the handler called exit() (leave.c); from then on it is that one's. The call
+ * stays as long as main() has not claimed it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -27,13 +28,19 @@ static _Atomic(mishap_call *) watched_call; /* NULL as long as there is none */
 static sem_t handler_ended;                 /* main() is back, and too late to answer */
 static bool watching;
 
+bool mishap_cli_claim_first(void)
+{
+    bool first = !atomic_flag_test_and_set(&answered);
+    if (!first)
+        sem_post(&handler_ended);
+    return first;
+}
+
 void mishap_cli_claim_answer(void)
 {
-    if (atomic_flag_test_and_set(&answered)) {
-        sem_post(&handler_ended);
+    if (!mishap_cli_claim_first())
         for (;;)
             pause(); /* the other one is answering, and ends the program */
-    }
 }
 
 static void watched_signals(sigset_t *set)
@@ -133,14 +140,9 @@ static void *watch(void *unused)
     } else {
         answer.failure = timed_out(watched);
     }
-    /* What the handler had written by itself until then. */
-    mishap_buffer caught = { 0 }, warning = { 0 };
-    if (watched->out != STDOUT_FILENO && mishap_cli_captured(&caught)) {
-        mishap_arena arena;
-        mishap_arena_init(&arena, NULL, 0);
-        mishap_json_string(&warning, mishap_utf8_clean(&arena, mishap_buffer_text(&caught)));
+    mishap_buffer warning = { 0 };
+    if (mishap_cli_put_captured(&warning, watched))
         answer.warnings = mishap_buffer_text(&warning);
-    }
     int status = mishap_cli_tell(watched, &answer);
     let_handler_end(call);
     _exit(status);
