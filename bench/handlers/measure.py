@@ -181,8 +181,10 @@ def line(name, case, figure):
 
 
 def verdict(ratios, target):
-    """By the middle half of the rounds: one slow second decides nothing."""
-    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive") if len(ratios) > 1 else ratios * 3
+    """By the middle half of the rounds: one slow second decides nothing, nor do two rounds."""
+    if len(ratios) < 3:
+        return "unsure"
+    low, _, high = statistics.quantiles(ratios, n=4, method="inclusive")
     return "met" if high <= target else "MISSED" if low > target else "unsure"
 
 
@@ -277,7 +279,7 @@ def main():
         except Void as why:
             sys.exit(f"mishap: void: {why}")
     others = (machine_seconds() - own_seconds() - used) / (os.times().elapsed - began)
-    print(f"\n{options.rounds} rounds, servers on {f'core {options.server_cores}' if options.server_cores else 'all cores'}, "
+    print(f"\nRounds: {options.rounds}; servers on {f'core {options.server_cores}' if options.server_cores else 'all cores'}; "
           f"stores in {memory or 'a temporary folder'}. Other programs took {max(0, others):.0%} of a core meanwhile"
           f"{': too much to judge small differences by these figures' if others > QUIET else ''}.")
 
