@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test bench bench-http bench-mcp fuzz coverage format install clean help
+.PHONY: build run demo test bench bench-http bench-mcp bench-handlers fuzz coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -37,6 +37,11 @@ bench-mcp: build ## tools/call against the TypeScript server and a bare loop; RO
 	@scripts/setup bench bench-mcp || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-mcp $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY))
 
+bench-handlers: build ## this tree against an earlier commit: BASE=c0c101f ROUNDS=7 SECONDS=1 ONLY=http,mcp,command,worker SPREAD=1
+	@scripts/setup bench-handlers || echo 'mishap: going on with what is here' >&2
+	@BASE='$(BASE)' scripts/bench-handlers $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY)) \
+	    $(if $(SPREAD),--spread)
+
 fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
 	@scripts/fuzz $(TIME)
@@ -57,4 +62,4 @@ clean: ## remove build/
 	@rm -rf build
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20

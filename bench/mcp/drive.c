@@ -1,7 +1,10 @@
 /*
  * Drives one MCP server over its standard input and output, as fast as it can.
  *
- *     drive [--bare] COMMAND…
+ *     drive [--bare] [--call TOOL ARGUMENTS EXPECTED] COMMAND…
+ *
+ * It calls the tool `echo`, or the one that --call names: ARGUMENTS is a JSON object, and a good
+ * answer contains EXPECTED.
  *
  * It starts the server and shakes hands (a bare loop has none to shake). Then each line of its own
  * input asks for a slice of work, `WINDOW CALLS good|bad`, and is answered with one line of JSON:
@@ -24,6 +27,8 @@ static int to_server, from_server;
 static pid_t server;
 static bool bare;
 static long next_id = 1;
+static const char *tool = "echo", *good_arguments = "{\"text\":\"Hello, world\"}",
+                  *expected = "Hello, world";
 
 static _Noreturn void fail(const char *what)
 {
@@ -121,8 +126,8 @@ static void send_calls(long count, bool good)
     for (long i = 0; i < count; i++)
         length += (size_t)snprintf(requests + length, sizeof requests - length,
                                    "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"method\":\"tools/call\","
-                                   "\"params\":{\"name\":\"echo\",\"arguments\":{%s}}}\n",
-                                   next_id++, good ? "\"text\":\"Hello, world\"" : "");
+                                   "\"params\":{\"name\":\"%s\",\"arguments\":%s}}\n",
+                                   next_id++, tool, good ? good_arguments : "{}");
     send_bytes(requests, length);
 }
 
@@ -148,7 +153,7 @@ static void verify(bool good)
     while (receive(&length) == 0)
         ;
     bool failed = strstr(answers, "\"isError\":true") || strstr(answers, "\"error\":{");
-    if (!bare && (failed == good || (good && !strstr(answers, "Hello, world"))))
+    if (!bare && (failed == good || (good && !strstr(answers, expected))))
         fail(answers);
 }
 
@@ -181,6 +186,12 @@ int main(int argc, char **argv)
     if (argc > first && strcmp(argv[first], "--bare") == 0) {
         bare = true;
         first++;
+    }
+    if (argc > first + 3 && strcmp(argv[first], "--call") == 0) {
+        tool = argv[first + 1];
+        good_arguments = argv[first + 2];
+        expected = argv[first + 3];
+        first += 4;
     }
     if (argc <= first)
         fail("which command?");
