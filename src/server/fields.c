@@ -44,33 +44,43 @@ static mishap *add(mishap_http_fields *fields, mishap_text name, mishap_http_rep
         return mishap_raise(NOT_CONFIGURED, "There is no room for the header field %.*s.",
                             (int)name.length, name.data);
     int8_t *first = &fields->by_length[name.length];
-    fields->kept[fields->count] = (struct mishap_http_kept_field){ name, repeats, *first };
+    fields->kept[fields->count] = (struct mishap_http_kept_field){ .name = name,
+                                                                   .repeats = repeats,
+                                                                   .next = *first };
     *first = (int8_t)fields->count++;
     return NULL;
 }
 
-/* A name at the end of a list, if it is not there already. */
-static void list(mishap_buffer *names, mishap_text name)
+static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_extension *extension)
 {
-    if (names->length && memmem(names->data, names->length, name.data, name.length))
-        return;
-    if (names->length)
-        MISHAP_PUT(names, ", ");
-    mishap_buffer_put_text(names, name);
+    for (const mishap_http_wish *wishes = extension->fields; wishes && wishes->name; wishes++) {
+        mishap_text name = mishap_text_of(wishes->name);
+        mishap *failure = add(fields, name, MISHAP_HTTP_ONCE);
+        if (failure)
+            return mishap_tell(failure, "extension", extension->name);
+        struct mishap_http_kept_field *kept = &fields->kept[mishap_http_field_find(fields, name)];
+        kept->from_pages = kept->from_pages || wishes->from_pages;
+        kept->to_pages = kept->to_pages || wishes->to_pages;
+    }
+    return NULL;
 }
 
-static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_wish *wishes)
+/* The names for pages of other origins. */
+static void list_names(mishap_http_fields *fields)
 {
-    mishap *failure = NULL;
-    for (; wishes && wishes->name && !failure; wishes++) {
-        mishap_text name = mishap_text_of(wishes->name);
-        failure = add(fields, name, MISHAP_HTTP_ONCE);
-        if (wishes->from_pages)
-            list(&fields->allowed, name);
-        if (wishes->to_pages)
-            list(&fields->exposed, name);
+    MISHAP_PUT(&fields->allowed, "Content-Type, Authorization");
+    MISHAP_PUT(&fields->exposed, "X-Request-Id, Location, Retry-After, Allow");
+    for (size_t i = 0; i < fields->count; i++) {
+        const struct mishap_http_kept_field *kept = &fields->kept[i];
+        if (kept->from_pages) {
+            MISHAP_PUT(&fields->allowed, ", ");
+            mishap_buffer_put_text(&fields->allowed, kept->name);
+        }
+        if (kept->to_pages) {
+            MISHAP_PUT(&fields->exposed, ", ");
+            mishap_buffer_put_text(&fields->exposed, kept->name);
+        }
     }
-    return failure;
 }
 
 mishap *mishap_http_fields_make(const mishap_http_extension *const *extensions,
@@ -84,10 +94,9 @@ mishap *mishap_http_fields_make(const mishap_http_extension *const *extensions,
     memset(fields->by_length, -1, sizeof fields->by_length);
     for (size_t i = 0; i < MISHAP_HTTP_OWN_FIELDS && !failure; i++)
         failure = add(fields, own[i].name, own[i].repeats);
-    MISHAP_PUT(&fields->allowed, "Content-Type, Authorization");
-    MISHAP_PUT(&fields->exposed, "X-Request-Id, Location, Retry-After, Allow");
     for (; extensions && *extensions && !failure; extensions++)
-        failure = add_wishes(fields, (*extensions)->fields);
+        failure = add_wishes(fields, *extensions);
+    list_names(fields);
     if (!failure && (fields->allowed.failed || fields->exposed.failed))
         failure = mishap_out_of_memory();
     if (failure) {

@@ -1,9 +1,9 @@
 /*
  * One process that serves, on one thread.
  *
- * A process that an extension has tainted, for a handler of its has crashed, is not to be trusted
- * any more: it says so to the supervisor, accepts nothing more, ends each connection with its next
- * reply, and ends when none is left.
+ * A process that an extension has tainted, because a handler has crashed or hangs in it, is not to
+ * be trusted any more: it says so to the supervisor, accepts nothing more, ends each connection
+ * with its next reply, and ends when none is left.
  */
 #include "server/loop.h"
 
@@ -42,11 +42,10 @@ static _Noreturn void leave(mishap_http_loop *loop)
 
 static void leave_if_done(mishap_http_loop *loop)
 {
-    uint64_t now = uv_now(&loop->uv);
     if (!loop->server.draining || loop->turn_count)
         return; /* it stays, or is in the middle of answering */
     bool busy = loop->connections || mishap_http_extensions_busy(&loop->server);
-    if (!busy || now >= loop->end_by_ms)
+    if (!busy || uv_now(&loop->uv) >= loop->end_by_ms)
         leave(loop);
 }
 

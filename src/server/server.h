@@ -17,7 +17,7 @@
  *     later.c        answers that come later, and streams
  *     reply.c        status, fields and body as bytes
  *     extensions.c   what is served, and its state in this process
- *     state.c        a server as one loop has it: its clock, what it opens and closes
+ *     state.c        a server as one loop has it: its clock, what extensions may ask of it
  *     media.c        media types, and ranges of them
  *     remote.c       which address a request comes from
  *     origin.c       whose page it is that calls
@@ -27,7 +27,7 @@
  *     access.c       the log of requests
  *
  *     server.h       what an extension sees: this file
- *     state.h        a server as one loop has it
+ *     state.h        a server as one loop has it, for this folder
  *
  * Who owns what: the supervisor owns the listening sockets and the memory that all loops share
  * (metrics, rates). A loop owns everything on its thread; there is no other thread here.
@@ -413,6 +413,18 @@ void mishap_http_access_add(mishap_http_access *access, const mishap_http_reques
 void mishap_http_access_flush(mishap_http_access *access);
 void mishap_http_access_reopen(mishap_http_access *access); /* after the file was moved away */
 void mishap_http_access_close(mishap_http_access *access);
+
+/* -- the server, for extensions -----------------------------------------------------------------
+ */
+
+const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *server);
+
+/* For handles of an extension, which it closes in its close(); NULL: there is no loop. */
+struct uv_loop_s *mishap_http_uv(const mishap_http_server *server);
+
+/* Count something, and all that was counted so far. Nothing happens in a server without metrics. */
+void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change);
+void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server);
 
 /* -- serving ----------------------------------------------------------------------------------- */
 

@@ -40,14 +40,38 @@ void mishap_http_server_close(mishap_http_server *server)
     server->access = NULL;
 }
 
-void mishap_http_server_taint(mishap_http_server *server)
-{
-    server->tainted = true; /* the loop looks at it in each of its turns */
-}
-
 void mishap_http_server_tick(mishap_http_server *server)
 {
     set_date(server);
     mishap_http_server_look_at_clock(server);
     mishap_http_access_flush(server->access);
+}
+
+/* -- for extensions ---------------------------------------------------------------------------- */
+
+const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *server)
+{
+    return server->settings;
+}
+
+uv_loop_t *mishap_http_uv(const mishap_http_server *server)
+{
+    return server->loop;
+}
+
+void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change)
+{
+    if (server->metrics)
+        mishap_http_metrics_add(server->metrics, gauge, change);
+}
+
+void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server)
+{
+    if (server->metrics)
+        mishap_http_metrics_put(buffer, server->metrics, server->routes);
+}
+
+void mishap_http_server_taint(mishap_http_server *server)
+{
+    server->tainted = true; /* the loop looks at it in each of its turns */
 }

@@ -91,7 +91,8 @@ struct mishap_http_fields {
     struct mishap_http_kept_field {
         mishap_text name;
         mishap_http_repeats repeats;
-        int8_t next; /* of the same length; -1: none */
+        bool from_pages, to_pages; /* as its wish says */
+        int8_t next;               /* of the same length; -1: none */
     } kept[MISHAP_HTTP_MOST_FIELDS];
     int8_t by_length[MISHAP_HTTP_LONGEST_NAME + 1]; /* the first; -1: none */
     mishap_buffer allowed; /* names that pages of other origins may send, with commas between */

@@ -159,11 +159,11 @@ static void set_deadline(mishap_call *call, int limit_ms)
 static void call_quickly(mishap_http_server *server, const mishap_http_request *request,
                          mishap_call *call, mishap_http_reply *reply)
 {
-    mishap_api_conclude(server->settings, request, call, reply);
-    if (call->crashed)
+    mishap_api_conclude(mishap_http_settings_of(server), request, call, reply);
+    if (call->crashed) {
+        mishap_http_count(server, MISHAP_HTTP_CRASHES, 1);
         mishap_http_server_taint(server);
-    if (call->crashed && server->metrics)
-        mishap_http_metrics_add(server->metrics, MISHAP_HTTP_CRASHES, 1);
+    }
     mishap_call_end(call);
 }
 
@@ -174,8 +174,9 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
     mishap_buffer object = { 0 };
     mishap_text arguments;
     const mishap_operation *operation = match->endpoint->subject;
-    const mishap_served *served = server->settings->served;
-    mishap *m = mishap_http_check_origin(server->settings, request);
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    const mishap_served *served = settings->served;
+    mishap *m = mishap_http_check_origin(settings, request);
     if (!m)
         m = mishap_http_arguments(operation, match, request, &object, &arguments);
     if (!m)
@@ -199,6 +200,6 @@ void mishap_api_answer(mishap_http_server *server, const mishap_http_request *re
 {
     mishap *m = call_operation(server, request, match, reply);
     if (m)
-        mishap_api_refuse(reply, server->settings, request, m);
+        mishap_api_refuse(reply, mishap_http_settings_of(server), request, m);
     mishap_free(m);
 }

@@ -51,7 +51,7 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
 {
     const mishap_api *api = mishap_http_state_of(server, &mishap_api_over_http);
     return mishap_http_keys_check(api->keys, request, request->fields[api->key_field],
-                                  server->settings->key_required && !open);
+                                  mishap_http_settings_of(server)->key_required && !open);
 }
 
 /* Nobody waits for an answer here: that keys cannot be read is for the operator alone. */
@@ -61,7 +61,7 @@ static void refresh_keys(mishap_api *api)
     mishap *failure = mishap_http_keys_refresh(api->keys);
     if (!failure)
         return;
-    mishap_id_make_at(id, api->server->now_ms);
+    mishap_id_make(id);
     mishap_incident_record(&(mishap_incident_entry){
         .program = api->served->app->name,
         .operation = "serve",
@@ -76,7 +76,7 @@ static void refresh_keys(mishap_api *api)
 
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
 {
-    const mishap_http_settings *settings = server->settings;
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
     *api = (mishap_api){
         .server = server,
         .served = settings->served,
@@ -120,7 +120,7 @@ static void wake_loop(void *state)
 
 static mishap *open_threads(mishap_api *api)
 {
-    int error = uv_async_init(api->server->loop, &api->wake, on_wake);
+    int error = uv_async_init(mishap_http_uv(api->server), &api->wake, on_wake);
     if (error)
         return mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error));
     api->wake.data = api;

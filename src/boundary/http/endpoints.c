@@ -7,7 +7,7 @@ static void answer_with(const mishap_http_server *server, const mishap_http_requ
 {
     if (reply->body.failed) {
         mishap *m = mishap_out_of_memory();
-        mishap_http_refuse(reply, server->settings, request, m);
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, m);
         mishap_free(m);
         return;
     }
@@ -19,7 +19,7 @@ static void answer_with(const mishap_http_server *server, const mishap_http_requ
 static void answer_health(mishap_http_server *server, const mishap_http_request *request,
                           const mishap_http_match *match, mishap_http_reply *reply)
 {
-    const mishap_app *app = server->settings->served->app;
+    const mishap_app *app = mishap_http_settings_of(server)->served->app;
     mishap_buffer *b = &reply->body;
     (void)match;
     mishap_json_open(b, '{');
@@ -37,8 +37,7 @@ static void answer_metrics(mishap_http_server *server, const mishap_http_request
                            const mishap_http_match *match, mishap_http_reply *reply)
 {
     (void)match;
-    if (server->metrics)
-        mishap_http_metrics_put(&reply->body, server->metrics, server->routes);
+    mishap_http_put_counts(&reply->body, server);
     answer_with(server, request, reply, "text/plain; version=0.0.4; charset=utf-8");
 }
 
@@ -66,7 +65,7 @@ static void answer_code(mishap_http_server *server, const mishap_http_request *r
         return;
     }
     mishap *m = mishap_raise(NOT_FOUND, "There is no such code.");
-    mishap_http_refuse(reply, server->settings, request, m);
+    mishap_http_refuse(reply, mishap_http_settings_of(server), request, m);
     mishap_free(m);
 }
 

@@ -17,11 +17,13 @@
 #ifndef MISHAP_BOUNDARY_HTTP_H
 #define MISHAP_BOUNDARY_HTTP_H
 
+#include <uv.h>
+
 #include "guard/guard.h"
 #include "mishap/dialect.h"
 #include "mishap/http.h"
 #include "operation/served.h"
-#include "server/state.h"
+#include "server/server.h"
 
 /* -- the extension ----------------------------------------------------------------------------- */
 

@@ -7,10 +7,9 @@
 
 static const int64_t longest_wait_ns = INT64_C(10000000000); /* for a thread */
 
-static void count(mishap_api *api, mishap_http_gauge gauge, int64_t change)
+static const mishap_http_settings *settings_of(const mishap_api_job *job)
 {
-    if (api->server->metrics)
-        mishap_http_metrics_add(api->server->metrics, gauge, change);
+    return mishap_http_settings_of(job->api->server);
 }
 
 /* -- beginning and end ------------------------------------------------------------------------- */
@@ -23,7 +22,7 @@ static void link_job(mishap_api_job *job)
         job->next->previous = job;
     api->jobs = job;
     api->served->waiting++;
-    count(api, MISHAP_HTTP_IN_FLIGHT, 1);
+    mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, 1);
 }
 
 static void unlink_job(mishap_api_job *job)
@@ -33,7 +32,7 @@ static void unlink_job(mishap_api_job *job)
     if (job->next)
         job->next->previous = job->previous;
     api->served->waiting--;
-    count(api, MISHAP_HTTP_IN_FLIGHT, -1);
+    mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, -1);
 }
 
 static void free_job(mishap_api_job *job)
@@ -87,7 +86,7 @@ static void answer(mishap_api_job *job, mishap_http_reply *reply)
 static void answer_busy(mishap_api_job *job)
 {
     mishap *busy = mishap_http_busy();
-    mishap_http_refuse(&job->reply, job->api->server->settings, &job->request, busy);
+    mishap_http_refuse(&job->reply, settings_of(job), &job->request, busy);
     mishap_free(busy);
     answer(job, &job->reply);
 }
@@ -130,7 +129,7 @@ bool mishap_api_job_start(mishap_api *api, mishap_api_job *job)
 
 void mishap_api_job_run(mishap_api_job *job)
 {
-    mishap_api_conclude(job->api->server->settings, &job->request, job->job.call, &job->reply);
+    mishap_api_conclude(settings_of(job), &job->request, job->job.call, &job->reply);
     job->crashed = job->job.call->crashed;
 }
 
@@ -138,7 +137,7 @@ void mishap_api_job_done(mishap_api_job *job)
 {
     unlink_job(job);
     if (job->crashed) {
-        count(job->api, MISHAP_HTTP_CRASHES, 1);
+        mishap_http_count(job->api->server, MISHAP_HTTP_CRASHES, 1);
         mishap_http_server_taint(job->api->server);
         job->reply.close = true; /* this process is about to drain */
     }
@@ -165,7 +164,7 @@ void mishap_api_job_give_up(mishap_api_job *job)
     mishap_http_reply reply = { 0 };
     mishap *failure = mishap_raise(TIMEOUT, NULL);
     atomic_store(&job->job.call->cancelled, true);
-    mishap_http_refuse(&reply, api->server->settings, &job->later->request, failure);
+    mishap_http_refuse(&reply, settings_of(job), &job->later->request, failure);
     mishap_api_record(api->served, &job->later->request, job->job.call, NULL, failure);
     answer(job, &reply);
     mishap_http_reply_release(&reply);

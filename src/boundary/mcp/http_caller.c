@@ -8,7 +8,7 @@
 /* True: it was refused. A wrong name in Host is no matter of a page, but of who set this up. */
 bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *request)
 {
-    const mishap_http_settings *settings = post->front->http->settings;
+    const mishap_http_settings *settings = mishap_http_settings_of(post->front->http);
     mishap *failure = NULL;
     if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
         failure = mishap_suggest(

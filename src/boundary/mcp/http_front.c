@@ -46,13 +46,14 @@ static mishap_mcp_front front;
 
 static mishap *open_front(mishap_http_server *server, void *shared, void **state)
 {
-    mishap_served *served = server->settings->served;
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    mishap_served *served = settings->served;
     (void)shared;
     front = (mishap_mcp_front){
         .http = server,
         .served = served,
         .server = { .app = served->app,
-                    .message_limit = server->settings->body_limit,
+                    .message_limit = settings->body_limit,
                     .flight_limit = 64,
                     .call_ms = served->call_ms,
                     .verbose = served->verbose },
@@ -63,7 +64,7 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
     for (mishap_mcp_change list = 0; list < MISHAP_MCP_RESOURCE_UPDATED; list++)
         mishap_mcp_sessions_changed(sessions, list, &front.changes[list]);
     mishap *failure = mishap_mcp_server_make(&front.server, served->chaos);
-    int error = failure ? 0 : uv_async_init(server->loop, &front.wake, on_wake);
+    int error = failure ? 0 : uv_async_init(mishap_http_uv(server), &front.wake, on_wake);
     if (error) {
         mishap_mcp_server_release(&front.server);
         failure = mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error));
@@ -72,7 +73,7 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
         return failure;
     front.wake.data = *state = &front;
     mishap_mcp_posts_begin(&front);
-    mishap_mcp_fields_place(server->settings->fields);
+    mishap_mcp_fields_place(settings->fields);
     return NULL;
 }
 

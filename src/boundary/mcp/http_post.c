@@ -304,7 +304,7 @@ static void on_flight_done(mishap_job *job)
     unlink_flight(front, flight);
     mishap_mcp_flight_finish(flight);
     if (crashed) {
-        mishap_http_metrics_add(front->http->metrics, MISHAP_HTTP_CRASHES, 1);
+        mishap_http_count(front->http, MISHAP_HTTP_CRASHES, 1);
         mishap_http_server_taint(front->http);
     }
 }

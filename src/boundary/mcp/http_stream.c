@@ -145,7 +145,8 @@ bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
     }
     mishap_http_later *later = s ? mishap_http_defer(front->http, request) : NULL;
     if (!later) {
-        mishap_http_refuse(reply, front->http->settings, request, mishap_out_of_memory());
+        mishap_http_refuse(reply, mishap_http_settings_of(front->http), request,
+                           mishap_out_of_memory());
         mishap_mcp_stream_let_go(front->sessions, number, stream, sender);
         mishap_release(s);
         return true;

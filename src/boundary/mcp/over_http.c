@@ -167,12 +167,12 @@ static void answer_post(mishap_http_server *server, const mishap_http_request *r
 {
     mishap_mcp_post *post = mishap_mcp_post_make(match->state, request, reply);
     if (!post) {
-        mishap_http_refuse(reply, server->settings, request, mishap_out_of_memory());
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
         return;
     }
     take_post(post, request);
     if (post->peer.crashed) { /* a quick handler has */
-        mishap_http_metrics_add(server->metrics, MISHAP_HTTP_CRASHES, 1);
+        mishap_http_count(server, MISHAP_HTTP_CRASHES, 1);
         mishap_http_server_taint(server);
     }
     mishap_mcp_post_leave(post);
@@ -258,7 +258,7 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
     mishap_text last = mishap_mcp_field(request, MISHAP_MCP_FIELD_LAST_EVENT);
     uint64_t stream = 0, place = 0;
     if (!post) {
-        mishap_http_refuse(reply, server->settings, request, mishap_out_of_memory());
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
         return;
     }
     if (may_have_stream(post, request) && join_session(post, request, MISHAP_MCP_NO_ID)) {
@@ -288,7 +288,7 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
     mishap_mcp_front *front = match->state;
     mishap_mcp_post *post = mishap_mcp_post_make(front, request, reply);
     if (!post) {
-        mishap_http_refuse(reply, server->settings, request, mishap_out_of_memory());
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
         return;
     }
     if (!mishap_mcp_refuse_caller(post, request) && !refuse_stateless(post, request) &&

@@ -11,9 +11,11 @@
 #ifndef MISHAP_BOUNDARY_MCP_OVER_HTTP_H
 #define MISHAP_BOUNDARY_MCP_OVER_HTTP_H
 
+#include <uv.h>
+
 #include "boundary/mcp/watch.h"
 #include "operation/served.h"
-#include "server/state.h"
+#include "server/server.h"
 
 typedef struct mishap_mcp_post mishap_mcp_post;
 typedef struct mishap_mcp_stream mishap_mcp_stream;
