@@ -16,6 +16,7 @@
  *     contain.c   a handler that crashes
  *     changes.c   what they have changed, for who watches it
  *     threads.c   handlers that wait for something
+ *     served.h    what the boundaries of one server share
  *     service.c   what services opened
  *     hide.c      answers without secrets and stack traces
  */

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-enum { MOST_LOST = 256 }; /* threads of one worker that may hang; then nobody takes their place */
+enum { MOST_LOST = 256 }; /* threads of one process that may hang; then nobody takes their place */
 
 /* Jobs one after the other, by `after`. */
 struct line {

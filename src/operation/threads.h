@@ -15,7 +15,7 @@
 typedef struct mishap_job {
     void (*run)(struct mishap_job *job); /* on the thread */
     /* Once it has run, on the thread of who asks for finished jobs, if that one shares its threads
-     * with others (a worker of the HTTP boundary does). */
+     * with others (a process of the HTTP server does). */
     void (*done)(struct mishap_job *job);
     mishap_call *call;
     struct mishap_job *after;         /* in a line of the threads' */

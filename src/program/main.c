@@ -5,8 +5,8 @@
 #include "mishap/main.h"
 
 #include "base/memory.h"
-#include "operation/operation.h"
-#include "program/mcp_http.h"
+#include "boundary/http/http.h"
+#include "boundary/mcp/over_http.h"
 
 static bool has_route(const mishap_operation *operations)
 {

@@ -3,7 +3,7 @@
  * Accept field, and what follows is the body. Whatever they are, a route is found or not, a dialect
  * is chosen, and there is an object for the operation or a refusal in clean words.
  */
-#include "boundary/http/http.h"
+#include "../unit/routes_of.h"
 #include "fuzz.h"
 #include "operation/call.h"
 
@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static mishap_http_routes *routes;
     if (!routes) {
         EXPECT(!mishap_declaration_check(&app), "the declaration is sound");
-        EXPECT(!mishap_http_routes_make(&app, true, NULL, &routes), "the routes are sound");
+        EXPECT(!routes_of(&app, true, NULL, &routes), "the routes are sound");
     }
     mishap_text left = input_text(data, size);
     mishap_http_request request = { .method = MISHAP_HTTP_POST };
@@ -99,16 +99,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mishap_http_match match;
     if (!mishap_http_route_find(routes, request.method, request.path, &match)) {
         EXPECT(match.allowed == 0, "all paths have the method");
-        match.operation = &operations[0];
         match.param_count = 0;
     }
+    const mishap_operation *operation = match.endpoint ? match.endpoint->subject : &operations[0];
     mishap_buffer object = { 0 };
     mishap_text arguments;
-    mishap *failure = mishap_http_arguments(match.operation, &match, &request, &object, &arguments);
+    mishap *failure = mishap_http_arguments(operation, &match, &request, &object, &arguments);
     if (failure)
         expect_told(failure);
     else
-        expect_call(match.operation, arguments, arguments.data == object.data);
+        expect_call(operation, arguments, arguments.data == object.data);
     mishap_buffer_release(&object);
     return 0;
 }

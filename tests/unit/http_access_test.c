@@ -1,5 +1,5 @@
 /* The access log: every line whole and valid JSON, whatever a caller sends and a disk does. */
-#include "boundary/http/http.h"
+#include "server/server.h"
 #include "testing.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* Which pages of other origins may read a reply, field by field. */
 #include "boundary/http/http.h"
+#include "boundary/mcp/over_http.h"
 #include "testing.h"
 
 enum { METHODS = 1 << MISHAP_HTTP_GET | 1 << MISHAP_HTTP_HEAD | 1 << MISHAP_HTTP_OPTIONS };
@@ -13,6 +14,26 @@ enum { METHODS = 1 << MISHAP_HTTP_GET | 1 << MISHAP_HTTP_HEAD | 1 << MISHAP_HTTP
     "Access-Control-Allow-Headers: Content-Type, Authorization, X-Api-Key, Mcp-Session-Id, "       \
     "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID\r\n"                                \
     "Access-Control-Max-Age: 600\r\n"
+
+/* What the extensions of a program ask for. */
+static const mishap_http_extension *const extensions[] = { &mishap_api_over_http,
+                                                           &mishap_mcp_over_http, NULL };
+static mishap_http_fields *fields;
+
+static int begin(void **state)
+{
+    (void)state;
+    return mishap_http_fields_make(extensions, &fields) ? -1 : 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    mishap_http_fields_free(fields);
+    return 0;
+}
+
+#define SETTINGS(list) (&(mishap_http_settings){ .cors = (list), .fields = fields })
 
 /* -- helpers ----------------------------------------------------------------------------------- */
 
@@ -38,7 +59,7 @@ static void assert_cors(const char *allowed, mishap_text origin, const char *exp
 {
     mishap_http_reply reply = { 0 };
     mishap_http_request request = with_origin(origin);
-    mishap_http_cors(&reply, allowed, &request);
+    mishap_http_cors(&reply, SETTINGS(allowed), &request);
     assert_fields(&reply, expected);
 }
 
@@ -50,8 +71,9 @@ static void assert_options(const char *allowed, mishap_text origin, mishap_text 
     mishap_http_request request = with_origin(origin);
     request.method = MISHAP_HTTP_OPTIONS;
     request.fields[MISHAP_HTTP_REQUEST_METHOD] = method;
-    mishap_http_cors_preflight(&reply, allowed, &request, METHODS);
-    mishap_http_cors(&reply, allowed, &request); /* as every reply gets it; nothing comes twice */
+    mishap_http_cors_preflight(&reply, SETTINGS(allowed), &request, METHODS);
+    mishap_http_cors(&reply, SETTINGS(allowed),
+                     &request); /* as every reply gets it; nothing comes twice */
     assert_int_equal(reply.status, 204);
     assert_null(reply.media_type);
     assert_int_equal(reply.body.length, 0);
@@ -160,7 +182,7 @@ static void fields_that_are_there_stay_and_are_not_doubled(void **state)
     mishap_http_request request = with_origin(T("https://a.example"));
     mishap_http_reply_field(&reply, "Location", T("/users/7"));
     for (int i = 0; i < 3; i++)
-        mishap_http_cors(&reply, "https://a.example", &request);
+        mishap_http_cors(&reply, SETTINGS("https://a.example"), &request);
     assert_fields(&reply,
                   "Location: /users/7\r\n"
                   "Access-Control-Allow-Origin: https://a.example\r\n" EXPOSE "Vary: Origin\r\n");
@@ -199,7 +221,7 @@ static void what_a_preflight_asks_for_is_not_repeated(void **state)
     mishap_http_reply reply = { 0 };
     mishap_http_request request = with_origin(T("https://a.example"));
     request.fields[MISHAP_HTTP_REQUEST_METHOD] = T("EVIL\r\nX: y");
-    mishap_http_cors_preflight(&reply, "*", &request, METHODS);
+    mishap_http_cors_preflight(&reply, SETTINGS("*"), &request, METHODS);
     assert_fields(&reply, ALLOW "Access-Control-Allow-Origin: *\r\n" SENT);
 }
 
@@ -228,5 +250,6 @@ int main(void)
         TEST(what_a_preflight_asks_for_is_not_repeated),
         TEST(options_that_is_no_preflight_is_a_reply_like_others),
     };
-    return RUN(tests);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, begin, end);
 }

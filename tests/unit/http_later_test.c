@@ -211,11 +211,11 @@ static void say(mishap_http_reply *reply, const char *what, size_t number)
 
 #define ANSWER(name)                                                                               \
     static void name(mishap_http_server *server, const mishap_http_request *request,               \
-                     mishap_text segment, mishap_http_reply *reply)
+                     const mishap_http_match *match, mishap_http_reply *reply)
 
 ANSWER(answer_wait)
 {
-    (void)segment, (void)reply;
+    (void)match, (void)reply;
     keep(beside.waiting, server, request);
 }
 
@@ -236,13 +236,13 @@ static size_t release_all(void)
 
 ANSWER(answer_release)
 {
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     say(reply, "all ", release_all());
 }
 
 ANSWER(answer_open)
 {
-    (void)segment, (void)reply;
+    (void)match, (void)reply;
     mishap_http_reply head = { .status = 200, .media_type = "text/event-stream" };
     mishap_http_later_begin(keep(beside.streams, server, request), &head);
 }
@@ -252,7 +252,7 @@ ANSWER(answer_flood)
 {
     static char piece[65536];
     size_t sent = 0;
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     memset(piece, 'a', sizeof piece);
     for (size_t i = 0; i < MOST; i++)
         for (size_t n = 0; beside.streams[i] && n < 1024; n++) {
@@ -265,7 +265,7 @@ ANSWER(answer_flood)
 
 ANSWER(answer_note)
 {
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     for (size_t i = 0; i < MOST; i++)
         if (beside.streams[i])
             mishap_http_later_send(beside.streams[i], T("note\n"));
@@ -274,20 +274,20 @@ ANSWER(answer_note)
 
 ANSWER(answer_state)
 {
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     say(reply, "closed ", beside.closed);
     say(reply, " ticking ", beside.ticks > 0);
 }
 
 ANSWER(answer_pid)
 {
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     say(reply, "", (size_t)getpid());
 }
 
 ANSWER(answer_taint)
 {
-    (void)request, (void)segment;
+    (void)request, (void)match;
     mishap_http_server_taint(server);
     say(reply, "tainted ", 1);
 }
@@ -295,7 +295,7 @@ ANSWER(answer_taint)
 /* For longer than the five seconds that idle connections have in a worker that leaves. */
 ANSWER(answer_stall)
 {
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     poll(NULL, 0, 6000);
     say(reply, "stalled ", 1);
 }
@@ -316,7 +316,7 @@ static const mishap_allocator meagre = { allocate_if_any, realloc, free };
 
 ANSWER(answer_starve)
 {
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     say(reply, "starving ", 3);
     atomic_store(&starving, 3);
 }
@@ -327,7 +327,7 @@ enum { BIG = 24 * 1024 * 1024 };
 ANSWER(answer_big)
 {
     static char text[BIG];
-    (void)server, (void)request, (void)segment;
+    (void)server, (void)request, (void)match;
     reply->status = 200;
     reply->media_type = "text/plain";
     reply->content = (mishap_text){ memset(text, 'a', sizeof text), sizeof text };
@@ -363,7 +363,7 @@ static void leave_errand(mishap_http_later *later)
 ANSWER(answer_errand)
 {
     struct errand *errand = calloc(1, sizeof *errand);
-    (void)segment, (void)reply;
+    (void)match, (void)reply;
     errand->job.run = run_errand;
     errand->job.done = end_errand;
     if (mishap_call_begin(&memory_app, &memory_app.operations[1], T("{\"id\":\"1\"}"),
@@ -372,7 +372,7 @@ ANSWER(answer_errand)
     errand->later = mishap_http_defer(server, request);
     errand->later->owner = errand;
     errand->later->closed = leave_errand;
-    if (!mishap_threads_add(server->threads, &errand->job))
+    if (!mishap_threads_add(server->settings->served->threads, &errand->job))
         abort();
 }
 
@@ -385,16 +385,18 @@ static mishap *prepare(const mishap_http_settings *settings, void **shared)
 
 static mishap *open_beside(mishap_http_server *server, void *shared, void **state)
 {
-    if (shared != &beside || !server->threads || !server->loop)
+    if (shared != &beside || !server->settings->served->threads || !server->loop)
         abort();
     beside.server = server;
     *state = &beside;
     return NULL;
 }
 
+static const mishap_http_extension extension;
+
 static void tick(void *state)
 {
-    if (state != &beside || beside.server->extension_state != state)
+    if (state != &beside || mishap_http_state_of(beside.server, &extension) != state)
         abort();
     beside.ticks++;
 }
@@ -431,6 +433,9 @@ static const mishap_http_extension extension = {
     .drain = drain,
 };
 
+static const mishap_http_extension *const extensions[] = { &mishap_api_over_http, &extension,
+                                                           NULL };
+
 /* -- a real server ----------------------------------------------------------------------------- */
 
 static pid_t supervisor;
@@ -448,13 +453,16 @@ static int start_server(void **state)
     supervisor = fork();
     if (supervisor == 0) {
         mishap_use_allocator(&meagre);
-        mishap_http_settings settings = { .app = &memory_app,
-                                          .setup = { .data = "/nonexistent" },
+        mishap_served served = { .app = &memory_app,
+                                 .setup = { .data = "/nonexistent" },
+                                 .thread_count = 2 };
+        mishap_http_settings settings = { .extensions = extensions,
+                                          .served = &served,
+                                          .admit = mishap_api_admit,
+                                          .refuse = mishap_api_refuse,
                                           .host = "127.0.0.1",
-                                          .workers = 1,
-                                          .threads = 2,
+                                          .loops = 1,
                                           .max_connections = 100,
-                                          .extension = &extension,
                                           .access_log = log_file,
                                           .head_limit = 16384,
                                           .target_limit = 8192,

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "boundary/http/listen.h"
+#include "server/listen.h"
 
 /* -- a resolver of our own --------------------------------------------------------------------- */
 

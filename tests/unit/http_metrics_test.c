@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "boundary/http/http.h"
+#include "routes_of.h"
 #include "own_codes.h"
 #include "testing.h"
 
@@ -34,7 +34,7 @@ static mishap_http_metrics *metrics;
 static int begin(void **state)
 {
     (void)state;
-    assert_null(mishap_http_routes_make(&app, false, endpoints, &routes));
+    assert_null(routes_of(&app, false, endpoints, &routes));
     assert_null(mishap_http_metrics_make(routes, &metrics));
     return 0;
 }

@@ -1,5 +1,5 @@
 /* The OpenAPI document, and the catalog for readers. */
-#include "boundary/http/server.h"
+#include "boundary/http/http.h"
 #include "operation/call.h"
 #include "testing.h"
 #include "todo/todo.h"
@@ -117,7 +117,7 @@ static const mishap_app todo = { "todo", "1.0", "Todos", todo_operations, .licen
 static void the_document_says_what_it_is_about(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
     assert_string_equal(string_at("/openapi"), "3.1.0");
     assert_string_equal(string_at("/info/title"), "sample");
     assert_string_equal(string_at("/info/version"), "1.0");
@@ -128,14 +128,15 @@ static void the_document_says_what_it_is_about(void **state)
     assert_string_equal(string_at("/tags/1/name"), "root");
     assert_string_equal(string_at("/tags/2/name"), "server");
     assert_null(at("/tags/3"));
-    describe((mishap_http_settings){ .app = &app, .public_url = "https://api.test" });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app },
+                                     .public_url = "https://api.test" });
     assert_string_equal(string_at("/servers/0/url"), "https://api.test");
 }
 
 static void paths_have_their_operations(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
     assert_string_equal(string_at(THINGS "/get/operationId"), "things_list");
     assert_string_equal(string_at(THINGS "/get/summary"), "List \"things\"");
     assert_string_equal(string_at(THINGS "/put/operationId"), "things_change_all");
@@ -150,14 +151,14 @@ static void paths_have_their_operations(void **state)
     assert_int_equal(yyjson_obj_size(at("/paths")), 3 + endpoints);
     assert_non_null(at("/paths/~1errors~1{code}/get/responses/404"));
     assert_non_null(at("/paths/~1metrics/get/responses/200/content/text~1plain"));
-    describe((mishap_http_settings){ .app = &app, .chaos = true });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app, .chaos = true } });
     assert_non_null(at("/paths/~1drill/get"));
 }
 
 static void parameters_stand_where_they_are_read(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
 #define PARAMETERS THINGS "/get/parameters"
     assert_int_equal(yyjson_arr_size(at(PARAMETERS)), 5);
     assert_string_equal(string_at(PARAMETERS "/0/name"), "box");
@@ -183,7 +184,7 @@ static void parameters_stand_where_they_are_read(void **state)
 static void a_body_has_all_that_is_not_in_the_path(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
     assert_int_equal(yyjson_arr_size(at(THINGS "/put/parameters")), 2);
     assert_string_equal(string_at(THINGS "/put/parameters/0/name"), "box");
     assert_string_equal(string_at(THINGS "/put/parameters/1/name"), "thing_id");
@@ -199,7 +200,7 @@ static void a_body_has_all_that_is_not_in_the_path(void **state)
 static void answers_have_their_status_and_schema(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
 #define ANSWER THINGS "/get/responses/200/content/application~1json/schema"
     assert_string_equal(string_at(ANSWER "/properties/id/type"), "integer");
     assert_string_equal(string_at(ANSWER "/properties/note/type/1"), "null");
@@ -216,13 +217,14 @@ static void answers_have_their_status_and_schema(void **state)
 static void keys_and_rates_show_where_they_matter(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
     assert_int_equal(yyjson_arr_size(at("/security")), 3); /* the third: none */
     assert_int_equal(yyjson_obj_size(at("/security/2")), 0);
     assert_null(at("/paths/~1/get/responses/429"));
     assert_string_equal(string_at("/paths/~1/get/responses/401/$ref"),
                         "#/components/responses/UNAUTHORIZED");
-    describe((mishap_http_settings){ .app = &app, .key_required = true, .rate = 5 });
+    describe((mishap_http_settings){
+        .served = &(mishap_served){ .app = &app }, .key_required = true, .rate = 5 });
     assert_int_equal(yyjson_arr_size(at("/security")), 2);
     assert_non_null(at("/paths/~1/get/responses/429"));
     assert_non_null(at("/components/responses/RATE_LIMITED/headers/Retry-After"));
@@ -278,7 +280,7 @@ static void whatever_an_operation_may_raise_is_documented(void **state)
     (void)state;
     const mishap_operation *operation = &operations[1];
     size_t passed = 0;
-    describe((mishap_http_settings){ .app = &app });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &app } });
     for (size_t i = 0; i < mishap_code_table.count; i++) {
         mishap_call *call;
         raised = &mishap_code_table.codes[i];
@@ -340,11 +342,10 @@ static void examples_are_sound(const char *media_type, const char *dialect, int 
 static void examples_are_what_the_server_sends(void **state)
 {
     (void)state;
-    describe((mishap_http_settings){ .app = &todo,
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &todo, .chaos = true },
                                      .public_url = "https://api.test",
                                      .rate = 1,
-                                     .key_required = true,
-                                     .chaos = true });
+                                     .key_required = true });
     yyjson_val *responses = at("/components/responses"), *key, *response;
     size_t index, count;
     yyjson_obj_foreach(responses, index, count, key, response)
@@ -420,7 +421,9 @@ static void references_lead_somewhere_and_components_are_used(void **state)
     const mishap_app *const apps[] = { &empty, &app, &todo };
     for (size_t i = 0; i < 6; i++) {
         describe((mishap_http_settings){
-            .app = apps[i / 2], .chaos = i % 2, .rate = i % 2, .key_required = i % 2 });
+            .served = &(mishap_served){ .app = apps[i / 2], .chaos = i % 2 },
+            .rate = i % 2,
+            .key_required = i % 2 });
         mishap_buffer_reset(&referred);
         follow(at(""));
         assert_all_referred("responses");
@@ -435,7 +438,7 @@ static void every_route_of_the_service_is_there(void **state)
     (void)state;
     size_t described = 0, routed = 0, index, count;
     yyjson_val *key, *path;
-    describe((mishap_http_settings){ .app = &todo, .chaos = true });
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &todo, .chaos = true } });
     yyjson_obj_foreach(at("/paths"), index, count, key, path) described += yyjson_obj_size(path);
     for (const mishap_operation *o = todo_operations; o->name; o++)
         routed += o->route != NULL;
@@ -509,7 +512,8 @@ static void all_codes_are_listed_in_their_order(void **state)
 
 static void put_openapi(mishap_buffer *buffer)
 {
-    mishap_http_put_openapi(buffer, &(mishap_http_settings){ .app = &todo, .rate = 1 });
+    mishap_http_put_openapi(
+        buffer, &(mishap_http_settings){ .served = &(mishap_served){ .app = &todo }, .rate = 1 });
 }
 
 static void assert_fails_without_memory(void (*put)(mishap_buffer *buffer), bool once)

@@ -1,5 +1,5 @@
 /* How often a caller may call, with a clock that is made up, in one process and in several. */
-#include "boundary/http/http.h"
+#include "server/server.h"
 #include "testing.h"
 
 #include <sys/wait.h>

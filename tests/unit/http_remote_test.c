@@ -1,5 +1,5 @@
 /* Where a request comes from: the peer, or whom a proxy on this machine speaks for. */
-#include "boundary/http/http.h"
+#include "server/server.h"
 #include "testing.h"
 
 static const struct {

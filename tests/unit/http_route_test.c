@@ -1,15 +1,15 @@
 /* Which operation a path means, and which methods it has. */
 #include <time.h>
 
-#include "boundary/http/http.h"
+#include "routes_of.h"
 #include "testing.h"
 
 /* -- helpers ----------------------------------------------------------------------------------- */
 
 static void answer(struct mishap_http_server *server, const mishap_http_request *request,
-                   mishap_text segment, mishap_http_reply *reply)
+                   const mishap_http_match *match, mishap_http_reply *reply)
 {
-    (void)server, (void)request, (void)segment, (void)reply;
+    (void)server, (void)request, (void)match, (void)reply;
 }
 
 static const mishap_operation operations[] = {
@@ -32,15 +32,15 @@ static const mishap_operation operations[] = {
 };
 static const mishap_app app = { .name = "sample", .operations = operations };
 static const mishap_http_endpoint endpoints[] = {
-    { "GET /health", "health", true, answer },
-    { "GET /codes/:code", "code", true, answer },
+    { "GET /health", "health", .open = true, .answer = answer },
+    { "GET /codes/:code", "code", .open = true, .answer = answer },
     { 0 },
 };
 
 static mishap_http_routes *made(bool chaos)
 {
     mishap_http_routes *routes = NULL;
-    assert_null(mishap_http_routes_make(&app, chaos, endpoints, &routes));
+    assert_null(routes_of(&app, chaos, endpoints, &routes));
     assert_non_null(routes);
     return routes;
 }
@@ -55,13 +55,11 @@ static mishap_http_match lead(const mishap_http_routes *routes, mishap_http_meth
     if (found != (name != NULL))
         fail_msg("%s: %s", path, found ? "is there" : "is not there");
     if (!found) {
-        assert_null(match.operation);
         assert_null(match.endpoint);
         return match;
     }
     assert_string_equal(mishap_http_route_name(routes, match.route), name);
-    assert_true((match.operation != NULL) != (match.endpoint != NULL));
-    assert_string_equal(match.operation ? match.operation->name : match.endpoint->name, name);
+    assert_string_equal(match.endpoint->name, name);
     return match;
 }
 
@@ -111,6 +109,7 @@ static void a_path_leads_to_its_operation(void **state)
     mishap_http_match match = lead(routes, MISHAP_HTTP_GET, "/users/7", "users.get");
     assert_int_equal(match.param_count, 1);
     assert_param(&match, 0, "id", "7");
+    assert_string_equal(((const mishap_operation *)match.endpoint->subject)->name, "users.get");
     match = lead(routes, MISHAP_HTTP_DELETE, "/users/a%20b", "users.remove");
     assert_param(&match, 0, "user", "a%20b");
     match = lead(routes, MISHAP_HTTP_GET, "/users/7/todos/%2F..", "users.todos");
@@ -122,7 +121,7 @@ static void a_path_leads_to_its_operation(void **state)
     assert_param(&match, 7, "h", "8");
     match = lead(routes, MISHAP_HTTP_GET, "/codes/NOT_FOUND", "code");
     assert_param(&match, 0, "code", "NOT_FOUND");
-    assert_ptr_equal(match.endpoint, &endpoints[1]);
+    assert_string_equal(match.endpoint->route, endpoints[1].route);
     mishap_http_routes_free(routes);
 }
 
@@ -351,7 +350,7 @@ static void assert_refused(const mishap_operation *list, const mishap_http_endpo
 {
     mishap_http_routes *routes = NULL;
     mishap_app broken = { .name = "broken", .operations = list };
-    mishap *m = mishap_http_routes_make(&broken, true, more, &routes);
+    mishap *m = routes_of(&broken, true, more, &routes);
     assert_non_null(m);
     assert_null(routes);
     assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_NOT_CONFIGURED);
@@ -372,13 +371,15 @@ static void routes_that_cannot_be_are_refused(void **state)
     static const char *const broken[] = { "GET",        "GET ",  "GET users", "BREW /x",
                                           "OPTIONS /x", "GET/x", "",          "get /x" };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        const mishap_http_endpoint list[] = { { broken[i], "x", false, answer }, { 0 } };
+        const mishap_http_endpoint list[] = { { broken[i], "x", .open = false, .answer = answer },
+                                              { 0 } };
         assert_refused(none, list, "is not a method, a space and a path");
     }
-    const mishap_http_endpoint empty[] = { { "GET /x//y", "x", false, answer }, { 0 } };
+    const mishap_http_endpoint empty[] = { { "GET /x//y", "x", .open = false, .answer = answer },
+                                           { 0 } };
     assert_refused(none, empty, "an empty part");
-    const mishap_http_endpoint twice[] = { { "GET /x/:a", "x", false, answer },
-                                           { "GET /x/:b", "y", false, answer },
+    const mishap_http_endpoint twice[] = { { "GET /x/:a", "x", .open = false, .answer = answer },
+                                           { "GET /x/:b", "y", .open = false, .answer = answer },
                                            { 0 } };
     assert_refused(none, twice, "is taken by another");
 }
@@ -389,7 +390,7 @@ static void without_routes_nothing_is_found(void **state)
     const mishap_operation none[] = { { 0 } };
     mishap_app bare = { .name = "bare", .operations = none };
     mishap_http_routes *routes = NULL;
-    assert_null(mishap_http_routes_make(&bare, false, NULL, &routes));
+    assert_null(routes_of(&bare, false, NULL, &routes));
     assert_int_equal(mishap_http_route_count(routes), 0);
     lead(routes, MISHAP_HTTP_GET, "/", NULL);
     lead(routes, MISHAP_HTTP_GET, "/users", NULL);
@@ -404,7 +405,7 @@ static void every_allocation_may_fail(void **state)
     for (size_t at = 1; !done; at++) {
         mishap_http_routes *routes = NULL;
         calls = 0, blocks = 0, fail_at = at, fail_once = false;
-        mishap *m = mishap_http_routes_make(&app, true, endpoints, &routes);
+        mishap *m = routes_of(&app, true, endpoints, &routes);
         done = m == NULL;
         assert_true(done == (routes != NULL));
         mishap_free(m);
@@ -433,7 +434,7 @@ static void each_of_a_hundred_routes_is_found(void **state)
     }
     mishap_app large = { .name = "large", .operations = many };
     mishap_http_routes *routes = NULL;
-    assert_null(mishap_http_routes_make(&large, false, NULL, &routes));
+    assert_null(routes_of(&large, false, NULL, &routes));
     for (size_t i = 0; i < MANY; i++)
         assert_int_equal(lead(routes, MISHAP_HTTP_GET, paths[i], names[i]).route, i);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
+#include "boundary/mcp/over_http.h"
 
 static mishap *echo(mishap_call *call)
 {
@@ -94,25 +94,25 @@ static void answer_whole(mishap_http_later *later)
 }
 
 static void answer_later(mishap_http_server *server, const mishap_http_request *request,
-                         mishap_text segment, mishap_http_reply *reply)
+                         const mishap_http_match *match, mishap_http_reply *reply)
 {
-    (void)segment;
+    (void)match;
     defer(server, request, reply);
 }
 
 static void answer_now(mishap_http_server *server, const mishap_http_request *request,
-                       mishap_text segment, mishap_http_reply *reply)
+                       const mishap_http_match *match, mishap_http_reply *reply)
 {
-    (void)segment;
+    (void)match;
     mishap_http_later *later = defer(server, request, reply);
     if (later)
         answer_whole(later);
 }
 
 static void answer_stream(mishap_http_server *server, const mishap_http_request *request,
-                          mishap_text segment, mishap_http_reply *reply)
+                          const mishap_http_match *match, mishap_http_reply *reply)
 {
-    (void)segment;
+    (void)match;
     mishap_http_later *later = defer(server, request, reply);
     if (!later)
         return;
@@ -139,6 +139,8 @@ static void advance(memory_server *m)
 }
 
 static const mishap_http_extension extension = {
+    .name = "beside",
+    .fields = mishap_mcp_fields,
     .endpoints =
         (const mishap_http_endpoint[]){
             { .route = "GET /now", .name = "now", .answer = answer_now },
@@ -166,9 +168,12 @@ static void go_on(mishap_http_server *server, mishap_http_exchange *exchange)
 
 const mishap_app memory_app = { .name = "memory", .version = "1", .operations = operations };
 
-static bool keep_job(mishap_http_server *server, mishap_http_job *job)
+static const mishap_http_extension *const extensions[] = { &mishap_api_over_http, &extension,
+                                                           NULL };
+
+static bool keep_job(mishap_api *api, mishap_api_job *job)
 {
-    memory_server *m = (memory_server *)(void *)server;
+    memory_server *m = (memory_server *)(void *)api->server;
     m->job = job;
     return true;
 }
@@ -176,31 +181,36 @@ static bool keep_job(mishap_http_server *server, mishap_http_job *job)
 void memory_server_open(memory_server *m)
 {
     *m = (memory_server){
-        .settings = { .app = &memory_app,
-                      .setup = { .data = "/nonexistent" },
+        .served = { .app = &memory_app, .setup = { .data = "/nonexistent" }, .thread_count = 1 },
+        .settings = { .extensions = extensions,
+                      .served = &m->served,
+                      .admit = mishap_api_admit,
+                      .refuse = mishap_api_refuse,
+                      .guide = "/openapi.json",
                       .public_url = "http://127.0.0.1:8080",
-                      .extension = &extension,
                       .head_limit = 16384,
                       .target_limit = 8192,
                       .body_limit = 65536 },
     };
-    m->server = (mishap_http_server){ .settings = &m->settings,
-                                      .most_waiting = 10,
-                                      .start = keep_job,
-                                      .push = push,
-                                      .go_on = go_on };
-    if (mishap_http_endpoints_join(&extension, &m->endpoints) ||
-        mishap_http_routes_make(&memory_app, false, m->endpoints, &m->routes) ||
-        mishap_http_server_open(&m->server))
+    m->server = (mishap_http_server){ .settings = &m->settings, .push = push, .go_on = go_on };
+    if (mishap_http_fields_make(extensions, &m->fields) ||
+        mishap_http_extensions_route(&m->settings, &m->routes))
         abort();
+    m->settings.fields = m->fields;
     m->server.routes = m->routes;
+    if (mishap_http_server_open(&m->server) || mishap_api_make(&m->api, &m->server))
+        abort();
+    m->api.start = keep_job;
+    m->server.states[0] = &m->api;
+    m->server.open_extensions = 2;
 }
 
 void memory_server_close(memory_server *m)
 {
+    mishap_api_release(&m->api);
     mishap_http_server_close(&m->server);
     mishap_http_routes_free(m->routes);
-    mishap_release(m->endpoints);
+    mishap_http_fields_free(m->fields);
 }
 
 static void take_out(memory_server *m, mishap_buffer *out)
@@ -217,11 +227,12 @@ static mishap_http_state run_jobs(memory_server *m, mishap_http_exchange *exchan
 {
     for (;;) {
         take_out(m, out);
-        mishap_http_job *job = m->job;
+        mishap_api_job *job = m->job;
         m->job = NULL;
         if (job) {
-            mishap_http_job_run(job);
-            state = mishap_http_exchange_finish(&m->server, job);
+            mishap_api_job_run(job);
+            mishap_api_job_done(job);
+            state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);
         } else if (state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
                    mishap_http_reader_has_more(&exchange->reader)) {
             state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);

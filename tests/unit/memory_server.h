@@ -5,14 +5,17 @@
 #ifndef MISHAP_MEMORY_SERVER_H
 #define MISHAP_MEMORY_SERVER_H
 
-#include "boundary/http/exchange.h"
+#include "boundary/http/http.h"
+#include "server/exchange.h"
 
 typedef struct memory_server {
     mishap_http_server server; /* the first */
     mishap_http_settings settings;
     mishap_http_routes *routes;
-    mishap_http_job *job; /* that waits for its thread */
-    mishap_http_endpoint *endpoints;
+    mishap_http_fields *fields;
+    mishap_served served;
+    mishap_api api;
+    mishap_api_job *job;      /* that waits for its thread */
     mishap_http_later *later; /* that waits for its answer, or the rest of it */
     int steps;                /* … how much of it was sent */
     mishap_buffer *to;        /* where it goes */

@@ -13,7 +13,7 @@
 #include <strings.h>
 
 #include "boundary/http/http.h"
-#include "boundary/http/media.h"
+#include "server/media.h"
 
 enum {
     MOST_PAIRS = 256,      /* in a query */

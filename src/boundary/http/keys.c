@@ -468,10 +468,9 @@ static mishap *unauthorized(const char *what)
 }
 
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
-                               bool required)
+                               mishap_text own, bool required)
 {
     mishap_text bearer = bearer_of(request->fields[MISHAP_HTTP_AUTHORIZATION]);
-    mishap_text own = request->fields[MISHAP_HTTP_API_KEY];
     request->caller = NULL;
     if (!bearer.data && !own.data)
         return required ? mishap_suggest(

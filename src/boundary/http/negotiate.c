@@ -8,8 +8,8 @@
  * the second for failures. A field that is no Accept field says nothing.
  */
 #include "boundary/http/http.h"
-#include "boundary/http/media.h"
 #include "dialect/dialect.h"
+#include "server/media.h"
 
 enum { MOST_TYPES = 16 };
 

@@ -82,13 +82,13 @@ static const mishap_operation *description_of(const mishap_http_endpoint *endpoi
 
 static bool is_served(const document *d, const mishap_operation *operation)
 {
-    return operation->route && (!operation->chaos || d->settings->chaos);
+    return operation->route && (!operation->chaos || d->settings->served->chaos);
 }
 
 static bool list_entries(document *d)
 {
     size_t most = 0;
-    const mishap_operation *operations = d->settings->app->operations;
+    const mishap_operation *operations = d->settings->served->app->operations;
     for (const mishap_operation *o = operations; o && o->name; o++)
         most++;
     for (const mishap_http_endpoint *e = mishap_http_endpoints; e->route; e++)
@@ -357,7 +357,7 @@ static const char security_schemes[] =
 static void put_info(const document *d)
 {
     mishap_buffer *b = d->b;
-    const mishap_app *app = d->settings->app;
+    const mishap_app *app = d->settings->served->app;
     MISHAP_PUT(b, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":");
     put_string(b, app->name);
     MISHAP_JSON_KEY(b, "version");

@@ -5,7 +5,7 @@
 #ifndef MISHAP_BOUNDARY_HTTP_OPENAPI_H
 #define MISHAP_BOUNDARY_HTTP_OPENAPI_H
 
-#include "boundary/http/server.h"
+#include "boundary/http/http.h"
 
 /* An operation of the program, or an endpoint of the server that is described as one. */
 typedef struct mishap_http_entry {

@@ -190,7 +190,7 @@ static void put_example(const mishap_http_document *d, const mishap_code *code, 
         mishap_field_range(m, "age", mishap_value_of_int(0), mishap_value_of_int(150),
                            mishap_value_of_int(200));
     }
-    mishap_http_refuse(&reply, d->settings, &request, m);
+    mishap_api_refuse(&reply, d->settings, &request, m);
     mishap_json_key(d->b, code->name);
     MISHAP_PUT(d->b, "{\"value\":");
     mishap_buffer_put_text(d->b, reply.content);

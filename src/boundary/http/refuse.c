@@ -1,7 +1,7 @@
 /* A mishap as a reply, in the dialect that the request asks for. */
 #include <stdio.h>
 
-#include "boundary/http/server.h"
+#include "boundary/http/http.h"
 #include "dialect/dialect.h"
 
 /* Where the code is explained, for the dialects that have a place for it. */
@@ -40,8 +40,8 @@ static void put_retry_after(mishap_http_reply *reply, int64_t milliseconds)
     mishap_http_reply_field(reply, "Retry-After", (mishap_text){ seconds, (size_t)length });
 }
 
-void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
-                        const mishap_http_request *request, mishap *failure)
+void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
+                       const mishap_http_request *request, mishap *failure)
 {
     const mishap_dialect *dialect = mishap_http_negotiate(request->fields[MISHAP_HTTP_ACCEPT]);
     const mishap_public *told = mishap_told(failure);

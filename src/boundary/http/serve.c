@@ -115,8 +115,9 @@ static bool is_loopback(const char *host)
 
 static mishap *check_keys(mishap_call *call, const mishap_http_settings *settings)
 {
+    const mishap_served *served = settings->served;
     mishap_http_keys *keys = NULL;
-    mishap *failure = mishap_http_keys_open(settings->setup.data, &keys);
+    mishap *failure = mishap_http_keys_open(served->setup.data, &keys);
     size_t count = failure ? 0 : mishap_http_keys_count(keys);
     mishap_http_keys_close(keys);
     if (failure || !settings->key_required || count)
@@ -125,7 +126,7 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
                            "There is no API key, and without one nobody could call.");
     return mishap_suggest(failure,
                           mishap_call_print(call, "Make one: `%s keys add --name NAME --data %s`",
-                                            settings->app->name, settings->setup.data));
+                                            served->app->name, served->setup.data));
 }
 
 /* Make the folder if it is not there. Why it is of no use: an errno; 0: it is. */
@@ -155,7 +156,7 @@ static mishap *make_folder(const char *path)
     return mishap_suggest(m, "Give --data a folder that can be written.");
 }
 
-static int worker_count(mishap_call *call)
+static int loop_count(mishap_call *call)
 {
     int64_t wanted = mishap_integer(call, "workers");
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -164,30 +165,43 @@ static int worker_count(mishap_call *call)
     return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
 }
 
-static const mishap_http_extension *extension;
+/* The API, and what is served beside it; the last is NULL. */
+static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 1] = {
+    &mishap_api_over_http
+};
 
-void mishap_http_extend(const mishap_http_extension *given)
+void mishap_http_extend(const mishap_http_extension *extension)
 {
-    extension = given;
+    size_t count = 0;
+    while (extensions[count])
+        count++;
+    if (count < MISHAP_HTTP_MOST_EXTENSIONS)
+        extensions[count] = extension;
 }
 
 static mishap *run(mishap_call *call)
 {
-    mishap_http_settings settings = {
+    mishap_served served = {
         .app = call->app,
-        .extension = extension,
         .setup = { .data = mishap_call_data_folder(call), .store = mishap_string(call, "store") },
-        .workers = worker_count(call),
-        .threads = (int)mishap_integer(call, "threads"),
-        .max_connections = (int)mishap_integer(call, "max_connections"),
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
+        .call_ms = call->timeout_ms,
+        .thread_count = (int)mishap_integer(call, "threads"),
+    };
+    mishap_http_settings settings = {
+        .extensions = extensions,
+        .served = &served,
+        .admit = mishap_api_admit,
+        .refuse = mishap_api_refuse,
+        .guide = "/openapi.json",
+        .loops = loop_count(call),
+        .max_connections = (int)mishap_integer(call, "max_connections"),
         .access_log = mishap_string(call, "access_log"),
         .rate = (int)mishap_integer(call, "rate"),
         .head_limit = 16384,
         .target_limit = 8192,
         .body_limit = (size_t)mishap_integer(call, "body_limit"),
-        .call_ms = call->timeout_ms,
         .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
         .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
         .write_ms = 30000,
@@ -197,11 +211,11 @@ static mishap *run(mishap_call *call)
     mishap *failure = read_listen(call, &settings);
     if (!failure)
         failure = read_cors(call, &settings);
-    if (!failure && !settings.setup.data)
+    if (!failure && !served.setup.data)
         failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for data."),
                                  "Name one with --data.");
     if (!failure)
-        failure = make_folder(settings.setup.data);
+        failure = make_folder(served.setup.data);
     if (failure)
         return failure;
     settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);

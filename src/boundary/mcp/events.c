@@ -394,7 +394,7 @@ static struct mishap_mcp_taken *find_room(owner *p)
     struct mishap_mcp_taken *found = NULL;
     for (size_t i = 0; i < MISHAP_MCP_TAKEN_OVER; i++) {
         struct mishap_mcp_taken *taken = &p->taken[i];
-        bool over = !taken->worker || is_gone(taken->worker);
+        bool over = !taken->loop || is_gone(taken->loop);
         if (over && (!found || taken->by < found->by))
             found = taken;
     }
@@ -430,6 +430,6 @@ void mishap_mcp_stream_let_go(mishap_mcp_sessions *s, uint64_t session, uint64_t
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_taken *taken = find_taken(mishap_mcp_place_find(s, session), stream);
     if (taken && taken->by == by) /* who it was is still known, for the connection it broke off */
-        taken->worker = 0;
+        taken->loop = 0;
     pthread_mutex_unlock(&s->lock);
 }

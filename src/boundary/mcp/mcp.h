@@ -11,11 +11,13 @@
  *     subscribe.c  who hears of changes        flight.c     calls that run, and how they end
  *     stdio.c      standard input and output   report.c     what they say meanwhile
  *     lines.c      its bytes as lines          result.c     what came of a call
- *     session.c    sessions of all workers     contents.c   … as a resource, as a prompt
+ *     session.c    sessions of all loops       contents.c   … as a resource, as a prompt
  *     events.c     what was sent in them
  *     watch.c      what has changed, and which of them watch it
+ *     over_http.c, http_*.c  MCP over HTTP, an extension of src/server: see over_http.h
  *
- * Nothing here knows how bytes travel. A transport reads a message, hands it over with a channel
+ * But for the two transports, stdio.c and over_http.c, nothing here knows how bytes travel. A
+ * transport reads a message, hands it over with a channel
  * for what comes back, and runs what has to wait on threads. The same code serves standard input
  * and output and HTTP, and all revisions at once: each message says, or its session has agreed,
  * which revision it is of.

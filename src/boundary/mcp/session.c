@@ -377,10 +377,10 @@ static uint64_t hash_of(mishap_text text)
     return hash;
 }
 
-/* A worker that died has answered none of its calls, and never will. */
+/* A loop that died has answered none of its calls, and never will. */
 static bool runs(const struct mishap_mcp_running *call)
 {
-    return call->stream && !(kill(call->worker, 0) != 0 && errno == ESRCH);
+    return call->stream && !(kill(call->loop, 0) != 0 && errno == ESRCH);
 }
 
 /* The call of this id, if it runs. */
@@ -423,7 +423,7 @@ bool mishap_mcp_call_begin(mishap_mcp_sessions *s, uint64_t session, uint64_t st
     if (call)
         *call = (struct mishap_mcp_running){ .id = hash_of(id),
                                              .stream = stream,
-                                             .worker = getpid() };
+                                             .loop = getpid() };
     pthread_mutex_unlock(&s->lock);
     return call;
 }

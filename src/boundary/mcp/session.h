@@ -1,7 +1,7 @@
 /*
- * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all workers
- * of a server share: any worker can answer any request of a session, and a session outlives the
- * worker that began it.
+ * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all loops
+ * of a server share: any loop can answer any request of a session, and a session outlives the
+ * loop that began it.
  *
  * What is kept is bounded: so many sessions, of each so many calls and streams, and the last so
  * many bytes of events. A stream whose events are gone cannot be resumed, and says so.
@@ -15,7 +15,7 @@ enum { MISHAP_MCP_SESSION_ID = 43 }; /* characters: 256 random bits */
 
 typedef struct mishap_mcp_sessions mishap_mcp_sessions;
 
-/* Before the workers are made. `idle_ms`: a session that is not used for so long is over. */
+/* Before the loops are made. `idle_ms`: a session that is not used for so long is over. */
 mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp_sessions **out);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
@@ -52,7 +52,7 @@ void mishap_mcp_sessions_clear(mishap_mcp_sessions *sessions);
 uint64_t mishap_mcp_session_stand(mishap_mcp_sessions *sessions, uint64_t number);
 bool mishap_mcp_session_stands(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing);
 
-/* -- changes of lists, whichever worker knows of them ------------------------------------------ */
+/* -- changes of lists, whichever loop knows of them ------------------------------------------ */
 
 enum { MISHAP_MCP_LISTS = MISHAP_MCP_RESOURCE_UPDATED }; /* the changes that are about a list */
 
@@ -67,7 +67,7 @@ bool mishap_mcp_sessions_changed(mishap_mcp_sessions *sessions, mishap_mcp_chang
 bool mishap_mcp_session_untold(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing,
                                bool lists[MISHAP_MCP_LISTS]);
 
-/* -- calls that run, in whichever worker ------------------------------------------------------- */
+/* -- calls that run, in whichever loop ------------------------------------------------------- */
 
 /* Does a call with this id run? */
 bool mishap_mcp_call_runs(mishap_mcp_sessions *sessions, uint64_t session, mishap_text id);

@@ -1,5 +1,5 @@
 /*
- * The memory that all workers share, for session.c, events.c and watch.c alone.
+ * The memory that all loops share, for session.c, events.c and watch.c alone.
  *
  * Who dies while it writes leaves it half written; the next who takes the lock mends it. So what
  * makes an entry count is written last, and what it was copied from stays whole until then.
@@ -26,18 +26,18 @@ enum {
     MISHAP_MCP_TAKEN_OVER = 16 /* streams of a session that are open as resumed ones */
 };
 
-/* A call that runs, in whichever worker. */
+/* A call that runs, in whichever loop. */
 struct mishap_mcp_running {
     uint64_t id;     /* of the request: a hash of it */
     uint64_t stream; /* of its answer; 0: this one is free */
-    pid_t worker;
+    pid_t loop;
     bool cancelled;
 };
 
 /* Who sends a stream since it was resumed. */
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
-    pid_t worker;        /* that sends it; 0: none any more */
+    pid_t loop;          /* that sends it; 0: none any more */
 };
 
 /* Numbers of blocks; 0: none. */

@@ -1,10 +1,10 @@
 /*
- * What has changed, and which sessions watch it, in memory that all workers of a server share.
+ * What has changed, and which sessions watch it, in memory that all loops of a server share.
  *
- * A change is written down where it happens, so it is told even if its worker dies at once. It is
- * found in two ways. A worker asks for the addresses since it last asked, for the listeners on its
+ * A change is written down where it happens, so it is told even if its loop dies at once. It is
+ * found in two ways. A loop asks for the addresses since it last asked, for the listeners on its
  * own connections: the last so many are kept, and who fell behind by more is told that anything may
- * have changed. A session, whose streams come and go between workers, has its addresses here, each
+ * have changed. A session, whose streams come and go between loops, has its addresses here, each
  * with a mark that stays until it is told.
  */
 #ifndef MISHAP_BOUNDARY_MCP_WATCH_H
@@ -15,14 +15,14 @@
 
 typedef struct mishap_mcp_watches mishap_mcp_watches;
 
-/* Before the workers are made. */
+/* Before the loops are made. */
 mishap *mishap_mcp_watches_make(mishap_mcp_watches **out);
 void mishap_mcp_watches_free(mishap_mcp_watches *watches);
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
 /* What is at this address, in whichever spelling (mishap_mcp_same_address), is not what it was. Any
- * thread of any worker. */
+ * thread of any loop. */
 void mishap_mcp_watches_change(mishap_mcp_watches *watches, mishap_text uri);
 
 /* How many changes there were so far: where a new listener begins. */

@@ -1,0 +1,292 @@
+/*
+ * The access log: one JSON object a line, one line a request.
+ *
+ * Lines are gathered in memory and written together, so that most requests cost no system call. The
+ * file is opened for appending and gets whole lines in one write, so that all loops can share it.
+ * A log that cannot be written loses lines; the server goes on.
+ */
+#include "server/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+    GATHERED = 64 << 10,
+    LONGEST_PATH = 1024, /* bytes as they came */
+    LONGEST_AGENT = 256,
+    LONGEST_NAME = 64,  /* of a caller, an address */
+    LARGEST_ESCAPE = 6, /* a byte can become \u001b */
+    LARGEST_LINE = 10 << 10,
+};
+_Static_assert((LONGEST_PATH + LONGEST_AGENT + 3 * LONGEST_NAME) * LARGEST_ESCAPE + 1024 <
+                   LARGEST_LINE,
+               "a line fits where it is made");
+
+struct mishap_http_access {
+    int descriptor;
+    bool regular;   /* a file on a disk, which takes a write of any size as one */
+    bool socket;    /* such as the journal of the system */
+    bool torn;      /* the last line was written in part */
+    int64_t second; /* that `stamp` is about */
+    char stamp[32];
+    mishap_buffer lines; /* in `room` */
+    char *file;          /* NULL: standard error */
+    char room[GATHERED];
+};
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/*
+ * Standard error is shared with whoever started us, so it cannot be made not to wait for itself. A
+ * pipe or a terminal is opened a second time for that; a file is not, since two that write to it
+ * must share one position; a socket can be told each time.
+ */
+static int open_error(void)
+{
+    struct stat status;
+    int descriptor = -1;
+    if (fstat(STDERR_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)))
+        descriptor = open("/proc/self/fd/2", O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    return descriptor >= 0 ? descriptor : fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+}
+
+/* Open it and put it in the place of what was open; false, and nothing has changed, if that fails.
+ */
+static bool open_file(mishap_http_access *access)
+{
+    struct stat status;
+    /* Not waiting matters for a pipe that nobody reads. */
+    int descriptor = access->file
+                         ? open(access->file,
+                                O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                                0640)
+                         : open_error();
+    if (descriptor < 0)
+        return false;
+    if (access->descriptor >= 0)
+        close(access->descriptor);
+    bool known = fstat(descriptor, &status) == 0;
+    access->descriptor = descriptor;
+    access->regular = known && S_ISREG(status.st_mode);
+    access->socket = known && S_ISSOCK(status.st_mode);
+    access->torn = false;
+    return true;
+}
+
+mishap *mishap_http_access_open(const char *file, mishap_http_access **out)
+{
+    *out = NULL;
+    if (!file)
+        return NULL;
+    bool named = strcmp(file, "-") != 0;
+    size_t size = named ? strlen(file) + 1 : 0;
+    mishap_http_access *access = mishap_allocate(sizeof *access + size);
+    if (!access)
+        return mishap_out_of_memory();
+    access->descriptor = -1;
+    access->torn = false;
+    access->second = -1;
+    access->file = named ? (char *)(access + 1) : NULL;
+    if (named)
+        memcpy(access->file, file, size);
+    mishap_buffer_init(&access->lines, access->room, sizeof access->room);
+    if (!open_file(access)) {
+        char cause[128];
+        mishap_system_error(errno, cause, sizeof cause);
+        mishap_release(access);
+        return mishap_tell(
+            mishap_tell_cause(mishap_raise(OUTPUT_FAILED, "Cannot open the access log %s.", file),
+                              cause),
+            "file", file);
+    }
+    *out = access;
+    return NULL;
+}
+
+void mishap_http_access_reopen(mishap_http_access *access)
+{
+    if (!access)
+        return;
+    mishap_http_access_flush(access);
+    if (access->file)
+        open_file(access); /* else it goes on in the old one */
+}
+
+void mishap_http_access_close(mishap_http_access *access)
+{
+    if (!access)
+        return;
+    mishap_http_access_flush(access);
+    close(access->descriptor);
+    mishap_release(access);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static ssize_t write_once(const mishap_http_access *access, mishap_text text)
+{
+    ssize_t count;
+    do
+        count = access->socket
+                    ? send(access->descriptor, text.data, text.length, MSG_DONTWAIT | MSG_NOSIGNAL)
+                    : write(access->descriptor, text.data, text.length);
+    while (count < 0 && errno == EINTR);
+    return count;
+}
+
+/* False if not all of it was taken. A line that was begun is ended before the next one. */
+static bool write_lines(mishap_http_access *access, mishap_text text)
+{
+    if (access->torn && write_once(access, (mishap_text)MISHAP_TEXT("\n")) != 1)
+        return false;
+    ssize_t count = write_once(access, text);
+    access->torn = count > 0 && text.data[count - 1] != '\n';
+    return count == (ssize_t)text.length;
+}
+
+/* As many whole lines as a pipe takes at once, or one line that is longer. */
+static size_t whole_lines(mishap_text text)
+{
+    const char *feed = text.data && text.length > PIPE_BUF ? memrchr(text.data, '\n', PIPE_BUF)
+                                                           : NULL;
+    if (text.length > PIPE_BUF && !feed)
+        feed = memchr(text.data, '\n', text.length);
+    return feed ? (size_t)(feed + 1 - text.data) : text.length;
+}
+
+void mishap_http_access_flush(mishap_http_access *access)
+{
+    if (!access || !access->lines.length)
+        return;
+    mishap_text text = mishap_buffer_text(&access->lines);
+    while (text.length) {
+        size_t length = access->regular ? text.length : whole_lines(text);
+        if (!write_lines(access, (mishap_text){ text.data, length }))
+            break; /* the rest is lost */
+        text.data += length;
+        text.length -= length;
+    }
+    mishap_buffer_reset(&access->lines);
+}
+
+/* -- a line ------------------------------------------------------------------------------------ */
+
+/* The time, whose seconds are spelled once a second. */
+static void put_time(mishap_http_access *access, int64_t now_ms)
+{
+    enum { MILLISECONDS = sizeof "2026-02-09T10:20:30." - 1, LENGTH = MILLISECONDS + 4 };
+    int64_t second = now_ms / 1000;
+    int rest = (int)(now_ms % 1000);
+    if (second != access->second || second < 0) {
+        mishap_buffer stamp;
+        mishap_buffer_init(&stamp, access->stamp, sizeof access->stamp);
+        mishap_clock_put_timestamp(&stamp, now_ms);
+        mishap_buffer_release(&stamp);
+        access->second = second;
+    } else {
+        access->stamp[MILLISECONDS] = (char)('0' + rest / 100);
+        access->stamp[MILLISECONDS + 1] = (char)('0' + rest / 10 % 10);
+        access->stamp[MILLISECONDS + 2] = (char)('0' + rest % 10);
+    }
+    mishap_buffer_put(&access->lines, access->stamp, LENGTH);
+}
+
+/* Only ASCII without NUL: most text is, and JSON escapes the rest of what is odd in it. */
+static bool is_plain(mishap_text text)
+{
+    unsigned odd = 0;
+    for (size_t i = 0; i < text.length; i++)
+        odd |= (unsigned)((signed char)text.data[i] <= 0);
+    return !odd;
+}
+
+/* At most so many bytes, and no character cut in two. A caller may send bytes that are none, so
+ * there is no looking back further than a character is long. */
+static mishap_text cut(mishap_text text, size_t limit)
+{
+    size_t length = limit;
+    if (text.length <= limit)
+        return text;
+    while (length > limit - 3 && ((unsigned char)text.data[length] & 0xC0) == 0x80)
+        length--;
+    return (mishap_text){ text.data, length };
+}
+
+/*
+ * Text of a caller as a JSON string: cut, valid UTF-8, and nothing that a terminal would act on.
+ * Control characters of ASCII are escaped by JSON; the later ones, U+0080 to U+009F, become ??.
+ */
+static void put_safe(mishap_buffer *b, mishap_text text, size_t limit)
+{
+    _Alignas(max_align_t) char room[3 * LONGEST_PATH + 64]; /* a bad byte becomes three */
+    mishap_arena arena;
+    text = cut(text, limit);
+    if (is_plain(text)) {
+        mishap_json_string(b, text);
+        return;
+    }
+    mishap_arena_init(&arena, room, sizeof room);
+    mishap_text clean = mishap_utf8_clean(&arena, text);
+    char *at = room + (clean.data - room);
+    for (size_t i = 0; i + 1 < clean.length; i++)
+        if ((unsigned char)at[i] == 0xC2 && (unsigned char)at[i + 1] < 0xA0)
+            at[i] = at[i + 1] = '?';
+    mishap_json_string(b, clean);
+    mishap_arena_release(&arena);
+}
+
+/* Milliseconds with three decimals. */
+static void put_duration(mishap_buffer *b, int64_t nanoseconds)
+{
+    int64_t microseconds = nanoseconds > 0 ? nanoseconds / 1000 : 0;
+    int rest = (int)(microseconds % 1000);
+    char decimals[4] = { '.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                         (char)('0' + rest % 10) };
+    mishap_buffer_put_int(b, microseconds / 1000);
+    mishap_buffer_put(b, decimals, sizeof decimals);
+}
+
+void mishap_http_access_add(mishap_http_access *access, const mishap_http_request *request,
+                            const mishap_http_reply *reply, size_t sent, int64_t now_ns)
+{
+    if (!access)
+        return;
+    mishap_buffer *b = &access->lines;
+    if (b->capacity - b->length < LARGEST_LINE)
+        mishap_http_access_flush(access);
+    MISHAP_PUT(b, "{\"time\":\"");
+    put_time(access, mishap_clock_now_ms());
+    MISHAP_PUT(b, "\",\"id\":\"");
+    mishap_buffer_put(b, request->id, strnlen(request->id, MISHAP_ID_LENGTH));
+    MISHAP_PUT(b, "\",\"remote\":");
+    put_safe(b, request->remote, LONGEST_NAME);
+    MISHAP_PUT(b, ",\"method\":\"");
+    mishap_buffer_put_text(b, mishap_http_method_names[request->method]);
+    MISHAP_PUT(b, "\",\"path\":");
+    put_safe(b, request->path, LONGEST_PATH); /* without the query, which may hold secrets */
+    MISHAP_PUT(b, ",\"status\":");
+    mishap_buffer_put_int(b, reply->status);
+    MISHAP_PUT(b, ",\"bytes\":");
+    mishap_buffer_put_uint(b, sent);
+    MISHAP_PUT(b, ",\"duration_ms\":");
+    put_duration(b, now_ns - request->started_ns);
+    if (request->caller) {
+        MISHAP_PUT(b, ",\"caller\":");
+        put_safe(b, mishap_text_of(request->caller), LONGEST_NAME);
+    }
+    if (reply->code) {
+        MISHAP_PUT(b, ",\"code\":\"");
+        mishap_buffer_put_text(b, cut(reply->code->name, LONGEST_NAME));
+        MISHAP_PUT(b, "\"");
+    }
+    if (request->fields[MISHAP_HTTP_USER_AGENT].length) {
+        MISHAP_PUT(b, ",\"user_agent\":");
+        put_safe(b, request->fields[MISHAP_HTTP_USER_AGENT], LONGEST_AGENT);
+    }
+    MISHAP_PUT(b, "}\n");
+}

@@ -1,0 +1,451 @@
+/*
+ * Sockets: accepting, reading, writing, closing.
+ *
+ * A turn of the loop has three parts, each for all connections that have sent something: reading,
+ * answering, writing. So the code of each part stays in the caches of the processor while it is
+ * used.
+ *
+ * Bytes are read into memory of the loop and answered into other memory of the loop. So a
+ * connection that waits has no buffers: it costs what its struct costs. Only what the peer does not
+ * take at once, and half a request, is kept for it.
+ */
+#include "server/connection.h"
+
+#include <stddef.h>
+
+#include "base/memory.h"
+
+typedef mishap_http_connection connection;
+
+enum {
+    MOST_AHEAD = 65536,           /* bytes that are read before an answer that comes later */
+    MOST_LINGERING = 1024 * 1024, /* bytes of a peer that goes on after its last reply */
+    MOST_QUEUED = 1024 * 1024     /* bytes of a stream that wait, when another piece comes */
+};
+
+/* -- closing ----------------------------------------------------------------------------------- */
+
+static void on_closed(uv_handle_t *handle)
+{
+    connection *c = handle->data;
+    mishap_http_loop *loop = c->loop;
+    mishap_http_exchange_release(&c->exchange);
+    mishap_buffer_release(&c->pending);
+    mishap_buffer_release(&c->queued);
+    mishap_release(c);
+    loop->connections--;
+    mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_CONNECTIONS, -1);
+}
+
+/* An answer that was to come later is left to on_closed(), which tells whoever has it: not even a
+ * connection that breaks in the middle of a call of theirs calls back into it. */
+void mishap_http_connection_close(connection *c)
+{
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    mishap_http_wait_end(c);
+    if (c->turn)
+        c->turn->connection = NULL;
+    uv_close((uv_handle_t *)&c->socket, on_closed);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+enum { LEAST_ROOM = 16 * 1024, MOST_ROOM = 64 * 1024 }; /* for one read */
+
+static size_t room_left(const mishap_http_loop *loop)
+{
+    return sizeof loop->input - loop->input_used;
+}
+
+/* libuv is in the middle of a read here, and must not be told to stop it: see take(). */
+static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
+{
+    mishap_http_loop *loop = ((connection *)handle->data)->loop;
+    size_t left = room_left(loop);
+    (void)suggested;
+    *room = uv_buf_init(loop->input + loop->input_used,
+                        (unsigned)(left < MOST_ROOM ? left : MOST_ROOM));
+}
+
+/* The peer will send no more. A reply that it waits for still reaches it; one that comes later does
+ * if whoever answers it has said so. */
+static void peer_ended(connection *c)
+{
+    mishap_http_exchange *exchange = &c->exchange;
+    c->peer_ended = true;
+    if (c->reading)
+        uv_read_stop((uv_stream_t *)&c->socket);
+    c->reading = false;
+    if (c->wait == MISHAP_HTTP_WAIT_HEAD || c->wait == MISHAP_HTTP_WAIT_BODY)
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_end(
+                   &c->loop->server, exchange,
+                   mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
+    else if (exchange->later ? !exchange->later->half_close : !c->writing)
+        mishap_http_connection_close(c);
+}
+
+/* What was read directly behind what it has sent before in this turn. */
+static bool goes_on(const connection *c, const uv_buf_t *data)
+{
+    return c->turn->data + c->turn->length == data->base;
+}
+
+/* Bytes for this turn. There is room for the next read afterwards, whoever reads. */
+static void take(connection *c, char *data, size_t length)
+{
+    mishap_http_loop *loop = c->loop;
+    if (!c->turn) {
+        c->turn = &loop->turns[loop->turn_count++];
+        *c->turn = (struct mishap_http_turn){ .connection = c, .data = data };
+    }
+    c->turn->length += length;
+    loop->input_used = (size_t)(data - loop->input) + length;
+    if (room_left(loop) < LEAST_ROOM || loop->turn_count == MISHAP_HTTP_TURNS)
+        mishap_http_connection_answer(loop);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
+{
+    connection *c = stream->data;
+    if (count == 0)
+        return;
+    if (c->turn && (count < 0 || !goes_on(c, data)))
+        mishap_http_connection_answer(c->loop); /* first what it has sent before */
+    if (uv_is_closing((uv_handle_t *)stream))
+        return;
+    if (count == UV_EOF) {
+        peer_ended(c);
+    } else if (count < 0) {
+        mishap_http_connection_close(c);
+    } else if (c->ending) {
+        c->lingered += (size_t)count;
+        if (c->lingered > MOST_LINGERING)
+            mishap_http_connection_close(c);
+    } else {
+        take(c, data->base, (size_t)count);
+    }
+}
+
+static void read_or_not(connection *c, bool wanted)
+{
+    if (wanted == c->reading || c->peer_ended)
+        return;
+    c->reading = wanted;
+    if (!wanted)
+        uv_read_stop((uv_stream_t *)&c->socket);
+    else if (uv_read_start((uv_stream_t *)&c->socket, on_room, on_read) != 0)
+        mishap_http_connection_close(c);
+}
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+static void on_written(uv_write_t *write, int status);
+
+static bool write_pending(connection *c)
+{
+    uv_buf_t bytes = uv_buf_init(c->pending.data, (unsigned)c->pending.length);
+    c->write.data = c;
+    c->writing = !c->pending.failed &&
+                 uv_write(&c->write, (uv_stream_t *)&c->socket, &bytes, 1, on_written) == 0;
+    if (!c->writing)
+        mishap_http_connection_close(c);
+    return c->writing;
+}
+
+/* The peer has taken all that was pending, so the time for what came meanwhile begins anew. */
+static void write_queued(connection *c)
+{
+    c->pending = c->queued;
+    c->queued = (mishap_buffer){ 0 };
+    if (write_pending(c))
+        mishap_http_wait_anew(c);
+}
+
+static void on_written(uv_write_t *write, int status)
+{
+    connection *c = write->data;
+    c->writing = false;
+    mishap_buffer_release(&c->pending);
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    if (status < 0)
+        mishap_http_connection_close(c);
+    else if (c->queued.length)
+        write_queued(c);
+    else
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_feed(&c->loop->server, &c->exchange, NULL, 0));
+}
+
+/* What the socket does not take at once is kept and written when it does. False: it was closed. */
+static bool write_text(connection *c, const char *data, size_t length)
+{
+    union {
+        const char *given;
+        char *base; /* libuv only reads it */
+    } start = { data };
+    uv_buf_t bytes = uv_buf_init(start.base, (unsigned)length);
+    int count = uv_try_write((uv_stream_t *)&c->socket, &bytes, 1);
+    if (count == UV_EAGAIN)
+        count = 0;
+    if (count < 0) {
+        mishap_http_connection_close(c);
+        return false;
+    }
+    mishap_http_metrics_add(c->loop->server.metrics, MISHAP_HTTP_BYTES_SENT, (int64_t)length);
+    if ((size_t)count == length)
+        return true;
+    mishap_buffer *rest = c->writing ? &c->queued : &c->pending;
+    mishap_buffer_put(rest, data + count, length - (size_t)count);
+    if (!c->writing)
+        return write_pending(c);
+    if (rest->failed)
+        mishap_http_connection_close(c);
+    return !rest->failed;
+}
+
+/* A stretch of server.out. */
+static bool write_out(connection *c, size_t from, size_t to)
+{
+    const mishap_buffer *out = &c->loop->server.out;
+    if (out->failed) {
+        mishap_http_connection_close(c);
+        return false;
+    }
+    return from == to || write_text(c, out->data + from, to - from);
+}
+
+static void forget_out(mishap_buffer *out, size_t from)
+{
+    if (from == 0)
+        mishap_buffer_reset_within(out, MISHAP_HTTP_OUT_KEPT);
+    else
+        out->length = from;
+}
+
+/* -- from state to state ----------------------------------------------------------------------- */
+
+static void on_shut(uv_shutdown_t *shutdown, int status)
+{
+    connection *c = shutdown->data;
+    if (!uv_is_closing((uv_handle_t *)&c->socket) && (status < 0 || c->peer_ended))
+        mishap_http_connection_close(c);
+}
+
+/* RFC 9112, 9.6: closing at once while the peer still sends would make its system throw the reply
+ * away. So only our side is closed, and what comes is read until the peer closes its own. */
+static void end_after_reply(connection *c)
+{
+    c->ending = true;
+    if (c->wait == MISHAP_HTTP_WAIT_LINGER)
+        return;
+    mishap_http_wait_for(c, MISHAP_HTTP_WAIT_LINGER);
+    read_or_not(c, true);
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    c->shutdown.data = c;
+    if (uv_shutdown(&c->shutdown, (uv_stream_t *)&c->socket, on_shut) != 0)
+        mishap_http_connection_close(c);
+}
+
+/* Its replies are written, or on their way: what does it wait for now? */
+static void settle(connection *c, mishap_http_state state)
+{
+    static const mishap_http_wait waits[] = {
+        [MISHAP_HTTP_IDLE] = MISHAP_HTTP_WAIT_IDLE,
+        [MISHAP_HTTP_IN_HEAD] = MISHAP_HTTP_WAIT_HEAD,
+        [MISHAP_HTTP_IN_BODY] = MISHAP_HTTP_WAIT_BODY,
+        [MISHAP_HTTP_RUNNING] = MISHAP_HTTP_WAIT_ANSWER,
+    };
+    mishap_http_server *server = &c->loop->server;
+    /* Replies that pile up are written before more requests are read. */
+    while (!c->writing && state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
+           mishap_http_reader_has_more(&c->exchange.reader)) {
+        size_t from = server->out.length;
+        state = mishap_http_exchange_feed(server, &c->exchange, NULL, 0);
+        bool open = write_out(c, from, server->out.length);
+        forget_out(&server->out, from);
+        if (!open)
+            return;
+    }
+    if (c->writing) {
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        read_or_not(c, false);
+    } else if (state == MISHAP_HTTP_ENDED) {
+        end_after_reply(c);
+    } else if (c->peer_ended && state != MISHAP_HTTP_RUNNING) {
+        mishap_http_connection_close(c);
+    } else {
+        mishap_http_wait_for(c, waits[state]);
+        read_or_not(c,
+                    state != MISHAP_HTTP_RUNNING || c->exchange.reader.window_length < MOST_AHEAD);
+    }
+}
+
+void mishap_http_connection_proceed(connection *c, mishap_http_state state)
+{
+    mishap_buffer *out = &c->loop->server.out;
+    bool open = write_out(c, 0, out->length);
+    forget_out(out, 0);
+    if (open)
+        settle(c, state);
+}
+
+/* -- turns ------------------------------------------------------------------------------------- */
+
+/* Write the replies of some turns that were answered. Where memory ran out, the last of them has no
+ * whole reply, and those before have. */
+static void write_turns(mishap_http_loop *loop, size_t first, size_t end)
+{
+    mishap_buffer *out = &loop->server.out;
+    bool failed = out->failed;
+    for (size_t i = first; i < end; i++) {
+        struct mishap_http_turn *turn = &loop->turns[i];
+        connection *c = turn->connection;
+        if (!c)
+            continue;
+        c->turn = NULL;
+        out->failed = failed && i + 1 == end;
+        if (write_out(c, turn->from, turn->to))
+            settle(c, turn->state);
+    }
+    forget_out(out, 0);
+}
+
+void mishap_http_connection_answer(mishap_http_loop *loop)
+{
+    mishap_http_server *server = &loop->server;
+    size_t written = 0, i = 0;
+    mishap_http_server_look_at_clock(server);
+    for (; i < loop->turn_count; i++) {
+        struct mishap_http_turn *turn = &loop->turns[i];
+        if (!turn->connection)
+            continue;
+        turn->from = server->out.length;
+        turn->state = mishap_http_exchange_feed(server, &turn->connection->exchange, turn->data,
+                                                turn->length);
+        turn->to = server->out.length;
+        turn->fed = true;
+        if (server->out.failed || server->out.length > MISHAP_HTTP_OUT_MUCH) {
+            write_turns(loop, written, i + 1);
+            written = i + 1;
+        }
+    }
+    write_turns(loop, written, i);
+    if (loop->input_used)
+        mishap_http_metrics_add(server->metrics, MISHAP_HTTP_BYTES_RECEIVED,
+                                (int64_t)loop->input_used);
+    loop->turn_count = loop->input_used = 0;
+    for (connection *c; (c = loop->first[MISHAP_HTTP_WAIT_TURN]);)
+        mishap_http_connection_proceed(
+            c, mishap_http_exchange_feed(server, &c->exchange, NULL, 0)); /* ends the wait */
+}
+
+/* -- answers that come later ------------------------------------------------------------------- */
+
+static connection *connection_of(mishap_http_exchange *exchange)
+{
+    return (connection *)(void *)((char *)exchange - offsetof(connection, exchange));
+}
+
+/* May happen at any time: in the turn of another connection, or when this one has sent something in
+ * the same turn, which was answered already but not written. */
+bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
+                                 mishap_text bytes)
+{
+    connection *c = connection_of(exchange);
+    struct mishap_http_turn *turn = c->turn;
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return false;
+    bool streaming = exchange->later && exchange->later->streaming;
+    if (!bytes.data || (streaming && c->queued.length > MOST_QUEUED)) {
+        mishap_http_connection_close(c);
+        return false;
+    }
+    if (turn && turn->fed && turn->from < turn->to) { /* what was answered before goes first */
+        size_t from = turn->from;
+        turn->from = turn->to;
+        if (!write_text(c, server->out.data + from, turn->to - from))
+            return false;
+    }
+    if (!write_text(c, bytes.data, bytes.length))
+        return false;
+    if (c->writing) {
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_WRITE);
+        read_or_not(c, false);
+    }
+    return true;
+}
+
+/* Requests that were kept are answered in the next turn: whoever gave the answer may be in the
+ * middle of answering another. */
+void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    connection *c = connection_of(exchange);
+    mishap_http_state state = exchange->ended ? MISHAP_HTTP_ENDED : MISHAP_HTTP_IDLE;
+    (void)server;
+    if (uv_is_closing((uv_handle_t *)&c->socket))
+        return;
+    if (c->turn) {
+        c->turn->state = state; /* if it was not fed yet, another comes of that */
+    } else if (state == MISHAP_HTTP_ENDED || c->writing ||
+               !mishap_http_reader_has_more(&exchange->reader)) {
+        settle(c, state);
+    } else {
+        mishap_http_wait_for(c, MISHAP_HTTP_WAIT_TURN);
+        uv_async_send(&c->loop->wake);
+    }
+}
+
+/* -- accepting --------------------------------------------------------------------------------- */
+
+static void name_peer(connection *c)
+{
+    struct sockaddr_storage address;
+    int size = sizeof address;
+    c->remote[0] = '\0';
+    if (uv_tcp_getpeername(&c->socket, (struct sockaddr *)&address, &size) != 0)
+        return;
+    if (address.ss_family == AF_INET6)
+        uv_ip6_name((struct sockaddr_in6 *)&address, c->remote, sizeof c->remote);
+    else
+        uv_ip4_name((struct sockaddr_in *)&address, c->remote, sizeof c->remote);
+}
+
+static void turn_away(connection *c)
+{
+    mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
+    c->exchange.began_ns = c->loop->server.now_ns;
+    mishap_http_connection_proceed(
+        c, mishap_http_exchange_end(&c->loop->server, &c->exchange, mishap_retry_after(m, 1000)));
+}
+
+/* libuv keeps a connection that is not accepted, and looks for no other until it is. */
+bool mishap_http_connection_accept(mishap_http_loop *loop, uv_tcp_t *listener)
+{
+    connection *c = mishap_allocate(sizeof *c);
+    if (!c)
+        return false;
+    memset(c, 0, sizeof *c);
+    c->loop = loop;
+    uv_tcp_init(&loop->uv, &c->socket);
+    c->socket.data = c;
+    loop->connections++;
+    mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_CONNECTIONS, 1);
+    mishap_http_wait_begin(c, MISHAP_HTTP_WAIT_IDLE);
+    if (uv_accept((uv_stream_t *)listener, (uv_stream_t *)&c->socket) != 0) {
+        mishap_http_connection_close(c);
+        return true;
+    }
+    mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_ACCEPTED, 1);
+    uv_tcp_nodelay(&c->socket, 1);
+    name_peer(c);
+    mishap_http_exchange_init(&c->exchange, &loop->server, mishap_text_of(c->remote));
+    if (loop->connections > (size_t)loop->server.settings->max_connections)
+        turn_away(c);
+    else
+        read_or_not(c, true);
+    return true;
+}

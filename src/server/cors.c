@@ -1,0 +1,66 @@
+/*
+ * Cross-origin requests, as the Fetch standard has them. A page of another origin may read a reply
+ * only if the reply says so.
+ *
+ * Nothing of a request is ever repeated: what is sent back is the operator's own spelling of an
+ * origin that it allows. There are no cookies here, so credentials are not allowed for anybody; a
+ * page that has a key sends it as a header of its own.
+ */
+#include "server/state.h"
+
+#define ALLOW_ORIGIN "Access-Control-Allow-Origin"
+
+/* True if the origin of the request may read the reply. A reply that differs by origin says so to
+ * caches, also to one that had no origin: it could be kept and given to a page. */
+static bool put_origin(mishap_http_reply *reply, const char *allowed,
+                       const mishap_http_request *request)
+{
+    mishap_text entry = mishap_http_listed_origin(allowed, request->fields[MISHAP_HTTP_ORIGIN]);
+    if (entry.data)
+        mishap_http_reply_field(reply, ALLOW_ORIGIN, entry);
+    reply->vary_origin = !mishap_text_equal(entry, (mishap_text)MISHAP_TEXT("*"));
+    return entry.data != NULL;
+}
+
+/* Two fields Access-Control-Allow-Origin are none: browsers refuse them. */
+static bool is_done(const mishap_http_reply *reply)
+{
+    static const char field[] = ALLOW_ORIGIN ": ";
+    const mishap_buffer *fields = &reply->fields;
+    return reply->vary_origin ||
+           (fields->length && memmem(fields->data, fields->length, field, sizeof field - 1));
+}
+
+void mishap_http_cors(mishap_http_reply *reply, const mishap_http_settings *settings,
+                      const mishap_http_request *request)
+{
+    if (!settings->cors || is_done(reply))
+        return;
+    if (put_origin(reply, settings->cors, request))
+        mishap_http_reply_field(reply, "Access-Control-Expose-Headers",
+                                mishap_buffer_text(&settings->fields->exposed));
+}
+
+void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_settings *settings,
+                                const mishap_http_request *request, unsigned methods)
+{
+    char room[128];
+    mishap_buffer names;
+    mishap_buffer_init(&names, room, sizeof room);
+    mishap_http_put_methods(&names, methods);
+    mishap_text list = mishap_buffer_text(&names);
+    reply->status = 204;
+    reply->media_type = NULL;
+    mishap_http_reply_field(reply, "Allow", list);
+    bool preflight = request->fields[MISHAP_HTTP_ORIGIN].data &&
+                     request->fields[MISHAP_HTTP_REQUEST_METHOD].data;
+    if (settings->cors && preflight && !is_done(reply) &&
+        put_origin(reply, settings->cors, request)) {
+        mishap_http_reply_field(reply, "Access-Control-Allow-Methods", list);
+        mishap_http_reply_field(reply, "Access-Control-Allow-Headers",
+                                mishap_buffer_text(&settings->fields->allowed));
+        mishap_http_reply_field(reply, "Access-Control-Max-Age", (mishap_text)MISHAP_TEXT("600"));
+    }
+    mishap_http_cors(reply, settings, request);
+    mishap_buffer_release(&names);
+}

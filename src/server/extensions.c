@@ -1,0 +1,108 @@
+/* What a server serves: its extensions, in the order of their list. */
+#include "server/state.h"
+
+static size_t count_of(const mishap_http_settings *settings)
+{
+    size_t count = 0;
+    while (settings->extensions && settings->extensions[count])
+        count++;
+    return count;
+}
+
+mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, void **shared)
+{
+    mishap *failure = NULL;
+    size_t count = count_of(settings);
+    if (count > MISHAP_HTTP_MOST_EXTENSIONS)
+        return mishap_raise(NOT_CONFIGURED, "A server has %d extensions at most.",
+                            MISHAP_HTTP_MOST_EXTENSIONS);
+    for (size_t i = 0; i < count && !failure; i++) {
+        const mishap_http_extension *extension = settings->extensions[i];
+        shared[i] = NULL;
+        if (extension->prepare)
+            failure = extension->prepare(settings, &shared[i]);
+    }
+    return failure;
+}
+
+mishap *mishap_http_extensions_route(const mishap_http_settings *settings, mishap_http_routes **out)
+{
+    const mishap_http_endpoint *lists[MISHAP_HTTP_MOST_EXTENSIONS] = { 0 };
+    mishap_http_endpoint *made[MISHAP_HTTP_MOST_EXTENSIONS] = { 0 };
+    size_t count = count_of(settings);
+    mishap *failure = NULL;
+    *out = NULL;
+    for (size_t i = 0; i < count && !failure; i++) {
+        const mishap_http_extension *extension = settings->extensions[i];
+        if (extension->list)
+            failure = extension->list(settings, &made[i]);
+        lists[i] = made[i] ? made[i] : extension->endpoints;
+    }
+    if (!failure)
+        failure = mishap_http_routes_make(lists, count, out);
+    for (size_t i = 0; i < count; i++)
+        mishap_release(made[i]);
+    return failure;
+}
+
+mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared)
+{
+    mishap *failure = NULL;
+    size_t count = count_of(server->settings);
+    for (size_t i = 0; i < count && !failure; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        server->states[i] = NULL;
+        if (extension->open)
+            failure = extension->open(server, shared[i], &server->states[i]);
+        if (!failure)
+            server->open_extensions = i + 1;
+    }
+    return failure;
+}
+
+void mishap_http_extensions_tick(mishap_http_server *server)
+{
+    for (size_t i = 0; i < server->open_extensions; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        if (extension->tick)
+            extension->tick(server->states[i]);
+    }
+}
+
+void mishap_http_extensions_drain(mishap_http_server *server)
+{
+    for (size_t i = 0; i < server->open_extensions; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        if (extension->drain)
+            extension->drain(server->states[i]);
+    }
+}
+
+bool mishap_http_extensions_busy(const mishap_http_server *server)
+{
+    for (size_t i = 0; i < server->open_extensions; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        if (extension->busy && extension->busy(server->states[i]))
+            return true;
+    }
+    return false;
+}
+
+bool mishap_http_extensions_close(mishap_http_server *server)
+{
+    while (server->open_extensions) {
+        size_t last = --server->open_extensions;
+        const mishap_http_extension *extension = server->settings->extensions[last];
+        if (extension->close && !extension->close(server->states[last]))
+            return false;
+    }
+    return true;
+}
+
+void *mishap_http_state_of(const mishap_http_server *server, const mishap_http_extension *which)
+{
+    for (size_t i = 0; i < server->open_extensions; i++)
+        if (server->settings->extensions[i] == which)
+            return server->states[i];
+    return NULL;
+}

@@ -1,0 +1,297 @@
+/*
+ * The head of a request: the fields that are kept, the checks that llhttp leaves to us, and what it
+ * says when it is done.
+ */
+#include "server/head.h"
+
+#include <strings.h>
+
+#include "server/state.h"
+
+enum { MOST_FIELDS = 100 };
+
+/* -- what llhttp tells ------------------------------------------------------------------------- */
+
+/* A piece of a span: the first, or one that goes on where the last ended. */
+static void extend(const mishap_http_reader *reader, mishap_http_span *span, const char *at,
+                   size_t length)
+{
+    if (!span->length)
+        span->at = (uint32_t)(at - reader->window - (ptrdiff_t)reader->start);
+    span->length += (uint32_t)length;
+}
+
+int mishap_http_head_on_url(llhttp_t *parser, const char *at, size_t length)
+{
+    mishap_http_reader *reader = parser->data;
+    extend(reader, &reader->target, at, length);
+    if (reader->target.length > reader->settings->target_limit)
+        return mishap_http_reject(reader, MISHAP_CODE_URI_TOO_LONG, "The address is too long.");
+    return 0;
+}
+
+int mishap_http_head_on_name(llhttp_t *parser, const char *at, size_t length)
+{
+    mishap_http_reader *reader = parser->data;
+    if (!reader->head_done) /* trailers are read past */
+        extend(reader, &reader->name, at, length);
+    return 0;
+}
+
+int mishap_http_head_on_value(llhttp_t *parser, const char *at, size_t length)
+{
+    mishap_http_reader *reader = parser->data;
+    if (!reader->head_done)
+        extend(reader, &reader->value, at, length);
+    return 0;
+}
+
+/* Another line of a list changes places with what stands between it and the first, in the memory of
+ * the head: `A: a␍␊X: x␍␊A: b` becomes `A: a,b␍␊X: x␍␊A:`. Of its own name a byte is left for the
+ * comma. */
+static void join(mishap_http_reader *reader, int field)
+{
+    mishap_http_span *list = &reader->fields[field], more = reader->value;
+    char *head = reader->window + reader->start, piece[512];
+    uint32_t end = list->at + list->length;
+    if (!list->length || !more.length) {
+        *list = more.length ? more : *list;
+        return;
+    }
+    head[--more.at] = ',';
+    more.length++;
+    for (size_t i = 0; i < MISHAP_HTTP_MOST_FIELDS; i++)
+        if (reader->known >> i & 1 && reader->fields[i].at >= end)
+            reader->fields[i].at += more.length;
+    list->length += more.length;
+    while (more.length) {
+        uint32_t size = more.length < sizeof piece ? more.length : sizeof piece;
+        memcpy(piece, head + more.at, size);
+        memmove(head + end + size, head + end, more.at - end);
+        memcpy(head + end, piece, size);
+        end += size;
+        more.at += size;
+        more.length -= size;
+    }
+}
+
+int mishap_http_head_on_field(llhttp_t *parser)
+{
+    mishap_http_reader *reader = parser->data;
+    if (reader->head_done)
+        return 0;
+    const char *name = reader->window + reader->start + reader->name.at;
+    const mishap_http_fields *fields = reader->settings->fields;
+    int field = mishap_http_field_find(fields, (mishap_text){ name, reader->name.length });
+    if (++reader->field_count > MOST_FIELDS)
+        return mishap_http_reject(reader, MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE,
+                                  "There are too many header fields.");
+    if (field >= 0 && !(reader->known >> field & 1)) {
+        reader->known |= UINT32_C(1) << field;
+        reader->fields[field] = reader->value;
+    } else if (field >= 0) {
+        if (fields->kept[field].repeats == MISHAP_HTTP_ONCE)
+            return mishap_http_reject_as_bad(
+                reader, "A header field that may stand once stands there twice.");
+        if (fields->kept[field].repeats == MISHAP_HTTP_LIST)
+            join(reader, field);
+    }
+    reader->name = reader->value = (mishap_http_span){ 0, 0 };
+    return 0;
+}
+
+/* -- checks of the whole head ------------------------------------------------------------------ */
+
+static mishap_text field_text(const mishap_http_reader *reader, size_t field)
+{
+    if (!(reader->known >> field & 1))
+        return (mishap_text){ NULL, 0 };
+    mishap_text text = { reader->window + reader->start + reader->fields[field].at,
+                         reader->fields[field].length };
+    if (!text.length)
+        return (mishap_text){ "", 0 };
+    while (text.length && (text.data[text.length - 1] == ' ' || text.data[text.length - 1] == '\t'))
+        text.length--;
+    return text;
+}
+
+/* A host and a port as RFC 3986 spells them: `example.com:8080`, `[::1]`. */
+static bool is_authority(mishap_text text)
+{
+    enum { NAME = 1, ADDRESS = 2 }; /* what a byte may be part of */
+    static const char parts[256] = {
+        ['0' ... '9'] = NAME | ADDRESS,
+        ['a' ... 'z'] = NAME | ADDRESS,
+        ['A' ... 'Z'] = NAME | ADDRESS,
+        ['.'] = NAME | ADDRESS,
+        [':'] = ADDRESS,
+        ['-'] = NAME,
+        ['_'] = NAME,
+        ['~'] = NAME,
+        ['!'] = NAME,
+        ['$'] = NAME,
+        ['%' ... ','] = NAME,
+        [';'] = NAME,
+        ['='] = NAME,
+    };
+    bool brackets = text.length && text.data[0] == '[';
+    size_t i = brackets;
+    while (i < text.length && parts[(unsigned char)text.data[i]] & (brackets ? ADDRESS : NAME))
+        i++;
+    if (brackets && (i == text.length || text.data[i++] != ']' || i == 2))
+        return false;
+    if (i < text.length && text.data[i++] != ':')
+        return false;
+    while (i < text.length && text.data[i] >= '0' && text.data[i] <= '9')
+        i++;
+    return i == text.length;
+}
+
+/* RFC 9112, 3.2: one Host, and nothing in it that is no host and port. */
+static int check_host(mishap_http_reader *reader)
+{
+    mishap_text host = field_text(reader, MISHAP_HTTP_HOST);
+    if (!host.data && reader->parser.http_minor != 0)
+        return mishap_http_reject_as_bad(reader, "The header field Host is missing.");
+    return is_authority(host)
+               ? 0
+               : mishap_http_reject_as_bad(reader, "The header field Host is not sound.");
+}
+
+/* RFC 9112, 6.1: the one coding that is understood, said once. What llhttp makes of others is not
+ * what other readers make of them. */
+static int check_coding(mishap_http_reader *reader)
+{
+    mishap_text coding = field_text(reader, MISHAP_HTTP_TRANSFER_ENCODING);
+    if (!coding.data)
+        return 0;
+    if (reader->parser.http_minor == 0)
+        return mishap_http_reject_as_bad(reader, "HTTP/1.0 knows no transfer coding.");
+    if (!coding.length)
+        return mishap_http_reject_as_bad(reader, "The header field Transfer-Encoding is empty.");
+    if (coding.length != 7 || strncasecmp(coding.data, "chunked", 7) != 0)
+        return mishap_http_reject(reader, MISHAP_CODE_NOT_IMPLEMENTED,
+                                  "Only the transfer coding chunked is understood.");
+    return reader->parser.flags & F_CHUNKED
+               ? 0
+               : mishap_http_reject_as_bad(reader,
+                                           "The header field Transfer-Encoding is not sound.");
+}
+
+/* Some other protocols look alike, and llhttp lets them pass. */
+static bool is_http(const mishap_http_reader *reader)
+{
+    static const char name[] = " HTTP/1.";
+    const char *behind = reader->window + reader->start + reader->target.at + reader->target.length;
+    return memcmp(behind, name, sizeof name - 1) == 0;
+}
+
+static int check_expect(mishap_http_reader *reader)
+{
+    static const mishap_text known = MISHAP_TEXT("100-continue");
+    mishap_text expect = field_text(reader, MISHAP_HTTP_EXPECT);
+    if (!expect.data || reader->parser.http_minor == 0)
+        return 0;
+    if (expect.length != known.length || strncasecmp(expect.data, known.data, known.length) != 0)
+        return mishap_http_reject(reader, MISHAP_CODE_EXPECTATION_FAILED,
+                                  "Only the expectation 100-continue can be met.");
+    reader->wants_continue = true;
+    return 0;
+}
+
+int mishap_http_head_on_end(llhttp_t *parser)
+{
+    mishap_http_reader *reader = parser->data;
+    reader->head_done = true;
+    parser->upgrade = 0; /* no other protocol is spoken here, so the request is taken as it is */
+    if (parser->http_major != 1)
+        return mishap_http_reject(reader, MISHAP_CODE_HTTP_VERSION_NOT_SUPPORTED,
+                                  "Only HTTP/1.1 is spoken here.");
+    if (!is_http(reader))
+        return mishap_http_reject_as_bad(reader, "The first line of the request is not sound.");
+    if (check_host(reader) || check_coding(reader) || check_expect(reader))
+        return -1;
+    if (parser->flags & F_CONTENT_LENGTH && parser->content_length > reader->settings->body_limit)
+        return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE,
+                                  "The content is too large.");
+    if (!(parser->flags & F_CHUNKED) && !parser->content_length)
+        reader->wants_continue = false; /* there is no body to wait for */
+    /* What stands beside the pieces of a body counts from here on. */
+    return parser->flags & F_CHUNKED ? HPE_PAUSED : 0;
+}
+
+/* -- what it says ------------------------------------------------------------------------------ */
+
+static mishap_http_method method_of(const llhttp_t *parser)
+{
+    switch (parser->method) {
+    case HTTP_GET:
+        return MISHAP_HTTP_GET;
+    case HTTP_POST:
+        return MISHAP_HTTP_POST;
+    case HTTP_PUT:
+        return MISHAP_HTTP_PUT;
+    case HTTP_PATCH:
+        return MISHAP_HTTP_PATCH;
+    case HTTP_DELETE:
+        return MISHAP_HTTP_DELETE;
+    case HTTP_HEAD:
+        return MISHAP_HTTP_HEAD;
+    case HTTP_OPTIONS:
+        return MISHAP_HTTP_OPTIONS;
+    default:
+        return MISHAP_HTTP_OTHER;
+    }
+}
+
+void mishap_http_head_fill_in(const mishap_http_reader *reader, mishap_http_request *request)
+{
+    request->method = method_of(&reader->parser);
+    request->target = (mishap_text){ reader->window + reader->start + reader->target.at,
+                                     reader->target.length };
+    request->query = (mishap_text){ NULL, 0 };
+    for (size_t i = 0; i < MISHAP_HTTP_MOST_FIELDS; i++)
+        request->fields[i] = field_text(reader, i);
+}
+
+/* RFC 9112, 3.2.2: a target may be a whole address; what counts is what follows the authority. */
+static mishap_text without_authority(mishap_text target)
+{
+    static const char *const schemes[] = { "http://", "https://" };
+    for (size_t i = 0; i < 2; i++) {
+        size_t length = strlen(schemes[i]);
+        if (target.length <= length || strncasecmp(target.data, schemes[i], length) != 0)
+            continue;
+        size_t end = length;
+        while (end < target.length && target.data[end] != '/' && target.data[end] != '?')
+            end++;
+        mishap_text rest = { target.data + end, target.length - end };
+        if (end == length || !is_authority((mishap_text){ target.data + length, end - length }))
+            break; /* no host: not an address */
+        return rest.length ? rest : (mishap_text)MISHAP_TEXT("/");
+    }
+    return target;
+}
+
+const char *mishap_http_head_split_target(mishap_http_request *request)
+{
+    mishap_text rest = request->target;
+    for (size_t i = 0; i < rest.length; i++)
+        if (rest.data[i] <= ' ' || rest.data[i] > '~' || rest.data[i] == '#')
+            return "The address has a character that must be escaped.";
+    if (rest.length && rest.data[0] != '/')
+        rest = without_authority(rest);
+    bool all = rest.length == 1 && rest.data[0] == '*' && request->method == MISHAP_HTTP_OPTIONS;
+    bool whole = rest.data != request->target.data; /* then the path may be empty */
+    if (!rest.length || (rest.data[0] != '/' && !(whole && rest.data[0] == '?') && !all))
+        return "The address must begin with a slash.";
+    const char *mark = memchr(rest.data, '?', rest.length);
+    request->path = rest;
+    if (mark) {
+        request->path.length = (size_t)(mark - rest.data);
+        request->query = (mishap_text){ mark + 1, rest.length - request->path.length - 1 };
+    }
+    if (!request->path.length)
+        request->path = (mishap_text)MISHAP_TEXT("/");
+    return NULL;
+}

@@ -1,0 +1,286 @@
+/*
+ * One process that serves, on one thread.
+ *
+ * A process that an extension has tainted, because a handler has crashed or hangs in it, is not to
+ * be trusted any more: it says so to the supervisor, accepts nothing more, ends each connection
+ * with its next reply, and ends when none is left.
+ */
+#include "server/loop.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "mishap/trace.h"
+
+enum {
+    LINGER_MS = 2000,
+    STOP_IDLE_MS = 250, /* … when all must end */
+    DRAIN_LINGER_MS = 300,
+    DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
+    TICK_MS = 200,
+};
+
+static void say(mishap_http_loop *loop, char word)
+{
+    uv_buf_t byte = uv_buf_init(&word, 1);
+    uv_try_write((uv_stream_t *)&loop->control, &byte, 1);
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+static _Noreturn void leave(mishap_http_loop *loop)
+{
+    mishap_http_access_flush(loop->server.access);
+    if (loop->server.tainted || !mishap_http_extensions_close(&loop->server))
+        _exit(0); /* handlers may hang, or the heap be damaged: nothing is tidied up */
+    mishap_http_server_close(&loop->server);
+    exit(0);
+}
+
+static void leave_if_done(mishap_http_loop *loop)
+{
+    if (!loop->server.draining || loop->turn_count)
+        return; /* it stays, or is in the middle of answering */
+    bool busy = loop->connections || mishap_http_extensions_busy(&loop->server);
+    if (!busy || uv_now(&loop->uv) >= loop->end_by_ms)
+        leave(loop);
+}
+
+static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
+{
+    uint64_t now = uv_now(&loop->uv);
+    if (!loop->server.draining) {
+        loop->server.draining = true;
+        loop->patience_ms[MISHAP_HTTP_WAIT_LINGER] = DRAIN_LINGER_MS;
+        for (int i = 0; i < loop->listener_count; i++)
+            uv_close((uv_handle_t *)&loop->listeners[i].socket, NULL);
+        loop->idle_until_ms = now + idle_ms;
+        loop->end_by_ms = now + end_ms;
+        mishap_http_extensions_drain(&loop->server);
+    }
+    if (now + idle_ms < loop->idle_until_ms)
+        loop->idle_until_ms = now + idle_ms;
+    if (now + end_ms < loop->end_by_ms)
+        loop->end_by_ms = now + end_ms;
+}
+
+/* Who decides itself to drain says so: others must accept in its place. */
+static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
+{
+    drain(loop, idle_ms, end_ms);
+    say(loop, MISHAP_HTTP_LEAVING);
+}
+
+static void look_at_taint(mishap_http_loop *loop)
+{
+    uint64_t stop_ms = (uint64_t)loop->server.settings->stop_ms;
+    if (!loop->server.tainted || loop->leaving)
+        return;
+    loop->leaving = true;
+    drain_of_itself(loop, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
+}
+
+/* -- events ------------------------------------------------------------------------------------ */
+
+static void on_connection(uv_stream_t *stream, int status)
+{
+    struct mishap_http_listener *listener = (struct mishap_http_listener *)(void *)stream;
+    if (status == 0)
+        listener->waits = !mishap_http_connection_accept(stream->data, &listener->socket);
+}
+
+/* Those for which there was no memory. */
+static void accept_again(mishap_http_loop *loop)
+{
+    for (int i = 0; i < loop->listener_count && !loop->server.draining; i++)
+        if (loop->listeners[i].waits)
+            on_connection((uv_stream_t *)&loop->listeners[i].socket, 0);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    mishap_http_loop *loop = timer->data;
+    mishap_http_server_tick(&loop->server);
+    mishap_http_connection_sweep(loop);
+    accept_again(loop);
+    mishap_http_extensions_tick(&loop->server);
+    look_at_taint(loop);
+    if (loop->server.draining && uv_now(&loop->uv) >= loop->idle_until_ms)
+        mishap_http_connection_close_idle(loop);
+    leave_if_done(loop);
+}
+
+static void on_check(uv_check_t *check)
+{
+    mishap_http_loop *loop = check->data;
+    mishap_http_connection_answer(loop);
+    look_at_taint(loop);
+}
+
+/* There are requests for the next turn, which this makes. */
+static void on_wake(uv_async_t *wake)
+{
+    leave_if_done(wake->data);
+}
+
+static void on_hangup(uv_signal_t *handle, int number)
+{
+    mishap_http_loop *loop = handle->data;
+    (void)number;
+    mishap_http_access_reopen(loop->server.access);
+}
+
+static void on_terminate(uv_signal_t *handle, int number)
+{
+    mishap_http_loop *loop = handle->data;
+    (void)number;
+    drain_of_itself(loop, STOP_IDLE_MS, (uint64_t)loop->server.settings->stop_ms);
+}
+
+static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
+{
+    static char bytes[16];
+    (void)handle, (void)suggested;
+    *room = uv_buf_init(bytes, sizeof bytes);
+}
+
+/* A supervisor that is gone can give no orders any more, and that is one. */
+static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
+{
+    mishap_http_loop *loop = stream->data;
+    uint64_t stop_ms = (uint64_t)loop->server.settings->stop_ms;
+    if (count < 0) {
+        uv_read_stop(stream);
+        drain(loop, STOP_IDLE_MS, stop_ms);
+    }
+    for (ssize_t i = 0; i < count; i++) {
+        if (data->base[i] == MISHAP_HTTP_DRAIN)
+            drain(loop, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
+        else if (data->base[i] == MISHAP_HTTP_STOP)
+            drain(loop, STOP_IDLE_MS, stop_ms);
+    }
+}
+
+/* -- the beginning ----------------------------------------------------------------------------- */
+
+static void set_patience(mishap_http_loop *loop, const mishap_http_settings *settings)
+{
+    loop->patience_ms[MISHAP_HTTP_WAIT_IDLE] = (uint64_t)settings->idle_ms;
+    loop->patience_ms[MISHAP_HTTP_WAIT_HEAD] = (uint64_t)settings->head_ms;
+    loop->patience_ms[MISHAP_HTTP_WAIT_BODY] = (uint64_t)settings->body_ms;
+    loop->patience_ms[MISHAP_HTTP_WAIT_WRITE] = (uint64_t)settings->write_ms;
+    loop->patience_ms[MISHAP_HTTP_WAIT_LINGER] = LINGER_MS;
+}
+
+static uint64_t tick_of(const mishap_http_loop *loop)
+{
+    uint64_t tick = TICK_MS;
+    for (int i = 0; i < MISHAP_HTTP_WAITS; i++)
+        if (loop->patience_ms[i] && loop->patience_ms[i] / 4 < tick)
+            tick = loop->patience_ms[i] / 4;
+    return tick < 10 ? 10 : tick;
+}
+
+static int open_listeners(mishap_http_loop *loop, const mishap_http_sockets *sockets)
+{
+    int error = 0;
+    for (int i = 0; i < sockets->count && error == 0; i++) {
+        uv_tcp_t *socket = &loop->listeners[i].socket;
+        error = uv_tcp_init(&loop->uv, socket);
+        if (error == 0)
+            error = uv_tcp_open(socket, sockets->files[i]);
+        socket->data = loop;
+    }
+    loop->listener_count = sockets->count;
+    return error;
+}
+
+static int open_handles(mishap_http_loop *loop, const mishap_http_sockets *sockets, int control)
+{
+    int error = uv_loop_init(&loop->uv);
+    if (error == 0)
+        error = uv_pipe_init(&loop->uv, &loop->control, 0);
+    if (error == 0)
+        error = uv_pipe_open(&loop->control, control);
+    if (error == 0)
+        error = uv_timer_init(&loop->uv, &loop->timer);
+    if (error == 0)
+        error = uv_check_init(&loop->uv, &loop->check);
+    if (error == 0)
+        error = uv_async_init(&loop->uv, &loop->wake, on_wake);
+    if (error == 0)
+        error = uv_signal_init(&loop->uv, &loop->hangup);
+    if (error == 0)
+        error = uv_signal_init(&loop->uv, &loop->terminate);
+    if (error == 0)
+        error = open_listeners(loop, sockets);
+    loop->control.data = loop->timer.data = loop;
+    loop->check.data = loop->wake.data = loop;
+    loop->hangup.data = loop->terminate.data = loop;
+    return error;
+}
+
+static int begin(mishap_http_loop *loop, const mishap_http_sockets *sockets, int control)
+{
+    int error = open_handles(loop, sockets, control);
+    uint64_t tick = tick_of(loop);
+    if (error == 0)
+        error = uv_timer_start(&loop->timer, on_tick, tick, tick);
+    if (error == 0)
+        error = uv_check_start(&loop->check, on_check);
+    if (error == 0)
+        error = uv_signal_start(&loop->hangup, on_hangup, SIGHUP);
+    if (error == 0)
+        error = uv_signal_start(&loop->terminate, on_terminate, SIGTERM);
+    if (error == 0)
+        error = uv_read_start((uv_stream_t *)&loop->control, on_control_room, on_control);
+    for (int i = 0; i < loop->listener_count && error == 0; i++)
+        error = uv_listen((uv_stream_t *)&loop->listeners[i].socket, MISHAP_HTTP_BACKLOG,
+                          on_connection);
+    return error;
+}
+
+static _Noreturn void fail(mishap *failure)
+{
+    mishap_buffer account = { 0 };
+    mishap_account(failure, &account);
+    fprintf(stderr, "%.*s\n", (int)account.length, account.data);
+    _exit(1);
+}
+
+_Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
+                                    const mishap_http_routes *routes, mishap_http_metrics *metrics,
+                                    mishap_http_rates *rates, void *const *shared,
+                                    const mishap_http_sockets *sockets, int control)
+{
+    static mishap_http_loop loop; /* large, and there is one in a process */
+    signal(SIGINT, SIG_IGN);      /* of the whole terminal: the supervisor decides what it means */
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to end */
+    prctl(PR_SET_NAME, "mishap-loop");
+    mishap_trace_prepare();
+    loop.server = (mishap_http_server){ .settings = settings,
+                                        .routes = routes,
+                                        .metrics = metrics,
+                                        .rates = rates,
+                                        .loop = &loop.uv,
+                                        .push = mishap_http_connection_push,
+                                        .go_on = mishap_http_connection_go_on };
+    mishap *failure = mishap_http_server_open(&loop.server);
+    if (failure)
+        fail(failure);
+    set_patience(&loop, settings);
+    int error = begin(&loop, sockets, control);
+    if (error != 0)
+        fail(mishap_raise(INTERNAL_ERROR, "The process could not begin: %s.", uv_strerror(error)));
+    failure = mishap_http_extensions_open(&loop.server, shared);
+    if (failure)
+        fail(failure);
+    mishap_http_metrics_add(metrics, MISHAP_HTTP_LOOPS_BEGUN, 1);
+    say(&loop, MISHAP_HTTP_READY);
+    uv_run(&loop.uv, UV_RUN_DEFAULT);
+    leave(&loop);
+}

@@ -1,0 +1,91 @@
+/* One process that serves: its libuv loop, its connections, its extensions. */
+#ifndef MISHAP_SERVER_LOOP_H
+#define MISHAP_SERVER_LOOP_H
+
+#include "server/exchange.h"
+#include "server/listen.h"
+
+/* What loop and supervisor say to each other, a byte each. */
+enum {
+    MISHAP_HTTP_READY = 'R',   /* loop: it accepts connections */
+    MISHAP_HTTP_LEAVING = 'L', /* loop: it drains already, of itself; there must be another */
+    MISHAP_HTTP_DRAIN = 'D',   /* supervisor: there is another one; let callers come to an end */
+    MISHAP_HTTP_STOP = 'S',    /* supervisor: finish what is in flight, close the rest */
+};
+
+/* What a connection waits for. Those that wait for the same thing wait equally long, so each kind
+ * has a list in the order of its beginning, and only the first can be due. */
+typedef enum mishap_http_wait {
+    MISHAP_HTTP_WAIT_IDLE,   /* the next request */
+    MISHAP_HTTP_WAIT_HEAD,   /* the rest of a head */
+    MISHAP_HTTP_WAIT_BODY,   /* the rest of a body */
+    MISHAP_HTTP_WAIT_ANSWER, /* an answer, whose time is kept elsewhere */
+    MISHAP_HTTP_WAIT_TURN,   /* the next turn of the loop: it has sent requests already */
+    MISHAP_HTTP_WAIT_WRITE,  /* a peer that reads slowly */
+    MISHAP_HTTP_WAIT_LINGER, /* a peer that has got its last reply and may still send */
+    MISHAP_HTTP_WAITS,
+} mishap_http_wait;
+
+enum { MISHAP_HTTP_INPUT = 512 * 1024, MISHAP_HTTP_TURNS = 1024 };
+
+typedef struct mishap_http_loop {
+    mishap_http_server server; /* the first: one can be had from the other */
+    uv_loop_t uv;
+    struct mishap_http_listener {
+        uv_tcp_t socket;
+        bool waits; /* a connection does, for memory: libuv hands out no other before it */
+    } listeners[MISHAP_HTTP_ADDRESSES];
+    int listener_count;
+    uv_pipe_t control;
+    uv_timer_t timer;
+    uv_check_t check; /* after everything that was to be read has been */
+    uv_async_t wake;  /* there is something to do in the next turn */
+    uv_signal_t hangup, terminate;
+    struct mishap_http_connection *first[MISHAP_HTTP_WAITS], *last[MISHAP_HTTP_WAITS];
+    uint64_t patience_ms[MISHAP_HTTP_WAITS]; /* 0: as long as it takes */
+    uint64_t swept_ms; /* when those whose time was over were closed last; 0: not yet */
+    size_t connections;
+    bool leaving;           /* it was tainted, and has said so */
+    uint64_t idle_until_ms; /* while draining: when connections without a request are closed */
+    uint64_t end_by_ms;     /* while draining: when all are */
+
+    /* What was read in this turn of the loop, and from whom. */
+    char input[MISHAP_HTTP_INPUT];
+    size_t input_used, turn_count;
+    struct mishap_http_turn {
+        struct mishap_http_connection *connection; /* NULL: closed meanwhile */
+        char *data;
+        size_t length;
+        size_t from, to; /* of its replies, in server.out */
+        mishap_http_state state;
+        bool fed; /* it was answered, so the three above are known */
+    } turns[MISHAP_HTTP_TURNS];
+} mishap_http_loop;
+
+/* Serve on sockets that listen, until told to end. `shared` is what the extensions have
+ * prepared. The process ends with it. */
+_Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
+                                    const mishap_http_routes *routes, mishap_http_metrics *metrics,
+                                    mishap_http_rates *rates, void *const *shared,
+                                    const mishap_http_sockets *sockets, int control);
+
+/* -- for connections --------------------------------------------------------------------------- */
+
+/* Accept what waits at a listener. False: there is no memory for it now. */
+bool mishap_http_connection_accept(mishap_http_loop *loop, uv_tcp_t *listener);
+
+/* Answer what was read in this turn of the loop. */
+void mishap_http_connection_answer(mishap_http_loop *loop);
+
+/* Close those whose time is over. */
+void mishap_http_connection_sweep(mishap_http_loop *loop);
+
+/* server->push and server->go_on. */
+bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
+                                 mishap_text bytes);
+void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
+
+/* Close every connection without a request. */
+void mishap_http_connection_close_idle(mishap_http_loop *loop);
+
+#endif

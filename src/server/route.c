@@ -1,0 +1,344 @@
+/*
+ * Which endpoint does a path mean?
+ *
+ * Routes are a tree of segments, made once. A node is reached from its parent by a segment that is
+ * spelled out, or by any segment at all (`:name`). The spelled-out steps of the whole tree are in
+ * one table, by parent and text, so that a step costs one look whatever the number of routes.
+ *
+ * A request walks down without taking memory. Both ways are tried where both exist, the spelled-out
+ * one first; a walk sees no node twice, so no path can make it long.
+ */
+#include "server/server.h"
+
+const mishap_text mishap_http_method_names[MISHAP_HTTP_METHODS] = {
+    [MISHAP_HTTP_GET] = MISHAP_TEXT("GET"),         [MISHAP_HTTP_POST] = MISHAP_TEXT("POST"),
+    [MISHAP_HTTP_PUT] = MISHAP_TEXT("PUT"),         [MISHAP_HTTP_PATCH] = MISHAP_TEXT("PATCH"),
+    [MISHAP_HTTP_DELETE] = MISHAP_TEXT("DELETE"),   [MISHAP_HTTP_HEAD] = MISHAP_TEXT("HEAD"),
+    [MISHAP_HTTP_OPTIONS] = MISHAP_TEXT("OPTIONS"), [MISHAP_HTTP_OTHER] = MISHAP_TEXT("OTHER"),
+};
+
+enum { ROUTED = MISHAP_HTTP_DELETE + 1 }; /* the methods that a route can have come first */
+
+struct route {
+    mishap_http_endpoint endpoint;
+    size_t extension;
+    size_t param_count;
+    const char *params[MISHAP_HTTP_PATH_PARAMS];
+};
+
+struct node {
+    mishap_text segment; /* how it is reached; no data: by any segment, or it is the root */
+    uint32_t parent;
+    uint32_t any;            /* the node behind `:name`; 0: none */
+    uint32_t spelled;        /* how many are reached by a segment that is spelled out */
+    unsigned allowed;        /* methods, a bit each; 0: no path ends here */
+    uint32_t routes[ROUTED]; /* of each method, counted from 1; 0: none */
+};
+
+struct mishap_http_routes {
+    mishap_arena arena;
+    struct route *routes;
+    size_t count;
+    struct node *nodes; /* the first is the root */
+    uint32_t node_count;
+    uint32_t *table; /* nodes by parent and segment; 0: free */
+    size_t slots;    /* of the table: a power of two … */
+    int shift;       /* … so many bits below the top of a sum */
+};
+
+/* -- the table --------------------------------------------------------------------------------- */
+
+/* The ends of a segment tell nearly all apart; what they do not costs one more comparison. The sum
+ * is best in its highest bits, which every byte has a say in. */
+static size_t slot_of(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
+{
+    uint64_t head = 0, tail = 0;
+    size_t length = segment.length;
+    if (length >= 8) {
+        memcpy(&head, segment.data, 8);
+        memcpy(&tail, segment.data + length - 8, 8);
+    } else if (length >= 4) {
+        memcpy(&head, segment.data, 4);
+        memcpy(&tail, segment.data + length - 4, 4);
+    } else {
+        for (size_t i = 0; i < length; i++)
+            head = head << 8 | (unsigned char)segment.data[i];
+    }
+    uint64_t sum = (head ^ (length << 56) ^ parent) * UINT64_C(0x9E3779B97F4A7C15);
+    sum = (sum ^ (sum >> 32) ^ tail) * UINT64_C(0xC2B2AE3D27D4EB4F);
+    return (size_t)(sum >> routes->shift);
+}
+
+/* The node behind a segment that is spelled out so; 0: none. */
+static uint32_t find_spelled(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
+{
+    size_t slot = slot_of(routes, parent, segment);
+    for (uint32_t i; (i = routes->table[slot]); slot = (slot + 1) & (routes->slots - 1))
+        if (routes->nodes[i].parent == parent &&
+            mishap_text_equal(routes->nodes[i].segment, segment))
+            return i;
+    return 0;
+}
+
+/* The same for a segment with escapes: `%75sers` is `users`. Rare enough to look at all nodes. */
+static uint32_t find_escaped(const mishap_http_routes *routes, uint32_t parent, mishap_text segment)
+{
+    for (uint32_t i = 1; i < routes->node_count; i++)
+        if (routes->nodes[i].parent == parent && routes->nodes[i].segment.data &&
+            mishap_url_spells(segment, routes->nodes[i].segment))
+            return i;
+    return 0;
+}
+
+/* -- making ------------------------------------------------------------------------------------ */
+
+/* The node behind a segment, which is made if there is none. */
+static uint32_t step_into(mishap_http_routes *routes, uint32_t parent, mishap_text segment)
+{
+    bool any = segment.data[0] == ':';
+    uint32_t known = any ? routes->nodes[parent].any : find_spelled(routes, parent, segment);
+    if (known)
+        return known;
+    uint32_t made = routes->node_count++;
+    routes->nodes[made] = (struct node){ .parent = parent };
+    if (any) {
+        routes->nodes[parent].any = made;
+        return made;
+    }
+    routes->nodes[made].segment = segment;
+    routes->nodes[parent].spelled++;
+    size_t slot = slot_of(routes, parent, segment);
+    while (routes->table[slot])
+        slot = (slot + 1) & (routes->slots - 1);
+    routes->table[slot] = made;
+    return made;
+}
+
+static mishap *refuse_route(const struct route *route, const char *why)
+{
+    return mishap_tell(mishap_raise(NOT_CONFIGURED, "The route `%s` of `%s` %s.",
+                                    route->endpoint.route, route->endpoint.name, why),
+                       "route", route->endpoint.route);
+}
+
+static const char *path_of(const char *route, mishap_http_method *method)
+{
+    for (size_t i = 0; i < ROUTED; i++) {
+        mishap_text name = mishap_http_method_names[i];
+        if (strncmp(route, name.data, name.length) == 0 && route[name.length] == ' ') {
+            *method = (mishap_http_method)i;
+            return route[name.length + 1] == '/' ? route + name.length + 1 : NULL;
+        }
+    }
+    return NULL;
+}
+
+static mishap *add_param(mishap_http_routes *routes, struct route *route, mishap_text name)
+{
+    if (route->param_count == MISHAP_HTTP_PATH_PARAMS)
+        return refuse_route(route, "has too many parameters in its path");
+    mishap_text kept = mishap_arena_copy(&routes->arena, name);
+    if (!kept.data)
+        return mishap_out_of_memory();
+    route->params[route->param_count++] = kept.data;
+    return NULL;
+}
+
+static mishap *add_route(mishap_http_routes *routes, struct route *route)
+{
+    mishap_http_method method = MISHAP_HTTP_GET;
+    const char *path = path_of(route->endpoint.route, &method);
+    uint32_t at = 0;
+    if (!path)
+        return refuse_route(route, "is not a method, a space and a path");
+    for (const char *next = path; path[1] && *next == '/';) {
+        mishap_text segment = { next + 1, strcspn(next + 1, "/") };
+        if (segment.length == 0)
+            return refuse_route(route, "has an empty part");
+        mishap *m = segment.data[0] == ':'
+                        ? add_param(routes, route,
+                                    (mishap_text){ segment.data + 1, segment.length - 1 })
+                        : NULL;
+        if (m)
+            return m;
+        at = step_into(routes, at, segment);
+        next = segment.data + segment.length;
+    }
+    struct node *node = &routes->nodes[at];
+    if (node->routes[method])
+        return refuse_route(route, "is taken by another");
+    node->routes[method] = (uint32_t)(route - routes->routes) + 1;
+    node->allowed |= 1u << method | 1u << MISHAP_HTTP_OPTIONS;
+    if (method == MISHAP_HTTP_GET)
+        node->allowed |= 1u << MISHAP_HTTP_HEAD;
+    return NULL;
+}
+
+/* Room for the routes, and for as many nodes as they can have. */
+static bool make_room(mishap_http_routes *routes, const mishap_http_endpoint *const *lists,
+                      size_t list_count)
+{
+    size_t count = 0, nodes = 1, slots = 8;
+    int shift = 61;
+    for (size_t i = 0; i < list_count; i++)
+        for (const mishap_http_endpoint *e = lists[i]; e && e->route; e++) {
+            count++;
+            for (const char *c = e->route; *c; c++)
+                nodes += *c == '/';
+        }
+    for (; slots < nodes * 2; slots *= 2)
+        shift--;
+    routes->slots = slots;
+    routes->shift = shift;
+    routes->routes = mishap_arena_take(&routes->arena, (count + 1) * sizeof *routes->routes);
+    routes->nodes = mishap_arena_take(&routes->arena, nodes * sizeof *routes->nodes);
+    routes->table = mishap_arena_take(&routes->arena, slots * sizeof *routes->table);
+    if (!routes->routes || !routes->nodes || !routes->table)
+        return false;
+    memset(routes->table, 0, slots * sizeof *routes->table);
+    routes->nodes[routes->node_count++] = (struct node){ 0 };
+    return true;
+}
+
+mishap *mishap_http_routes_make(const mishap_http_endpoint *const *lists, size_t count,
+                                mishap_http_routes **out)
+{
+    mishap *failure = NULL;
+    *out = NULL;
+    mishap_http_routes *routes = mishap_allocate(sizeof *routes);
+    if (!routes)
+        return mishap_out_of_memory();
+    *routes = (mishap_http_routes){ 0 };
+    mishap_arena_init(&routes->arena, NULL, 0);
+    if (!make_room(routes, lists, count)) {
+        failure = mishap_out_of_memory();
+        goto failed;
+    }
+    for (size_t i = 0; i < count; i++)
+        for (const mishap_http_endpoint *e = lists[i]; e && e->route; e++) {
+            struct route *route = &routes->routes[routes->count++];
+            *route = (struct route){ .endpoint = *e, .extension = i };
+            if ((failure = add_route(routes, route)))
+                goto failed;
+        }
+    *out = routes;
+    return NULL;
+
+failed:
+    mishap_http_routes_free(routes);
+    return failure;
+}
+
+void mishap_http_routes_free(mishap_http_routes *routes)
+{
+    if (!routes)
+        return;
+    mishap_arena_release(&routes->arena);
+    mishap_release(routes);
+}
+
+size_t mishap_http_route_count(const mishap_http_routes *routes)
+{
+    return routes->count;
+}
+
+const char *mishap_http_route_name(const mishap_http_routes *routes, size_t route)
+{
+    return routes->routes[route].endpoint.name;
+}
+
+/* -- finding ----------------------------------------------------------------------------------- */
+
+struct walk {
+    const mishap_http_routes *routes;
+    const char *end; /* of the path */
+    mishap_http_method method;
+    bool escaped; /* there is a % somewhere */
+    const struct route *found;
+    mishap_http_match *match;
+};
+
+/* `.` and `..`, however they are spelled, mean another path than they say: nothing is there. */
+static bool is_dots(mishap_text segment)
+{
+    return (segment.data[0] == '.' || segment.data[0] == '%') &&
+           (mishap_url_spells(segment, (mishap_text)MISHAP_TEXT(".")) ||
+            mishap_url_spells(segment, (mishap_text)MISHAP_TEXT("..")));
+}
+
+static void arrive(struct walk *walk, const struct node *node)
+{
+    walk->match->allowed |= node->allowed;
+    if (!walk->found && (int)walk->method < ROUTED && node->routes[walk->method])
+        walk->found = &walk->routes->routes[node->routes[walk->method] - 1];
+}
+
+/* On from a node, with the slash at `at`. Not deeper than the tree, however long the path is. */
+static void walk_on(struct walk *walk, uint32_t from, const char *at, size_t params)
+{
+    const struct node *node = &walk->routes->nodes[from];
+    if (at == walk->end) {
+        arrive(walk, node);
+        return;
+    }
+    if (!node->spelled && !node->any)
+        return;
+    const char *slash = memchr(at + 1, '/', (size_t)(walk->end - at - 1));
+    const char *stop = slash ? slash : walk->end;
+    mishap_text segment = { at + 1, (size_t)(stop - at - 1) };
+    if (segment.length == 0)
+        return;
+    if (node->spelled) {
+        bool escaped = walk->escaped && memchr(segment.data, '%', segment.length);
+        uint32_t next = escaped ? find_escaped(walk->routes, from, segment)
+                                : find_spelled(walk->routes, from, segment);
+        if (next)
+            walk_on(walk, next, stop, params);
+    }
+    if (node->any && !is_dots(segment)) {
+        if (!walk->found)
+            walk->match->params[params].raw = segment;
+        walk_on(walk, node->any, stop, params + 1);
+    }
+}
+
+bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
+                            mishap_text path, mishap_http_match *match)
+{
+    match->endpoint = NULL;
+    match->allowed = 0;
+    match->route = match->param_count = 0;
+    if (path.length == 0 || path.data[0] != '/')
+        return false;
+    struct walk walk = {
+        .routes = routes,
+        .end = path.data + path.length,
+        .method = method == MISHAP_HTTP_HEAD ? MISHAP_HTTP_GET : method,
+        .escaped = memchr(path.data, '%', path.length) != NULL,
+        .match = match,
+    };
+    walk_on(&walk, 0, path.length == 1 ? walk.end : path.data, 0);
+    const struct route *found = walk.found;
+    if (!found)
+        return false;
+    match->route = (size_t)(found - routes->routes);
+    match->endpoint = &found->endpoint;
+    match->extension = found->extension;
+    match->param_count = found->param_count;
+    for (size_t i = 0; i < found->param_count; i++)
+        match->params[i].name = found->params[i];
+    return true;
+}
+
+void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed)
+{
+    bool first = true;
+    for (size_t i = 0; i < MISHAP_HTTP_OTHER; i++) {
+        if (!(allowed >> i & 1))
+            continue;
+        if (!first)
+            MISHAP_PUT(buffer, ", ");
+        mishap_buffer_put_text(buffer, mishap_http_method_names[i]);
+        first = false;
+    }
+}

@@ -1,0 +1,447 @@
+/*
+ * src/server: an HTTP/1.1 server. It listens, reads requests, finds the endpoint that a request
+ * means and writes the reply. It knows nothing of operations, MCP or any service: what is served
+ * comes from *extensions*, each with its routes and the header fields that it reads.
+ *
+ *     supervisor.c   the processes, replaced when they end
+ *     listen.c       the sockets that they listen on
+ *     loop.c         one process that serves: its libuv loop, its extensions, its end
+ *     connection.c   sockets: accepting, reading, writing, closing
+ *     wait.c         how long they may take
+ *     exchange.c     one request after the other on a connection
+ *     request.c      bytes into a request
+ *     head.c         … its head: fields, checks, target
+ *     fields.c       the header fields that somebody reads, as a table
+ *     answer.c       a request into a reply: route, caller, rate, endpoint
+ *     route.c        which endpoint is meant
+ *     later.c        answers that come later, and streams
+ *     reply.c        status, fields and body as bytes
+ *     extensions.c   what is served, and its state in this process
+ *     state.c        a server as one loop has it: its clock, what extensions may ask of it
+ *     media.c        media types, and ranges of them
+ *     remote.c       which address a request comes from
+ *     origin.c       whose page it is that calls
+ *     cors.c         which page may read a reply
+ *     metrics.c      what is counted
+ *     rate.c         how often each caller may call
+ *     access.c       the log of requests
+ *
+ *     server.h       what an extension sees: this file
+ *     state.h        a server as one loop has it, for this folder
+ *
+ * Who owns what: the supervisor owns the listening sockets and the memory that all loops share
+ * (metrics, rates). A loop owns everything on its thread; there is no other thread here.
+ */
+#ifndef MISHAP_SERVER_SERVER_H
+#define MISHAP_SERVER_SERVER_H
+
+#include "base/base.h"
+#include "mishap/mishap.h"
+
+typedef struct mishap_http_server mishap_http_server; /* see state.h */
+typedef struct mishap_http_request mishap_http_request;
+typedef struct mishap_http_reply mishap_http_reply;
+typedef struct mishap_http_extension mishap_http_extension;
+typedef struct mishap_http_fields mishap_http_fields;
+
+/* -- settings ---------------------------------------------------------------------------------- */
+
+/* How a server was started. All text lives as long as the server. */
+typedef struct mishap_http_settings {
+    const mishap_http_extension *const *extensions; /* what is served; the list ends with NULL */
+
+    /* What the extensions have in common. The server hands it on and does not look at it. */
+    struct mishap_served *served;
+
+    /* Who calls? NULL, and request->caller is set if the caller has a name; or a failure, such as
+     * AUTH_REQUIRED. `open`: callers without a key are served, too. NULL: anybody may call. */
+    mishap *(*admit)(mishap_http_server *server, mishap_http_request *request, bool open);
+
+    /* Make a reply of a failure, for mishap_http_refuse(). */
+    void (*refuse)(mishap_http_reply *reply, const struct mishap_http_settings *settings,
+                   const mishap_http_request *request, mishap *failure);
+
+    const mishap_http_fields *fields; /* that somebody reads: set by mishap_http_supervise() */
+    const char *guide;      /* the path that says what there is, for who asks for what is not */
+    const char *host;       /* to listen on */
+    int port;               /* 0: any that is free */
+    int loops;              /* processes */
+    int max_connections;    /* of each loop; beyond that 503 */
+    bool key_required;      /* no call without an API key */
+    const char *public_url; /* how callers reach it, for links, without a slash at the end; NULL:
+                               where it listens */
+    const char *access_log; /* a file, "-": stderr, NULL: none */
+    const char *cors;       /* origins with commas between, "*": any, NULL: none */
+    int rate;               /* requests a second for each caller; 0: no limit */
+    size_t head_limit;      /* bytes of request line and fields */
+    size_t target_limit;    /* bytes of the request target */
+    size_t body_limit;
+    int head_ms;  /* how long the head may take, from its first byte */
+    int body_ms;  /* … and the body after it */
+    int write_ms; /* how long a peer may take nothing of what is written to it */
+    int idle_ms;  /* how long a connection may wait for its next request */
+    int stop_ms;  /* how long to wait for what is in flight, when told to stop */
+} mishap_http_settings;
+
+/* -- requests ---------------------------------------------------------------------------------- */
+
+typedef enum mishap_http_method {
+    MISHAP_HTTP_GET,
+    MISHAP_HTTP_POST,
+    MISHAP_HTTP_PUT,
+    MISHAP_HTTP_PATCH,
+    MISHAP_HTTP_DELETE,
+    MISHAP_HTTP_HEAD,
+    MISHAP_HTTP_OPTIONS,
+    MISHAP_HTTP_OTHER, /* CONNECT, TRACE and such: known to nobody here */
+    MISHAP_HTTP_METHODS,
+} mishap_http_method;
+
+/* "GET"; for OTHER "OTHER". */
+extern const mishap_text mishap_http_method_names[MISHAP_HTTP_METHODS];
+
+/* The fields that every server keeps. Further ones are asked for by extensions; all others are
+ * checked and forgotten. */
+typedef enum mishap_http_field {
+    MISHAP_HTTP_HOST,
+    MISHAP_HTTP_ACCEPT,
+    MISHAP_HTTP_CONTENT_TYPE,
+    MISHAP_HTTP_AUTHORIZATION,
+    MISHAP_HTTP_ORIGIN,
+    MISHAP_HTTP_EXPECT,
+    MISHAP_HTTP_REQUEST_METHOD, /* Access-Control-Request-Method */
+    MISHAP_HTTP_USER_AGENT,
+    MISHAP_HTTP_TRANSFER_ENCODING,
+    MISHAP_HTTP_CONTENT_ENCODING,
+    MISHAP_HTTP_ACCEPT_ENCODING,
+    MISHAP_HTTP_FORWARDED_FOR, /* X-Forwarded-For */
+    MISHAP_HTTP_OWN_FIELDS,
+} mishap_http_field;
+
+enum { MISHAP_HTTP_MOST_FIELDS = 24 }; /* with those that extensions ask for */
+
+/* A header field that an extension asks for. It may stand once in a request. */
+typedef struct mishap_http_wish {
+    const char *name; /* "Mcp-Session-Id"; NULL ends a list */
+    bool from_pages;  /* pages of other origins may send it */
+    bool to_pages;    /* … and read it in replies */
+} mishap_http_wish;
+
+/* The table of the fields that are kept: the server's own and what the extensions ask for. A field
+ * that two ask for is there once. NOT_CONFIGURED: there are more than there is room for. */
+mishap *mishap_http_fields_make(const mishap_http_extension *const *extensions,
+                                mishap_http_fields **out);
+void mishap_http_fields_free(mishap_http_fields *fields);
+
+/* The place of a field in the fields of a request, whatever the case of its letters; -1: it is not
+ * kept. An extension asks once, when it is opened. */
+int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name);
+
+/* A request that has come in whole. All text points into memory of the connection. */
+struct mishap_http_request {
+    mishap_http_method method;
+    mishap_text target; /* as it came */
+    mishap_text path;   /* without the query, still escaped: "/todos/a%20b" */
+    mishap_text query;  /* behind the question mark, still escaped */
+    mishap_text fields[MISHAP_HTTP_MOST_FIELDS]; /* without white space; no data: not there */
+    mishap_text body;
+    mishap_text remote; /* the caller's address, also behind a proxy: "192.0.2.1" */
+    bool keep_alive;
+    bool persists_by_default;      /* HTTP/1.1: keeping the connection open need not be said */
+    int64_t started_ns;            /* when its first byte came, on the monotonic clock */
+    char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
+    const char *caller;            /* the name that its key stands for; NULL: none */
+};
+
+/* -- replies ----------------------------------------------------------------------------------- */
+
+struct mishap_http_reply {
+    int status;
+    const char *media_type;  /* NULL where there is no body */
+    mishap_buffer body;      /* the reply's own */
+    mishap_text content;     /* what is sent: the body, or words that need no memory */
+    mishap_buffer fields;    /* further fields, each a line that ends in CR LF */
+    bool vary_accept;        /* another Accept, or … */
+    bool vary_origin;        /* … another Origin gets another reply: for caches */
+    const mishap_code *code; /* of the failure, NULL: it worked */
+    bool close;              /* the connection ends with this reply */
+};
+
+/* Add a field: name and value are checked by nobody, so they must be clean. */
+void mishap_http_reply_field(mishap_http_reply *reply, const char *name, mishap_text value);
+
+/* Make a reply of a failure, as settings->refuse does. The mishap stays the caller's. */
+void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
+                        const mishap_http_request *request, mishap *failure);
+
+void mishap_http_reply_release(mishap_http_reply *reply);
+
+/* -- answers that come later ------------------------------------------------------------------- */
+
+/*
+ * A request whose endpoint answers later: at once as a whole, or as a stream of events. It belongs
+ * to the loop, and only the loop's thread may touch it. Whoever has it must answer or end it,
+ * unless the peer goes away first: then closed() is called, and it is gone when that returns.
+ *
+ * The functions below never call back. closed() comes when the loop gets to it, and requests that
+ * the peer has sent behind this one are read then, too. So they may be called from anywhere on the
+ * loop: from an endpoint, its own or another, any callback of libuv, tick(), drain(), closed() of
+ * another one. No lock is held meanwhile. The reply may be any but that of an endpoint that is
+ * being asked for another request.
+ */
+typedef struct mishap_http_later mishap_http_later;
+struct mishap_http_later {
+    mishap_http_server *server;
+    struct mishap_http_exchange *exchange;
+    mishap_http_request request; /* with text of its own, but without the body */
+    int64_t route;
+    bool streaming, last;    /* the head is out; the connection ends with it */
+    bool half_close;         /* who closes its sending side still waits for the answer. Else that
+                                counts as going away: the reader of a stream looks just like this */
+    const mishap_code *code; /* of a failure that a stream has told of; NULL: none */
+    void *owner;
+    void (*closed)(mishap_http_later *later);
+};
+
+/* From an endpoint's answer(), which leaves reply->status 0: the request is answered later. NULL:
+ * there is no memory. */
+mishap_http_later *mishap_http_defer(mishap_http_server *server,
+                                     const mishap_http_request *request);
+
+/* Answer as a whole. Takes nothing of the reply; the later is gone afterwards. */
+void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply);
+
+/* Send the head of a stream: `reply` has status, media type and fields, and no body. Then pieces of
+ * it, each sent at once; false: the peer does not read, and the stream was closed. Then its end,
+ * after which the later is gone. HTTP/1.1 gets chunks; for HTTP/1.0 the connection ends with it.
+ * After a piece that could not be sent, closed() will follow; to end it before that is right, too.
+ */
+void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply);
+bool mishap_http_later_send(mishap_http_later *later, mishap_text piece);
+void mishap_http_later_end(mishap_http_later *later);
+
+/* -- routes ------------------------------------------------------------------------------------ */
+
+typedef struct mishap_http_match mishap_http_match;
+
+/* What answers at a path. */
+typedef struct mishap_http_endpoint {
+    const char *route; /* "GET /health"; `:name` matches a segment. NULL ends a list */
+    const char *name;  /* for metrics */
+    bool open;         /* also for callers without a key */
+    /* Fill the reply, or defer: see mishap_http_defer(). */
+    void (*answer)(mishap_http_server *server, const mishap_http_request *request,
+                   const mishap_http_match *match, mishap_http_reply *reply);
+    const void *subject; /* what it is about; the extension knows */
+} mishap_http_endpoint;
+
+enum { MISHAP_HTTP_PATH_PARAMS = 8 }; /* of one route, at most */
+
+/* Where a request leads. */
+struct mishap_http_match {
+    size_t route;                         /* the number of the route, for metrics */
+    const mishap_http_endpoint *endpoint; /* NULL: nowhere */
+    size_t extension;                     /* which of the list it belongs to … */
+    void *state;                          /* … and the state of that one in this process */
+    unsigned allowed; /* methods at this path, a bit each (1 << MISHAP_HTTP_GET); 0: no such path */
+    size_t param_count;
+    struct {
+        const char *name;
+        mishap_text raw; /* the segment, still escaped */
+    } params[MISHAP_HTTP_PATH_PARAMS];
+};
+
+typedef struct mishap_http_routes mishap_http_routes;
+
+/* The routes of some lists of endpoints, one list for each extension; NULL is an empty one. The
+ * endpoints are copied, their text is not. */
+mishap *mishap_http_routes_make(const mishap_http_endpoint *const *lists, size_t count,
+                                mishap_http_routes **out);
+void mishap_http_routes_free(mishap_http_routes *routes);
+
+/* How many routes there are, and what each is called ("users.create", "health"). */
+size_t mishap_http_route_count(const mishap_http_routes *routes);
+const char *mishap_http_route_name(const mishap_http_routes *routes, size_t route);
+
+/*
+ * True if a route has this path and method. A segment that is spelled out comes before `:name`, and
+ * HEAD is GET. Else match->allowed says which methods the path has, HEAD and OPTIONS included; 0:
+ * there is no such path.
+ */
+bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
+                            mishap_text path, mishap_http_match *match);
+
+/* "GET, HEAD, OPTIONS" */
+void mishap_http_put_methods(mishap_buffer *buffer, unsigned allowed);
+
+/* -- extensions -------------------------------------------------------------------------------- */
+
+enum { MISHAP_HTTP_MOST_EXTENSIONS = 8 };
+
+/* Something that is served, with a state of its own in each loop. Every function may be missing. */
+struct mishap_http_extension {
+    const char *name;
+    const mishap_http_endpoint *endpoints; /* … or, where they are not known before it starts: */
+    mishap *(*list)(const mishap_http_settings *settings, mishap_http_endpoint **out);
+    const mishap_http_wish *fields; /* the header fields that it reads */
+
+    /* In the supervisor, before there are loops: memory that all of them share. Nothing that is
+     * open may be left, for it would be shared across a fork. */
+    mishap *(*prepare)(const mishap_http_settings *settings, void **shared);
+
+    /* In a loop, before any request. Extensions are opened in the order of the list and closed in
+     * the opposite order. */
+    mishap *(*open)(mishap_http_server *server, void *shared, void **state);
+    void (*tick)(void *state);  /* several times a second */
+    void (*drain)(void *state); /* the loop ends soon: so must streams */
+    bool (*busy)(void *state);  /* is there something to finish for which no connection waits? */
+
+    /* Close the handles on the loop and free the state. False: that is not safe, and the process
+     * ends without tidying up. */
+    bool (*close)(void *state);
+};
+
+/* The state of an extension in this loop; NULL: it is not open. */
+void *mishap_http_state_of(const mishap_http_server *server, const mishap_http_extension *which);
+
+/* The routes of all extensions. */
+mishap *mishap_http_extensions_route(const mishap_http_settings *settings,
+                                     mishap_http_routes **out);
+
+/* -- metrics ----------------------------------------------------------------------------------- */
+
+/*
+ * Counters in memory that all loops share. The sets of labels are bounded: routes that exist (and
+ * one for all other paths), statuses that exist, codes of the catalog.
+ */
+typedef struct mishap_http_metrics mishap_http_metrics;
+
+/* For the supervisor, before it makes loops. */
+mishap *mishap_http_metrics_make(const mishap_http_routes *routes, mishap_http_metrics **out);
+void mishap_http_metrics_free(mishap_http_metrics *metrics);
+
+enum { MISHAP_HTTP_NO_ROUTE = -1 };
+
+/* One request was answered. Any loop, no lock. */
+void mishap_http_metrics_count(mishap_http_metrics *metrics, int64_t route,
+                               mishap_http_method method, int status, const mishap_code *code,
+                               int64_t duration_ns);
+
+/* What else is counted. */
+typedef enum mishap_http_gauge {
+    MISHAP_HTTP_CONNECTIONS, /* open now */
+    MISHAP_HTTP_ACCEPTED,    /* connections ever */
+    MISHAP_HTTP_IN_FLIGHT,   /* requests whose handlers run now */
+    MISHAP_HTTP_CRASHES,     /* handlers that crashed */
+    MISHAP_HTTP_LOOPS_BEGUN, /* processes ever */
+    MISHAP_HTTP_BYTES_RECEIVED,
+    MISHAP_HTTP_BYTES_SENT,
+    MISHAP_HTTP_GAUGES,
+} mishap_http_gauge;
+void mishap_http_metrics_add(mishap_http_metrics *metrics, mishap_http_gauge gauge, int64_t change);
+
+/* A loop has ended, however that came: what it had open or in flight no longer is. For the
+ * supervisor, once it has waited for that process. */
+void mishap_http_metrics_gone(mishap_http_metrics *metrics, int process);
+
+/* Prometheus text, exposition format 0.0.4. */
+void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *metrics,
+                             const mishap_http_routes *routes);
+
+/* -- rates ------------------------------------------------------------------------------------- */
+
+/* How often each caller may call, in memory that all loops share. */
+typedef struct mishap_http_rates mishap_http_rates;
+mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out); /* *out NULL: no limit */
+void mishap_http_rates_free(mishap_http_rates *rates);
+
+/* NULL, or RATE_LIMITED with the time after which to try again. The caller goes by its name, else
+ * by its address, of IPv6 the network of 64 bits. Any loop, no lock. `now_ns` is the monotonic
+ * clock of this moment, not of when the request began. */
+mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
+                                int64_t now_ns);
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+/* The address that a request comes from: that of the peer or, if the peer is a proxy on this
+ * machine, the last one of X-Forwarded-For. What is no address is not believed. */
+mishap_text mishap_http_remote(mishap_text peer, mishap_text forwarded);
+
+/* -- origins ----------------------------------------------------------------------------------- */
+
+/* Is the server meant by this Host, or is it a name that somebody else can make stand for this
+ * machine? Where a key is required any name will do. */
+bool mishap_http_knows_host(const mishap_http_settings *settings, mishap_text host);
+
+/* May pages of this origin call: none was said, it is one of this machine, the server's own, or one
+ * of --cors. */
+bool mishap_http_knows_origin(const mishap_http_settings *settings, mishap_text origin);
+
+/* NULL, or FORBIDDEN: a page calls that a browser was lured to. For operations. Whoever is no
+ * browser may go by any name. */
+mishap *mishap_http_check_origin(const mishap_http_settings *settings,
+                                 const mishap_http_request *request);
+
+/* The entry of a list, as --cors has it, that stands for this origin: itself, or the star that is
+ * all of the list. No data: none does. */
+mishap_text mishap_http_listed_origin(const char *list, mishap_text origin);
+
+/* The first entry that is no origin as browsers spell it (scheme://host[:port] in small letters, no
+ * port that goes without saying, or null) and could never match; no data: there is none. */
+mishap_text mishap_http_unsound_origin(const char *list);
+
+/* -- cors -------------------------------------------------------------------------------------- */
+
+/* The fields that let a page of another origin read the reply, if its origin is in settings->cors.
+ * A reply that has them already is left alone. */
+void mishap_http_cors(mishap_http_reply *reply, const mishap_http_settings *settings,
+                      const mishap_http_request *request);
+
+/* The whole answer to OPTIONS: 204, Allow, the fields above, and for a preflight what may be sent.
+ */
+void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_settings *settings,
+                                const mishap_http_request *request, unsigned methods);
+
+/* -- the access log ---------------------------------------------------------------------------- */
+
+/* One JSON object a line; gathered, and written when there is much of it or a moment has passed. */
+typedef struct mishap_http_access mishap_http_access;
+mishap *mishap_http_access_open(const char *file,
+                                mishap_http_access **out); /* NULL file: *out NULL */
+void mishap_http_access_add(mishap_http_access *access, const mishap_http_request *request,
+                            const mishap_http_reply *reply, size_t sent, int64_t now_ns);
+void mishap_http_access_flush(mishap_http_access *access);
+void mishap_http_access_reopen(mishap_http_access *access); /* after the file was moved away */
+void mishap_http_access_close(mishap_http_access *access);
+
+/* -- the server, for extensions -----------------------------------------------------------------
+ */
+
+const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *server);
+
+/* For handles of an extension, which it closes in its close(); NULL: there is no loop. */
+struct uv_loop_s *mishap_http_uv(const mishap_http_server *server);
+
+/* Count something, and all that was counted so far. Nothing happens in a server without metrics. */
+void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change);
+void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server);
+
+/* -- serving ----------------------------------------------------------------------------------- */
+
+/* A handler has crashed or hangs in this process, so it is not to be trusted any more. It drains,
+ * and is replaced: soon, not before whoever calls this has returned. On the thread of the loop. */
+void mishap_http_server_taint(mishap_http_server *server);
+
+/* UNAVAILABLE: there is too much to do; to be tried again soon. */
+mishap *mishap_http_busy(void);
+
+/* The text of a request that is answered after its bytes are gone: how many bytes it takes, and a
+ * request with this text as its own, but without its body. */
+size_t mishap_http_request_size(const mishap_http_request *request);
+void mishap_http_request_keep(mishap_http_request *kept, const mishap_http_request *request,
+                              char *text);
+
+/* Run until SIGTERM or SIGINT. NULL: it was stopped in order. */
+mishap *mishap_http_supervise(mishap_http_settings *settings);
+
+#endif

@@ -1,0 +1,77 @@
+/* A server as one loop has it: its clock, what it opens, what it does several times a second. */
+#include "server/state.h"
+
+#include <stdio.h>
+#include <time.h>
+
+static void set_date(mishap_http_server *server)
+{
+    static const char days[] = "SunMonTueWedThuFriSat";
+    static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+    time_t now = time(NULL);
+    struct tm at;
+    gmtime_r(&now, &at);
+    int length = snprintf(server->date, sizeof server->date,
+                          "%.3s, %02d %.3s %04d %02d:%02d:%02d GMT", days + at.tm_wday * 3,
+                          at.tm_mday, months + at.tm_mon * 3, at.tm_year + 1900, at.tm_hour,
+                          at.tm_min, at.tm_sec);
+    server->date_length = length < (int)sizeof server->date ? (size_t)length : 0;
+}
+
+void mishap_http_server_look_at_clock(mishap_http_server *server)
+{
+    server->now_ms = mishap_clock_now_ms();
+    server->now_ns = mishap_clock_monotonic_ns();
+}
+
+mishap *mishap_http_server_open(mishap_http_server *server)
+{
+    set_date(server);
+    mishap_http_server_look_at_clock(server);
+    return mishap_http_access_open(server->settings->access_log, &server->access);
+}
+
+void mishap_http_server_close(mishap_http_server *server)
+{
+    mishap_http_access_close(server->access);
+    mishap_buffer_release(&server->out);
+    mishap_buffer_release(&server->aside);
+    mishap_http_reply_release(&server->reply);
+    server->access = NULL;
+}
+
+void mishap_http_server_tick(mishap_http_server *server)
+{
+    set_date(server);
+    mishap_http_server_look_at_clock(server);
+    mishap_http_access_flush(server->access);
+}
+
+/* -- for extensions ---------------------------------------------------------------------------- */
+
+const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *server)
+{
+    return server->settings;
+}
+
+uv_loop_t *mishap_http_uv(const mishap_http_server *server)
+{
+    return server->loop;
+}
+
+void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change)
+{
+    if (server->metrics)
+        mishap_http_metrics_add(server->metrics, gauge, change);
+}
+
+void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server)
+{
+    if (server->metrics)
+        mishap_http_metrics_put(buffer, server->metrics, server->routes);
+}
+
+void mishap_http_server_taint(mishap_http_server *server)
+{
+    server->tainted = true; /* the loop looks at it in each of its turns */
+}

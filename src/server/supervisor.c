@@ -1,0 +1,468 @@
+/*
+ * The process that looks after the others. It serves nothing itself, so nothing that callers send
+ * can harm it.
+ *
+ * It owns the listening sockets, some of their own for each loop it wants. A loop that ends, in
+ * whatever way, is followed by another on the same sockets: connections that wait there are not
+ * lost.
+ */
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "server/loop.h"
+
+enum {
+    MOST_PROCESSES = 256,
+    MOST_IN_SLOT = 12,   /* processes with the same sockets */
+    MOST_DRAINING = 4,   /* … that end; beyond that the oldest is hurried */
+    MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
+    SPARE_MS = 2000,     /* what a loop may take beyond its own deadline */
+};
+
+/* A loop that lives; pid 0: the place is free. */
+struct process {
+    pid_t pid;
+    int control;
+    int slot; /* its sockets */
+    bool ready, draining, hurried;
+    int64_t begun_ns, kill_at_ns;
+};
+
+typedef struct supervisor {
+    const mishap_http_settings *settings;
+    char address[400];                         /* http://HOST:PORT */
+    void *shared[MISHAP_HTTP_MOST_EXTENSIONS]; /* what the extensions have prepared */
+    mishap_http_fields *fields;
+    mishap_http_routes *routes;
+    mishap_http_metrics *metrics;
+    mishap_http_rates *rates;
+    struct process processes[MOST_PROCESSES];
+    mishap_http_sockets *sockets; /* of each slot */
+    int *bad_starts;              /* … how often in a row its loop did not become ready */
+    int64_t *begin_at_ns;         /* … when to try again; 0: there is one */
+    int slots, port, signals;
+    bool announced, stopping;
+    mishap *failure;
+} supervisor;
+
+/* -- loops ----------------------------------------------------------------------------------- */
+
+/* In the new process: only what a loop needs stays open. */
+static _Noreturn void be_loop(supervisor *s, int slot, int control)
+{
+    sigset_t none;
+    for (int i = 0; i < s->slots; i++)
+        if (i != slot)
+            mishap_http_sockets_close(&s->sockets[i]);
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            close(s->processes[i].control);
+    close(s->signals);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    mishap_http_loop_run(s->settings, s->routes, s->metrics, s->rates, s->shared, &s->sockets[slot],
+                         control);
+}
+
+static void begin_later(supervisor *s, int slot, int64_t delay_ms)
+{
+    s->begin_at_ns[slot] = mishap_clock_monotonic_ns() + delay_ms * 1000000;
+}
+
+static int count_in(const supervisor *s, int slot)
+{
+    int count = 0;
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        count += s->processes[i].pid && s->processes[i].slot == slot;
+    return count;
+}
+
+/* While handlers crash one after the other, old loops end more slowly than new ones begin. Then
+ * callers wait a moment at the socket. */
+static void begin_loop(supervisor *s, int slot)
+{
+    size_t which = 0;
+    int ends[2];
+    if (count_in(s, slot) >= MOST_IN_SLOT) {
+        begin_later(s, slot, 10);
+        return;
+    }
+    while (which < MOST_PROCESSES && s->processes[which].pid)
+        which++;
+    if (which == MOST_PROCESSES || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        begin_later(s, slot, 100);
+        return;
+    }
+    pid_t pid = fork();
+    if (pid == 0) {
+        close(ends[0]);
+        be_loop(s, slot, ends[1]);
+    }
+    close(ends[1]);
+    if (pid < 0) {
+        close(ends[0]);
+        begin_later(s, slot, 100);
+        return;
+    }
+    s->begin_at_ns[slot] = 0;
+    s->processes[which] = (struct process){
+        .pid = pid, .control = ends[0], .slot = slot, .begun_ns = mishap_clock_monotonic_ns()
+    };
+}
+
+static void tell(const struct process *p, char word)
+{
+    send(p->control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* From now on it only finishes what it has. If there are many such, the oldest must hurry. */
+static void let_go(supervisor *s, struct process *p)
+{
+    int draining = 0;
+    struct process *oldest = NULL;
+    p->draining = true;
+    p->kill_at_ns = mishap_clock_monotonic_ns() +
+                    (2 * (int64_t)s->settings->stop_ms + 5000 + SPARE_MS) * 1000000;
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *other = &s->processes[i];
+        if (!other->pid || !other->draining || other->hurried || other->slot != p->slot)
+            continue;
+        draining++;
+        if (!oldest || other->begun_ns < oldest->begun_ns)
+            oldest = other;
+    }
+    if (draining > MOST_DRAINING) {
+        oldest->hurried = true;
+        tell(oldest, MISHAP_HTTP_STOP);
+    }
+}
+
+static bool slot_is_served(const supervisor *s, int slot)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid && s->processes[i].slot == slot && !s->processes[i].draining)
+            return true;
+    return false;
+}
+
+/* Is there one that is not ready yet? */
+static bool is_beginning(const supervisor *s, int slot)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid && s->processes[i].slot == slot && !s->processes[i].ready &&
+            !s->processes[i].draining)
+            return true;
+    return false;
+}
+
+static void announce(supervisor *s)
+{
+    for (int i = 0; i < s->slots; i++) {
+        bool ready = false;
+        for (size_t j = 0; j < MOST_PROCESSES; j++)
+            ready = ready ||
+                    (s->processes[j].pid && s->processes[j].slot == i && s->processes[j].ready);
+        if (!ready)
+            return;
+    }
+    s->announced = true;
+    dprintf(STDERR_FILENO, "listening on %s\n", s->address);
+}
+
+static void on_word(supervisor *s, struct process *p, char word)
+{
+    if (word == MISHAP_HTTP_READY) {
+        p->ready = true;
+        s->bad_starts[p->slot] = 0;
+        if (!s->announced)
+            announce(s);
+        /* Who was to be replaced by this one can go. */
+        for (size_t i = 0; i < MOST_PROCESSES && !p->draining; i++) {
+            struct process *other = &s->processes[i];
+            if (other->pid && other != p && other->slot == p->slot && !other->draining) {
+                tell(other, MISHAP_HTTP_DRAIN);
+                let_go(s, other);
+            }
+        }
+    } else if (word == MISHAP_HTTP_LEAVING && !p->draining) {
+        let_go(s, p);
+        if (!s->stopping)
+            begin_loop(s, p->slot);
+    }
+}
+
+static void listen_to(supervisor *s, struct process *p)
+{
+    char words[16];
+    ssize_t count = recv(p->control, words, sizeof words, MSG_DONTWAIT);
+    for (ssize_t i = 0; i < count; i++)
+        on_word(s, p, words[i]);
+}
+
+/* -- ends -------------------------------------------------------------------------------------- */
+
+static void stop(supervisor *s)
+{
+    s->stopping = true;
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *p = &s->processes[i];
+        if (!p->pid)
+            continue;
+        tell(p, MISHAP_HTTP_STOP);
+        p->draining = true;
+        p->kill_at_ns = mishap_clock_monotonic_ns() +
+                        ((int64_t)s->settings->stop_ms + SPARE_MS) * 1000000;
+    }
+}
+
+static void kill_all(supervisor *s)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            kill(s->processes[i].pid, SIGKILL);
+}
+
+/* One that ended before it was ready has said why on stderr. At the start that is the end of all;
+ * later it is tried again and again, more and more slowly. */
+static void on_bad_start(supervisor *s, int slot)
+{
+    int count = ++s->bad_starts[slot];
+    if (!s->announced && count >= MOST_BAD_STARTS) {
+        s->failure = mishap_raise(UNAVAILABLE, "The server could not be started.");
+        stop(s);
+        return;
+    }
+    begin_later(s, slot, count < MOST_BAD_STARTS ? 50L * count : 2000);
+}
+
+/* A signal that ends a loop is worth a line, also in one that was about to end; but SIGKILL is
+ * how such a one is hurried from here. */
+static void tell_of_signal(const struct process *ended, int status)
+{
+    if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
+        return;
+    const char *name = sigabbrev_np(WTERMSIG(status));
+    dprintf(STDERR_FILENO, "a loop was ended by SIG%s%s\n", name ? name : "?",
+            ended->draining ? " on its way out" : "; another takes its place");
+}
+
+static void on_end(supervisor *s, pid_t pid, int status)
+{
+    size_t which = 0;
+    while (which < MOST_PROCESSES && s->processes[which].pid != pid)
+        which++;
+    if (which == MOST_PROCESSES)
+        return;
+    struct process ended = s->processes[which];
+    close(ended.control);
+    s->processes[which] = (struct process){ 0 };
+    mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
+    tell_of_signal(&ended, status);
+    if (s->stopping || slot_is_served(s, ended.slot))
+        return;
+    if (!ended.ready)
+        on_bad_start(s, ended.slot);
+    else if (!s->begin_at_ns[ended.slot])
+        begin_loop(s, ended.slot);
+}
+
+static void reap(supervisor *s)
+{
+    int status;
+    pid_t pid;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        on_end(s, pid, status);
+}
+
+static void on_signal(supervisor *s, int number)
+{
+    switch (number) {
+    case SIGCHLD:
+        reap(s);
+        break;
+    case SIGHUP: /* log files were moved away */
+        for (size_t i = 0; i < MOST_PROCESSES; i++)
+            if (s->processes[i].pid)
+                kill(s->processes[i].pid, SIGHUP);
+        break;
+    case SIGUSR1: /* new loops for old ones */
+        for (int i = 0; i < s->slots && !s->stopping; i++)
+            if (!is_beginning(s, i))
+                begin_loop(s, i);
+        break;
+    default:
+        if (s->stopping)
+            kill_all(s); /* asked twice */
+        else
+            stop(s);
+    }
+}
+
+/* -- the loop ---------------------------------------------------------------------------------- */
+
+static bool any_left(const supervisor *s)
+{
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid)
+            return true;
+    return false;
+}
+
+/* What is due now; returns for how many milliseconds nothing is. */
+static int look_at_clock(supervisor *s)
+{
+    int64_t now = mishap_clock_monotonic_ns(), next = now + INT64_C(1000000000);
+    for (int i = 0; i < s->slots && !s->stopping; i++) {
+        if (s->begin_at_ns[i] && now >= s->begin_at_ns[i])
+            begin_loop(s, i);
+        if (s->begin_at_ns[i] && s->begin_at_ns[i] < next)
+            next = s->begin_at_ns[i];
+    }
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *p = &s->processes[i];
+        if (p->pid && p->kill_at_ns && now >= p->kill_at_ns)
+            kill(p->pid, SIGKILL);
+        else if (p->pid && p->kill_at_ns && p->kill_at_ns < next)
+            next = p->kill_at_ns;
+    }
+    return next > now ? (int)((next - now) / 1000000) + 1 : 10;
+}
+
+static void watch(supervisor *s)
+{
+    struct pollfd files[MOST_PROCESSES + 1];
+    struct process *whose[MOST_PROCESSES + 1];
+    while (!s->stopping || any_left(s)) {
+        int wait_ms = look_at_clock(s);
+        nfds_t count = 0;
+        files[count++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
+        for (size_t i = 0; i < MOST_PROCESSES; i++)
+            if (s->processes[i].pid) {
+                whose[count] = &s->processes[i];
+                files[count++] = (struct pollfd){ .fd = s->processes[i].control, .events = POLLIN };
+            }
+        if (poll(files, count, wait_ms) <= 0)
+            continue;
+        for (nfds_t i = 1; i < count; i++)
+            if (files[i].revents & POLLIN)
+                listen_to(s, whose[i]);
+            else if (files[i].revents)
+                poll(NULL, 0, 1); /* it has ended; the signal says so in a moment */
+        struct signalfd_siginfo info;
+        while (read(s->signals, &info, sizeof info) == sizeof info)
+            on_signal(s, (int)info.ssi_signo);
+    }
+}
+
+/* -- beginning and end ------------------------------------------------------------------------- */
+
+static void raise_file_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+/* The loops open it themselves, and could only say so one after the other. */
+static mishap *try_access_log(const mishap_http_settings *settings)
+{
+    mishap_http_access *access = NULL;
+    mishap *failure = mishap_http_access_open(settings->access_log, &access);
+    mishap_http_access_close(access);
+    return failure;
+}
+
+static mishap *open_signals(supervisor *s)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    for (size_t i = 0; i < 5; i++)
+        sigaddset(&set, (int[]){ SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD }[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    return s->signals < 0 ? mishap_raise(INTERNAL_ERROR, "Signals cannot be received.") : NULL;
+}
+
+static mishap *open_all(supervisor *s)
+{
+    const mishap_http_settings *settings = s->settings;
+    size_t size = (size_t)s->slots;
+    mishap *failure = NULL;
+    s->sockets = mishap_allocate(size * sizeof *s->sockets);
+    s->bad_starts = mishap_allocate(size * sizeof *s->bad_starts);
+    s->begin_at_ns = mishap_allocate(size * sizeof *s->begin_at_ns);
+    if (!s->sockets || !s->bad_starts || !s->begin_at_ns)
+        return mishap_out_of_memory();
+    for (int i = 0; i < s->slots; i++) {
+        s->sockets[i].count = 0;
+        s->bad_starts[i] = 0;
+        s->begin_at_ns[i] = 0;
+    }
+    failure = mishap_http_fields_make(settings->extensions, &s->fields);
+    if (!failure)
+        failure = mishap_http_extensions_route(settings, &s->routes);
+    if (!failure)
+        failure = mishap_http_metrics_make(s->routes, &s->metrics);
+    if (!failure)
+        failure = mishap_http_rates_make(settings->rate, &s->rates);
+    if (!failure)
+        failure = mishap_http_listen(settings, s->sockets, s->slots, &s->port);
+    return failure ? failure : open_signals(s);
+}
+
+static void close_all(supervisor *s)
+{
+    for (int i = 0; s->sockets && i < s->slots; i++)
+        mishap_http_sockets_close(&s->sockets[i]);
+    if (s->signals >= 0)
+        close(s->signals);
+    mishap_http_rates_free(s->rates);
+    mishap_http_metrics_free(s->metrics);
+    mishap_http_routes_free(s->routes);
+    mishap_http_fields_free(s->fields);
+    mishap_release(s->sockets);
+    mishap_release(s->bad_starts);
+    mishap_release(s->begin_at_ns);
+}
+
+/* Only now is it known where it listens, and links can be made. */
+static void name_address(supervisor *s, mishap_http_settings *settings)
+{
+    bool brackets = strchr(settings->host, ':');
+    snprintf(s->address, sizeof s->address, "http://%s%s%s:%d", brackets ? "[" : "", settings->host,
+             brackets ? "]" : "", s->port);
+    if (!settings->public_url)
+        settings->public_url = s->address;
+}
+
+mishap *mishap_http_supervise(mishap_http_settings *settings)
+{
+    supervisor s = { .settings = settings, .slots = settings->loops, .signals = -1 };
+    raise_file_limit();
+    s.failure = mishap_http_extensions_prepare(settings, s.shared);
+    if (!s.failure)
+        s.failure = try_access_log(settings);
+    if (!s.failure)
+        s.failure = open_all(&s);
+    if (!s.failure) {
+        name_address(&s, settings);
+        settings->fields = s.fields;
+        for (int i = 0; i < s.slots; i++)
+            begin_loop(&s, i);
+        watch(&s);
+    }
+    close_all(&s);
+    settings->public_url = NULL;
+    settings->fields = NULL;
+    return s.failure;
+}
