@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test bench bench-http bench-mcp bench-handlers fuzz coverage format install clean help
+.PHONY: build run demo test storm bench bench-http bench-mcp bench-handlers fuzz coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -24,6 +24,10 @@ demo: build ## tell one mishap in every dialect
 test: ## all tests with gcc, clang and sanitizers; ONLY=gcc runs one of the builds
 	@scripts/setup build test
 	@scripts/check $(ONLY)
+
+storm: ## 10,000 handlers that die among a million good calls; GOOD=1000000 FAULTS=10000 SECONDS=840 SEED=1
+	@scripts/setup build test
+	@scripts/storm $(if $(GOOD),--good $(GOOD)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
 bench: build ## measure
 	@scripts/setup bench

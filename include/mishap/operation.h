@@ -272,7 +272,9 @@ typedef struct mishap_operation {
     const mishap_param *params;
     mishap *(*run)(mishap_call *call);
 
-    const char *route; /* "POST /users", for HTTP */
+    const char *route; /* "POST /users", for HTTP. `:id` is a segment that is the value of
+                          the parameter `id`; `{path...}` or `:path...`, at the end, is one or more
+                          segments with the slashes between them */
     const mishap_code *const
         *raises; /* MISHAP_RAISES(NOT_FOUND, …): beyond what every operation may raise */
     mishap_danger danger;
@@ -295,8 +297,13 @@ typedef struct mishap_operation {
     bool stateless; /* without a service: it keeps nothing from call to call, so a server may run
                        several calls at once, in several processes */
     bool chaos;     /* it fails on purpose, for drills: a server has it only if it is told so */
-    bool resident;  /* it stays until it is told to end, minds signals and time itself, and owns
-                       standard output: not contained, no timeout */
+    const char *answers_type; /* the media type that it answers with, by mishap_answer_bytes() or
+                                 mishap_stream(): "image/png"; NULL: JSON */
+    const char *takes;        /* the media types of a body that it takes as bytes (mishap_body()),
+                                 with commas between: "text/csv, application/pdf"; a star stands
+                                 for any kind or name; NULL: JSON alone */
+    bool resident; /* it stays until it is told to end, minds signals and time itself, and owns
+                      standard output: not contained, no timeout */
 } mishap_operation;
 
 /* The codes that an operation declares: up to twelve bare names. */

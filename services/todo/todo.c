@@ -209,6 +209,6 @@ const mishap_operation todo_operations[] = {
                      "gets a clean answer and that everybody else is served. A server has it only "
                      "if it is started with --chaos.",
       .examples = EXAMPLES({ "chaos fail --how crash", "Read from an address that is none" }),
-      .group = "Drills", .status = 200, .chaos = true },
+      .group = "Drills", .status = 200, .stateless = true, .chaos = true },
     { 0 },
 };

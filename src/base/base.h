@@ -9,6 +9,7 @@
 #define MISHAP_BASE_H
 
 #include "base/arena.h"
+#include "base/base64.h"
 #include "base/buffer.h"
 #include "base/clock.h"
 #include "base/id.h"
@@ -18,6 +19,7 @@
 #include "base/nearest.h"
 #include "base/pack.h"
 #include "base/printable.h"
+#include "base/route.h"
 #include "base/system.h"
 #include "base/url.h"
 #include "base/utf8.h"

@@ -77,7 +77,7 @@ struct mishap_call {
     const char *cursor;     /* of a stream that goes on; NULL: it begins */
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
     bool crashed;           /* the handler did, and the process is not to be trusted any more */
-    bool ended; /* the handler did not return: what it had locked is still locked */
+    bool ended;             /* the handler did not return: what it had locked is still locked */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused;       /* … the name it asked for */

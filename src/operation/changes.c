@@ -5,24 +5,33 @@
 
 #include "operation/contain.h"
 
+enum { MOST = 4 };
+
+/* Written while no handler runs. */
 static struct {
     void (*hear)(void *state, mishap_text address);
     void *state;
-} hearer; /* written while no handler runs */
+} hearers[MOST];
+static size_t hearer_count;
 
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state)
 {
-    hearer.hear = hear;
-    hearer.state = state;
+    if (!hear)
+        hearer_count = 0;
+    if (!hear || hearer_count == MOST)
+        return;
+    hearers[hearer_count].hear = hear;
+    hearers[hearer_count++].state = state;
 }
 
 /* Who hears of it may write it down where other processes read. */
 void mishap_changes_tell(mishap_text address)
 {
-    if (!hearer.hear)
+    if (!hearer_count)
         return;
     mishap_contained *contained = mishap_contain_pause();
-    hearer.hear(hearer.state, address);
+    for (size_t i = 0; i < hearer_count; i++)
+        hearers[i].hear(hearers[i].state, address);
     mishap_contain_resume(contained);
 }
 
@@ -32,7 +41,7 @@ void mishap_changed(mishap_call *call, const char *format, ...)
     char address[MISHAP_ADDRESS_LIMIT + 1];
     va_list arguments;
     (void)call;
-    if (!hearer.hear)
+    if (!hearer_count)
         return;
     va_start(arguments, format);
     int length = vsnprintf(address, sizeof address, format, arguments);

@@ -10,9 +10,9 @@
 enum { MISHAP_ADDRESS_LIMIT = 512 }; /* bytes; of a longer one nobody hears */
 
 /*
- * From now on `hear` is called with the address of whatever changes, on the thread of the handler:
- * it must not wait for long, and not end the call. A crash in it is not contained. One a process,
- * said before a handler runs. NULL: nobody hears any more.
+ * From now on `hear` is called, too, with the address of whatever changes, on the thread of the
+ * handler: it must not wait for long, and not end the call. A crash in it is not contained. Said
+ * before a handler runs, by a few in a process at most. NULL: nobody hears any more.
  */
 void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), void *state);
 

@@ -9,6 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "operation/media.h"
+
 enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
 
 /* -- saying what is wrong ---------------------------------------------------------------------- */
@@ -80,9 +82,11 @@ static const char *path_of(const char *route)
     return NULL;
 }
 
-/* A segment `:id` stands for a parameter, which must be there whenever the route is taken. */
-static mishap *check_route_param(const mishap_declared *what, mishap_text name)
+/* A segment `:id` stands for a parameter, which must be there whenever the route is taken. A tail
+ * has slashes in it: it can only be a string. */
+static mishap *check_route_param(const mishap_declared *what, const mishap_route_part *part)
 {
+    mishap_text name = part->text;
     for (const mishap_param *param = what->operation->params; param && param->name; param++) {
         if (!mishap_text_equal(mishap_text_of(param->name), name))
             continue;
@@ -91,6 +95,9 @@ static mishap *check_route_param(const mishap_declared *what, mishap_text name)
             return mishap_declared_wrongly(
                 what, "has `%s` in its route, which must be required, simple and no secret",
                 param->name);
+        if (part->tail && param->type != MISHAP_STRING)
+            return mishap_declared_wrongly(
+                what, "has `%s` as the tail of its route, which must be a string", param->name);
         return NULL;
     }
     return mishap_declared_wrongly(what,
@@ -98,12 +105,13 @@ static mishap *check_route_param(const mishap_declared *what, mishap_text name)
                                    (int)name.length, name.data);
 }
 
-static mishap *check_segment(const mishap_declared *what, mishap_text segment)
+static mishap *check_segment(const mishap_declared *what, const mishap_route_part *part)
 {
     static const char letters[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
-    if (segment.length && segment.data[0] == ':')
-        return check_route_param(what, (mishap_text){ segment.data + 1, segment.length - 1 });
+    mishap_text segment = part->text;
+    if (part->param)
+        return check_route_param(what, part);
     for (size_t i = 0; i < segment.length; i++)
         if (!strchr(letters, segment.data[i]))
             return mishap_declared_wrongly(
@@ -116,12 +124,11 @@ static mishap *check_segment(const mishap_declared *what, mishap_text segment)
 }
 
 /* Each parameter at most once, or two parts of one path could contradict each other. */
-static bool repeated(const char *path, mishap_text segment)
+static bool repeated(const char *path, const mishap_route_part *part)
 {
-    if (segment.data[0] != ':')
-        return false;
-    for (const char *at = path; (at = strchr(at, '/')) && ++at < segment.data;)
-        if (mishap_text_equal((mishap_text){ at, strcspn(at, "/") }, segment))
+    mishap_route_part earlier;
+    while (part->param && mishap_route_next(&path, &earlier) && earlier.text.data < part->text.data)
+        if (earlier.param && mishap_text_equal(earlier.text, part->text))
             return true;
     return false;
 }
@@ -158,28 +165,34 @@ static mishap *check_route(const mishap_declared *what)
         return mishap_declared_wrongly(what, "has a route with %.*s, but is declared to change %s",
                                        (int)(path - operation->route - 1), operation->route,
                                        danger == MISHAP_SAFE ? "nothing" : "something");
-    for (const char *at = path; path[1] && *at == '/';) {
-        mishap_text segment = { at + 1, strcspn(at + 1, "/") };
-        mishap *m = check_segment(what, segment);
+    mishap_route_part part;
+    const char *at = path[1] ? path : path + 1;
+    while (mishap_route_next(&at, &part)) {
+        mishap *m = check_segment(what, &part);
         if (m)
             return m;
-        if (repeated(path, segment))
+        if (repeated(path, &part))
             return mishap_declared_wrongly(what, "has the same parameter twice in its route");
-        at = segment.data + segment.length;
+        if (part.tail && *at)
+            return mishap_declared_wrongly(what, "has a route with something behind its tail");
     }
     return NULL;
 }
 
-/* Two routes are one if they differ only in how their parameters are called. */
+/* Two routes are one if they differ only in how their parameters are called. A segment and a tail
+ * at the same place are one as well: nobody who reads the description could tell them apart. */
 static bool same_route(const char *a, const char *b)
 {
-    for (; *a && *b && *a == *b; a++, b++) {
-        if (*a == ':') {
-            a += strcspn(a, "/") - 1;
-            b += strcspn(b, "/") - 1;
-        }
+    mishap_route_part one, other;
+    const char *path_a = strchr(a, '/'), *path_b = strchr(b, '/');
+    if (!path_a || !path_b || path_a - a != path_b - b || strncmp(a, b, (size_t)(path_a - a)) != 0)
+        return false;
+    while (mishap_route_next(&path_a, &one)) {
+        if (!mishap_route_next(&path_b, &other) || one.param != other.param ||
+            (!one.param && !mishap_text_equal(one.text, other.text)))
+            return false;
     }
-    return !*a && !*b;
+    return !*path_b;
 }
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -266,6 +279,31 @@ static bool is_tool_name(const char *name)
     return length > 0 && length <= LONGEST_TOOL && strspn(name, letters) == length;
 }
 
+/* The names under which commands and agents hand over a body. */
+static bool is_of_body(const char *name)
+{
+    return strcmp(name, "body") == 0 || strcmp(name, "body_type") == 0 ||
+           strcmp(name, "body_base64") == 0;
+}
+
+static mishap *check_takes(const mishap_declared *what)
+{
+    const mishap_operation *operation = what->operation;
+    if (!operation->takes)
+        return NULL;
+    if (!mishap_media_is_list(operation->takes))
+        return mishap_declared_wrongly(what, "takes what are no media types with commas between");
+    if (operation->route && operation->route[0] != 'P')
+        return mishap_declared_wrongly(what, "takes a body, but its route has no POST, PUT or "
+                                             "PATCH");
+    for (const mishap_param *param = operation->params; param && param->name; param++)
+        if (is_of_body(param->name))
+            return mishap_declared_wrongly(
+                what, "takes a body, and has a parameter `%s` that would be taken for it",
+                param->name);
+    return NULL;
+}
+
 static mishap *check_operation(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -288,6 +326,11 @@ static mishap *check_operation(const mishap_declared *what)
     if (operation->tool && !is_tool_name(operation->tool))
         return mishap_declared_wrongly(
             what, "is a tool whose name is not up to %d letters, digits, _, - and .", LONGEST_TOOL);
+    if (operation->answers_type && !mishap_media_is_type(operation->answers_type))
+        return mishap_declared_wrongly(what, "answers with what is no media type, such as "
+                                             "image/png");
+    if ((m = check_takes(what)))
+        return m;
     if (operation->resident && operation->route)
         return mishap_declared_wrongly(what, "is resident and has a route");
     if ((m = mishap_params_declared(what, operation->params)) || (m = check_route(what)) ||

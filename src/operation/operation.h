@@ -15,6 +15,9 @@
  *     call.c      the call that a handler sees
  *     contain.c   a handler that crashes
  *     changes.c   what they have changed, for who watches it
+ *     news.c      the same for all loops of a server
+ *     stream.c    answers in pieces, bodies that are not JSON
+ *     media.c     media types of both
  *     threads.c   handlers that wait for something
  *     served.h    what the boundaries of one server share
  *     service.c   what services opened

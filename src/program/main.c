@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "boundary/http/http.h"
-#include "boundary/mcp/over_http.h"
+#include "boundary/mcp/http/over_http.h"
 
 static bool has_route(const mishap_operation *operations)
 {

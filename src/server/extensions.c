@@ -9,6 +9,14 @@ static size_t count_of(const mishap_http_settings *settings)
     return count;
 }
 
+/* The first `count` of them, in the opposite order. */
+static void dismiss(const mishap_http_settings *settings, void *const *shared, size_t count)
+{
+    while (count-- > 0)
+        if (settings->extensions[count]->dismiss)
+            settings->extensions[count]->dismiss(shared[count]);
+}
+
 mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, void **shared)
 {
     mishap *failure = NULL;
@@ -16,14 +24,61 @@ mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, voi
     if (count > MISHAP_HTTP_MOST_EXTENSIONS)
         return mishap_raise(NOT_CONFIGURED, "A server has %d extensions at most.",
                             MISHAP_HTTP_MOST_EXTENSIONS);
-    for (size_t i = 0; i < count && !failure; i++) {
-        const mishap_http_extension *extension = settings->extensions[i];
-        shared[i] = NULL;
+    size_t begun = 0;
+    while (begun < count && !failure) {
+        const mishap_http_extension *extension = settings->extensions[begun];
+        shared[begun] = NULL;
         if (extension->prepare)
-            failure = extension->prepare(settings, &shared[i]);
+            failure = extension->prepare(settings, &shared[begun]);
+        begun++;
     }
+    if (failure)
+        dismiss(settings, shared, begun);
     return failure;
 }
+
+void mishap_http_extensions_dismiss(const mishap_http_settings *settings, void *const *shared)
+{
+    dismiss(settings, shared, count_of(settings));
+}
+
+/* -- loops ------------------------------------------------------------------------------------- */
+
+void mishap_http_extensions_before_loop(const mishap_http_settings *settings, void *const *shared,
+                                        int *numbers)
+{
+    for (size_t i = 0; i < count_of(settings); i++) {
+        const mishap_http_extension *extension = settings->extensions[i];
+        numbers[i] = extension->before_loop ? extension->before_loop(shared[i]) : -1;
+    }
+}
+
+void mishap_http_extensions_loop_forked(const mishap_http_settings *settings, void *const *shared)
+{
+    for (size_t i = 0; i < count_of(settings); i++)
+        if (settings->extensions[i]->loop_forked)
+            settings->extensions[i]->loop_forked(shared[i]);
+}
+
+void mishap_http_extensions_loop_ended(const mishap_http_settings *settings, void *const *shared,
+                                       const int *numbers)
+{
+    for (size_t i = 0; i < count_of(settings); i++)
+        if (settings->extensions[i]->loop_ended)
+            settings->extensions[i]->loop_ended(shared[i], numbers[i]);
+}
+
+bool mishap_http_extensions_child_ended(const mishap_http_settings *settings, void *const *shared,
+                                        int pid, int status)
+{
+    for (size_t i = 0; i < count_of(settings); i++)
+        if (settings->extensions[i]->child_ended &&
+            settings->extensions[i]->child_ended(shared[i], pid, status))
+            return true;
+    return false;
+}
+
+/* -- in the supervisor and in each loop -------------------------------------------------------- */
 
 mishap *mishap_http_extensions_route(const mishap_http_settings *settings, mishap_http_routes **out)
 {
@@ -88,15 +143,14 @@ bool mishap_http_extensions_busy(const mishap_http_server *server)
     return false;
 }
 
-bool mishap_http_extensions_close(mishap_http_server *server)
+void mishap_http_extensions_close(mishap_http_server *server)
 {
     while (server->open_extensions) {
         size_t last = --server->open_extensions;
         const mishap_http_extension *extension = server->settings->extensions[last];
-        if (extension->close && !extension->close(server->states[last]))
-            return false;
+        if (extension->close)
+            extension->close(server->states[last]);
     }
-    return true;
 }
 
 void *mishap_http_state_of(const mishap_http_server *server, const mishap_http_extension *which)

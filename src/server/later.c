@@ -163,6 +163,17 @@ void mishap_http_later_end(mishap_http_later *later)
         server->go_on(server, exchange);
 }
 
+void mishap_http_later_cut(mishap_http_later *later)
+{
+    mishap_http_server *server = later->server;
+    later->closed = NULL;
+    later->exchange->ended = true;
+    if (is_at_hand(later))
+        server->out.failed = true;
+    else
+        server->push(server, later->exchange, (mishap_text){ NULL, 0 });
+}
+
 void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply)
 {
     mishap_http_server *server = later->server;

@@ -1,9 +1,8 @@
 /*
  * One process that serves, on one thread.
  *
- * A process that an extension has tainted, because a handler has crashed or hangs in it, is not to
- * be trusted any more: it says so to the supervisor, accepts nothing more, ends each connection
- * with its next reply, and ends when none is left.
+ * A loop that shall end, because it was told so or because another takes its place, drains: it
+ * accepts nothing more, ends each connection with its next reply, and ends when none is left.
  */
 #include "server/loop.h"
 
@@ -21,6 +20,9 @@ enum {
     DRAIN_LINGER_MS = 300,
     DRAIN_IDLE_MS = 5000, /* how long a caller may take for its last request on a connection */
     TICK_MS = 200,
+    BEAT_MS = 500,
+    LAST_MS = 500,    /* beyond its time, for answers of handlers whose time is over just then */
+    ORPHAN_MS = 2000, /* to finish what is in flight, when the supervisor is gone */
 };
 
 static void say(mishap_http_loop *loop, char word)
@@ -34,8 +36,7 @@ static void say(mishap_http_loop *loop, char word)
 static _Noreturn void leave(mishap_http_loop *loop)
 {
     mishap_http_access_flush(loop->server.access);
-    if (loop->server.tainted || !mishap_http_extensions_close(&loop->server))
-        _exit(0); /* handlers may hang, or the heap be damaged: nothing is tidied up */
+    mishap_http_extensions_close(&loop->server);
     mishap_http_server_close(&loop->server);
     exit(0);
 }
@@ -58,13 +59,13 @@ static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
         for (int i = 0; i < loop->listener_count; i++)
             uv_close((uv_handle_t *)&loop->listeners[i].socket, NULL);
         loop->idle_until_ms = now + idle_ms;
-        loop->end_by_ms = now + end_ms;
+        loop->end_by_ms = now + end_ms + LAST_MS;
         mishap_http_extensions_drain(&loop->server);
     }
     if (now + idle_ms < loop->idle_until_ms)
         loop->idle_until_ms = now + idle_ms;
-    if (now + end_ms < loop->end_by_ms)
-        loop->end_by_ms = now + end_ms;
+    if (now + end_ms + LAST_MS < loop->end_by_ms)
+        loop->end_by_ms = now + end_ms + LAST_MS;
 }
 
 /* Who decides itself to drain says so: others must accept in its place. */
@@ -72,15 +73,6 @@ static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t e
 {
     drain(loop, idle_ms, end_ms);
     say(loop, MISHAP_HTTP_LEAVING);
-}
-
-static void look_at_taint(mishap_http_loop *loop)
-{
-    uint64_t stop_ms = (uint64_t)loop->server.settings->stop_ms;
-    if (!loop->server.tainted || loop->leaving)
-        return;
-    loop->leaving = true;
-    drain_of_itself(loop, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
 }
 
 /* -- events ------------------------------------------------------------------------------------ */
@@ -100,14 +92,24 @@ static void accept_again(mishap_http_loop *loop)
             on_connection((uv_stream_t *)&loop->listeners[i].socket, 0);
 }
 
+/* A supervisor that does not hear this for seconds takes this process for one that hangs. */
+static void beat(mishap_http_loop *loop)
+{
+    uint64_t now = uv_now(&loop->uv);
+    if (now - loop->alive_ms < BEAT_MS)
+        return;
+    loop->alive_ms = now;
+    say(loop, MISHAP_HTTP_ALIVE);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     mishap_http_loop *loop = timer->data;
+    beat(loop);
     mishap_http_server_tick(&loop->server);
     mishap_http_connection_sweep(loop);
     accept_again(loop);
     mishap_http_extensions_tick(&loop->server);
-    look_at_taint(loop);
     if (loop->server.draining && uv_now(&loop->uv) >= loop->idle_until_ms)
         mishap_http_connection_close_idle(loop);
     leave_if_done(loop);
@@ -117,7 +119,6 @@ static void on_check(uv_check_t *check)
 {
     mishap_http_loop *loop = check->data;
     mishap_http_connection_answer(loop);
-    look_at_taint(loop);
 }
 
 /* There are requests for the next turn, which this makes. */
@@ -154,7 +155,7 @@ static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     uint64_t stop_ms = (uint64_t)loop->server.settings->stop_ms;
     if (count < 0) {
         uv_read_stop(stream);
-        drain(loop, STOP_IDLE_MS, stop_ms);
+        drain(loop, STOP_IDLE_MS, stop_ms < ORPHAN_MS ? stop_ms : ORPHAN_MS);
     }
     for (ssize_t i = 0; i < count; i++) {
         if (data->base[i] == MISHAP_HTTP_DRAIN)

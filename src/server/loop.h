@@ -8,6 +8,7 @@
 /* What loop and supervisor say to each other, a byte each. */
 enum {
     MISHAP_HTTP_READY = 'R',   /* loop: it accepts connections */
+    MISHAP_HTTP_ALIVE = 'A',   /* loop: it turns */
     MISHAP_HTTP_LEAVING = 'L', /* loop: it drains already, of itself; there must be another */
     MISHAP_HTTP_DRAIN = 'D',   /* supervisor: there is another one; let callers come to an end */
     MISHAP_HTTP_STOP = 'S',    /* supervisor: finish what is in flight, close the rest */
@@ -45,7 +46,7 @@ typedef struct mishap_http_loop {
     uint64_t patience_ms[MISHAP_HTTP_WAITS]; /* 0: as long as it takes */
     uint64_t swept_ms; /* when those whose time was over were closed last; 0: not yet */
     size_t connections;
-    bool leaving;           /* it was tainted, and has said so */
+    uint64_t alive_ms;      /* when it said last that it turns */
     uint64_t idle_until_ms; /* while draining: when connections without a request are closed */
     uint64_t end_by_ms;     /* while draining: when all are */
 

@@ -28,6 +28,7 @@ void mishap_http_reply_release(mishap_http_reply *reply)
 {
     mishap_buffer_release(&reply->body);
     mishap_buffer_release(&reply->fields);
+    mishap_buffer_release(&reply->type);
 }
 
 /* -- bytes ------------------------------------------------------------------------------------- */

@@ -2,11 +2,16 @@
  * Which endpoint does a path mean?
  *
  * Routes are a tree of segments, made once. A node is reached from its parent by a segment that is
- * spelled out, or by any segment at all (`:name`). The spelled-out steps of the whole tree are in
- * one table, by parent and text, so that a step costs one look whatever the number of routes.
+ * spelled out, by any segment at all (`:name`), or by all segments that are left (`{name...}`). The
+ * spelled-out steps of the whole tree are in one table, by parent and text, so that a step costs
+ * one look whatever the number of routes.
  *
- * A request walks down without taking memory. Both ways are tried where both exist, the spelled-out
- * one first; a walk sees no node twice, so no path can make it long.
+ * A request walks down without taking memory. All ways are tried where several exist, the
+ * spelled-out one first and the tail last; a walk sees no node twice, so no path can make it long.
+ *
+ * A tail is what an attacker would like to be a path of the file system. So one that has an empty
+ * segment, `.` or `..`, an escaped slash or an escaped NUL leads nowhere, however it is spelled:
+ * what a handler gets has the segments that the request had, and none that means another place.
  */
 #include "server/server.h"
 
@@ -30,6 +35,7 @@ struct node {
     mishap_text segment; /* how it is reached; no data: by any segment, or it is the root */
     uint32_t parent;
     uint32_t any;            /* the node behind `:name`; 0: none */
+    uint32_t tail;           /* the node behind `{name...}`; 0: none */
     uint32_t spelled;        /* how many are reached by a segment that is spelled out */
     unsigned allowed;        /* methods, a bit each; 0: no path ends here */
     uint32_t routes[ROUTED]; /* of each method, counted from 1; 0: none */
@@ -93,16 +99,20 @@ static uint32_t find_escaped(const mishap_http_routes *routes, uint32_t parent, 
 /* -- making ------------------------------------------------------------------------------------ */
 
 /* The node behind a segment, which is made if there is none. */
-static uint32_t step_into(mishap_http_routes *routes, uint32_t parent, mishap_text segment)
+static uint32_t step_into(mishap_http_routes *routes, uint32_t parent,
+                          const mishap_route_part *part)
 {
-    bool any = segment.data[0] == ':';
-    uint32_t known = any ? routes->nodes[parent].any : find_spelled(routes, parent, segment);
+    struct node *from = &routes->nodes[parent];
+    mishap_text segment = part->text;
+    uint32_t known = part->tail    ? from->tail
+                     : part->param ? from->any
+                                   : find_spelled(routes, parent, segment);
     if (known)
         return known;
     uint32_t made = routes->node_count++;
     routes->nodes[made] = (struct node){ .parent = parent };
-    if (any) {
-        routes->nodes[parent].any = made;
+    if (part->param) {
+        *(part->tail ? &from->tail : &from->any) = made;
         return made;
     }
     routes->nodes[made].segment = segment;
@@ -151,18 +161,17 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
     uint32_t at = 0;
     if (!path)
         return refuse_route(route, "is not a method, a space and a path");
-    for (const char *next = path; path[1] && *next == '/';) {
-        mishap_text segment = { next + 1, strcspn(next + 1, "/") };
-        if (segment.length == 0)
+    mishap_route_part part = { 0 };
+    const char *next = path[1] ? path : path + 1;
+    while (mishap_route_next(&next, &part)) {
+        if (part.text.length == 0)
             return refuse_route(route, "has an empty part");
-        mishap *m = segment.data[0] == ':'
-                        ? add_param(routes, route,
-                                    (mishap_text){ segment.data + 1, segment.length - 1 })
-                        : NULL;
+        if (part.tail && *next)
+            return refuse_route(route, "has something behind its tail");
+        mishap *m = part.param ? add_param(routes, route, part.text) : NULL;
         if (m)
             return m;
-        at = step_into(routes, at, segment);
-        next = segment.data + segment.length;
+        at = step_into(routes, at, &part);
     }
     struct node *node = &routes->nodes[at];
     if (node->routes[method])
@@ -266,6 +275,33 @@ static bool is_dots(mishap_text segment)
             mishap_url_spells(segment, (mishap_text)MISHAP_TEXT("..")));
 }
 
+/* An escape that stands for a slash or a NUL, which must not come back when it is replaced. */
+static bool hides_slash(mishap_text tail)
+{
+    const char *end = tail.data + tail.length;
+    for (const char *at = tail.data; (at = memchr(at, '%', (size_t)(end - at))); at++) {
+        int c = mishap_url_escape(at, end);
+        if (c == '/' || c == '\0')
+            return true;
+    }
+    return false;
+}
+
+/* Is it one segment or more, none of them empty or dots? */
+static bool is_sound_tail(mishap_text tail)
+{
+    const char *end = tail.data + tail.length;
+    for (const char *at = tail.data;; at++) {
+        const char *slash = memchr(at, '/', (size_t)(end - at)), *stop = slash ? slash : end;
+        mishap_text segment = { at, (size_t)(stop - at) };
+        if (segment.length == 0 || is_dots(segment))
+            return false;
+        at = stop;
+        if (!slash)
+            return !hides_slash(tail);
+    }
+}
+
 static void arrive(struct walk *walk, const struct node *node)
 {
     walk->match->allowed |= node->allowed;
@@ -281,7 +317,7 @@ static void walk_on(struct walk *walk, uint32_t from, const char *at, size_t par
         arrive(walk, node);
         return;
     }
-    if (!node->spelled && !node->any)
+    if (!node->spelled && !node->any && !node->tail)
         return;
     const char *slash = memchr(at + 1, '/', (size_t)(walk->end - at - 1));
     const char *stop = slash ? slash : walk->end;
@@ -299,6 +335,12 @@ static void walk_on(struct walk *walk, uint32_t from, const char *at, size_t par
         if (!walk->found)
             walk->match->params[params].raw = segment;
         walk_on(walk, node->any, stop, params + 1);
+    }
+    mishap_text tail = { at + 1, (size_t)(walk->end - at - 1) };
+    if (node->tail && is_sound_tail(tail)) {
+        if (!walk->found)
+            walk->match->params[params].raw = tail;
+        arrive(walk, &walk->routes->nodes[node->tail]);
     }
 }
 

@@ -18,7 +18,6 @@
  *     reply.c        status, fields and body as bytes
  *     extensions.c   what is served, and its state in this process
  *     state.c        a server as one loop has it: its clock, what extensions may ask of it
- *     media.c        media types, and ranges of them
  *     remote.c       which address a request comes from
  *     origin.c       whose page it is that calls
  *     cors.c         which page may read a reply
@@ -66,6 +65,7 @@ typedef struct mishap_http_settings {
     const char *host;       /* to listen on */
     int port;               /* 0: any that is free */
     int loops;              /* processes */
+    bool heartbeat;         /* a loop that does not turn for seconds is replaced */
     int max_connections;    /* of each loop; beyond that 503 */
     bool key_required;      /* no call without an API key */
     const char *public_url; /* how callers reach it, for links, without a slash at the end; NULL:
@@ -160,6 +160,7 @@ struct mishap_http_reply {
     const char *media_type;  /* NULL where there is no body */
     mishap_buffer body;      /* the reply's own */
     mishap_text content;     /* what is sent: the body, or words that need no memory */
+    mishap_buffer type;      /* room for a media type that is no constant */
     mishap_buffer fields;    /* further fields, each a line that ends in CR LF */
     bool vary_accept;        /* another Accept, or … */
     bool vary_origin;        /* … another Origin gets another reply: for caches */
@@ -208,6 +209,10 @@ struct mishap_http_later {
 mishap_http_later *mishap_http_defer(mishap_http_server *server,
                                      const mishap_http_request *request);
 
+/* End a stream that is not complete, so that its reader can tell: the connection ends without the
+ * last chunk. The later is gone, or will be without a call of closed(). */
+void mishap_http_later_cut(mishap_http_later *later);
+
 /* Answer as a whole. Takes nothing of the reply; the later is gone afterwards. */
 void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply);
 
@@ -226,7 +231,8 @@ typedef struct mishap_http_match mishap_http_match;
 
 /* What answers at a path. */
 typedef struct mishap_http_endpoint {
-    const char *route; /* "GET /health"; `:name` matches a segment. NULL ends a list */
+    const char *route; /* "GET /health"; `:name` matches a segment, `{name...}` at the
+                          end all that are left. NULL ends a list */
     const char *name;  /* for metrics */
     bool open;         /* also for callers without a key */
     /* Fill the reply, or defer: see mishap_http_defer(). */
@@ -247,7 +253,7 @@ struct mishap_http_match {
     size_t param_count;
     struct {
         const char *name;
-        mishap_text raw; /* the segment, still escaped */
+        mishap_text raw; /* the segment, or those of the tail, still escaped */
     } params[MISHAP_HTTP_PATH_PARAMS];
 };
 
@@ -264,9 +270,11 @@ size_t mishap_http_route_count(const mishap_http_routes *routes);
 const char *mishap_http_route_name(const mishap_http_routes *routes, size_t route);
 
 /*
- * True if a route has this path and method. A segment that is spelled out comes before `:name`, and
- * HEAD is GET. Else match->allowed says which methods the path has, HEAD and OPTIONS included; 0:
- * there is no such path.
+ * True if a route has this path and method. A segment that is spelled out comes before `:name`,
+ * that before a tail, and HEAD is GET. A tail is at least one segment, and leads nowhere if one is
+ * empty,
+ * `.` or `..`, or has an escaped slash or NUL in it. Else match->allowed says which methods the
+ * path has, HEAD and OPTIONS included; 0: there is no such path.
  */
 bool mishap_http_route_find(const mishap_http_routes *routes, mishap_http_method method,
                             mishap_text path, mishap_http_match *match);
@@ -289,6 +297,18 @@ struct mishap_http_extension {
      * open may be left, for it would be shared across a fork. */
     mishap *(*prepare)(const mishap_http_settings *settings, void **shared);
 
+    /* The opposite of prepare(), also of one that failed. */
+    void (*dismiss)(void *shared);
+
+    /* In the supervisor: a loop is about to be forked, and was; it has ended. What the first
+     * returns is a number that the last gets, -1 for none. */
+    int (*before_loop)(void *shared);
+    void (*loop_forked)(void *shared);
+    void (*loop_ended)(void *shared, int number);
+
+    /* … a child process that is no loop has ended or stopped: true if it is the extension's. */
+    bool (*child_ended)(void *shared, int pid, int status);
+
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
      * the opposite order. */
     mishap *(*open)(mishap_http_server *server, void *shared, void **state);
@@ -296,9 +316,7 @@ struct mishap_http_extension {
     void (*drain)(void *state); /* the loop ends soon: so must streams */
     bool (*busy)(void *state);  /* is there something to finish for which no connection waits? */
 
-    /* Close the handles on the loop and free the state. False: that is not safe, and the process
-     * ends without tidying up. */
-    bool (*close)(void *state);
+    void (*close)(void *state); /* close the handles on the loop and free the state */
 };
 
 /* The state of an extension in this loop; NULL: it is not open. */
@@ -414,8 +432,7 @@ void mishap_http_access_flush(mishap_http_access *access);
 void mishap_http_access_reopen(mishap_http_access *access); /* after the file was moved away */
 void mishap_http_access_close(mishap_http_access *access);
 
-/* -- the server, for extensions -----------------------------------------------------------------
- */
+/* -- the server, for extensions ---------------------------------------------------------------- */
 
 const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *server);
 
@@ -427,10 +444,6 @@ void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int6
 void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server);
 
 /* -- serving ----------------------------------------------------------------------------------- */
-
-/* A handler has crashed or hangs in this process, so it is not to be trusted any more. It drains,
- * and is replaced: soon, not before whoever calls this has returned. On the thread of the loop. */
-void mishap_http_server_taint(mishap_http_server *server);
 
 /* UNAVAILABLE: there is too much to do; to be tried again soon. */
 mishap *mishap_http_busy(void);

@@ -70,8 +70,3 @@ void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *ser
     if (server->metrics)
         mishap_http_metrics_put(buffer, server->metrics, server->routes);
 }
-
-void mishap_http_server_taint(mishap_http_server *server)
-{
-    server->tainted = true; /* the loop looks at it in each of its turns */
-}

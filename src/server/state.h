@@ -27,7 +27,6 @@ struct mishap_http_server {
     char date[64];                             /* of now, as the field Date has it */
     size_t date_length;
     int64_t now_ms, now_ns; /* when this turn of the loop began: of the calendar, monotonic */
-    bool tainted;           /* this process is not to be trusted any more */
     bool draining;          /* every reply is the last of its connection */
 
     mishap_http_reply reply; /* of the request at hand; its memory is used again and again */
@@ -62,8 +61,21 @@ void mishap_http_server_tick(mishap_http_server *server);
 
 /* -- extensions -------------------------------------------------------------------------------- */
 
-/* In the supervisor: prepare all of them. `shared` has room for one pointer each. */
+/* In the supervisor: prepare all of them. `shared` has room for one pointer each. If one fails, it
+ * and those before it are dismissed already. */
 mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, void **shared);
+
+/* … and dismiss them, in the opposite order. */
+void mishap_http_extensions_dismiss(const mishap_http_settings *settings, void *const *shared);
+
+/* … a loop is forked, and has ended. `numbers` has room for one of each. */
+void mishap_http_extensions_before_loop(const mishap_http_settings *settings, void *const *shared,
+                                        int *numbers);
+void mishap_http_extensions_loop_forked(const mishap_http_settings *settings, void *const *shared);
+void mishap_http_extensions_loop_ended(const mishap_http_settings *settings, void *const *shared,
+                                       const int *numbers);
+bool mishap_http_extensions_child_ended(const mishap_http_settings *settings, void *const *shared,
+                                        int pid, int status);
 
 /* In a loop: open all of them, with what was prepared. */
 mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared);
@@ -71,8 +83,7 @@ void mishap_http_extensions_tick(mishap_http_server *server);
 void mishap_http_extensions_drain(mishap_http_server *server);
 bool mishap_http_extensions_busy(const mishap_http_server *server);
 
-/* Close them. False: the process has to end without tidying up any more. */
-bool mishap_http_extensions_close(mishap_http_server *server);
+void mishap_http_extensions_close(mishap_http_server *server);
 
 /* -- header fields ----------------------------------------------------------------------------- */
 

@@ -22,9 +22,10 @@
 enum {
     MOST_PROCESSES = 256,
     MOST_IN_SLOT = 12,   /* processes with the same sockets */
-    MOST_DRAINING = 4,   /* … that end; beyond that the oldest is hurried */
     MOST_BAD_STARTS = 5, /* in a row: then it is no accident */
     SPARE_MS = 2000,     /* what a loop may take beyond its own deadline */
+    BEAT_MS = 1000,      /* how often it is looked whether the loops turn … */
+    MOST_SILENT = 5,     /* … and how often in a row one may not have */
 };
 
 /* A loop that lives; pid 0: the place is free. */
@@ -32,8 +33,10 @@ struct process {
     pid_t pid;
     int control;
     int slot; /* its sockets */
-    bool ready, draining, hurried;
-    int64_t begun_ns, kill_at_ns;
+    bool ready, draining;
+    int silent; /* beats since it was heard */
+    int64_t kill_at_ns;
+    int numbers[MISHAP_HTTP_MOST_EXTENSIONS]; /* what the extensions know it by */
 };
 
 typedef struct supervisor {
@@ -48,12 +51,13 @@ typedef struct supervisor {
     mishap_http_sockets *sockets; /* of each slot */
     int *bad_starts;              /* … how often in a row its loop did not become ready */
     int64_t *begin_at_ns;         /* … when to try again; 0: there is one */
+    int64_t beat_ns;              /* when it was looked last whether the loops turn */
     int slots, port, signals;
     bool announced, stopping;
     mishap *failure;
 } supervisor;
 
-/* -- loops ----------------------------------------------------------------------------------- */
+/* -- loops ------------------------------------------------------------------------------------- */
 
 /* In the new process: only what a loop needs stays open. */
 static _Noreturn void be_loop(supervisor *s, int slot, int control)
@@ -85,8 +89,7 @@ static int count_in(const supervisor *s, int slot)
     return count;
 }
 
-/* While handlers crash one after the other, old loops end more slowly than new ones begin. Then
- * callers wait a moment at the socket. */
+/* If loops are replaced faster than old ones end, callers wait a moment at the socket. */
 static void begin_loop(supervisor *s, int slot)
 {
     size_t which = 0;
@@ -101,21 +104,23 @@ static void begin_loop(supervisor *s, int slot)
         begin_later(s, slot, 100);
         return;
     }
-    pid_t pid = fork();
-    if (pid == 0) {
+    struct process begun = { .control = ends[0], .slot = slot };
+    mishap_http_extensions_before_loop(s->settings, s->shared, begun.numbers);
+    begun.pid = fork();
+    if (begun.pid == 0) {
         close(ends[0]);
         be_loop(s, slot, ends[1]);
     }
     close(ends[1]);
-    if (pid < 0) {
+    mishap_http_extensions_loop_forked(s->settings, s->shared);
+    if (begun.pid < 0) {
+        mishap_http_extensions_loop_ended(s->settings, s->shared, begun.numbers);
         close(ends[0]);
         begin_later(s, slot, 100);
         return;
     }
     s->begin_at_ns[slot] = 0;
-    s->processes[which] = (struct process){
-        .pid = pid, .control = ends[0], .slot = slot, .begun_ns = mishap_clock_monotonic_ns()
-    };
+    s->processes[which] = begun;
 }
 
 static void tell(const struct process *p, char word)
@@ -123,26 +128,12 @@ static void tell(const struct process *p, char word)
     send(p->control, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* From now on it only finishes what it has. If there are many such, the oldest must hurry. */
-static void let_go(supervisor *s, struct process *p)
+/* From now on it only finishes what it has. */
+static void let_go(const supervisor *s, struct process *p)
 {
-    int draining = 0;
-    struct process *oldest = NULL;
     p->draining = true;
     p->kill_at_ns = mishap_clock_monotonic_ns() +
                     (2 * (int64_t)s->settings->stop_ms + 5000 + SPARE_MS) * 1000000;
-    for (size_t i = 0; i < MOST_PROCESSES; i++) {
-        struct process *other = &s->processes[i];
-        if (!other->pid || !other->draining || other->hurried || other->slot != p->slot)
-            continue;
-        draining++;
-        if (!oldest || other->begun_ns < oldest->begun_ns)
-            oldest = other;
-    }
-    if (draining > MOST_DRAINING) {
-        oldest->hurried = true;
-        tell(oldest, MISHAP_HTTP_STOP);
-    }
 }
 
 static bool slot_is_served(const supervisor *s, int slot)
@@ -179,6 +170,7 @@ static void announce(supervisor *s)
 
 static void on_word(supervisor *s, struct process *p, char word)
 {
+    p->silent = 0;
     if (word == MISHAP_HTTP_READY) {
         p->ready = true;
         s->bad_starts[p->slot] = 0;
@@ -254,17 +246,21 @@ static void tell_of_signal(const struct process *ended, int status)
             ended->draining ? " on its way out" : "; another takes its place");
 }
 
-static void on_end(supervisor *s, pid_t pid, int status)
+static struct process *find(supervisor *s, pid_t pid)
 {
-    size_t which = 0;
-    while (which < MOST_PROCESSES && s->processes[which].pid != pid)
-        which++;
-    if (which == MOST_PROCESSES)
-        return;
-    struct process ended = s->processes[which];
+    for (size_t i = 0; i < MOST_PROCESSES; i++)
+        if (s->processes[i].pid == pid)
+            return &s->processes[i];
+    return NULL;
+}
+
+static void on_end(supervisor *s, struct process *which, pid_t pid, int status)
+{
+    struct process ended = *which;
     close(ended.control);
-    s->processes[which] = (struct process){ 0 };
+    *which = (struct process){ 0 };
     mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
+    mishap_http_extensions_loop_ended(s->settings, s->shared, ended.numbers);
     tell_of_signal(&ended, status);
     if (s->stopping || slot_is_served(s, ended.slot))
         return;
@@ -274,12 +270,20 @@ static void on_end(supervisor *s, pid_t pid, int status)
         begin_loop(s, ended.slot);
 }
 
+/* A loop that was stopped answers nobody. */
 static void reap(supervisor *s)
 {
     int status;
     pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        on_end(s, pid, status);
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+        struct process *loop = find(s, pid);
+        if (WIFSTOPPED(status) && loop)
+            kill(pid, SIGKILL);
+        else if (loop)
+            on_end(s, loop, pid, status);
+        else
+            mishap_http_extensions_child_ended(s->settings, s->shared, pid, status);
+    }
 }
 
 static void on_signal(supervisor *s, int number)
@@ -336,12 +340,32 @@ static int look_at_clock(supervisor *s)
     return next > now ? (int)((next - now) / 1000000) + 1 : 10;
 }
 
+/* It is this process's own beats that are counted, so a machine that was paused, or Ctrl-Z, ends no
+ * loop. */
+static void look_for_silent(supervisor *s)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    if (!s->settings->heartbeat || now - s->beat_ns < BEAT_MS * INT64_C(1000000))
+        return;
+    s->beat_ns = now;
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        struct process *p = &s->processes[i];
+        if (!p->pid || !p->ready || p->silent++ < MOST_SILENT)
+            continue;
+        dprintf(STDERR_FILENO, "a loop did not turn for %d seconds; another takes its place\n",
+                MOST_SILENT);
+        p->silent = 0;
+        kill(p->pid, SIGKILL);
+    }
+}
+
 static void watch(supervisor *s)
 {
     struct pollfd files[MOST_PROCESSES + 1];
     struct process *whose[MOST_PROCESSES + 1];
     while (!s->stopping || any_left(s)) {
         int wait_ms = look_at_clock(s);
+        look_for_silent(s);
         nfds_t count = 0;
         files[count++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
         for (size_t i = 0; i < MOST_PROCESSES; i++)
@@ -450,8 +474,9 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     supervisor s = { .settings = settings, .slots = settings->loops, .signals = -1 };
     raise_file_limit();
     s.failure = mishap_http_extensions_prepare(settings, s.shared);
-    if (!s.failure)
-        s.failure = try_access_log(settings);
+    if (s.failure)
+        return s.failure;
+    s.failure = try_access_log(settings);
     if (!s.failure)
         s.failure = open_all(&s);
     if (!s.failure) {
@@ -462,6 +487,7 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
         watch(&s);
     }
     close_all(&s);
+    mishap_http_extensions_dismiss(settings, s.shared);
     settings->public_url = NULL;
     settings->fields = NULL;
     return s.failure;

@@ -61,16 +61,17 @@ static void reset_signals(void)
 
 /* -- limits ------------------------------------------------------------------------------------ */
 
-static bool limit(__rlimit_resource_t resource, uint64_t most)
+/* `spare` is what lies between the soft limit and the hard one. */
+static bool limit(__rlimit_resource_t resource, uint64_t most, uint64_t spare)
 {
     struct rlimit now;
     if (!most)
         return true;
     if (getrlimit(resource, &now) != 0)
         return false;
-    if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most)
-        now.rlim_max = most;
-    now.rlim_cur = now.rlim_max;
+    if (now.rlim_max == RLIM_INFINITY || now.rlim_max > most + spare)
+        now.rlim_max = most + spare;
+    now.rlim_cur = most < now.rlim_max ? most : now.rlim_max;
     return setrlimit(resource, &now) == 0;
 }
 
@@ -90,9 +91,11 @@ static bool set_limits(const mishap_worker_limits *limits)
 #else
     uint64_t memory = limits->memory_bytes;
 #endif
-    return limit(RLIMIT_DATA, memory) && limit(RLIMIT_CPU, limits->cpu_seconds) &&
-           limit(RLIMIT_NOFILE, limits->files) && limit(RLIMIT_NPROC, limits->processes) &&
-           limit(RLIMIT_FSIZE, limits->file_bytes);
+    /* At the soft limit of processor time comes SIGXCPU, which says why it died; at the hard one
+     * SIGKILL, which does not. */
+    return limit(RLIMIT_DATA, memory, 0) && limit(RLIMIT_CPU, limits->cpu_seconds, 1) &&
+           limit(RLIMIT_NOFILE, limits->files, 0) && limit(RLIMIT_NPROC, limits->processes, 0) &&
+           limit(RLIMIT_FSIZE, limits->file_bytes, 0);
 }
 
 /* If memory runs out on the machine, a worker is what the system should take first. */

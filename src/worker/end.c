@@ -5,6 +5,7 @@
 
 #include "mishap/inside.h"
 #include "worker/link.h"
+#include "worker/words.h"
 
 static const char *signal_name(int number)
 {
@@ -22,6 +23,14 @@ static mishap *tell_status(const mishap_link_end *end, const char *name)
     mishap *m = mishap_raise(INTERNAL_ERROR, "The process of %s was killed with SIG%s.", name,
                              signal_name(number));
     return number == SIGKILL ? mishap_note(m, "hint", "the system may have run out of memory") : m;
+}
+
+/* It lived when its connection was gone: it told its stack, had it read, or was another program by
+ * then, which does not know the signal that asks for it. */
+static bool was_ended_by_us(const mishap_link_end *end, mishap_last_words words)
+{
+    return words == MISHAP_WORDS_STACK || end->has_trace ||
+           (WIFSIGNALED(end->status) && WTERMSIG(end->status) == mishap_words_signal());
 }
 
 static mishap *tell_way(const mishap_link *link, const mishap_operation *operation,
@@ -55,10 +64,11 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
         return mishap_note(
             mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.", name),
             "reason", end->lie);
-    if (end->why == MISHAP_LINK_CLOSED && end->known &&
-        (words == MISHAP_WORDS_STACK || end->has_trace))
+    if (end->why == MISHAP_LINK_CLOSED && end->known && was_ended_by_us(end, words))
         return mishap_raise(INTERNAL_ERROR,
-                            "The handler of %s closed the connection to the server.", name);
+                            "The handler of %s closed the connection to the server, or executed "
+                            "another program: its process was ended.",
+                            name);
     return end->known ? tell_status(end, name)
                       : mishap_raise(INTERNAL_ERROR, "The process of %s was lost.", name);
 }

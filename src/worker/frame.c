@@ -9,11 +9,18 @@ enum {
     HAS_CALLER = 8,
     HAS_BODY = 16,
     HAS_CURSOR = 32,
+    WANTS_PIECES = 64,
+    ALL_OF_CALL = 127,
 
     CONTENT = 1, /* flags of an outcome */
     HAS_LOCATION = 2,
     HAS_TYPE = 4,
     HAS_CHANGES = 8,
+    ALL_OF_OUTCOME = 15,
+
+    WORKED = 0, /* how a call came out */
+    FAILED = 1,
+    ENDED = 2, /* it failed, because its handler was ended */
 
     MOST_PARSED = 64 * 1024, /* bytes of an answer that is read once more by the loop */
 };
@@ -68,18 +75,26 @@ void mishap_frame_end(mishap_buffer *out, size_t begun)
     write_u32(out->data + begun, (uint32_t)(length - MISHAP_FRAME_HEAD));
 }
 
+/* Text that becomes a string of C is all of it, or there is none. */
+static bool is_string(mishap_text text)
+{
+    return !text.data || !memchr(text.data, '\0', text.length);
+}
+
 /* -- calls ------------------------------------------------------------------------------------- */
 
-void mishap_frame_put_call(mishap_buffer *out, unsigned slot, const mishap_call *call,
-                           uint32_t limit_ms)
+void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
+                           const mishap_call *call, uint32_t limit_ms)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_CALL, slot);
     bool body = call->body.data != NULL;
+    mishap_pack_u32(out, number);
     mishap_pack_u32(out, (uint32_t)(call->operation - call->app->operations));
     mishap_pack_u32(out, limit_ms);
     mishap_pack_u8(out, (uint8_t)((call->verbose ? VERBOSE : 0) |
                                   (call->watcher && call->watcher->progress ? WANTS_PROGRESS : 0) |
                                   (call->watcher && call->watcher->log ? WANTS_LOG : 0) |
+                                  (call->watcher && call->watcher->piece ? WANTS_PIECES : 0) |
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
                                   (call->cursor ? HAS_CURSOR : 0)));
     if (call->caller)
@@ -100,12 +115,14 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
 {
     mishap_unpack in = mishap_unpack_of(payload);
     *call = (mishap_frame_call){ 0 };
+    call->number = mishap_unpack_u32(&in);
     call->operation = mishap_unpack_u32(&in);
     call->limit_ms = mishap_unpack_u32(&in);
     uint8_t flags = mishap_unpack_u8(&in);
     call->verbose = flags & VERBOSE;
     call->wants_progress = flags & WANTS_PROGRESS;
     call->wants_log = flags & WANTS_LOG;
+    call->wants_pieces = flags & WANTS_PIECES;
     if (flags & HAS_CALLER)
         call->caller = mishap_unpack_text(&in);
     if (flags & HAS_BODY) {
@@ -116,7 +133,8 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
         call->cursor = mishap_unpack_text(&in);
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
-    return colon && !in.failed;
+    return colon && !in.failed && flags <= ALL_OF_CALL && is_string(call->caller) &&
+           is_string(call->body_type) && is_string(call->cursor);
 }
 
 /* -- outcomes ---------------------------------------------------------------------------------- */
@@ -125,7 +143,7 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
                               const mishap *failure)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
-    mishap_pack_u8(out, failure != NULL);
+    mishap_pack_u8(out, !failure ? WORKED : call->ended ? ENDED : FAILED);
     if (failure) {
         mishap_carry_put(out, failure);
         mishap_frame_end(out, begun);
@@ -151,19 +169,18 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
     mishap_frame_end(out, begun);
 }
 
-/* JSON that a worker wrote is on one line. A long one is not read once more, for that would hold
- * the loop up; but nothing in it can break out of the line or the event that it is put into. */
+/* JSON that a worker wrote has no white space but spaces: nothing in it can break out of the line
+ * or the event that it is put into. A long one is not parsed once more, for that would hold the
+ * loop up. */
 static bool is_sound_json(mishap_text text)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
-    if (text.length > MOST_PARSED) {
-        for (size_t i = 0; i < text.length; i++)
-            if ((unsigned char)text.data[i] < ' ')
-                return false;
+    for (size_t i = 0; i < text.length; i++)
+        if ((unsigned char)text.data[i] < ' ')
+            return false;
+    if (text.length > MOST_PARSED)
         return true;
-    }
-    bool sound = mishap_json_read(&reader, text) && yyjson_is_ctn(reader.root) &&
-                 !memchr(text.data, '\n', text.length);
+    bool sound = mishap_json_read(&reader, text) && yyjson_is_ctn(reader.root);
     mishap_json_reader_release(&reader);
     return sound;
 }
@@ -208,7 +225,14 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
     a->warnings = mishap_unpack_text(in);
     a->text = mishap_unpack_text(in);
     if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_MEMBERS ||
-        a->kind > MISHAP_ANSWER_STREAM || (a->status && (a->status < 200 || a->status > 599)))
+        a->kind > MISHAP_ANSWER_STREAM || a->flags > ALL_OF_OUTCOME ||
+        (a->status && (a->status < 200 || a->status > 599)))
+        return false;
+    /* What is no JSON has a media type. */
+    if ((a->kind == MISHAP_ANSWER_BYTES || a->kind == MISHAP_ANSWER_STREAM) && !a->type.data)
+        return false;
+    if (!is_string(a->location) || !is_string(a->type) || !is_string(a->resumed_by) ||
+        !is_string(a->cursor))
         return false;
     return (a->kind != MISHAP_ANSWER_JSON || is_sound_json(a->text)) &&
            are_sound_warnings(a->warnings);
@@ -230,13 +254,18 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     struct answer a;
     bool failed = false;
     *failure = NULL;
-    if (mishap_unpack_u8(&in))
-        return !in.failed &&
-               mishap_carry_take((mishap_text){ in.data, in.left }, call->operation->raises,
-                                 failure) &&
-               *failure;
+    uint8_t how = mishap_unpack_u8(&in);
+    if (how) {
+        bool sound = how <= ENDED &&
+                     mishap_carry_take((mishap_text){ in.data, in.left }, call->operation->raises,
+                                       failure) &&
+                     *failure;
+        call->ended = sound ? how == ENDED : call->ended;
+        return sound;
+    }
     if (!read_answer(&in, &a))
         return false;
+    call->ended = false;
     call->answer_kind = (mishap_answer_kind)a.kind;
     call->content = a.flags & CONTENT;
     call->status = (int)a.status;
@@ -276,9 +305,10 @@ bool mishap_frame_take_progress(mishap_text payload, double *done, double *total
     *done = mishap_unpack_f64(&in);
     *total = mishap_unpack_f64(&in);
     *words = (mishap_text){ NULL, 0 };
-    if (mishap_unpack_u8(&in))
+    uint8_t has_words = mishap_unpack_u8(&in);
+    if (has_words)
         *words = mishap_unpack_text(&in);
-    return mishap_unpack_ended(&in);
+    return mishap_unpack_ended(&in) && has_words <= 1;
 }
 
 void mishap_frame_put_log(mishap_buffer *out, unsigned slot, mishap_level level, mishap_text words)

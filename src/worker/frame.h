@@ -50,21 +50,23 @@ void mishap_frame_end(mishap_buffer *out, size_t begun);
 
 /* A call to be run. Text points into the payload. */
 typedef struct mishap_frame_call {
+    uint32_t number;    /* of the call, beside its slot */
     uint32_t operation; /* its place in the list of the program */
     uint32_t limit_ms;  /* for its handler */
-    bool verbose, wants_progress, wants_log;
+    bool verbose, wants_progress, wants_log, wants_pieces;
     mishap_text caller; /* no data: nobody in particular */
     mishap_text arguments;
     mishap_text body_type, body; /* of a call with a body that is no JSON; no data: none */
     mishap_text cursor;          /* where a stream goes on; no data: it begins */
 } mishap_frame_call;
 
-void mishap_frame_put_call(mishap_buffer *out, unsigned slot, const mishap_call *call,
-                           uint32_t limit_ms);
+void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
+                           const mishap_call *call, uint32_t limit_ms);
 bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call);
 
-/* What came of a call: its answer, or a failure with both of its sides. The call of the loop gets
- * what the call of the worker had. False: this is no sound outcome of it, and nothing was changed.
+/* What came of a call: its answer, or a failure with both of its sides, and whether its handler was
+ * ended before it returned (call->ended). The call of the loop gets what the call of the worker
+ * had. False: this is no sound outcome of it, and nothing was changed.
  */
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
                               const mishap *failure);

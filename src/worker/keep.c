@@ -1,7 +1,9 @@
 /* A keeper as its parent sees it: start, restart, connect. */
 #include <errno.h>
 #include <signal.h>
+#include <poll.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +15,7 @@
 enum {
     MOST_BAD_STARTS = 20,        /* in a row: then it is no accident */
     SOUND_START_NS = 1000000000, /* after so long it was a good start */
+    STOP_LOOKS = 3000,           /* at its end, a millisecond each */
     SERVICE_PATIENCE_MS = 60000, /* for a service to open, when a server starts */
 };
 
@@ -47,6 +50,7 @@ static bool start(mishap_keeper *keeper)
 mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *plan)
 {
     *keeper = (mishap_keeper){ .plan = plan, .socket = -1 };
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (start(keeper))
         return NULL;
     return mishap_note(mishap_raise(UNAVAILABLE, "The process that keeps the workers could not be "
@@ -79,8 +83,22 @@ void mishap_keeper_disconnect(mishap_keeper *keeper, int kept)
         }
 }
 
-/* A keeper is ours, so nothing that callers or handlers do should end it. If something does, the
- * next one has all connections that it had. */
+static void kill_orphans(void)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *children = fopen(path, "re");
+    int pid;
+    while (children && fscanf(children, "%d", &pid) == 1)
+        if (getsid(pid) != getsid(0))
+            kill(pid, SIGKILL);
+    if (children)
+        fclose(children);
+}
+
+/* A keeper is ours, so nothing that callers or handlers do should end it. If something does, its
+ * workers die, and what they had started becomes a child of this process: each worker has a session
+ * of its own, other children have not. The next keeper has all connections that this one had. */
 bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
 {
     if (!keeper->pid || pid != keeper->pid)
@@ -94,6 +112,7 @@ bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
     close(keeper->socket);
     keeper->socket = -1;
     keeper->pid = 0;
+    kill_orphans();
     if (keeper->bad_starts < MOST_BAD_STARTS)
         start(keeper);
     return true;
@@ -107,19 +126,29 @@ void mishap_keeper_look(mishap_keeper *keeper)
         mishap_keeper_ended(keeper, pid, status);
 }
 
-void mishap_keeper_stop(mishap_keeper *keeper)
+void mishap_keeper_leave(mishap_keeper *keeper)
 {
-    int status;
     for (size_t i = 0; i < keeper->end_count; i++)
         close(keeper->ends[i]);
-    keeper->end_count = 0;
     if (keeper->socket >= 0)
         close(keeper->socket);
-    if (keeper->pid) {
-        kill(keeper->pid, SIGKILL);
-        waitpid(keeper->pid, &status, 0);
-    }
     *keeper = (mishap_keeper){ .plan = keeper->plan, .socket = -1 };
+}
+
+void mishap_keeper_stop(mishap_keeper *keeper)
+{
+    int status, pid = keeper->pid;
+    mishap_keeper_leave(keeper); /* which it hears */
+    for (int i = 0; pid && i < STOP_LOOKS; i++) {
+        if (waitpid(pid, &status, WNOHANG) == pid)
+            return;
+        poll(NULL, 0, 1);
+    }
+    if (pid) {
+        kill(pid, SIGKILL);
+        waitpid(pid, &status, 0);
+        kill_orphans();
+    }
 }
 
 /* -- services ---------------------------------------------------------------------------------- */
@@ -148,13 +177,14 @@ static mishap *try_service(int socket, uint32_t number, const mishap_worker_grou
     return failure;
 }
 
-mishap *mishap_keeper_try_services(mishap_keeper *keeper)
+mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only)
 {
     mishap *failure = NULL;
     const mishap_worker_groups *groups = &keeper->plan->groups;
     for (size_t i = 0; i < groups->count && !failure; i++) {
         int loop, kept;
-        if (!groups->groups[i].service || groups->groups[i].program)
+        const mishap_service *service = groups->groups[i].service;
+        if (!service || groups->groups[i].program || (only && strcmp(service->name, only) != 0))
             continue;
         if (!mishap_keeper_connect(keeper, &loop, &kept))
             return lost(&groups->groups[i]);

@@ -34,6 +34,8 @@
 enum {
     MOST_WORKERS = 1024,
     STACK_MS = 100,   /* how long a worker may take to tell its own stack */
+    LAST_LOOKS = 200, /* at the end, for what is left over */
+    DEEPEST = 32,     /* of processes that started each other */
     ORPHAN_MS = 2000, /* … to end when its loop is gone */
     USER_WORDS = MISHAP_KEEPER_LOOPS / 64,
 };
@@ -200,10 +202,27 @@ static void start(size_t loop, const mishap_keeper_message *asked)
 
 /* -- killing ----------------------------------------------------------------------------------- */
 
+/* What a process has started, and what that has: in sessions of their own, perhaps, so that nothing
+ * else leads from them to the worker. */
+static void kill_below(pid_t pid, int depth)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
+    FILE *children = depth < DEEPEST ? fopen(path, "re") : NULL;
+    int child;
+    while (children && fscanf(children, "%d", &child) == 1) {
+        kill_below(child, depth + 1);
+        kill(child, SIGKILL);
+    }
+    if (children)
+        fclose(children);
+}
+
 static void kill_worker(struct kept *worker)
 {
     worker->killed = true;
     worker->kill_at_ns = 0;
+    kill_below(worker->pid, 0);
     kill(worker->pid, SIGKILL);
 }
 
@@ -458,6 +477,24 @@ static void take_signals(void)
     k.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
+/* Nobody is left to tell: what is still there ends with us. What dies leaves its children to us, so
+ * it takes more than one look. */
+static void end_all(void)
+{
+    for (size_t i = 0; i < k.worker_end; i++)
+        if (k.workers[i].pid)
+            kill_worker(&k.workers[i]);
+    k.worker_end = 0;
+    for (int i = 0; i < LAST_LOOKS; i++) {
+        kill_left_over();
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            continue;
+        if (waitpid(-1, NULL, WNOHANG) < 0)
+            return; /* there is none */
+        poll(NULL, 0, 5);
+    }
+}
+
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, int parent)
 {
     mishap_shared_leave();
@@ -473,10 +510,6 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, int parent)
     mishap_trace_prepare(); /* once here, for all workers */
     if (k.signals >= 0)
         watch();
-    /* Nobody is left to tell: what is still there ends with us. */
-    for (size_t i = 0; i < k.worker_end; i++)
-        if (k.workers[i].pid)
-            kill(k.workers[i].pid, SIGKILL);
-    kill_left_over();
+    end_all();
     _exit(0);
 }

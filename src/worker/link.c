@@ -9,7 +9,10 @@
 #include "base/memory.h"
 #include "mishap/carry.h"
 
-enum { KEPT = 64 * 1024 }; /* bytes of a buffer that stay for the next call */
+enum {
+    KEPT = 64 * 1024,         /* bytes of a buffer that stay for the next call */
+    FORGIVEN_NS = 1000000000, /* after so long without a call, silence counts anew */
+};
 
 mishap_link *mishap_link_make(mishap_runner *runner, size_t group, uint32_t worker,
                               const int *files)
@@ -51,17 +54,22 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
 {
     unsigned slot = (unsigned)__builtin_ctz(~link->used);
     size_t before = link->out.length;
-    mishap_frame_put_call(&link->out, slot, run->call, (uint32_t)limit_of(run->call));
+    uint32_t number = ++link->last_number, before_used = link->used;
+    mishap_frame_put_call(&link->out, slot, number, run->call, (uint32_t)limit_of(run->call));
     if (link->out.failed) {
         link->out.failed = false;
         link->out.length = before;
         return false;
     }
     atomic_store(&link->page->cancelled[slot], false);
-    atomic_store(&link->page->slots[slot], MISHAP_SLOT_HANDED);
-    link->slots[slot] = (mishap_link_slot){ .run = run, .handed_ns = now_ns };
+    atomic_store(&link->page->slots[slot], mishap_slot_word(number, MISHAP_SLOT_HANDED));
+    link->slots[slot] = (mishap_link_slot){ .run = run, .number = number, .handed_ns = now_ns };
     link->used |= UINT32_C(1) << slot;
     link->idle_since_ns = 0;
+    /* Was everything taken back from it, it may have been silent for as long as that lasts. */
+    if (!link->silent_since_ns || (!before_used && now_ns - link->handed_ns > FORGIVEN_NS))
+        link->silent_since_ns = now_ns;
+    link->handed_ns = now_ns;
     run->link = link;
     run->slot = slot;
     return true;
@@ -76,8 +84,7 @@ void mishap_link_clear(mishap_link *link, unsigned slot)
 int64_t mishap_link_begun(mishap_link *link, unsigned slot, int64_t now_ns)
 {
     mishap_link_slot *s = &link->slots[slot];
-    unsigned state = atomic_load(&link->page->slots[slot]);
-    if (!s->begun_ns && state >= MISHAP_SLOT_BEGUN) {
+    if (!s->begun_ns && mishap_link_state(link, slot) >= MISHAP_SLOT_BEGUN) {
         int64_t said = atomic_load(&link->page->begun_ns);
         s->begun_ns = said < s->handed_ns ? s->handed_ns : said > now_ns ? now_ns : said;
     }
@@ -86,7 +93,8 @@ int64_t mishap_link_begun(mishap_link *link, unsigned slot, int64_t now_ns)
 
 bool mishap_link_take_back(mishap_link *link, unsigned slot)
 {
-    return mishap_slot_change(link->page, slot, MISHAP_SLOT_HANDED, MISHAP_SLOT_TAKEN);
+    return mishap_slot_change(link->page, slot, link->slots[slot].number, MISHAP_SLOT_HANDED,
+                              MISHAP_SLOT_TAKEN);
 }
 
 /* -- bytes ------------------------------------------------------------------------------------- */
@@ -128,11 +136,11 @@ bool mishap_link_open_service(int socket, int wait_ms, mishap **failure)
                             : 0;
         open = count > 0;
         bytes.length += open ? (size_t)count : 0;
-        state = mishap_frame_read(mishap_buffer_text(&bytes), &frame, &size);
-        if (state == MISHAP_FRAME_WHOLE && frame.type == MISHAP_FRAME_CHANGED) {
+        while ((state = mishap_frame_read(mishap_buffer_text(&bytes), &frame, &size)) ==
+                   MISHAP_FRAME_WHOLE &&
+               frame.type == MISHAP_FRAME_CHANGED) {
             memmove(bytes.data, bytes.data + size, bytes.length - size);
             bytes.length -= size;
-            state = MISHAP_FRAME_MORE;
         }
     }
     open = open && state == MISHAP_FRAME_WHOLE && frame.type == MISHAP_FRAME_OPENED &&

@@ -28,9 +28,11 @@ typedef struct mishap_link_end {
 
 /* A call that the worker has. */
 typedef struct mishap_link_slot {
-    mishap_run *run;             /* NULL: nobody waits for it … */
-    mishap_call *call;           /* … and this is the runner's */
-    int64_t handed_ns, begun_ns; /* 0: not seen yet */
+    mishap_run *run;   /* NULL: nobody waits for it … */
+    mishap_call *call; /* … and this is the runner's */
+    uint32_t number;   /* of the call, as the page has it */
+    int64_t handed_ns;
+    int64_t begun_ns, done_ns; /* 0: not seen yet */
     char incident[MISHAP_ID_LENGTH + 1];
 } mishap_link_slot;
 
@@ -45,8 +47,11 @@ typedef struct mishap_link {
     mishap_buffer out; /* what is to be sent … */
     size_t sent;       /* … and was already */
     bool waits_to_send;
-    uint32_t used; /* slots, a bit each */
+    uint32_t used;        /* slots, a bit each */
+    uint32_t last_number; /* of the calls that it was given */
     mishap_link_slot slots[MISHAP_SLOTS];
+    int64_t handed_ns;                      /* when it was given a call, the latest time */
+    int64_t silent_since_ns;                /* it has calls, and began none; 0: that is not so */
     int64_t idle_since_ns, ending_since_ns; /* 0: it does not */
     mishap_link_end end;
     bool dead; /* to be freed when this turn is over */
@@ -74,6 +79,12 @@ bool mishap_link_flush(mishap_link *link);
 
 /* When the handler of a slot began; 0: it has not. The worker's word is taken within reason. */
 int64_t mishap_link_begun(mishap_link *link, unsigned slot, int64_t now_ns);
+
+/* What the page says of the call in a slot. */
+static inline mishap_slot_state mishap_link_state(const mishap_link *link, unsigned slot)
+{
+    return mishap_slot_state_of(link->page, slot, link->slots[slot].number);
+}
 
 /* Take a call back that has not begun: true if that was in time. */
 bool mishap_link_take_back(mishap_link *link, unsigned slot);

@@ -9,6 +9,10 @@
  * follows └────── the loop takes back ─▶ TAKEN     └── the loop decides to kill ──▶ KILLED, no
  * answer
  *
+ * A slot is used again and again, and a call that was taken back may still be on its way to the
+ * worker. So the state has the number of its call beside it: the worker begins the call that is
+ * meant, and no other.
+ *
  * The worker may write anything here, for a handler of it may write anywhere. So the loop takes
  * nothing from it but states, and clamps the time.
  */
@@ -43,7 +47,7 @@ typedef enum mishap_last_words {
 enum { MISHAP_WORDS_QUICK = INT_MIN }; /* in place of a status: it was quick_exit() */
 
 typedef struct mishap_worker_page {
-    atomic_uint slots[MISHAP_SLOTS];     /* a mishap_slot_state each */
+    atomic_uint slots[MISHAP_SLOTS];     /* see mishap_slot_word() */
     atomic_bool cancelled[MISHAP_SLOTS]; /* nobody waits for the answer */
     atomic_int_least64_t begun_ns;       /* when the handler that runs began */
     atomic_uint last_words;              /* written last, after what it tells of */
@@ -52,11 +56,25 @@ typedef struct mishap_worker_page {
     mishap_trace trace;                  /* of the handler */
 } mishap_worker_page;
 
-static inline bool mishap_slot_change(mishap_worker_page *page, unsigned slot,
+/* The state of call `number`, and what the slot of that call says: FREE if it is another's. */
+static inline unsigned mishap_slot_word(uint32_t number, mishap_slot_state state)
+{
+    return number << 3 | (unsigned)state;
+}
+
+static inline mishap_slot_state mishap_slot_state_of(const mishap_worker_page *page, unsigned slot,
+                                                     uint32_t number)
+{
+    unsigned word = atomic_load(&page->slots[slot]);
+    return word >> 3 == (number << 3) >> 3 ? (mishap_slot_state)(word & 7) : MISHAP_SLOT_FREE;
+}
+
+static inline bool mishap_slot_change(mishap_worker_page *page, unsigned slot, uint32_t number,
                                       mishap_slot_state from, mishap_slot_state to)
 {
-    unsigned expected = from;
-    return atomic_compare_exchange_strong(&page->slots[slot], &expected, to);
+    unsigned expected = mishap_slot_word(number, from);
+    return atomic_compare_exchange_strong(&page->slots[slot], &expected,
+                                          mishap_slot_word(number, to));
 }
 
 #endif

@@ -26,16 +26,20 @@ enum {
     SCRATCH = 256 * 1024, /* bytes that are read at once */
     BATCH = 16,           /* calls that one worker has, at most */
     EVENTS = 64,
-    SHORT_MS = 2,     /* a call that takes no longer is worth waiting behind */
-    TICK_MS = 50,     /* how late a timeout may be, while something runs */
-    REST_MS = 5000,   /* how often idle workers are looked at */
-    WAIT_MS = 10000,  /* how long a call may wait for a worker */
-    NAMED_MS = 1000,  /* … until it is named on stderr */
-    ANSWER_MS = 5000, /* how long an answer may take after its handler returned */
-    START_MS = 2000,  /* how long to wait for a worker that was asked for */
-    RETRY_MS = 100,   /* … after one was refused */
-    LOST_MS = 1000,   /* how long to wait for the keeper's word on a worker that is gone */
-    IDLE_MS = 60000,  /* then a worker is put away */
+    SHORT_MS = 2,    /* a call that takes no longer is worth waiting behind */
+    TICK_MS = 50,    /* how late a timeout may be, while something runs */
+    REST_MS = 5000,  /* how often idle workers are looked at */
+    NAMED_MS = 1000, /* how long a call may wait until it is named on stderr */
+};
+
+static const mishap_runner_times usual = {
+    .wait_ms = 10000,
+    .begin_ms = 3000,
+    .answer_ms = 5000,
+    .start_ms = 2000,
+    .retry_ms = 100,
+    .lost_ms = 1000,
+    .idle_ms = 60000,
 };
 
 /* The workers of a group, as far as this loop has them, and the calls that wait for one. */
@@ -47,6 +51,7 @@ struct group {
 
 struct mishap_runner {
     mishap_runner_settings settings;
+    mishap_runner_times times;
     int epoll, timer;
     int64_t timer_ns; /* when it is due; 0: never */
     mishap_link *links;
@@ -129,7 +134,7 @@ static void ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_why why,
     link->end.why = why;
     link->end.lie = lie;
     mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
-    wake_at(r, link->ending_since_ns + LOST_MS * MS);
+    wake_at(r, link->ending_since_ns + r->times.lost_ms * MS);
 }
 
 /* Nobody waits for this one any more: what came of it is for the log. */
@@ -145,9 +150,9 @@ static void end_forgotten(mishap_runner *r, mishap_link_slot *slot, mishap *fail
     slot->call = NULL;
 }
 
-/* A call that its worker had and did not begin goes to another one, but only once: it may be what
- * ends them. */
-static void give_back(mishap_runner *r, mishap_link *link, unsigned i)
+/* A call that its worker had and did not begin goes to another one. If the worker died without
+ * having begun any call, that is done only once: it may be that none can be started. */
+static void give_back(mishap_runner *r, mishap_link *link, unsigned i, bool blameless)
 {
     mishap_link_slot *slot = &link->slots[i];
     mishap_run *run = slot->run;
@@ -157,14 +162,14 @@ static void give_back(mishap_runner *r, mishap_link *link, unsigned i)
         return;
     }
     mishap_link_clear(link, i);
-    if (run->moved) {
+    if (run->moved && !blameless) {
         run->died = true;
-        finish(r, run,
-               mishap_raise(INTERNAL_ERROR, "Two processes in a row died before %s began.",
-                            run->call->operation->name));
+        mishap *m = mishap_raise(INTERNAL_ERROR, "Two processes in a row died before %s began.",
+                                 run->call->operation->name);
+        finish(r, run, link->end.lie ? mishap_note(m, "reason", link->end.lie) : m);
         return;
     }
-    run->moved = true;
+    run->moved = run->moved || !blameless;
     enqueue(&r->groups[link->group], run, true);
 }
 
@@ -176,7 +181,7 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
     mishap *failure = mishap_link_tell_end(link, i, call->operation, is_alone(r, link->group));
     if (run) {
         mishap_link_clear(link, i);
-        run->died = true;
+        run->died = link->end.why != MISHAP_LINK_TIMEOUT;
         finish(r, run, failure);
     } else {
         end_forgotten(r, slot, failure);
@@ -188,16 +193,18 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
 static void bury(mishap_runner *r, mishap_link *link)
 {
     uint32_t used = link->used;
-    bool begun[MISHAP_SLOTS];
+    bool begun[MISHAP_SLOTS], any_begun = false;
     link->dead = true;
     r->groups[link->group].links--;
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
-        unsigned state = atomic_load(&link->page->slots[i]);
-        begun[i] = state != MISHAP_SLOT_HANDED && state != MISHAP_SLOT_TAKEN;
+        mishap_slot_state state = mishap_link_state(link, i);
+        begun[i] = link->slots[i].begun_ns ||
+                   (state != MISHAP_SLOT_HANDED && state != MISHAP_SLOT_TAKEN);
+        any_begun = any_begun || (used >> i & 1 && begun[i]);
     }
     for (unsigned i = MISHAP_SLOTS; i-- > 0;) /* the oldest to the front, last */
         if (used >> i & 1 && !begun[i])
-            give_back(r, link, i);
+            give_back(r, link, i, any_begun);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++)
         if (used >> i & 1 && begun[i])
             fail_call(r, link, i);
@@ -232,14 +239,16 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
     mishap_run *run = slot->run;
     mishap *failure;
     mishap_call *call = run ? run->call : slot->call;
-    if (atomic_load(&link->page->slots[frame->slot]) != MISHAP_SLOT_DONE)
+    if (mishap_link_state(link, frame->slot) != MISHAP_SLOT_DONE)
         return "an answer of a call that it has not begun, or that was ended";
     if (!mishap_frame_take_outcome(frame->payload, call, &failure))
         return "an answer that is none";
-    if (!run)
+    if (run)
+        run->died = call->ended;
+    else
         end_forgotten(r, slot, failure);
     mishap_link_clear(link, frame->slot);
-    atomic_store(&link->page->slots[frame->slot], MISHAP_SLOT_FREE);
+    link->silent_since_ns = 0;
     if (!link->used)
         link->idle_since_ns = mishap_clock_monotonic_ns();
     if (run)
@@ -254,6 +263,8 @@ static const char *take_report(const mishap_link *link, const mishap_framed *fra
     double done, total;
     mishap_level level;
     mishap_text words;
+    if (mishap_link_state(link, frame->slot) < MISHAP_SLOT_BEGUN)
+        return "a report on a call that it has not begun";
     switch (frame->type) {
     case MISHAP_FRAME_PROGRESS:
         if (!mishap_frame_take_progress(frame->payload, &done, &total, &words))
@@ -319,6 +330,8 @@ static size_t take_frames(mishap_runner *r, mishap_link *link, mishap_text bytes
 
 static void on_lie(mishap_runner *r, mishap_link *link, const char *lie)
 {
+    if (link->socket < 0)
+        return;
     ask_to_end(r, link, MISHAP_LINK_LIED, lie, false);
     epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
     close(link->socket);
@@ -371,8 +384,11 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
     mishap_link *link = count == MISHAP_KEEPER_FILES
                             ? mishap_link_make(r, group, message->worker, files)
                             : NULL;
-    if (!link)
+    if (!link) {
+        for (size_t i = 0; count < MISHAP_KEEPER_FILES && i < count; i++)
+            close(files[i]);
         return;
+    }
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
     if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0) {
         mishap_link_free(link);
@@ -449,7 +465,8 @@ static bool is_brisk(mishap_link *link, int64_t now)
 }
 
 /* The worker to give a call to: one without any, else the least busy of those that are quick. A
- * worker that is alone gets all. */
+ * worker that is alone gets all. One that has not read what it was sent gets no more: a call that
+ * is taken back and handed over again would be sent again, too. */
 static mishap_link *choose(mishap_runner *r, size_t group, int64_t now)
 {
     mishap_link *best = NULL;
@@ -457,7 +474,7 @@ static mishap_link *choose(mishap_runner *r, size_t group, int64_t now)
     for (mishap_link *link = r->links; link; link = link->next) {
         unsigned count = mishap_link_count(link);
         if (link->group != group || link->dead || link->ending_since_ns || link->socket < 0 ||
-            count >= (alone ? (unsigned)MISHAP_SLOTS : (unsigned)BATCH))
+            link->waits_to_send || count >= (alone ? (unsigned)MISHAP_SLOTS : (unsigned)BATCH))
             continue;
         if (!count)
             return link;
@@ -474,10 +491,10 @@ static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
     mishap_keeper_message message = { .word = MISHAP_KEEPER_START,
                                       .number = ++r->last_request,
                                       .group = (uint32_t)group };
-    if (g->starting && now - g->asked_ns > START_MS * MS)
+    if (g->starting && now - g->asked_ns > r->times.start_ms * MS)
         g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
     if (g->links + g->starting >= most || g->starting >= g->waiting ||
-        (g->refused_ns && now - g->refused_ns < RETRY_MS * MS))
+        (g->refused_ns && now - g->refused_ns < r->times.retry_ms * MS))
         return;
     if (mishap_keeper_send(r->settings.keeper, &message, NULL, 0)) {
         g->starting++;
@@ -495,7 +512,7 @@ static void run_inside(mishap_runner *r, struct group *g)
                                      ? mishap_clock_monotonic_ns() + run->call->limit_ms * MS
                                      : 0;
         mishap *failure = mishap_call_run(run->call);
-        run->died = run->call->crashed;
+        run->died = run->call->ended;
         finish(r, run, failure);
     }
 }
@@ -543,7 +560,9 @@ static void send_out(mishap_runner *r, mishap_link *link)
     if (link->socket < 0 || link->sent == link->out.length)
         return;
     if (!mishap_link_flush(link)) {
-        on_closed(r, link); /* what it has sent is lost with it, but it had nothing to say */
+        while (link->socket >= 0 && read_link(r, link)) /* what it had sent still counts */
+            continue;
+        on_closed(r, link);
         return;
     }
     bool rest = link->sent < link->out.length;
@@ -590,7 +609,7 @@ static bool look_at_waiting(mishap_runner *r, mishap_run *run, bool alone, int64
     int64_t waited = now - run->since_ns;
     if (alone && waited > NAMED_MS * MS && !run->call->operation->service)
         name_slow(r, run, waited);
-    return waited > WAIT_MS * MS;
+    return waited > r->times.wait_ms * MS;
 }
 
 static void sweep_waiting(mishap_runner *r, size_t group, int64_t now)
@@ -626,45 +645,96 @@ static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool s
     }
 }
 
-static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t begun, int64_t now)
+/* The page is the worker's, too, and may have anything in it. NULL: what it says of a call is so.
+ */
+static const char *lie_of_page(const mishap_link *link, unsigned i)
 {
-    const mishap_call *call = call_of(&link->slots[i]);
-    int64_t limit = call->limit_ms > 0 ? call->limit_ms * MS : INT64_MAX / 2;
-    if (now - begun < limit)
-        return;
-    if (mishap_slot_change(link->page, i, MISHAP_SLOT_BEGUN, MISHAP_SLOT_KILLED))
-        ask_to_end(r, link, MISHAP_LINK_TIMEOUT, NULL, true);
-    else if (now - begun > limit + ANSWER_MS * MS)
-        ask_to_end(r, link, MISHAP_LINK_LIED, "no answer, though it was done", true);
+    switch (mishap_link_state(link, i)) {
+    case MISHAP_SLOT_HANDED:
+        return link->slots[i].begun_ns ? "that a call has not begun, which had" : NULL;
+    case MISHAP_SLOT_BEGUN:
+    case MISHAP_SLOT_DONE:
+        return NULL;
+    default:
+        return "a state that none of its calls has";
+    }
 }
 
-static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
+/* Its time runs from its beginning. An answer is due when its handler has returned. */
+static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t begun, int64_t now)
+{
+    mishap_link_slot *slot = &link->slots[i];
+    int limit_ms = call_of(slot)->limit_ms;
+    if (mishap_link_state(link, i) == MISHAP_SLOT_DONE) {
+        slot->done_ns = slot->done_ns ? slot->done_ns : now;
+        if (now - slot->done_ns > r->times.answer_ms * MS)
+            ask_to_end(r, link, MISHAP_LINK_LIED, "no answer, though it was done", true);
+    } else if (limit_ms > 0 && now - begun >= limit_ms * MS &&
+               mishap_slot_change(link->page, i, slot->number, MISHAP_SLOT_BEGUN,
+                                  MISHAP_SLOT_KILLED)) {
+        ask_to_end(r, link, MISHAP_LINK_TIMEOUT, NULL, true);
+    }
+}
+
+/* A worker that runs nothing begins what it is given. One that several loops share may be busy with
+ * a call of another. */
+static void look_for_silence(mishap_runner *r, mishap_link *link, int64_t now)
+{
+    bool any_begun = false;
+    for (uint32_t used = link->used; used; used &= used - 1)
+        any_begun = any_begun || mishap_link_begun(link, (unsigned)__builtin_ctz(used), now);
+    if (any_begun || is_alone(r, link->group))
+        link->silent_since_ns = 0;
+    else if (link->used && !link->silent_since_ns)
+        link->silent_since_ns = now;
+    else if ((link->used || link->waits_to_send) &&
+             now - link->silent_since_ns > r->times.begin_ms * MS)
+        ask_to_end(r, link, MISHAP_LINK_LIED, "nothing, and began none of its calls", true);
+}
+
+static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
 {
     bool slow = !is_brisk(link, now), any_behind = false;
-    for (uint32_t used = link->used; used; used &= used - 1) {
-        unsigned i = (unsigned)__builtin_ctz(used);
+    look_for_silence(r, link, now);
+    for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
+        if (!(link->used >> i & 1)) /* whoever is told of one may have changed the others */
+            continue;
         int64_t begun = mishap_link_begun(link, i, now);
-        if (begun)
+        const char *lie = link->ending_since_ns ? NULL : lie_of_page(link, i);
+        if (lie)
+            ask_to_end(r, link, MISHAP_LINK_LIED, lie, false);
+        else if (begun)
             sweep_begun(r, link, i, begun, now);
         else
             sweep_handed(r, link, i, slow && !link->ending_since_ns, now);
         any_behind = any_behind || (!begun && link->used >> i & 1);
     }
-    if (link->ending_since_ns && now - link->ending_since_ns > LOST_MS * MS) {
+    if (any_behind && !is_alone(r, link->group))
+        wake_at(r, now + SHORT_MS * MS);
+}
+
+static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
+{
+    sweep_calls(r, link, now);
+    if (link->dead)
+        return;
+    if (!link->used && !link->idle_since_ns)
+        link->idle_since_ns = now;
+    if (link->ending_since_ns && now - link->ending_since_ns > r->times.lost_ms * MS) {
         if (link->socket >= 0) {
             epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
             close(link->socket);
             link->socket = -1;
         }
         bury(r, link); /* no word of the keeper has come, and none will */
-    } else if (!link->used && link->idle_since_ns && now - link->idle_since_ns > IDLE_MS * MS &&
+    } else if (!link->used && now - link->idle_since_ns > r->times.idle_ms * MS &&
                !is_alone(r, link->group) && r->groups[link->group].links > 1 && link->socket >= 0) {
         epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
         link->dead = true; /* it is put away: it ends when its connection does */
         r->groups[link->group].links--;
+    } else if (link->ending_since_ns || link->waits_to_send) {
+        wake_at(r, now + TICK_MS * MS);
     }
-    if (any_behind && !is_alone(r, link->group))
-        wake_at(r, now + SHORT_MS * MS);
 }
 
 static void look_at_clock(mishap_runner *r)
@@ -682,7 +752,7 @@ static void look_at_clock(mishap_runner *r)
     if (r->count)
         wake_at(r, now + TICK_MS * MS);
     else if (r->links)
-        wake_at(r, now + REST_MS * MS);
+        wake_at(r, now + (r->times.idle_ms < REST_MS ? r->times.idle_ms : REST_MS) * MS);
 }
 
 /* -- the runner -------------------------------------------------------------------------------- */
@@ -779,6 +849,7 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
         return mishap_out_of_memory();
     memset(r, 0, offsetof(mishap_runner, scratch));
     r->settings = *settings;
+    r->times = settings->times ? *settings->times : usual;
     r->epoll = epoll_create1(EPOLL_CLOEXEC);
     r->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     if (r->epoll < 0 || r->timer < 0 || !watch(r, r->timer, &r->timer) ||

@@ -28,7 +28,7 @@ struct mishap_run {
      * thread of the loop, from mishap_runner_turn() or mishap_runner_flush(), and not at all after
      * mishap_runner_forget(). The run may be freed in it. */
     void (*done)(mishap_run *run, mishap *failure);
-    bool died; /* the worker did */
+    bool died; /* the handler did not return, and not because its time was over */
 
     /* The runner's. */
     struct mishap_link *link; /* NULL: it waits */
@@ -38,12 +38,24 @@ struct mishap_run {
     bool moved;                  /* the worker that it was given to died before it began */
 };
 
+/* How long a runner waits, in milliseconds. */
+typedef struct mishap_runner_times {
+    int wait_ms;   /* a call may wait for its handler to begin */
+    int begin_ms;  /* a worker that runs nothing may take to begin what it was given */
+    int answer_ms; /* an answer may take after its handler returned */
+    int start_ms;  /* for the keeper's word on a worker that was asked for */
+    int retry_ms;  /* after the keeper refused one */
+    int lost_ms;   /* for the keeper's word on a worker that is gone */
+    int idle_ms;   /* until a worker without calls is put away */
+} mishap_runner_times;
+
 typedef struct mishap_runner_settings {
     const mishap_keeper_plan *plan;
     int keeper;          /* a connection to it; becomes the runner's; -1 with `inside` */
     size_t handlers;     /* workers of each group that is not alone, at most */
     size_t most_waiting; /* calls that wait or run, at most */
     bool inside;         /* run handlers in this process, inside containment: for a debugger */
+    const mishap_runner_times *times; /* NULL: the usual ones */
 
     /* The failure of a call that nobody waits for, to be recorded. The failure is the callee's. */
     void (*orphaned)(void *state, const mishap_call *call, const char *incident, mishap *failure);

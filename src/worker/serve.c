@@ -48,6 +48,7 @@ static struct {
     size_t user_count, next; /* whose turn it is */
     int control;             /* -1: none */
     bool ending;             /* no call is taken any more */
+    mishap_watcher watcher;  /* of the call that runs */
     mishap_buffer out;       /* the outcome of a call */
     timer_t timer;           /* of one that several loops use: see guard_time() */
     bool has_timer;
@@ -191,23 +192,23 @@ static _Noreturn void leave(void)
     exit(0);
 }
 
-static void begin_call(struct user *user, unsigned slot)
+static void begin_call(struct user *user, unsigned slot, const mishap_operation *operation)
 {
     pthread_mutex_lock(&w.lock);
     w.calling = user;
     w.slot = slot;
     pthread_mutex_unlock(&w.lock);
-    mishap_words_for(user->page);
+    mishap_words_for(user->page, (uintptr_t)operation->run);
 }
 
 /* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
-static void end_call(struct user *user, unsigned slot)
+static void end_call(struct user *user, unsigned slot, uint32_t number)
 {
-    mishap_words_for(NULL);
+    mishap_words_for(NULL, 0);
     pthread_mutex_lock(&w.lock);
     w.calling = NULL;
     pthread_mutex_unlock(&w.lock);
-    if (!mishap_slot_change(user->page, slot, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE))
+    if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE))
         for (;;)
             pause();
 }
@@ -226,7 +227,7 @@ static void put_outcome(unsigned slot, const mishap_call *call, const mishap *fa
                           : mishap_out_of_memory();
     mishap_buffer_release(&w.out);
     size_t begun = mishap_frame_begin(&w.out, MISHAP_FRAME_DONE, slot);
-    mishap_pack_u8(&w.out, 1);
+    mishap_pack_u8(&w.out, 1); /* it failed */
     mishap_carry_put(&w.out, failure && !call ? failure : instead);
     mishap_frame_end(&w.out, begun);
     mishap_free(instead);
@@ -240,12 +241,11 @@ static const char *copy_text(mishap_call *call, mishap_text text)
 static void prepare(mishap_call *call, const mishap_frame_call *asked, const struct user *user,
                     unsigned slot)
 {
-    static const mishap_watcher watchers[2][2] = {
-        { { NULL, NULL, on_stream, on_piece }, { NULL, on_log, on_stream, on_piece } },
-        { { on_progress, NULL, on_stream, on_piece },
-          { on_progress, on_log, on_stream, on_piece } },
-    };
-    call->watcher = &watchers[asked->wants_progress][asked->wants_log];
+    w.watcher = (mishap_watcher){ asked->wants_progress ? on_progress : NULL,
+                                  asked->wants_log ? on_log : NULL,
+                                  asked->wants_pieces ? on_stream : NULL,
+                                  asked->wants_pieces ? on_piece : NULL };
+    call->watcher = &w.watcher;
     call->verbose = asked->verbose;
     call->caller = copy_text(call, asked->caller);
     call->cursor = copy_text(call, asked->cursor);
@@ -261,20 +261,21 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
 {
     const mishap_operation *operation = &w.plan->app->operations[asked->operation];
     mishap_call *call = NULL;
+    uint32_t number = asked->number;
     atomic_store(&user->page->begun_ns, mishap_clock_monotonic_ns());
-    if (!mishap_slot_change(user->page, slot, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
+    if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
         return true; /* it was taken back */
     mishap *failure = mishap_call_remake(w.plan->app, operation, asked->arguments, &call);
     if (call) {
         prepare(call, asked, user, slot);
         guard_time(asked->limit_ms + SPARE_MS);
-        begin_call(user, slot);
+        begin_call(user, slot, operation);
         failure = mishap_call_run(call);
-        end_call(user, slot);
+        end_call(user, slot, number);
         guard_time(0);
         w.ending = w.ending || call->ended;
     } else {
-        mishap_slot_change(user->page, slot, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+        mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
     }
     put_outcome(slot, call, failure);
     bool sent = send_all(user->socket, &w.out);
@@ -324,9 +325,11 @@ static bool take_next(struct user *user, bool *gone)
 {
     mishap_framed frame;
     size_t size;
-    mishap_text rest = { user->in.data + user->taken, user->in.length - user->taken };
     *gone = false;
-    switch (rest.length ? mishap_frame_read(rest, &frame, &size) : MISHAP_FRAME_MORE) {
+    if (user->in.length == user->taken)
+        return false; /* and there may be no memory yet, to which nothing may be added */
+    mishap_text rest = { user->in.data + user->taken, user->in.length - user->taken };
+    switch (mishap_frame_read(rest, &frame, &size)) {
     case MISHAP_FRAME_MORE:
         return false;
     case MISHAP_FRAME_BAD:
@@ -437,6 +440,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     mishap_words_begin();
     if (plan->setup)
         mishap_service_use(plan->setup);
+    mishap_changes_heard_by(NULL, NULL); /* who hears in the process that this comes from */
     mishap_changes_heard_by(on_change, NULL);
     add_user(files[0], files[1]);
     if (count > MISHAP_KEEPER_FILES) {

@@ -7,8 +7,11 @@
 
 #include "operation/contain.h"
 
+enum { LEAST_FRAMES = 2 }; /* of a stack that is worth reading */
+
 /* Written by the thread that runs calls, read by signal handlers of any. */
 static _Atomic(mishap_worker_page *) current;
+static _Atomic(uintptr_t) handler;
 static pid_t process;
 
 int mishap_words_signal(void)
@@ -16,8 +19,9 @@ int mishap_words_signal(void)
     return SIGRTMIN + 3;
 }
 
-void mishap_words_for(mishap_worker_page *page)
+void mishap_words_for(mishap_worker_page *page, uintptr_t entry)
 {
+    atomic_store_explicit(&handler, entry, memory_order_relaxed);
     atomic_store_explicit(&current, page, memory_order_release);
 }
 
@@ -33,6 +37,10 @@ static void leave(mishap_worker_page *page, mishap_last_words kind, int number, 
     page->number = number;
     page->address = address;
     page->trace = *trace;
+    if (page->trace.count < LEAST_FRAMES) /* a wild jump leaves no registers to start from */
+        page->trace.addresses[page->trace.count++] = (void *)(atomic_load_explicit(
+                                                                  &handler, memory_order_relaxed) +
+                                                              1);
     atomic_store_explicit(&page->last_words, kind, memory_order_release);
 }
 

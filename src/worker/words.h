@@ -9,8 +9,9 @@
  */
 void mishap_words_begin(void);
 
-/* From now on a call of this page runs; NULL: none does, and there is nobody to tell. */
-void mishap_words_for(mishap_worker_page *page);
+/* From now on a call of this page runs; NULL: none does, and there is nobody to tell. Where nothing
+ * can be found of the stack of a crash, `entry`, where its handler begins, stands for it. */
+void mishap_words_for(mishap_worker_page *page, uintptr_t entry);
 
 /* The signal that asks a worker for its stack, after which it ends: SIGRTMIN + 3. */
 int mishap_words_signal(void);

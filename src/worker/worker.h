@@ -111,11 +111,15 @@ bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status);
 /* Ask the system itself, and do the same. For a parent that does not wait for its children. */
 void mishap_keeper_look(mishap_keeper *keeper);
 
+/* In a child of the keeper's parent, which has nothing to do with it: close what is open of it. */
+void mishap_keeper_leave(mishap_keeper *keeper);
+
 /* End it and, with it, every worker. */
 void mishap_keeper_stop(mishap_keeper *keeper);
 
 /* Open each service in a worker of its own, one after the other, and wait for it: what a server
- * does before it says that it listens. The worker of a service that is alone stays. */
-mishap *mishap_keeper_try_services(mishap_keeper *keeper);
+ * does before it says that it listens. The worker of a service that is alone stays. `only` is the
+ * name of the one service that is wanted; NULL: all. */
+mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only);
 
 #endif

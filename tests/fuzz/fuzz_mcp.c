@@ -61,8 +61,6 @@ struct client {
     mishap_mcp_peer peer;
     mishap_buffer out;
     size_t finished;
-    mishap_mcp_flight *flights[FLIGHTS];
-    size_t flight_count;
 };
 
 static mishap_buffer *begin(mishap_mcp_channel *channel, mishap_mcp_kind kind)
@@ -84,27 +82,24 @@ static void finish(mishap_mcp_channel *channel)
     ((struct client *)(void *)channel)->finished++;
 }
 
-static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
-{
-    struct client *client = (struct client *)((char *)peer - offsetof(struct client, peer));
-    if (client->flight_count == FLIGHTS)
-        return false;
-    client->flights[client->flight_count++] = flight;
-    return true;
-}
-
-static void wake(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
-{
-    (void)peer, (void)flight;
-}
-
+/* Calls run in this process, and only now. */
 static void land(struct client *client)
 {
-    for (size_t i = 0; i < client->flight_count; i++) {
-        client->flights[i]->job.run(&client->flights[i]->job);
-        mishap_mcp_flight_finish(client->flights[i]);
-    }
-    client->flight_count = 0;
+    mishap_runner_flush(client->peer.server->runner);
+    EXPECT(!client->peer.flight_count, "%zu flights are left", client->peer.flight_count);
+}
+
+static void open_server(mishap_mcp_server *server)
+{
+    static mishap_keeper_plan plan = { .app = &app };
+    setenv("SAMPLE_LOG", "", 1);
+    *server = (mishap_mcp_server){ .app = &app, .page_size = 1 };
+    mishap_free(mishap_mcp_server_make(server, false));
+    mishap_free(mishap_worker_groups_make(&app, &plan.groups));
+    mishap_free(mishap_runner_open(
+        &(mishap_runner_settings){
+            .plan = &plan, .keeper = -1, .handlers = 1, .most_waiting = FLIGHTS, .inside = true },
+        &server->runner));
 }
 
 /* -- what must hold ---------------------------------------------------------------------------- */
@@ -186,15 +181,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     size_t messages = 0, most = 0;
     if (!size)
         return 0;
-    if (!server.app) {
-        setenv("SAMPLE_LOG", "", 1);
-        server = (mishap_mcp_server){ .app = &app, .page_size = 1 };
-        mishap_free(mishap_mcp_server_make(&server, false));
-    }
+    if (!server.app)
+        open_server(&server);
     mishap_mcp_peer_init(&client.peer, &server);
     client.peer.revision = (mishap_mcp_revision)(data[0] % MISHAP_MCP_2026_07_28);
-    client.peer.start = start;
-    client.peer.wake = wake;
     client.peer.aside = &client.channel;
     mishap_text rest = input_text(data + 1, size - 1);
     while (rest.length) {
@@ -209,13 +199,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         rest = (mishap_text){ rest.data + taken, rest.length - taken };
     }
     if (data[0] & 128)
-        mishap_mcp_peer_release(&client.peer); /* it leaves, and what runs goes on for nobody */
+        mishap_mcp_peer_release(&client.peer); /* it leaves, and what waits does not run */
     mishap_mcp_tell_change(&client.peer, MISHAP_MCP_TOOLS_CHANGED, (mishap_text){ NULL, 0 });
     land(&client);
     mishap_mcp_listen_end(&client.peer);
     mishap_mcp_peer_release(&client.peer);
     EXPECT(!client.out.failed, "no memory");
-    EXPECT(!client.peer.flight_count, "%zu flights are left", client.peer.flight_count);
+    EXPECT(!mishap_runner_count(server.runner, true), "calls are left");
     size_t responses = expect_lines(mishap_buffer_text(&client.out));
     EXPECT(responses <= most, "%zu responses to at most %zu", responses, most);
     EXPECT(client.finished <= messages, "%zu of %zu finished", client.finished, messages);

@@ -4,8 +4,8 @@
 
 Bytes that are changed at random seldom stay JSON. These documents do: they are those of tests/golden/NAME and
 tests/broken/NAME with members left out, renamed, added and given other values, and, for `canonical`, ones that
-are made up as a whole. Values are taken from a list of what parsers trip over. For `carry` it is the bytes of
-src/mishap/carry.c, with a slip now and then.
+are made up as a whole. Values are taken from a list of what parsers trip over. For `carry` and `frame` it is the bytes of
+src/mishap/carry.c and src/worker/frame.c, with a slip now and then.
 """
 import json
 import os
@@ -169,6 +169,68 @@ def carry():
     return bytes(bytes_)
 
 
+# ---- Frames between a loop and a worker (fuzz_frame.c) -------------------------------------------
+
+CALL, OPEN, PROGRESS, LOG, CHANGED, BEGIN, PIECE, DONE, OPENED = range(1, 10)
+HANDED, TAKEN, BEGUN, ENDED = 1, 2, 3, 4
+
+
+def framed(kind, slot, payload):
+    size = len(payload) if not chance(0.02) else random.choice([0, 2**28, 2**28 + 1, 2**32 - 1])
+    return struct.pack("<IBBH", size, kind, chance(0.01), slot) + payload
+
+
+def compact(document):
+    return json.dumps(document, separators=(",", ":"), ensure_ascii=chance(0.5))
+
+
+def outcome():
+    if chance(0.4):
+        return bytes([random.choice([1, 1, 2, 3])]) + carry()
+    kind, flags = random.choice([0, 1, 1, 1, 1, 2, 3, 4, 5, 6]), random.randrange(16) if chance(0.95) else 255
+    bytes_ = struct.pack("<BBBIQQ", 0, kind, flags, random.choice([0, 200, 201, 204, 199, 599, 600]),
+                         random.randrange(5), random.randrange(2**64))
+    bytes_ += b"".join(packed(text()) for bit in (2, 4, 8, 8) if flags & bit)
+    warnings = ",".join(compact(text()) for _ in range(random.choice([0, 0, 1, 2])))
+    answer = random.choice([compact({"a": value()}), compact([value()]), text(), '{"a":\r1}', "[%s]" % ("1," * 40000 + "1")])
+    return bytes_ + packed(warnings) + packed(answer)
+
+
+def report_frame():
+    kind, slot = random.choice([PROGRESS, LOG, CHANGED, BEGIN, PIECE, DONE, DONE, DONE]), random.choice([0, 1, 2, 3, 3, 4, 31, 32])
+    words = packed(text())
+    return framed(kind, slot, {
+        PROGRESS: lambda: struct.pack("<dd", 1.5, random.choice([3.0, float("nan")])) + (b"\1" + words if chance(0.7) else b"\0"),
+        LOG: lambda: bytes([random.randrange(9)]) + words,
+        DONE: outcome,
+    }.get(kind, lambda: text().encode("utf-8", "replace"))())
+
+
+def call_frame():
+    flags = random.randrange(128)
+    bytes_ = struct.pack("<IIIB", random.randrange(2**32), random.choice([0, 0, 1, 2]), random.choice([0, 500, 2**32 - 1]), flags)
+    bytes_ += b"".join(packed(text()) for bit in (8, 16, 16, 32) if flags & bit)
+    arguments = random.choice([{}, {"number": 5}, {"text": text()}, {"number": value(), "text": text()}, {"other": value()}])
+    return framed(CALL, random.randrange(33), bytes_ + b":" + compact(arguments).encode("utf-8", "replace"))
+
+
+def frame():
+    way = random.randrange(4)
+    if way == 0:
+        bytes_ = b"".join(call_frame() for _ in range(random.choice([1, 1, 3])))
+    elif way == 1:
+        changes = [framed(CHANGED, 0, text().encode("utf-8", "replace")) for _ in range(random.choice([0, 0, 2]))]
+        bytes_ = b"".join(changes) + framed(OPENED, 0, random.choice([carry(), b"\1\0"]))
+    else:
+        states = bytes(random.choice([HANDED, TAKEN, BEGUN, ENDED, ENDED, ENDED, ENDED, random.randrange(256)]) for _ in "1234")
+        bytes_ = states + bytes([random.choice([0, 128, 255, random.randrange(256)])])
+        bytes_ += b"".join(report_frame() for _ in range(random.choice([1, 1, 2, 5])))
+    bytes_ = bytearray(bytes([way]) + bytes_)
+    if chance(0.1):
+        bytes_[random.randrange(len(bytes_))] = random.randrange(256)
+    return bytes(bytes_)
+
+
 # ---- Documents that are changed ------------------------------------------------------------------
 
 def known_documents(name):
@@ -213,6 +275,8 @@ def main():
             document = report()
         elif name == "carry":
             document = carry()
+        elif name == "frame":
+            document = frame()
         else:
             made_up = canonical() if name == "canonical" and chance(0.7) or not known else None
             document = json.dumps(made_up or changed(random.choice(known), keys), ensure_ascii=chance(0.5))

@@ -20,7 +20,7 @@ from server import DIALECTS, MARKER, PROGRAM, UUID, Server, chunked, request
 
 
 def the_server():
-    return server.server("api", "--workers", "2", "--threads", "4", "--chaos", "--body-limit", "100000",
+    return server.server("api", "--workers", "2", "--handlers", "4", "--chaos", "--body-limit", "100000",
                          "--head-timeout-ms", "120000", "--body-timeout-ms", "120000",
                          "--access-log", ACCESS_LOG, "--cors", "https://app.example,https://other.example")
 
@@ -251,15 +251,17 @@ def after_a_crash_the_next_requests_are_answered(how):
 
 
 @test
-def a_crash_replaces_its_worker():
-    """With a server of its own: in the one that the tests share, a worker may still be on its way out."""
+def a_crash_costs_the_process_of_its_handler_and_no_loop():
     with Server("--workers", "2", "--chaos") as found:
         before = set(found.workers())
         equal(len(before), 2, "workers")
-        fail("crash", found)
-        server.wait_for(lambda: not before <= set(found.workers()) and len(found.workers()) == 2)
-        after = set(found.workers())
-        equal((len(after), len(after & before)), (2, 1), "workers, and those that stayed")
+        with found.connect() as connection:
+            equal(connection.ask("POST", "/chaos", {"how": "crash"}, checked=False).status, 500)
+            handlers = found.handlers()
+            equal(connection.ask("POST", "/chaos", {"how": "abort"}, checked=False).status, 500)
+            expect(not set(handlers) & set(found.handlers()), "a handler's process outlived its crash")
+            equal(connection.ask("GET", "/todos/1", checked=False).status, 404, "on the same connection")
+        equal(set(found.workers()), before, "the loops")
 
 
 # What a handler must not say, wherever it says it (faulty.c). The secret has what JSON and addresses escape.

@@ -400,8 +400,13 @@ class Server:
             return connection.ask(*arguments, **more)
 
     def workers(self):
-        """The processes that the supervisor has now."""
-        return sorted(pid for pid, parent in processes() if parent == self.process.pid)
+        """The processes that serve now: the loops of the supervisor, without the keeper of those that run handlers."""
+        return sorted(pid for pid, parent in processes() if parent == self.process.pid and name_of(pid) == "mishap-loop")
+
+    def handlers(self):
+        """The processes that run handlers, idle ones among them."""
+        keepers = {pid for pid, parent in processes() if parent == self.process.pid and name_of(pid) == "mishap-keeper"}
+        return sorted(pid for pid, parent in processes() if parent in keepers)
 
     def running_handlers(self):
         """How many run at this moment. It takes a loop that is free."""
@@ -477,6 +482,15 @@ def wait_for(condition, seconds=PATIENCE):
         time.sleep(0.02)
         met = condition()
     return met
+
+
+def name_of(pid):
+    """What a process calls itself; nothing if it has ended meanwhile."""
+    try:
+        with open("/proc/%d/comm" % pid) as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 def processes():

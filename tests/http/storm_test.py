@@ -433,7 +433,7 @@ def a_thousand_crashes_lose_no_other_request():
 def handlers_that_hang_are_answered_in_time_and_leave_the_others_alone():
     """More of them than there are threads."""
     limit = 2.0  # seconds; 12 that hang, on 4 threads, take three times that
-    with Server("--workers", "2", "--threads", "4", "--chaos", "--timeout-ms", "%d" % (limit * 1000)) as found:
+    with Server("--workers", "2", "--handlers", "4", "--chaos", "--timeout-ms", "%d" % (limit * 1000)) as found:
         with Stalls() as stalls, Load(found, 4) as load:
             expect(wait_for(lambda: load.answered > 100), "only", load.answered, "requests were answered")
             stuck = [found.connect() for _ in range(12)]

@@ -1,13 +1,13 @@
 // The official clients for TypeScript against servers of ours, over standard input and output:
 //
-//     node clients.mjs NODE_MODULES one|two|two-older WORKSHOP MISHAP
+//     node clients.mjs NODE_MODULES one|two|two-older WORKSHOP MISHAP BYTES
 //
 // one: 1.x, two: 2.x with the stateless revision, two-older: 2.x as it is by default. clients_test.py runs it.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const [modules, which, workshop, mishap] = process.argv.slice(2);
+const [modules, which, workshop, mishap, bytes] = process.argv.slice(2);
 const require = createRequire(modules + '/');
 const load = (name) => import(pathToFileURL(require.resolve(name)));
 const info = { name: 'test', version: '1' };
@@ -149,4 +149,25 @@ await step('the todo service', async () => {
     assert.equal((await call(todo, 'cause_chaos', { how })).isError, true, how);
   assert.equal((await call(todo, 'get_user', { id: 99999 })).isError, true);
   await todo.close();
+});
+
+const files = await connect(bytes);
+
+await step('bytes', async () => {
+  const { tools } = await files.listTools();
+  assert.equal(tools.find((tool) => tool.name === 'image').outputSchema, undefined);
+  const [image] = (await call(files, 'image')).content;
+  assert.deepEqual([image.type, image.mimeType, Buffer.from(image.data, 'base64').subarray(1, 4).toString()], ['image', 'image/png', 'PNG']);
+  const [page] = (await call(files, 'page', { name: 'Ada' })).content;
+  assert.equal(page.type, 'resource');
+  assert.match(page.resource.text, /Ada/);
+  const [ticks] = (await call(files, 'tick')).content;
+  assert.equal(ticks.resource.text, '1\n2\n3\n');
+  const { contents } = await files.readResource({ uri: 'bytes://image' });
+  assert.equal(contents[0].blob, image.data);
+  const { messages } = await files.getPrompt({ name: 'page', arguments: { name: 'Ada' } });
+  assert.match(messages[0].content.resource.text, /Ada/);
+  const loaded = await call(files, 'load', { table: 't', body: 'a,b\n' });
+  assert.equal(loaded.structuredContent.bytes, 4);
+  await files.close();
 });

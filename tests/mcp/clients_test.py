@@ -9,7 +9,7 @@ from talk import MISHAP, WORKSHOP, Skipped, equal, expect, main, tests_of
 HERE = os.path.dirname(os.path.abspath(__file__))
 NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", "")
 STEPS = ["connect", "list", "read, get, complete", "call", "progress", "cancel", "the client loses patience",
-         "failures are results", "what is asked wrongly is an error", "close", "the todo service"]
+         "failures are results", "what is asked wrongly is an error", "close", "the todo service", "bytes"]
 PACKAGES = {"one": "@modelcontextprotocol/sdk", "two": "@modelcontextprotocol/client",
             "two-older": "@modelcontextprotocol/client"}
 
@@ -25,7 +25,8 @@ def the_official_client_is_content(which):
     if not node() or not os.path.isdir(os.path.join(NODE_MODULES, PACKAGES[which])):
         raise Skipped("the client is not there")
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([node(), os.path.join(HERE, "clients.mjs"), NODE_MODULES, which, WORKSHOP, MISHAP],
+        done = subprocess.run([node(), os.path.join(HERE, "clients.mjs"), NODE_MODULES, which, WORKSHOP, MISHAP,
+                               os.environ["BYTES_PROGRAM"]],
                               env=dict(os.environ, MISHAP_DATA=folder, MISHAP_LOG="", WORKSHOP_LOG=""),
                               capture_output=True, text=True, timeout=120, check=False)
     passed = [text[4:] for text in done.stdout.splitlines() if text.startswith("ok: ")]

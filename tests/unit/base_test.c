@@ -761,6 +761,46 @@ static void clocks_go_on(void **state)
     assert_true(mishap_clock_now_ms() - calendar >= 10);
 }
 
+/* -- base64 ------------------------------------------------------------------------------------ */
+
+static void base64_is_that_of_the_rfc(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        { "", "" },
+        { "f", "Zg==" },
+        { "fo", "Zm8=" },
+        { "foo", "Zm9v" },
+        { "foob", "Zm9vYg==" },
+        { "fooba", "Zm9vYmE=" },
+        { "\xff\xfe", "//4=" },
+        { "\xfb\xef", "++8=" },
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        mishap_buffer code = { 0 }, bytes = { 0 };
+        mishap_base64_put(&code, mishap_text_of(pairs[i][0]));
+        assert_true(mishap_text_equal(mishap_buffer_text(&code), mishap_text_of(pairs[i][1])));
+        assert_true(mishap_base64_read(&bytes, mishap_buffer_text(&code)));
+        assert_true(mishap_text_equal(mishap_buffer_text(&bytes), mishap_text_of(pairs[i][0])));
+        mishap_buffer_release(&code);
+        mishap_buffer_release(&bytes);
+    }
+}
+
+static void base64_has_one_spelling(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = { "Z",    "Zg",   "Zg=",   "Zh==",     "Zm9=",     "=Zg=",
+                                         "====", "Z===", "Zm\n8", "Zg==Zg==", "Zm8=Zm9v", "Zm-_" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        mishap_buffer bytes = { 0 };
+        mishap_buffer_put_char(&bytes, 'x');
+        assert_false(mishap_base64_read(&bytes, mishap_text_of(wrong[i])));
+        assert_int_equal(bytes.length, 1);
+        mishap_buffer_release(&bytes);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -798,6 +838,8 @@ int main(void)
         TEST(ids_are_different_in_parent_and_child),
         TEST(timestamp_is_rfc_3339_in_utc),
         TEST(clocks_go_on),
+        TEST(base64_is_that_of_the_rfc),
+        TEST(base64_has_one_spelling),
     };
     return RUN(tests);
 }

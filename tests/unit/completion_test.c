@@ -41,7 +41,7 @@ static const struct question questions[] = {
     { "version --|", "<--output><--timeout-ms><--verbose><--help><--version>" },
     { "items import --|", "<--format><--file><--limit><--report><--verbose><--output><--timeout-ms>"
                           "<--help><--version>" },
-    { "items create --co|", "<--count><--color-output>" },
+    { "items create --fo|", "<--force><--formats>" }, /* fish 4 also offers what has it inside */
     { "items create --no-|", "<--no-color-output>" },
 };
 enum { QUESTIONS = sizeof questions / sizeof *questions };

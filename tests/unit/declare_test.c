@@ -274,6 +274,61 @@ static void routes_are_a_method_and_a_path(void **state)
     }
 }
 
+static void a_tail_is_the_last_of_a_route_and_a_string(void **state)
+{
+    (void)state;
+#define TAIL(why, path, ...)                                                                       \
+    ASSERT_OPERATION(why, .route = "GET " path, PARAMS({ "path", .required = true, __VA_ARGS__ }))
+    ASSERT_SOUND(.route = "GET /files/{path...}",
+                 PARAMS({ "path", MISHAP_STRING, .required = true }));
+    ASSERT_SOUND(.route = "GET /:path...", PARAMS({ "path", MISHAP_STRING, .required = true }));
+    TAIL("it has a route with something behind its tail", "/{path...}/raw", .type = MISHAP_STRING);
+    TAIL("it has a route with something behind its tail", "/:path.../", .type = MISHAP_STRING);
+    TAIL("it has `path` as the tail of its route, which must be a string", "/{path...}",
+         .type = MISHAP_INTEGER);
+    TAIL("it has a route with the parameter `other`, which is not declared", "/{other...}",
+         .type = MISHAP_STRING);
+    TAIL("it has a route with the parameter ``, which is not declared", "/{...}",
+         .type = MISHAP_STRING);
+    TAIL("it has the same parameter twice in its route", "/:path/{path...}", .type = MISHAP_STRING);
+    TAIL("it has a route with the character `{`; parameters are written :name", "/{path}",
+         .type = MISHAP_STRING);
+#undef TAIL
+    static const mishap_param params[] = { { "path", MISHAP_STRING, .required = true }, { 0 } };
+    static const mishap_operation both[] = {
+        { "files.get", "Get one", params, run, .route = "GET /files/:path" },
+        { "files.tail", "Get any", params, run, .route = "GET /files/{path...}" },
+        { 0 },
+    };
+    assert_operations(both, "The operation `files.tail` is declared wrongly: it has the route of "
+                            "`files.get`.");
+}
+
+static void bytes_have_media_types(void **state)
+{
+    (void)state;
+    ASSERT_SOUND(.answers_type = "text/plain; charset=utf-8", .route = "GET /report");
+    ASSERT_SOUND(.takes = "text/csv, image/*,*/*", .route = "PUT /report");
+    ASSERT_SOUND(.takes = "text/csv");
+    static const char *const no_types[] = {
+        "", "png", "image/", "image/*", "image/png\r\nX: 1", "image/p\xc3\xa4g"
+    };
+    for (size_t i = 0; i < sizeof no_types / sizeof *no_types; i++)
+        ASSERT_OPERATION("it answers with what is no media type, such as image/png",
+                         .answers_type = no_types[i]);
+    static const char *const no_lists[] = {
+        "", ",", "text/csv,,text/plain", "text", "text/csv;q=1", "text/csv text/plain", "text/\x01"
+    };
+    for (size_t i = 0; i < sizeof no_lists / sizeof *no_lists; i++)
+        ASSERT_OPERATION("it takes what are no media types with commas between",
+                         .takes = no_lists[i]);
+    ASSERT_OPERATION("it takes a body, but its route has no POST, PUT or PATCH",
+                     .takes = "text/csv", .route = "GET /report");
+    ASSERT_OPERATION("it takes a body, and has a parameter `body_type` that would be taken for it",
+                     .takes = "text/csv",
+                     PARAMS({ "body_type", MISHAP_STRING, .length = { 1, 9 } }));
+}
+
 static void resources_have_an_address(void **state)
 {
     (void)state;
@@ -682,6 +737,8 @@ int main(void)
         TEST(an_operation_without_a_name_does_not_just_end_the_list),
         TEST(operations_can_be_told_apart),
         TEST(routes_are_a_method_and_a_path),
+        TEST(a_tail_is_the_last_of_a_route_and_a_string),
+        TEST(bytes_have_media_types),
         TEST(resources_have_an_address),
         TEST(prompts_have_a_name),
         TEST(declared_codes_make_sense),

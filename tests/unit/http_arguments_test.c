@@ -610,6 +610,48 @@ static void a_packed_body_is_not_taken(void **state)
     }
 }
 
+static void a_body_that_is_taken_as_bytes_is_no_argument(void **state)
+{
+    (void)state;
+    static const mishap_operation taking = { "things.load",
+                                             "Load things",
+                                             params,
+                                             do_nothing,
+                                             .route = "PUT /things/:id",
+                                             .takes = "text/csv, image/*" };
+    static const struct {
+        const char *type, *body, *expected;
+        bool bytes;
+    } cases[] = {
+        { "text/csv", "a,b", "{\"age\":7}", true },
+        { "TEXT/CSV; charset=utf-8", "{\"live\":true}", "{\"age\":7}", true },
+        { "image/png", "\x89PNG", "{\"age\":7}", true },
+        { "application/json", "{\"live\":true}", "{\"age\":7,\"live\":true}", false },
+        { "text/html", "a", NULL, false },
+        { "text", "a", NULL, false },
+        { NULL, "a", NULL, false },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap_http_request request = { .query = MISHAP_TEXT("age=7"),
+                                        .body = mishap_text_of(cases[i].body) };
+        mishap_http_match match = { 0 };
+        mishap_buffer object = { 0 };
+        mishap_text arguments;
+        request.fields[MISHAP_HTTP_CONTENT_TYPE] = mishap_text_of(cases[i].type);
+        mishap *m = mishap_http_arguments(&taking, &match, &request, &object, &arguments);
+        assert_int_equal(mishap_http_has_bytes(&taking, &request), cases[i].bytes);
+        if (cases[i].expected) {
+            assert_null(m);
+            assert_true(mishap_text_equal(arguments, mishap_text_of(cases[i].expected)));
+        } else {
+            assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE);
+            assert_told(m, "takes", mishap_value_of_string("text/csv, image/*"));
+        }
+        mishap_free(m);
+        mishap_buffer_release(&object);
+    }
+}
+
 static void a_secret_is_for_the_body(void **state)
 {
     (void)state;
@@ -812,6 +854,7 @@ int main(void)
         TEST(text_that_is_not_utf8_is_refused),
         TEST(a_nul_is_found_by_the_checks),
         TEST(a_packed_body_is_not_taken),
+        TEST(a_body_that_is_taken_as_bytes_is_no_argument),
         TEST(a_secret_is_for_the_body),
         TEST(a_query_has_so_many_parameters_at_most),
         TEST(long_queries_are_read_in_one_go),

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -169,11 +170,81 @@ static void the_fields_of_the_protocol_may_not_repeat(void **state)
     memory_server_close(&m);
 }
 
+/* -- what all processes see -------------------------------------------------------------------- */
+
+/* Made by the test, so that it is there in its supervisor, in loops, and in workers. */
+static struct seen {
+    atomic_int hanging, cancelled; /* handlers that hang, and that were told that nobody waits */
+    atomic_int held, let_go;       /* how often a loop was held up, and may go on */
+    atomic_int child;              /* a child process of the extension */
+    atomic_int child_status;       /* … how it ended, as its supervisor was told; -1: it lives */
+    atomic_int strangers;          /* children that were not the extension's */
+    atomic_int before, forked;     /* loops that were to be forked, and were */
+    atomic_int ended;              /* … and have ended */
+    atomic_int last_number;        /* that one of them was known by */
+    atomic_int dismissed;
+} * seen;
+
+/* -- operations -------------------------------------------------------------------------------- */
+
+static mishap *do_process(mishap_call *call)
+{
+    return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+static mishap *do_hang(mishap_call *call)
+{
+    atomic_fetch_add(&seen->hanging, 1);
+    while (!mishap_cancelled(call))
+        poll(NULL, 0, 5);
+    atomic_fetch_add(&seen->cancelled, 1);
+    return NULL;
+}
+
+static mishap *do_freeze(mishap_call *call)
+{
+    for (;; poll(NULL, 0, 1000))
+        if (!call)
+            return NULL;
+}
+
+/* The connection to the loop closes, whatever a sanitizer thinks of signals. */
+static mishap *do_vanish(mishap_call *call)
+{
+    if (mishap_stream(call, "text/plain"))
+        mishap_stream_write(call, T("half"));
+    kill(getpid(), SIGKILL);
+    return NULL;
+}
+
+static const mishap_operation more[] = {
+    { "process.get", "Which process runs it", .run = do_process, .route = "GET /process" },
+    { "hang.get", "Wait until nobody waits", .run = do_hang, .route = "GET /hang",
+      .stateless = true, .timeout_ms = 60000 },
+    { "freeze.get", "Wait forever", .run = do_freeze, .route = "GET /freeze", .stateless = true,
+      .timeout_ms = 300 },
+    { "vanish.get", "Die in the middle of an answer", .run = do_vanish, .route = "GET /vanish",
+      .stateless = true },
+};
+
+static mishap_operation operations[16]; /* those of the memory server, and these */
+static const mishap_app app = { .name = "memory", .version = "1", .operations = operations };
+
+static void list_operations(void)
+{
+    size_t count = 0;
+    for (; memory_app.operations[count].name; count++)
+        memcpy(&operations[count], &memory_app.operations[count], sizeof *operations);
+    if (count + sizeof more / sizeof *more >= sizeof operations / sizeof *operations)
+        abort();
+    memcpy(&operations[count], more, sizeof more);
+}
+
 /* -- something that is served beside ----------------------------------------------------------- */
 
 enum { MOST = 16 };
 
-/* Of one worker. */
+/* Of one loop. */
 static struct {
     mishap_http_server *server;
     mishap_http_later *waiting[MOST], *streams[MOST];
@@ -285,14 +356,17 @@ ANSWER(answer_pid)
     say(reply, "", (size_t)getpid());
 }
 
-ANSWER(answer_taint)
+/* Nothing is read or answered until somebody says so. */
+ANSWER(answer_hold)
 {
-    (void)request, (void)match;
-    mishap_http_server_taint(server);
-    say(reply, "tainted ", 1);
+    int number = atomic_fetch_add(&seen->held, 1) + 1;
+    (void)server, (void)request, (void)match;
+    while (atomic_load(&seen->let_go) < number)
+        poll(NULL, 0, 1);
+    say(reply, "held ", 1);
 }
 
-/* For longer than the five seconds that idle connections have in a worker that leaves. */
+/* For longer than the five seconds that idle connections have in a loop that leaves. */
 ANSWER(answer_stall)
 {
     (void)server, (void)request, (void)match;
@@ -333,59 +407,121 @@ ANSWER(answer_big)
     reply->content = (mishap_text){ memset(text, 'a', sizeof text), sizeof text };
 }
 
+/* A call of the extension's own. */
 struct errand {
-    mishap_job job; /* the first */
+    mishap_run run; /* the first */
     mishap_http_later *later;
 };
 
-static void run_errand(mishap_job *job)
+static mishap_runner *runner_of(const mishap_http_later *later)
 {
-    mishap_free(mishap_call_run(job->call));
+    return later->server->settings->served->runner;
 }
 
-static void end_errand(mishap_job *job)
+static void end_errand(mishap_run *run, mishap *failure)
 {
-    struct errand *errand = (struct errand *)(void *)job;
-    mishap_http_reply reply = { .status = 200, .media_type = "application/json" };
+    struct errand *errand = (struct errand *)(void *)run;
+    mishap_http_reply reply = { .status = failure ? 500 : 200, .media_type = "application/json" };
     mishap_answer_kind kind;
-    reply.content = mishap_call_answer(job->call, &kind);
-    if (errand->later)
-        mishap_http_later_answer(errand->later, &reply);
-    mishap_call_end(job->call);
+    reply.content = mishap_call_answer(run->call, &kind);
+    mishap_http_later_answer(errand->later, &reply);
+    mishap_call_end(run->call);
+    mishap_free(failure);
     free(errand);
 }
 
 static void leave_errand(mishap_http_later *later)
 {
-    ((struct errand *)later->owner)->later = NULL;
+    struct errand *errand = later->owner;
+    mishap_runner_forget(runner_of(later), &errand->run);
+    free(errand);
 }
 
-ANSWER(answer_errand)
+static void begin_errand(mishap_http_server *server, const mishap_http_request *request,
+                         const char *name)
 {
     struct errand *errand = calloc(1, sizeof *errand);
-    (void)match, (void)reply;
-    errand->job.run = run_errand;
-    errand->job.done = end_errand;
-    if (mishap_call_begin(&memory_app, &memory_app.operations[1], T("{\"id\":\"1\"}"),
-                          &errand->job.call))
+    const mishap_operation *operation = operations;
+    while (strcmp(operation->name, name) != 0)
+        operation++;
+    errand->run.done = end_errand;
+    if (mishap_call_begin(&app, operation, T("{}"), &errand->run.call))
         abort();
     errand->later = mishap_http_defer(server, request);
     errand->later->owner = errand;
     errand->later->closed = leave_errand;
-    if (!mishap_threads_add(server->settings->served->threads, &errand->job))
+    if (!mishap_runner_add(runner_of(errand->later), &errand->run))
         abort();
 }
+
+ANSWER(answer_errand)
+{
+    (void)match, (void)reply;
+    begin_errand(server, request, "process.get");
+}
+
+ANSWER(answer_long_errand)
+{
+    (void)match, (void)reply;
+    begin_errand(server, request, "hang.get");
+}
+
+/* -- in the supervisor ------------------------------------------------------------------------- */
 
 static mishap *prepare(const mishap_http_settings *settings, void **shared)
 {
     (void)settings;
     *shared = &beside;
-    return NULL;
+    pid_t child = fork();
+    if (child == 0) {
+        for (pid_t parent = getppid(); getppid() == parent;)
+            poll(NULL, 0, 100);
+        _exit(0);
+    }
+    atomic_store(&seen->child_status, -1);
+    atomic_store(&seen->child, child);
+    return child < 0 ? mishap_raise(UNAVAILABLE, "There is no child.") : NULL;
 }
+
+static void dismiss(void *shared)
+{
+    atomic_fetch_add(&seen->dismissed, shared == &beside ? 1 : 100);
+}
+
+/* Loops are numbered from 100 on. */
+static int before_loop(void *shared)
+{
+    return shared == &beside ? 100 + atomic_fetch_add(&seen->before, 1) : -1;
+}
+
+static void loop_forked(void *shared)
+{
+    (void)shared;
+    atomic_fetch_add(&seen->forked, 1);
+}
+
+static void loop_ended(void *shared, int number)
+{
+    (void)shared;
+    atomic_store(&seen->last_number, number);
+    atomic_fetch_add(&seen->ended, 1);
+}
+
+static bool child_ended(void *shared, int pid, int status)
+{
+    bool own = shared == &beside && pid == atomic_load(&seen->child);
+    if (own)
+        atomic_store(&seen->child_status, status);
+    else
+        atomic_fetch_add(&seen->strangers, 1);
+    return own;
+}
+
+/* -- in a loop --------------------------------------------------------------------------------- */
 
 static mishap *open_beside(mishap_http_server *server, void *shared, void **state)
 {
-    if (shared != &beside || !server->settings->served->threads || !server->loop)
+    if (shared != &beside || !server->settings->served->runner || !server->loop)
         abort();
     beside.server = server;
     *state = &beside;
@@ -421,13 +557,19 @@ static const mishap_http_extension extension = {
             { .route = "GET /note", .name = "note", .answer = answer_note },
             { .route = "GET /state", .name = "state", .answer = answer_state },
             { .route = "GET /pid", .name = "pid", .answer = answer_pid },
-            { .route = "GET /taint", .name = "taint", .answer = answer_taint },
+            { .route = "GET /hold", .name = "hold", .answer = answer_hold },
             { .route = "GET /stall", .name = "stall", .answer = answer_stall },
             { .route = "GET /starve", .name = "starve", .answer = answer_starve },
             { .route = "GET /big", .name = "big", .answer = answer_big },
             { .route = "GET /errand", .name = "errand", .answer = answer_errand },
+            { .route = "GET /long", .name = "long", .answer = answer_long_errand },
             { 0 } },
     .prepare = prepare,
+    .dismiss = dismiss,
+    .before_loop = before_loop,
+    .loop_forked = loop_forked,
+    .loop_ended = loop_ended,
+    .child_ended = child_ended,
     .open = open_beside,
     .tick = tick,
     .drain = drain,
@@ -441,6 +583,7 @@ static const mishap_http_extension *const extensions[] = { &mishap_api_over_http
 static pid_t supervisor;
 static int port, complaints; /* its stderr */
 static char log_file[] = "/tmp/mishap-later-XXXXXX";
+static char incidents[] = "/tmp/mishap-incidents-XXXXXX";
 
 static int start_server(void **state)
 {
@@ -448,14 +591,16 @@ static int start_server(void **state)
     char line[256] = "";
     (void)state;
     close(mkstemp(log_file));
-    if (pipe(ends) != 0)
+    close(mkstemp(incidents));
+    setenv("MEMORY_LOG", incidents, 1);
+    list_operations();
+    seen = mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (seen == MAP_FAILED || pipe(ends) != 0)
         return -1;
     supervisor = fork();
     if (supervisor == 0) {
         mishap_use_allocator(&meagre);
-        mishap_served served = { .app = &memory_app,
-                                 .setup = { .data = "/nonexistent" },
-                                 .thread_count = 2 };
+        mishap_served served = { .app = &app, .setup = { .data = "/nonexistent" }, .handlers = 2 };
         mishap_http_settings settings = { .extensions = extensions,
                                           .served = &served,
                                           .admit = mishap_api_admit,
@@ -500,6 +645,10 @@ static int stop_server(void **state)
     close(complaints);
     waitpid(supervisor, &status, 0);
     unlink(log_file);
+    unlink(incidents);
+    if (atomic_load(&seen->dismissed) != 1 ||
+        atomic_load(&seen->ended) != atomic_load(&seen->before))
+        return -1;
     if (length)
         fprintf(stderr, "%.*s\n", (int)length, text); /* of a crash, or of a sanitizer */
     return length ? -1 : status;
@@ -553,7 +702,7 @@ static const char *ask(const char *bytes)
     return body ? body + 4 : text;
 }
 
-static pid_t worker_pid(void)
+static pid_t loop_pid(void)
 {
     return (pid_t)strtol(ask(LAST("/pid")), NULL, 10);
 }
@@ -568,6 +717,31 @@ static void wait_for_state(const char *wanted)
         poll(NULL, 0, 25);
     }
     fail_msg("%s, not %s", ask(LAST("/state")), wanted);
+}
+
+/* Until a number is at least so large. */
+static void wait_for(const char *what, atomic_int *number, int wanted)
+{
+    for (size_t i = 0; i < PATIENCE && atomic_load(number) < wanted; i++)
+        poll(NULL, 0, 25);
+    if (atomic_load(number) < wanted)
+        fail_msg("%s: %d, not %d", what, atomic_load(number), wanted);
+}
+
+/* The loop does nothing until it is let go. */
+static int hold_loop(void)
+{
+    int held = atomic_load(&seen->held);
+    int file = call_up(LAST("/hold"));
+    wait_for("held", &seen->held, held + 1);
+    return file;
+}
+
+static void let_loop_go(int file)
+{
+    atomic_fetch_add(&seen->let_go, 1);
+    assert_non_null(strstr(hear(file, NULL), "held 1"));
+    close(file);
 }
 
 static void assert_in_order(const char *text, const char *const *parts)
@@ -592,18 +766,17 @@ static void requests_behind_a_deferred_one_are_answered_after_it(void **state)
     close(file);
 }
 
-/* Both have sent before the worker looks, so both are answered in one turn of its loop. */
+/* Both have sent before the loop looks, so both are answered in one turn of its loop. */
 static void an_answer_in_the_turn_of_its_request_comes_behind_those_before(void **state)
 {
     (void)state;
     int a = call_up(GET("/list")), b = call_up(GET("/list"));
     hear(a, "}");
     hear(b, "}");
-    pid_t worker = worker_pid();
-    kill(worker, SIGSTOP);
+    int hold = hold_loop();
     say_to(a, GET("/nothing") GET("/wait") GET("/list") LAST("/health"));
     say_to(b, LAST("/release"));
-    kill(worker, SIGCONT);
+    let_loop_go(hold);
     hear(b, NULL);
     ask(LAST("/release")); /* if it was not in one turn after all */
     assert_in_order(hear(a, NULL),
@@ -613,16 +786,34 @@ static void an_answer_in_the_turn_of_its_request_comes_behind_those_before(void 
     close(b);
 }
 
+/* Of an answer that comes from elsewhere nobody knows whether it is waited for. */
+static void who_closes_its_sending_side_waits_for_a_handler_and_for_nothing_else(void **state)
+{
+    (void)state;
+    int a = call_up(GET("/list")), b = call_up(GET("/list"));
+    hear(a, "}");
+    hear(b, "}");
+    int hold = hold_loop();
+    say_to(a, GET("/slow/1"));
+    say_to(b, GET("/wait"));
+    shutdown(a, SHUT_WR);
+    shutdown(b, SHUT_WR);
+    let_loop_go(hold);
+    assert_non_null(strstr(hear(a, NULL), "{\"id\":\"1\"}"));
+    assert_string_equal(hear(b, NULL), "");
+    close(a);
+    close(b);
+}
+
 static void an_answer_comes_before_those_to_what_was_sent_meanwhile(void **state)
 {
     (void)state;
     int a = call_up(GET("/wait")), b = call_up(GET("/list"));
     hear(b, "}");
-    pid_t worker = worker_pid();
-    kill(worker, SIGSTOP);
+    int hold = hold_loop();
     say_to(b, LAST("/release"));
     say_to(a, GET("/list") LAST("/health"));
-    kill(worker, SIGCONT);
+    let_loop_go(hold);
     assert_in_order(hear(a, NULL),
                     (const char *[]){ "released 1", "{\"tags\":null}", "\"status\":\"ok\"", NULL });
     hear(b, NULL);
@@ -630,13 +821,95 @@ static void an_answer_comes_before_those_to_what_was_sent_meanwhile(void **state
     close(b);
 }
 
-static void a_job_of_its_own_runs_on_a_thread(void **state)
+static void a_call_of_an_extension_runs_in_a_worker(void **state)
 {
     (void)state;
-    assert_string_equal(ask(LAST("/errand")), "{\"id\":\"1\"}");
+    char answer[64];
+    pid_t loop = loop_pid();
+    snprintf(answer, sizeof answer, "%s", ask(LAST("/errand")));
+    assert_memory_equal(answer, "{\"pid\":", 7);
+    assert_int_not_equal(strtol(answer + 7, NULL, 10), loop);
+    assert_int_not_equal(strtol(answer + 7, NULL, 10), supervisor);
+    assert_string_equal(ask(LAST("/process")), answer); /* there is one, and it is kept */
     int file = call_up(GET("/errand"));
     close(file); /* it goes on for nobody */
-    assert_string_equal(ask(LAST("/errand")), "{\"id\":\"1\"}");
+    assert_string_equal(ask(LAST("/errand")), answer);
+}
+
+/* Of an operation and of an extension's own call: what has begun is told, and comes to its end. */
+static void a_handler_is_told_that_nobody_waits(void **state)
+{
+    (void)state;
+    static const char *const requests[] = { GET("/hang"), GET("/long") };
+    for (size_t i = 0; i < 2; i++) {
+        int hanging = atomic_load(&seen->hanging), cancelled = atomic_load(&seen->cancelled);
+        int file = call_up(requests[i]);
+        wait_for("hanging", &seen->hanging, hanging + 1);
+        poll(NULL, 0, 50);
+        assert_int_equal(atomic_load(&seen->cancelled), cancelled);
+        if (i == 0) /* one who only stops to send would still wait for the answer */
+            setsockopt(file, SOL_SOCKET, SO_LINGER, &(struct linger){ 1, 0 },
+                       sizeof(struct linger));
+        close(file);
+        wait_for("cancelled", &seen->cancelled, cancelled + 1);
+        assert_non_null(strstr(ask(LAST("/process")), "pid"));
+    }
+}
+
+static bool in_incidents(const char *wanted)
+{
+    size_t length;
+    char *log = read_file(incidents, &length);
+    bool found = strstr(log, wanted) != NULL;
+    free(log);
+    return found;
+}
+
+/* The connection goes on, and so does everybody else. */
+static void a_handler_that_takes_too_long_is_ended_and_its_connection_goes_on(void **state)
+{
+    (void)state;
+    pid_t loop = loop_pid();
+    int file = call_up(GET("/freeze") LAST("/slow/1"));
+    assert_non_null(strstr(ask(LAST("/process")), "pid"));
+    const char *text = hear(file, NULL);
+    assert_memory_equal(text, "HTTP/1.1 504 ", 13);
+    assert_in_order(text,
+                    (const char *[]){ "\"timeout\"", "HTTP/1.1 200 ", "{\"id\":\"1\"}", NULL });
+    close(file);
+    assert_true(in_incidents("freeze.get"));
+    assert_int_equal(loop_pid(), loop);
+}
+
+/* Chunks, as its handler writes them; the status is that of an answer, not of nothing. */
+static void a_stream_of_a_worker_comes_in_chunks(void **state)
+{
+    (void)state;
+    int file = call_up(GET("/pieces/1") LAST("/slow/1"));
+    assert_in_order(hear(file, NULL),
+                    (const char *[]){ "HTTP/1.1 200 OK\r\n", "Transfer-Encoding: chunked\r\n",
+                                      "\r\n\r\n4\r\none \r\nb\r\nand another\r\n0\r\n\r\n",
+                                      "HTTP/1.1 200 OK\r\n", "{\"id\":\"1\"}", NULL });
+    close(file);
+}
+
+/* Whether its handler fails or its worker dies: no last chunk, and the connection ends. */
+static void a_stream_that_breaks_off_has_no_end(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *rest;
+    } rows[] = { { GET("/pieces/broken") GET("/slow/1"), "4\r\none \r\nb\r\nand another\r\n" },
+                 { GET("/vanish") GET("/slow/1"), "4\r\nhalf\r\n" } };
+    for (size_t i = 0; i < 2; i++) {
+        int file = call_up(rows[i].bytes);
+        const char *text = hear(file, NULL), *body = strstr(text, "\r\n\r\n");
+        assert_memory_equal(text, "HTTP/1.1 200 OK\r\n", 17);
+        assert_non_null(body);
+        assert_string_equal(body + 4, rows[i].rest);
+        close(file);
+    }
+    assert_true(in_incidents("vanish.get"));
 }
 
 static void a_stream_reaches_who_reads_and_not_who_does_not(void **state)
@@ -655,20 +928,46 @@ static void a_stream_reaches_who_reads_and_not_who_does_not(void **state)
     wait_for_state("closed 2 ticking 1");
 }
 
-static void a_worker_that_is_replaced_ends_streams_and_answers(void **state)
+/* Another loop is there already when this one is told to come to an end. */
+static void a_loop_that_is_replaced_ends_streams_and_answers(void **state)
 {
     (void)state;
     int stream = call_up(GET("/open")), wait = call_up(GET("/wait"));
     hear(stream, "\r\n\r\n");
-    pid_t before = worker_pid(); /* which has read by now what was sent before */
-    assert_string_equal(ask(LAST("/taint")), "tainted 1");
+    pid_t before = loop_pid(); /* which has read by now what was sent before */
+    kill(supervisor, SIGUSR1);
     assert_string_equal(hear(stream, NULL), "0\r\n\r\n");
     assert_in_order(hear(wait, NULL), (const char *[]){ "Connection: close", "released 1", NULL });
     close(stream);
     close(wait);
-    for (size_t i = 0; i < PATIENCE && worker_pid() == before; i++)
-        poll(NULL, 0, 25);
-    assert_int_not_equal(worker_pid(), before);
+    assert_int_not_equal(loop_pid(), before);
+    assert_non_null(strstr(ask(LAST("/process")), "pid")); /* it has workers as well */
+}
+
+/* … and its extensions hear of each, in the process that forks them. */
+static void the_supervisor_tells_extensions_of_loops(void **state)
+{
+    (void)state;
+    wait_for("ended", &seen->ended, 1); /* the one above */
+    int before = atomic_load(&seen->before);
+    assert_int_equal(before, 2);
+    assert_int_equal(atomic_load(&seen->forked), before);
+    assert_int_equal(atomic_load(&seen->ended), before - 1);
+    assert_int_equal(atomic_load(&seen->last_number), 100 + before - 2);
+}
+
+static void the_supervisor_tells_extensions_of_their_children(void **state)
+{
+    (void)state;
+    int strangers = atomic_load(&seen->strangers), ended = atomic_load(&seen->ended);
+    pid_t loop = loop_pid();
+    assert_int_equal(atomic_load(&seen->child_status), -1);
+    kill(atomic_load(&seen->child), SIGUSR2);
+    wait_for("child_status", &seen->child_status, 0);
+    assert_int_equal(atomic_load(&seen->child_status), SIGUSR2);
+    assert_int_equal(atomic_load(&seen->strangers), strangers);
+    assert_int_equal(atomic_load(&seen->ended), ended); /* it is no loop */
+    assert_int_equal(loop_pid(), loop);
 }
 
 /* libuv hands out no further connection before that one is accepted. */
@@ -717,14 +1016,13 @@ static void who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go(void **st
 }
 
 /* It wakes up with its time over and nothing to read, as on a machine that slept. */
-static void time_in_which_a_worker_was_held_up_itself_counts_for_nobody(void **state)
+static void time_in_which_a_loop_was_held_up_itself_counts_for_nobody(void **state)
 {
     (void)state;
     int late = call_up("GET /list HTTP/1.1\r\nHost: h\r\n"), silent = call_up("GET /li");
-    pid_t worker = worker_pid();
-    kill(worker, SIGSTOP);
+    int hold = hold_loop();
     poll(NULL, 0, 5000);
-    kill(worker, SIGCONT);
+    let_loop_go(hold);
     poll(NULL, 0, 100);
     say_to(late, "\r\n");
     assert_memory_equal(hear(late, "}"), "HTTP/1.1 200 ", 13);
@@ -734,13 +1032,16 @@ static void time_in_which_a_worker_was_held_up_itself_counts_for_nobody(void **s
 }
 
 /* Their time ends while it does something else, and they have sent just before. */
-static void a_request_that_a_leaving_worker_has_not_read_yet_is_answered(void **state)
+static void a_request_that_a_leaving_loop_has_not_read_yet_is_answered(void **state)
 {
     (void)state;
-    int stall = call_up(GET("/list")), kept = call_up(GET("/list"));
+    int stall = call_up(GET("/list")), kept = call_up(GET("/list")), stream = call_up(GET("/open"));
     hear(stall, "}");
     hear(kept, "}");
-    assert_string_equal(ask(LAST("/taint")), "tainted 1");
+    hear(stream, "\r\n\r\n");
+    kill(supervisor, SIGUSR1);
+    assert_string_equal(hear(stream, NULL), "0\r\n\r\n"); /* it leaves */
+    close(stream);
     say_to(stall, GET("/stall"));
     poll(NULL, 0, 200);
     say_to(kept, GET("/list"));
@@ -793,13 +1094,20 @@ int main(void)
         TEST(requests_behind_a_deferred_one_are_answered_after_it),
         TEST(an_answer_in_the_turn_of_its_request_comes_behind_those_before),
         TEST(an_answer_comes_before_those_to_what_was_sent_meanwhile),
-        TEST(a_job_of_its_own_runs_on_a_thread),
+        TEST(a_call_of_an_extension_runs_in_a_worker),
+        TEST(a_handler_is_told_that_nobody_waits),
+        TEST(a_handler_that_takes_too_long_is_ended_and_its_connection_goes_on),
+        TEST(a_stream_of_a_worker_comes_in_chunks),
+        TEST(a_stream_that_breaks_off_has_no_end),
         TEST(a_stream_reaches_who_reads_and_not_who_does_not),
-        TEST(a_worker_that_is_replaced_ends_streams_and_answers),
+        TEST(who_closes_its_sending_side_waits_for_a_handler_and_for_nothing_else),
+        TEST(a_loop_that_is_replaced_ends_streams_and_answers),
+        TEST(the_supervisor_tells_extensions_of_loops),
+        TEST(the_supervisor_tells_extensions_of_their_children),
         TEST(a_connection_waits_until_there_is_memory),
         TEST(who_reads_slowly_gets_all_of_it_and_who_does_not_is_let_go),
-        TEST(time_in_which_a_worker_was_held_up_itself_counts_for_nobody),
-        TEST(a_request_that_a_leaving_worker_has_not_read_yet_is_answered),
+        TEST(time_in_which_a_loop_was_held_up_itself_counts_for_nobody),
+        TEST(a_request_that_a_leaving_loop_has_not_read_yet_is_answered),
         TEST(a_stream_is_counted_and_logged_when_it_ends),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);

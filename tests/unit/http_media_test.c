@@ -1,5 +1,5 @@
 /* Media types: the one of a Content-Type, and what an Accept field has to say about one. */
-#include "server/media.h"
+#include "base/media.h"
 #include "testing.h"
 
 static void a_media_type_is_read(void **state)

@@ -1,4 +1,5 @@
 /* Which operation a path means, and which methods it has. */
+#include <stdio.h>
 #include <time.h>
 
 #include "routes_of.h"
@@ -27,6 +28,10 @@ static const mishap_operation operations[] = {
     { "me.change", .route = "PATCH /users/me" },
     { "maps.tile", .route = "GET /maps/:x/:y" },
     { "maps.named", .route = "GET /maps/world/:zoom" },
+    { "files.get", .route = "GET /files/{path...}" },
+    { "files.index", .route = "GET /files/index" },
+    { "files.raw", .route = "GET /files/:name/raw" },
+    { "files.put", .route = "PUT /files/:path..." },
     { "deep", .route = "GET /a/:a/:b/:c/:d/:e/:f/:g/:h" },
     { 0 }
 };
@@ -87,13 +92,13 @@ static void routes_are_numbered_operations_first(void **state)
 {
     (void)state;
     mishap_http_routes *routes = made(false), *all = made(true);
-    assert_int_equal(mishap_http_route_count(routes), 15);
-    assert_int_equal(mishap_http_route_count(all), 16);
+    assert_int_equal(mishap_http_route_count(routes), 19);
+    assert_int_equal(mishap_http_route_count(all), 20);
     assert_string_equal(mishap_http_route_name(routes, 0), "home");
     assert_string_equal(mishap_http_route_name(routes, 3), "users.get");
-    assert_string_equal(mishap_http_route_name(routes, 13), "health");
+    assert_string_equal(mishap_http_route_name(routes, 17), "health");
     assert_string_equal(mishap_http_route_name(all, 9), "chaos.crash");
-    assert_int_equal(lead(routes, MISHAP_HTTP_GET, "/codes/x", "code").route, 14);
+    assert_int_equal(lead(routes, MISHAP_HTTP_GET, "/codes/x", "code").route, 18);
     mishap_http_routes_free(routes);
     mishap_http_routes_free(all);
     mishap_http_routes_free(NULL);
@@ -463,6 +468,54 @@ static void each_of_a_hundred_routes_is_found(void **state)
     mishap_http_routes_free(routes);
 }
 
+static void a_tail_is_the_rest_of_the_path(void **state)
+{
+    (void)state;
+    mishap_http_routes *routes = made(false);
+    static const char *const tails[] = { "a",       "a/b",          "a/b/c.txt", "index/b",
+                                         "a/raw/b", "a%20b/%C3%A4", "...",       ".a/b..",
+                                         "a%252Fb", "a%2",          "..a/.b",    "%2e%2e%2e" };
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "/files/%s", tails[i]);
+        mishap_http_match match = lead(routes, MISHAP_HTTP_GET, path, "files.get");
+        assert_int_equal(match.param_count, 1);
+        assert_param(&match, 0, "path", tails[i]);
+    }
+    lead(routes, MISHAP_HTTP_HEAD, "/files/a/b", "files.get");
+    mishap_http_match put = lead(routes, MISHAP_HTTP_PUT, "/files/a/b", "files.put");
+    assert_param(&put, 0, "path", "a/b");
+    assert_methods(put.allowed, "GET, PUT, HEAD, OPTIONS");
+    mishap_http_routes_free(routes);
+}
+
+static void what_is_spelled_out_comes_before_a_tail(void **state)
+{
+    (void)state;
+    mishap_http_routes *routes = made(false);
+    lead(routes, MISHAP_HTTP_GET, "/files/index", "files.index");
+    lead(routes, MISHAP_HTTP_GET, "/files/%69ndex", "files.index");
+    mishap_http_match raw = lead(routes, MISHAP_HTTP_GET, "/files/a/raw", "files.raw");
+    assert_param(&raw, 0, "name", "a");
+    lead(routes, MISHAP_HTTP_PUT, "/files/index", "files.put");
+    mishap_http_routes_free(routes);
+}
+
+static void a_tail_leads_nowhere_else(void **state)
+{
+    (void)state;
+    mishap_http_routes *routes = made(false);
+    static const char *const paths[] = {
+        "/files",          "/files/",         "/files//",      "/files//a",       "/files/a//b",
+        "/files/a/",       "/files/.",        "/files/..",     "/files/a/..",     "/files/../a",
+        "/files/a/./b",    "/files/%2e%2e/a", "/files/a/.%2E", "/files/%2E/b",    "/files/a%2fb",
+        "/files/a/b%2F..", "/files/%2F",      "/files/a%00",   "/files/a/b%00.c", "/files/a/%2e",
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        lead(routes, MISHAP_HTTP_GET, paths[i], NULL);
+    mishap_http_routes_free(routes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -482,6 +535,9 @@ int main(void)
         TEST(routes_that_cannot_be_are_refused),
         TEST(without_routes_nothing_is_found),
         TEST(every_allocation_may_fail),
+        TEST(a_tail_is_the_rest_of_the_path),
+        TEST(what_is_spelled_out_comes_before_a_tail),
+        TEST(a_tail_leads_nowhere_else),
         TEST(each_of_a_hundred_routes_is_found),
     };
     return RUN(tests);

@@ -2,8 +2,7 @@
  * Conversations: how they start, which method each revision has, batches, pages, what happens to
  * requests that are still being answered, and that nothing private leaves.
  */
-#include "boundary/mcp/mcp.h"
-#include "testing.h"
+#include "mcp_runner.h"
 
 #include <unistd.h>
 
@@ -16,8 +15,13 @@ static mishap *echo(mishap_call *call)
     return mishap_answer_member(call, "text", mishap_string(call, "text"));
 }
 
+/* What was said before each call of it ran, in bytes. */
+static size_t said_before[8], slow_runs;
+static const mishap_buffer *saying;
+
 static mishap *slow(mishap_call *call)
 {
+    said_before[slow_runs++ % 8] = saying->length;
     return mishap_answer_member(call, "done", true);
 }
 
@@ -49,6 +53,7 @@ static const mishap_operation operations[] = {
       .run = echo,
       .quick = true },
     { .name = "slow", .summary = "Take a while", .run = slow },
+    { .name = "slower", .summary = "Take longer", .run = slow, .stateless = true },
     { .name = "private",
       .summary = "Fail in private",
       .run = fail_in_private,
@@ -78,8 +83,7 @@ struct talk {
     mishap_mcp_server server;
     mishap_mcp_peer peer;
     mishap_json_reader reader;
-    mishap_mcp_flight *flights[8]; /* that were started */
-    size_t flight_count;
+    mishap_keeper_plan plan;
 };
 
 static mishap_buffer *begin(mishap_mcp_channel *channel, mishap_mcp_kind kind)
@@ -99,40 +103,25 @@ static void finish(mishap_mcp_channel *channel)
     ((struct talk *)(void *)channel)->finished++;
 }
 
-static struct talk *talking;
-
-static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
-{
-    (void)peer;
-    talking->flights[talking->flight_count++] = flight;
-    return true;
-}
-
-static void wake(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
-{
-    (void)peer, (void)flight;
-}
-
 static void open_talk(struct talk *talk, mishap_mcp_revision revision)
 {
     memset(talk, 0, sizeof *talk);
     talk->channel = (mishap_mcp_channel){ .begin = begin, .end = end, .finish = finish };
     talk->server = (mishap_mcp_server){ .app = &app };
+    talk->server.runner = open_inside(&talk->plan, &app, 8);
     assert_null(mishap_mcp_server_make(&talk->server, false));
     mishap_mcp_peer_init(&talk->peer, &talk->server);
     talk->peer.revision = revision;
-    talk->peer.start = start;
-    talk->peer.wake = wake;
-    talking = talk;
+    saying = &talk->out;
+    slow_runs = 0;
 }
 
 static void close_talk(struct talk *talk)
 {
     mishap_mcp_peer_release(&talk->peer);
     assert_int_equal(talk->peer.flight_count, 0);
-    for (size_t i = 0; i < talk->flight_count; i++)
-        if (talk->flights[i])
-            mishap_mcp_flight_finish(talk->flights[i]); /* for nobody */
+    assert_int_equal(mishap_runner_count(talk->server.runner, true), 0);
+    mishap_runner_close(talk->server.runner);
     mishap_mcp_server_release(&talk->server);
     mishap_json_reader_release(&talk->reader);
     mishap_buffer_release(&talk->out);
@@ -157,12 +146,11 @@ static const char *say(struct talk *talk, const char *text)
     return heard(talk);
 }
 
-static void run_flight(struct talk *talk, size_t index)
+/* All calls that wait, one after the other: those of `slow` before those of `slower`. */
+static void run_flights(struct talk *talk)
 {
-    mishap_mcp_flight *flight = talk->flights[index];
-    talk->flights[index] = NULL;
-    flight->job.run(&flight->job);
-    mishap_mcp_flight_finish(flight);
+    mishap_runner_flush(talk->server.runner);
+    assert_int_equal(talk->peer.flight_count, 0);
 }
 
 static bool has(const char *text, const char *part)
@@ -423,10 +411,11 @@ static void discover_tells_what_is_served(void **state)
 
 /* -- requests that are still being answered ---------------------------------------------------- */
 
-#define SLOW(id) REQUEST(id, "tools/call", "\"name\":\"slow\"")
-#define ECHO(id) REQUEST(id, "tools/call", "\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}")
-#define PING(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
-#define PONG(id) "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
+#define SLOW(id)   REQUEST(id, "tools/call", "\"name\":\"slow\"")
+#define SLOWER(id) REQUEST(id, "tools/call", "\"name\":\"slower\"")
+#define ECHO(id)   REQUEST(id, "tools/call", "\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}")
+#define PING(id)   "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
+#define PONG(id)   "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"result\":{}}"
 
 static void an_id_is_used_once_at_a_time(void **state)
 {
@@ -440,7 +429,7 @@ static void an_id_is_used_once_at_a_time(void **state)
                             "this id has no answer yet.\""));
     assert_int_equal(talk.channel.status, 400);
     assert_string_equal(say(&talk, PING("\"b\"")), PONG("\"b\"") "\n");
-    run_flight(&talk, 0);
+    run_flights(&talk);
     assert_true(has(heard(&talk), "{\"jsonrpc\":\"2.0\",\"id\":\"ab\",\"result\":{"));
     assert_string_equal(say(&talk, PING("\"ab\"")), PONG("\"ab\"") "\n");
 
@@ -462,10 +451,9 @@ static void what_is_cancelled_is_not_answered(void **state)
     assert_int_equal(talk.finished, 2); /* the request and the notification */
     assert_int_equal(talk.peer.flight_count, 1);
     say(&talk, NOTE("notifications/cancelled", "\"requestId\":1")); /* twice is fine */
-    run_flight(&talk, 0);
-    assert_string_equal(heard(&talk), "");
-    run_flight(&talk, 1);
-    assert_true(has(heard(&talk), "\"id\":\"1\",\"result\""));
+    run_flights(&talk);
+    assert_int_equal(slow_runs, 1); /* nobody needed the other */
+    assert_true(starts(heard(&talk), "{\"jsonrpc\":\"2.0\",\"id\":\"1\",\"result\""));
 
     say(&talk, REQUEST("2", "subscriptions/listen", "\"notifications\":{}," META));
     int before = talk.finished;
@@ -485,8 +473,8 @@ static void who_leaves_is_answered_no_more(void **state)
     say(&talk, REQUEST("5", "subscriptions/listen", "\"notifications\":{}," META));
     mishap_mcp_peer_release(&talk.peer);
     assert_true(has(heard(&talk), "[" PONG("4") "]\n")); /* what was ready in the batch */
-    for (size_t i = 0; i < 3; i++)
-        run_flight(&talk, i);
+    run_flights(&talk);
+    assert_int_equal(slow_runs, 0);
     assert_string_equal(heard(&talk), "");
     close_talk(&talk);
 }
@@ -515,18 +503,19 @@ static void a_batch_waits_for_the_last_answer(void **state)
     (void)state;
     struct talk talk;
     open_talk(&talk, MISHAP_MCP_2025_03_26);
-    assert_string_equal(say(&talk, "[" SLOW("1") "," PING("2") "," SLOW("3") "," PING("3") "]"),
+    assert_string_equal(say(&talk, "[" SLOWER("1") "," PING("2") "," SLOW("3") "," PING("3") "]"),
                         "");
     assert_int_equal(talk.finished, 0);
     assert_string_equal(say(&talk, PING("4")), PONG("4") "\n"); /* others do not wait for it */
-    run_flight(&talk, 1);
-    assert_string_equal(heard(&talk), "");
-    run_flight(&talk, 0);
+    run_flights(&talk);                                         /* 3 and then 1 */
+    assert_int_equal(slow_runs, 2);
+    assert_int_equal(said_before[1], 0);
     const char *answer = heard(&talk);
     assert_true(starts(answer, "[" PONG("2") ",{\"jsonrpc\":\"2.0\",\"id\":3,\"error\":{\"code\":"
                                              "-32600,"));
-    assert_true(has(answer, ",{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{"));
-    assert_true(has(answer, ",{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{"));
+    const char *third = strstr(answer, ",{\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{");
+    const char *first = strstr(answer, ",{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{");
+    assert_true(third && first && third < first); /* in the order in which they were done */
     assert_true(has(answer, "}]\n"));
     assert_int_equal(talk.finished, 2);
 
@@ -805,8 +794,7 @@ static void talk_without_memory(const void *input)
     mishap_buffer_init(&talk.out, room, sizeof room);
     mishap_mcp_take_text(&talk.peer, &talk.channel, &talk.reader, mishap_text_of(*said));
     fail_at = 0; /* not while looking at it */
-    if (talk.flight_count)
-        run_flight(&talk, 0);
+    run_flights(&talk);
     bool listens = has(*said, "listen") && talk.peer.subscriptions;
     assert_int_equal(talk.finished, listens ? 0 : 1);
     assert_false(talk.out.failed);

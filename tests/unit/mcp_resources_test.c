@@ -1,4 +1,5 @@
 /* What can be read over MCP: the catalog, and operations that have an address. */
+#include "mcp_runner.h"
 #include "mcp_set_up.h"
 
 /* -- a program --------------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ static const mishap_operation operations[] = {
       .quick = true,
       .run = read_part },
     { .name = "apart",
-      .summary = "A thing, from a thread",
+      .summary = "A thing, from a worker",
       .params = thing_params,
       .resource = "test://apart/{id}",
       .raises = MISHAP_RAISES(NOT_FOUND, GONE, UNAVAILABLE),
@@ -557,16 +558,26 @@ static void a_failure_inside_stays_there(void **state)
     }
 }
 
+static int deaths;
+
+static void count_death(mishap_mcp_peer *peer)
+{
+    (void)peer;
+    deaths++;
+}
+
 static void a_crash_is_contained(void **state)
 {
     struct wire w;
     (void)state;
     contain_again();
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    w.peer.died = count_death;
+    deaths = 0;
     read_uri(&w, "test://crash");
     assert_error(&w, -32603);
     assert_non_null(at(&w, "/error/data/incident"));
-    assert_true(w.peer.crashed);
+    assert_int_equal(deaths, 1);
     read_uri(&w, "test://plain");
     assert_non_null(at(&w, "/result"));
     close_wire(&w);
@@ -587,17 +598,29 @@ static void a_stack_trace_does_not_leave(void **state)
     close_wire(&w);
 }
 
-/* A service that cannot be opened is not there for now. */
-static void what_is_not_quick_needs_a_thread(void **state)
+/* Whoever has no room for a call says so, and when to try again. */
+static void what_is_not_quick_needs_a_worker(void **state)
 {
     struct wire w;
+    mishap_keeper_plan plan;
     (void)state;
-    open_wire(&w, &app, MISHAP_MCP_2025_11_25); /* this transport has none */
+    open_wire(&w, &app, MISHAP_MCP_2025_11_25);
+    w.server.runner = open_inside(&plan, &app, 0);
     read_uri(&w, "test://apart/1");
     assert_error(&w, -32603);
     assert_string_equal(text_at(&w, "/error/data/code"), "UNAVAILABLE");
     assert_non_null(at(&w, "/error/data/retry_after_ms"));
     assert_int_equal(w.finished, 1);
+    assert_null(w.peer.flights);
+    mishap_runner_close(w.server.runner);
+    w.server.runner = open_inside(&plan, &app, 1);
+    read_uri(&w, "test://apart/1");
+    assert_int_equal(w.out.length, 0);
+    mishap_runner_flush(w.server.runner);
+    read_answer(&w);
+    assert_string_equal(text_at(&w, "/result/contents/0/text"), "{\"id\":\"1\"}");
+    assert_int_equal(w.finished, 2);
+    mishap_runner_close(w.server.runner);
     close_wire(&w);
 }
 
@@ -740,7 +763,7 @@ int main(void)
         TEST(a_failure_inside_stays_there),
         TEST(a_crash_is_contained),
         TEST(a_stack_trace_does_not_leave),
-        TEST(what_is_not_quick_needs_a_thread),
+        TEST(what_is_not_quick_needs_a_worker),
         TEST(what_may_be_read_is_known_without_waiting),
         TEST(every_allocation_may_fail),
     };

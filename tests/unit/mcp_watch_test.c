@@ -1,5 +1,4 @@
-/* What has changed and who watches it, in memory that all workers share; and how handlers say so.
- */
+/* Who watches what, in memory that all loops share; and how handlers say what has changed. */
 #include "boundary/mcp/watch.h"
 #include "boundary/mcp/shared.h"
 #include "operation/call.h"
@@ -24,18 +23,6 @@ static void change(mishap_mcp_watches *w, const char *uri)
     mishap_mcp_watches_change(w, mishap_text_of(uri));
 }
 
-/* The next address; "any"; NULL: none. */
-static const char *next(mishap_mcp_watches *w, uint64_t *seen)
-{
-    static char found[MISHAP_ADDRESS_LIMIT + 1];
-    char room[MISHAP_ADDRESS_LIMIT];
-    mishap_text uri;
-    if (!mishap_mcp_watches_next(w, seen, room, &uri))
-        return NULL;
-    snprintf(found, sizeof found, "%.*s", (int)uri.length, uri.data ? uri.data : "");
-    return uri.data ? found : "any";
-}
-
 static const char *next_of(mishap_mcp_watches *w, uint64_t session, uint64_t *seen)
 {
     static char found[MISHAP_ADDRESS_LIMIT + 1];
@@ -47,54 +34,7 @@ static const char *next_of(mishap_mcp_watches *w, uint64_t session, uint64_t *se
     return found;
 }
 
-/* -- changes ----------------------------------------------------------------------------------- */
-
-static void changes_come_in_their_order_and_each_address_once(void **state)
-{
-    (void)state;
-    mishap_mcp_watches *w = make();
-    uint64_t seen = 0, late = 0;
-    assert_null(next(w, &seen));
-    change(w, "a://1");
-    change(w, "a://2");
-    change(w, "a://1");
-    change(w, "a://3");
-    assert_int_equal(mishap_mcp_watches_count(w), 4);
-    assert_string_equal(next(w, &seen), "a://2");
-    assert_string_equal(next(w, &seen), "a://1");
-    assert_string_equal(next(w, &seen), "a://3");
-    assert_null(next(w, &seen));
-    change(w, "a://1");
-    assert_string_equal(next(w, &seen), "a://1");
-    assert_null(next(w, &seen));
-    assert_string_equal(next(w, &late), "a://2"); /* each who asks has a place of its own */
-    mishap_mcp_watches_free(w);
-}
-
-static void who_falls_behind_is_told_that_any_may_have_changed(void **state)
-{
-    (void)state;
-    mishap_mcp_watches *w = make();
-    char uri[40];
-    uint64_t seen = 0, behind = 0;
-    for (int i = 0; i < KEPT; i++) {
-        snprintf(uri, sizeof uri, "a://%d", i);
-        change(w, uri);
-    }
-    for (int i = 0; i < KEPT; i++) {
-        snprintf(uri, sizeof uri, "a://%d", i);
-        assert_string_equal(next(w, &seen), uri);
-    }
-    assert_null(next(w, &seen));
-    change(w, "a://one more");
-    assert_string_equal(next(w, &behind), "any");
-    assert_null(next(w, &behind));
-    change(w, "a://then");
-    assert_string_equal(next(w, &behind), "a://then");
-    mishap_mcp_watches_free(w);
-}
-
-static void an_address_that_is_too_long_is_no_news(void **state)
+static void an_address_that_is_too_long_is_not_watched(void **state)
 {
     (void)state;
     mishap_mcp_watches *w = make();
@@ -102,13 +42,10 @@ static void an_address_that_is_too_long_is_no_news(void **state)
     uint64_t seen = 0;
     memset(longest, 'x', MISHAP_ADDRESS_LIMIT + 1);
     change(w, longest);
-    assert_null(next(w, &seen));
     assert_false(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(longest)));
     longest[MISHAP_ADDRESS_LIMIT] = '\0';
     assert_true(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(longest)));
     change(w, longest);
-    assert_string_equal(next(w, &seen), longest);
-    seen = 0;
     assert_string_equal(next_of(w, 1, &seen), longest);
     mishap_mcp_watches_free(w);
 }
@@ -291,7 +228,7 @@ static void what_a_process_says_before_it_dies_is_told(void **state)
 {
     (void)state;
     mishap_mcp_watches *w = make();
-    uint64_t seen = 0, of_session = 0;
+    uint64_t of_session = 0;
     assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://last")));
     pid_t child = fork();
     assert_true(child >= 0);
@@ -300,7 +237,6 @@ static void what_a_process_says_before_it_dies_is_told(void **state)
         kill(getpid(), SIGKILL);
     }
     waitpid(child, NULL, 0);
-    assert_string_equal(next(w, &seen), "a://last");
     assert_string_equal(next_of(w, 1, &of_session), "a://last");
     mishap_mcp_watches_free(w);
 }
@@ -318,7 +254,7 @@ static void who_is_killed_holds_up_nobody(void **state)
 {
     (void)state;
     mishap_mcp_watches *w = make();
-    uint64_t seen = 0, of_session = 0;
+    uint64_t of_session = 0;
     assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
     for (int round = 0; round < 50; round++) {
         pid_t child = fork();
@@ -328,11 +264,7 @@ static void who_is_killed_holds_up_nobody(void **state)
         usleep(1000 + 100 * (useconds_t)round);
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
-        while (next(w, &seen))
-            continue;
         change(w, "a://1");
-        const char *found = next(w, &seen);
-        assert_true(found && (strcmp(found, "a://1") == 0 || strcmp(found, "any") == 0));
         assert_string_equal(next_of(w, 1, &of_session), "a://1");
         while (next_of(w, 1, &of_session))
             continue;
@@ -405,13 +337,14 @@ static void threads_may_say_so_at_once(void **state)
     mishap_mcp_watches *w = make();
     pthread_t threads[4];
     uint64_t seen = 0;
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://3")));
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, say, w), 0);
     for (int i = 0; i < 1000; i++)
-        next(w, &seen);
+        next_of(w, 1, &seen);
     for (int i = 0; i < 4; i++)
         pthread_join(threads[i], NULL);
-    assert_int_equal(mishap_mcp_watches_count(w), 8000);
+    assert_int_equal(atomic_load(&w->count), 8000);
     mishap_mcp_watches_free(w);
 }
 
@@ -484,6 +417,26 @@ static void a_handler_says_what_has_changed(void **state)
     assert_int_equal(hearings, 2);
 }
 
+static void count_also(void *state, mishap_text address)
+{
+    (void)address;
+    ++*(int *)state;
+}
+
+static void several_hear_of_a_change(void **state)
+{
+    (void)state;
+    int first = 0, second = 0;
+    mishap_changes_heard_by(count_also, &first);
+    mishap_changes_heard_by(count_also, &second);
+    run(&operations[0]);
+    assert_true(first > 0);
+    assert_int_equal(first, second);
+    mishap_changes_heard_by(NULL, NULL);
+    run(&operations[0]);
+    assert_int_equal(first, second);
+}
+
 static void hear_and_crash(void *state, mishap_text address)
 {
     mishap_mcp_watches *w = state;
@@ -500,6 +453,7 @@ static void a_crash_of_who_hears_holds_up_nobody(void **state)
     mishap_mcp_watches *w = make();
     uint64_t seen = 0;
     int status;
+    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://2")));
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -512,7 +466,7 @@ static void a_crash_of_who_hears_holds_up_nobody(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_false(WIFEXITED(status) && WEXITSTATUS(status) == LIVES_ON);
     change(w, "a://1");
-    assert_string_equal(next(w, &seen), "any");
+    assert_string_equal(next_of(w, 1, &seen), "a://2"); /* it may have changed, too */
     mishap_mcp_watches_free(w);
 }
 
@@ -534,9 +488,7 @@ static void a_crash_after_that_is_contained(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(changes_come_in_their_order_and_each_address_once),
-        TEST(who_falls_behind_is_told_that_any_may_have_changed),
-        TEST(an_address_that_is_too_long_is_no_news),
+        TEST(an_address_that_is_too_long_is_not_watched),
         TEST(a_session_hears_of_what_it_watches_once),
         TEST(a_change_waits_until_the_session_asks),
         TEST(what_is_watched_no_more_is_not_told),
@@ -549,6 +501,7 @@ int main(void)
         TEST(a_session_hears_of_its_own_only_even_if_somebody_dies),
         TEST(threads_may_say_so_at_once),
         TEST(a_handler_says_what_has_changed),
+        TEST(several_hear_of_a_change),
         TEST(a_crash_of_who_hears_holds_up_nobody),
         TEST(a_crash_after_that_is_contained),
     };

@@ -2,7 +2,10 @@
 
 #include <stdlib.h>
 
-#include "boundary/mcp/over_http.h"
+#include "boundary/mcp/http/over_http.h"
+
+size_t memory_slow_runs;
+int64_t memory_slow_time_left;
 
 static mishap *echo(mishap_call *call)
 {
@@ -17,9 +20,23 @@ static mishap *create(mishap_call *call)
 
 static mishap *slow(mishap_call *call)
 {
+    memory_slow_runs++;
+    memory_slow_time_left = mishap_call_time_left(call);
     if (strcmp(mishap_string(call, "id"), "1") != 0)
         return mishap_not_found("Todo not found");
     return mishap_answer_member(call, "id", "1");
+}
+
+static mishap *stream(mishap_call *call)
+{
+    const char *id = mishap_string(call, "id");
+    if (strcmp(id, "none") == 0)
+        return mishap_not_found("No such stream");
+    mishap_stream(call, "text/plain; charset=utf-8");
+    mishap_stream_write(call, (mishap_text)MISHAP_TEXT("one "));
+    mishap_stream_write(call, (mishap_text){ "", 0 });
+    mishap_stream_write(call, (mishap_text)MISHAP_TEXT("and another"));
+    return strcmp(id, "broken") == 0 ? mishap_raise(NOT_FOUND, "The rest is gone.") : NULL;
 }
 
 static mishap *list(mishap_call *call)
@@ -51,6 +68,8 @@ static const mishap_operation operations[] = {
       .raises = MISHAP_RAISES(NOT_FOUND) },
     { "echo.say", "Say it again", text_params, echo, .route = "POST /echo",
       .danger = MISHAP_MUTATING },
+    { "pieces.get", "Get something in pieces", id_params, stream, .route = "GET /pieces/:id",
+      .raises = MISHAP_RAISES(NOT_FOUND) },
     { "list.all", "List things", list_params, list, .route = "GET /list", .quick = true },
     { 0 }
 };
@@ -171,17 +190,10 @@ const mishap_app memory_app = { .name = "memory", .version = "1", .operations = 
 static const mishap_http_extension *const extensions[] = { &mishap_api_over_http, &extension,
                                                            NULL };
 
-static bool keep_job(mishap_api *api, mishap_api_job *job)
-{
-    memory_server *m = (memory_server *)(void *)api->server;
-    m->job = job;
-    return true;
-}
-
 void memory_server_open(memory_server *m)
 {
     *m = (memory_server){
-        .served = { .app = &memory_app, .setup = { .data = "/nonexistent" }, .thread_count = 1 },
+        .served = { .app = &memory_app, .setup = { .data = "/nonexistent" } },
         .settings = { .extensions = extensions,
                       .served = &m->served,
                       .admit = mishap_api_admit,
@@ -200,13 +212,17 @@ void memory_server_open(memory_server *m)
     m->server.routes = m->routes;
     if (mishap_http_server_open(&m->server) || mishap_api_make(&m->api, &m->server))
         abort();
-    m->api.start = keep_job;
+    m->served.plan.app = &memory_app;
+    if (mishap_worker_groups_make(&memory_app, &m->served.plan.groups) ||
+        mishap_served_open(&m->served, -1))
+        abort();
     m->server.states[0] = &m->api;
     m->server.open_extensions = 2;
 }
 
 void memory_server_close(memory_server *m)
 {
+    mishap_served_close(&m->served);
     mishap_api_release(&m->api);
     mishap_http_server_close(&m->server);
     mishap_http_routes_free(m->routes);
@@ -222,16 +238,13 @@ static void take_out(memory_server *m, mishap_buffer *out)
 }
 
 /* Every handler that is asked for, and what was kept behind it. */
-static mishap_http_state run_jobs(memory_server *m, mishap_http_exchange *exchange,
-                                  mishap_http_state state, mishap_buffer *out)
+static mishap_http_state run_calls(memory_server *m, mishap_http_exchange *exchange,
+                                   mishap_http_state state, mishap_buffer *out)
 {
     for (;;) {
         take_out(m, out);
-        mishap_api_job *job = m->job;
-        m->job = NULL;
-        if (job) {
-            mishap_api_job_run(job);
-            mishap_api_job_done(job);
+        if (mishap_runner_count(m->served.runner, true)) {
+            mishap_runner_flush(m->served.runner);
             state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);
         } else if (state != MISHAP_HTTP_ENDED && state != MISHAP_HTTP_RUNNING &&
                    mishap_http_reader_has_more(&exchange->reader)) {
@@ -248,7 +261,7 @@ static mishap_http_state go_further(memory_server *m, mishap_http_exchange *exch
 {
     advance(m);
     mishap_http_state state = mishap_http_exchange_feed(&m->server, exchange, NULL, 0);
-    return run_jobs(m, exchange, state, out);
+    return run_calls(m, exchange, state, out);
 }
 
 mishap_http_state memory_server_talk(memory_server *m, mishap_text bytes, const uint8_t *pieces,
@@ -267,7 +280,7 @@ mishap_http_state memory_server_talk(memory_server *m, mishap_text bytes, const 
         memcpy(piece, bytes.data + at, size);
         state = mishap_http_exchange_feed(&m->server, &exchange, piece, size);
         free(piece);
-        state = run_jobs(m, &exchange, state, out);
+        state = run_calls(m, &exchange, state, out);
         if (waits && m->later && state != MISHAP_HTTP_ENDED)
             state = go_further(m, &exchange, out);
         at += size;

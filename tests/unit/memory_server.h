@@ -1,6 +1,6 @@
 /*
- * A server without sockets, processes or threads: bytes in, bytes out, handlers run when they are
- * asked for. For unit tests and the fuzz harness.
+ * A server without sockets and without other processes: bytes in, bytes out. Calls wait until
+ * mishap_runner_flush() runs their handlers, in this process. For unit tests and the fuzz harness.
  */
 #ifndef MISHAP_MEMORY_SERVER_H
 #define MISHAP_MEMORY_SERVER_H
@@ -15,7 +15,6 @@ typedef struct memory_server {
     mishap_http_fields *fields;
     mishap_served served;
     mishap_api api;
-    mishap_api_job *job;      /* that waits for its thread */
     mishap_http_later *later; /* that waits for its answer, or the rest of it */
     int steps;                /* … how much of it was sent */
     mishap_buffer *to;        /* where it goes */
@@ -25,12 +24,17 @@ typedef struct memory_server {
 } memory_server;
 
 /* Operations of every kind, as a server has them:
- *     POST /users (quick; name, age, email as in seed 003)    GET /slow/:id (on a thread)
- *     POST /echo (on a thread; text)                          GET /list?tag=&limit= (quick)
+ *     POST /users (quick; name, age, email as in seed 003)    GET /slow/:id (in a worker)
+ *     POST /echo (in a worker; text)                          GET /list?tag=&limit= (quick)
+ *     GET /pieces/:id (in a worker, a stream; "broken" fails after two pieces, "none" before any)
  * and beside them, all deferred:
  *     GET /now (answered at once)      GET /later (when more has come in, or nothing more comes)
  *     GET /stream (one piece at once, another each time that more has come in, or at the end) */
 extern const mishap_app memory_app;
+
+/* Of GET /slow/:id: how often it has run, and how many milliseconds it had the last time. */
+extern size_t memory_slow_runs;
+extern int64_t memory_slow_time_left;
 
 void memory_server_open(memory_server *m);
 void memory_server_close(memory_server *m);

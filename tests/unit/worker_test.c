@@ -3,7 +3,6 @@
  * its own, as a loop has.
  */
 #include <errno.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -11,15 +10,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mishap/inside.h"
 #include "operation/changes.h"
-#include "testing.h"
-#include "worker/keeper.h"
-#include "worker/link.h"
+#include "worker_set_up.h"
 
 /* -- handlers ---------------------------------------------------------------------------------- */
 
 mishap *do_echo(mishap_call *call);
+mishap *do_same(mishap_call *call);
+mishap *do_lose(mishap_call *call);
 mishap *do_count(mishap_call *call);
 mishap *do_sleep(mishap_call *call);
 mishap *do_fail(mishap_call *call);
@@ -34,6 +32,17 @@ mishap *do_echo(mishap_call *call)
 {
     mishap_answer_member(call, "number", mishap_integer(call, "number"));
     return mishap_answer_member(call, "pid", (int64_t)getpid());
+}
+
+mishap *do_same(mishap_call *call)
+{
+    return mishap_answer_member(call, "number", mishap_integer(call, "number"));
+}
+
+mishap *do_lose(mishap_call *call)
+{
+    (void)call;
+    _exit(1);
 }
 
 mishap *do_count(mishap_call *call)
@@ -195,11 +204,14 @@ static const mishap_operation operations[] = {
     { "echo", "Echo", number, do_echo, .stateless = true },
     { "count", "Count", .run = do_count },
     { "sleep", "Sleep", number, do_sleep, .service = &shared, .timeout_ms = 2000 },
+    { "same", "Echo", number, do_same, .service = &shared },
     { "fail", "Fail", NULL, do_fail, .raises = MISHAP_RAISES(NOT_FOUND), .service = &shared },
     { "die", "Die", how, do_die, .stateless = true, .timeout_ms = 500 },
+    { "die.soon", "Die", how, do_die, .stateless = true, .timeout_ms = 30000 },
     { "say", "Say", NULL, do_say, .stateless = true },
     { "watch", "Watch", NULL, do_watch, .stateless = true, .timeout_ms = 20000 },
     { "large", "Large", number, do_large, .stateless = true },
+    { "lose", "End the process", .run = do_lose },
     { "misuse", "Misuse", number, .run = do_misuse },
     { "stream", "Stream", NULL, do_stream, .stateless = true },
     { "lonely.count", "Count", NULL, do_count, .service = &lonely },
@@ -210,27 +222,7 @@ static const mishap_app app = { "sample", "1.0", "A sample", .operations = opera
 
 /* -- a loop ------------------------------------------------------------------------------------ */
 
-struct loop {
-    mishap_keeper_plan plan;
-    mishap_setup setup;
-    mishap_keeper keeper;
-    mishap_runner *runner;
-    int kept;
-    char folder[64];
-};
-
-static char orphan[400], changed[64];
-
-static void on_orphan(void *state, const mishap_call *call, const char *incident, mishap *failure)
-{
-    (void)state;
-    mishap_buffer account = { 0 };
-    mishap_account(failure, &account);
-    snprintf(orphan, sizeof orphan, "%s %s %.*s", call->operation->name, incident,
-             (int)account.length, account.data);
-    mishap_buffer_release(&account);
-    mishap_free(failure);
-}
+static char changed[64];
 
 static void on_changed(void *state, mishap_text address)
 {
@@ -238,134 +230,11 @@ static void on_changed(void *state, mishap_text address)
     snprintf(changed, sizeof changed, "%.*s", (int)address.length, address.data);
 }
 
-static void open_runner(struct loop *loop, size_t handlers, size_t most_waiting)
-{
-    int socket;
-    assert_true(mishap_keeper_connect(&loop->keeper, &socket, &loop->kept));
-    mishap_runner_settings settings = { .plan = &loop->plan,
-                                        .keeper = socket,
-                                        .handlers = handlers,
-                                        .most_waiting = most_waiting,
-                                        .orphaned = on_orphan };
-    assert_null(mishap_runner_open(&settings, &loop->runner));
-}
-
 static void begin(struct loop *loop)
 {
-    *loop = (struct loop){ .plan = { .app = &app }, .folder = "/tmp/worker-test-XXXXXX" };
-    assert_non_null(mkdtemp(loop->folder));
-    loop->setup.data = loop->folder;
-    loop->plan.setup = &loop->setup;
-    assert_null(mishap_worker_groups_make(&app, &loop->plan.groups));
-    assert_null(mishap_keeper_start(&loop->keeper, &loop->plan));
-    open_runner(loop, 4, 100);
-    orphan[0] = changed[0] = '\0';
-}
-
-static void end(struct loop *loop)
-{
-    mishap_runner_close(loop->runner);
-    mishap_keeper_stop(&loop->keeper);
-    rmdir(loop->folder);
-}
-
-struct ours {
-    mishap_run run;
-    bool done;
-    mishap *failure;
-    char said[400];
-    mishap_watcher watcher;
-};
-
-static void on_done(mishap_run *run, mishap *failure)
-{
-    struct ours *o = (struct ours *)(void *)run;
-    assert_false(o->done);
-    o->done = true;
-    o->failure = failure;
-}
-
-static void turn(struct loop *loop, int wait_ms)
-{
-    struct pollfd file = { .fd = mishap_runner_file(loop->runner), .events = POLLIN };
-    mishap_runner_flush(loop->runner);
-    if (poll(&file, 1, wait_ms) > 0)
-        mishap_runner_turn(loop->runner);
-    mishap_keeper_look(&loop->keeper);
-}
-
-static bool add(struct loop *loop, struct ours *o, const char *name, const char *arguments)
-{
-    const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
-    mishap_watcher watcher = o->watcher;
-    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" }, .watcher = watcher };
-    assert_null(mishap_call_begin(&app, operation, mishap_text_of(arguments), &o->run.call));
-    o->run.call->watcher = &o->watcher;
-    return mishap_runner_add(loop->runner, &o->run);
-}
-
-static void wait_for(struct loop *loop, struct ours *o)
-{
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
-    while (!o->done && mishap_clock_monotonic_ns() < until)
-        turn(loop, 100);
-    assert_true(o->done);
-}
-
-static void call(struct loop *loop, struct ours *o, const char *name, const char *arguments)
-{
-    assert_true(add(loop, o, name, arguments));
-    wait_for(loop, o);
-}
-
-static void let_go(struct ours *o)
-{
-    mishap_free(o->failure);
-    mishap_call_end(o->run.call);
-    o->failure = NULL;
-    o->run.call = NULL;
-}
-
-static void account_of(const mishap *m, char *text, size_t size)
-{
-    mishap_buffer account = { 0 };
-    mishap_account(m, &account);
-    snprintf(text, size, "%.*s", (int)account.length, account.data);
-    mishap_buffer_release(&account);
-}
-
-static int64_t member(const struct ours *o, const char *name)
-{
-    mishap_answer_kind kind;
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    if (o->failure) {
-        char account[4000];
-        account_of(o->failure, account, sizeof account);
-        fail_msg("%s", account);
-    }
-    assert_true(mishap_json_read(&reader, mishap_call_answer(o->run.call, &kind)));
-    yyjson_val *value = yyjson_obj_get(reader.root, name);
-    assert_true(yyjson_is_int(value));
-    int64_t found = yyjson_get_sint(value);
-    mishap_json_reader_release(&reader);
-    return found;
-}
-
-/* Nothing but the keeper is a child of this process, and the keeper has no child either. */
-static void nothing_is_left(struct loop *loop)
-{
-    char path[64], pids[64] = "";
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(5000000000);
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", loop->keeper.pid, loop->keeper.pid);
-    do {
-        usleep(1000);
-        FILE *children = fopen(path, "re");
-        assert_non_null(children);
-        if (!fgets(pids, sizeof pids, children))
-            pids[0] = '\0';
-        fclose(children);
-    } while (pids[0] && mishap_clock_monotonic_ns() < until);
-    assert_string_equal(pids, "");
+    prepare(loop, &app);
+    begin_prepared(loop);
+    changed[0] = '\0';
 }
 
 /* -- what it shows ----------------------------------------------------------------------------- */
@@ -431,9 +300,9 @@ static void every_way_to_die_is_told_and_costs_one_call(void **state)
     begin(&loop);
     for (size_t i = 0; i < sizeof deaths / sizeof *deaths; i++) {
         snprintf(arguments, sizeof arguments, "{\"how\":\"%s\"}", deaths[i].how);
-        call(&loop, &o, "die", arguments);
+        call(&loop, &o, deaths[i].timeout ? "die" : "die.soon", arguments);
         assert_non_null(o.failure);
-        assert_int_equal(o.run.died, strcmp(deaths[i].how, "thread") != 0);
+        assert_int_equal(o.run.died, !deaths[i].timeout);
         account_of(o.failure, account, sizeof account);
         if (!strstr(account, deaths[i].words) || (deaths[i].stack && !strstr(account, "do_die")))
             fail_msg("%s: %s", deaths[i].how, account);
@@ -566,6 +435,59 @@ static void calls_that_a_dead_worker_had_not_begun_are_run_by_another(void **sta
     end(&loop);
 }
 
+static void calls_behind_several_that_kill_the_worker_are_run_all_the_same(void **state)
+{
+    struct loop loop;
+    static struct ours bad[5], good[5];
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(add(&loop, &bad[i], "lose", "{}"));
+        assert_true(add(&loop, &good[i], "count", "{}"));
+    }
+    for (size_t i = 0; i < 5; i++) {
+        wait_for(&loop, &bad[i]);
+        assert_true(bad[i].run.died);
+        let_go(&bad[i]);
+        wait_for(&loop, &good[i]);
+        assert_int_equal(member(&good[i], "count"), 1);
+        let_go(&good[i]);
+    }
+    end(&loop);
+}
+
+/* A slot is used again while the call that had it before is still on its way to the worker. */
+static void a_call_that_was_taken_back_is_not_run_in_place_of_the_next(void **state)
+{
+    struct loop loop;
+    static struct ours slow, many[40];
+    (void)state;
+    begin(&loop);
+    mishap_runner_close(loop.runner);
+    mishap_keeper_disconnect(&loop.keeper, loop.kept);
+    open_runner(&loop, 1, 100);
+    for (int64_t round = 0; round < 20; round++) {
+        assert_true(add(&loop, &slow, "sleep", "{\"number\":20}"));
+        for (size_t i = 0; i < 40; i++) {
+            char arguments[64];
+            snprintf(arguments, sizeof arguments, "{\"number\":%d}", (int)(100 * round) + (int)i);
+            assert_true(add(&loop, &many[i], i % 2 ? "same" : "sleep",
+                            i % 2 ? arguments : "{\"number\":0}"));
+        }
+        for (size_t i = 0; i < 40; i++) {
+            wait_for(&loop, &many[i]);
+            if (i % 2)
+                assert_int_equal(member(&many[i], "number"), 100 * round + (int64_t)i);
+            else
+                member(&many[i], "pid");
+            let_go(&many[i]);
+        }
+        wait_for(&loop, &slow);
+        let_go(&slow);
+    }
+    end(&loop);
+}
+
 static void as_many_calls_wait_as_may_and_not_one_more(void **state)
 {
     struct loop loop;
@@ -660,7 +582,7 @@ static void a_forgotten_call_is_cancelled_and_its_failure_recorded(void **state)
     (void)state;
     begin(&loop);
     assert_true(add(&loop, &o, "watch", "{}"));
-    while (!o.run.link || atomic_load(&o.run.link->page->slots[o.run.slot]) != MISHAP_SLOT_BEGUN)
+    while (!o.run.link || mishap_link_state(o.run.link, o.run.slot) != MISHAP_SLOT_BEGUN)
         turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
     assert_null(o.run.call);
@@ -756,11 +678,11 @@ static void services_are_tried_before_a_server_listens(void **state)
     char account[4000];
     (void)state;
     begin(&loop);
-    assert_null(mishap_keeper_try_services(&loop.keeper));
+    assert_null(mishap_keeper_try_services(&loop.keeper, NULL));
     end(&loop);
     setenv("MISHAP_TEST_NO_SERVICE", "1", 1);
     begin(&loop);
-    mishap *failure = mishap_keeper_try_services(&loop.keeper);
+    mishap *failure = mishap_keeper_try_services(&loop.keeper, NULL);
     unsetenv("MISHAP_TEST_NO_SERVICE");
     assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
     account_of(failure, account, sizeof account);
@@ -781,6 +703,8 @@ int main(void)
         TEST(a_service_runs_in_as_many_processes_as_allowed_and_no_more),
         TEST(waiting_is_not_charged_to_the_handler),
         TEST(calls_that_a_dead_worker_had_not_begun_are_run_by_another),
+        TEST(calls_behind_several_that_kill_the_worker_are_run_all_the_same),
+        TEST(a_call_that_was_taken_back_is_not_run_in_place_of_the_next),
         TEST(as_many_calls_wait_as_may_and_not_one_more),
         TEST(what_a_call_says_arrives_in_order_and_before_its_answer),
         TEST(a_stream_arrives_in_pieces_and_says_what_it_waits_for),

@@ -250,24 +250,35 @@ static void put_warnings(mishap_buffer *b, const mishap_cli *cli, mishap_text wa
 
 /* -- out --------------------------------------------------------------------------------------- */
 
-/* Print it all, or say on stderr why not. A reader that left is no failure. */
-static int print(const mishap_cli *cli, int file, mishap_text text)
+bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone)
 {
+    *gone = false;
     while (text.length) {
         ssize_t count = write(file, text.data, text.length);
         if (count < 0 && errno == EINTR)
             continue;
-        if (count < 0 && errno == EPIPE)
-            return 0;
+        if (count < 0 && errno == EPIPE) {
+            *gone = true;
+            return true;
+        }
         if (count < 0) {
             fprintf(stderr, "%s: The output could not be written: %s\n", cli->app->name,
                     strerror(errno));
-            return MISHAP_CODE_GENERAL_ERROR->exit_code; /* as every command declares */
+            return false;
         }
         text.data += count;
         text.length -= (size_t)count;
     }
-    return 0;
+    return true;
+}
+
+/* Print it all, or say on stderr why not. A reader that left is no failure. */
+static int print(const mishap_cli *cli, int file, mishap_text text)
+{
+    bool gone;
+    return mishap_cli_write(cli, file, text, &gone)
+               ? 0
+               : MISHAP_CODE_GENERAL_ERROR->exit_code; /* as every command declares */
 }
 
 static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
@@ -335,10 +346,40 @@ static void complete(const mishap_cli *cli, mishap *failure)
         mishap_incident(failure, cli->request_id);
 }
 
+/* What standard output has of a stream must not be followed by an envelope: what else there is to
+ * say goes to stderr. */
+static int tell_beside_bytes(mishap_cli *cli, const mishap_cli_answer *answer, bool in_log)
+{
+    mishap_cli_answer rest = *answer;
+    rest.data = (mishap_text){ NULL, 0 };
+    return tell_person(cli, &rest, in_log);
+}
+
+/* Bytes are written first: whether that worked is part of what is told. */
+static int tell_bytes(mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer data = { 0 };
+    mishap_cli_answer told = *answer;
+    told.media_type = NULL;
+    mishap *failure = mishap_cli_bytes_write(cli, answer, &data);
+    if (!failure && data.failed)
+        failure = mishap_out_of_memory();
+    told.failure = failure;
+    told.data = mishap_buffer_text(&data);
+    int status = failure || told.data.length ? mishap_cli_tell(cli, &told)
+                                             : tell_beside_bytes(cli, &told, false);
+    mishap_free(failure);
+    mishap_buffer_release(&data);
+    return status;
+}
+
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     int printed, exit_code = 0;
     bool in_log = false;
+    if (!answer->failure && answer->media_type)
+        return tell_bytes(cli, answer);
+    mishap_cli_bytes_end(cli, answer->failure != NULL);
     if (answer->failure) {
         complete(cli, answer->failure);
         exit_code = answer->exit_code ? answer->exit_code
@@ -348,6 +389,8 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
     if (!answer->failure && answer->document.data)
         printed = tell_document(cli, answer->document);
     else
-        printed = cli->json ? tell_program(cli, answer) : tell_person(cli, answer, in_log);
+        printed = cli->streamed && !cli->to ? tell_beside_bytes(cli, answer, in_log)
+                  : cli->json               ? tell_program(cli, answer)
+                                            : tell_person(cli, answer, in_log);
     return exit_code ? exit_code : printed;
 }

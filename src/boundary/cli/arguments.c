@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "boundary/cli/cli.h"
+#include "boundary/cli/describe.h"
 #include "dialect/envelope.h"
 
 enum { LARGEST_FILE = 1 << 28 };
@@ -79,8 +79,7 @@ static void refuse_choice(struct reading *r, const char *name, const char *choic
 
 /* -- values ------------------------------------------------------------------------------------ */
 
-/* The whole of a file, or of standard input for "-". */
-static bool read_whole(const char *path, mishap_buffer *to)
+bool mishap_cli_read_whole(const char *path, mishap_buffer *to)
 {
     bool standard = strcmp(path, "-") == 0;
     int file = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
@@ -178,7 +177,7 @@ static void give(struct reading *r, size_t i, const char *word)
         return;
     }
     mishap_buffer content = { 0 };
-    if (!read_whole(word[0] == '@' ? word + 1 : word, &content)) {
+    if (!mishap_cli_read_whole(word[0] == '@' ? word + 1 : word, &content)) {
         refuse_param(r, i, "unreadable_file", NULL);
     } else {
         /* A secret in a file mostly has a line feed behind it that is not part of it. */
@@ -219,6 +218,17 @@ static void refuse_unknown(struct reading *r, const char *word, size_t length)
         }
     }
     known[count] = NULL;
+    for (const mishap_param *flag = NULL;
+         count < 63 && (flag = mishap_cli_next_own(r->cli->operation, flag));) {
+        if (flag >= r->params && flag < r->params + r->count)
+            continue;
+        snprintf(flags[count], sizeof flags[count], "%s", flag->name);
+        for (char *c = flags[count]; *c; c++)
+            *c = *c == '_' ? '-' : *c;
+        known[count] = flags[count];
+        count++;
+    }
+    known[count] = NULL;
     char given[64], meant[64];
     snprintf(given, sizeof given, "%.*s", (int)length - 2, word + 2);
     const char *nearest = mishap_cli_nearest(given, known);
@@ -244,13 +254,39 @@ static void take_common(struct reading *r, size_t i, const char *value)
         else
             r->cli->timeout_ms = r->cli->timeout_given = (int)milliseconds;
     } else if (strcmp(name, "output") == 0) {
-        if (value && strcmp(value, "json") == 0)
+        r->cli->envelope = value && strcmp(value, "json") == 0;
+        if (r->cli->envelope)
             r->cli->json = true;
         else if (value && strcmp(value, "text") == 0)
             r->cli->json = false;
         else
             refuse_choice(r, "--output", "json and text", mishap_text_of(value));
     }
+}
+
+/* The flags of bodies and bytes, if the command has them. */
+static const mishap_param *find_bytes_flag(const struct reading *r, const char *flag, size_t length)
+{
+    const mishap_param *found = NULL;
+    while ((found = mishap_cli_next_own(r->cli->operation, found)))
+        if (!(r->count && found >= r->params && found < r->params + r->count) &&
+            mishap_cli_spells(flag, length, found->name))
+            break;
+    return found;
+}
+
+static void take_bytes(struct reading *r, const mishap_param *flag, mishap_text word,
+                       const char *value)
+{
+    const char **to = strcmp(flag->name, "to") == 0     ? &r->cli->to
+                      : strcmp(flag->name, "body") == 0 ? &r->cli->body_file
+                                                        : &r->cli->body_type;
+    if (!value || !*value)
+        refuse(r, word, "missing_value", NULL);
+    else if (*to)
+        refuse(r, word, "given_twice", NULL);
+    else
+        *to = value;
 }
 
 /* The value of a flag: behind its equals sign, or the next word. NULL if there is none. */
@@ -283,6 +319,11 @@ static void take_flag(struct reading *r, const char *word)
             give(r, negated, "false");
             return;
         }
+    }
+    const mishap_param *bytes = find_bytes_flag(r, flag, length);
+    if (bytes) {
+        take_bytes(r, bytes, (mishap_text){ word, length + 2 }, value_of_flag(r, equals));
+        return;
     }
     i = find_flag(mishap_cli_flags, flag, length);
     if (mishap_cli_flags[i].name)

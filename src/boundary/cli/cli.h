@@ -8,6 +8,7 @@
  *     leave.c      a handler that calls exit()          page.c       lines and columns for it
  *     answer.c     the envelope, or text for a person   manifest.c   all commands as JSON
  *     complete*.c  completion for bash, zsh and fish    manual.c     a page for man
+ *     bytes.c      bodies and answers that are bytes
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -33,7 +34,15 @@ typedef struct mishap_cli {
     bool json;    /* the envelope, not text for a person */
     bool verbose; /* the private side on stderr too */
     bool color;
-    int out; /* the real standard output, while descriptor 1 is caught */
+    bool envelope;  /* … because a flag says so */
+    int out;        /* the real standard output, while descriptor 1 is caught */
+    const char *to; /* --to: the file for an answer of bytes; NULL: standard output */
+    int to_file;    /* … which is open; -1: it is not */
+    bool to_made;   /* … and was not there before */
+    const char *body_file, *body_type; /* --body and --body-type; NULL: not given */
+    mishap_buffer body;                /* what was read */
+    bool streamed;                     /* pieces of the answer are out already */
+    uint64_t written;                  /* … so many bytes */
     int64_t started_ns, started_ms;
     int timeout_ms;    /* of the operation; 0 until it is known */
     int timeout_given; /* … if a flag said it; else 0 */
@@ -47,6 +56,10 @@ typedef struct mishap_cli {
  * takes precedence. */
 enum { MISHAP_CLI_LONGEST_MS = 24 * 3600 * 1000 };
 extern const mishap_param mishap_cli_flags[];
+
+/* --body FILE and --body-type TYPE of operations that take a body, --to FILE of those that answer
+ * bytes. */
+extern const mishap_param mishap_cli_bytes_flags[];
 
 /* -- command.c --------------------------------------------------------------------------------- */
 
@@ -114,6 +127,9 @@ void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app);
 mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count,
                                   mishap_buffer *object);
 
+/* The whole of a file, or of standard input for "-". */
+bool mishap_cli_read_whole(const char *path, mishap_buffer *to);
+
 /* -- capture.c --------------------------------------------------------------------------------- */
 
 /* Catch what is written to descriptor 1 from now on; cli->out is the real one. */
@@ -128,18 +144,41 @@ bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
 /* -- answer.c ---------------------------------------------------------------------------------- */
 
 typedef struct mishap_cli_answer {
-    mishap *failure;      /* NULL: it worked */
-    mishap_text data;     /* JSON, may be empty */
-    mishap_text document; /* printed as it is instead, if there is data in it */
-    mishap_text warnings; /* JSON strings with commas between */
-    size_t listed, total; /* of a list that was cut; else both 0 */
-    const char *signal;   /* the name of the signal that ended it, or NULL */
-    int exit_code;        /* 0: as the failure says */
+    mishap *failure;        /* NULL: it worked */
+    mishap_text data;       /* JSON, may be empty */
+    mishap_text document;   /* printed as it is instead, if there is data in it */
+    const char *media_type; /* of bytes that are the answer; NULL: there are none */
+    mishap_text bytes;      /* … those that are not out already */
+    mishap_text warnings;   /* JSON strings with commas between */
+    size_t listed, total;   /* of a list that was cut; else both 0 */
+    const char *signal;     /* the name of the signal that ended it, or NULL */
+    int exit_code;          /* 0: as the failure says */
 } mishap_cli_answer;
 
 /* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
  * output. */
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
+
+/* Write all of it; false: it could not be, and stderr says why. A reader that left is no failure,
+ * but *gone. */
+bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone);
+
+/* -- bytes.c ----------------------------------------------------------------------------------- */
+
+/* Before the handler runs: read the body, open the file for the answer, refuse to show bytes on a
+ * terminal. */
+mishap *mishap_cli_bytes_begin(mishap_cli *cli);
+
+/* The call gets its body, and pieces of a stream are written when they come. */
+void mishap_cli_bytes_use(mishap_cli *cli, mishap_call *call);
+
+/* The bytes of an answer: into the file or to standard output. *data becomes what is told of them,
+ * as JSON; it stays empty if they are the answer. NULL: it worked. */
+mishap *mishap_cli_bytes_write(mishap_cli *cli, const mishap_cli_answer *answer,
+                               mishap_buffer *data);
+
+/* Close the file. One that was not there before goes away with a failure. */
+void mishap_cli_bytes_end(mishap_cli *cli, bool failed);
 
 /* -- watch.c ----------------------------------------------------------------------------------- */
 

@@ -23,6 +23,24 @@ const mishap_param mishap_cli_flags[] = {
     { 0 },
 };
 
+const mishap_param mishap_cli_bytes_flags[] = {
+    { .name = "body",
+      .type = MISHAP_STRING,
+      .file = true,
+      .placeholder = "FILE",
+      .help = "Hand over what is in this file; - is standard input" },
+    { .name = "body_type",
+      .type = MISHAP_STRING,
+      .placeholder = "TYPE",
+      .help = "The media type of it, if it is not the first that is taken" },
+    { .name = "to",
+      .type = MISHAP_STRING,
+      .file = true,
+      .placeholder = "FILE",
+      .help = "Write the answer into this file; - is standard output" },
+    { 0 },
+};
+
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 
 static const mishap_param help_params[] = {
@@ -102,17 +120,51 @@ bool mishap_cli_has_param(const mishap_operation *operation, const char *name)
     return false;
 }
 
+static bool is_in(const mishap_param *list, const mishap_param *flag)
+{
+    while (list->name && list != flag)
+        list++;
+    return list->name;
+}
+
+/* The last flag of bytes is about answers, those before it about bodies. A parameter of the same
+ * name takes precedence. */
+static bool has_flag(const mishap_operation *operation, const mishap_param *flag)
+{
+    if (is_in(mishap_cli_bytes_flags, flag) &&
+        !(operation &&
+          (strcmp(flag->name, "to") == 0 ? operation->answers_type : operation->takes)))
+        return false;
+    return !mishap_cli_has_param(operation, flag->name);
+}
+
+const mishap_param *mishap_cli_next_own(const mishap_operation *operation,
+                                        const mishap_param *before)
+{
+    const mishap_param *next = before ? before + 1 : operation ? operation->params : NULL;
+    if (!before || !is_in(mishap_cli_bytes_flags, before)) {
+        if (next && next->name)
+            return next;
+        next = mishap_cli_bytes_flags;
+    }
+    while (next->name && !has_flag(operation, next))
+        next++;
+    return next->name ? next : NULL;
+}
+
 const mishap_param *mishap_cli_next_flag(const mishap_operation *operation,
                                          const mishap_param *before)
 {
-    const mishap_param *own = operation ? operation->params : NULL,
-                       *next = before ? before + 1 : own;
+    const mishap_param *next;
     if (!before || !mishap_cli_is_common(before)) {
-        if (next && next->name)
+        next = mishap_cli_next_own(operation, before);
+        if (next)
             return next;
         next = mishap_cli_flags;
+    } else {
+        next = before + 1;
     }
-    while (next->name && mishap_cli_has_param(operation, next->name))
+    while (next->name && !has_flag(operation, next))
         next++;
     return next->name ? next : NULL;
 }

@@ -17,7 +17,7 @@ static const char fish_script[] =
     "    for word in $words\n"
     "        if test -n \"$flag\"\n"
     "            set flag\n"
-    "        else if string match -q -- '-?*' $word\n"
+    "        else if string match -qr -- '^-.' $word\n"
     "            set flags 1\n"
     "            if contains -- \"$found $word\" $__%f_valued; or contains -- \"* $word\" "
     "$__%f_valued\n"
@@ -243,7 +243,7 @@ static void put_place(struct script *s, const mishap_operation *operation,
 static void put_command(struct script *s, const mishap_operation *operation)
 {
     size_t place = 0;
-    for (const mishap_param *param = operation->params; param && param->name; param++) {
+    for (const mishap_param *param = NULL; (param = mishap_cli_next_own(operation, param));) {
         begin_condition(s, "__%f_is");
         add_command_to_condition(s, operation);
         put_flag(s, param, mishap_cli_letter(operation, param));

@@ -92,7 +92,7 @@ static void put_flags_table(struct script *s)
     const mishap_operation *o = NULL;
     MISHAP_PUT(s->out, "    case $1 in\n");
     while ((o = mishap_cli_next_command(s->app, o))) {
-        if (!o->params)
+        if (!mishap_cli_next_own(o, NULL))
             continue;
         MISHAP_PUT(s->out, "    ");
         mishap_cli_put_command(&s->text, o->name);

@@ -24,7 +24,12 @@ extern const mishap_operation mishap_cli_builtins[];
 const mishap_operation *mishap_cli_next_command(const mishap_app *app,
                                                 const mishap_operation *before);
 
-/* All flags of a command one by one: its parameters, then those that every command has and none of
+/* The flags of a command that not all have, one by one: its parameters, then those for bodies and
+ * bytes, if it takes or answers any. */
+const mishap_param *mishap_cli_next_own(const mishap_operation *operation,
+                                        const mishap_param *before);
+
+/* All flags of a command one by one: the same, then those that every command has and none of
  * its own replaces. The operation may be NULL: only the latter. */
 const mishap_param *mishap_cli_next_flag(const mishap_operation *operation,
                                          const mishap_param *before);

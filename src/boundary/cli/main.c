@@ -7,6 +7,7 @@
 #include "boundary/cli/describe.h"
 #include "operation/call.h"
 #include "operation/hide.h"
+#include "operation/media.h"
 
 enum {
     BROKEN_DECLARATION = 70, /* EX_SOFTWARE: the program itself is wrong */
@@ -64,6 +65,7 @@ static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
         .json = !isatty(STDOUT_FILENO),
         .color = wants_color(STDERR_FILENO),
         .out = STDOUT_FILENO,
+        .to_file = -1,
         .started_ns = mishap_clock_monotonic_ns(),
         .started_ms = mishap_clock_now_ms(),
     };
@@ -256,6 +258,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
     answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
         mishap_hide_learn(&cli->secrets, call);
+    if (!answer.failure)
+        answer.failure = mishap_cli_bytes_begin(cli);
     if (!answer.failure && !cli->operation->resident)
         answer.failure = mishap_cli_capture(cli);
     if (!answer.failure && !cli->operation->resident)
@@ -267,6 +271,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
         call->verbose = cli->verbose;
         call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
+        mishap_cli_bytes_use(cli, call);
         answer.failure = mishap_call_run(call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
@@ -277,7 +282,10 @@ static int run(mishap_cli *cli, mishap_text arguments)
         answer.warnings = mishap_call_warnings(call);
         answer.listed = call->listed;
         answer.total = call->total;
-        if (kind == MISHAP_ANSWER_DOCUMENT)
+        if (kind == MISHAP_ANSWER_BYTES || kind == MISHAP_ANSWER_STREAM) {
+            answer.media_type = mishap_media_clean(call->answer_type);
+            answer.bytes = text;
+        } else if (kind == MISHAP_ANSWER_DOCUMENT)
             answer.document = text.data ? text : (mishap_text)MISHAP_TEXT(""); /* nothing, then */
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
@@ -286,6 +294,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_cli_unguard_exit(status);
     mishap_free(answer.failure);
     mishap_call_end(call);
+    mishap_buffer_release(&cli->body);
     return status;
 }
 
@@ -299,7 +308,7 @@ static bool may_block(const mishap_cli *cli)
         if (value[0] == '@' || strcmp(value, "-") == 0)
             return true;
     }
-    return false;
+    return cli->operation->takes;
 }
 
 /* --timeout-ms among the words, looked for before they are read; whether it is right is said later.

@@ -221,7 +221,7 @@ static void put_command(struct page *page, const mishap_operation *operation)
         MISHAP_PUT(&page->words, " This command can destroy something.");
     put_words(page);
     put_paragraphs(page->out, operation->description);
-    for (const mishap_param *param = operation->params; param && param->name; param++)
+    for (const mishap_param *param = NULL; (param = mishap_cli_next_own(operation, param));)
         put_option(page, operation, param);
     put_examples(page, operation);
     put_own_exits(page, operation);

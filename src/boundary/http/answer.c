@@ -2,13 +2,14 @@
  * A request into a call of its operation, and what came of the call into a reply.
  *
  * Everything up to the checks of the parameters is done on the loop, so a request that is refused
- * never waits for a thread. The handler runs on a thread, unless it is declared to be quick.
+ * never waits for a handler. The handler runs in a worker, unless it is declared to be quick.
  */
 #include <stdio.h>
 
 #include "boundary/http/http.h"
 #include "incident/incident.h"
 #include "operation/hide.h"
+#include "operation/media.h"
 
 /* -- what came of a call ----------------------------------------------------------------------- */
 
@@ -70,14 +71,44 @@ static void put_location(mishap_http_reply *reply, const char *location)
     MISHAP_PUT(b, "\r\n");
 }
 
+/* A browser that guesses another type could run as a page what was meant to be looked at. */
+void mishap_api_put_bytes_fields(mishap_http_reply *reply)
+{
+    mishap_http_reply_field(reply, "X-Content-Type-Options", (mishap_text)MISHAP_TEXT("nosniff"));
+}
+
+/* The reply may outlive the call. */
+static const char *keep_type(mishap_http_reply *reply, const char *type)
+{
+    mishap_buffer_put_text(&reply->type, mishap_text_of(type));
+    mishap_buffer_put_char(&reply->type, '\0');
+    return reply->type.failed ? mishap_media_bytes : reply->type.data;
+}
+
+/* A stream whose pieces nobody asked for is the whole of them. */
+static const char *media_type_of(mishap_http_reply *reply, const mishap_call *call,
+                                 mishap_answer_kind kind)
+{
+    switch (kind) {
+    case MISHAP_ANSWER_BYTES:
+    case MISHAP_ANSWER_STREAM:
+        return keep_type(reply, mishap_media_clean(call->answer_type));
+    case MISHAP_ANSWER_DOCUMENT:
+        return "text/plain; charset=utf-8";
+    default:
+        return "application/json";
+    }
+}
+
 static void put_success(mishap_http_reply *reply, mishap_call *call)
 {
     mishap_answer_kind kind;
     mishap_call_answer(call, &kind);
     reply->status = mishap_call_status(call);
     if (kind != MISHAP_ANSWER_NOTHING) {
-        reply->media_type = kind == MISHAP_ANSWER_DOCUMENT ? "text/plain; charset=utf-8"
-                                                           : "application/json";
+        reply->media_type = media_type_of(reply, call, kind);
+        if (kind == MISHAP_ANSWER_BYTES || kind == MISHAP_ANSWER_STREAM)
+            mishap_api_put_bytes_fields(reply);
         mishap_buffer_release(&reply->body);
         reply->body = call->answer; /* it changes hands */
         call->answer = (mishap_buffer){ 0 };
@@ -88,11 +119,10 @@ static void put_success(mishap_http_reply *reply, mishap_call *call)
     put_warnings(reply, mishap_call_warnings(call));
 }
 
-/* Run the handler. If it worked, what it says is as it may leave; what was taken out of it comes
- * back, to be recorded. */
-static mishap *run_call(mishap_call *call, const mishap_secrets *secrets, mishap **failure)
+/* What a call that worked says is as it may leave; what was taken out of it comes back, to be
+ * recorded. */
+static mishap *hide(mishap_call *call, const mishap_secrets *secrets, mishap **failure)
 {
-    *failure = mishap_call_run(call);
     if (*failure)
         return NULL;
     mishap *removed = mishap_hide_answer(call, secrets);
@@ -122,13 +152,12 @@ static mishap *refuse_call(const mishap_http_settings *settings, const mishap_ht
 }
 
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
-                         mishap_call *call, mishap_http_reply *reply)
+                         mishap_call *call, mishap *failure, mishap_http_reply *reply)
 {
-    mishap_secrets secrets = { 0 };
-    mishap *failure;
+    mishap_secrets secrets;
+    secrets.count = 0;
     mishap_hide_learn(&secrets, call);
-    call->caller = request->caller;
-    mishap *removed = run_call(call, &secrets, &failure);
+    mishap *removed = hide(call, &secrets, &failure);
     if (failure)
         removed = mishap_because(refuse_call(settings, request, &secrets, &failure, reply),
                                  removed);
@@ -144,27 +173,25 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
 
 /* -- before the call --------------------------------------------------------------------------- */
 
-/* A handler has as long as its operation says, or less if the server says so: from now on, however
- * long the request was on its way. */
-static void set_deadline(mishap_call *call, int limit_ms)
-{
-    if (!limit_ms)
-        return;
-    int64_t limit_ns = mishap_clock_monotonic_ns() + (int64_t)limit_ms * 1000000;
-    if (limit_ns < call->deadline_ns)
-        call->deadline_ns = limit_ns;
-}
-
 /* On the loop: nobody else is served meanwhile. */
 static void call_quickly(mishap_http_server *server, const mishap_http_request *request,
                          mishap_call *call, mishap_http_reply *reply)
 {
-    mishap_api_conclude(mishap_http_settings_of(server), request, call, reply);
-    if (call->crashed) {
+    call->caller = request->caller;
+    mishap *failure = mishap_call_run(call);
+    if (call->crashed)
         mishap_http_count(server, MISHAP_HTTP_CRASHES, 1);
-        mishap_http_server_taint(server);
-    }
+    mishap_api_conclude(mishap_http_settings_of(server), request, call, failure, reply);
     mishap_call_end(call);
+}
+
+/* The call is handed over after the memory of the request is gone: so the body is copied. */
+static mishap *keep_body(mishap_call *call, const mishap_http_request *request)
+{
+    mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
+    call->body = mishap_arena_copy(&call->arena, request->body);
+    call->body_type = mishap_arena_copy(&call->arena, type).data;
+    return call->body.data && call->body_type ? NULL : mishap_out_of_memory();
 }
 
 static mishap *call_operation(mishap_http_server *server, const mishap_http_request *request,
@@ -182,14 +209,20 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
     if (!m)
         m = mishap_call_begin(served->app, operation, arguments, &call);
     mishap_buffer_release(&object);
+    if (!m && mishap_http_has_bytes(operation, request)) {
+        m = keep_body(call, request);
+        if (m)
+            mishap_call_end(call);
+    }
     if (m)
         return m;
-    set_deadline(call, served->call_ms);
+    mishap_call_limit(call, served->call_ms);
+    call->verbose = served->verbose;
     if (operation->quick) {
         call_quickly(server, request, call, reply);
         return NULL;
     }
-    m = mishap_api_job_begin(match->state, request, call);
+    m = mishap_api_call_begin(match->state, request, call);
     if (m)
         mishap_call_end(call);
     return m;

@@ -2,6 +2,8 @@
  * The extension of the server that serves operations: what is opened in each loop, which endpoints
  * there are, who may call.
  */
+#include <unistd.h>
+
 #include "base/memory.h"
 #include "boundary/http/http.h"
 #include "incident/incident.h"
@@ -80,8 +82,8 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
     *api = (mishap_api){
         .server = server,
         .served = settings->served,
+        .news_seen = mishap_news_count(settings->served->news),
         .key_field = mishap_http_field_find(settings->fields, mishap_text_of(own_field)),
-        .start = mishap_api_job_start,
     };
     mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
     if (failure)
@@ -100,46 +102,91 @@ void mishap_api_release(mishap_api *api)
     api->keys = NULL;
 }
 
-/* -- threads ----------------------------------------------------------------------------------- */
+/* -- the runner of calls ----------------------------------------------------------------------- */
 
-/* Jobs have run: ours, or those of others that share the threads. */
-static void on_wake(uv_async_t *wake)
+static void on_turn(uv_poll_t *poll, int status, int events)
 {
-    mishap_api *api = wake->data;
-    for (mishap_job *job = mishap_threads_finished(api->served->threads), *next; job; job = next) {
-        next = job->after;
-        job->done(job);
-    }
+    mishap_api *api = poll->data;
+    (void)status, (void)events;
+    mishap_runner_turn(api->served->runner);
 }
 
-static void wake_loop(void *state)
+static void on_flush(uv_prepare_t *prepare)
 {
-    mishap_api *api = state;
-    uv_async_send(&api->wake);
+    mishap_api *api = prepare->data;
+    mishap_api_tails_look(api);
+    mishap_runner_flush(api->served->runner);
 }
 
-static mishap *open_threads(mishap_api *api)
+static mishap *open_runner(mishap_api *api)
 {
-    int error = uv_async_init(mishap_http_uv(api->server), &api->wake, on_wake);
-    if (error)
-        return mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error));
-    api->wake.data = api;
-    return mishap_threads_open(api->served->thread_count, wake_loop, api, &api->served->threads);
+    mishap_served *served = api->served;
+    uv_loop_t *loop = mishap_http_uv(api->server);
+    mishap_keeper_leave(&served->keeper);
+    mishap *failure = mishap_served_open(served, served->connection);
+    if (failure)
+        return failure;
+    api->turn.data = api->flush.data = api;
+    int error = uv_poll_init(loop, &api->turn, mishap_runner_file(served->runner));
+    if (error == 0)
+        error = uv_poll_start(&api->turn, UV_READABLE, on_turn);
+    if (error == 0)
+        error = uv_prepare_init(loop, &api->flush);
+    if (error == 0)
+        error = uv_prepare_start(&api->flush, on_flush);
+    if (error == 0)
+        return NULL;
+    return mishap_raise(INTERNAL_ERROR, "The loop cannot wait for calls: %s.", uv_strerror(error));
+}
+
+/* -- the supervisor ---------------------------------------------------------------------------- */
+
+/* What the services need is tried here, where a failure can be told. */
+static mishap *prepare(const mishap_http_settings *settings, void **shared)
+{
+    *shared = settings->served;
+    mishap_incident_announce(settings->served->app->name);
+    return mishap_served_begin(settings->served);
+}
+
+static void dismiss(void *shared)
+{
+    mishap_served_end(shared);
+}
+
+/* A loop is about to be forked: its end of a new connection to the keeper waits for it. */
+static int before_loop(void *shared)
+{
+    mishap_served *served = shared;
+    int kept = -1;
+    served->connection = -1;
+    if (served->handlers && !mishap_keeper_connect(&served->keeper, &served->connection, &kept))
+        kept = -1;
+    return kept;
+}
+
+static void loop_forked(void *shared)
+{
+    mishap_served *served = shared;
+    if (served->connection >= 0)
+        close(served->connection);
+    served->connection = -1;
+}
+
+static void loop_ended(void *shared, int kept)
+{
+    mishap_served *served = shared;
+    if (kept >= 0)
+        mishap_keeper_disconnect(&served->keeper, kept);
+}
+
+static bool child_ended(void *shared, int pid, int status)
+{
+    mishap_served *served = shared;
+    return served->handlers && mishap_keeper_ended(&served->keeper, pid, status);
 }
 
 /* -- the extension ----------------------------------------------------------------------------- */
-
-/* What the services need is tried here, where a failure can be told, and closed again. */
-static mishap *prepare(const mishap_http_settings *settings, void **shared)
-{
-    const mishap_served *served = settings->served;
-    (void)shared;
-    mishap_incident_announce(served->app->name);
-    mishap_service_use(&served->setup);
-    mishap *failure = mishap_service_open_all(served->app);
-    mishap_service_close_all();
-    return failure;
-}
 
 static mishap *open_api(mishap_http_server *server, void *shared, void **state)
 {
@@ -147,27 +194,28 @@ static mishap *open_api(mishap_http_server *server, void *shared, void **state)
     (void)shared;
     *state = &api;
     mishap *failure = mishap_api_make(&api, server);
-    if (!failure)
-        failure = mishap_service_open_all(api.served->app);
-    return failure ? failure : open_threads(&api);
+    return failure ? failure : open_runner(&api);
 }
 
 static void tick(void *state)
 {
     refresh_keys(state);
-    mishap_api_jobs_sweep(state);
+    mishap_api_tails_tick(state);
 }
 
-static bool close_api(void *state)
+static void drain(void *state)
+{
+    mishap_api_tails_drain(state);
+}
+
+/* Calls that nobody waits for are left to themselves: their workers end with this process. */
+static void close_api(void *state)
 {
     mishap_api *api = state;
-    if (mishap_threads_busy(api->served->threads))
-        return false;
-    uv_close((uv_handle_t *)&api->wake, NULL);
-    mishap_threads_close(api->served->threads);
+    uv_close((uv_handle_t *)&api->turn, NULL);
+    uv_close((uv_handle_t *)&api->flush, NULL);
+    mishap_served_close(api->served);
     mishap_api_release(api);
-    mishap_service_close_all();
-    return true;
 }
 
 const mishap_http_extension mishap_api_over_http = {
@@ -175,7 +223,13 @@ const mishap_http_extension mishap_api_over_http = {
     .list = list,
     .fields = fields,
     .prepare = prepare,
+    .dismiss = dismiss,
+    .before_loop = before_loop,
+    .loop_forked = loop_forked,
+    .loop_ended = loop_ended,
+    .child_ended = child_ended,
     .open = open_api,
     .tick = tick,
+    .drain = drain,
     .close = close_api,
 };

@@ -12,8 +12,9 @@
 #include <ctype.h>
 #include <strings.h>
 
+#include "base/media.h"
 #include "boundary/http/http.h"
-#include "server/media.h"
+#include "operation/media.h"
 
 enum {
     MOST_PAIRS = 256,      /* in a query */
@@ -35,6 +36,7 @@ struct reading {
     const mishap_operation *operation;
     mishap_buffer decoded; /* never grows once it is in use, so that text can point into it */
     mishap_buffer *object;
+    mishap_text json; /* the body, if it is JSON */
     size_t count;
     struct given given[MOST_PAIRS + MISHAP_HTTP_PATH_PARAMS];
 };
@@ -141,15 +143,24 @@ static mishap *check_coding(mishap_text coding)
     if (coding.length == 0 || (coding.length == identity.length &&
                                strncasecmp(coding.data, identity.data, coding.length) == 0))
         return NULL;
-    return mishap_suggest(
-        mishap_raise(BAD_REQUEST, "The body has a Content-Encoding, and only plain JSON is read."),
-        "Send the body as it is, without Content-Encoding.");
+    return mishap_suggest(mishap_raise(BAD_REQUEST,
+                                       "The body has a Content-Encoding, and only plain bodies are "
+                                       "read."),
+                          "Send the body as it is, without Content-Encoding.");
 }
 
-static mishap *check_form(const mishap_http_request *request)
+bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_request *request)
 {
+    return mishap_media_taken(operation, request->fields[MISHAP_HTTP_CONTENT_TYPE]);
+}
+
+static mishap *check_form(const mishap_operation *operation, const mishap_http_request *request)
+{
+    mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
     mishap *m = check_coding(request->fields[MISHAP_HTTP_CONTENT_ENCODING]);
-    return m ? m : check_type(request->fields[MISHAP_HTTP_CONTENT_TYPE]);
+    if (m || mishap_http_has_bytes(operation, request))
+        return m;
+    return operation->takes && !is_json(type) ? mishap_media_refuse(operation) : check_type(type);
 }
 
 /* -- path and query ---------------------------------------------------------------------------- */
@@ -429,8 +440,8 @@ static mishap *put_together(struct reading *r, const mishap_http_match *match,
         m = take_query(r, request->query);
     if (m || r->count == 0) /* what is in the query is not meant for us */
         return m;
-    if (request->body.length) {
-        m = merge(r, request->body, arguments);
+    if (r->json.length) {
+        m = merge(r, r->json, arguments);
     } else {
         mishap_json_open(r->object, '{');
         m = put_given(r);
@@ -447,8 +458,11 @@ mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_ht
                               mishap_text *arguments)
 {
     static const mishap_text nothing = MISHAP_TEXT("{}");
-    mishap *m = request->body.length ? check_form(request) : NULL;
-    *arguments = request->body.length ? request->body : nothing;
+    mishap *m = request->body.length ? check_form(operation, request) : NULL;
+    mishap_text json = request->body;
+    if (mishap_http_has_bytes(operation, request))
+        json.length = 0;
+    *arguments = json.length ? json : nothing;
     if (m || (match->param_count == 0 && request->query.length == 0))
         return m;
 
@@ -456,6 +470,7 @@ mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_ht
     struct reading r;
     r.operation = operation;
     r.object = object;
+    r.json = json;
     r.count = 0;
     mishap_buffer_init(&r.decoded, decoded, sizeof decoded);
     mishap_buffer_reset(object);

@@ -4,7 +4,8 @@
  *     serve.c          `serve`: flags into settings
  *     api.c            the extension: what is opened in each loop, who may call
  *     answer.c         a request into a call, and what came of it into a reply
- *     jobs.c           calls whose handlers run on threads
+ *     calls.c          calls that are answered later
+ *     tails.c          … streams that wait for a change
  *     arguments.c      path, query and body as one object
  *     refuse.c         a mishap into a reply
  *     negotiate.c      which dialect is wanted
@@ -12,7 +13,7 @@
  *     openapi.c, reference.c   the description of the API, and of the codes
  *     keys.c, keys_commands.c  API keys: who calls, and the commands that change them
  *
- * A call belongs to the thread that runs its handler until that thread hands it back to the loop.
+ * All of it runs on the thread of a loop. How and where handlers run, src/worker knows.
  */
 #ifndef MISHAP_BOUNDARY_HTTP_H
 #define MISHAP_BOUNDARY_HTTP_H
@@ -22,12 +23,17 @@
 #include "guard/guard.h"
 #include "mishap/dialect.h"
 #include "mishap/http.h"
-#include "operation/served.h"
 #include "server/server.h"
+#include "worker/served.h"
 
 /* -- the extension ----------------------------------------------------------------------------- */
 
-typedef struct mishap_api_job mishap_api_job;
+typedef struct mishap_api_call mishap_api_call; /* see calls.h */
+
+/* Streams in the order in which they came to wait. */
+typedef struct mishap_api_tails {
+    mishap_api_call *first, *last;
+} mishap_api_tails;
 
 /* The API of one loop. */
 typedef struct mishap_api {
@@ -36,17 +42,18 @@ typedef struct mishap_api {
     struct mishap_http_keys *keys;
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
-    mishap_api_job *jobs;  /* that wait for a thread or run */
-    uv_async_t wake;       /* one has run */
+    uv_poll_t turn;        /* the runner of calls has something to do */
+    uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
 
-    /* Run a job on another thread, and hand it to mishap_api_job_done() on this one. False: it
-     * cannot be done now. */
-    bool (*start)(struct mishap_api *api, mishap_api_job *job);
+    mishap_api_tails waiting, due;    /* live tails: for a change, and for their handlers to run */
+    size_t tail_count, tails_resumed; /* all of them, and those whose handlers run */
+    uint64_t news_seen;               /* changes that were looked at */
+    bool draining;                    /* no stream may wait any more */
 } mishap_api;
 
 extern const mishap_http_extension mishap_api_over_http;
 
-/* Keys, document and fields of an API, without threads; and their end. */
+/* Keys, document and fields of an API, without its runner of calls; and their end. */
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
 void mishap_api_release(mishap_api *api);
 
@@ -78,46 +85,27 @@ extern const mishap_http_endpoint mishap_http_endpoints[];
 void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply);
 
-/* Run the handler of a call and make a reply of what it did, on any thread. */
+/* Make a reply of what came of a call, and record it if it is an incident. Takes the failure. */
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
-                         mishap_call *call, mishap_http_reply *reply);
+                         mishap_call *call, mishap *failure, mishap_http_reply *reply);
+
+/* The fields that go with bytes. */
+void mishap_api_put_bytes_fields(mishap_http_reply *reply);
 
 /* Record the private side of a failure, if it has one worth recording. `secrets` may be NULL. */
 void mishap_api_record(const mishap_served *served, const mishap_http_request *request,
                        const mishap_call *call, const mishap_secrets *secrets,
                        const mishap *failure);
 
-/* -- jobs -------------------------------------------------------------------------------------- */
+/* Answer a request later with what comes of a call. NULL: the call is no longer the caller's. */
+mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *request,
+                              mishap_call *call);
 
-/* A call whose handler runs on another thread. While it runs it is that thread's; only `later` and
- * its neighbours are the loop's throughout. */
-struct mishap_api_job {
-    mishap_job job; /* the first */
-    mishap_api *api;
-    mishap_http_later *later;        /* NULL: nobody waits for it any more */
-    mishap_api_job *next, *previous; /* of all that wait or run */
-    mishap_http_request request;     /* what the thread needs of it: id, caller, Accept */
-    mishap_http_reply reply;
-    bool crashed;
-    char text[]; /* of the request */
-};
-
-/* Answer a request later with what comes of a call. NULL: the call is the job's now. */
-mishap *mishap_api_job_begin(mishap_api *api, const mishap_http_request *request,
-                             mishap_call *call);
-
-/* Its handler, on a thread; and afterwards its answer, on that of the loop, which frees it. */
-void mishap_api_job_run(mishap_api_job *job);
-void mishap_api_job_done(mishap_api_job *job);
-
-/* It takes too long: it is answered without it, and left. */
-void mishap_api_job_give_up(mishap_api_job *job);
-
-/* Several times a second: those that have waited too long, and those that take too long. */
-void mishap_api_jobs_sweep(mishap_api *api);
-
-/* api->start of a server that has threads. */
-bool mishap_api_job_start(mishap_api *api, mishap_api_job *job);
+/* Live tails, for the loop: before it waits, several times a second, and when it ends soon. */
+void mishap_api_tails_look(mishap_api *api);
+void mishap_api_tails_tick(mishap_api *api);
+void mishap_api_tails_drain(mishap_api *api);
+bool mishap_api_tails_full(const mishap_api *api);
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
@@ -136,6 +124,10 @@ bool mishap_api_job_start(mishap_api *api, mishap_api_job *job);
 mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
                               const mishap_http_request *request, mishap_buffer *object,
                               mishap_text *arguments);
+
+/* Does the request bring a body that its operation takes as bytes? Then the arguments are those of
+ * path and query. */
+bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_request *request);
 
 /* -- documents --------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
  */
 #include "boundary/http/http.h"
 #include "dialect/dialect.h"
-#include "server/media.h"
+#include "base/media.h"
 
 enum { MOST_TYPES = 16 };
 

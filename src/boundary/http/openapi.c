@@ -4,6 +4,9 @@
  */
 #include "boundary/http/openapi.h"
 
+#include <strings.h>
+
+#include "operation/media.h"
 #include "operation/schema.h"
 
 typedef mishap_http_document document;
@@ -114,15 +117,12 @@ static const char *path_of(const mishap_operation *operation)
 static bool same_path(const mishap_operation *one, const mishap_operation *other)
 {
     const char *a = path_of(one), *b = path_of(other);
-    while (*a && *b) {
-        size_t m = strcspn(++a, "/"), n = strcspn(++b, "/");
-        bool parameters = *a == ':' && *b == ':';
-        if (!parameters && (m != n || memcmp(a, b, n) != 0))
+    mishap_route_part first, second;
+    while (mishap_route_next(&a, &first))
+        if (!mishap_route_next(&b, &second) || first.param != second.param ||
+            (!first.param && !mishap_text_equal(first.text, second.text)))
             return false;
-        a += m;
-        b += n;
-    }
-    return *a == *b;
+    return !*b;
 }
 
 static mishap_text tag_of(const mishap_operation *operation)
@@ -170,6 +170,33 @@ static void put_id(mishap_buffer *b, const char *name)
     MISHAP_PUT(b, "\"");
 }
 
+/* -- bytes ------------------------------------------------------------------------------------- */
+
+/* Bytes have no schema; text is a string. The key is the media type without its parameters. */
+static void put_media_type(mishap_buffer *b, mishap_text type)
+{
+    const char *end = type.length ? memchr(type.data, ';', type.length) : NULL;
+    if (end)
+        type.length = (size_t)(end - type.data);
+    while (type.length && type.data[type.length - 1] == ' ')
+        type.length--;
+    mishap_json_key(b, type);
+    if (type.length > 5 && strncasecmp(type.data, "text/", 5) == 0)
+        MISHAP_PUT(b, "{\"schema\":{\"type\":\"string\"}}");
+    else
+        MISHAP_PUT(b, "{}");
+}
+
+/* Each media type that the operation takes, with commas between. */
+static void put_taken_types(mishap_buffer *b, const char *takes)
+{
+    while (*(takes += strspn(takes, " ,\t"))) {
+        size_t length = strcspn(takes, ",");
+        put_media_type(b, (mishap_text){ takes, length });
+        takes += length;
+    }
+}
+
 /* -- parameters -------------------------------------------------------------------------------- */
 
 /* How a parameter is called in a path, which another operation may have worded; without data if it
@@ -178,27 +205,57 @@ static mishap_text name_in_path(const mishap_param *param, const mishap_operatio
                                 const mishap_operation *wording)
 {
     const char *own = path_of(operation), *other = path_of(wording);
-    for (; *own; own += strcspn(own, "/"), other += strcspn(other, "/")) {
-        own++;
-        other++;
-        size_t length = strcspn(own, "/");
-        if (length > 1 && *own == ':' &&
-            mishap_text_equal((mishap_text){ own + 1, length - 1 }, mishap_text_of(param->name)))
-            return (mishap_text){ other + 1, strcspn(other, "/") - 1 };
-    }
+    mishap_route_part part, worded;
+    while (mishap_route_next(&own, &part) && mishap_route_next(&other, &worded))
+        if (part.param && mishap_text_equal(part.text, mishap_text_of(param->name)))
+            return worded.text;
     return (mishap_text){ NULL, 0 };
 }
 
-/* What stands in neither path nor query is in the body; what is secret, always. */
+static bool is_tail(const mishap_param *param, const mishap_operation *operation)
+{
+    const char *path = path_of(operation);
+    mishap_route_part part;
+    while (mishap_route_next(&path, &part))
+        if (part.tail && mishap_text_equal(part.text, mishap_text_of(param->name)))
+            return true;
+    return false;
+}
+
+/* OpenAPI 3.1 has no word for a tail: so it is said in prose, and in a member of our own. */
+static void put_help(mishap_buffer *b, const mishap_param *param, bool tail)
+{
+    static const mishap_text about = MISHAP_TEXT(
+        "The rest of the path: one or more segments, with the slashes between them as they are.");
+    mishap_buffer words = { 0 };
+    if (param->help)
+        mishap_buffer_put_text(&words, mishap_text_of(param->help));
+    if (param->help && tail)
+        MISHAP_PUT(&words, ". ");
+    if (tail)
+        mishap_buffer_put_text(&words, about);
+    if (words.length) {
+        MISHAP_JSON_KEY(b, "description");
+        mishap_json_string(b, mishap_buffer_text(&words));
+    }
+    if (tail)
+        MISHAP_PUT(b, ",\"x-tail\":true");
+    b->failed = b->failed || words.failed;
+    mishap_buffer_release(&words);
+}
+
+/* What stands in neither path nor query is in the body; what is secret, always. Beside a body of
+ * bytes there is no other. */
 static bool is_outside_body(const mishap_param *param, const void *state)
 {
     const mishap_operation *operation = state;
     return name_in_path(param, operation, operation).data ||
-           (!mishap_http_sends_body(operation) && !param->secret);
+           ((!mishap_http_sends_body(operation) || operation->takes) && !param->secret);
 }
 
 /* What has members is one JSON text in a query; an array is its name again and again. */
-static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_text in_path)
+static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_text in_path,
+                          bool tail)
 {
     const mishap_param *items = param->items;
     bool json = param->type == MISHAP_OBJECT ||
@@ -210,10 +267,7 @@ static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_te
     put_string(b, in_path.data ? "path" : "query");
     MISHAP_JSON_KEY(b, "required");
     mishap_json_bool(b, in_path.data || param->required);
-    if (param->help) {
-        MISHAP_JSON_KEY(b, "description");
-        put_string(b, param->help);
-    }
+    put_help(b, param, tail);
     if (json)
         MISHAP_PUT(b, ",\"content\":{\"application/json\":{");
     MISHAP_JSON_KEY(b, "schema");
@@ -226,6 +280,7 @@ static void put_parameter(mishap_buffer *b, const mishap_param *param, mishap_te
 static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
                            const mishap_operation *wording)
 {
+    static const mishap_text json = MISHAP_TEXT("application/json");
     bool any = false, body = false, body_required = false;
     for (const mishap_param *param = operation->params; param && param->name; param++) {
         if (!is_outside_body(param, operation)) {
@@ -236,17 +291,24 @@ static void put_parameters(mishap_buffer *b, const mishap_operation *operation,
         if (!any)
             MISHAP_PUT(b, ",\"parameters\":[");
         any = true;
-        put_parameter(b, param, name_in_path(param, operation, wording));
+        put_parameter(b, param, name_in_path(param, operation, wording), is_tail(param, operation));
     }
     if (any)
         mishap_json_close(b, ']');
-    if (!body)
+    if (!body && !operation->takes)
         return;
     MISHAP_PUT(b, ",\"requestBody\":{\"required\":");
     mishap_json_bool(b, body_required);
-    MISHAP_PUT(b, ",\"content\":{\"application/json\":{\"schema\":");
-    mishap_params_put_schema_but(b, operation->params, is_outside_body, operation);
-    MISHAP_PUT(b, "}}}");
+    MISHAP_PUT(b, ",\"content\":{");
+    if (operation->takes)
+        put_taken_types(b, operation->takes);
+    if (body && !mishap_media_taken(operation, json)) {
+        mishap_json_comma(b);
+        MISHAP_PUT(b, "\"application/json\":{\"schema\":");
+        mishap_params_put_schema_but(b, operation->params, is_outside_body, operation);
+        MISHAP_PUT(b, "}");
+    }
+    MISHAP_PUT(b, "}}");
 }
 
 /* -- answers ----------------------------------------------------------------------------------- */
@@ -255,6 +317,12 @@ static void put_content(mishap_buffer *b, const mishap_http_entry *entry)
 {
     if (entry->endpoint && strcmp(entry->endpoint->route, "GET /metrics") == 0) {
         MISHAP_PUT(b, ",\"content\":{\"text/plain\":{\"schema\":{\"type\":\"string\"}}}");
+        return;
+    }
+    if (entry->operation->answers_type) {
+        MISHAP_PUT(b, ",\"content\":{");
+        put_media_type(b, mishap_text_of(entry->operation->answers_type));
+        MISHAP_PUT(b, "}");
         return;
     }
     MISHAP_PUT(b, ",\"content\":{\"application/json\":{\"schema\":");
@@ -322,16 +390,13 @@ static void put_path(document *d, size_t first)
     const mishap_operation *wording = d->entries[first].operation;
     mishap_json_comma(b);
     MISHAP_PUT(b, "\"");
-    for (const char *c = path_of(wording); *c;) {
-        size_t length = strcspn(++c, "/");
-        bool parameter = *c == ':';
-        MISHAP_PUT(b, "/");
-        if (parameter)
-            MISHAP_PUT(b, "{");
-        mishap_buffer_put(b, c + parameter, length - parameter);
-        if (parameter)
+    const char *path = path_of(wording);
+    mishap_route_part part;
+    while (mishap_route_next(&path, &part)) {
+        mishap_buffer_put_text(b, mishap_text_of(part.param ? "/{" : "/"));
+        mishap_buffer_put_text(b, part.text);
+        if (part.param)
             MISHAP_PUT(b, "}");
-        c += length;
     }
     MISHAP_PUT(b, "\":{");
     for (size_t i = first; i < d->count; i++)

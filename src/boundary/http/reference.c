@@ -48,6 +48,7 @@ enum trait {
     NEEDS_KEY = 8,
     HAS_RATE = 16,
     NEEDS_NO_KEY = 32,
+    TAKES_BYTES = 64,
 };
 
 /* What operations of some traits can fail with beside what they declare. All else that can befall a
@@ -62,6 +63,7 @@ static const struct common {
     { MISHAP_CODE_AUTH_REQUIRED, NEEDS_KEY },
     { MISHAP_CODE_FORBIDDEN, RUNS_HANDLER | NEEDS_NO_KEY }, /* a page calls that may not */
     { MISHAP_CODE_CONTENT_TOO_LARGE, SENDS_BODY },
+    { MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE, TAKES_BYTES },
     { MISHAP_CODE_VALIDATION_ERROR, HAS_PARAMS | RUNS_HANDLER },
     { MISHAP_CODE_ARG_ERROR, HAS_PARAMS | RUNS_HANDLER },
     { MISHAP_CODE_RATE_LIMITED, HAS_RATE },
@@ -76,6 +78,7 @@ static int traits_of(const mishap_http_document *d, const mishap_http_entry *ent
     const mishap_operation *operation = entry->operation;
     bool open = entry->endpoint && entry->endpoint->open;
     return (mishap_http_sends_body(operation) ? SENDS_BODY : 0) |
+           (operation->takes ? TAKES_BYTES : 0) |
            (operation->params && operation->params->name ? HAS_PARAMS : 0) |
            (entry->endpoint ? 0 : RUNS_HANDLER) |
            (d->settings->key_required && !open ? NEEDS_KEY : 0) |

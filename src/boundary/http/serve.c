@@ -34,8 +34,19 @@ static const mishap_param params[] = {
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
       .looks = "https://api.example.com, without a slash at its end", .placeholder = "URL",
       .help = "How callers reach the server, for links in its answers" },
-    { "threads", MISHAP_INTEGER, .range = { 1, 256 }, .initial = "8", .placeholder = "N",
-      .help = "Handlers that run at once in each worker" },
+    { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",
+      .help = "Processes that run handlers, for each service and each of the workers; 0: handlers "
+              "run in the workers themselves, for a debugger" },
+    { "handler_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",
+      .placeholder = "N", .help = "Memory of each of these processes; 0: any" },
+    { "handler_files", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0", .placeholder = "N",
+      .help = "… files that it may have open; 0: any" },
+    { "handler_file_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",
+      .placeholder = "N", .help = "… size of a file that it may write; 0: any" },
+    { "handler_cpu_seconds", MISHAP_INTEGER, .range = { 0, 1 << 30 }, .initial = "0",
+      .placeholder = "N", .help = "… processor time over all of its calls; 0: any" },
+    { "handler_processes", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",
+      .placeholder = "N", .help = "… processes of its user on this machine; 0: any" },
     { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
       .placeholder = "N", .help = "Connections of each worker" },
     { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
@@ -165,8 +176,20 @@ static int loop_count(mishap_call *call)
     return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
 }
 
-/* The API, and what is served beside it; the last is NULL. */
-static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 1] = {
+static mishap_worker_limits read_limits(mishap_call *call)
+{
+    return (mishap_worker_limits){
+        .memory_bytes = (uint64_t)mishap_integer(call, "handler_memory_mb") << 20,
+        .cpu_seconds = (uint64_t)mishap_integer(call, "handler_cpu_seconds"),
+        .files = (uint64_t)mishap_integer(call, "handler_files"),
+        .processes = (uint64_t)mishap_integer(call, "handler_processes"),
+        .file_bytes = (uint64_t)mishap_integer(call, "handler_file_mb") << 20,
+    };
+}
+
+/* The API, and what is served beside it; the last is NULL. There is room for one more than a server
+ * takes, which says so when it starts. */
+static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
     &mishap_api_over_http
 };
 
@@ -175,7 +198,7 @@ void mishap_http_extend(const mishap_http_extension *extension)
     size_t count = 0;
     while (extensions[count])
         count++;
-    if (count < MISHAP_HTTP_MOST_EXTENSIONS)
+    if (count <= MISHAP_HTTP_MOST_EXTENSIONS)
         extensions[count] = extension;
 }
 
@@ -187,7 +210,8 @@ static mishap *run(mishap_call *call)
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,
-        .thread_count = (int)mishap_integer(call, "threads"),
+        .handlers = (int)mishap_integer(call, "handlers"),
+        .plan.limits = read_limits(call),
     };
     mishap_http_settings settings = {
         .extensions = extensions,
@@ -196,6 +220,7 @@ static mishap *run(mishap_call *call)
         .refuse = mishap_api_refuse,
         .guide = "/openapi.json",
         .loops = loop_count(call),
+        .heartbeat = mishap_integer(call, "handlers") > 0,
         .max_connections = (int)mishap_integer(call, "max_connections"),
         .access_log = mishap_string(call, "access_log"),
         .rate = (int)mishap_integer(call, "rate"),
@@ -236,8 +261,8 @@ const mishap_operation mishap_serve = {
         "there "
         "are /health, /metrics, /openapi.json and /errors, where each code is explained, and for "
         "agents /mcp, where the operations are tools of the Model Context Protocol.\n\n"
-        "A supervisor looks after as many workers as there are cores. A worker in which a handler "
-        "crashes finishes what it has and is replaced.\n\n"
+        "A supervisor looks after as many workers as there are cores. Handlers run in processes of "
+        "their own: one that crashes, hangs or exits costs its own call and nothing else.\n\n"
         "SIGTERM and SIGINT end the server when what is in flight is done; a second one ends it at "
         "once. SIGHUP opens the access log again, SIGUSR1 replaces the workers.",
     .params = params,

@@ -1,8 +1,8 @@
 /*
  * The answer of a call as the contents of a resource, and as the messages of a prompt.
  *
- * An answer is JSON, a document, or nothing; or blocks, as tools have them. Of these each is a
- * message of its own, or a part of the contents.
+ * An answer is JSON, a document, bytes (bytes.c), or nothing; or blocks, as tools have them. Of
+ * these each is a message of its own, or a part of the contents.
  */
 #include "boundary/mcp/mcp.h"
 
@@ -73,7 +73,9 @@ void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *aske
 {
     MISHAP_JSON_KEY(result, "contents");
     mishap_json_open(result, '[');
-    if (!put_blocks(result, asked, call, put_part)) {
+    if (mishap_mcp_has_bytes(call)) {
+        mishap_mcp_put_bytes(result, call, asked->uri);
+    } else if (!put_blocks(result, asked, call, put_part)) {
         open_part(result, asked, call->answer_kind == MISHAP_ANSWER_JSON ? json : plain);
         MISHAP_JSON_KEY(result, "text");
         mishap_json_string(result, mishap_buffer_text(&call->answer));
@@ -100,13 +102,17 @@ static void put_message(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_
 }
 
 void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *asked,
-                             const mishap_call *call)
+                             const mishap_call *call, const char *incident)
 {
     MISHAP_JSON_KEY(result, "description");
     mishap_json_string(result, mishap_text_of(asked->offer->operation->summary));
     MISHAP_JSON_KEY(result, "messages");
     mishap_json_open(result, '[');
-    if (!put_blocks(result, asked, call, put_message)) {
+    if (mishap_mcp_has_bytes(call)) {
+        MISHAP_PUT(result, MESSAGE);
+        mishap_mcp_put_bytes_block(result, call, incident);
+        MISHAP_PUT(result, "}");
+    } else if (!put_blocks(result, asked, call, put_message)) {
         MISHAP_PUT(result, MESSAGE "{\"type\":\"text\",\"text\":");
         mishap_json_string(result, mishap_buffer_text(&call->answer));
         MISHAP_PUT(result, "}}");

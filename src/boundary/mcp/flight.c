@@ -1,10 +1,6 @@
 /*
- * Calls of operations. A quick one is answered at once; any other is a flight: its handler runs on
- * a thread, until it is answered, given up or cancelled. What it says meanwhile is report.c's.
- *
- * Who owns what: a flight belongs to the thread that reads, and is only lent to the one that runs
- * its job: call, result and `crashed` are that thread's until the job comes back. The lock guards
- * peer and channel against the handler; only the thread that reads changes them.
+ * Calls of operations. A quick one is answered at once; any other is a flight: it is handed to the
+ * runner of calls, until it comes back or is cancelled. What it says meanwhile is report.c's.
  */
 #include <stdio.h>
 
@@ -26,7 +22,7 @@ static mishap *too_busy(const char *why)
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "%s", why), BUSY_MS);
 }
 
-/* What comes of a call that did not begin, or is not waited for any more. Frees the failure. */
+/* What comes of a call that did not begin. Frees the failure. */
 static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
                                       const mishap_mcp_asked *asked, mishap *failure,
                                       const char *incident)
@@ -49,28 +45,7 @@ static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_se
 
 /* -- flights ----------------------------------------------------------------------------------- */
 
-/* Run the handler and make the result: on a thread, or at once. */
-static mishap_mcp_outcome conclude(mishap_call *call, const mishap_mcp_asked *asked,
-                                   const char *incident, const mishap_code **code,
-                                   mishap_buffer *result)
-{
-    mishap *failure = mishap_call_run(call);
-    mishap_mcp_report_let_go();
-    *code = failure ? mishap_told(failure)->code : NULL;
-    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(result, asked, call, failure, incident);
-    mishap_free(failure);
-    return outcome;
-}
-
-static void run_job(mishap_job *job)
-{
-    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)job; /* it is the first member */
-    if (mishap_cancelled(job->call))
-        return; /* before it began */
-    flight->outcome = conclude(job->call, &flight->asked, flight->incident, &flight->code,
-                               &flight->result);
-    flight->crashed = job->call->crashed;
-}
+static void on_done(mishap_run *run, mishap *failure);
 
 static void put_token(mishap_buffer *b, const mishap_mcp_message *message)
 {
@@ -102,7 +77,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
                                                                request->message->id.length +
                                                                asked->uri.length + caller);
     if (flight) {
-        *flight = (mishap_mcp_flight){ .job = { .run = run_job, .call = call },
+        *flight = (mishap_mcp_flight){ .run = { .call = call, .done = on_done },
                                        .peer = request->peer,
                                        .channel = request->channel,
                                        .server = peer->server,
@@ -116,6 +91,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
             snprintf(flight->incident, sizeof flight->incident, "%s", peer->incident);
         else
             mishap_id_make(flight->incident);
+        flight->run.incident = flight->incident;
         mishap_mcp_report_begin(flight, request);
     }
     mishap_buffer_release(&token);
@@ -124,8 +100,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
 
 static void free_flight(mishap_mcp_flight *flight)
 {
-    mishap_call_end(flight->job.call);
-    mishap_buffer_release(&flight->result);
+    mishap_call_end(flight->run.call);
     mishap_mcp_report_end(flight);
     mishap_release(flight);
 }
@@ -140,7 +115,6 @@ static void enter(mishap_mcp_flight *flight)
     peer->flight_count++;
 }
 
-/* From here on the handler reaches neither peer nor channel. */
 static void leave(mishap_mcp_flight *flight)
 {
     mishap_mcp_peer *peer = flight->peer;
@@ -149,7 +123,6 @@ static void leave(mishap_mcp_flight *flight)
         flight->next->previous = flight->previous;
     flight->next = flight->previous = NULL;
     peer->flight_count--;
-    mishap_mcp_report_to_nobody(flight);
 }
 
 mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_text id)
@@ -203,7 +176,8 @@ static mishap *find_unknown(const mishap_operation *operation,
     yyjson_val *key, *value;
     MISHAP_JSON_MEMBERS (arguments->object, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
-        if (is_declared(operation->params, name) || found++ >= MOST_UNKNOWN)
+        if (is_declared(operation->params, name) || mishap_mcp_is_of_body(operation, name) ||
+            found++ >= MOST_UNKNOWN)
             continue;
         if (!m)
             m = check_known(operation, arguments);
@@ -222,9 +196,7 @@ static mishap *find_unknown(const mishap_operation *operation,
 
 static void set_limits(mishap_call *call, const mishap_mcp_server *server)
 {
-    int64_t limit_ns = mishap_clock_monotonic_ns() + server->call_ms * INT64_C(1000000);
-    if (server->call_ms && limit_ns < call->deadline_ns)
-        call->deadline_ns = limit_ns;
+    mishap_call_limit(call, server->call_ms);
     call->verbose = server->verbose;
 }
 
@@ -248,12 +220,14 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
         failure = mishap_call_begin_with(server->app, operation, object, call);
     } else {
         mishap_buffer_init(&json, room, sizeof room);
-        mishap_json_copy(&json, object);
+        mishap_mcp_put_others(&json, operation, object);
         failure = json.failed
                       ? mishap_out_of_memory()
                       : mishap_call_begin(server->app, operation, mishap_buffer_text(&json), call);
         mishap_buffer_release(&json);
     }
+    if (!failure)
+        failure = mishap_mcp_take_body(*call, object);
     if (!failure)
         set_limits(*call, server);
     return failure;
@@ -280,10 +254,12 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     if (!flight)
         return mishap_out_of_memory();
     enter(flight);
-    if (peer->start && peer->start(peer, flight))
+    if ((!peer->start || peer->start(peer, flight)) &&
+        mishap_runner_add(peer->server->runner, &flight->run))
         return NULL;
     leave(flight);
-    flight->job.call = NULL;
+    flight->run.call = NULL;
+    call->watcher = NULL;
     free_flight(flight);
     return too_busy("The server is busy with other calls.");
 }
@@ -299,8 +275,12 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
                            : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
         call->caller = peer->caller;
-        request->outcome = conclude(call, asked, peer->incident, &request->channel->code, result);
-        peer->crashed = peer->crashed || call->crashed;
+        mishap *outcome = mishap_call_run(call);
+        if (call->crashed && peer->died)
+            peer->died(peer);
+        request->channel->code = outcome ? mishap_told(outcome)->code : NULL;
+        request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome, peer->incident);
+        mishap_free(outcome);
     } else if (!failure) {
         failure = start_flight(request, asked, call);
         request->later = !failure;
@@ -342,49 +322,30 @@ static void respond(mishap_mcp_flight *flight, const mishap_buffer *members,
     channel->finish(channel);
 }
 
-static void respond_with(mishap_mcp_flight *flight, mishap *failure)
+static void on_done(mishap_run *run, mishap *failure)
 {
+    mishap_mcp_flight *flight = (mishap_mcp_flight *)(void *)run; /* it is the first member */
+    mishap_mcp_peer *peer = flight->peer;
     char room[ROOM];
     mishap_buffer members;
     mishap_buffer_init(&members, room, sizeof room);
-    const mishap_code *code = mishap_told(failure)->code;
-    mishap_mcp_outcome outcome = put_refusal(&members, flight->server, &flight->asked, failure,
-                                             flight->incident);
+    mishap_mcp_flight_report(flight);
+    const mishap_code *code = failure ? mishap_told(failure)->code : NULL;
+    if (run->died && peer->died)
+        peer->died(peer);
+    mishap_mcp_outcome outcome = mishap_mcp_put_outcome(&members, &flight->asked, run->call,
+                                                        failure, flight->incident);
     respond(flight, &members, outcome, code);
     mishap_buffer_release(&members);
-}
-
-void mishap_mcp_flight_finish(mishap_mcp_flight *flight)
-{
-    bool has_run = flight->result.length || flight->result.failed;
-    if (flight->peer) {
-        mishap_mcp_flight_report(flight);
-        flight->peer->crashed = flight->peer->crashed || flight->crashed;
-        if (has_run)
-            respond(flight, &flight->result, flight->outcome, flight->code);
-        else
-            respond_with(flight, too_busy("The server is busy with other calls."));
-    }
+    mishap_free(failure);
     free_flight(flight);
-}
-
-void mishap_mcp_flight_give_up(mishap_mcp_flight *flight)
-{
-    bool safe = mishap_operation_danger(flight->asked.offer->operation) == MISHAP_SAFE;
-    if (!flight->peer)
-        return;
-    atomic_store(&flight->job.call->cancelled, true);
-    mishap_mcp_flight_report(flight);
-    mishap *m = mishap_raise(TIMEOUT, "The call was not finished in time.");
-    respond_with(flight, mishap_retryable(m, safe)); /* of another it is not known what it did */
 }
 
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight)
 {
     mishap_mcp_channel *channel = flight->channel;
-    if (!flight->peer)
-        return;
-    atomic_store(&flight->job.call->cancelled, true);
+    mishap_runner_forget(flight->server->runner, &flight->run);
     leave(flight);
+    free_flight(flight);
     channel->finish(channel);
 }

@@ -5,6 +5,7 @@
  *     message.c    bytes into messages         offers.c     which operations are what
  *     peer.c       which method is meant       ours.c       those that every server has
  *     batch.c      several in one array        tools.c      tools: list, call
+ *     bytes.c      answers and bodies of bytes
  *     write.c      the frame of messages       resources.c  resources: list, read
  *     refuse.c     protocol errors             prompts.c    prompts, completion of arguments
  *     lifecycle.c  initialize, discover, ping  schema.c     schemas that any client can read
@@ -13,27 +14,24 @@
  *     lines.c      its bytes as lines          result.c     what came of a call
  *     session.c    sessions of all loops       contents.c   … as a resource, as a prompt
  *     events.c     what was sent in them
- *     watch.c      what has changed, and which of them watch it
- *     over_http.c, http_*.c  MCP over HTTP, an extension of src/server: see over_http.h
+ *     watch.c      which of them watch what
+ *     http/        MCP over HTTP, an extension of src/server: see http/over_http.h
  *
- * But for the two transports, stdio.c and over_http.c, nothing here knows how bytes travel. A
+ * But for the two transports, stdio.c and http/, nothing here knows how bytes travel. A
  * transport reads a message, hands it over with a channel
- * for what comes back, and runs what has to wait on threads. The same code serves standard input
- * and output and HTTP, and all revisions at once: each message says, or its session has agreed,
- * which revision it is of.
+ * for what comes back. Calls that take time are run by src/worker. The same code serves standard
+ * input and output and HTTP, and all revisions at once: each message says, or its session has
+ * agreed, which revision it is of.
  *
- * Who owns what: everything belongs to the thread that reads. Only a flight's job is handed to
- * another thread, and comes back from it.
+ * Who owns what: everything belongs to the thread that reads; there is no other.
  */
 #ifndef MISHAP_BOUNDARY_MCP_H
 #define MISHAP_BOUNDARY_MCP_H
 
-#include <pthread.h>
-
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/dialect.h"
-#include "operation/threads.h"
+#include "worker/runner.h"
 
 /* -- revisions --------------------------------------------------------------------------------- */
 
@@ -88,11 +86,12 @@ typedef struct mishap_mcp_server {
     size_t resource_count;
     mishap_mcp_offer *prompts; /* explain_failure first */
     size_t prompt_count;
-    size_t page_size;     /* of lists; 0: 50 */
-    size_t message_limit; /* bytes of one message */
-    size_t flight_limit;  /* calls of one peer that run at once */
-    int call_ms;          /* how long any handler may take; 0: as its operation says */
-    bool verbose;         /* the private side of failures on stderr too */
+    size_t page_size;      /* of lists; 0: 50 */
+    size_t message_limit;  /* bytes of one message */
+    size_t flight_limit;   /* calls of one peer that run at once */
+    int call_ms;           /* how long any handler may take; 0: as its operation says */
+    bool verbose;          /* the private side of failures on stderr too */
+    mishap_runner *runner; /* of calls that are not quick */
 } mishap_mcp_server;
 
 /*
@@ -201,20 +200,18 @@ typedef struct mishap_mcp_peer {
     const char *caller;           /* by its API key; NULL: nobody in particular */
     const char *incident;         /* that a failed call is found by; NULL: each has its own */
     mishap_level level;           /* of log messages, for revisions with logging/setLevel */
-    bool crashed;                 /* a handler did; the process is not to be trusted any more */
     mishap_mcp_flight *flights;   /* calls that run or wait */
     size_t flight_count;
     struct mishap_mcp_subscription *subscriptions; /* subscribe.c's */
 
-    /* Of the transport: run a flight's job on a thread; false: it cannot be done now. When it has
-     * run, the transport calls mishap_mcp_flight_finish(). */
+    /* Of the transport: a flight is about to begin; false: it cannot now. NULL: it always can. */
     bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
+    /* … the process that ran a call died of it, or would have: not that its time was over. NULL:
+     * nobody counts. */
+    void (*died)(struct mishap_mcp_peer *peer);
     /* … does a call of this id run, for another peer of the same conversation? NULL: this is the
      * only one. */
     bool (*runs)(struct mishap_mcp_peer *peer, mishap_text id);
-    /* … a flight has something to say while it runs (any thread): call
-     * mishap_mcp_flight_report() soon, on the thread that reads. */
-    void (*wake)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
     /* … where messages go that belong to no request: changes of lists and resources, for the
      * older revisions. NULL: nowhere. */
     mishap_mcp_channel *aside;
@@ -361,12 +358,27 @@ typedef struct mishap_mcp_asked {
 mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mcp_asked *asked,
                                           mishap_call *call, mishap *failure, const char *incident);
 
+/* The answer of a call is bytes: as the contents of a resource at this address, and as a block of
+ * content, for whose address an id may be given (NULL: one is made). */
+bool mishap_mcp_has_bytes(const mishap_call *call);
+void mishap_mcp_put_bytes(mishap_buffer *buffer, const mishap_call *call, mishap_text uri);
+void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, const char *id);
+
+/* The body of an operation that takes one: `body`, `body_base64` and `body_type` among the
+ * arguments of its tool. Is this name one of them; the schema of all arguments; the arguments
+ * without them; and what they say as the body of a call. */
+bool mishap_mcp_is_of_body(const mishap_operation *operation, mishap_text name);
+void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation);
+void mishap_mcp_put_others(mishap_buffer *json, const mishap_operation *operation,
+                           yyjson_val *arguments);
+mishap *mishap_mcp_take_body(mishap_call *call, yyjson_val *arguments);
+
 /* The answer of a call, without what must not leave, as the contents of a resource or the messages
  * of a prompt; and what was remarked about either as `_meta`, false: nothing was. */
 void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *asked,
                              const mishap_call *call);
 void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *asked,
-                             const mishap_call *call);
+                             const mishap_call *call, const char *incident);
 bool mishap_mcp_put_remarks(mishap_buffer *result, const mishap_call *call);
 
 /* Is the failure of a call to be recorded? What a caller can mend, what is just not there or not
@@ -401,17 +413,12 @@ mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri);
 
 /* -- flights (flight.c) ------------------------------------------------------------------------ */
 
-enum {
-    MISHAP_MCP_REPORTS = 64
-}; /* progress and log messages that wait; beyond that, old progress
-      is dropped */
-
+/* A call that waits or runs. */
 struct mishap_mcp_flight {
-    mishap_job job;              /* the first */
-    mishap_mcp_peer *peer;       /* NULL: nobody waits any more */
-    mishap_mcp_channel *channel; /* … and then NULL, too */
+    mishap_run run; /* the first */
+    mishap_mcp_peer *peer;
+    mishap_mcp_channel *channel;
     mishap_mcp_flight *next, *previous;
-    mishap_mcp_flight *after, *before; /* the transport's, for a list of all that it has started */
     const mishap_mcp_server *server;
     mishap_mcp_asked asked;     /* … with a copy of its own of the URI */
     mishap_text id;             /* of the request, as JSON; its own copy */
@@ -420,18 +427,12 @@ struct mishap_mcp_flight {
     mishap_level level;
     mishap_watcher watcher;
     char incident[MISHAP_ID_LENGTH + 1];
-    const mishap_code *code;    /* of its failure; NULL: it worked */
-    mishap_buffer result;       /* what came of it, made on the thread … */
-    mishap_mcp_outcome outcome; /* … in this form */
-    bool crashed;
-    atomic_int removed;    /* traces that it was about to say */
-    pthread_mutex_t lock;  /* of what follows, and of who waits */
-    mishap_buffer reports; /* a line each: which it is, and its params without the last brace */
-    size_t report_count;
-    mishap_buffer latest; /* the progress that came too soon after another, or found no room */
+    int removed;          /* traces that it was about to say */
+    mishap_buffer latest; /* the progress that came too soon after another: its params */
     double progress;
-    int64_t progress_ns; /* when the last one was put into `reports` */
-    bool woken;          /* the thread that reads was told, and has not come yet */
+    int64_t progress_ns; /* when the last one was sent */
+    int64_t window_ns;   /* log messages are counted from here on … */
+    size_t window_count; /* … so many */
 };
 
 /*
@@ -446,24 +447,15 @@ typedef struct mishap_mcp_arguments {
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
                              const mishap_mcp_arguments *arguments, mishap_buffer *result);
 
-/* What it has to say so far, to its channel (report.c). */
+/* The progress that was kept back, to its channel (report.c). */
 void mishap_mcp_flight_report(mishap_mcp_flight *flight);
 
-/* Before the handler begins, and when it has run: what it says meanwhile is gathered, and then
- * forgotten. From to_nobody() on it reaches neither peer nor channel. let_go() is for the thread of
- * a handler that has run: it may have crashed with the lock in its hands. */
+/* Before the handler begins, and when nothing more will be said of it. */
 void mishap_mcp_report_begin(mishap_mcp_flight *flight, const mishap_mcp_request *request);
-void mishap_mcp_report_let_go(void);
-void mishap_mcp_report_to_nobody(mishap_mcp_flight *flight);
 void mishap_mcp_report_end(mishap_mcp_flight *flight);
 
-/* Its job has run: what is left to report, the response, and the end of it. */
-void mishap_mcp_flight_finish(mishap_mcp_flight *flight);
-
-/* It takes too long: answered without it. Its job goes on for nobody. */
-void mishap_mcp_flight_give_up(mishap_mcp_flight *flight);
-
-/* Nobody waits for it any more: no response. Its handler is told (mishap_cancelled). */
+/* Nobody waits for it any more: no response. Its handler is told (mishap_cancelled). The flight is
+ * gone afterwards. */
 void mishap_mcp_flight_cancel(mishap_mcp_flight *flight);
 mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_text id);
 

@@ -1,8 +1,6 @@
 /*
- * What a flight says while it runs: progress and log messages.
- *
- * The handler's thread gathers them under the lock of the flight, as many as there is room for; the
- * thread that reads is woken, and sends them. So a handler never waits for who listens.
+ * What a flight says while it runs: progress and log messages, sent on as they come, unless there
+ * are too many of them.
  *
  * A stack trace is not said but recorded, under the id of the call.
  */
@@ -10,13 +8,13 @@
 
 #include "boundary/mcp/mcp.h"
 #include "incident/incident.h"
-#include "operation/contain.h"
 #include "operation/hide.h"
 
 enum {
     ROOM = 2048,        /* for most reports */
     MOST_WORDS = 1024,  /* bytes of one that are told */
     PACE_NS = 45000000, /* between two of progress: who reports each 50 ms is heard */
+    MOST_LOGGED = 64,   /* log messages in such a time; what is more is dropped */
     MOST_RECORDED = 64, /* traces of one call: a handler may say the same for ever */
 };
 
@@ -61,38 +59,20 @@ static mishap_mcp_flight *flight_of(const mishap_watcher *watcher)
     return (mishap_mcp_flight *)(void *)((uintptr_t)watcher - offsetof(mishap_mcp_flight, watcher));
 }
 
-/* Whose lock this thread holds: a crash can come between. */
-static _Thread_local mishap_mcp_flight *held;
-
-static void lock(mishap_mcp_flight *flight)
-{
-    pthread_mutex_lock(&flight->lock);
-    held = flight;
-}
-
-static void unlock(mishap_mcp_flight *flight)
-{
-    held = NULL;
-    pthread_mutex_unlock(&flight->lock);
-}
-
-/* What is not said is not lost: the operator finds it in the log. A crash must not jump out of it,
- * for the log has a lock. */
+/* What is not said is not lost: the operator finds it in the log. */
 static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_secrets *secrets)
 {
-    const mishap_call *call = flight->job.call;
-    if (atomic_fetch_add(&flight->removed, 1) >= MOST_RECORDED)
+    const mishap_call *call = flight->run.call;
+    if (flight->removed++ >= MOST_RECORDED)
         return;
     mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a report.");
     m = mishap_note(m, "report", words);
-    mishap_contained *contained = mishap_contain_pause();
     mishap_incident_record(&(mishap_incident_entry){ .program = call->app->name,
                                                      .operation = call->operation->name,
                                                      .id = flight->incident,
                                                      .failure = m,
                                                      .secrets = secrets,
                                                      .to_stderr = call->verbose });
-    mishap_contain_resume(contained);
     mishap_free(m);
 }
 
@@ -104,7 +84,7 @@ static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text w
     mishap_buffer hidden;
     mishap_secrets secrets;
     secrets.count = 0;
-    mishap_hide_learn(&secrets, flight->job.call);
+    mishap_hide_learn(&secrets, flight->run.call);
     mishap_arena_init(&arena, storage, sizeof storage);
     mishap_buffer_init(&hidden, room, sizeof room);
     words = mishap_utf8_clean(&arena, words);
@@ -129,46 +109,30 @@ static void put_number(mishap_buffer *b, double number)
         mishap_buffer_put_real(b, number);
 }
 
-/* The lock is held. */
-static void queue(mishap_mcp_flight *flight, const mishap_buffer *line)
+/* A notification whose params are written, but for the last brace. */
+static void send(const mishap_mcp_flight *flight, const char *method, mishap_text params)
 {
-    mishap_buffer_put_text(&flight->reports, mishap_buffer_text(line));
-    flight->report_count++;
-    if (!flight->woken && flight->peer->wake) {
-        flight->woken = true;
-        flight->peer->wake(flight->peer, flight);
-    }
+    mishap_buffer *buffer = mishap_mcp_begin_notification(flight->channel, method);
+    mishap_buffer_put_text(buffer, params);
+    mishap_mcp_finish_notification(flight->channel, buffer);
 }
 
+static const char progress_method[] = "notifications/progress";
+
 /* What comes too soon is kept until something newer takes its place, or it is sent in the end. */
-static void add_progress(mishap_mcp_flight *flight, double done, const mishap_buffer *line)
+static void add_progress(mishap_mcp_flight *flight, double done, const mishap_buffer *params)
 {
     int64_t now = mishap_clock_monotonic_ns();
-    if (!(done > flight->progress))
+    if (!(done > flight->progress) || params->failed)
         return;
     flight->progress = done;
     mishap_buffer_reset(&flight->latest);
-    if (flight->report_count < MISHAP_MCP_REPORTS && now - flight->progress_ns >= PACE_NS) {
+    if (now - flight->progress_ns >= PACE_NS) {
         flight->progress_ns = now;
-        queue(flight, line);
+        send(flight, progress_method, mishap_buffer_text(params));
     } else {
-        mishap_buffer_put_text(&flight->latest, mishap_buffer_text(line));
+        mishap_buffer_put_text(&flight->latest, mishap_buffer_text(params));
     }
-}
-
-/* Whatever a handler hands over was read before the lock is taken: it may be no sound address. */
-static void add(mishap_mcp_flight *flight, mishap_buffer *line, const double *done)
-{
-    MISHAP_PUT(line, "\n");
-    if (!line->failed) {
-        lock(flight);
-        if (flight->channel && done)
-            add_progress(flight, *done, line);
-        else if (flight->channel && flight->report_count < MISHAP_MCP_REPORTS)
-            queue(flight, line);
-        unlock(flight);
-    }
-    mishap_buffer_release(line);
 }
 
 static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
@@ -179,7 +143,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
     if (!isfinite(done))
         return;
     mishap_buffer_init(&line, room, sizeof room);
-    MISHAP_PUT(&line, "p{\"progressToken\":");
+    MISHAP_PUT(&line, "\"progressToken\":");
     mishap_buffer_put_text(&line, flight->progress_token);
     MISHAP_JSON_KEY(&line, "progress");
     put_number(&line, done);
@@ -191,7 +155,8 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
         MISHAP_JSON_KEY(&line, "message");
         put_words(&line, flight, words);
     }
-    add(flight, &line, &done);
+    add_progress(flight, done, &line);
+    mishap_buffer_release(&line);
 }
 
 static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
@@ -199,49 +164,34 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     mishap_mcp_flight *flight = flight_of(watcher);
     char room[ROOM];
     mishap_buffer line;
+    int64_t now = mishap_clock_monotonic_ns();
     if (level < flight->level || level > MISHAP_EMERGENCY)
         return;
+    if (now - flight->window_ns >= PACE_NS) {
+        flight->window_ns = now;
+        flight->window_count = 0;
+    }
+    if (flight->window_count++ >= MOST_LOGGED)
+        return;
     mishap_buffer_init(&line, room, sizeof room);
-    MISHAP_PUT(&line, "m{\"level\":");
+    MISHAP_PUT(&line, "\"level\":");
     mishap_json_string(&line, mishap_text_of(levels[level]));
     MISHAP_JSON_KEY(&line, "logger");
     mishap_json_string(&line, flight->asked.offer->name);
     MISHAP_JSON_KEY(&line, "data");
     put_words(&line, flight, words);
-    add(flight, &line, NULL);
-}
-
-/* -- reports ----------------------------------------------------------------------------------- */
-
-static void send_lines(mishap_mcp_channel *channel, mishap_text lines)
-{
-    while (lines.length) {
-        const char *feed = memchr(lines.data, '\n', lines.length);
-        size_t length = (size_t)(feed - lines.data);
-        const char *method = lines.data[0] == 'p' ? "notifications/progress"
-                                                  : "notifications/message";
-        mishap_buffer *buffer = mishap_mcp_begin_notification(channel, method);
-        mishap_buffer_put(buffer, lines.data + 2, length - 2);
-        mishap_mcp_finish_notification(channel, buffer);
-        lines.data += length + 1;
-        lines.length -= length + 1;
-    }
+    if (!line.failed)
+        send(flight, "notifications/message", mishap_buffer_text(&line));
+    mishap_buffer_release(&line);
 }
 
 void mishap_mcp_flight_report(mishap_mcp_flight *flight)
 {
-    lock(flight);
-    mishap_buffer reports = flight->reports, latest = flight->latest;
-    flight->reports = flight->latest = (mishap_buffer){ 0 };
-    flight->report_count = 0;
-    flight->woken = false;
-    unlock(flight);
-    if (flight->channel) {
-        send_lines(flight->channel, mishap_buffer_text(&reports));
-        send_lines(flight->channel, mishap_buffer_text(&latest));
-    }
-    mishap_buffer_release(&reports);
-    mishap_buffer_release(&latest);
+    if (!flight->latest.length)
+        return;
+    flight->progress_ns = mishap_clock_monotonic_ns();
+    send(flight, progress_method, mishap_buffer_text(&flight->latest));
+    mishap_buffer_reset(&flight->latest);
 }
 
 /* -- beginning and end ------------------------------------------------------------------------- */
@@ -259,31 +209,14 @@ static void choose_level(mishap_mcp_flight *flight, const mishap_mcp_request *re
 void mishap_mcp_report_begin(mishap_mcp_flight *flight, const mishap_mcp_request *request)
 {
     choose_level(flight, request);
-    pthread_mutex_init(&flight->lock, NULL);
     flight->progress = -INFINITY;
-    flight->progress_ns = INT64_MIN / 2;
+    flight->progress_ns = flight->window_ns = INT64_MIN / 2;
     flight->watcher.progress = flight->progress_token.length ? on_progress : NULL;
     flight->watcher.log = flight->logs ? on_log : NULL;
-    flight->job.call->watcher = &flight->watcher;
-}
-
-void mishap_mcp_report_let_go(void)
-{
-    if (held)
-        unlock(held);
-}
-
-void mishap_mcp_report_to_nobody(mishap_mcp_flight *flight)
-{
-    lock(flight);
-    flight->peer = NULL;
-    flight->channel = NULL;
-    unlock(flight);
+    flight->run.call->watcher = &flight->watcher;
 }
 
 void mishap_mcp_report_end(mishap_mcp_flight *flight)
 {
-    mishap_buffer_release(&flight->reports);
     mishap_buffer_release(&flight->latest);
-    pthread_mutex_destroy(&flight->lock);
 }

@@ -156,7 +156,8 @@ bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
     if (call && resource->operation->quick) {
         call->caller = peer->caller;
         failure = mishap_call_run(call);
-        peer->crashed = peer->crashed || call->crashed;
+        if (call->crashed && peer->died)
+            peer->died(peer);
         exists = !failure || mishap_told(failure)->category != MISHAP_RESOURCE;
     }
     mishap_free(failure);
@@ -177,8 +178,12 @@ static void put_resource(mishap_buffer *b, const mishap_mcp_offer *resource,
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, resource->name);
     mishap_mcp_put_words(b, operation, revision);
-    if (operation->answers)
+    if (operation->answers_type) {
+        MISHAP_JSON_KEY(b, "mimeType");
+        mishap_json_string(b, mishap_text_of(operation->answers_type));
+    } else if (operation->answers) {
         MISHAP_PUT(b, ",\"mimeType\":\"application/json\"");
+    }
     mishap_json_close(b, '}');
 }
 

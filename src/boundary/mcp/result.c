@@ -65,7 +65,7 @@ bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer 
 {
     const struct failure_schema *failure = schema_of(tool->dialect);
     mishap_buffer answers = { 0 };
-    if (!tool->operation->answers || !failure)
+    if (!tool->operation->answers || tool->operation->answers_type || !failure)
         return false;
     mishap_answers_put_schema(&answers, tool->operation->answers);
     if (answers.failed)
@@ -146,7 +146,8 @@ static bool has_blocks(const mishap_call *call, mishap_answer_kind kind, mishap_
            answer.data[0] == '[' && answer.data[answer.length - 1] == ']';
 }
 
-static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_revision revision)
+static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_revision revision,
+                       const char *incident)
 {
     static const mishap_text done = MISHAP_TEXT("Done.");
     mishap_answer_kind kind;
@@ -154,7 +155,10 @@ static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_rev
     bool blocks = has_blocks(call, kind, answer);
     mishap_buffer_reserve(b, 2 * answer.length + 256);
     MISHAP_JSON_KEY(b, "content");
-    if (blocks) {
+    if (mishap_mcp_has_bytes(call)) {
+        MISHAP_PUT(b, "[");
+        mishap_mcp_put_bytes_block(b, call, incident);
+    } else if (blocks) {
         mishap_buffer_put(b, answer.data, answer.length - 1); /* its bracket stays open */
     } else {
         MISHAP_PUT(b, "[" BLOCK);
@@ -325,18 +329,19 @@ static mishap_mcp_outcome put_remarks(mishap_buffer *result, const mishap_mcp_as
 
 /* The answer; without memory for it, there is none. What was removed is returned. */
 static mishap *put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
-                           const mishap_secrets *secrets, mishap_mcp_outcome *outcome)
+                           const mishap_secrets *secrets, const char *incident,
+                           mishap_mcp_outcome *outcome)
 {
     /* Ours say again what was given to them: who asks what a trace means gets to see it. */
     mishap *removed = asked->offer->ours ? NULL : mishap_hide_answer(call, secrets);
     if (call->answer.failed || call->warnings.failed)
         result->failed = true;
     else if (asked->offer->sort == MISHAP_MCP_TOOL)
-        put_answer(result, call, asked->revision);
+        put_answer(result, call, asked->revision, incident);
     else if (asked->offer->sort == MISHAP_MCP_RESOURCE)
         mishap_mcp_put_contents(result, asked, call);
     else
-        mishap_mcp_put_messages(result, asked, call);
+        mishap_mcp_put_messages(result, asked, call, incident);
     *outcome = put_remarks(result, asked, call);
     return removed;
 }
@@ -377,7 +382,7 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
     if (call)
         mishap_hide_learn(&secrets, call);
     if (!failure) {
-        removed = put_success(result, asked, call, &secrets, &outcome);
+        removed = put_success(result, asked, call, &secrets, incident, &outcome);
         if (result->failed)
             failure = mishap_out_of_memory(); /* a constant: nobody need free it */
         if (failure && room)

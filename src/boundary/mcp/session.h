@@ -52,7 +52,7 @@ void mishap_mcp_sessions_clear(mishap_mcp_sessions *sessions);
 uint64_t mishap_mcp_session_stand(mishap_mcp_sessions *sessions, uint64_t number);
 bool mishap_mcp_session_stands(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing);
 
-/* -- changes of lists, whichever loop knows of them ------------------------------------------ */
+/* -- changes of lists, whichever loop knows of them -------------------------------------------- */
 
 enum { MISHAP_MCP_LISTS = MISHAP_MCP_RESOURCE_UPDATED }; /* the changes that are about a list */
 
@@ -67,7 +67,7 @@ bool mishap_mcp_sessions_changed(mishap_mcp_sessions *sessions, mishap_mcp_chang
 bool mishap_mcp_session_untold(mishap_mcp_sessions *sessions, uint64_t number, uint64_t standing,
                                bool lists[MISHAP_MCP_LISTS]);
 
-/* -- calls that run, in whichever loop ------------------------------------------------------- */
+/* -- calls that run, in whichever loop --------------------------------------------------------- */
 
 /* Does a call with this id run? */
 bool mishap_mcp_call_runs(mishap_mcp_sessions *sessions, uint64_t session, mishap_text id);

@@ -7,6 +7,8 @@
 #ifndef MISHAP_BOUNDARY_MCP_SHARED_H
 #define MISHAP_BOUNDARY_MCP_SHARED_H
 
+#include <pthread.h>
+
 #include <stdatomic.h>
 
 #include "boundary/mcp/session.h"
@@ -90,17 +92,10 @@ void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
 
-/* -- what has changed, and who watches it (watch.c) -------------------------------------------- */
+/* -- who watches what (watch.c) -----------------------------------------------------------------
+ */
 
-enum {
-    MISHAP_MCP_CHANGES = 512, /* that are kept */
-    MISHAP_MCP_WATCHES = 8192 /* of all sessions */
-};
-
-struct mishap_mcp_news {
-    uint32_t hash, length;
-    char uri[MISHAP_ADDRESS_LIMIT];
-};
+enum { MISHAP_MCP_WATCHES = 8192 }; /* of all sessions */
 
 /* Without its text, so that many can be looked through at once. */
 struct mishap_mcp_watch {
@@ -114,9 +109,8 @@ struct mishap_mcp_watch {
  * read without: it grows when all else is written. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
-    _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo CHANGES */
-    struct mishap_mcp_news last[MISHAP_MCP_CHANGES];
-    size_t used; /* of `watches`, from the start */
+    _Atomic uint64_t count; /* of changes so far */
+    size_t used;            /* of `watches`, from the start */
     struct mishap_mcp_watch watches[MISHAP_MCP_WATCHES];
     char uris[MISHAP_MCP_WATCHES][MISHAP_ADDRESS_LIMIT];
 };

@@ -1,9 +1,9 @@
 /*
  * `mcp`: the protocol over standard input and output, one message a line.
  *
- * A turn reads once, takes all lines that came, and writes once. Where nothing runs on a thread,
- * that is all: a call of a quick operation costs one read and one write, and a burst of calls no
- * more than that. While something runs on a thread the turn waits for either.
+ * A turn reads once, takes all lines that came, and writes once. Where no call runs elsewhere, that
+ * is all: a call of a quick operation costs one read and one write, and a burst of calls no more
+ * than that. While the runner has calls the turn waits for either.
  *
  * Standard output belongs to the protocol alone. What a handler prints goes to stderr, and what it
  * reads from standard input is nothing.
@@ -13,7 +13,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "boundary/mcp/lines.h"
@@ -21,13 +20,12 @@
 #include "incident/incident.h"
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
+#include "worker/served.h"
 
 enum {
-    THREADS = 8,
     MOST_FLIGHTS = 256, /* while so many run, no further call is taken … */
     WAIT_MS = 1000,     /* … for so long, and then it is refused */
-    MOST_LEFT = 1024,   /* … those included that nobody waits for any more */
-    TICK_MS = 100,      /* how late a timeout may be */
+    TICK_MS = 100,      /* how late what is due now and then may be */
     FINISH_MS = 500,    /* at the end, for calls to finish … */
     CANCEL_MS = 500,    /* … and for those that did not to notice */
     WRITE_S = 3,        /* … and for somebody to read the last answers */
@@ -41,15 +39,9 @@ struct pipes {
     mishap_json_reader reader;
     mishap_text next_line; /* that was not taken yet; no data: none */
     int64_t full_since_ns; /* when too many calls ran; 0: they do not */
-    mishap_threads *threads;
-    int wake;                    /* an eventfd: a flight has something to say */
-    mishap_mcp_flight **flights; /* whose jobs wait or run; some have no peer any more */
-    size_t flight_count, flight_room;
-    atomic_bool reports; /* … some of them, while they run */
-    mishap_mcp_watches *watches;
+    int64_t looked_ns;     /* when it was last looked for what is due now and then */
+    mishap_served served;  /* keeper and runner */
     uint64_t changes_told;
-    atomic_bool changes; /* there are more */
-    pthread_t reading;   /* the thread that reads, and runs quick handlers */
 };
 
 /* -- messages ---------------------------------------------------------------------------------- */
@@ -69,7 +61,7 @@ static void take_line(struct pipes *p, mishap_text line)
         mishap_json_reader_release(&p->reader);
 }
 
-/* Does this line ask for something that runs on a thread? */
+/* Does this line ask for something that may take time? */
 static bool asks_for_call(struct pipes *p, mishap_text line)
 {
     static const char *const methods[] = { "tools/call", "resources/read", "prompts/get" };
@@ -127,106 +119,13 @@ static bool take_lines(struct pipes *p)
     }
 }
 
-/* -- flights ----------------------------------------------------------------------------------- */
-
-static void wake(void *state)
-{
-    struct pipes *p = state;
-    uint64_t one = 1;
-    ssize_t written = write(p->wake, &one, sizeof one); /* fails only if it is awake already */
-    (void)written;
-}
-
-static void wake_for_report(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
-{
-    struct pipes *p = (struct pipes *)(void *)((char *)peer - offsetof(struct pipes, peer));
-    (void)flight;
-    atomic_store(&p->reports, true);
-    wake(p);
-}
-
-static bool start_flight(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
-{
-    struct pipes *p = (struct pipes *)(void *)((char *)peer - offsetof(struct pipes, peer));
-    if (p->flight_count == p->flight_room) {
-        size_t room = p->flight_room ? 2 * p->flight_room : 16;
-        mishap_mcp_flight **more = room > MOST_LEFT
-                                       ? NULL
-                                       : mishap_resize(p->flights, room * sizeof *more);
-        if (!more)
-            return false;
-        p->flights = more;
-        p->flight_room = room;
-    }
-    if (!mishap_threads_add(p->threads, &flight->job))
-        return false;
-    p->flights[p->flight_count++] = flight;
-    return true;
-}
-
-static void finish_flight(struct pipes *p, mishap_mcp_flight *flight)
-{
-    for (size_t i = 0; i < p->flight_count; i++) {
-        if (p->flights[i] == flight) {
-            p->flights[i] = p->flights[--p->flight_count];
-            break;
-        }
-    }
-    mishap_mcp_flight_finish(flight);
-}
-
-/* Those that have run, and what the others say while they run. */
-static void hear_flights(struct pipes *p)
-{
-    for (mishap_job *job = mishap_threads_finished(p->threads), *next; job; job = next) {
-        next = job->after;
-        finish_flight(p, (mishap_mcp_flight *)(void *)job); /* it is the first member */
-    }
-    if (atomic_exchange(&p->reports, false))
-        for (size_t i = 0; i < p->flight_count; i++)
-            if (p->flights[i]->peer)
-                mishap_mcp_flight_report(p->flights[i]);
-}
-
-/*
- * A handler that outstays its time is answered for, and another thread takes the place of its own.
- * A call that was cancelled before it began need not begin.
- */
-static void sweep_flights(struct pipes *p)
-{
-    int64_t now = mishap_clock_monotonic_ns();
-    for (size_t i = p->flight_count; i-- > 0;) {
-        mishap_mcp_flight *flight = p->flights[i];
-        int64_t deadline = atomic_load(&flight->job.deadline_ns);
-        if (!deadline && !flight->peer && mishap_threads_take_back(p->threads, &flight->job)) {
-            finish_flight(p, flight);
-        } else if (deadline && now >= deadline) {
-            if (!flight->job.lost)
-                mishap_threads_replace(p->threads, &flight->job);
-            if (flight->peer)
-                mishap_mcp_flight_give_up(flight);
-        }
-    }
-}
-
 /* -- changes ----------------------------------------------------------------------------------- */
-
-/* Any thread. The one that reads is awake, and looks before it waits. */
-static void hear_change(void *state, mishap_text uri)
-{
-    struct pipes *p = state;
-    mishap_mcp_watches_change(p->watches, uri);
-    if (!atomic_exchange(&p->changes, true) && !pthread_equal(pthread_self(), p->reading))
-        wake(p);
-}
 
 static void tell_changes(struct pipes *p)
 {
     char room[MISHAP_ADDRESS_LIMIT];
     mishap_text uri;
-    if (!atomic_exchange(&p->changes, false))
-        return;
-    while (mishap_mcp_watches_next(p->watches, &p->changes_told, room, &uri))
+    while (mishap_news_next(p->served.news, &p->changes_told, room, &uri))
         mishap_mcp_tell_change(&p->peer, MISHAP_MCP_RESOURCE_UPDATED, uri);
 }
 
@@ -244,18 +143,43 @@ static void write_out(struct pipes *p)
 
 /* -- from beginning to end --------------------------------------------------------------------- */
 
-/* Until a flight has something to say, there is input (if that is wanted), or time passed. True:
+/* Progress that was kept back is due. */
+static void report(struct pipes *p)
+{
+    for (mishap_mcp_flight *flight = p->peer.flights; flight; flight = flight->next)
+        mishap_mcp_flight_report(flight);
+}
+
+/* What is due now and then. While a call runs there is always something to wake up for, so nobody
+ * can wait for a moment of silence. */
+static void look_after(struct pipes *p)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    if (now - p->looked_ns < TICK_MS * INT64_C(1000000))
+        return;
+    p->looked_ns = now;
+    report(p);
+    mishap_keeper_look(&p->served.keeper);
+}
+
+/* Until a call has something to say, there is input (if that is wanted), or time passed. True:
  * there is input. */
 static bool wait_for_any(struct pipes *p, bool input, int most_ms)
 {
-    struct pollfd files[] = { { .fd = p->wake, .events = POLLIN },
+    struct pollfd files[] = { { .fd = mishap_runner_file(p->served.runner), .events = POLLIN },
                               { .fd = input ? p->lines.in : -1, .events = POLLIN } };
-    uint64_t count;
+    mishap_runner_flush(p->served.runner);
     int ready = poll(files, 2, most_ms);
-    if (ready > 0 && files[0].revents && read(p->wake, &count, sizeof count) > 0)
-        hear_flights(p);
-    sweep_flights(p);
+    if (ready > 0 && files[0].revents)
+        mishap_runner_turn(p->served.runner);
+    look_after(p);
     return ready > 0 && files[1].revents;
+}
+
+/* Calls that wait or run, for somebody or for nobody. */
+static bool has_calls(const struct pipes *p)
+{
+    return mishap_runner_count(p->served.runner, true) > 0;
 }
 
 static void serve(struct pipes *p)
@@ -263,7 +187,7 @@ static void serve(struct pipes *p)
     while (!p->lines.ended && !p->lines.gone) {
         bool all = take_lines(p);
         write_out(p);
-        if (p->flight_count && !wait_for_any(p, all, TICK_MS))
+        if (has_calls(p) && !wait_for_any(p, all, TICK_MS))
             continue;
         if (all)
             mishap_mcp_lines_read(&p->lines);
@@ -290,7 +214,7 @@ static void finish(struct pipes *p)
     while (p->peer.flights)
         mishap_mcp_flight_cancel(p->peer.flights);
     start = mishap_clock_monotonic_ns();
-    while (p->flight_count && mishap_clock_monotonic_ns() - start < CANCEL_MS * million)
+    while (has_calls(p) && mishap_clock_monotonic_ns() - start < CANCEL_MS * million)
         wait_for_any(p, false, TICK_MS);
     tell_changes(p);
     mishap_mcp_listen_end(&p->peer);
@@ -300,20 +224,14 @@ static void finish(struct pipes *p)
 
 static void release(struct pipes *p)
 {
-    if (p->flight_count || p->peer.crashed)
-        _exit(0); /* threads may hang, or the heap be damaged: nothing is tidied up */
     mishap_mcp_peer_release(&p->peer);
-    if (p->threads)
-        mishap_threads_close(p->threads);
-    mishap_changes_heard_by(NULL, NULL);
-    mishap_mcp_watches_free(p->watches);
+    mishap_served_close(&p->served);
+    mishap_served_end(&p->served);
     mishap_mcp_server_release(&p->server);
     mishap_json_reader_release(&p->reader);
     mishap_mcp_lines_release(&p->lines);
-    mishap_release(p->flights);
     close(p->lines.in);
     close(p->lines.out);
-    close(p->wake);
 }
 
 /* -- signals ----------------------------------------------------------------------------------- */
@@ -354,10 +272,9 @@ static mishap *take_files(struct pipes *p)
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     p->lines.in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     p->lines.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    p->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && nothing >= 0)
         dup2(nothing, STDOUT_FILENO);
-    if (nothing < 0 || p->lines.in < 0 || p->lines.out < 0 || p->wake < 0)
+    if (nothing < 0 || p->lines.in < 0 || p->lines.out < 0)
         return mishap_note(mishap_raise(UNAVAILABLE, "Standard input or output cannot be used."),
                            "reason", strerror(errno));
     dup2(nothing, STDIN_FILENO);
@@ -365,34 +282,29 @@ static mishap *take_files(struct pipes *p)
     return NULL;
 }
 
-static mishap *open_services(const mishap_mcp_server *server)
+/* Handlers run in workers, also here: one that crashes must not end the conversation. */
+static mishap *open_runner(struct pipes *p)
 {
-    mishap *failure = NULL;
-    void *state;
-    for (size_t i = 0; i < server->tool_count && !failure; i++)
-        if (server->tools[i].operation->service)
-            failure = mishap_service_open(server->app, server->tools[i].operation->service, &state);
-    return failure;
+    mishap_served *served = &p->served;
+    int connection = -1, kept;
+    mishap *failure = mishap_served_begin(served);
+    if (!failure && served->handlers && !mishap_keeper_connect(&served->keeper, &connection, &kept))
+        failure = mishap_note(mishap_raise(UNAVAILABLE, "The workers cannot be reached."), "reason",
+                              strerror(errno));
+    return failure ? failure : mishap_served_open(served, connection);
 }
 
 static mishap *begin(struct pipes *p, bool chaos)
 {
     mishap *failure = mishap_mcp_server_make(&p->server, chaos);
-    mishap_mcp_peer_init(&p->peer, &p->server);
-    p->peer.start = start_flight;
-    p->peer.wake = wake_for_report;
-    p->peer.aside = &p->lines.channel;
-    p->peer.catch_up = catch_up;
     if (!mishap_mcp_lines_open(&p->lines) && !failure)
         failure = mishap_out_of_memory();
     if (!failure)
-        failure = mishap_mcp_watches_make(&p->watches);
-    if (!failure) {
-        mishap_changes_heard_by(hear_change, p);
-        failure = open_services(&p->server);
-    }
-    if (!failure)
-        failure = mishap_threads_open(THREADS, wake, p, &p->threads);
+        failure = open_runner(p);
+    p->server.runner = p->served.runner;
+    mishap_mcp_peer_init(&p->peer, &p->server);
+    p->peer.aside = &p->lines.channel;
+    p->peer.catch_up = catch_up;
     return failure;
 }
 
@@ -400,8 +312,7 @@ static mishap *begin(struct pipes *p, bool chaos)
 static mishap *run(mishap_call *call)
 {
     static char storage[MISHAP_JSON_STORAGE];
-    static mishap_setup setup;
-    static struct pipes pipes; /* threads that are lost may look at it for ever */
+    static struct pipes pipes; /* large */
     pipes = (struct pipes){
         .server = { .app = call->app,
                     .service = mishap_string(call, "service"),
@@ -409,12 +320,17 @@ static mishap *run(mishap_call *call)
                     .flight_limit = MOST_FLIGHTS,
                     .call_ms = call->timeout_ms,
                     .verbose = call->verbose },
-        .reading = pthread_self(),
+        .served = { .app = call->app,
+                    .setup = { .data = mishap_call_data_folder(call),
+                               .store = mishap_string(call, "store") },
+                    .only = mishap_string(call, "service"),
+                    .chaos = mishap_boolean(call, "chaos"),
+                    .verbose = call->verbose,
+                    .call_ms = call->timeout_ms,
+                    .handlers = (int)mishap_integer(call, "handlers"),
+                    .keeper.socket = -1 },
         .reader = MISHAP_JSON_READER_IN(storage),
     };
-    setup = (mishap_setup){ .data = mishap_call_data_folder(call),
-                            .store = mishap_string(call, "store") };
-    mishap_service_use(&setup);
     mishap_trace_prepare();
     mishap_incident_announce(call->app->name);
     bool person = isatty(STDIN_FILENO);
@@ -438,6 +354,10 @@ static const mishap_param params[] = {
       .help = "The folder for what must last" },
     { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
       .help = "Where the store is, if not in the data folder" },
+    { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",
+      .help =
+          "Processes that run handlers, for each service; 0: handlers run in this process, for a "
+          "debugger" },
     { "chaos", MISHAP_BOOLEAN, .help = "Serve the operations that fail on purpose, for drills" },
     { 0 },
 };

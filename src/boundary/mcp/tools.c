@@ -16,11 +16,11 @@ static void put_input_schema(mishap_buffer *b, const mishap_operation *operation
 {
     mishap_buffer schema = { 0 };
     MISHAP_JSON_KEY(b, "inputSchema");
-    if (mishap_param_count(operation->params) == 0) {
+    if (mishap_param_count(operation->params) == 0 && !operation->takes) {
         MISHAP_PUT(b, "{\"type\":\"object\",\"additionalProperties\":false}");
         return;
     }
-    mishap_params_put_schema(&schema, operation->params);
+    mishap_mcp_put_params_schema(&schema, operation);
     if (schema.failed) {
         mishap_buffer_reserve(b, SIZE_MAX);
     } else {

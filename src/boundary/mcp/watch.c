@@ -1,12 +1,11 @@
 #include "boundary/mcp/watch.h"
 
 #include <errno.h>
-#include <sys/mman.h>
 
+#include "base/shared.h"
 #include "boundary/mcp/shared.h"
 
 enum {
-    CHANGES = MISHAP_MCP_CHANGES,
     WATCHES = MISHAP_MCP_WATCHES,
     OF_A_SESSION = 256 /* of these */
 };
@@ -14,24 +13,21 @@ enum {
 mishap *mishap_mcp_watches_make(mishap_mcp_watches **out)
 {
     pthread_mutexattr_t kind;
-    mishap_mcp_watches *w = mmap(NULL, sizeof *w, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    *out = NULL;
-    if (w == MAP_FAILED)
+    mishap_mcp_watches *w = *out = mishap_shared_map(sizeof *w);
+    if (!w)
         return mishap_out_of_memory();
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&w->lock, &kind);
     pthread_mutexattr_destroy(&kind);
-    *out = w;
     return NULL;
 }
 
 void mishap_mcp_watches_free(mishap_mcp_watches *w)
 {
     if (w)
-        munmap(w, sizeof *w);
+        mishap_shared_unmap(w, sizeof *w);
 }
 
 /* It is nobody's until all of it is there: what one session watches is no other's business. */
@@ -68,7 +64,7 @@ static void mend(mishap_mcp_watches *w)
             mishap_mcp_address_hash((mishap_text){ w->uris[i], watch->length }) != watch->hash)
             remove_at(w, i);
     }
-    atomic_fetch_add(&w->count, CHANGES + 1);
+    atomic_fetch_add(&w->count, 1);
 }
 
 static void take_lock(mishap_mcp_watches *w)
@@ -101,53 +97,11 @@ void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
     if (uri.length > MISHAP_ADDRESS_LIMIT)
         return; /* nobody can watch it */
     take_lock(w);
-    uint64_t count = atomic_load(&w->count);
-    struct mishap_mcp_news *change = &w->last[count % CHANGES];
-    change->hash = hash;
-    change->length = (uint32_t)uri.length;
-    memcpy(change->uri, uri.data, uri.length);
     for (size_t i = 0; i < w->used; i++)
         if (is_of(w, i, uri, hash))
             w->watches[i].changed = true;
-    atomic_store(&w->count, count + 1);
+    atomic_fetch_add(&w->count, 1);
     pthread_mutex_unlock(&w->lock);
-}
-
-uint64_t mishap_mcp_watches_count(const mishap_mcp_watches *w)
-{
-    return atomic_load(&w->count);
-}
-
-/* Is the same told of by a later change as well? */
-static bool comes_again(const mishap_mcp_watches *w, const struct mishap_mcp_news *change,
-                        uint64_t from, uint64_t to)
-{
-    for (uint64_t i = from; i < to; i++) {
-        const struct mishap_mcp_news *other = &w->last[i % CHANGES];
-        if (other->hash == change->hash && other->length == change->length &&
-            memcmp(other->uri, change->uri, change->length) == 0)
-            return true;
-    }
-    return false;
-}
-
-bool mishap_mcp_watches_next(mishap_mcp_watches *w, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
-                             mishap_text *uri)
-{
-    *uri = (mishap_text){ NULL, 0 };
-    if (*seen == atomic_load(&w->count))
-        return false;
-    take_lock(w);
-    uint64_t count = atomic_load(&w->count);
-    if (count - *seen > CHANGES)
-        *seen = count; /* some are forgotten */
-    while (*seen < count && !uri->data) {
-        const struct mishap_mcp_news *change = &w->last[*seen % CHANGES];
-        if (!comes_again(w, change, ++*seen, count))
-            *uri = copy(room, change->uri, change->length);
-    }
-    pthread_mutex_unlock(&w->lock);
-    return true;
 }
 
 /* -- what sessions watch ----------------------------------------------------------------------- */

@@ -1,0 +1,14 @@
+/* Bytes as text and back: base64 with padding (RFC 4648, 4). */
+#ifndef MISHAP_BASE_BASE64_H
+#define MISHAP_BASE_BASE64_H
+
+#include "base/buffer.h"
+
+void mishap_base64_put(mishap_buffer *buffer, mishap_text bytes);
+
+/* Add the bytes that a text stands for. False, with nothing added: it is no base64, or there is no
+ * memory. Padding must be there, no other character may stand in between, and the bits that are
+ * left over must be zero: so each sequence of bytes has one spelling. */
+bool mishap_base64_read(mishap_buffer *buffer, mishap_text text);
+
+#endif

@@ -1,0 +1,41 @@
+/* Media types, as Content-Type has one and Accept a list of ranges (RFC 9110, 8.3.1 and 12.5.1). */
+#ifndef MISHAP_BASE_MEDIA_H
+#define MISHAP_BASE_MEDIA_H
+
+#include "base/base.h"
+
+/* Of `application/json; q=0.5`: application, json, 500. In a range either may be a star. */
+typedef struct mishap_http_media {
+    mishap_text kind, name;
+    int quality; /* in thousandths; 1000 where nothing is said */
+} mishap_http_media;
+
+/* How closely a range fits a media type. */
+typedef enum mishap_http_fit {
+    MISHAP_HTTP_FITS_NOT,
+    MISHAP_HTTP_FITS_ANYTHING, /* by a star for all of it … */
+    MISHAP_HTTP_FITS_KIND,     /* … or for its name … */
+    MISHAP_HTTP_FITS_NAME,     /* … or spelled out */
+} mishap_http_fit;
+
+/* The one media type that a field has. Its parameters are not looked at. False: it has none, or
+ * one that is longer than any can be. */
+bool mishap_http_media_read(mishap_text field, mishap_http_media *media);
+
+/*
+ * The next range of an Accept field: `*rest` is the field at first, and what is behind the range
+ * afterwards. Elements that are empty have a kind without length. False at the end; then `*rest`
+ * has no data if the field is no Accept field after all.
+ */
+bool mishap_http_media_next(mishap_text *rest, mishap_http_media *range);
+
+mishap_http_fit mishap_http_media_fit(const mishap_http_media *range, mishap_text type);
+
+/* Is a media type accepted? What fits it most closely decides. A field that is not there accepts
+ * anything, one that is no Accept field nothing. */
+bool mishap_http_accepts(mishap_text accept, mishap_text type);
+
+/* The same letters, small or capital. */
+bool mishap_http_same_letters(mishap_text a, mishap_text b);
+
+#endif

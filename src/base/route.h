@@ -1,0 +1,21 @@
+/*
+ * The path of a route, as operations and endpoints declare it: "/users/:id", "/files/{path...}".
+ * What is written in it is read here alone.
+ */
+#ifndef MISHAP_BASE_ROUTE_H
+#define MISHAP_BASE_ROUTE_H
+
+#include "mishap/text.h"
+
+/* What stands between two slashes. */
+typedef struct mishap_route_part {
+    mishap_text text; /* as it is spelled out, or the name of a parameter */
+    bool param;       /* `:name`: any one segment */
+    bool tail;        /* `{name...}` or `:name...`: the rest of the path, one segment or more */
+} mishap_route_part;
+
+/* The part behind the slash at *at, which is moved to the end of the part. False: there is none.
+ * The path "/" has one part, which is empty. */
+bool mishap_route_next(const char **at, mishap_route_part *part);
+
+#endif

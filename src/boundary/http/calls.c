@@ -1,0 +1,165 @@
+/*
+ * Calls that are answered later, when the runner of calls hands them back: as a whole, or as a
+ * stream whose pieces are sent on as they come.
+ */
+#include "boundary/http/calls.h"
+
+#include "base/memory.h"
+#include "operation/media.h"
+
+static const mishap_http_settings *settings_of(const mishap_api_call *c)
+{
+    return mishap_http_settings_of(c->api->server);
+}
+
+void mishap_api_call_free(mishap_api_call *c)
+{
+    if (c->run.call)
+        mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
+    mishap_call_end(c->run.call);
+    mishap_arena_release(&c->memory);
+    mishap_release(c);
+}
+
+/* The peer is gone. The handler can know (mishap_cancelled) and goes on for nobody. */
+static void on_closed(mishap_http_later *later)
+{
+    mishap_api_call *c = later->owner;
+    bool waits = c->in != NULL;
+    c->later = NULL;
+    mishap_api_tail_leave(c);
+    if (!waits) {
+        mishap_runner_forget(c->api->served->runner, &c->run);
+        mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
+    }
+    mishap_api_call_free(c);
+}
+
+/* -- streams ----------------------------------------------------------------------------------- */
+
+static mishap_api_call *call_of(const mishap_watcher *watcher)
+{
+    return (mishap_api_call *)(void *)((uintptr_t)watcher - offsetof(mishap_api_call, watcher));
+}
+
+/* The head leaves with the first piece: a handler that fails before that is answered in full. */
+void mishap_api_call_stream(mishap_api_call *c)
+{
+    if (c->later->streaming)
+        return;
+    mishap_http_reply head = { .status = mishap_call_status(c->run.call),
+                               .media_type = c->type ? c->type : mishap_media_bytes };
+    c->spoke_ns = mishap_clock_monotonic_ns();
+    mishap_http_reply_field(&head, "Cache-Control", (mishap_text)MISHAP_TEXT("no-cache"));
+    mishap_http_reply_field(&head, "X-Accel-Buffering", (mishap_text)MISHAP_TEXT("no"));
+    mishap_api_put_bytes_fields(&head);
+    mishap_http_later_begin(c->later, &head);
+    mishap_http_reply_release(&head);
+}
+
+static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
+{
+    mishap_api_call *c = call_of(watcher);
+    c->run.call->answer_kind = MISHAP_ANSWER_STREAM; /* the status hangs on it */
+    if (!c->later->streaming) {
+        c->type = mishap_media_clean_text(&c->run.call->arena, media_type);
+        c->events = mishap_media_is(c->type, "text/event-stream");
+    }
+    return true;
+}
+
+static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
+{
+    mishap_api_call *c = call_of(watcher);
+    mishap_api_call_stream(c);
+    c->spoke_ns = mishap_clock_monotonic_ns();
+    return mishap_http_later_send(c->later, piece);
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+/* What was begun as a stream can only be ended, or cut: its reader must not take this for the whole
+ * if it failed. */
+static void answer(mishap_api_call *c, mishap_http_reply *reply)
+{
+    mishap_http_later *later = c->later;
+    later->closed = NULL;
+    later->code = reply->code;
+    mishap_api_tail_leave(c);
+    if (later->streaming && reply->code)
+        mishap_http_later_cut(later);
+    else
+        mishap_http_later_answer(later, reply);
+    mishap_http_reply_release(reply);
+    mishap_api_call_free(c);
+}
+
+void mishap_api_call_fail(mishap_api_call *c, mishap *failure)
+{
+    mishap_http_reply reply = { 0 };
+    mishap_http_refuse(&reply, settings_of(c), &c->later->request, failure);
+    mishap_free(failure);
+    answer(c, &reply);
+}
+
+static bool waits(const mishap_call *call, const mishap *failure)
+{
+    return !failure && call->resumed_by && call->answer_kind == MISHAP_ANSWER_STREAM;
+}
+
+static void on_done(mishap_run *run, mishap *failure)
+{
+    mishap_api_call *c = (mishap_api_call *)(void *)run; /* it is the first member */
+    mishap_http_reply reply = { 0 };
+    if (run->died)
+        mishap_http_count(c->api->server, MISHAP_HTTP_CRASHES, 1);
+    if (waits(run->call, failure)) {
+        if (mishap_api_tail_wait(c))
+            return;
+        if (!c->is_tail && !c->later->streaming && mishap_api_tails_full(c->api)) {
+            mishap_api_call_fail(c, mishap_http_busy());
+            return;
+        }
+    }
+    mishap_api_conclude(settings_of(c), &c->later->request, run->call, failure, &reply);
+    answer(c, &reply);
+}
+
+/* -- the beginning ----------------------------------------------------------------------------- */
+
+bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
+{
+    mishap_api *api = c->api;
+    c->run = (mishap_run){ .call = call, .done = on_done, .incident = c->later->request.id };
+    c->seen = mishap_news_count(api->served->news);
+    call->watcher = &c->watcher;
+    call->caller = c->later->request.caller;
+    if (!mishap_runner_add(api->served->runner, &c->run))
+        return false;
+    mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, 1);
+    return true;
+}
+
+mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *request,
+                              mishap_call *call)
+{
+    mishap_api_call *c = mishap_allocate(sizeof *c);
+    mishap_http_later *later = c ? mishap_http_defer(api->server, request) : NULL;
+    if (!later) {
+        mishap_release(c);
+        return mishap_out_of_memory();
+    }
+    *c = (mishap_api_call){ .watcher = { .stream = on_stream, .piece = on_piece },
+                            .api = api,
+                            .later = later };
+    mishap_arena_init(&c->memory, NULL, 0);
+    later->owner = c;
+    later->closed = on_closed;
+    later->half_close = true;
+    if (!mishap_api_call_start(c, call)) {
+        mishap_call_end(call);
+        c->run.call = NULL;
+        mishap_api_call_fail(c, mishap_http_busy());
+    }
+    return NULL;
+}

@@ -1,0 +1,65 @@
+/*
+ * Who may call /mcp, and in which form. A page that a browser was lured to must not reach a server
+ * by way of the person who looks at it.
+ */
+#include "base/media.h"
+#include "boundary/mcp/http/over_http.h"
+
+/* True: it was refused. A wrong name in Host is no matter of a page, but of who set this up. */
+bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *request)
+{
+    const mishap_http_settings *settings = mishap_http_settings_of(post->front->http);
+    mishap *failure = NULL;
+    if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
+        failure = mishap_suggest(
+            mishap_raise(FORBIDDEN, "This server does not go by the name that Host has."),
+            "Start it with --public-url and that name, or with --require-key.");
+    else if (!mishap_http_knows_origin(settings, request->fields[MISHAP_HTTP_ORIGIN]))
+        failure = mishap_suggest(mishap_raise(FORBIDDEN, "Pages of this origin may not call."),
+                                 "Start the server with --cors and the origin of the page.");
+    if (!failure)
+        return false;
+    mishap_mcp_post_refuse(post, MISHAP_MCP_NO_ID, MISHAP_MCP_INVALID_REQUEST, 403, failure);
+    return true;
+}
+
+/* -- media types ------------------------------------------------------------------------------- */
+
+static bool accepts_json(const mishap_http_request *request)
+{
+    return mishap_http_accepts(request->fields[MISHAP_HTTP_ACCEPT],
+                               (mishap_text)MISHAP_TEXT("application/json"));
+}
+
+bool mishap_mcp_accepts_stream(const mishap_http_request *request)
+{
+    return mishap_http_accepts(request->fields[MISHAP_HTTP_ACCEPT],
+                               (mishap_text)MISHAP_TEXT("text/event-stream"));
+}
+
+static bool is_json(mishap_text type)
+{
+    mishap_http_media media;
+    return mishap_http_media_read(type, &media) &&
+           mishap_http_same_letters(media.kind, (mishap_text)MISHAP_TEXT("application")) &&
+           mishap_http_same_letters(media.name, (mishap_text)MISHAP_TEXT("json"));
+}
+
+bool mishap_mcp_refuse_form(mishap_mcp_post *post, const mishap_http_request *request)
+{
+    mishap *failure = NULL;
+    int status = 406;
+    if (!is_json(request->fields[MISHAP_HTTP_CONTENT_TYPE])) {
+        status = 415;
+        failure = mishap_raise(UNSUPPORTED_MEDIA_TYPE, "A message must be application/json.");
+    } else if (!accepts_json(request) && !mishap_mcp_accepts_stream(request)) {
+        failure = mishap_suggest(
+            mishap_raise(NOT_ACCEPTABLE,
+                         "Accept must name application/json and text/event-stream."),
+            "Send `Accept: application/json, text/event-stream`.");
+    }
+    if (!failure)
+        return false;
+    mishap_mcp_post_refuse(post, MISHAP_MCP_NO_ID, MISHAP_MCP_INVALID_REQUEST, status, failure);
+    return true;
+}

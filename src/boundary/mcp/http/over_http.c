@@ -1,0 +1,308 @@
+/*
+ * /mcp: whose request is it, and by which rules? The stateless revision says all in each request,
+ * headers and body alike; the older ones have sessions. Which of them a message is of, its body
+ * says; headers must agree with it.
+ */
+#include "boundary/mcp/http/over_http.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* A protocol error for what is no request of this protocol. */
+static void refuse(mishap_mcp_post *post, mishap_text id, int status, mishap *failure)
+{
+    mishap_mcp_post_refuse(post, id, MISHAP_MCP_INVALID_REQUEST, status, failure);
+}
+
+/* -- sessions ---------------------------------------------------------------------------------- */
+
+/* True if a version that no older revision has looks like a later one. */
+static bool looks_modern(mishap_text version)
+{
+    static const char modern[] = "2026-07-28";
+    return version.length == sizeof modern - 1 && memcmp(version.data, modern, version.length) >= 0;
+}
+
+/* The version of an older revision, if the header says one. True: it was refused. */
+static bool refuse_version(mishap_mcp_post *post, const mishap_http_request *request,
+                           mishap_text id)
+{
+    mishap_text version = mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION);
+    if (!version.data || mishap_mcp_revision_find(version) != MISHAP_MCP_NONE)
+        return false;
+    refuse(post, id, 400,
+           mishap_suggest(mishap_raise(BAD_REQUEST, "The revision that MCP-Protocol-Version names "
+                                                    "is not spoken here."),
+                          "Send the revision that initialize has answered with."));
+    return true;
+}
+
+static bool join_session(mishap_mcp_post *post, const mishap_http_request *request, mishap_text id)
+{
+    mishap_text session = mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION);
+    if (!session.data) {
+        refuse(post, id, 400,
+               mishap_suggest(
+                   mishap_raise(BAD_REQUEST, "The header field Mcp-Session-Id is missing."),
+                   "Send initialize first, and then what it answers with in Mcp-Session-Id."));
+        return false;
+    }
+    if (!mishap_mcp_session_find(post->front->sessions, session, request->caller, &post->session)) {
+        refuse(post, id, 404,
+               mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
+                              "Begin a new one with initialize."));
+        return false;
+    }
+    post->in_session = true;
+    post->peer.revision = post->session.revision;
+    post->peer.initialized = post->session.initialized;
+    post->peer.level = post->session.level;
+    return true;
+}
+
+/* A call may run in another loop than the one that hears of its end. */
+static void pass_on_cancelling(const mishap_mcp_post *post, yyjson_val *message)
+{
+    char room[MISHAP_MCP_ID_LIMIT];
+    mishap_text id;
+    yyjson_val *params = yyjson_obj_get(message, "params");
+    if (yyjson_equals_str(yyjson_obj_get(message, "method"), "notifications/cancelled") &&
+        mishap_mcp_id_read(yyjson_obj_get(params, "requestId"), room, &id)) {
+        mishap_mcp_call_cancel(post->front->sessions, post->session.number, id);
+        uv_async_send(&post->front->wake); /* it may be one of ours */
+    }
+}
+
+static void pass_on_all_cancelling(const mishap_mcp_post *post, const mishap_json_reader *reader)
+{
+    yyjson_val *message;
+    size_t at, count;
+    if (!yyjson_is_arr(reader->root))
+        pass_on_cancelling(post, reader->root);
+    else if (post->session.revision == MISHAP_MCP_2025_03_26)
+        yyjson_arr_foreach(reader->root, at, count, message) pass_on_cancelling(post, message);
+}
+
+static void keep_session(mishap_mcp_post *post)
+{
+    if (post->peer.initialized == post->session.initialized &&
+        post->peer.level == post->session.level)
+        return;
+    post->session.initialized = post->peer.initialized;
+    post->session.level = post->peer.level;
+    mishap_mcp_session_keep(post->front->sessions, &post->session);
+}
+
+static bool is_method(const mishap_mcp_message *message, const char *method)
+{
+    return mishap_text_equal(message->method, mishap_text_of(method));
+}
+
+static void take_older(mishap_mcp_post *post, const mishap_http_request *request,
+                       const mishap_json_reader *reader, mishap_mcp_message *message)
+{
+    bool begins = !message->batch && message->kind == MISHAP_MCP_REQUEST &&
+                  is_method(message, "initialize") &&
+                  !mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION).data;
+    post->begins_session = begins;
+    if (!begins &&
+        (refuse_version(post, request, message->id) || !join_session(post, request, message->id)))
+        return;
+    if (!begins)
+        pass_on_all_cancelling(post, reader);
+    if (message->batch)
+        post->peer.incident = NULL; /* its calls must be told apart */
+    mishap_mcp_take(&post->peer, &post->channel, message);
+    if (!begins)
+        keep_session(post);
+}
+
+static void take_stateless(mishap_mcp_post *post, const mishap_http_request *request,
+                           mishap_mcp_message *message)
+{
+    static const char listen[] = "subscriptions/listen";
+    post->peer.single_request = true;
+    if (is_method(message, listen) && !post->may_stream) {
+        refuse(post, message->id, 406,
+               mishap_suggest(mishap_raise(NOT_ACCEPTABLE, "Who listens must accept a stream."),
+                              "Send `Accept: application/json, text/event-stream`."));
+        return;
+    }
+    if (message->kind == MISHAP_MCP_REQUEST && message->claims &&
+        mishap_mcp_refuse_headers(post, request, message))
+        return;
+    mishap_mcp_take(&post->peer, &post->channel, message);
+}
+
+/* -- endpoints --------------------------------------------------------------------------------- */
+
+static void take_post(mishap_mcp_post *post, const mishap_http_request *request)
+{
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
+    mishap_mcp_message message;
+    mishap_mcp_flaw flaw;
+    if (mishap_mcp_refuse_caller(post, request) || mishap_mcp_refuse_form(post, request))
+        return;
+    bool modern = looks_modern(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION));
+    if (!mishap_mcp_read(&reader, request->body, &message, &flaw)) {
+        mishap_mcp_refuse_flaw(&post->peer, &post->channel, &flaw);
+    } else if (!message.batch && message.kind == MISHAP_MCP_NOTIFICATION && modern) {
+        post->channel.finish(&post->channel); /* there is none that would change anything */
+    } else if (!message.batch &&
+               (message.claims || (message.kind == MISHAP_MCP_REQUEST && modern))) {
+        if (!message.claims)
+            message.revision = MISHAP_MCP_2026_07_28;
+        take_stateless(post, request, &message);
+    } else {
+        take_older(post, request, &reader, &message);
+    }
+    mishap_json_reader_release(&reader);
+}
+
+static void answer_post(mishap_http_server *server, const mishap_http_request *request,
+                        const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap_mcp_post *post = mishap_mcp_post_make(match->state, request, reply);
+    if (!post) {
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
+        return;
+    }
+    take_post(post, request);
+    mishap_mcp_post_leave(post);
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+/* "7-12" → 7 and 12 */
+static bool read_event_id(mishap_text id, uint64_t *stream, uint64_t *place)
+{
+    char text[48], *end;
+    if (!id.length || id.length >= sizeof text)
+        return false;
+    memcpy(text, id.data, id.length);
+    text[id.length] = '\0';
+    *stream = strtoull(text, &end, 10);
+    if (*end != '-' || !is_digit(text[0]) || !*stream || !is_digit(end[1]))
+        return false;
+    *place = strtoull(end + 1, &end, 10);
+    return *end == '\0';
+}
+
+/* The stateless revision has POST alone. True: it was refused. */
+static bool refuse_stateless(mishap_mcp_post *post, const mishap_http_request *request)
+{
+    if (!looks_modern(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION)))
+        return false;
+    mishap_http_reply_field(post->reply, "Allow", (mishap_text)MISHAP_TEXT("POST"));
+    refuse(post, MISHAP_MCP_NO_ID, 405,
+           mishap_raise(METHOD_NOT_ALLOWED, "This revision has neither sessions nor streams "
+                                            "without a request."));
+    return true;
+}
+
+static bool may_have_stream(mishap_mcp_post *post, const mishap_http_request *request)
+{
+    mishap_text accept = request->fields[MISHAP_HTTP_ACCEPT];
+    if (mishap_mcp_refuse_caller(post, request) || refuse_stateless(post, request) ||
+        refuse_version(post, request, MISHAP_MCP_NO_ID))
+        return false;
+    if (request->method == MISHAP_HTTP_HEAD) {
+        mishap_http_reply_field(post->reply, "Allow",
+                                (mishap_text)MISHAP_TEXT("GET, POST, DELETE"));
+        refuse(post, MISHAP_MCP_NO_ID, 405,
+               mishap_raise(METHOD_NOT_ALLOWED, "A stream has no head without its events."));
+        return false;
+    }
+    if (accept.length && mishap_mcp_accepts_stream(request))
+        return true;
+    refuse(post, MISHAP_MCP_NO_ID, 406,
+           mishap_suggest(mishap_raise(NOT_ACCEPTABLE, "Accept must name text/event-stream."),
+                          "Send `Accept: text/event-stream`."));
+    return false;
+}
+
+/* Nothing of the message's own is to be answered: the reply is, or will be, somebody else's. */
+static void leave_to_reply(mishap_mcp_post *post)
+{
+    post->finished = post->answered = true;
+    mishap_mcp_post_leave(post);
+}
+
+/* Which of them it shall be is up to the client: none is ended for another. */
+static void refuse_stream(mishap_mcp_post *post)
+{
+    mishap_http_reply_field(post->reply, "Retry-After", (mishap_text)MISHAP_TEXT("1"));
+    refuse(post, MISHAP_MCP_NO_ID, 429,
+           mishap_suggest(
+               mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many streams of this session are "
+                                                             "open that were resumed."),
+                                  1000),
+               "Close one of them, or wait until one ends, and resume this one then."));
+}
+
+static void answer_get(mishap_http_server *server, const mishap_http_request *request,
+                       const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap_mcp_front *front = match->state;
+    mishap_mcp_post *post = mishap_mcp_post_make(front, request, reply);
+    mishap_text last = mishap_mcp_field(request, MISHAP_MCP_FIELD_LAST_EVENT);
+    uint64_t stream = 0, place = 0;
+    if (!post) {
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
+        return;
+    }
+    if (may_have_stream(post, request) && join_session(post, request, MISHAP_MCP_NO_ID)) {
+        mishap_mcp_session session = post->session;
+        bool known = !last.data ||
+                     (read_event_id(last, &stream, &place) &&
+                      mishap_mcp_event_known(front->sessions, session.number, stream, place));
+        if (known && mishap_mcp_stream_open(front, request, reply, &session, stream, place)) {
+            leave_to_reply(post);
+            return;
+        }
+        if (known)
+            refuse_stream(post);
+        else
+            refuse(post, MISHAP_MCP_NO_ID, 400,
+                   mishap_suggest(
+                       mishap_raise(BAD_REQUEST, "Last-Event-ID is not the id of an event of this "
+                                                 "session, or it is too long ago."),
+                       "Ask without Last-Event-ID for a stream of what comes from now on."));
+    }
+    mishap_mcp_post_leave(post);
+}
+
+static void answer_delete(mishap_http_server *server, const mishap_http_request *request,
+                          const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap_mcp_front *front = match->state;
+    mishap_mcp_post *post = mishap_mcp_post_make(front, request, reply);
+    if (!post) {
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
+        return;
+    }
+    if (!mishap_mcp_refuse_caller(post, request) && !refuse_stateless(post, request) &&
+        !refuse_version(post, request, MISHAP_MCP_NO_ID) &&
+        join_session(post, request, MISHAP_MCP_NO_ID)) {
+        mishap_mcp_session_end(front->sessions, mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION),
+                               request->caller);
+        mishap_mcp_watch_end(front->watches, post->session.number, MISHAP_MCP_NO_ID);
+        reply->status = 204;
+        leave_to_reply(post);
+        return;
+    }
+    mishap_mcp_post_leave(post);
+}
+
+const mishap_http_endpoint mishap_mcp_endpoints[] = {
+    { .route = "POST /mcp", .name = "mcp", .answer = answer_post },
+    { .route = "GET /mcp", .name = "mcp.stream", .answer = answer_get },
+    { .route = "DELETE /mcp", .name = "mcp.end", .answer = answer_delete },
+    { 0 },
+};

@@ -1,0 +1,128 @@
+#include "operation/news.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "base/shared.h"
+
+enum { KEPT = MISHAP_NEWS_KEPT };
+
+struct change {
+    uint32_t hash, length;
+    char address[MISHAP_ADDRESS_LIMIT];
+};
+
+/* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
+ * read without: it grows when all else is written. */
+struct mishap_news {
+    pthread_mutex_t lock;
+    _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo KEPT */
+    struct change last[KEPT];
+};
+
+mishap *mishap_news_make(mishap_news **out)
+{
+    pthread_mutexattr_t kind;
+    mishap_news *news = *out = mishap_shared_map(sizeof *news);
+    if (!news)
+        return mishap_out_of_memory();
+    pthread_mutexattr_init(&kind);
+    pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
+    pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
+    pthread_mutex_init(&news->lock, &kind);
+    pthread_mutexattr_destroy(&kind);
+    return NULL;
+}
+
+void mishap_news_free(mishap_news *news)
+{
+    if (news)
+        mishap_shared_unmap(news, sizeof *news);
+}
+
+/* What one who died with the lock was about to tell is not known: so anything may have changed. */
+static void take_lock(mishap_news *news)
+{
+    if (pthread_mutex_lock(&news->lock) == EOWNERDEAD) {
+        atomic_fetch_add(&news->count, KEPT + 1);
+        pthread_mutex_consistent(&news->lock);
+    }
+}
+
+static uint32_t hash_of(mishap_text address)
+{
+    uint32_t hash = 2166136261;
+    for (size_t i = 0; i < address.length; i++)
+        hash = (hash ^ (unsigned char)address.data[i]) * 16777619;
+    return hash;
+}
+
+static bool is_of(const struct change *change, uint32_t hash, mishap_text address)
+{
+    return change->hash == hash &&
+           mishap_text_equal((mishap_text){ change->address, change->length }, address);
+}
+
+void mishap_news_add(mishap_news *news, mishap_text address)
+{
+    if (!news || address.length > MISHAP_ADDRESS_LIMIT)
+        return;
+    take_lock(news);
+    uint64_t count = atomic_load(&news->count);
+    struct change *change = &news->last[count % KEPT];
+    change->hash = hash_of(address);
+    change->length = (uint32_t)address.length;
+    if (address.length)
+        memcpy(change->address, address.data, address.length);
+    atomic_store(&news->count, count + 1);
+    pthread_mutex_unlock(&news->lock);
+}
+
+uint64_t mishap_news_count(const mishap_news *news)
+{
+    return news ? atomic_load(&news->count) : 0;
+}
+
+/* Is the same told of by a change between these two? The lock is held. */
+static bool is_told(const mishap_news *news, uint64_t from, uint64_t to, uint32_t hash,
+                    mishap_text address)
+{
+    for (uint64_t i = from; i < to; i++)
+        if (is_of(&news->last[i % KEPT], hash, address))
+            return true;
+    return false;
+}
+
+bool mishap_news_next(mishap_news *news, uint64_t *seen, char room[MISHAP_ADDRESS_LIMIT],
+                      mishap_text *address)
+{
+    *address = (mishap_text){ NULL, 0 };
+    if (*seen == mishap_news_count(news))
+        return false;
+    take_lock(news);
+    uint64_t count = atomic_load(&news->count);
+    if (count - *seen > KEPT)
+        *seen = count; /* some are forgotten */
+    while (*seen < count && !address->data) {
+        const struct change *change = &news->last[(*seen)++ % KEPT];
+        mishap_text text = { change->address, change->length };
+        if (is_told(news, *seen, count, change->hash, text))
+            continue; /* it comes again */
+        memcpy(room, change->address, change->length);
+        *address = (mishap_text){ room, change->length };
+    }
+    pthread_mutex_unlock(&news->lock);
+    return true;
+}
+
+bool mishap_news_has(mishap_news *news, uint64_t seen, mishap_text address)
+{
+    if (seen == mishap_news_count(news))
+        return false;
+    take_lock(news);
+    uint64_t count = atomic_load(&news->count);
+    bool has = count - seen > KEPT || is_told(news, seen, count, hash_of(address), address);
+    pthread_mutex_unlock(&news->lock);
+    return has;
+}

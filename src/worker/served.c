@@ -1,0 +1,77 @@
+#include "worker/served.h"
+
+#include "incident/incident.h"
+#include "operation/hide.h"
+
+mishap *mishap_served_begin(mishap_served *served)
+{
+    served->keeper.socket = served->connection = -1;
+    served->plan.app = served->app;
+    served->plan.setup = &served->setup;
+    mishap_service_use(&served->setup);
+    mishap *failure = mishap_worker_groups_make(served->app, &served->plan.groups);
+    if (!failure)
+        failure = mishap_news_make(&served->news);
+    if (failure)
+        return failure;
+    if (!served->handlers) {
+        failure = mishap_service_open_all(served->app);
+        mishap_service_close_all(); /* nothing that is open may be shared across a fork */
+        return failure;
+    }
+    failure = mishap_keeper_start(&served->keeper, &served->plan);
+    return failure ? failure : mishap_keeper_try_services(&served->keeper, served->only);
+}
+
+void mishap_served_end(mishap_served *served)
+{
+    if (served->handlers && served->plan.app)
+        mishap_keeper_stop(&served->keeper);
+    mishap_news_free(served->news);
+    served->news = NULL;
+}
+
+static void hear(void *news, mishap_text address)
+{
+    mishap_news_add(news, address);
+}
+
+/* Nobody waits for it, but the operator may want to know. */
+static void record(void *state, const mishap_call *call, const char *incident, mishap *failure)
+{
+    const mishap_served *served = state;
+    mishap_secrets secrets = { 0 };
+    mishap_hide_learn(&secrets, call);
+    if (mishap_incident_is_one(failure))
+        mishap_incident_record(&(mishap_incident_entry){ .program = served->app->name,
+                                                         .operation = call->operation->name,
+                                                         .id = incident,
+                                                         .failure = failure,
+                                                         .secrets = &secrets,
+                                                         .to_stderr = served->verbose });
+    mishap_free(failure);
+}
+
+mishap *mishap_served_open(mishap_served *served, int connection)
+{
+    size_t handlers = served->handlers ? (size_t)served->handlers : 1;
+    mishap_changes_heard_by(hear, served->news);
+    return mishap_runner_open(
+        &(mishap_runner_settings){ .plan = &served->plan,
+                                   .keeper = connection,
+                                   .handlers = handlers,
+                                   .most_waiting = handlers * MISHAP_CALLS_FOR_EACH_HANDLER,
+                                   .inside = !served->handlers,
+                                   .orphaned = record,
+                                   .state = served },
+        &served->runner);
+}
+
+void mishap_served_close(mishap_served *served)
+{
+    mishap_runner_close(served->runner);
+    mishap_changes_heard_by(NULL, NULL);
+    served->runner = NULL;
+    if (!served->handlers)
+        mishap_service_close_all();
+}

@@ -1,0 +1,42 @@
+/*
+ * What the boundaries that share one server have in common, though they do not know each other: the
+ * program whose operations they call, how it was started, and the runner of its calls.
+ */
+#ifndef MISHAP_WORKER_SERVED_H
+#define MISHAP_WORKER_SERVED_H
+
+#include "operation/news.h"
+#include "worker/runner.h"
+
+enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
+
+typedef struct mishap_served {
+    const mishap_app *app;
+    mishap_setup setup; /* data folder and store */
+    const char *only;   /* the name of the one service that is wanted; NULL: all */
+    bool chaos;         /* with the operations that fail on purpose */
+    bool verbose;       /* the private side of a failure on stderr, too */
+    int call_ms;        /* how long any handler may take; 0: as its operation says */
+    int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
+
+    mishap_keeper_plan plan;
+    mishap_keeper keeper;  /* of the supervisor */
+    mishap_news *news;     /* what has changed, for all loops */
+    int connection;        /* of the loop that is forked next: its end */
+    mishap_runner *runner; /* in each process that serves, on the thread of its loop */
+} mishap_served;
+
+/*
+ * In the process that starts everything: make the plan, fork the keeper, and try each service in a
+ * worker. Nothing of it is done if handlers run in the loop, apart from trying the services. The
+ * failure is one that can be told to whoever starts the server.
+ */
+mishap *mishap_served_begin(mishap_served *served);
+void mishap_served_end(mishap_served *served);
+
+/* In a process that serves: the runner, over a connection to the keeper. `connection` becomes the
+ * runner's. Changes that this process hears of become news from now on. */
+mishap *mishap_served_open(mishap_served *served, int connection);
+void mishap_served_close(mishap_served *served);
+
+#endif

@@ -1,0 +1,224 @@
+"""SIGKILL and SIGSTOP of the processes of a server: others are served within a second. With the supervisor all end.
+
+    MISHAP_PROGRAM=… FAULTS_PROGRAM=… python3 tests/storm/kills_test.py [PART-OF-A-NAME]
+
+Speaks TAP. A call that a killed process had in hand may fail; one that is sent afterwards may not. What is said of time
+is said of the best of several rounds, for the machine may be busy with others.
+"""
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
+import server  # noqa: E402
+from blackbox import Broken, equal, expect, main, test, tests_of  # noqa: E402
+import tree  # noqa: E402
+import wire  # noqa: E402
+from wire import Lost, Wire  # noqa: E402
+
+PROGRAM = os.path.abspath(os.environ["FAULTS_PROGRAM"])
+LOOPS = 2
+SOON = 1.0  # seconds in which others are served
+ROUNDS = 5
+FRESH = 16  # connections of a round: enough to meet each loop
+SECONDS_TO_RESTART = 15  # what was killed, on a busy machine
+SECONDS_TO_END = 5  # after the supervisor was killed
+KINDS = ["sum", "rows", "beside", "quick"]
+
+
+class Server(server.Server):
+    def __init__(self, *flags):
+        self.mark = tree.new_mark()
+        super().__init__("--workers", str(LOOPS), *flags, program=PROGRAM, **{tree.MARK: self.mark})
+
+    def tree(self):
+        return tree.Tree(self.process.pid)
+
+    def complete(self):
+        """The tree as soon as it has all that lasts, and a worker: None before."""
+        found = self.tree()
+        return found if len(found.keepers) == 1 and len(found.loops) == LOOPS and found.workers else None
+
+    def wait_until_complete(self):
+        self.call()
+        found = tree.wait_for(self.complete, SECONDS_TO_RESTART)
+        expect(found, "there are not one keeper, %d loops and a worker: %s" % (LOOPS, self.tree()))
+        return found
+
+    def call(self, turn=0):
+        """A good call on a connection of its own: how long it took."""
+        kind, number, begun = KINDS[turn % len(KINDS)], random.randint(wire.FIRST, wire.LAST), time.monotonic()
+        one = Wire(self.address)
+        try:
+            status, _, body = one.ask(wire.filled(wire.HTTP[kind], number))
+        finally:
+            one.close()
+        wrong = wire.wrong_http(kind, number, status, body)
+        if wrong:
+            raise Broken(wrong)
+        return time.monotonic() - begun
+
+
+def took_effect(pid, number):
+    """A process that got a signal may run on for a moment on another processor."""
+    status = tree.status_of(pid)
+    return status is None or status[0] in "ZX" or number == signal.SIGSTOP and status[0] in "Tt"
+
+
+def slowest_of_fresh(found):
+    """The slowest of calls on connections of their own, all at once: in seconds."""
+    times, problems = [], []
+
+    def call(turn):
+        try:
+            times.append(found.call(turn))
+        except (Lost, OSError, Broken) as problem:
+            problems.append(str(problem))
+
+    threads = [threading.Thread(target=call, args=(turn,)) for turn in range(FRESH)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    equal(problems[:3], [], "calls that were not answered rightly")
+    return max(times)
+
+
+# ---- One role after the other ---------------------------------------------------------------------
+
+
+@tests_of({"%s of %s" % (signal.Signals(number).name, role): (role, number)
+           for role in ("a worker", "a loop", "the keeper") for number in (signal.SIGKILL, signal.SIGSTOP)})
+def others_are_served_within_a_second_after(role, number):
+    took = []
+    with Server() as found:
+        while not took or min(took) >= SOON and len(took) < ROUNDS or len(took) < 3:
+            all_of = found.wait_until_complete()
+            victim = random.choice({"a worker": all_of.workers, "a loop": all_of.loops, "the keeper": all_of.keepers}[role])
+            os.kill(victim, number)
+            expect(tree.wait_for(lambda: took_effect(victim, number), server.PATIENCE), "the signal has no effect")
+            took.append(slowest_of_fresh(found))
+            expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
+        print("# slowest of %d fresh connections, by round: %s" % (FRESH, ", ".join("%.0f ms" % (1000 * one) for one in took)))
+        expect(min(took) < SOON, "it took", took)
+        found.wait_until_complete()
+        equal(found.stop().status, 0, "exit")
+        expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark))
+
+
+@test
+def a_stopped_supervisor_does_not_stop_the_others():
+    """What it does not do meanwhile is restarting; calls do not need it."""
+    with Server() as found:
+        found.wait_until_complete()
+        os.kill(found.process.pid, signal.SIGSTOP)
+        try:
+            time.sleep(3)  # longer than any heartbeat
+            equal(slowest_of_fresh(found) < server.PATIENCE, True)
+        finally:
+            os.kill(found.process.pid, signal.SIGCONT)
+        time.sleep(1)
+        slowest_of_fresh(found)
+        equal(found.stop().status, 0, "exit")
+
+
+# ---- Any of them, under load ----------------------------------------------------------------------
+
+THREADS, KILLS, PAUSE = 4, 16, 0.7
+
+
+@test
+def only_what_the_killed_had_in_hand_is_lost():
+    failures, answered, ending = [], [0], threading.Event()
+    with Server() as found:
+        found.wait_until_complete()
+
+        def load(number):
+            turn = number
+            while not ending.is_set():
+                begun, turn = time.monotonic(), turn + 1
+                try:
+                    found.call(turn)
+                    answered[0] += 1
+                except (Lost, OSError, Broken) as problem:
+                    failures.append((begun, time.monotonic(), str(problem)))
+
+        threads = [threading.Thread(target=load, args=(number,), daemon=True) for number in range(THREADS)]
+        for thread in threads:
+            thread.start()
+        kills, choice = [], random.Random(1)
+        for turn in range(KILLS):
+            time.sleep(PAUSE)
+            all_of = found.wait_until_complete()
+            victim = choice.choice([all_of.workers, all_of.loops, all_of.keepers][turn % 3])
+            number = (signal.SIGKILL, signal.SIGSTOP)[turn // 3 % 2]
+            killed = time.monotonic()
+            os.kill(victim, number)
+            expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
+            kills.append((killed, time.monotonic(), all_of.role(victim)))
+        time.sleep(PAUSE)
+        ending.set()
+        for thread in threads:
+            thread.join(server.PATIENCE)
+        print("# %d calls answered, %d not, by %d signals" % (answered[0], len(failures), len(kills)))
+        outside = [(problem, begun) for begun, ended, problem in failures
+                   if not any(begun <= gone and ended >= killed for killed, gone, _ in kills)]
+        equal(outside[:3], [], "calls that failed though nobody was killed")
+        # The keeper takes all workers along, and with them what all threads had in hand.
+        expect(len(failures) <= THREADS * len(kills), len(failures), "calls failed:", failures[:3])
+        expect(answered[0] > 20 * KILLS, "only", answered[0], "calls were answered")
+        found.wait_until_complete()
+        equal(found.stop().status, 0, "exit")
+        expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark))
+
+
+# ---- The supervisor ------------------------------------------------------------------------------
+
+
+def start_calls(found, calls):
+    """Calls that run until somebody ends them."""
+    wires = [Wire(found.address) for _ in calls]
+    for one, call in zip(wires, calls):
+        one.send(wire.http_request("POST", "/good/" + call))
+    time.sleep(0.5)
+    return wires
+
+
+@tests_of({"an idle server": (), "handlers with all signals blocked": ("spin", "spin"),
+           "handlers whose children have sessions of their own": ("brood",)})
+def a_killed_supervisor_takes_all_along(*calls):
+    with Server() as found:
+        found.call()
+        wires = start_calls(found, calls)
+        before = tree.marked(found.mark)
+        expect(len(before) >= 3, "only", len(before), "processes")
+        found.process.kill()
+        found.wait()
+        expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark), "of", before)
+        for one in wires:
+            one.close()
+
+
+@tests_of({"SIGKILL": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "the end of its input": None})
+def a_server_over_stdio_takes_all_along_after(number):
+    mark = tree.new_mark()
+    found = subprocess.Popen([PROGRAM, "mcp", "--data", server.FOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=dict(os.environ, FAULTS_LOG="", **{tree.MARK: mark}))
+    found.stdin.write(wire.mcp_message("good_spin", {}, 1) + b"\n" + wire.mcp_message("good_brood", {}, 2) + b"\n" +
+                      wire.filled(wire.LINE["sum"], 1234567))
+    found.stdin.flush()
+    equal(wire.wrong_mcp("sum", 1234567, found.stdout.readline()), None)
+    time.sleep(0.5)
+    if number is None:
+        found.stdin.close()
+    else:
+        found.send_signal(number)
+    found.wait(server.PATIENCE)
+    expect(tree.wait_for(lambda: not tree.marked(mark), SECONDS_TO_END), "left over:", tree.marked(mark))
+
+
+main()

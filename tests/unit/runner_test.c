@@ -1,0 +1,990 @@
+/*
+ * A runner whose keeper and workers are the test itself: who gets a call, how many, for how long,
+ * and what becomes of it, with each message at the worst moment.
+ */
+#include "testing.h"
+
+#include <signal.h>
+
+#include "fake_keeper.h"
+#include "mishap/inside.h"
+
+mishap *do_run(mishap_call *call);
+
+static int ran;
+
+mishap *do_run(mishap_call *call)
+{
+    ran++;
+    return mishap_answer_member(call, "ran", ran);
+}
+
+static const mishap_operation operations[] = {
+    { "many", "In several processes", NULL, do_run, .stateless = true, .timeout_ms = 200 },
+    { "long", "For ever", NULL, do_run, .stateless = true },
+    { "lone", "In one process", NULL, do_run, .timeout_ms = 200 },
+    { 0 },
+};
+static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
+
+/* Long enough that none of them passes in a test that is about another. */
+static const mishap_runner_times patient = { .wait_ms = 20000,
+                                             .begin_ms = 20000,
+                                             .answer_ms = 20000,
+                                             .start_ms = 20000,
+                                             .retry_ms = 20000,
+                                             .lost_ms = 20000,
+                                             .idle_ms = 20000 };
+
+struct set {
+    mishap_keeper_plan plan;
+    mishap_runner *runner;
+    int keeper;
+    uint32_t workers; /* that were started */
+};
+
+struct ours {
+    mishap_run run;
+    bool done;
+    mishap *failure;
+    int64_t done_ns;
+};
+
+static int orphans;
+
+static void on_orphan(void *state, const mishap_call *call, const char *incident, mishap *failure)
+{
+    (void)state, (void)call;
+    assert_string_equal(incident, "an-incident");
+    orphans++;
+    mishap_free(failure);
+}
+
+static void open_set(struct set *s, size_t handlers, size_t most, const mishap_runner_times *times)
+{
+    *s = (struct set){ .plan = { .app = &app } };
+    assert_null(mishap_worker_groups_make(&app, &s->plan.groups));
+    mishap_runner_settings settings = { .plan = &s->plan,
+                                        .keeper = fake_keeper_open(&s->keeper),
+                                        .handlers = handlers,
+                                        .most_waiting = most,
+                                        .orphaned = on_orphan,
+                                        .times = times };
+    assert_null(mishap_runner_open(&settings, &s->runner));
+    orphans = 0;
+}
+
+static void close_set(struct set *s)
+{
+    mishap_runner_close(s->runner);
+    close(s->keeper);
+}
+
+static void on_done(mishap_run *run, mishap *failure)
+{
+    struct ours *o = (struct ours *)(void *)run;
+    assert_false(o->done);
+    o->done = true;
+    o->failure = failure;
+    o->done_ns = mishap_clock_monotonic_ns();
+}
+
+static bool add(const struct set *s, struct ours *o, const char *name)
+{
+    const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
+    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
+    assert_null(mishap_call_begin(&app, operation, T("{}"), &o->run.call));
+    if (!operation->timeout_ms)
+        o->run.call->limit_ms = 0;
+    return mishap_runner_add(s->runner, &o->run);
+}
+
+static void let_go(struct ours *o)
+{
+    mishap_free(o->failure);
+    mishap_call_end(o->run.call);
+    *o = (struct ours){ 0 };
+}
+
+static void expect_words(const struct ours *o, const mishap_code *code, const char *words)
+{
+    mishap_buffer account = { 0 };
+    assert_true(o->done);
+    assert_non_null(o->failure);
+    assert_ptr_equal(mishap_told(o->failure)->code, code);
+    mishap_account(o->failure, &account);
+    mishap_buffer_put_char(&account, '\0');
+    if (!strstr(account.data, words))
+        fail_msg("%s", account.data);
+    mishap_buffer_release(&account);
+}
+
+/* Let time pass, as a loop does. */
+static void turn_for(const struct set *s, int ms)
+{
+    int64_t until = mishap_clock_monotonic_ns() + ms * INT64_C(1000000), left;
+    do {
+        struct pollfd file = { .fd = mishap_runner_file(s->runner), .events = POLLIN };
+        mishap_runner_flush(s->runner);
+        left = (until - mishap_clock_monotonic_ns()) / 1000000;
+        if (poll(&file, 1, left > 0 ? (int)left : 0) > 0)
+            mishap_runner_turn(s->runner);
+    } while (left > 0);
+}
+
+static void turn(const struct set *s)
+{
+    mishap_runner_flush(s->runner);
+    mishap_runner_turn(s->runner);
+}
+
+/* Let time pass until the runner has said this to its keeper. */
+static mishap_keeper_message hear(const struct set *s, mishap_keeper_word word, int within_ms)
+{
+    mishap_keeper_message message = { 0 };
+    int64_t until = mishap_clock_monotonic_ns() + within_ms * INT64_C(1000000);
+    turn(s);
+    while (mishap_clock_monotonic_ns() < until) {
+        if (!fake_keeper_hears(s->keeper, &message))
+            turn_for(s, 2);
+        else if (word == MISHAP_KEEPER_END || message.word != MISHAP_KEEPER_END)
+            break; /* else it is about a worker that has ended meanwhile */
+    }
+    assert_int_equal(message.word, word);
+    return message;
+}
+
+static void hear_nothing(const struct set *s)
+{
+    mishap_keeper_message message;
+    assert_false(fake_keeper_hears(s->keeper, &message));
+}
+
+/* The runner asks for a worker, and gets it. */
+static void start(struct set *s, struct fake_worker *w)
+{
+    mishap_keeper_message asked = hear(s, MISHAP_KEEPER_START, 1000);
+    fake_worker_start(s->keeper, &asked, w, ++s->workers);
+    turn(s);
+}
+
+static mishap_slot_state state_of(const struct fake_worker *w, unsigned slot)
+{
+    return (mishap_slot_state)(atomic_load(&w->page->slots[slot]) & 7);
+}
+
+static unsigned handed(const struct fake_worker *w)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < MISHAP_SLOTS; i++)
+        count += state_of(w, i) == MISHAP_SLOT_HANDED;
+    return count;
+}
+
+static uint32_t begin_next(struct fake_worker *w, unsigned expected)
+{
+    unsigned slot;
+    mishap_frame_call asked;
+    do /* what was taken back comes all the same */
+        assert_true(fake_worker_takes(w, &slot, &asked));
+    while (!fake_worker_begins(w, slot, asked.number));
+    assert_int_equal(slot, expected);
+    return asked.number;
+}
+
+static void run_next(struct fake_worker *w, unsigned expected)
+{
+    fake_worker_answers(w, expected, begin_next(w, expected));
+}
+
+/* The worker dies and the keeper says so. */
+static void die(const struct set *s, struct fake_worker *w)
+{
+    fake_worker_close(w);
+    fake_worker_ended(s->keeper, w, SIGSEGV);
+    turn(s);
+    turn(s);
+}
+
+/* -- how many ---------------------------------------------------------------------------------- */
+
+static void no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be(void **state)
+{
+    struct set s;
+    struct ours many[4];
+    struct fake_worker w[3];
+    (void)state;
+    open_set(&s, 3, 100, &patient);
+    assert_true(add(&s, &many[0], "many"));
+    start(&s, &w[0]);
+    begin_next(&w[0], 0);
+    turn_for(&s, 10);
+    hear_nothing(&s); /* nobody waits */
+    for (size_t i = 1; i < 4; i++)
+        assert_true(add(&s, &many[i], "long"));
+    turn_for(&s, 10); /* they are taken back from behind the first, if they were put there */
+    mishap_keeper_message first = hear(&s, MISHAP_KEEPER_START, 1000);
+    mishap_keeper_message second = hear(&s, MISHAP_KEEPER_START, 1000);
+    assert_int_not_equal(first.number, second.number);
+    turn_for(&s, 100);
+    hear_nothing(&s); /* three are as many as may be */
+    fake_worker_start(s.keeper, &first, &w[1], 2);
+    fake_worker_start(s.keeper, &second, &w[2], 3);
+    turn_for(&s, 20);
+    hear_nothing(&s);
+    assert_int_equal(handed(&w[1]) + handed(&w[2]), 3);
+    for (size_t i = 0; i < 3; i++)
+        fake_worker_release(&w[i]);
+    close_set(&s);
+    for (size_t i = 0; i < 4; i++)
+        let_go(&many[i]);
+}
+
+/* Sixteen calls to one of several workers, thirty-two to one that is alone. */
+static void a_worker_has_as_many_calls_as_may_be_and_not_one_more(void **state)
+{
+    static const struct {
+        const char *name;
+        unsigned most;
+    } rows[] = { { "long", 16 }, { "lone", MISHAP_SLOTS } };
+    (void)state;
+    for (size_t row = 0; row < 2; row++) {
+        struct set s;
+        static struct ours many[MISHAP_SLOTS + 1];
+        struct fake_worker w;
+        unsigned most = rows[row].most;
+        open_set(&s, 1, 100, &patient);
+        for (unsigned i = 0; i <= most; i++)
+            assert_true(add(&s, &many[i], rows[row].name));
+        start(&s, &w);
+        assert_int_equal(handed(&w), most);
+        assert_null(many[most].run.link);
+        run_next(&w, 0);
+        turn(&s);
+        assert_true(many[0].done);
+        assert_non_null(many[most].run.link);
+        assert_int_equal(many[most].run.slot, 0);
+        fake_worker_release(&w);
+        close_set(&s);
+        for (unsigned i = 0; i <= most; i++)
+            let_go(&many[i]);
+    }
+}
+
+static void calls_that_run_count_as_those_that_wait(void **state)
+{
+    struct set s;
+    struct ours many[3];
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 2, &patient);
+    assert_true(add(&s, &many[0], "lone"));
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    assert_true(add(&s, &many[1], "lone"));
+    assert_false(add(&s, &many[2], "lone"));
+    let_go(&many[2]);
+    mishap_runner_forget(s.runner, &many[0].run); /* it still runs */
+    assert_false(add(&s, &many[2], "lone"));
+    let_go(&many[2]);
+    fake_worker_answers(&w, 0, number);
+    turn(&s);
+    assert_true(add(&s, &many[2], "lone"));
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&many[1]);
+    let_go(&many[2]);
+}
+
+/* -- who waits, and for how long --------------------------------------------------------------- */
+
+static void a_call_behind_a_slow_one_is_taken_back_and_one_that_runs_is_not(void **state)
+{
+    struct set s;
+    struct ours slow, behind;
+    struct fake_worker w, other;
+    (void)state;
+    open_set(&s, 2, 100, &patient);
+    assert_true(add(&s, &slow, "long"));
+    start(&s, &w);
+    begin_next(&w, 0);
+    assert_true(add(&s, &behind, "long"));
+    mishap_runner_flush(s.runner);
+    assert_int_equal(state_of(&w, 1), MISHAP_SLOT_HANDED);
+    mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 1000);
+    assert_int_equal(state_of(&w, 0), MISHAP_SLOT_BEGUN);
+    assert_int_equal(state_of(&w, 1), MISHAP_SLOT_TAKEN);
+    fake_worker_start(s.keeper, &asked, &other, 2);
+    turn(&s);
+    assert_int_equal(handed(&other), 1);
+    unsigned slot;
+    mishap_frame_call stale;
+    assert_true(fake_worker_takes(&w, &slot, &stale)); /* it has come, but it is not its any more */
+    assert_false(fake_worker_begins(&w, slot, stale.number));
+    run_next(&other, 0);
+    turn(&s);
+    assert_true(behind.done);
+    assert_false(slow.done);
+    fake_worker_release(&w);
+    fake_worker_release(&other);
+    close_set(&s);
+    let_go(&slow);
+    let_go(&behind);
+}
+
+/* The second has 200 ms, and waits for 300 behind the first: that is not its time. */
+static void the_time_of_a_handler_runs_from_its_beginning(void **state)
+{
+    struct set s;
+    struct ours first, second;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &first, "lone"));
+    assert_true(add(&s, &second, "lone"));
+    first.run.call->limit_ms = 0;
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    turn_for(&s, 300);
+    hear_nothing(&s);
+    fake_worker_answers(&w, 0, number);
+    turn(&s);
+    assert_true(first.done);
+    begin_next(&w, 1);
+    turn_for(&s, 150);
+    hear_nothing(&s);
+    assert_int_equal(state_of(&w, 1), MISHAP_SLOT_BEGUN);
+    mishap_keeper_message end = hear(&s, MISHAP_KEEPER_END, 300);
+    assert_int_equal(end.worker, 1);
+    assert_true(end.stack);
+    assert_int_equal(state_of(&w, 1), MISHAP_SLOT_KILLED);
+    assert_false(second.done); /* its stack is awaited */
+    die(&s, &w);
+    expect_words(&second, MISHAP_CODE_TIMEOUT, "not finished in time");
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&first);
+    let_go(&second);
+}
+
+/* A worker that says that its handler began long ago, or will begin, is believed within reason. */
+static void the_beginning_that_a_worker_tells_is_clamped(void **state)
+{
+    static const int64_t told[] = { INT64_MAX, 0, INT64_MIN };
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "many"));
+        start(&s, &w);
+        begin_next(&w, 0);
+        atomic_store(&w.page->begun_ns, told[i]);
+        turn_for(&s, 120);
+        hear_nothing(&s);
+        hear(&s, MISHAP_KEEPER_END, 400);
+        assert_int_equal(state_of(&w, 0), MISHAP_SLOT_KILLED);
+        die(&s, &w);
+        let_go(&o);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+static void a_call_waits_so_long_and_no_longer(void **state)
+{
+    struct set s;
+    struct ours waits, runs, handed_over;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.wait_ms = 300;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &runs, "lone"));
+    runs.run.call->limit_ms = 0;
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    assert_true(add(&s, &handed_over, "lone"));
+    assert_true(add(&s, &waits, "many")); /* nobody gives it a worker */
+    turn_for(&s, 250);
+    assert_false(waits.done || handed_over.done);
+    turn_for(&s, 150);
+    expect_words(&waits, MISHAP_CODE_UNAVAILABLE, "busy with other requests");
+    expect_words(&handed_over, MISHAP_CODE_UNAVAILABLE, "busy with other requests");
+    assert_false(waits.run.died || handed_over.run.died);
+    assert_int_equal(state_of(&w, 1), MISHAP_SLOT_TAKEN);
+    assert_false(runs.done); /* it does not wait */
+    fake_worker_answers(&w, 0, number);
+    turn(&s);
+    assert_true(runs.done && !runs.failure);
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&waits);
+    let_go(&handed_over);
+    let_go(&runs);
+}
+
+static void a_worker_begins_what_it_is_given_or_is_ended(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.begin_ms = 200;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w);
+    turn_for(&s, 150);
+    hear_nothing(&s);
+    hear(&s, MISHAP_KEEPER_END, 400);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&o);
+
+    /* One that runs a call does not begin another, and one that has none begins none. */
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    turn_for(&s, 400);
+    hear_nothing(&s);
+    fake_worker_answers(&w, 0, number);
+    turn_for(&s, 400);
+    assert_true(o.done);
+    hear_nothing(&s);
+    let_go(&o);
+    assert_true(add(&s, &o, "long")); /* its silence counts from here */
+    turn_for(&s, 100);
+    hear_nothing(&s);
+    run_next(&w, 0);
+    turn(&s);
+    assert_true(o.done && !o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+
+    /* One that is alone may be busy with the call of another loop. */
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "lone"));
+    start(&s, &w);
+    turn_for(&s, 400);
+    hear_nothing(&s);
+    run_next(&w, 0);
+    turn(&s);
+    assert_true(o.done && !o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void an_answer_is_due_when_its_handler_has_returned(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.answer_ms = 200;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "long")); /* it has no limit of its own */
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    turn_for(&s, 300);
+    hear_nothing(&s);
+    mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    turn_for(&s, 150);
+    hear_nothing(&s);
+    hear(&s, MISHAP_KEEPER_END, 400);
+    die(&s, &w);
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "no answer, though it was done");
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- calls that nobody waits for --------------------------------------------------------------- */
+
+static void a_forgotten_call_that_has_not_begun_is_gone_at_once(void **state)
+{
+    struct set s;
+    struct ours o, next;
+    struct fake_worker w;
+    unsigned slot;
+    mishap_frame_call asked;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "lone"));
+    start(&s, &w);
+    mishap_runner_forget(s.runner, &o.run);
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    assert_int_equal(state_of(&w, 0), MISHAP_SLOT_TAKEN);
+    assert_true(add(&s, &next, "lone")); /* in the same slot, while the first is on its way */
+    turn(&s);
+    assert_int_equal(next.run.slot, 0);
+    assert_true(fake_worker_takes(&w, &slot, &asked));
+    assert_false(fake_worker_begins(&w, slot, asked.number));
+    run_next(&w, 0);
+    turn(&s);
+    assert_true(next.done && !next.failure);
+    assert_false(o.done);
+    let_go(&next);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_not(void **state)
+{
+    struct set s;
+    struct ours o, next;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "lone"));
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    assert_false(atomic_load(&w.page->cancelled[0]));
+    mishap_runner_forget(s.runner, &o.run);
+    assert_true(atomic_load(&w.page->cancelled[0]));
+    assert_int_equal(mishap_runner_count(s.runner, true), 1);
+    assert_int_equal(mishap_runner_count(s.runner, false), 0);
+    turn_for(&s, 100);
+    hear_nothing(&s); /* it has its time all the same */
+    fake_worker_answers(&w, 0, number);
+    turn(&s);
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    assert_int_equal(orphans, 0); /* there is no failure to record */
+    assert_true(add(&s, &next, "lone"));
+    turn(&s);
+    assert_int_equal(next.run.slot, 0);
+    assert_false(atomic_load(&w.page->cancelled[0]));
+    number = begin_next(&w, 0);
+    mishap_runner_forget(s.runner, &next.run);
+    die(&s, &w);
+    assert_int_equal(orphans, 1);
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- workers that end -------------------------------------------------------------------------- */
+
+static void a_call_that_has_not_begun_is_moved_once(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w[2];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w[0]);
+    die(&s, &w[0]);
+    assert_false(o.done);
+    start(&s, &w[1]);
+    assert_int_equal(handed(&w[1]), 1);
+    die(&s, &w[1]);
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "Two processes in a row died before long began");
+    assert_true(o.run.died);
+    let_go(&o);
+    fake_worker_release(&w[0]);
+    fake_worker_release(&w[1]);
+    close_set(&s);
+}
+
+/* The one that began is to blame; the others are moved as often as that happens, in their order. */
+static void calls_behind_one_that_died_are_moved_as_often_as_needed(void **state)
+{
+    struct set s;
+    struct ours many[6];
+    struct fake_worker w[6];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    for (size_t i = 0; i < 6; i++)
+        assert_true(add(&s, &many[i], "lone"));
+    for (size_t i = 0; i < 5; i++) {
+        start(&s, &w[i]);
+        begin_next(&w[i], 0);
+        die(&s, &w[i]);
+        expect_words(&many[i], MISHAP_CODE_INTERNAL_ERROR, "killed with SIGSEGV");
+        assert_true(many[i].run.died);
+        assert_false(many[i + 1].done);
+    }
+    start(&s, &w[5]);
+    run_next(&w[5], 0);
+    turn(&s);
+    assert_true(many[5].done && !many[5].failure);
+    for (size_t i = 0; i < 6; i++) {
+        let_go(&many[i]);
+        fake_worker_release(&w[i]);
+    }
+    close_set(&s);
+}
+
+static void the_keepers_word_may_come_before_or_after_the_end_of_the_connection(void **state)
+{
+    (void)state;
+    for (int before = 0; before < 2; before++) {
+        struct set s;
+        struct ours answered, begun;
+        struct fake_worker w;
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &answered, "lone"));
+        assert_true(add(&s, &begun, "lone"));
+        start(&s, &w);
+        run_next(&w, 0); /* the loop has not read it yet */
+        begin_next(&w, 1);
+        if (before) {
+            fake_worker_ended(s.keeper, &w, 3 << 8);
+            turn(&s);
+        }
+        fake_worker_close(&w);
+        turn(&s);
+        turn(&s);
+        assert_true(answered.done && !answered.failure);
+        if (!before) {
+            assert_false(begun.done); /* how it ended is awaited */
+            hear(&s, MISHAP_KEEPER_END, 100);
+            fake_worker_ended(s.keeper, &w, 3 << 8);
+            turn(&s);
+        }
+        expect_words(&begun, MISHAP_CODE_INTERNAL_ERROR, "_exit(3)");
+        let_go(&answered);
+        let_go(&begun);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+static void a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.lost_ms = 200;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "lone"));
+    start(&s, &w);
+    begin_next(&w, 0);
+    fake_worker_close(&w);
+    turn_for(&s, 150);
+    assert_false(o.done);
+    turn_for(&s, 150);
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "was lost");
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* The loop notices the death of a worker while it sends another call. */
+static void an_answer_that_a_dead_worker_had_sent_counts(void **state)
+{
+    struct set s;
+    struct ours answered, next;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &answered, "lone"));
+    start(&s, &w);
+    run_next(&w, 0);
+    fake_worker_close(&w);
+    assert_true(add(&s, &next, "lone"));
+    mishap_runner_flush(s.runner);
+    assert_true(answered.done);
+    assert_null(answered.failure);
+    fake_worker_ended(s.keeper, &w, 0);
+    turn(&s);
+    assert_false(next.done); /* it goes to another worker */
+    assert_null(next.run.link);
+    let_go(&answered);
+    fake_worker_release(&w);
+    close_set(&s);
+    let_go(&next);
+}
+
+static void an_answer_may_come_byte_by_byte(void **state)
+{
+    struct set s;
+    struct ours many[2];
+    struct fake_worker w;
+    mishap_buffer out = { 0 };
+    mishap_call answer = { .answer_kind = MISHAP_ANSWER_JSON };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &many[0], "lone"));
+    assert_true(add(&s, &many[1], "lone"));
+    start(&s, &w);
+    MISHAP_PUT(&answer.answer, "{\"a\":1}");
+    for (unsigned i = 0; i < 2; i++) {
+        uint32_t number = begin_next(&w, i);
+        mishap_slot_change(w.page, i, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+        mishap_frame_put_outcome(&out, i, &answer, NULL);
+    }
+    for (size_t i = 0; i < out.length; i++) {
+        assert_int_equal(many[0].done, i >= out.length / 2);
+        assert_false(many[1].done);
+        fake_worker_sends(&w, out.data + i, 1);
+        turn(&s);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(many[i].done && !many[i].failure);
+        assert_int_equal(many[i].run.call->answer.length, 7);
+        let_go(&many[i]);
+    }
+    mishap_buffer_release(&out);
+    mishap_buffer_release(&answer.answer);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- the keeper -------------------------------------------------------------------------------- */
+
+static void a_worker_that_was_refused_is_asked_for_again_later(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.retry_ms = 200;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "long"));
+    mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 1000);
+    for (int i = 0; i < 3; i++) {
+        mishap_keeper_message refused = { .word = MISHAP_KEEPER_REFUSED,
+                                          .number = asked.number,
+                                          .group = asked.group };
+        assert_true(mishap_keeper_send(s.keeper, &refused, NULL, 0));
+        turn_for(&s, 150);
+        hear_nothing(&s);
+        asked = hear(&s, MISHAP_KEEPER_START, 300);
+    }
+    assert_false(o.done);
+    fake_worker_start(s.keeper, &asked, &w, 1);
+    turn(&s);
+    run_next(&w, 0);
+    turn(&s);
+    assert_true(o.done && !o.failure);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* The next keeper does not know what the one before it was asked for. */
+static void a_worker_is_asked_for_again_if_the_keeper_does_not_answer(void **state)
+{
+    struct set s;
+    struct ours o;
+    mishap_runner_times times = patient;
+    (void)state;
+    times.start_ms = 200;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "long"));
+    hear(&s, MISHAP_KEEPER_START, 1000);
+    turn_for(&s, 150);
+    hear_nothing(&s);
+    hear(&s, MISHAP_KEEPER_START, 300);
+    turn_for(&s, 150);
+    hear_nothing(&s);
+    close_set(&s);
+    let_go(&o);
+}
+
+static bool is_closed(const struct fake_worker *w)
+{
+    char byte;
+    return recv(w->socket, &byte, 1, MSG_DONTWAIT) == 0;
+}
+
+static void idle_workers_are_put_away_but_not_the_last_and_not_one_that_is_alone(void **state)
+{
+    struct set s;
+    struct ours many[3];
+    struct fake_worker w[3];
+    mishap_runner_times times = patient;
+    uint32_t numbers[2];
+    (void)state;
+    times.idle_ms = 200;
+    open_set(&s, 2, 100, &times);
+    assert_true(add(&s, &many[2], "lone"));
+    start(&s, &w[2]);
+    run_next(&w[2], 0);
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(add(&s, &many[i], "long"));
+        start(&s, &w[i]);
+        numbers[i] = begin_next(&w[i], 0);
+        turn_for(&s, 5);
+    }
+    turn_for(&s, 300);
+    assert_false(is_closed(&w[0]) || is_closed(&w[1])); /* they are at work */
+    for (size_t i = 0; i < 2; i++)
+        fake_worker_answers(&w[i], 0, numbers[i]);
+    turn_for(&s, 150);
+    assert_false(is_closed(&w[0]) || is_closed(&w[1]));
+    turn_for(&s, 500);
+    assert_int_equal(is_closed(&w[0]) + is_closed(&w[1]), 1);
+    assert_false(is_closed(&w[2]));
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(many[i].done && !many[i].failure);
+        let_go(&many[i]);
+        fake_worker_release(&w[i]);
+    }
+    close_set(&s);
+}
+
+/* -- inside ------------------------------------------------------------------------------------ */
+
+static void handlers_run_in_this_process_if_that_is_wanted(void **state)
+{
+    struct set s = { .plan = { .app = &app } };
+    struct ours many[2];
+    (void)state;
+    assert_null(mishap_worker_groups_make(&app, &s.plan.groups));
+    mishap_runner_settings settings = {
+        .plan = &s.plan, .keeper = -1, .most_waiting = 2, .inside = true
+    };
+    assert_null(mishap_runner_open(&settings, &s.runner));
+    ran = 0;
+    assert_true(add(&s, &many[0], "lone"));
+    assert_true(add(&s, &many[1], "long"));
+    assert_int_equal(ran, 0); /* done() is not called before add() has returned */
+    assert_int_equal(mishap_runner_count(s.runner, true), 2);
+    struct pollfd file = { .fd = mishap_runner_file(s.runner), .events = POLLIN };
+    assert_int_equal(poll(&file, 1, 1000), 1);
+    mishap_runner_turn(s.runner);
+    assert_int_equal(ran, 2);
+    assert_true(many[0].done && many[1].done);
+    assert_null(many[0].failure);
+    assert_true(many[0].run.call->deadline_ns > mishap_clock_monotonic_ns());
+    assert_true(many[0].run.call->deadline_ns < mishap_clock_monotonic_ns() + INT64_C(201000000));
+    assert_int_equal(many[1].run.call->deadline_ns, 0);
+    assert_false(many[0].run.died);
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    let_go(&many[0]);
+    let_go(&many[1]);
+    mishap_runner_close(s.runner);
+}
+
+/* -- frames at their bounds -------------------------------------------------------------------- */
+
+static void a_frame_is_as_long_as_may_be_and_not_one_byte_more(void **state)
+{
+    static const struct {
+        uint32_t length, kind;
+        mishap_frame_state state;
+    } rows[] = {
+        { MISHAP_FRAME_LIMIT, MISHAP_FRAME_DONE, MISHAP_FRAME_MORE },
+        { MISHAP_FRAME_LIMIT + 1, MISHAP_FRAME_DONE, MISHAP_FRAME_BAD },
+        { 0, MISHAP_FRAME_CALL, MISHAP_FRAME_WHOLE },
+        { 0, MISHAP_FRAME_OPENED, MISHAP_FRAME_WHOLE },
+        { 0, 0, MISHAP_FRAME_BAD },
+        { 0, MISHAP_FRAME_OPENED + 1, MISHAP_FRAME_BAD },
+        { 0, MISHAP_FRAME_DONE | 0x100, MISHAP_FRAME_BAD },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_buffer b = { 0 };
+        mishap_framed frame;
+        size_t size;
+        mishap_pack_u32(&b, rows[i].length);
+        mishap_pack_u32(&b, rows[i].kind);
+        assert_int_equal(mishap_frame_read(mishap_buffer_text(&b), &frame, &size), rows[i].state);
+        b.length--;
+        assert_int_equal(mishap_frame_read(mishap_buffer_text(&b), &frame, &size),
+                         MISHAP_FRAME_MORE);
+        mishap_buffer_release(&b);
+    }
+}
+
+/* Write an outcome and take it. */
+static bool is_taken(const mishap_call *answer)
+{
+    mishap_buffer out = { 0 };
+    mishap_framed frame;
+    size_t size;
+    mishap_call *call;
+    mishap *failure;
+    assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
+    mishap_frame_put_outcome(&out, 0, answer, NULL);
+    assert_int_equal(mishap_frame_read(mishap_buffer_text(&out), &frame, &size),
+                     MISHAP_FRAME_WHOLE);
+    bool taken = mishap_frame_take_outcome(frame.payload, call, &failure);
+    assert_null(failure);
+    if (!taken)
+        assert_int_equal(call->answer_kind, MISHAP_ANSWER_NOTHING); /* nothing was changed */
+    mishap_call_end(call);
+    mishap_buffer_release(&out);
+    return taken;
+}
+
+static bool is_status_taken(int status)
+{
+    return is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_NOTHING, .status = status });
+}
+
+static void an_outcome_is_checked_at_its_bounds(void **state)
+{
+    mishap_call answer = { .answer_kind = MISHAP_ANSWER_JSON };
+    (void)state;
+    assert_true(is_status_taken(0));
+    assert_false(is_status_taken(199));
+    assert_true(is_status_taken(200));
+    assert_true(is_status_taken(599));
+    assert_false(is_status_taken(600));
+    assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_MEMBERS }));
+    assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_BYTES }));
+    assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_STREAM }));
+    assert_false(is_taken(
+        &(mishap_call){ .answer_kind = MISHAP_ANSWER_STREAM + 1, .answer_type = "text/plain" }));
+    assert_true(is_taken(
+        &(mishap_call){ .answer_kind = MISHAP_ANSWER_BYTES, .answer_type = "text/plain" }));
+    /* Up to 64 KB are parsed, and control characters are refused in any answer. */
+    for (size_t i = 0; i < 65536; i++)
+        mishap_buffer_put_char(&answer.answer, '[');
+    assert_false(is_taken(&answer));
+    mishap_buffer_put_char(&answer.answer, '[');
+    assert_true(is_taken(&answer));
+    answer.answer.data[65536] = '\x1F';
+    assert_false(is_taken(&answer));
+    mishap_buffer_release(&answer.answer);
+    MISHAP_PUT(&answer.answer, "{}");
+    MISHAP_PUT(&answer.warnings, "\"a\",\"b\"");
+    assert_true(is_taken(&answer));
+    MISHAP_PUT(&answer.warnings, ",");
+    assert_false(is_taken(&answer));
+    mishap_buffer_release(&answer.answer);
+    mishap_buffer_release(&answer.warnings);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be),
+        TEST(a_worker_has_as_many_calls_as_may_be_and_not_one_more),
+        TEST(calls_that_run_count_as_those_that_wait),
+        TEST(a_call_behind_a_slow_one_is_taken_back_and_one_that_runs_is_not),
+        TEST(the_time_of_a_handler_runs_from_its_beginning),
+        TEST(the_beginning_that_a_worker_tells_is_clamped),
+        TEST(a_call_waits_so_long_and_no_longer),
+        TEST(a_worker_begins_what_it_is_given_or_is_ended),
+        TEST(an_answer_is_due_when_its_handler_has_returned),
+        TEST(a_forgotten_call_that_has_not_begun_is_gone_at_once),
+        TEST(a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_not),
+        TEST(a_call_that_has_not_begun_is_moved_once),
+        TEST(calls_behind_one_that_died_are_moved_as_often_as_needed),
+        TEST(the_keepers_word_may_come_before_or_after_the_end_of_the_connection),
+        TEST(a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever),
+        TEST(an_answer_that_a_dead_worker_had_sent_counts),
+        TEST(an_answer_may_come_byte_by_byte),
+        TEST(a_worker_that_was_refused_is_asked_for_again_later),
+        TEST(a_worker_is_asked_for_again_if_the_keeper_does_not_answer),
+        TEST(idle_workers_are_put_away_but_not_the_last_and_not_one_that_is_alone),
+        TEST(handlers_run_in_this_process_if_that_is_wanted),
+        TEST(a_frame_is_as_long_as_may_be_and_not_one_byte_more),
+        TEST(an_outcome_is_checked_at_its_bounds),
+    };
+    return RUN(tests);
+}
