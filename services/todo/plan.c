@@ -36,14 +36,13 @@ static void put_todo(mishap_buffer *b, sqlite3_stmt *row)
 
 /* Those that are not done, of everybody or of one user; how many there are beyond that is `more`.
  */
-static mishap *put_todos(mishap_buffer *b, mishap_call *call, bool *more)
+static mishap *put_todos(mishap_buffer *b, const mishap_call *call, todo_store *store, bool *more)
 {
     bool of_user = mishap_given(call, "user_id");
     int64_t user = of_user ? todo_id(call, "user_id") : 0;
     size_t listed = 0;
     todo_query query;
-    todo_query_begin(&query, mishap_state(call),
-                     TODO_TODO_LIST + TODO_BY_DONE + (of_user ? TODO_BY_USER : 0));
+    todo_query_begin(&query, store, TODO_TODO_LIST + TODO_BY_DONE + (of_user ? TODO_BY_USER : 0));
     todo_query_bind_integer(&query, 1, 0);
     todo_query_bind_integer(&query, 2, MOST_LISTED + 1);
     todo_query_bind_integer(&query, 3, false);
@@ -58,6 +57,7 @@ static mishap *put_todos(mishap_buffer *b, mishap_call *call, bool *more)
 
 mishap *todo_todos_plan(mishap_call *call)
 {
+    todo_store *store = todo_store_of(call);
     char time[80] = "";
     mishap_buffer text;
     bool more = false;
@@ -67,7 +67,7 @@ mishap *todo_todos_plan(mishap_call *call)
     put(&text, "Help me to plan my day.");
     put(&text, time);
     put(&text, " These are my todos that are not done, each with its id:\n\n");
-    mishap *failure = put_todos(&text, call, &more);
+    mishap *failure = put_todos(&text, call, store, &more);
     if (more)
         put(&text, "- and more, which the tool list_todos lists\n");
     put(&text,

@@ -212,11 +212,12 @@ static void bind_filters(todo_query *query, const todo_page *page)
 }
 
 /* The rows, as many as asked for; *cut if there are more of them. */
-static mishap *put_page(mishap_buffer *b, mishap_call *call, const todo_page *page, bool *cut)
+static mishap *put_page(mishap_buffer *b, const mishap_call *call, todo_store *store,
+                        const todo_page *page, bool *cut)
 {
     int64_t limit = mishap_integer(call, "limit"), listed = 0, last = 0;
     todo_query query;
-    todo_query_begin(&query, mishap_state(call), page->list);
+    todo_query_begin(&query, store, page->list);
     todo_query_bind_integer(&query, AFTER,
                             mishap_given(call, "after") ? todo_id(call, "after") : 0);
     todo_query_bind_integer(&query, LIMIT, limit + 1);
@@ -235,10 +236,10 @@ static mishap *put_page(mishap_buffer *b, mishap_call *call, const todo_page *pa
     return todo_query_end(&query);
 }
 
-static mishap *count_rows(mishap_call *call, const todo_page *page, int64_t *count)
+static mishap *count_rows(todo_store *store, const todo_page *page, int64_t *count)
 {
     todo_query query;
-    todo_query_begin(&query, mishap_state(call), page->count);
+    todo_query_begin(&query, store, page->count);
     bind_filters(&query, page);
     if (todo_query_step(&query))
         *count = sqlite3_column_int64(query.statement, 0);
@@ -249,11 +250,12 @@ mishap *todo_page_answer(mishap_call *call, const todo_page *page)
 {
     int64_t total = 0, limit = mishap_integer(call, "limit");
     bool cut = false;
+    todo_store *store = todo_store_of(call);
     mishap_buffer json;
     mishap_buffer_init(&json, NULL, 0);
-    mishap *failure = put_page(&json, call, page, &cut);
+    mishap *failure = put_page(&json, call, store, page, &cut);
     if (!failure && cut)
-        failure = count_rows(call, page, &total);
+        failure = count_rows(store, page, &total);
     if (!failure && json.failed)
         failure = mishap_out_of_memory();
     if (!failure)

@@ -1,24 +1,31 @@
-/* Opening the file, bringing its tables up to date, and who may use which connection. */
+/* Opening the file, bringing its tables up to date, the connection, and the queue of writers. */
 #include "todo/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-/* Connections of one kind. Guarded by the store's lock. */
-struct lane {
-    todo_connection *idle;
-    int open, most;
-    pthread_cond_t returned;
-};
+enum { LOG_PAGES = 1000 }; /* in the log, before they are copied into the file */
 
 struct todo_store {
-    pthread_mutex_t lock;
-    struct lane readers, writers;
-    bool opened; /* once, with success; set before others use it */
+    sqlite3 *database; /* NULL: closed after a failure, and the next query connects again */
+
+    /*
+     * A descriptor of the same file, for the lock at which writers queue; -1: there is none, and
+     * writers meet at SQLite's lock.
+     *
+     * When a process closes any descriptor of a file, the kernel drops all POSIX locks that the
+     * process has on that file, and SQLite's locks are such locks. So this one is closed only after
+     * SQLite has closed the file, and no second store of the process may be on the same file.
+     */
+    int queue;
+    bool has_turn;                       /* the lock of the queue is ours */
+    int64_t begun_ms;                    /* the query, or connecting, on the monotonic clock */
+    sqlite3_stmt *running;               /* NULL: no query is under way */
+    sqlite3_stmt *kept[TODO_STATEMENTS]; /* prepared when first needed */
+    bool opened;                         /* once, with success */
     char path[];
 };
 
@@ -29,8 +36,9 @@ static bool busy(int result)
     return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED;
 }
 
-mishap *todo_store_failure(sqlite3 *database, int result)
+mishap *todo_store_failure(const todo_store *store, int result)
 {
+    sqlite3 *database = store->database;
     if (result == SQLITE_OK || result == SQLITE_ROW || result == SQLITE_DONE)
         return NULL;
     mishap *m = busy(result)
@@ -42,7 +50,7 @@ mishap *todo_store_failure(sqlite3 *database, int result)
 
 /* What is wrong with a file that is to be opened is told to whoever set it up, and trying again is
  * no help. */
-static mishap *cannot_open(const char *path, sqlite3 *database, int result)
+static mishap *cannot_open(const todo_store *store, int result)
 {
     static const struct {
         int result;
@@ -56,11 +64,12 @@ static mishap *cannot_open(const char *path, sqlite3 *database, int result)
         { SQLITE_FULL, "cannot be written: the disk is full" },
         { SQLITE_IOERR, "cannot be read or written" },
     };
-    mishap *failure = todo_store_failure(database, result);
+    mishap *failure = todo_store_failure(store, result);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if ((result & 0xff) == known[i].result)
             return mishap_because(
-                mishap_raise(NOT_CONFIGURED, "The store %s %s.", path, known[i].words), failure);
+                mishap_raise(NOT_CONFIGURED, "The store %s %s.", store->path, known[i].words),
+                failure);
     return failure;
 }
 
@@ -80,33 +89,88 @@ static void pause_a_little(int times)
     nanosleep(&(struct timespec){ .tv_nsec = microseconds * 1000 }, NULL);
 }
 
-/* SQLite asks: another process has the lock, shall we try again? */
+/* SQLite asks: another process has the lock, shall we try again? The time in the queue counts as
+ * well: if another program keeps the file locked, everybody in the queue is told so after the same
+ * time, not one after the other. */
 static int wait_for_others(void *state, int times)
 {
-    todo_connection *connection = state;
-    if (times == 0)
-        connection->waiting_since = now_ms();
-    else if (now_ms() - connection->waiting_since > TODO_PATIENCE)
+    const todo_store *store = state;
+    if (now_ms() - store->begun_ms > TODO_PATIENCE)
         return 0;
     pause_a_little(times);
     return 1;
 }
 
-/* -- one connection ---------------------------------------------------------------------------- */
+/* -- the queue of writers ---------------------------------------------------------------------- */
 
-static void disconnect(todo_connection *connection)
+/*
+ * The lock belongs to the open file and not to the process (OFD), so it has nothing to do with the
+ * locks that SQLite has on the same file, and the kernel releases it when the process ends, however
+ * it ends. It is on one byte far beyond those that SQLite locks (from 1 << 30 on) and beyond the
+ * largest file that SQLite can have (1 << 48).
+ *
+ * Some file systems know no such lock. Then writers do without the queue, as other programs do.
+ */
+static const off_t queue_byte = (off_t)1 << 62;
+
+static bool lock_queue(const todo_store *store, int command, short type)
 {
-    for (size_t i = 0; i < TODO_STATEMENTS; i++)
-        sqlite3_finalize(connection->kept[i]);
-    sqlite3_close(connection->database);
-    free(connection);
+    struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = queue_byte, .l_len = 1 };
+    int result;
+    while ((result = fcntl(store->queue, command, &lock)) != 0 && errno == EINTR)
+        ;
+    return result == 0;
 }
 
-static int set_up(todo_connection *connection)
+void todo_store_wait_for_turn(todo_store *store)
 {
-    sqlite3 *database = connection->database;
+    if (!store->has_turn && store->queue >= 0)
+        store->has_turn = lock_queue(store, F_OFD_SETLKW, F_WRLCK);
+}
+
+static void end_turn(todo_store *store)
+{
+    if (store->has_turn)
+        lock_queue(store, F_OFD_SETLK, F_UNLCK);
+    store->has_turn = false;
+}
+
+/* SQLite calls this after a commit, when it has released its lock. The next writer can go on while
+ * this process copies the log into the file, which waits for the disk. SQLite would do it as often,
+ * and would not care either whether it fails: the log is complete, and a later commit tries again.
+ */
+static int committed(void *state, sqlite3 *database, const char *name, int pages)
+{
+    end_turn(state);
+    if (pages >= LOG_PAGES)
+        sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return SQLITE_OK;
+}
+
+/* -- the connection ---------------------------------------------------------------------------- */
+
+/* SQLite first: see `queue`. Closing that ends our turn as well. */
+static void disconnect(todo_store *store)
+{
+    for (size_t i = 0; i < TODO_STATEMENTS; i++) {
+        sqlite3_finalize(store->kept[i]);
+        store->kept[i] = NULL;
+    }
+    sqlite3_close(store->database);
+    store->database = NULL;
+    store->running = NULL;
+    if (store->queue >= 0)
+        close(store->queue);
+    store->queue = -1;
+    store->has_turn = false;
+}
+
+static int set_up(todo_store *store)
+{
+    sqlite3 *database = store->database;
     sqlite3_extended_result_codes(database, 1);
-    sqlite3_busy_handler(database, wait_for_others, connection);
+    sqlite3_busy_handler(database, wait_for_others, store);
+    sqlite3_wal_hook(database, committed, store);
     /* The file may come from anywhere: nothing in its schema is run, nothing writes past SQL. */
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
@@ -114,80 +178,84 @@ static int set_up(todo_connection *connection)
                         NULL, NULL);
 }
 
-static mishap *connect_to(const todo_store *store, bool writes, todo_connection **out)
+/*
+ * If the file is replaced between the two times that it is opened here, the queue is at another
+ * file than the data. The same holds between processes, if the file is replaced while one has it
+ * open. Nothing is lost by it: SQLite's lock, which is at the file with the data, decides who may
+ * write, and writers who are not in the same queue wait there.
+ */
+static mishap *connect_to_file(todo_store *store)
 {
-    const char *path = store->path;
-    todo_connection *connection = calloc(1, sizeof *connection);
-    if (!connection)
-        return mishap_out_of_memory();
-    connection->writes = writes;
-    int result = sqlite3_open_v2(path, &connection->database,
+    store->begun_ms = now_ms();
+    int result = sqlite3_open_v2(store->path, &store->database,
                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK)
-        result = set_up(connection);
-    mishap *failure = store->opened ? todo_store_failure(connection->database, result)
-                                    : cannot_open(path, connection->database, result);
+        result = set_up(store);
+    mishap *failure = store->opened ? todo_store_failure(store, result)
+                                    : cannot_open(store, result);
     if (failure)
-        disconnect(connection);
+        disconnect(store);
     else
-        *out = connection;
-    return mishap_note(failure, "path", path);
+        store->queue = open(store->path, O_RDWR | O_CLOEXEC);
+    return mishap_note(failure, "path", store->path);
 }
 
-/* -- taking turns ------------------------------------------------------------------------------ */
+/* -- one query after the other ----------------------------------------------------------------- */
 
-/* Wait for a connection, or for room to make one. False: it took too long. The lock is held. */
-static bool wait_for_turn(todo_store *store, struct lane *lane)
+/* A change that a call was ended in is not to be made, but SQLite commits a statement that is reset
+ * after its first row. One that is interrupted is rolled back. */
+static void roll_back(todo_store *store)
 {
-    struct timespec until;
-    int late = 0;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += TODO_PATIENCE / 1000;
-    while (!lane->idle && lane->open == lane->most && !late)
-        late = pthread_cond_timedwait(&lane->returned, &store->lock, &until);
-    return lane->idle || lane->open < lane->most;
-}
-
-mishap *todo_store_take(todo_store *store, bool to_write, todo_connection **out)
-{
-    struct lane *lane = to_write ? &store->writers : &store->readers;
-    pthread_mutex_lock(&store->lock);
-    bool ours = (lane->idle || lane->open < lane->most) || wait_for_turn(store, lane);
-    todo_connection *connection = ours ? lane->idle : NULL;
-    if (connection)
-        lane->idle = connection->next;
-    else if (ours)
-        lane->open++;
-    pthread_mutex_unlock(&store->lock);
-    *out = connection;
-    if (connection)
-        return NULL;
-    if (!ours)
-        return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store is busy."), 1000);
-    mishap *failure = connect_to(store, to_write, out);
-    if (failure) {
-        pthread_mutex_lock(&store->lock);
-        lane->open--;
-        pthread_cond_signal(&lane->returned);
-        pthread_mutex_unlock(&store->lock);
+    if (sqlite3_stmt_busy(store->running) && !sqlite3_stmt_readonly(store->running)) {
+        sqlite3_interrupt(store->database);
+        sqlite3_step(store->running);
     }
-    return failure;
 }
 
-void todo_store_give_back(todo_store *store, todo_connection *connection, bool broken)
+/* What is left of a query that was not ended; usually nothing. */
+static void abandon(void *state)
 {
-    struct lane *lane = connection->writes ? &store->writers : &store->readers;
+    todo_store *store = state;
+    if (store->running) {
+        roll_back(store);
+        todo_store_end(store, false);
+    }
+}
+
+todo_store *todo_store_of(mishap_call *call)
+{
+    todo_store *store = mishap_state(call);
+    mishap_call_defer(call, abandon, store);
+    return store;
+}
+
+mishap *todo_store_begin(todo_store *store, todo_statement which, sqlite3_stmt **statement,
+                         int *result)
+{
+    abandon(store);
+    *statement = NULL;
+    mishap *failure = store->database ? NULL : connect_to_file(store);
+    if (failure)
+        return failure;
+    store->begun_ms = now_ms();
+    *result = SQLITE_OK;
+    if (!store->kept[which])
+        *result = sqlite3_prepare_v3(store->database, todo_sql_of[which].text, -1,
+                                     SQLITE_PREPARE_PERSISTENT, &store->kept[which], NULL);
+    store->running = *statement = store->kept[which];
+    return NULL;
+}
+
+void todo_store_end(todo_store *store, bool broken)
+{
+    if (store->running) {
+        sqlite3_reset(store->running);
+        sqlite3_clear_bindings(store->running);
+    }
+    store->running = NULL;
     if (broken)
-        disconnect(connection);
-    pthread_mutex_lock(&store->lock);
-    if (broken) {
-        lane->open--;
-    } else {
-        connection->next = lane->idle;
-        lane->idle = connection;
-    }
-    pthread_cond_signal(&lane->returned);
-    pthread_mutex_unlock(&store->lock);
+        disconnect(store);
+    end_turn(store);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */
@@ -238,79 +306,69 @@ static int run_migrations(sqlite3 *database, int version)
     return result == SQLITE_OK ? sqlite3_exec(database, done, NULL, NULL, NULL) : result;
 }
 
-/* From the version that the file has to ours, while no other process can see the half of it. */
-static mishap *migrate(const char *path, sqlite3 *database)
+/* From the version that the file has to ours, while no other process can see the half of it.
+ * Another process may have done it since we looked. */
+static int bring_up_to_date(sqlite3 *database, int newest, int *version)
+{
+    int result = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (result == SQLITE_OK)
+        result = read_version(database, version);
+    if (result == SQLITE_OK && *version < newest)
+        result = run_migrations(database, *version);
+    if (result == SQLITE_OK)
+        result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+    if (!sqlite3_get_autocommit(database))
+        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    return result;
+}
+
+/* A file that is up to date is not locked, so that opening it waits for no writer. */
+static mishap *migrate(todo_store *store)
 {
     int version = 0, newest = 0;
     while (todo_migrations[newest])
         newest++;
-    int result = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    if (result == SQLITE_OK)
-        result = read_version(database, &version);
-    bool known = version >= 0 && version <= newest;
-    if (result == SQLITE_OK && known && version < newest)
-        result = run_migrations(database, version);
-    if (result == SQLITE_OK)
-        result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
-    mishap *failure = cannot_open(path, database, result);
-    if (!failure && !known)
+    int result = read_version(store->database, &version);
+    if (result == SQLITE_OK && version >= 0 && version < newest) {
+        todo_store_wait_for_turn(store);
+        result = bring_up_to_date(store->database, newest, &version);
+        end_turn(store);
+    }
+    mishap *failure = cannot_open(store, result);
+    if (!failure && (version < 0 || version > newest))
         failure = mishap_raise(NOT_CONFIGURED,
                                "The store %s has version %d, but this program knows only up to %d.",
-                               path, version, newest);
-    if (!sqlite3_get_autocommit(database))
-        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+                               store->path, version, newest);
     return failure;
 }
 
 /* -- the store --------------------------------------------------------------------------------- */
 
-static bool init_turns(todo_store *store)
-{
-    pthread_condattr_t attributes;
-    if (pthread_condattr_init(&attributes) != 0)
-        return false;
-    /* These fail on clocks that there are not and attributes that are broken, and on nothing else.
-     */
-    bool made = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0 &&
-                pthread_cond_init(&store->readers.returned, &attributes) == 0 &&
-                pthread_cond_init(&store->writers.returned, &attributes) == 0 &&
-                pthread_mutex_init(&store->lock, NULL) == 0;
-    pthread_condattr_destroy(&attributes);
-    return made;
-}
-
 static todo_store *new_store(const char *path)
 {
     size_t size = strlen(path) + 3;
     todo_store *store = calloc(1, sizeof *store + size);
-    if (!store || !init_turns(store)) {
-        free(store);
+    if (!store)
         return NULL;
-    }
     /* Else SQLite would take names such as ":memory:" for something special. */
     sqlite3_snprintf((int)size, store->path, "%s%s", *path == '/' ? "" : "./", path);
-    store->readers.most = TODO_READERS;
-    store->writers.most = 1;
+    store->queue = -1;
     return store;
 }
 
 mishap *todo_store_open(const char *path, todo_store **out)
 {
-    todo_connection *connection = NULL;
     todo_store *store = new_store(path);
     *out = NULL;
     if (!store)
         return mishap_out_of_memory();
     mishap *failure = make_file(store->path);
     if (!failure)
-        failure = todo_store_take(store, true, &connection);
+        failure = connect_to_file(store);
     if (!failure)
-        failure = cannot_open(store->path, connection->database,
-                              use_write_ahead_log(connection->database));
+        failure = cannot_open(store, use_write_ahead_log(store->database));
     if (!failure)
-        failure = migrate(store->path, connection->database);
-    if (connection)
-        todo_store_give_back(store, connection, failure != NULL);
+        failure = migrate(store);
     if (failure) {
         todo_store_close(store);
         return mishap_note(failure, "path", path);
@@ -320,22 +378,10 @@ mishap *todo_store_open(const char *path, todo_store **out)
     return NULL;
 }
 
-static void close_lane(struct lane *lane)
-{
-    while (lane->idle) {
-        todo_connection *connection = lane->idle;
-        lane->idle = connection->next;
-        disconnect(connection);
-    }
-    pthread_cond_destroy(&lane->returned);
-}
-
 void todo_store_close(todo_store *store)
 {
     if (!store)
         return;
-    close_lane(&store->readers);
-    close_lane(&store->writers); /* the last one folds the log into the file */
-    pthread_mutex_destroy(&store->lock);
+    disconnect(store); /* the last process that does so folds the log into the file */
     free(store);
 }

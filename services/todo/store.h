@@ -1,26 +1,28 @@
 /*
- * The store: one SQLite file with a write-ahead log, that several threads and several processes use
- * at once.
+ * The store: one SQLite file with a write-ahead log, which several processes use at once.
  *
- * A process has one connection that writes, so that its own threads queue up where waiting is cheap
- * and only processes meet at the file's lock; and a few that read. A connection is one thread's
- * from todo_query_begin() to todo_query_end(). In between a handler must not call what can end the
- * call (mishap_call_take() and its like), for then the connection would be lost.
+ * A process has one connection, because it runs one call at a time, and a call one query at a time.
+ * Readers wait for nobody. Writers of all processes queue at a lock of the store's own, where the
+ * kernel wakes the next one; SQLite would have each of them look again and again. SQLite's lock
+ * still decides who may write: other programs know of no queue.
  *
- * A store must not be carried across fork(): open it in the process that uses it.
+ * The wait in the queue has no limit of its own. A worker is killed when the time of its call is
+ * up, and a command ends when its own time is up.
+ *
+ * A store must not be carried across fork(): open it in the process that uses it. A process must
+ * not open the same file twice: see the comment on `queue` in store.c.
  */
 #ifndef TODO_STORE_H
 #define TODO_STORE_H
 
-#include <mishap/mishap.h>
+#include <mishap/operation.h>
 
 #include <sqlite3.h>
 
 #include "todo/schema.h"
 
 enum {
-    TODO_READERS = 8,    /* connections of a process that read */
-    TODO_PATIENCE = 5000 /* milliseconds to wait for others before giving up */
+    TODO_PATIENCE = 5000 /* milliseconds to wait for SQLite's lock before giving up */
 };
 
 typedef struct todo_store todo_store;
@@ -32,51 +34,59 @@ mishap *todo_store_open(const char *path, todo_store **out);
 /* No query may be under way. */
 void todo_store_close(todo_store *store);
 
-/* -- connections ------------------------------------------------------------------------------- */
-
-typedef struct todo_connection {
-    struct todo_connection *next; /* of those that are idle */
-    sqlite3 *database;
-    sqlite3_stmt *kept[TODO_STATEMENTS]; /* prepared when first needed */
-    bool writes;
-    int64_t waiting_since; /* for another process: on the monotonic clock, in milliseconds */
-} todo_connection;
-
-/* Take one that is idle, or make one; UNAVAILABLE if all are busy for too long. */
-mishap *todo_store_take(todo_store *store, bool to_write, todo_connection **out);
-
-/* Give it back. One that is `broken` is closed. */
-void todo_store_give_back(todo_store *store, todo_connection *connection, bool broken);
-
-/* What SQLite said, as a mishap; NULL if it is no error. If others were in the way it is
- * UNAVAILABLE and can be tried again; else INTERNAL_ERROR. SQLite's own words are for the operator
- * only. */
-mishap *todo_store_failure(sqlite3 *database, int result);
+/*
+ * The store of a call, for its queries. If the library ends the call in the middle of a query, that
+ * query is rolled back and its locks are released. After a crash in a process that goes on, the
+ * next query does this.
+ *
+ * It may end the call for lack of memory, so ask for it before there is something to release.
+ */
+todo_store *todo_store_of(mishap_call *call);
 
 /* -- queries ----------------------------------------------------------------------------------- */
 
 typedef struct todo_query {
     todo_store *store;
-    todo_connection *connection; /* NULL: it could not begin */
-    sqlite3_stmt *statement;
-    mishap *failure; /* why it could not begin */
-    int result;      /* the last that SQLite said */
-    bool taken;      /* after the end: a value is there already that may be there once only */
-    bool dangling;   /* after the end: it refers to something that is not there */
+    sqlite3_stmt *statement; /* NULL: it could not begin */
+    mishap *failure;         /* why there is no connection */
+    bool writes;
+    int result;    /* the last that SQLite said */
+    bool taken;    /* after the end: a value is there already that may be there once only */
+    bool dangling; /* after the end: it refers to something that is not there */
 } todo_query;
 
-/* What goes wrong, here or on the way, is told at the end. */
+/* What goes wrong, here or on the way, is told at the end. A query that was not ended is rolled
+ * back. */
 void todo_query_begin(todo_query *query, todo_store *store, todo_statement which);
 
 /* Text is not copied. What is not bound is NULL. */
 void todo_query_bind_text(todo_query *query, int place, mishap_text text);
 void todo_query_bind_integer(todo_query *query, int place, int64_t integer);
 
-/* True if there is a row, or one more. */
+/* True if there is a row, or one more. The first step of a query that writes waits for its turn. */
 bool todo_query_step(todo_query *query);
 
 /* The outcome. What the query was refused for by the tables' rules is no failure: see `taken` and
  * `dangling`. A change is made as a whole, or not at all. */
 mishap *todo_query_end(todo_query *query);
+
+/* -- what a query does with its store ---------------------------------------------------------- */
+
+/* Connect if there is no connection, and prepare the statement. A mishap: there is no connection;
+ * else *result is what SQLite said, and *statement is NULL if it was an error. */
+mishap *todo_store_begin(todo_store *store, todo_statement which, sqlite3_stmt **statement,
+                         int *result);
+
+/* Queue up behind other writers, in this process and in others. */
+void todo_store_wait_for_turn(todo_store *store);
+
+/* What SQLite said last, as a mishap; NULL if it is no error. If others were in the way it is
+ * UNAVAILABLE and can be tried again; else INTERNAL_ERROR. SQLite's own words are for the operator
+ * only. */
+mishap *todo_store_failure(const todo_store *store, int result);
+
+/* Reset the statement and let the next writer have its turn. A connection that is `broken` is
+ * closed. */
+void todo_store_end(todo_store *store, bool broken);
 
 #endif

@@ -11,7 +11,7 @@ static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not fo
 mishap *todo_todos_create(mishap_call *call)
 {
     todo_query query;
-    todo_query_begin(&query, mishap_state(call), TODO_TODO_INSERT);
+    todo_query_begin(&query, todo_store_of(call), TODO_TODO_INSERT);
     todo_bind_string(&query, 1, call, "title");
     todo_bind_flag(&query, 2, call, "done");
     todo_bind_id(&query, 3, call, "user_id");
@@ -22,7 +22,7 @@ mishap *todo_todos_create(mishap_call *call)
 mishap *todo_todos_get(mishap_call *call)
 {
     todo_query query;
-    todo_query_begin(&query, mishap_state(call), TODO_TODO_GET);
+    todo_query_begin(&query, todo_store_of(call), TODO_TODO_GET);
     todo_bind_id(&query, 1, call, "id");
     return todo_answer_found(call, &query, &todo);
 }
@@ -52,7 +52,7 @@ mishap *todo_todos_update(mishap_call *call)
     if (!mishap_given(call, "title") && !mishap_given(call, "done") &&
         !mishap_given(call, "user_id"))
         return todo_todos_get(call); /* there is nothing to write */
-    todo_query_begin(&query, mishap_state(call), TODO_TODO_UPDATE);
+    todo_query_begin(&query, todo_store_of(call), TODO_TODO_UPDATE);
     todo_bind_id(&query, 1, call, "id");
     todo_bind_string(&query, 2, call, "title");
     todo_bind_flag(&query, 3, call, "done");
@@ -69,7 +69,7 @@ size_t todo_todos_of_user(mishap_call *call, int64_t user, int64_t *ids, size_t 
 {
     todo_query query;
     size_t count = 0;
-    todo_query_begin(&query, mishap_state(call), TODO_TODO_LIST + TODO_BY_USER);
+    todo_query_begin(&query, todo_store_of(call), TODO_TODO_LIST + TODO_BY_USER);
     todo_query_bind_integer(&query, 1, 0);
     todo_query_bind_integer(&query, 2, (int64_t)most);
     todo_query_bind_integer(&query, 4, user);
@@ -88,7 +88,7 @@ void todo_todos_changed(mishap_call *call, const int64_t *ids, size_t count)
 mishap *todo_todos_delete(mishap_call *call)
 {
     todo_query query;
-    todo_query_begin(&query, mishap_state(call), TODO_TODO_DELETE);
+    todo_query_begin(&query, todo_store_of(call), TODO_TODO_DELETE);
     todo_bind_id(&query, 1, call, "id");
     return todo_answer_deleted(call, &query, &todo);
 }

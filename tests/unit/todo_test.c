@@ -2,20 +2,23 @@
  * The todo service, called as a boundary calls it: its rules, its pages, many writers at once, and
  * what goes wrong below it.
  */
+#include <errno.h>
+#include <fcntl.h>
 #include <ftw.h>
-#include <pthread.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/json_read.h"
 #include "operation/call.h"
 #include "operation/changes.h"
 #include "testing.h"
-#include "todo/schema.h"
+#include "todo/store.h"
 #include "todo/todo.h"
 
 static const mishap_app app = { .name = "todo", .operations = todo_operations };
@@ -91,14 +94,15 @@ static void take_failure(struct answer *answer, mishap *failure)
     mishap_free(failure);
 }
 
-static void run(struct answer *answer, const char *name, mishap_text arguments)
+static void run_of(const mishap_app *program, struct answer *answer, const char *name,
+                   mishap_text arguments)
 {
     mishap_call *call = NULL;
     mishap_answer_kind kind;
-    const mishap_operation *operation = mishap_operation_find(&app, mishap_text_of(name));
+    const mishap_operation *operation = mishap_operation_find(program, mishap_text_of(name));
     assert_non_null(operation);
     *answer = (struct answer){ 0 };
-    mishap *failure = mishap_call_begin(&app, operation, arguments, &call);
+    mishap *failure = mishap_call_begin(program, operation, arguments, &call);
     if (!failure)
         failure = mishap_call_run(call);
     if (failure) {
@@ -112,6 +116,11 @@ static void run(struct answer *answer, const char *name, mishap_text arguments)
         answer->total = call->total;
     }
     mishap_call_end(call);
+}
+
+static void run(struct answer *answer, const char *name, mishap_text arguments)
+{
+    run_of(&app, answer, name, arguments);
 }
 
 static void ask(const char *name, const char *arguments)
@@ -636,7 +645,7 @@ static void the_longest_row_that_the_rules_allow_is_answered(void **state)
 
 /* -- many at once ------------------------------------------------------------------------------ */
 
-enum { THREADS = 12, PROCESSES = 4, ROWS = 60 };
+enum { PROCESSES = 12, ROWS = 60 };
 
 /* Users by this writer, each followed by a look at the list; how many calls failed. */
 static int write_users(int writer)
@@ -661,11 +670,6 @@ static int write_users(int writer)
     return wrong;
 }
 
-static void *write_in_thread(void *writer)
-{
-    return (void *)(intptr_t)write_users((int)(intptr_t)writer);
-}
-
 static void assert_all_written(int64_t rows)
 {
     assert_int_equal(look_up("SELECT count(*) FROM users"), rows);
@@ -675,50 +679,285 @@ static void assert_all_written(int64_t rows)
     assert_tallies();
 }
 
-static void threads_write_at_once_and_nothing_is_lost(void **state)
+/* A process of its own, which must not use what this one has opened. */
+static pid_t start(int (*run_it)(int number), int number)
 {
-    (void)state;
-    pthread_t threads[THREADS];
-    intptr_t wrong = 0;
-    for (int i = 0; i < THREADS; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, write_in_thread, (void *)(intptr_t)i),
-                         0);
-    for (int i = 0; i < THREADS; i++) {
-        void *result;
-        pthread_join(threads[i], &result);
-        wrong += (intptr_t)result;
-    }
-    assert_int_equal(wrong, 0);
-    assert_all_written(THREADS * ROWS);
+    mishap_service_close_all();
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(run_it(number));
+    assert_true(child > 0);
+    return child;
 }
 
-/* Each with two threads; the file is not there yet, so they also make it all at once. */
+static int outcome(pid_t child)
+{
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static int write_and_close(int writer)
+{
+    int wrong = write_users(writer);
+    mishap_service_close_all();
+    return wrong > 0;
+}
+
+static void write_in_processes(void)
+{
+    pid_t children[PROCESSES];
+    int wrong = 0;
+    for (int i = 0; i < PROCESSES; i++)
+        children[i] = start(write_and_close, i);
+    for (int i = 0; i < PROCESSES; i++)
+        wrong += outcome(children[i]) != 0;
+    assert_int_equal(wrong, 0);
+    assert_all_written(PROCESSES * ROWS);
+}
+
+/* The file is not there yet, so they also make it all at once. */
 static void processes_write_at_once_and_nothing_is_lost(void **state)
 {
     (void)state;
-    pid_t children[PROCESSES];
-    int wrong = 0;
-    fflush(NULL);
-    for (int i = 0; i < PROCESSES; i++) {
-        children[i] = fork();
-        if (children[i] == 0) {
-            pthread_t other;
-            void *failures = NULL;
-            if (pthread_create(&other, NULL, write_in_thread, (void *)(intptr_t)(100 + i)) != 0)
-                _exit(100);
-            int mine = write_users(i);
-            pthread_join(other, &failures);
-            mishap_service_close_all();
-            _exit(mine + (int)(intptr_t)failures > 0);
-        }
+    write_in_processes();
+}
+
+/* Every fcntl() of this program, SQLite's among them: it can be made to know no locks of open
+ * files. */
+static bool no_queue;
+static int queue_refused;
+
+int fcntl(int descriptor, int command, ...)
+{
+    va_list values;
+    va_start(values, command);
+    void *value = va_arg(values, void *);
+    va_end(values);
+    if (no_queue && (command == F_OFD_SETLK || command == F_OFD_SETLKW)) {
+        queue_refused++;
+        errno = EINVAL;
+        return -1;
     }
-    for (int i = 0; i < PROCESSES; i++) {
-        int status = -1;
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        wrong += status != 0;
+    return (int)syscall(SYS_fcntl, descriptor, command, value);
+}
+
+static void without_a_queue_nothing_is_lost_either(void **state)
+{
+    (void)state;
+    no_queue = true;
+    write_in_processes();
+    ask("users.create", "{\"name\":\"A\",\"email\":\"a@example.com\"}");
+    no_queue = false;
+    assert_answer(201, NULL);
+    assert_int_equal(queue_refused, 1);
+}
+
+/* -- a query that does not come to its end ----------------------------------------------------- */
+
+static enum { STAY, END, CRASH } next_move;
+static todo_statement unfinished;
+static int told[2]; /* a pipe: a query is half done */
+
+/* Bind all that any statement wants, take the first row, and do not go on. */
+static mishap *stop_half_way(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, todo_store_of(call), unfinished);
+    if (unfinished == TODO_USER_INSERT) {
+        todo_query_bind_text(&query, 1, T("Half"));
+        todo_query_bind_text(&query, 3, T("half@example.com"));
+    } else {
+        todo_query_bind_integer(&query, 1, 0);
+        todo_query_bind_integer(&query, 2, 10);
     }
-    assert_int_equal(wrong, 0);
-    assert_all_written(2 * PROCESSES * ROWS);
+    if (!todo_query_step(&query))
+        return todo_query_end(&query);
+    if (next_move == STAY && write(told[1], ".", 1) == 1)
+        for (;;)
+            pause();
+    if (next_move == CRASH)
+        abort();
+    mishap_string(call, "not declared");
+    return NULL;
+}
+
+static const mishap_operation half_operations[] = {
+    { .name = "half", .summary = "Stop half way", .run = stop_half_way, .service = &todo_service },
+    { 0 },
+};
+static const mishap_app half = { .name = "todo", .operations = half_operations };
+
+static void ask_half(todo_statement which)
+{
+    unfinished = which;
+    forget(&last);
+    run_of(&half, &last, "half", T("{}"));
+}
+
+static int stay_half_way(int which)
+{
+    ask_half((todo_statement)which);
+    return 1;
+}
+
+/* A process that is inside of a transaction and stays there. */
+static pid_t start_half_way(todo_statement which)
+{
+    char byte;
+    next_move = STAY;
+    assert_int_equal(pipe(told), 0);
+    pid_t child = start(stay_half_way, (int)which);
+    close(told[1]);
+    assert_int_equal(read(told[0], &byte, 1), 1);
+    close(told[0]);
+    return child;
+}
+
+static void end_half_way(pid_t child)
+{
+    kill(child, SIGKILL);
+    assert_true(WIFSIGNALED(outcome(child)));
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static int create_one(int number)
+{
+    askf("users.create", "{\"name\":\"After\",\"email\":\"after%d@example.com\"}", number);
+    return last.status != 201;
+}
+
+/* How often it was put to sleep tells whether it slept or kept looking. */
+static int create_one_asleep(int number)
+{
+    struct rusage before, after;
+    ask("users.list", "{}");
+    getrusage(RUSAGE_SELF, &before);
+    int wrong = create_one(number);
+    getrusage(RUSAGE_SELF, &after);
+    return wrong || after.ru_nvcsw - before.ru_nvcsw > 20;
+}
+
+static void a_writer_sleeps_until_the_one_before_it_is_done(void **state)
+{
+    (void)state;
+    create_users(1);
+    pid_t holder = start_half_way(TODO_USER_INSERT);
+    pid_t writers[3];
+    for (int i = 0; i < 3; i++)
+        writers[i] = start(create_one_asleep, i);
+    usleep(400 * 1000);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(waitpid(writers[i], NULL, WNOHANG), 0);
+    end_half_way(holder);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(outcome(writers[i]), 0);
+    assert_int_equal(look_up("SELECT count(*) FROM users"), 4);
+}
+
+static void a_writer_that_is_killed_in_a_transaction_holds_nobody_up(void **state)
+{
+    (void)state;
+    create_users(1);
+    for (int round = 0; round < 5; round++) {
+        pid_t holder = start_half_way(TODO_USER_INSERT);
+        pid_t writer = start(create_one, round);
+        usleep(20 * 1000 * (useconds_t)round);
+        assert_int_equal(waitpid(writer, NULL, WNOHANG), 0);
+        int64_t killed = now_ms();
+        end_half_way(holder);
+        assert_int_equal(outcome(writer), 0);
+        assert_true(now_ms() - killed < TODO_PATIENCE / 2);
+    }
+    assert_int_equal(look_up("SELECT count(*) FROM users WHERE name = 'After'"), 5);
+    assert_int_equal(look_up("SELECT count(*) FROM users WHERE name = 'Half'"), 0);
+    assert_int_equal(look_up("PRAGMA integrity_check"), 1);
+    assert_tallies();
+}
+
+/* Not even while they open the store. */
+static void readers_are_not_blocked_by_a_writer(void **state)
+{
+    (void)state;
+    create_users(1);
+    pid_t holder = start_half_way(TODO_USER_INSERT);
+    int64_t begun = now_ms();
+    for (int i = 0; i < 3; i++) {
+        mishap_service_close_all();
+        ask("users.get", "{\"id\":\"1\"}");
+        assert_answer(200, NULL);
+        ask("users.get", "{\"id\":\"2\"}"); /* is not there yet */
+        assert_answer(404, NULL);
+        ask("users.list", "{}");
+        assert_answer(200, NULL);
+    }
+    assert_true(now_ms() - begun < TODO_PATIENCE / 2);
+    end_half_way(holder);
+}
+
+static void a_reader_holds_no_writer_up(void **state)
+{
+    (void)state;
+    create_users(3);
+    pid_t holder = start_half_way(TODO_USER_LIST);
+    int64_t begun = now_ms();
+    assert_int_equal(create_one(1), 0);
+    assert_true(now_ms() - begun < TODO_PATIENCE / 2);
+    end_half_way(holder);
+}
+
+/* No lock is left, no transaction, and no change. */
+static void assert_nothing_left(int64_t users)
+{
+    sqlite3 *database;
+    assert_int_equal(sqlite3_open_v2(file, &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, "BEGIN IMMEDIATE; ROLLBACK", NULL, NULL, NULL),
+                     SQLITE_OK);
+    sqlite3_close(database);
+    /* The first column is 1 if somebody reads what the log has, or writes. */
+    assert_int_equal(look_up("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
+    assert_int_equal(look_up("SELECT count(*) FROM users"), users);
+    assert_tallies();
+}
+
+static int create_one_when_told(int number)
+{
+    char byte;
+    alarm(TODO_PATIENCE / 1000);
+    return read(told[0], &byte, 1) != 1 || create_one(number);
+}
+
+static void a_call_that_is_ended_in_a_query_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    create_users(2);
+    assert_int_equal(pipe(told), 0);
+    pid_t other = start(create_one_when_told, 1); /* before this process opens the store again */
+    next_move = END;
+    ask_half(TODO_USER_INSERT);
+    assert_answer(500, NULL);
+    assert_non_null(strstr(last.account, "not declared"));
+    assert_nothing_left(2);
+    ask_half(TODO_USER_LIST);
+    assert_answer(500, NULL);
+    assert_nothing_left(2);
+    /* The queue is free while this process has the store open. */
+    assert_int_equal(write(told[1], ".", 1), 1);
+    assert_int_equal(outcome(other), 0);
+    close(told[0]);
+    close(told[1]);
+    ask("users.create", "{\"name\":\"Whole\",\"email\":\"half@example.com\"}");
+    assert_answer(201, NULL);
+    ask("users.list", "{}");
+    assert_answer(200, NULL);
+    assert_nothing_left(4);
 }
 
 /* What was answered is there, and what is there is whole. */
@@ -758,6 +997,19 @@ static void a_process_that_is_killed_loses_nothing_that_it_answered(void **state
     }
     ask("users.create", "{\"name\":\"After\",\"email\":\"after@example.com\"}");
     assert_answer(201, NULL);
+}
+
+/* A thousand pages of the log are copied into the file, and the log begins anew. */
+static void the_log_does_not_grow_for_ever(void **state)
+{
+    (void)state;
+    char path[120];
+    struct stat log;
+    create_users(1000);
+    snprintf(path, sizeof path, "%s-wal", file);
+    assert_int_equal(stat(path, &log), 0);
+    assert_in_range(log.st_size, 500 * 4096, 1100 * 4096);
+    assert_int_equal(look_up("SELECT count(*) FROM users"), 1000);
 }
 
 static void a_store_that_others_keep_locked_can_be_tried_again(void **state)
@@ -1147,6 +1399,24 @@ static void every_drill_fails_and_tells_nothing(void **state)
     assert_answer(500, NULL);
 }
 
+/* Where the process goes on: without workers, for a debugger. */
+static void after_a_crash_in_a_query_the_next_one_starts_afresh(void **state)
+{
+    (void)state;
+    create_users(1);
+    for (size_t i = 0; i < 5; i++)
+        sigaction(crashes[i], &contained[i], NULL);
+    next_move = CRASH;
+    ask_half(TODO_USER_INSERT);
+    assert_answer(500, NULL);
+    assert_non_null(strstr(last.account, "SIGABRT"));
+    ask("users.get", "{\"id\":\"2\"}");
+    assert_answer(404, NULL);
+    assert_nothing_left(1);
+    ask("users.create", "{\"name\":\"B\",\"email\":\"half@example.com\"}");
+    assert_answer(201, NULL);
+}
+
 static void the_drill_that_hangs_does_not_end(void **state)
 {
     (void)state;
@@ -1183,9 +1453,15 @@ int main(void)
         TODO_TEST(hostile_text_comes_back_as_it_went_in),
         TODO_TEST(a_nul_is_refused_wherever_it_stands),
         TODO_TEST(the_longest_row_that_the_rules_allow_is_answered),
-        TODO_TEST(threads_write_at_once_and_nothing_is_lost),
         TODO_TEST(processes_write_at_once_and_nothing_is_lost),
+        TODO_TEST(without_a_queue_nothing_is_lost_either),
+        TODO_TEST(a_writer_sleeps_until_the_one_before_it_is_done),
+        TODO_TEST(a_writer_that_is_killed_in_a_transaction_holds_nobody_up),
+        TODO_TEST(readers_are_not_blocked_by_a_writer),
+        TODO_TEST(a_reader_holds_no_writer_up),
+        TODO_TEST(a_call_that_is_ended_in_a_query_leaves_nothing_behind),
         TODO_TEST(a_process_that_is_killed_loses_nothing_that_it_answered),
+        TODO_TEST(the_log_does_not_grow_for_ever),
         TODO_TEST(a_store_that_others_keep_locked_can_be_tried_again),
         TODO_TEST(a_file_that_is_no_database_makes_the_service_unavailable),
         TODO_TEST(a_corrupt_page_is_an_internal_error_and_nothing_is_told),
@@ -1198,6 +1474,7 @@ int main(void)
         TODO_TEST(every_allocation_of_the_library_may_fail),
         TODO_TEST(the_premium_report_must_be_paid_for),
         TODO_TEST(every_drill_fails_and_tells_nothing),
+        TODO_TEST(after_a_crash_in_a_query_the_next_one_starts_afresh),
         TODO_TEST(the_drill_that_hangs_does_not_end),
     };
     watch_memory_of_sqlite();
