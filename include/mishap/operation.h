@@ -168,8 +168,9 @@ __attribute__((format(printf, 3, 4))) mishap *
 mishap_stream_wait(mishap_call *call, const char *address, const char *cursor, ...);
 const char *mishap_cursor(const mishap_call *call);
 
-/* The body of a request that is no JSON, for an operation that declares `.takes`; no data: there is
- * none. And its media type, as the caller said it; NULL: it did not. */
+/* The body of a request that is no JSON, for an operation that declares `.takes`; `data` is NULL if
+ * there is none, or if it was JSON and became parameters. And its media type, as the caller said
+ * it; NULL: it did not. */
 mishap_text mishap_body(const mishap_call *call);
 const char *mishap_body_type(const mishap_call *call);
 
@@ -193,8 +194,10 @@ int64_t mishap_call_time_left(const mishap_call *call);
  */
 void mishap_progress(mishap_call *call, double done, double total, const char *words);
 
-/* True if nobody waits for the answer any more. A long handler asks now and then, and returns. A
- * command that is ended by a signal or its timeout waits a moment for a handler that asks. */
+/* True if nobody waits for the answer any more: an agent has cancelled the call, a caller over HTTP
+ * has reset its connection. A long handler asks now and then, and returns. A command that is ended
+ * by a signal or its timeout waits a moment for a handler that asks; in a server a handler whose
+ * time is up is killed without being told. */
 bool mishap_cancelled(const mishap_call *call);
 
 /*
@@ -247,7 +250,8 @@ typedef struct mishap_service {
     const char *dialect; /* in which its failures are told to an agent: tool-result,
                             condition-report or artifact; NULL: tool-result */
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
-                   a time. Else it opens the service in several */
+                   a time, and the state is lost when a call ends that process. Else it opens the
+                   service in several */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
