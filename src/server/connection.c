@@ -73,7 +73,7 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 static void peer_ended(connection *c)
 {
     mishap_http_exchange *exchange = &c->exchange;
-    c->peer_ended = true;
+    c->peer_ended = exchange->peer_ended = true;
     if (c->reading)
         uv_read_stop((uv_stream_t *)&c->socket);
     c->reading = false;
@@ -163,6 +163,16 @@ static void write_queued(connection *c)
         mishap_http_wait_anew(c);
 }
 
+/* A stream goes on; else the next request can be answered. */
+static void all_written(connection *c)
+{
+    mishap_http_later *later = c->exchange.later;
+    mishap_http_connection_proceed(
+        c, mishap_http_exchange_feed(&c->loop->server, &c->exchange, NULL, 0));
+    if (later && later->streaming && later == c->exchange.later && later->written)
+        later->written(later);
+}
+
 static void on_written(uv_write_t *write, int status)
 {
     connection *c = write->data;
@@ -175,8 +185,7 @@ static void on_written(uv_write_t *write, int status)
     else if (c->queued.length)
         write_queued(c);
     else
-        mishap_http_connection_proceed(
-            c, mishap_http_exchange_feed(&c->loop->server, &c->exchange, NULL, 0));
+        all_written(c);
 }
 
 /* What the socket does not take at once is kept and written when it does. False: it was closed. */
@@ -377,6 +386,12 @@ bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchang
         read_or_not(c, false);
     }
     return true;
+}
+
+bool mishap_http_connection_lags(const mishap_http_exchange *exchange)
+{
+    const connection *c = (const void *)((const char *)exchange - offsetof(connection, exchange));
+    return c->writing;
 }
 
 /* Requests that were kept are answered in the next turn: whoever gave the answer may be in the

@@ -19,6 +19,7 @@ typedef struct mishap_http_exchange {
     mishap_text remote;
     int64_t began_ns; /* when the first byte of the request at hand came */
     bool continued;   /* 100 Continue was sent */
+    bool peer_ended;  /* the peer sends no more */
     bool ended;       /* nothing more is read; with a `later`, it cannot be written to any more */
 } mishap_http_exchange;
 

@@ -78,6 +78,13 @@ bool mishap_http_extensions_child_ended(const mishap_http_settings *settings, vo
     return false;
 }
 
+void mishap_http_extensions_look(const mishap_http_settings *settings, void *const *shared)
+{
+    for (size_t i = 0; i < count_of(settings); i++)
+        if (settings->extensions[i]->look)
+            settings->extensions[i]->look(shared[i]);
+}
+
 /* -- in the supervisor and in each loop -------------------------------------------------------- */
 
 mishap *mishap_http_extensions_route(const mishap_http_settings *settings, mishap_http_routes **out)

@@ -132,6 +132,16 @@ bool mishap_http_later_send(mishap_http_later *later, mishap_text piece)
     return hand_over_part(later, out, before);
 }
 
+bool mishap_http_later_lags(const mishap_http_later *later)
+{
+    return later->server->lags && later->server->lags(later->exchange);
+}
+
+bool mishap_http_later_half_closed(const mishap_http_later *later)
+{
+    return later->exchange->peer_ended;
+}
+
 /* -- ends -------------------------------------------------------------------------------------- */
 
 static void tell_of_stream(mishap_http_later *later)

@@ -269,6 +269,7 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
                                         .rates = rates,
                                         .loop = &loop.uv,
                                         .push = mishap_http_connection_push,
+                                        .lags = mishap_http_connection_lags,
                                         .go_on = mishap_http_connection_go_on };
     mishap *failure = mishap_http_server_open(&loop.server);
     if (failure)

@@ -81,9 +81,10 @@ void mishap_http_connection_answer(mishap_http_loop *loop);
 /* Close those whose time is over. */
 void mishap_http_connection_sweep(mishap_http_loop *loop);
 
-/* server->push and server->go_on. */
+/* server->push, server->lags and server->go_on. */
 bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
                                  mishap_text bytes);
+bool mishap_http_connection_lags(const mishap_http_exchange *exchange);
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
 
 /* Close every connection without a request. */

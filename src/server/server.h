@@ -202,6 +202,7 @@ struct mishap_http_later {
     const mishap_code *code; /* of a failure that a stream has told of; NULL: none */
     void *owner;
     void (*closed)(mishap_http_later *later);
+    void (*written)(mishap_http_later *later); /* all pieces so far have been taken; may be NULL */
 };
 
 /* From an endpoint's answer(), which leaves reply->status 0: the request is answered later. NULL:
@@ -224,6 +225,13 @@ void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply
 void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply);
 bool mishap_http_later_send(mishap_http_later *later, mishap_text piece);
 void mishap_http_later_end(mishap_http_later *later);
+
+/* Are there pieces that the peer has not taken yet? Whoever makes more of them better waits for
+ * written(): a peer that falls behind by more than a megabyte is closed. */
+bool mishap_http_later_lags(const mishap_http_later *later);
+
+/* Has the peer closed its sending side? It may wait for the answer, or be gone. */
+bool mishap_http_later_half_closed(const mishap_http_later *later);
 
 /* -- routes ------------------------------------------------------------------------------------ */
 
@@ -308,6 +316,7 @@ struct mishap_http_extension {
 
     /* … a child process that is no loop has ended or stopped: true if it is the extension's. */
     bool (*child_ended)(void *shared, int pid, int status);
+    void (*look)(void *shared); /* … about every second */
 
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
      * the opposite order. */

@@ -45,6 +45,9 @@ struct mishap_http_server {
     bool (*push)(mishap_http_server *server, struct mishap_http_exchange *exchange,
                  mishap_text bytes);
 
+    /* … is there something that was not written yet? NULL: there never is. */
+    bool (*lags)(const struct mishap_http_exchange *exchange);
+
     /* … its answer is complete: read on, but not before who calls this has returned. */
     void (*go_on)(mishap_http_server *server, struct mishap_http_exchange *exchange);
 };
@@ -76,6 +79,7 @@ void mishap_http_extensions_loop_ended(const mishap_http_settings *settings, voi
                                        const int *numbers);
 bool mishap_http_extensions_child_ended(const mishap_http_settings *settings, void *const *shared,
                                         int pid, int status);
+void mishap_http_extensions_look(const mishap_http_settings *settings, void *const *shared);
 
 /* In a loop: open all of them, with what was prepared. */
 mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared);

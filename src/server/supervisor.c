@@ -366,6 +366,7 @@ static void watch(supervisor *s)
     while (!s->stopping || any_left(s)) {
         int wait_ms = look_at_clock(s);
         look_for_silent(s);
+        mishap_http_extensions_look(s->settings, s->shared);
         nfds_t count = 0;
         files[count++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
         for (size_t i = 0; i < MOST_PROCESSES; i++)

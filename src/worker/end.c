@@ -96,8 +96,11 @@ mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
     mishap_last_words words = said <= MISHAP_WORDS_STACK ? (mishap_last_words)said
                                                          : MISHAP_WORDS_NONE;
     mishap *m = tell_way(link, operation, words);
-    (void)slot;
+    const mishap_link_slot *of = &link->slots[slot];
+    const mishap_call *call = of->run ? of->run->call : of->call;
     set_trace(m, link, words);
+    if (link->end.why == MISHAP_LINK_TIMEOUT && call)
+        m = mishap_note(m, "limit_ms", call->limit_ms);
     if (alone)
         m = mishap_note(m, "lost", "what this process had in memory");
     return m;

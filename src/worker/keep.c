@@ -13,11 +13,14 @@
 #include "worker/link.h"
 
 enum {
-    MOST_BAD_STARTS = 20,        /* in a row: then it is no accident */
+    MOST_BAD_STARTS = 20,        /* in a row: then the next one waits */
+    AGAIN_NS = 500000000,        /* … for so long, and so does one that could not be forked */
     SOUND_START_NS = 1000000000, /* after so long it was a good start */
     STOP_LOOKS = 3000,           /* at its end, a millisecond each */
     SERVICE_PATIENCE_MS = 60000, /* for a service to open, when a server starts */
 };
+
+#define ORPHANS_NS INT64_C(5000000000) /* after the death of a keeper, for its workers to die */
 
 static bool admit(const mishap_keeper *keeper, int end)
 {
@@ -29,6 +32,7 @@ static bool start(mishap_keeper *keeper)
 {
     int ends[2];
     keeper->begun_ns = mishap_clock_monotonic_ns();
+    keeper->start_at_ns = keeper->begun_ns + AGAIN_NS;
     keeper->pid = 0;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
@@ -41,6 +45,7 @@ static bool start(mishap_keeper *keeper)
         return false;
     }
     keeper->pid = pid;
+    keeper->start_at_ns = 0;
     keeper->socket = ends[0];
     for (size_t i = 0; i < keeper->end_count; i++)
         admit(keeper, keeper->ends[i]);
@@ -83,36 +88,57 @@ void mishap_keeper_disconnect(mishap_keeper *keeper, int kept)
         }
 }
 
-static void kill_orphans(void)
+/* Each worker has a session of its own, other children of this process have not. True: there were
+ * some, and what they had started may be here next. */
+static bool kill_orphans(void)
 {
     char path[64];
+    bool any = false;
     snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
     FILE *children = fopen(path, "re");
     int pid;
     while (children && fscanf(children, "%d", &pid) == 1)
-        if (getsid(pid) != getsid(0))
+        if (getsid(pid) != getsid(0)) {
+            any = true;
             kill(pid, SIGKILL);
+            waitpid(pid, NULL, WNOHANG);
+        }
     if (children)
         fclose(children);
+    return any;
+}
+
+static void look_for_orphans(mishap_keeper *keeper)
+{
+    if (keeper->orphans_until_ns && !kill_orphans() &&
+        mishap_clock_monotonic_ns() > keeper->orphans_until_ns)
+        keeper->orphans_until_ns = 0;
 }
 
 /* A keeper is ours, so nothing that callers or handlers do should end it. If something does, its
- * workers die, and what they had started becomes a child of this process: each worker has a session
- * of its own, other children have not. The next keeper has all connections that this one had. */
+ * workers die, and what they had started becomes a child of this process, one after the other. The
+ * next keeper has all connections that this one had. */
 bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
 {
-    if (!keeper->pid || pid != keeper->pid)
+    if (!keeper->pid || pid != keeper->pid) {
+        look_for_orphans(keeper);
         return false;
+    }
     if (WIFSTOPPED(status)) {
         kill(pid, SIGKILL);
         return true;
     }
-    bool soon = mishap_clock_monotonic_ns() - keeper->begun_ns < SOUND_START_NS;
-    keeper->bad_starts = soon ? keeper->bad_starts + 1 : 0;
+    dprintf(STDERR_FILENO,
+            "%s: the process that keeps the handlers has ended; another takes its place\n",
+            keeper->plan->app->name);
+    int64_t now = mishap_clock_monotonic_ns();
+    keeper->bad_starts = now - keeper->begun_ns < SOUND_START_NS ? keeper->bad_starts + 1 : 0;
+    keeper->orphans_until_ns = now + ORPHANS_NS;
+    keeper->start_at_ns = now + AGAIN_NS;
     close(keeper->socket);
     keeper->socket = -1;
     keeper->pid = 0;
-    kill_orphans();
+    look_for_orphans(keeper);
     if (keeper->bad_starts < MOST_BAD_STARTS)
         start(keeper);
     return true;
@@ -124,6 +150,9 @@ void mishap_keeper_look(mishap_keeper *keeper)
     pid_t pid = keeper->pid ? waitpid(keeper->pid, &status, WNOHANG | WUNTRACED) : 0;
     if (pid > 0)
         mishap_keeper_ended(keeper, pid, status);
+    look_for_orphans(keeper);
+    if (keeper->start_at_ns && mishap_clock_monotonic_ns() >= keeper->start_at_ns)
+        start(keeper);
 }
 
 void mishap_keeper_leave(mishap_keeper *keeper)
@@ -137,18 +166,21 @@ void mishap_keeper_leave(mishap_keeper *keeper)
 
 void mishap_keeper_stop(mishap_keeper *keeper)
 {
-    int status, pid = keeper->pid;
+    int status = 0, pid = keeper->pid;
+    bool orphans = keeper->orphans_until_ns, ended = !pid;
     mishap_keeper_leave(keeper); /* which it hears */
-    for (int i = 0; pid && i < STOP_LOOKS; i++) {
-        if (waitpid(pid, &status, WNOHANG) == pid)
-            return;
-        poll(NULL, 0, 1);
+    for (int i = 0; !ended && i < STOP_LOOKS; i++) {
+        ended = waitpid(pid, &status, WNOHANG) == pid;
+        if (!ended)
+            poll(NULL, 0, 1);
     }
-    if (pid) {
+    if (!ended) {
         kill(pid, SIGKILL);
         waitpid(pid, &status, 0);
-        kill_orphans();
     }
+    orphans = orphans || !WIFEXITED(status);
+    for (int i = 0; orphans && i < STOP_LOOKS && kill_orphans(); i++)
+        poll(NULL, 0, 1);
 }
 
 /* -- services ---------------------------------------------------------------------------------- */

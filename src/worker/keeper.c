@@ -36,7 +36,7 @@ enum {
     STACK_MS = 100,   /* how long a worker may take to tell its own stack */
     LAST_LOOKS = 200, /* at the end, for what is left over */
     DEEPEST = 32,     /* of processes that started each other */
-    ORPHAN_MS = 2000, /* … to end when its loop is gone */
+    ORPHAN_MS = 2000, /* … to end when nobody uses it any more */
     USER_WORDS = MISHAP_KEEPER_LOOPS / 64,
 };
 
@@ -183,6 +183,7 @@ static void start(size_t loop, const mishap_keeper_message *asked)
     bool made = asked->group < k.plan->groups.count && make_connection(&c);
     if (made) {
         worker = find_shared(asked->group);
+        answer.joined = worker != NULL;
         made = worker ? mishap_keeper_send(worker->control, &hand, c.worker, MISHAP_KEEPER_FILES)
                       : fork_worker(asked->group, &c, &worker);
         answer.status = errno;
@@ -352,6 +353,14 @@ static void admit(int file)
     close(file);
 }
 
+/* Its connection is closed, so it ends; but what it does at its end is a handler's, too, and may
+ * hang. */
+static void put_away(struct kept *worker)
+{
+    if (worker->control < 0 && !worker->kill_at_ns && !worker->killed)
+        worker->kill_at_ns = mishap_clock_monotonic_ns() + ORPHAN_MS * INT64_C(1000000);
+}
+
 /* A loop is gone. Its workers notice; one whose handler hangs has nobody left to look after it. */
 static void part_with(size_t loop)
 {
@@ -362,9 +371,16 @@ static void part_with(size_t loop)
         if (!worker->pid || !uses(worker, loop))
             continue;
         worker->users[loop / 64] &= ~(UINT64_C(1) << (loop % 64));
-        if (worker->control < 0 && !worker->kill_at_ns)
-            worker->kill_at_ns = mishap_clock_monotonic_ns() + ORPHAN_MS * INT64_C(1000000);
+        put_away(worker);
     }
+}
+
+static void obey(struct kept *worker, const mishap_keeper_message *message)
+{
+    if (message->word == MISHAP_KEEPER_END)
+        end_worker(worker, message->stack);
+    else if (message->word == MISHAP_KEEPER_PUT_AWAY)
+        put_away(worker);
 }
 
 static void listen_to(size_t loop)
@@ -377,10 +393,10 @@ static void listen_to(size_t loop)
             close(files[i]);
         if (message.word == MISHAP_KEEPER_START)
             start(loop, &message);
-        for (size_t i = 0; message.word == MISHAP_KEEPER_END && i < k.worker_end; i++)
+        for (size_t i = 0; i < k.worker_end; i++)
             if (k.workers[i].pid && k.workers[i].number == message.worker &&
                 uses(&k.workers[i], loop))
-                end_worker(&k.workers[i], message.stack);
+                obey(&k.workers[i], &message);
     }
     if (got < 0)
         part_with(loop);
@@ -501,6 +517,8 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, int parent)
     k.plan = plan;
     k.parent = parent;
     k.pid = getpid();
+    /* Loops may still think of a worker of the keeper before: no other has its number. */
+    k.last_number = (uint32_t)k.pid << 12;
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++)
         k.loops[i] = -1;
     close_others();

@@ -12,6 +12,8 @@ typedef enum mishap_keeper_word {
     MISHAP_KEEPER_ADMIT = 1, /* parent: a loop is at the other end of this descriptor */
     MISHAP_KEEPER_START,     /* loop: a worker of `group`, please; `number` is the loop's own */
     MISHAP_KEEPER_END,       /* loop: kill worker `number`; `stack`: and tell what it was doing */
+    MISHAP_KEEPER_PUT_AWAY,  /* loop: worker `worker` is of no more use; it is to end by itself soon
+                              */
     MISHAP_KEEPER_STARTED,   /* keeper: with a socket and a page; `number` as in START */
     MISHAP_KEEPER_REFUSED,   /* keeper: none can be started; `status` is the error */
     MISHAP_KEEPER_ENDED,     /* keeper: worker `worker` has ended */
@@ -26,7 +28,8 @@ typedef struct mishap_keeper_message {
     int32_t status;  /* of ENDED: as waitpid() has it */
     uint8_t stack;   /* of END: wanted. Of ENDED: `trace` has it, read from outside */
     uint8_t stopped; /* of ENDED: it had stopped itself, and was killed for it */
-    uint8_t padding[2];
+    uint8_t joined;  /* of STARTED: the worker was there already, for other loops */
+    uint8_t padding[1];
     mishap_trace trace; /* only as long as it needs to be */
 } mishap_keeper_message;
 

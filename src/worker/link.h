@@ -47,10 +47,14 @@ typedef struct mishap_link {
     mishap_buffer out; /* what is to be sent … */
     size_t sent;       /* … and was already */
     bool waits_to_send;
-    uint32_t used;        /* slots, a bit each */
-    uint32_t last_number; /* of the calls that it was given */
+    int64_t held_since_ns; /* nothing is read of it; 0: it is */
+    int64_t gone_since_ns; /* its connection is; 0: it is not */
+    bool joined;           /* the worker was there already, and busy with calls of others */
+    uint32_t used;         /* slots, a bit each */
+    uint32_t last_number;  /* of the calls that it was given */
     mishap_link_slot slots[MISHAP_SLOTS];
-    int64_t handed_ns;                      /* when it was given a call, the latest time */
+    int64_t handed_ns; /* when it was given a call, the latest time */
+    int64_t heard_ns;  /* when a part of a frame came, whose rest is to come, the latest time */
     int64_t silent_since_ns;                /* it has calls, and began none; 0: that is not so */
     int64_t idle_since_ns, ending_since_ns; /* 0: it does not */
     mishap_link_end end;

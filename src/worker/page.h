@@ -5,9 +5,10 @@
  * A call that is handed over has a slot. Its state changes by compare-and-swap, so both sides agree
  * on what became of it:
  *
- *     HANDED ── the worker begins ──▶ BEGUN ── its handler returned ──▶ DONE, and the answer
- * follows └────── the loop takes back ─▶ TAKEN     └── the loop decides to kill ──▶ KILLED, no
- * answer
+ *     HANDED → BEGUN   the worker begins it
+ *     HANDED → TAKEN   the loop takes it back: the worker leaves it out
+ *     BEGUN → DONE     its handler has returned: the answer follows
+ *     BEGUN → KILLED   the loop decides to kill: no answer follows
  *
  * A slot is used again and again, and a call that was taken back may still be on its way to the
  * worker. So the state has the number of its call beside it: the worker begins the call that is
@@ -21,6 +22,7 @@
 
 #include <limits.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mishap/trace.h"
@@ -50,6 +52,7 @@ typedef struct mishap_worker_page {
     atomic_uint slots[MISHAP_SLOTS];     /* see mishap_slot_word() */
     atomic_bool cancelled[MISHAP_SLOTS]; /* nobody waits for the answer */
     atomic_int_least64_t begun_ns;       /* when the handler that runs began */
+    atomic_bool has_begun;               /* the worker has begun a call of anybody */
     atomic_uint last_words;              /* written last, after what it tells of */
     int number;                          /* the signal, or the status of exit() */
     uint64_t address;                    /* that could not be reached */

@@ -45,6 +45,7 @@ typedef struct mishap_runner_times {
     int answer_ms; /* an answer may take after its handler returned */
     int start_ms;  /* for the keeper's word on a worker that was asked for */
     int retry_ms;  /* after the keeper refused one */
+    int gone_ms;   /* for a worker whose connection is closed to die of itself */
     int lost_ms;   /* for the keeper's word on a worker that is gone */
     int idle_ms;   /* until a worker without calls is put away */
 } mishap_runner_times;
@@ -69,6 +70,11 @@ void mishap_runner_close(mishap_runner *runner); /* what still runs goes on for 
 int mishap_runner_file(const mishap_runner *runner);
 void mishap_runner_turn(mishap_runner *runner);
 
+/* For a loop that has nothing else to wait for than one file (-1: none): hand over what was added,
+ * wait until there is something to do or the file can be read, at most so many milliseconds, and do
+ * it. True: the file can be read. */
+bool mishap_runner_wait(mishap_runner *runner, int file, int most_ms);
+
 /* Hand over what was added. To be called before the loop waits: so calls that came together go
  * together. */
 void mishap_runner_flush(mishap_runner *runner);
@@ -79,6 +85,11 @@ bool mishap_runner_add(mishap_runner *runner, mishap_run *run);
 /* Nobody waits for it any more. The call becomes the runner's, the rest is free at once. If its
  * handler has begun, it is told (mishap_cancelled), and may go on until its time is over. */
 void mishap_runner_forget(mishap_runner *runner, mishap_run *run);
+
+/* Hold a call that sends a stream: nothing more is read of it, so that its handler waits in the
+ * middle of a piece, and that time is not counted; and let it go on. A worker that is alone is
+ * never held: other callers wait for it. */
+void mishap_runner_hold(mishap_runner *runner, mishap_run *run, bool hold);
 
 /* How many calls wait or run; with those that nobody waits for, or without. */
 size_t mishap_runner_count(const mishap_runner *runner, bool forgotten);

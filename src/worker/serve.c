@@ -48,12 +48,15 @@ static struct {
     size_t user_count, next; /* whose turn it is */
     int control;             /* -1: none */
     bool ending;             /* no call is taken any more */
+    bool has_begun;          /* a call, ever */
+    bool is_copy;            /* this is a process that a handler forked, and not the worker */
     mishap_watcher watcher;  /* of the call that runs */
     mishap_buffer out;       /* the outcome of a call */
     timer_t timer;           /* of one that several loops use: see guard_time() */
     bool has_timer;
 
     pthread_mutex_t lock; /* of what follows: of sending while a handler runs */
+    int cancellation;     /* as the thread had it that has the lock */
     struct user *calling; /* whose call runs; NULL: none does */
     unsigned slot;
     mishap_buffer report;
@@ -71,6 +74,17 @@ static void add_user(int socket, int page_file)
         return;
     }
     w.users[w.user_count++] = (struct user){ .socket = socket, .page = page };
+    atomic_store(&w.users[w.user_count - 1].page->has_begun, w.has_begun);
+}
+
+/* Every loop learns that this worker could be started: what it dies of is a call. */
+static void note_begun(void)
+{
+    if (w.has_begun)
+        return;
+    w.has_begun = true;
+    for (size_t i = 0; i < w.user_count; i++)
+        atomic_store(&w.users[i].page->has_begun, true);
 }
 
 static void remove_user(struct user *user)
@@ -95,11 +109,14 @@ static bool send_all(int socket, const mishap_buffer *bytes)
 
 /* -- what a call says while it runs ------------------------------------------------------------ */
 
-/* The lock is held while one is written and sent. NULL: no call runs, and nobody is there to hear.
- */
+/* The lock is held while one is written and sent: a thread that is cancelled meanwhile must not
+ * take it along. NULL: no call runs, and nobody is there to hear. */
 static mishap_buffer *begin_report(void)
 {
+    int before;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     pthread_mutex_lock(&w.lock);
+    w.cancellation = before;
     mishap_buffer_reset(&w.report);
     return w.calling ? &w.report : NULL;
 }
@@ -114,7 +131,9 @@ static bool end_report(bool dispensable)
             sent = send_all(w.calling->socket, &w.report);
     }
     mishap_buffer_reset_within(&w.report, KEPT);
+    int before = w.cancellation;
     pthread_mutex_unlock(&w.lock);
+    pthread_setcancelstate(before, NULL);
     return sent;
 }
 
@@ -192,6 +211,22 @@ static _Noreturn void leave(void)
     exit(0);
 }
 
+/* A child of a handler has nothing to say to anybody: not while it runs, and not if it returns from
+ * the handler, too. What it would write would stand in the middle of what the worker writes. */
+static void become_copy(void)
+{
+    w.is_copy = true;
+    w.calling = NULL;
+    w.lock = (pthread_mutex_t)
+        PTHREAD_MUTEX_INITIALIZER; /* a thread that is not here may have had it */
+    for (size_t i = 0; i < w.user_count; i++)
+        close(w.users[i].socket);
+    w.user_count = 0;
+    if (w.control >= 0)
+        close(w.control);
+    mishap_words_for(NULL, 0);
+}
+
 static void begin_call(struct user *user, unsigned slot, const mishap_operation *operation)
 {
     pthread_mutex_lock(&w.lock);
@@ -265,13 +300,17 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
     atomic_store(&user->page->begun_ns, mishap_clock_monotonic_ns());
     if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
         return true; /* it was taken back */
+    note_begun();
     mishap *failure = mishap_call_remake(w.plan->app, operation, asked->arguments, &call);
     if (call) {
         prepare(call, asked, user, slot);
         guard_time(asked->limit_ms + SPARE_MS);
         begin_call(user, slot, operation);
         failure = mishap_call_run(call);
+        if (w.is_copy)
+            _exit(0);
         end_call(user, slot, number);
+        fflush(stdout); /* what it printed is for the operator, now and not at the end */
         guard_time(0);
         w.ending = w.ending || call->ended;
     } else {
@@ -438,6 +477,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     if (w.group->program)
         execute(w.group->program, files);
     mishap_words_begin();
+    pthread_atfork(NULL, NULL, become_copy);
     if (plan->setup)
         mishap_service_use(plan->setup);
     mishap_changes_heard_by(NULL, NULL); /* who hears in the process that this comes from */

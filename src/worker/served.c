@@ -3,6 +3,18 @@
 #include "incident/incident.h"
 #include "operation/hide.h"
 
+void mishap_served_read(mishap_served *served, mishap_call *call)
+{
+    served->handlers = (int)mishap_integer(call, "handlers");
+    served->plan.limits = (mishap_worker_limits){
+        .memory_bytes = (uint64_t)mishap_integer(call, "handler_memory_mb") << 20,
+        .cpu_seconds = (uint64_t)mishap_integer(call, "handler_cpu_seconds"),
+        .files = (uint64_t)mishap_integer(call, "handler_files"),
+        .processes = (uint64_t)mishap_integer(call, "handler_processes"),
+        .file_bytes = (uint64_t)mishap_integer(call, "handler_file_mb") << 20,
+    };
+}
+
 mishap *mishap_served_begin(mishap_served *served)
 {
     served->keeper.socket = served->connection = -1;

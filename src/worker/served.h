@@ -26,6 +26,30 @@ typedef struct mishap_served {
     mishap_runner *runner; /* in each process that serves, on the thread of its loop */
 } mishap_served;
 
+/* The parameters of a command that serves, for where handlers run; and what they say, into
+ * `handlers` and the limits of the plan. */
+/* clang-format off */
+#define MISHAP_SERVED_PARAMS                                                                       \
+    { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",         \
+      .help = "Most processes that run handlers, for each service and loop; 0: handlers run in "   \
+              "the server itself, for a debugger" },                                               \
+    { "handler_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
+      .placeholder = "N", .help = "Memory that a process of handlers may take, in MB; 0: any" },   \
+    { "handler_files", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                    \
+      .placeholder = "N", .help = "Files that a process of handlers may have open; 0: any" },      \
+    { "handler_file_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                  \
+      .placeholder = "N", .help = "Size of a file that a handler may write, in MB; 0: any" },      \
+    { "handler_cpu_seconds", MISHAP_INTEGER, .range = { 0, 1 << 30 }, .initial = "0",              \
+      .placeholder = "N",                                                                          \
+      .help = "Processor time that a process of handlers may use, all of its calls together; 0: "  \
+              "any" },                                                                             \
+    { "handler_processes", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
+      .placeholder = "N",                                                                          \
+      .help = "Processes that the user may have on this machine for a handler to start one more; " \
+              "0: any" }
+/* clang-format on */
+void mishap_served_read(mishap_served *served, mishap_call *call);
+
 /*
  * In the process that starts everything: make the plan, fork the keeper, and try each service in a
  * worker. Nothing of it is done if handlers run in the loop, apart from trying the services. The

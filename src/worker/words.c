@@ -25,10 +25,11 @@ void mishap_words_for(mishap_worker_page *page, uintptr_t entry)
     atomic_store_explicit(&current, page, memory_order_release);
 }
 
-/* The first who has something to say is heard. */
+/* The first who has something to say is heard. A child of the handler has the page, too, but is not
+ * the worker. */
 static mishap_worker_page *take_page(void)
 {
-    return atomic_exchange(&current, NULL);
+    return getpid() == process ? atomic_exchange(&current, NULL) : NULL;
 }
 
 static void leave(mishap_worker_page *page, mishap_last_words kind, int number, uint64_t address,
@@ -66,12 +67,11 @@ static void on_asked(int signal, siginfo_t *info, void *context)
     kill(getpid(), SIGKILL);
 }
 
-/* A child of the handler that calls exit() has the page, too, but is not the worker. */
 static void on_exit_called(int status, void *unused)
 {
     mishap_trace trace = { 0 };
     (void)unused;
-    mishap_worker_page *page = getpid() == process ? take_page() : NULL;
+    mishap_worker_page *page = take_page();
     if (!page)
         return;
     mishap_trace_unwind(&trace, __builtin_return_address(0));

@@ -2,23 +2,30 @@
  * src/worker: child processes that run calls, one at a time, and can be killed at any moment
  * without harm to anybody else.
  *
- *     supervisor    one thread; owns the listening sockets; restarts keeper and loops
- *     ├── keeper    one thread; forks workers on request, reaps them, kills them, reads their
- * stacks │   └── worker, worker, …   one call at a time; opens its service for itself └── loop,
- * loop, …           reads requests, checks them, hands calls over, answers
+ *     supervisor: owns the listening sockets; restarts keeper and loops
+ *         keeper: forks workers on request, reaps them, kills them, reads their stacks
+ *             worker, worker, …: one call at a time; each opens its service for itself
+ *         loop, loop, …: read requests, check them, hand calls over, answer
+ *
+ * Each of these processes has one thread.
  *
  *     group.c    which operations share a process
  *     runner.c   of a loop: calls that wait, run and end, and the workers that they run in
+ *     hear.c     … what workers and keeper say
+ *     lose.c     … workers that end, and what becomes of their calls
+ *     sweep.c    … time
  *     link.c     … its end of the connection to one worker
  *     end.c      … what a caller and the log are told of a worker that died
  *     keeper.c   the keeper's process: start, reap, kill
  *     keep.c     … as its parent sees it: start, restart, connect
+ *     talk.c     … the messages between it and its parent or a loop
  *     stack.c    … the stack of a process that does not answer, read from outside
  *     serve.c    the worker's process: from frames to calls, and back
  *     child.c    … how it begins: descriptors, signals, limits
  *     words.c    … its last words: what it leaves in its page when it dies
  *     frame.c    the messages between a loop and a worker
  *     page.h     the page of memory that a loop and a worker share
+ *     served.c   keeper and runner of a server, for all boundaries that share it
  *
  * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The
  * connection between a worker and a loop, a socket and a page, belongs to the two of them. A call
@@ -88,7 +95,10 @@ typedef struct mishap_keeper {
                                       successor */
     size_t end_count;
     int64_t begun_ns;
-    int bad_starts; /* how often in a row it ended at once */
+    int bad_starts;      /* how often in a row it ended at once */
+    int64_t start_at_ns; /* there is none, and when to start one; 0: there is, or none is wanted */
+    int64_t
+        orphans_until_ns; /* so long after its death, what its workers had started is looked for */
 } mishap_keeper;
 
 /*
@@ -105,10 +115,11 @@ bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept);
 void mishap_keeper_disconnect(mishap_keeper *keeper, int kept);
 
 /* A child of this process has ended or stopped: if it is the keeper, start another. True: it was.
- */
+ * If it is a worker that the keeper left behind, what that has started is ended, too. */
 bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status);
 
-/* Ask the system itself, and do the same. For a parent that does not wait for its children. */
+/* Ask the system itself, and do the same; and start the keeper that could not be started before. To
+ * be called every second or more often. */
 void mishap_keeper_look(mishap_keeper *keeper);
 
 /* In a child of the keeper's parent, which has nothing to do with it: close what is open of it. */

@@ -145,6 +145,22 @@ static mishap *tick(mishap_call *call)
     return NULL;
 }
 
+/* Megabytes, faster than anybody reads. */
+static mishap *flood(mishap_call *call)
+{
+    static char piece[65536];
+    memset(piece, 'x', sizeof piece);
+    for (int64_t i = 0; i < mishap_integer(call, "megabytes") * 16; i++)
+        if (!mishap_stream_write(call, (mishap_text){ piece, sizeof piece }))
+            return mishap_raise(CANCELLED, "Nobody reads.");
+    return NULL;
+}
+
+static const mishap_param flood_params[] = {
+    { "megabytes", MISHAP_INTEGER, .range = { 1, 1000 }, .required = true },
+    { 0 },
+};
+
 static const mishap_param tick_params[] = {
     { "count", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "3", .positional = true },
     { "ms", MISHAP_INTEGER, .range = { 0, 10000 }, .initial = "0" },
@@ -271,6 +287,8 @@ static const mishap_operation operations[] = {
       .takes = "text/csv, application/octet-stream" },
     { "tick", "Count", tick_params, tick, .route = "GET /tick", .stateless = true,
       .answers_type = "text/plain", .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "flood", "Many bytes", flood_params, flood, .route = "GET /flood", .stateless = true,
+      .timeout_ms = 1500, .answers_type = "application/octet-stream" },
     { "events", "Some events", .run = tell_events, .route = "GET /events", .stateless = true,
       .answers_type = "text/event-stream" },
     { "quick", "A stream at once", .run = tick_quickly, .route = "GET /quick", .quick = true,

@@ -242,7 +242,43 @@ def a_reader_that_leaves_ends_the_handler():
     expect(wait_for(lambda: the_server().running_handlers() == 0), "it still runs")
 
 
+@test
+def a_slow_reader_gets_all_of_a_large_stream():
+    """Its handler waits meanwhile, and is not ended for that: it has 1.5 seconds."""
+    size = 24
+    with Server("--workers", "1", program=BYTES) as found:
+        with found.connect(patience=server.PATIENCE) as connection:
+            connection.send(server.request("GET", "/flood?megabytes=%d" % size))
+            time.sleep(3)
+            equal(found.running_handlers(), 1, "handlers that wait for the reader")
+            memory = rss_of(found.workers()[0])
+            expect(memory < 40e6 or server.SANITIZED, "the loop keeps", memory, "bytes")
+            received = b""
+            while not received.endswith(b"\r\n0\r\n\r\n"):
+                more = connection.socket.recv(1 << 20)
+                expect(more, "it was cut after", len(received), "bytes")
+                received += more
+            equal(received.count(b"x" * 65536), size * 16, "pieces")
+            equal(found.ask("GET", "/image").status, 200, "others")
+
+
+@test
+def a_reader_that_takes_nothing_of_a_stream_holds_a_worker_until_it_leaves():
+    with Server("--workers", "1", "--handlers", "1", program=BYTES) as found:
+        with found.connect(patience=server.PATIENCE) as connection:
+            connection.send(server.request("GET", "/flood?megabytes=500"))
+            expect(wait_for(lambda: found.running_handlers() == 1), "it does not run")
+            time.sleep(0.5)
+        expect(wait_for(lambda: found.running_handlers() == 0), "it still runs")
+        equal(found.ask("GET", "/slow").json, {"done": True}, "afterwards")
+
+
 # ---- Live tails ----------------------------------------------------------------------------------
+
+def rss_of(pid):
+    with open("/proc/%d/statm" % pid) as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGESIZE")
+
 
 def post(found, line):
     answer = found.ask("POST", "/board", {"line": line})
@@ -313,6 +349,17 @@ def a_reader_that_leaves_is_forgotten():
                "connections are still open")
         post(found, "for nobody")
         equal(found.running_handlers(), 0, "handlers")
+
+
+@test
+def a_reader_that_has_closed_its_side_is_not_waited_with():
+    """It may be gone: nobody could tell before there is something to write, and perhaps that is never."""
+    with Server("--workers", "1", program=BYTES) as found:
+        with found.connect() as reader:
+            reader.send(request("GET", "/board?from=4096")).finish()
+            while reader.more():
+                pass
+            expect(reader.received.startswith(b"HTTP/1.1 200 "), "no answer:", reader.received)
 
 
 @test

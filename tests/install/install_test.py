@@ -43,7 +43,8 @@ def shell(line, folder, compiler="cc"):
         os.symlink(shutil.which(compiler), os.path.join(tools, "cc"))
     ran = run_program("bash", "-c", line, cwd=folder, env=dict(
         ENVIRONMENT, PATH=tools + ":" + ENVIRONMENT["PATH"], CC=compiler, SHELF_DATA="./data",
-        SHELF_LOG=os.path.join(folder, "log"), DIRECTORY_LOG=os.path.join(folder, "log")))
+        SHELF_LOG=os.path.join(folder, "log"), DIRECTORY_LOG=os.path.join(folder, "log"),
+        NOTES_LOG=os.path.join(folder, "log")))
     expect(ran.status == 0, line, "exits with", ran.status, "and says", ran.out, ran.err)
     return ran.out.decode()
 
@@ -73,7 +74,7 @@ with open(os.path.join(TREE, "docs", "program.md"), encoding="utf-8") as page:
 def write_files(folder):
     """The files of the page: a name in a line, then its block."""
     found = re.findall(r"^`([\w.]+)`:\n\n```\w*\n(.*?)^```$", PAGE, re.M | re.S)
-    equal([name for name, _ in found], ["codes.txt", "shelf.c", "Makefile"], "the files of the page")
+    equal([name for name, _ in found], ["codes.txt", "shelf.c", "Makefile", "notes.c"], "the files of the page")
     for name, text in found:
         with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
             file.write(text)

@@ -5,6 +5,7 @@
 Speaks TAP. A call that a killed process had in hand may fail; one that is sent afterwards may not. What is said of time
 is said of the best of several rounds, for the machine may be busy with others.
 """
+import contextlib
 import os
 import random
 import signal
@@ -124,6 +125,41 @@ def a_stopped_supervisor_does_not_stop_the_others():
         time.sleep(1)
         slowest_of_fresh(found)
         equal(found.stop().status, 0, "exit")
+
+
+def keeper_of(found):
+    """It may have no worker yet."""
+    for pid in found.tree().children:
+        with contextlib.suppress(OSError), open("/proc/%d/comm" % pid, encoding="ascii") as file:
+            if file.read().strip() == "mishap-keeper":
+                return pid
+    return None
+
+
+@test
+def however_often_the_keeper_is_killed_in_a_row_there_is_another():
+    with Server() as found:
+        for _ in range(30):
+            victim = tree.wait_for(lambda: keeper_of(found), SECONDS_TO_RESTART)
+            expect(victim, "there is no keeper any more")
+            os.kill(victim, signal.SIGKILL)
+            expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "it is still there")
+        expect(tree.wait_for(lambda: keeper_of(found), SECONDS_TO_RESTART), "there is no keeper any more")
+        slowest_of_fresh(found)
+
+
+@test
+def what_handlers_had_started_ends_with_a_keeper_that_is_killed():
+    with Server() as found:
+        for _ in range(ROUNDS):
+            one = Wire(found.address)
+            one.send(wire.http_request("POST", "/good/brood"))
+            expect(tree.wait_for(lambda: len(found.tree().deeper) >= 6, server.PATIENCE), "there is no brood")
+            brood = found.tree().deeper
+            os.kill(keeper_of(found), signal.SIGKILL)
+            expect(tree.wait_for(lambda: all(map(tree.gone, brood)), server.PATIENCE),
+                   "left over:", [pid for pid in brood if not tree.gone(pid)])
+            one.close()
 
 
 # ---- Any of them, under load ----------------------------------------------------------------------

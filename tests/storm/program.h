@@ -77,7 +77,10 @@ extern const mishap_param guarded_params[]; /* { wrong } */
     X(garbage_kept, "200", "", "", 0)                                                              \
     X(memory, "500", "fault_memory", "SIGSEGV|SIGABRT", 0)                                         \
     X(fork_bomb, "500", "fault_fork_bomb", "SIGABRT", 0)                                           \
-    X(twin, "200 500", "", "", 0)                                                                  \
+    X(twin, "200", "", "", 0)                                                                      \
+    X(child_writes, "200", "", "", 0)                                                              \
+    X(child_crashes, "500", "", "SIGKILL", 0)                                                      \
+    X(cancelled, "200", "", "", 0)                                                                 \
     X(transaction, "500", "fault_transaction", "SIGSEGV", 0)                                       \
     X(flock, "500", "fault_flock", "SIGABRT", 0)                                                   \
     X(threads, "200", "", "", 0)                                                                   \

@@ -193,6 +193,22 @@ def a_handler_that_exits_is_answered_recorded_and_counted(name, frame):
         found.good()
 
 
+@tests_of({"in many processes": ("/fault/thread_exit", {}, "/good/beside", {"number": 5}),
+           "in one, of two loops": ("/good/guarded", {"wrong": True}, "/good/count", None)})
+def calls_behind_handlers_that_are_ended_by_a_jump_are_all_answered(evil, evil_body, good, good_body):
+    """A worker whose handler was ended by a jump runs no other call; what it was given beside is nobody's fault."""
+    with Server("--handlers", "2") as found:
+        until, statuses = time.monotonic() + 2, {evil: set(), good: set()}
+
+        def run(number):
+            path, body = [(evil, evil_body), (good, good_body)][number % 2]
+            while time.monotonic() < until:
+                statuses[path].add(found.ask("POST", path, body).status)
+
+        at_once(12, run)
+        equal(statuses, {evil: {500}, good: {200}}, "statuses")
+
+
 @tests_of({name: name for name in ("exit", "leave", "thread_exit", "heap", "kill", "loop", "close_all")})
 def over_stdio_it_is_a_result_with_is_error(name):
     log = os.path.join(server.FOLDER, "stdio-%s.log" % name)
@@ -228,6 +244,25 @@ def garbage_and_closed_descriptors_reach_nobody():
             found.every_route()
         for entry in re.split(r"^(?=\d{4}-)", server.Server.read(found.log).decode("utf-8", "replace"), flags=re.M)[1:]:
             expect("garbage {" not in entry, "garbage in the log:", entry)
+
+
+@test
+def a_server_without_standard_files_gives_none_of_its_own_to_handlers():
+    """What is opened first gets the numbers of those that are closed: a socket of the server would be written to."""
+    mark = tree.new_mark()
+    command = 'exec "$0" serve --listen 127.0.0.1:0 --data "$1" --workers 1 <&- >&- 2>&-'
+    found = subprocess.Popen(["/bin/sh", "-c", command, PROGRAM, server.FOLDER], env=dict(os.environ, **{tree.MARK: mark}))
+
+    def has_loop():
+        return [pid for pid in tree.marked(mark) if server.Server.read("/proc/%d/comm" % pid) == b"mishap-loop\n"]
+
+    expect(tree.wait_for(has_loop, PATIENCE), "it does not start")
+    for pid in tree.marked(mark):
+        for file in range(3):
+            with contextlib.suppress(FileNotFoundError):
+                equal(os.readlink("/proc/%d/fd/%d" % (pid, file)), "/dev/null", "descriptor %d" % file)
+    found.terminate()
+    found.wait(PATIENCE)
 
 
 # ---- Hanging -------------------------------------------------------------------------------------
@@ -299,6 +334,19 @@ def without_workers_handlers_run_in_the_loop_and_a_crash_is_contained():
         expect("SIGSEGV" in entry and "fault_segv" in entry, entry)
         found.good("beside")
         equal(found.workers(), before, "the loops")
+
+
+@test
+def what_a_child_of_a_handler_does_is_no_word_of_its_worker():
+    with Server("--handlers", "1") as found:
+        for _ in range(ROUNDS):
+            for name in ("twin", "child_writes", "cancelled"):
+                equal(found.ask("POST", "/fault/" + name).json, {"left": True}, name)
+                for number in range(4):
+                    found.good("beside", number)
+            _, entry = found.fault("child_crashes")
+            expect("SIGKILL" in entry and "SIGSEGV" not in entry, "the child is blamed in", entry)
+        expect(tree.wait_for(lambda: not tree.Tree(found.process.pid).deeper, PATIENCE), "a twin lives on")
 
 
 # ---- Children ------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 
 enum {
     LIFE_S = 60,
@@ -24,6 +25,7 @@ enum {
     BOMBS = 32,          /* processes, each with one more */
     THREADS = 4,
     DESCRIPTORS = 10,
+    SOCKET = 16, /* of a worker, to its loop */
 };
 
 static char *volatile nowhere = NULL;
@@ -305,6 +307,56 @@ HANDLER(fault_twin)
 {
     if (fork() == 0)
         live_for_a_minute();
+    return leave_something(call);
+}
+
+/* What a child writes must not stand in the middle of what the worker writes. */
+HANDLER(fault_child_writes)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        ssize_t written = write(SOCKET, "no frame at all", 15);
+        (void)written;
+    }
+    for (int i = 0; i < 1000; i++)
+        mishap_changed(call, "storm://%d", i);
+    if (child == 0)
+        _exit(0);
+    waitpid(child, NULL, 0);
+    return leave_something(call);
+}
+
+/* The crash of a child is not that of the worker. */
+HANDLER(fault_child_crashes)
+{
+    pid_t child = fork();
+    if (child == 0)
+        *nowhere = 1;
+    waitpid(child, NULL, 0);
+    kill(getpid(), SIGKILL);
+    return leave_something(call);
+}
+
+static void *report_for_ever(void *call)
+{
+    for (;;) {
+        mishap_changed(call, "storm://cancelled");
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+/* A thread that is cancelled while it says something must not keep others from doing so. */
+HANDLER(fault_cancelled)
+{
+    for (int i = 0; i < 5; i++) {
+        pthread_t thread;
+        if (pthread_create(&thread, NULL, report_for_ever, call) != 0)
+            abort();
+        wait_ms(1);
+        pthread_cancel(thread);
+        pthread_join(thread, NULL);
+    }
     return leave_something(call);
 }
 

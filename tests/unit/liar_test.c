@@ -33,7 +33,7 @@ static const mishap_app app = { "sample", "1.0", "A sample", .operations = opera
 
 static const mishap_runner_times times = { .wait_ms = 5000,
                                            .begin_ms = 300,
-                                           .answer_ms = 300,
+                                           .answer_ms = 150,
                                            .start_ms = 2000,
                                            .retry_ms = 100,
                                            .lost_ms = 1000,
@@ -123,6 +123,7 @@ static const struct {
     { "begin_and_deny_it", "has not begun, which had", MISHAP_CODE_INTERNAL_ERROR },
     { "kill_itself_in_the_page", "none of its calls has", MISHAP_CODE_INTERNAL_ERROR },
     { "never_begin", "began none of its calls", MISHAP_CODE_INTERNAL_ERROR },
+    { "shrink_the_page", "not finished in time", MISHAP_CODE_TIMEOUT },
     { "scribble", "", MISHAP_CODE_INTERNAL_ERROR },
 };
 

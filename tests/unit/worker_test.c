@@ -3,9 +3,11 @@
  * its own, as a loop has.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +19,8 @@
 
 mishap *do_echo(mishap_call *call);
 mishap *do_same(mishap_call *call);
+enum { HANGS_AT_END = 111 }; /* milliseconds of a nap whose process does not end by itself */
+
 mishap *do_lose(mishap_call *call);
 mishap *do_count(mishap_call *call);
 mishap *do_sleep(mishap_call *call);
@@ -26,6 +30,8 @@ mishap *do_say(mishap_call *call);
 mishap *do_watch(mishap_call *call);
 mishap *do_large(mishap_call *call);
 mishap *do_misuse(mishap_call *call);
+mishap *do_self(mishap_call *call);
+mishap *do_measure(mishap_call *call);
 mishap *do_stream(mishap_call *call);
 
 mishap *do_echo(mishap_call *call)
@@ -51,8 +57,17 @@ mishap *do_count(mishap_call *call)
     return mishap_answer_member(call, "count", ++count);
 }
 
+static void hang(void)
+{
+    for (;;)
+        pause();
+}
+
 mishap *do_sleep(mishap_call *call)
 {
+    static bool hangs;
+    if (!hangs && mishap_integer(call, "number") == HANGS_AT_END)
+        hangs = atexit(hang) == 0;
     usleep((useconds_t)mishap_integer(call, "number") * 1000);
     return mishap_answer_member(call, "pid", (int64_t)getpid());
 }
@@ -168,6 +183,35 @@ mishap *do_misuse(mishap_call *call)
     return mishap_answer_member(call, "fine", 1);
 }
 
+mishap *do_measure(mishap_call *call)
+{
+    return mishap_answer_member(call, "length", (int64_t)strlen(mishap_string(call, "text")));
+}
+
+/* How a worker finds itself. */
+mishap *do_self(mishap_call *call)
+{
+    static const int harmless[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ };
+    char byte, text[32] = "";
+    int parent_death = 0, highest = 0, oom = 0;
+    for (size_t i = 0; i < sizeof harmless / sizeof *harmless; i++)
+        kill(getpid(), harmless[i]);
+    prctl(PR_GET_PDEATHSIG, &parent_death);
+    for (int file = 0; file < 1000; file++)
+        highest = fcntl(file, F_GETFD) >= 0 ? file : highest;
+    FILE *score = fopen("/proc/self/oom_score_adj", "re");
+    if (score && fgets(text, sizeof text, score))
+        oom = (int)strtol(text, NULL, 10);
+    if (score)
+        fclose(score);
+    mishap_answer_member(call, "session", getsid(0) == getpid());
+    mishap_answer_member(call, "parent_death", (int64_t)parent_death);
+    mishap_answer_member(call, "highest", (int64_t)highest);
+    mishap_answer_member(call, "input", (int64_t)read(0, &byte, 1));
+    mishap_answer_member(call, "garbage", (int64_t)write(7, "garbage", 7));
+    return mishap_answer_member(call, "oom", (int64_t)oom);
+}
+
 mishap *do_stream(mishap_call *call)
 {
     const char *cursor = mishap_cursor(call);
@@ -195,6 +239,10 @@ static const mishap_param number[] = {
     { "number", MISHAP_INTEGER, .initial = "0" },
     { 0 },
 };
+static const mishap_param text[] = {
+    { "text", MISHAP_STRING, .required = true, .length = { 0, 10000000 } },
+    { 0 },
+};
 static const mishap_param how[] = {
     { "how", MISHAP_STRING, .required = true },
     { 0 },
@@ -213,6 +261,8 @@ static const mishap_operation operations[] = {
     { "large", "Large", number, do_large, .stateless = true },
     { "lose", "End the process", .run = do_lose },
     { "misuse", "Misuse", number, .run = do_misuse },
+    { "measure", "Measure", text, do_measure, .service = &shared },
+    { "self", "Look at itself", NULL, do_self, .stateless = true },
     { "stream", "Stream", NULL, do_stream, .stateless = true },
     { "lonely.count", "Count", NULL, do_count, .service = &lonely },
     { "nap", "Sleep, one at a time", number, do_sleep, .timeout_ms = 300 },
@@ -271,6 +321,14 @@ static void a_failure_arrives_with_both_of_its_sides(void **state)
     end(&loop);
 }
 
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED
+#endif
+#endif
+
 /* How a handler dies, what the log says of it, and whether the stack of the handler is known. */
 static const struct {
     const char *how, *words;
@@ -279,7 +337,9 @@ static const struct {
     { "segv", "crashed with SIGSEGV", true, false },
     { "abort", "crashed with SIGABRT", true, false },
     { "heap", "crashed with SIG", true, false },
+#ifndef SANITIZED /* the address sanitizer has stacks of its own, which run over otherwise */
     { "stack", "crashed with SIGSEGV", false, false }, /* 24 frames of overflow() */
+#endif
     { "exit", "called exit(3)", true, false },
     { "quick", "called quick_exit()", true, false },
     { "_exit", "_exit(4)", false, false },
@@ -306,6 +366,7 @@ static void every_way_to_die_is_told_and_costs_one_call(void **state)
         account_of(o.failure, account, sizeof account);
         if (!strstr(account, deaths[i].words) || (deaths[i].stack && !strstr(account, "do_die")))
             fail_msg("%s: %s", deaths[i].how, account);
+        assert_int_equal(strstr(account, "noted limit_ms = 500") != NULL, deaths[i].timeout);
         assert_ptr_equal(mishap_told(o.failure)->code,
                          deaths[i].timeout ? MISHAP_CODE_TIMEOUT : MISHAP_CODE_INTERNAL_ERROR);
         let_go(&o);
@@ -407,6 +468,30 @@ static void waiting_is_not_charged_to_the_handler(void **state)
         assert_null(many[i].failure);
         let_go(&many[i]);
     }
+    end(&loop);
+}
+
+static void a_worker_that_is_put_away_and_hangs_at_its_end_is_killed(void **state)
+{
+    struct loop loop;
+    static struct ours many[2];
+    mishap_runner_times times = { 10000, 3000, 5000, 2000, 100, 1000, .idle_ms = 200 };
+    (void)state;
+    prepare(&loop, &app);
+    loop.times = &times;
+    begin_prepared(&loop);
+    pid_t pids[2];
+    for (size_t i = 0; i < 2; i++)
+        assert_true(add(&loop, &many[i], "sleep", "{\"number\":111}"));
+    for (size_t i = 0; i < 2; i++) {
+        wait_for(&loop, &many[i]);
+        pids[i] = (pid_t)member(&many[i], "pid");
+        let_go(&many[i]);
+    }
+    assert_int_not_equal(pids[0], pids[1]);
+    for (int i = 0; i < 200 && kill(pids[0], 0) == 0 && kill(pids[1], 0) == 0; i++)
+        turn(&loop, 50);
+    assert_int_equal((kill(pids[0], 0) == 0) + (kill(pids[1], 0) == 0), 1);
     end(&loop);
 }
 
@@ -575,6 +660,39 @@ static void a_stream_arrives_in_pieces_and_says_what_it_waits_for(void **state)
     end(&loop);
 }
 
+static void a_stream_goes_on_where_its_cursor_is(void **state)
+{
+    struct loop loop;
+    struct ours o = { .watcher = { NULL, NULL, on_stream, on_piece } };
+    (void)state;
+    begin(&loop);
+    assert_true(add(&loop, &o, "stream", "{}"));
+    o.run.call->cursor = "at 12";
+    wait_for(&loop, &o);
+    assert_string_equal(o.said, "stream(text/plain)piece(first )piece(at 12)");
+    let_go(&o);
+    end(&loop);
+}
+
+static void a_worker_has_nothing_of_the_server_and_ends_with_its_keeper(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    int open_here = fcntl(0, F_DUPFD, 500); /* it must not be there */
+    call(&loop, &o, "self", "{}");
+    close(open_here);
+    assert_int_equal(member(&o, "session"), 1);
+    assert_int_equal(member(&o, "parent_death"), SIGKILL);
+    assert_int_equal(member(&o, "highest"), 16); /* its socket */
+    assert_int_equal(member(&o, "input"), 0);
+    assert_int_equal(member(&o, "garbage"), 7);
+    assert_int_equal(member(&o, "oom"), 1000);
+    let_go(&o);
+    end(&loop);
+}
+
 static void a_forgotten_call_is_cancelled_and_its_failure_recorded(void **state)
 {
     struct loop loop;
@@ -628,6 +746,26 @@ static void an_answer_may_be_large(void **state)
     end(&loop);
 }
 
+/* It does not fit into a socket at once. */
+static void the_arguments_of_a_call_may_be_large(void **state)
+{
+    enum { SIZE = 3000000 };
+    struct loop loop;
+    static struct ours many[3];
+    static char arguments[SIZE + 100];
+    (void)state;
+    begin(&loop);
+    snprintf(arguments, sizeof arguments, "{\"text\":\"%0*d\"}", SIZE, 0);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(add(&loop, &many[i], "measure", arguments));
+    for (size_t i = 0; i < 3; i++) {
+        wait_for(&loop, &many[i]);
+        assert_int_equal(member(&many[i], "length"), SIZE);
+        let_go(&many[i]);
+    }
+    end(&loop);
+}
+
 static void a_call_that_was_ended_by_a_jump_leaves_no_lock_behind(void **state)
 {
     struct loop loop;
@@ -672,6 +810,110 @@ static void a_keeper_that_dies_or_stops_is_followed_by_another(void **state)
     end(&loop);
 }
 
+static bool has_ended(int pid)
+{
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(10000000000);
+    while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
+        usleep(1000);
+    return kill(pid, 0) != 0;
+}
+
+/* A keeper that cannot even start is no accident: nobody gains by the next one. */
+static void a_keeper_that_ends_at_once_is_not_followed_for_ever(void **state)
+{
+    struct loop loop;
+    int started = 0;
+    (void)state;
+    begin(&loop);
+    for (; loop.keeper.pid && started < 100; started++) {
+        int pid = loop.keeper.pid;
+        kill(pid, SIGKILL);
+        while (loop.keeper.pid == pid)
+            mishap_keeper_look(&loop.keeper);
+    }
+    assert_int_equal(started, 20);
+    end(&loop);
+}
+
+static void begin_to_run(struct loop *loop, struct ours *o, const char *name, const char *arguments)
+{
+    assert_true(add(loop, o, name, arguments));
+    while (!o->run.link || mishap_link_state(o->run.link, o->run.slot) != MISHAP_SLOT_BEGUN)
+        turn(loop, 10);
+}
+
+/* The worker of one loop is none of another's business, and dies when its own loop is gone. */
+static void a_worker_has_the_loop_that_asked_for_it(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 }, hangs = { 0 };
+    int socket, kept;
+    mishap_runner *first;
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "echo", "{}");
+    int pid = (int)member(&o, "pid");
+    let_go(&o);
+    first = loop.runner;
+    int first_kept = loop.kept;
+
+    assert_true(mishap_keeper_connect(&loop.keeper, &socket, &kept));
+    for (uint32_t worker = 0; worker < 5; worker++) {
+        mishap_keeper_message message = { .word = MISHAP_KEEPER_END, .worker = worker };
+        assert_true(mishap_keeper_send(socket, &message, NULL, 0));
+    }
+    close(socket);
+    mishap_keeper_disconnect(&loop.keeper, kept);
+
+    open_runner(&loop, 1, 100); /* a loop whose handler hangs, and which is gone */
+    begin_to_run(&loop, &hangs, "watch", "{}");
+    char path[64];
+    int child, other = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", loop.keeper.pid, loop.keeper.pid);
+    FILE *children = fopen(path, "re");
+    while (fscanf(children, "%d", &child) == 1)
+        other = child != pid ? child : other;
+    fclose(children);
+    assert_true(other > 0);
+    mishap_runner_close(loop.runner);
+    mishap_keeper_disconnect(&loop.keeper, loop.kept);
+    assert_true(has_ended(other));
+    let_go(&hangs);
+
+    loop.runner = first;
+    loop.kept = first_kept;
+    usleep(300000); /* if the keeper meant to end this one, too, it has done so by now */
+    call(&loop, &o, "echo", "{}");
+    assert_int_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    end(&loop);
+}
+
+/* Nobody is left to end the call of a loop that is gone, and other loops need the worker. */
+static void a_worker_that_is_alone_ends_itself_when_the_call_of_a_lost_loop_hangs(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 }, hangs = { 0 };
+    (void)state;
+    begin(&loop);
+    begin_to_run(&loop, &hangs, "nap", "{\"number\":60000}");
+    mishap_runner_close(loop.runner);
+    mishap_keeper_disconnect(&loop.keeper, loop.kept);
+    open_runner(&loop, 1, 100);
+    call(&loop, &o, "count", "{}");
+    assert_int_equal(member(&o, "count"), 1);
+    let_go(&o);
+    call(&loop, &o, "nap", "{\"number\":1}");
+    assert_null(o.failure);
+    let_go(&o);
+    usleep(2600000); /* no clock goes on for a call that is over */
+    call(&loop, &o, "count", "{}");
+    assert_int_equal(member(&o, "count"), 2);
+    let_go(&o);
+    let_go(&hangs);
+    end(&loop);
+}
+
 static void services_are_tried_before_a_server_listens(void **state)
 {
     struct loop loop;
@@ -702,17 +944,24 @@ int main(void)
         TEST(two_loops_share_the_worker_that_is_alone),
         TEST(a_service_runs_in_as_many_processes_as_allowed_and_no_more),
         TEST(waiting_is_not_charged_to_the_handler),
+        TEST(a_worker_that_is_put_away_and_hangs_at_its_end_is_killed),
         TEST(calls_that_a_dead_worker_had_not_begun_are_run_by_another),
         TEST(calls_behind_several_that_kill_the_worker_are_run_all_the_same),
         TEST(a_call_that_was_taken_back_is_not_run_in_place_of_the_next),
         TEST(as_many_calls_wait_as_may_and_not_one_more),
         TEST(what_a_call_says_arrives_in_order_and_before_its_answer),
         TEST(a_stream_arrives_in_pieces_and_says_what_it_waits_for),
+        TEST(a_stream_goes_on_where_its_cursor_is),
+        TEST(a_worker_has_nothing_of_the_server_and_ends_with_its_keeper),
         TEST(a_forgotten_call_is_cancelled_and_its_failure_recorded),
         TEST(a_forgotten_call_that_waits_is_never_run),
         TEST(an_answer_may_be_large),
+        TEST(the_arguments_of_a_call_may_be_large),
         TEST(a_call_that_was_ended_by_a_jump_leaves_no_lock_behind),
         TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
+        TEST(a_keeper_that_ends_at_once_is_not_followed_for_ever),
+        TEST(a_worker_has_the_loop_that_asked_for_it),
+        TEST(a_worker_that_is_alone_ends_itself_when_the_call_of_a_lost_loop_hangs),
         TEST(services_are_tried_before_a_server_listens),
     };
     return RUN(tests);

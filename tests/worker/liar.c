@@ -336,6 +336,14 @@ static void scribble(void)
     }
 }
 
+/* The loop that looks at a page without memory would die of SIGBUS. */
+static void shrink_the_page(void)
+{
+    begin();
+    if (ftruncate(PAGE, 0) == 0)
+        close_socket();
+}
+
 static void say_nothing(void)
 {
 }
@@ -375,6 +383,7 @@ static const struct {
     { "begin_and_deny_it", begin_and_deny_it },
     { "kill_itself_in_the_page", kill_itself_in_the_page },
     { "scribble", scribble },
+    { "shrink_the_page", shrink_the_page },
     { "never_begin", say_nothing },
 };
 

@@ -362,10 +362,20 @@ static int run_builtin(mishap_cli *cli, size_t used)
     return status;
 }
 
+/* Where one of the three is closed, the next file or socket that is opened would get its number,
+ * and whatever is printed. What takes its place cannot be read or written either. */
+static void occupy_standard_files(void)
+{
+    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+        if (fcntl(file, F_GETFD) < 0)
+            open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int mishap_cli_main(int argc, char **argv, const mishap_app *app)
 {
     mishap_cli cli;
     size_t used = 0;
+    occupy_standard_files();
     mishap *broken = mishap_declaration_check(app);
     if (broken) {
         fprintf(stderr, "%s\n", mishap_public_message(mishap_told(broken)).data);

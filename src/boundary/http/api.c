@@ -186,6 +186,13 @@ static bool child_ended(void *shared, int pid, int status)
     return served->handlers && mishap_keeper_ended(&served->keeper, pid, status);
 }
 
+static void look(void *shared)
+{
+    mishap_served *served = shared;
+    if (served->handlers)
+        mishap_keeper_look(&served->keeper);
+}
+
 /* -- the extension ----------------------------------------------------------------------------- */
 
 static mishap *open_api(mishap_http_server *server, void *shared, void **state)
@@ -228,6 +235,7 @@ const mishap_http_extension mishap_api_over_http = {
     .loop_forked = loop_forked,
     .loop_ended = loop_ended,
     .child_ended = child_ended,
+    .look = look,
     .open = open_api,
     .tick = tick,
     .drain = drain,

@@ -73,7 +73,18 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
     mishap_api_call *c = call_of(watcher);
     mishap_api_call_stream(c);
     c->spoke_ns = mishap_clock_monotonic_ns();
-    return mishap_http_later_send(c->later, piece);
+    bool sent = mishap_http_later_send(c->later, piece);
+    if (sent && mishap_http_later_lags(c->later))
+        mishap_runner_hold(c->api->served->runner, &c->run, true);
+    return sent;
+}
+
+/* Its reader has caught up. */
+static void on_written(mishap_http_later *later)
+{
+    mishap_api_call *c = later->owner;
+    if (c->run.call)
+        mishap_runner_hold(c->api->served->runner, &c->run, false);
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
@@ -155,6 +166,7 @@ mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *reques
     mishap_arena_init(&c->memory, NULL, 0);
     later->owner = c;
     later->closed = on_closed;
+    later->written = on_written;
     later->half_close = true;
     if (!mishap_api_call_start(c, call)) {
         mishap_call_end(call);

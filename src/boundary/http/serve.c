@@ -20,7 +20,7 @@ static const mishap_param params[] = {
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR", .environment = NULL,
       .help = "The folder for what must last" },
     { "workers", MISHAP_INTEGER, .range = { 0, MOST_WORKERS }, .initial = "0", .placeholder = "N",
-      .help = "Processes that serve; 0: one for each core" },
+      .help = "Loops: processes that read requests and answer them; 0: one for each core" },
     { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
       .help = "Where the store is, if not in the data folder" },
     { "access_log", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "FILE", .file = true,
@@ -34,21 +34,9 @@ static const mishap_param params[] = {
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
       .looks = "https://api.example.com, without a slash at its end", .placeholder = "URL",
       .help = "How callers reach the server, for links in its answers" },
-    { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",
-      .help = "Processes that run handlers, for each service and each of the workers; 0: handlers "
-              "run in the workers themselves, for a debugger" },
-    { "handler_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",
-      .placeholder = "N", .help = "Memory of each of these processes; 0: any" },
-    { "handler_files", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0", .placeholder = "N",
-      .help = "… files that it may have open; 0: any" },
-    { "handler_file_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",
-      .placeholder = "N", .help = "… size of a file that it may write; 0: any" },
-    { "handler_cpu_seconds", MISHAP_INTEGER, .range = { 0, 1 << 30 }, .initial = "0",
-      .placeholder = "N", .help = "… processor time over all of its calls; 0: any" },
-    { "handler_processes", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",
-      .placeholder = "N", .help = "… processes of its user on this machine; 0: any" },
+    MISHAP_SERVED_PARAMS,
     { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
-      .placeholder = "N", .help = "Connections of each worker" },
+      .placeholder = "N", .help = "Connections of each loop" },
     { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
       .placeholder = "BYTES", .help = "The largest body of a request" },
     { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
@@ -176,17 +164,6 @@ static int loop_count(mishap_call *call)
     return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
 }
 
-static mishap_worker_limits read_limits(mishap_call *call)
-{
-    return (mishap_worker_limits){
-        .memory_bytes = (uint64_t)mishap_integer(call, "handler_memory_mb") << 20,
-        .cpu_seconds = (uint64_t)mishap_integer(call, "handler_cpu_seconds"),
-        .files = (uint64_t)mishap_integer(call, "handler_files"),
-        .processes = (uint64_t)mishap_integer(call, "handler_processes"),
-        .file_bytes = (uint64_t)mishap_integer(call, "handler_file_mb") << 20,
-    };
-}
-
 /* The API, and what is served beside it; the last is NULL. There is room for one more than a server
  * takes, which says so when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
@@ -210,9 +187,8 @@ static mishap *run(mishap_call *call)
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,
-        .handlers = (int)mishap_integer(call, "handlers"),
-        .plan.limits = read_limits(call),
     };
+    mishap_served_read(&served, call);
     mishap_http_settings settings = {
         .extensions = extensions,
         .served = &served,
@@ -220,7 +196,7 @@ static mishap *run(mishap_call *call)
         .refuse = mishap_api_refuse,
         .guide = "/openapi.json",
         .loops = loop_count(call),
-        .heartbeat = mishap_integer(call, "handlers") > 0,
+        .heartbeat = served.handlers > 0,
         .max_connections = (int)mishap_integer(call, "max_connections"),
         .access_log = mishap_string(call, "access_log"),
         .rate = (int)mishap_integer(call, "rate"),
@@ -261,10 +237,12 @@ const mishap_operation mishap_serve = {
         "there "
         "are /health, /metrics, /openapi.json and /errors, where each code is explained, and for "
         "agents /mcp, where the operations are tools of the Model Context Protocol.\n\n"
-        "A supervisor looks after as many workers as there are cores. Handlers run in processes of "
-        "their own: one that crashes, hangs or exits costs its own call and nothing else.\n\n"
+        "A supervisor looks after the loops, processes that read requests and answer them: one for "
+        "each core, or --workers of them. Handlers run in processes of their own: one that "
+        "crashes, hangs or exits costs its own call and nothing else. A handler may take as long "
+        "as its operation declares, else 30 seconds; --timeout-ms shortens that for all.\n\n"
         "SIGTERM and SIGINT end the server when what is in flight is done; a second one ends it at "
-        "once. SIGHUP opens the access log again, SIGUSR1 replaces the workers.",
+        "once. SIGHUP opens the access log again, SIGUSR1 replaces the loops.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),

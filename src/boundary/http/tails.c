@@ -80,8 +80,11 @@ static bool keep(mishap_api_call *c)
 bool mishap_api_tail_wait(mishap_api_call *c)
 {
     mishap_api *api = c->api;
+    /* A reader that leaves looks just like one that says no more: it would be waited with until
+     * there is something to write, and perhaps that is never. */
     if (api->draining || c->later->request.method == MISHAP_HTTP_HEAD ||
-        (!c->is_tail && api->tail_count >= MOST) || !keep(c))
+        mishap_http_later_half_closed(c->later) || (!c->is_tail && api->tail_count >= MOST) ||
+        !keep(c))
         return false;
     if (!c->is_tail)
         api->tail_count++;
@@ -90,7 +93,7 @@ bool mishap_api_tail_wait(mishap_api_call *c)
     c->is_tail = true;
     c->resumed = false;
     mishap_api_call_stream(c);
-    c->later->half_close = false; /* a reader that leaves looks just like one that says no more */
+    c->later->half_close = false;
     mishap_call_end(c->run.call);
     c->run.call = NULL;
     c->type = NULL; /* it was the call's */

@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -141,6 +140,8 @@ static void write_out(struct pipes *p)
     mishap_mcp_lines_write(&p->lines);
 }
 
+static volatile sig_atomic_t told_to_end; /* by a signal */
+
 /* -- from beginning to end --------------------------------------------------------------------- */
 
 /* Progress that was kept back is due. */
@@ -166,14 +167,12 @@ static void look_after(struct pipes *p)
  * there is input. */
 static bool wait_for_any(struct pipes *p, bool input, int most_ms)
 {
-    struct pollfd files[] = { { .fd = mishap_runner_file(p->served.runner), .events = POLLIN },
-                              { .fd = input ? p->lines.in : -1, .events = POLLIN } };
-    mishap_runner_flush(p->served.runner);
-    int ready = poll(files, 2, most_ms);
-    if (ready > 0 && files[0].revents)
-        mishap_runner_turn(p->served.runner);
+    /* A signal puts another file in the place of the input, which is read to its end at once. */
+    bool ended = input && told_to_end;
+    bool ready = mishap_runner_wait(p->served.runner, input && !ended ? p->lines.in : -1,
+                                    ended ? 0 : most_ms);
     look_after(p);
-    return ready > 0 && files[1].revents;
+    return ready || ended;
 }
 
 /* Calls that wait or run, for somebody or for nobody. */
@@ -237,7 +236,6 @@ static void release(struct pipes *p)
 /* -- signals ----------------------------------------------------------------------------------- */
 
 static int input_file, no_input_file;
-static volatile sig_atomic_t told_to_end;
 
 /* The input ends here and now. Nothing stands where the input stood, so a read that has not yet
  * begun ends, too. */
@@ -327,10 +325,10 @@ static mishap *run(mishap_call *call)
                     .chaos = mishap_boolean(call, "chaos"),
                     .verbose = call->verbose,
                     .call_ms = call->timeout_ms,
-                    .handlers = (int)mishap_integer(call, "handlers"),
                     .keeper.socket = -1 },
         .reader = MISHAP_JSON_READER_IN(storage),
     };
+    mishap_served_read(&pipes.served, call);
     mishap_trace_prepare();
     mishap_incident_announce(call->app->name);
     bool person = isatty(STDIN_FILENO);
@@ -354,17 +352,14 @@ static const mishap_param params[] = {
       .help = "The folder for what must last" },
     { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
       .help = "Where the store is, if not in the data folder" },
-    { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",
-      .help =
-          "Processes that run handlers, for each service; 0: handlers run in this process, for a "
-          "debugger" },
+    MISHAP_SERVED_PARAMS,
     { "chaos", MISHAP_BOOLEAN, .help = "Serve the operations that fail on purpose, for drills" },
     { 0 },
 };
 
 static const mishap_example examples[] = {
     { "mcp", "For an MCP client, which starts it" },
-    { "mcp --service todo", "Nothing but the tools of one service" },
+    { "mcp --service NAME", "Nothing but the tools of one service" },
     { 0 },
 };
 
@@ -376,7 +371,9 @@ const mishap_operation mishap_mcp_command = {
         "and 2025-11-25 after `initialize`, and 2026-07-28, which is stateless. Every operation "
         "that is not for the command line alone is a tool; the catalog of codes can be read as a "
         "resource.\n\n"
-        "A client starts this command itself. It ends with its input, or with SIGTERM or SIGINT.",
+        "A client starts this command itself. It ends with its input, or with SIGTERM or SIGINT. "
+        "A handler may take as long as its operation declares, else 30 seconds; --timeout-ms "
+        "shortens that for all.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED),
