@@ -190,7 +190,8 @@ int64_t mishap_call_time_left(const mishap_call *call);
 
 /*
  * How far a long call has come: `done` of `total` (0: not known), and a few words (may be NULL). It
- * must grow from call to call. Who listens gets to know; else it costs nothing. Any thread.
+ * must grow from call to call. A client that asked for progress is told; else it costs nothing. Any
+ * thread.
  */
 void mishap_progress(mishap_call *call, double done, double total, const char *words);
 
@@ -202,9 +203,9 @@ bool mishap_cancelled(const mishap_call *call);
 
 /*
  * Something that agents can read is not what it was, and this is its address: `todo://todos/7`,
- * escaped like one. To be said when the change is made, not before. Whoever watches it, on
- * whichever boundary and worker of this server, is told soon. Costs nothing if nobody can. Any
- * thread.
+ * escaped like one. To be said when the change is made, not before. Every client that watches the
+ * address is told soon, on any boundary and in any loop of this server. Costs nothing where no
+ * client can watch. Any thread.
  */
 __attribute__((format(printf, 2, 3))) void mishap_changed(mishap_call *call, const char *format,
                                                           ...);
