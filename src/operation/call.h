@@ -2,10 +2,10 @@
  * The inside of a call. A boundary makes one from an operation and a JSON object, runs it, and
  * reads what came of it.
  *
- *     mishap_call *call;
- *     mishap *failure = mishap_call_begin(app, operation, arguments, &call);   checks every
- * parameter if (!failure) failure = mishap_call_run(call);                                     runs
- * the handler, contained …mishap_call_answer(call)… mishap_call_end(call);
+ *     mishap_call_begin()   checks every parameter
+ *     mishap_call_run()     runs the handler, contained
+ *     mishap_call_answer()  what it answered
+ *     mishap_call_end()
  */
 #ifndef MISHAP_OPERATION_CALL_H
 #define MISHAP_OPERATION_CALL_H
@@ -76,7 +76,7 @@ struct mishap_call {
     const char *body_type;
     const char *cursor;     /* of a stream that goes on; NULL: it begins */
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
-    bool crashed;           /* the handler did, and the process is not to be trusted any more */
+    bool crashed;           /* the handler did, inside containment */
     bool ended;             /* the handler did not return: what it had locked is still locked */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */

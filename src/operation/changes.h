@@ -1,6 +1,7 @@
 /*
- * Who hears of what handlers change (mishap_changed). A boundary that has somebody to tell says so;
- * in a program where none does, nothing is even written down.
+ * Which functions are called when a handler changes something (mishap_changed). A boundary whose
+ * clients can watch for changes registers one; in a program where none does, nothing is even
+ * formatted.
  */
 #ifndef MISHAP_OPERATION_CHANGES_H
 #define MISHAP_OPERATION_CHANGES_H

@@ -6,8 +6,10 @@
  * moment. So does pthread_exit() on that thread, without a stack: the thread goes on.
  *
  * What it cannot: what the handler held stays held (locks, memory, open files), and what it had
- * half written stays half written. The heap may be damaged. So a process that saw a crash answers
- * what it has in hand, without the heap where it can, and is then replaced.
+ * half written stays half written. The heap may be damaged. So only two kinds of handlers rely on
+ * it: those of a command, which ends right after its answer, and those declared `.quick`, which run
+ * in a loop. A loop that hangs after such a crash is replaced by its supervisor. In a worker
+ * nothing is contained: see mishap_contain_report_to().
  *
  * exit() ends the process, not the call; a command answers nevertheless (boundary/cli/leave.c).
  * _exit() ends it without asking anybody.
@@ -35,9 +37,9 @@ bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out,
                     mishap_crash *crash);
 
 /*
- * Around what a handler's thread does with locks that other processes wait for: who jumps out of it
- * holds them and lives on. Until it is resumed, a crash ends the process, and gives them up so.
- * Outside of a containment both do nothing.
+ * Disable containment while a lock is held that other processes wait for: a jump out of the handler
+ * would leave the lock held by a process that lives on. Until containment is resumed, a crash kills
+ * the process, and the kernel releases the lock. Outside of a containment both do nothing.
  */
 typedef struct mishap_contained mishap_contained;
 

@@ -14,12 +14,10 @@
  *     dispatch.c  checks, then the handler
  *     call.c      the call that a handler sees
  *     contain.c   a handler that crashes
- *     changes.c   what they have changed, for who watches it
- *     news.c      the same for all loops of a server
+ *     changes.c   what handlers have changed, and which functions are told of it
+ *     news.c      the last changes, in memory that all loops of a server share
  *     stream.c    answers in pieces, bodies that are not JSON
  *     media.c     media types of both
- *     threads.c   handlers that wait for something
- *     served.h    what the boundaries of one server share
  *     service.c   what services opened
  *     hide.c      answers without secrets and stack traces
  */

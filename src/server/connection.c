@@ -169,7 +169,7 @@ static void all_written(connection *c)
     mishap_http_later *later = c->exchange.later;
     mishap_http_connection_proceed(
         c, mishap_http_exchange_feed(&c->loop->server, &c->exchange, NULL, 0));
-    if (later && later->streaming && later == c->exchange.later && later->written)
+    if (later && later == c->exchange.later && later->streaming && later->written)
         later->written(later);
 }
 

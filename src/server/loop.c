@@ -68,7 +68,7 @@ static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
         loop->end_by_ms = now + end_ms + LAST_MS;
 }
 
-/* Who decides itself to drain says so: others must accept in its place. */
+/* A loop that drains of its own accord tells the supervisor, which starts another in its place. */
 static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
 {
     drain(loop, idle_ms, end_ms);

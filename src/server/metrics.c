@@ -1,7 +1,7 @@
 /*
  * What a server counts, and how Prometheus reads it.
  *
- * All processes count in one piece of shared memory. It has a shard for each thread that counts, so
+ * All loops count in one piece of shared memory. It has a shard for each thread that counts, so
  * that counting takes neither a lock nor a locked instruction; reading adds the shards up. When a
  * process is gone its shards keep what was counted and go to the next one; only what it had open is
  * taken back.
@@ -49,7 +49,7 @@ static const struct family {
     [MISHAP_HTTP_IN_FLIGHT] = { "mishap_http_requests_in_flight", "gauge",
                                 "Requests whose handlers run." },
     [MISHAP_HTTP_CRASHES] = { "mishap_http_handler_crashes_total", "counter",
-                              "Handlers that crashed." },
+                              "Handlers that crashed or ended their process." },
     [MISHAP_HTTP_LOOPS_BEGUN] = { "mishap_http_workers_started_total", "counter",
                                   "Loop processes that were started." },
     [MISHAP_HTTP_BYTES_RECEIVED] = { "mishap_http_received_bytes_total", "counter",

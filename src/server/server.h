@@ -359,7 +359,7 @@ typedef enum mishap_http_gauge {
     MISHAP_HTTP_CONNECTIONS, /* open now */
     MISHAP_HTTP_ACCEPTED,    /* connections ever */
     MISHAP_HTTP_IN_FLIGHT,   /* requests whose handlers run now */
-    MISHAP_HTTP_CRASHES,     /* handlers that crashed */
+    MISHAP_HTTP_CRASHES,     /* handlers that crashed, or ended their process */
     MISHAP_HTTP_LOOPS_BEGUN, /* processes ever */
     MISHAP_HTTP_BYTES_RECEIVED,
     MISHAP_HTTP_BYTES_SENT,

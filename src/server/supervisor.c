@@ -176,7 +176,7 @@ static void on_word(supervisor *s, struct process *p, char word)
         s->bad_starts[p->slot] = 0;
         if (!s->announced)
             announce(s);
-        /* Who was to be replaced by this one can go. */
+        /* The loop that this one replaces can go. */
         for (size_t i = 0; i < MOST_PROCESSES && !p->draining; i++) {
             struct process *other = &s->processes[i];
             if (other->pid && other != p && other->slot == p->slot && !other->draining) {

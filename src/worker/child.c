@@ -43,7 +43,7 @@ static void no_matter(int signal)
 }
 
 /* What ends a whole process group, systemd or a terminal, is the supervisor's to decide; a pipe
- * that nobody reads and a file that is too large are errors for who writes. They are caught without
+ * that nobody reads and a file that is too large are errors of write(). They are caught without
  * effect, not ignored: programs that a handler executes start with the default. */
 static void reset_signals(void)
 {

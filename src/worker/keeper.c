@@ -62,7 +62,7 @@ static struct {
     uint32_t last_number;
 } k;
 
-/* -- who uses which ---------------------------------------------------------------------------- */
+/* -- which loops use a worker ----------------------------------------------------------------- */
 
 static bool uses(const struct kept *worker, size_t loop)
 {

@@ -107,6 +107,14 @@ static bool send_all(int socket, const mishap_buffer *bytes)
     return true;
 }
 
+/* A loop that is gone is no matter for the others. But if this is no socket any more, a handler has
+ * closed what is not its own: the loop at the other end has this worker killed, and no call of
+ * another loop may run then. */
+static void mind_broken(void)
+{
+    w.ending = w.ending || errno == EBADF || errno == ENOTSOCK;
+}
+
 /* -- what a call says while it runs ------------------------------------------------------------ */
 
 /* The lock is held while one is written and sent: a thread that is cancelled meanwhile must not
@@ -318,6 +326,8 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
     }
     put_outcome(slot, call, failure);
     bool sent = send_all(user->socket, &w.out);
+    if (!sent)
+        mind_broken();
     mishap_free(failure);
     mishap_call_end(call);
     return sent;
@@ -399,6 +409,8 @@ static bool read_more(struct user *user, bool wait)
                          wait ? 0 : MSG_DONTWAIT);
     if (count > 0)
         in->length += (size_t)count;
+    else if (count < 0)
+        mind_broken();
     return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
 }
 
@@ -432,6 +444,18 @@ static void wait_for_any(void)
         hear_keeper();
 }
 
+/* A handler may have closed the socket of another loop than its own: see mind_broken(). */
+static void look_for_broken(void)
+{
+    struct pollfd files[MISHAP_KEEPER_LOOPS];
+    size_t count = w.user_count;
+    for (size_t i = 0; i < count; i++)
+        files[i] = (struct pollfd){ .fd = w.users[i].socket };
+    if (count > 1 && poll(files, count, 0) > 0)
+        for (size_t i = 0; i < count; i++)
+            w.ending = w.ending || files[i].revents & POLLNVAL;
+}
+
 /* One call of each loop in turn. False: none has any. */
 static bool take_turns(void)
 {
@@ -439,9 +463,12 @@ static bool take_turns(void)
     for (size_t i = 0; i < w.user_count && !w.ending; i++) {
         struct user *user = &w.users[w.next++ % w.user_count];
         bool gone;
-        any = take_next(user, &gone) || any;
+        bool taken = take_next(user, &gone);
+        any = taken || any;
         if (gone)
             remove_user(user);
+        if (taken)
+            look_for_broken();
     }
     return any;
 }
@@ -480,7 +507,8 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     pthread_atfork(NULL, NULL, become_copy);
     if (plan->setup)
         mishap_service_use(plan->setup);
-    mishap_changes_heard_by(NULL, NULL); /* who hears in the process that this comes from */
+    mishap_changes_heard_by(NULL,
+                            NULL); /* the functions of the process that this was forked from */
     mishap_changes_heard_by(on_change, NULL);
     add_user(files[0], files[1]);
     if (count > MISHAP_KEEPER_FILES) {

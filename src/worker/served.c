@@ -72,7 +72,9 @@ mishap *mishap_served_open(mishap_served *served, int connection)
         &(mishap_runner_settings){ .plan = &served->plan,
                                    .keeper = connection,
                                    .handlers = handlers,
-                                   .most_waiting = handlers * MISHAP_CALLS_FOR_EACH_HANDLER,
+                                   .most_waiting = served->most_calls
+                                                       ? served->most_calls
+                                                       : handlers * MISHAP_CALLS_FOR_EACH_HANDLER,
                                    .inside = !served->handlers,
                                    .orphaned = record,
                                    .state = served },

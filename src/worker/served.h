@@ -17,6 +17,7 @@ typedef struct mishap_served {
     bool chaos;         /* with the operations that fail on purpose */
     bool verbose;       /* the private side of a failure on stderr, too */
     int call_ms;        /* how long any handler may take; 0: as its operation says */
+    size_t most_calls;  /* that may wait or run at once; 0: by the number of handlers */
     int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
 
     mishap_keeper_plan plan;

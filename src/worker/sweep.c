@@ -1,4 +1,4 @@
-/* Time: who has waited, run or been silent for too long, and which workers are not needed. */
+/* Time: calls that have waited or run for too long, workers that are silent or not needed. */
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <unistd.h>

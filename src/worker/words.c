@@ -25,8 +25,8 @@ void mishap_words_for(mishap_worker_page *page, uintptr_t entry)
     atomic_store_explicit(&current, page, memory_order_release);
 }
 
-/* The first who has something to say is heard. A child of the handler has the page, too, but is not
- * the worker. */
+/* Of several threads that crash at once, the first leaves its words. A child process that the
+ * handler has forked has the page, too, but is not the worker: its end is no end of the call. */
 static mishap_worker_page *take_page(void)
 {
     return getpid() == process ? atomic_exchange(&current, NULL) : NULL;

@@ -223,15 +223,24 @@ def a_handler_that_fails_before_its_first_piece_is_answered_in_full():
     equal((answer.status, answer.json["error"]), (404, "not_found"), "answer")
 
 
+def failures_counted():
+    """How many replies had the code INTERNAL_ERROR, as /metrics tells it."""
+    text = the_server().ask("GET", "/metrics").body.decode()
+    return sum(float(line.split()[-1]) for line in text.splitlines()
+               if line.startswith("mishap_errors_total{") and 'code="INTERNAL_ERROR"' in line)
+
+
 @tests_of({"fails": ("fail", "MARKER-c0ffee in the middle of a stream"), "dies": ("crash", "SIGSEGV")})
 def the_reader_of_a_stream_whose_handler(end, told):
-    """sees that it is cut off: there is no last chunk, and the incident is in the log."""
+    """sees that it is cut off: there is no last chunk, the incident is in the log, and its code is counted."""
     if end == "crash" and not server.CONTAINED:
         return
+    before = failures_counted()
     with stream_of("/tick?count=2&end=" + end) as found:
         equal(found.rest(), b"1\n2\n", "what came")
         expect(not found.whole, "it looks whole")
         expect(told in the_server().wait_for_log(found.fields["x-request-id"]), "not in the log")
+    expect(server.wait_for(lambda: failures_counted() == before + 1), failures_counted(), "failures counted,", before, "before")
     equal(the_server().ask("GET", "/image").status, 200, "afterwards")
 
 

@@ -143,6 +143,19 @@ HANDLER(good_nap)
     return answer_sum(call);
 }
 
+/* In the process that all loops share, as the next one. */
+HANDLER(good_doze)
+{
+    wait_ms(20);
+    return mishap_answer(call, NULL);
+}
+
+HANDLER(good_shut)
+{
+    close(16); /* the socket to the first loop */
+    return mishap_answer(call, NULL);
+}
+
 HANDLER(good_large)
 {
     int64_t number = mishap_integer(call, "number");

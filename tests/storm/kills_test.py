@@ -8,6 +8,7 @@ is said of the best of several rounds, for the machine may be busy with others.
 import contextlib
 import os
 import random
+import select
 import signal
 import subprocess
 import sys
@@ -109,6 +110,19 @@ def others_are_served_within_a_second_after(role, number):
         found.wait_until_complete()
         equal(found.stop().status, 0, "exit")
         expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark))
+
+
+@test
+def a_supervisor_has_no_descriptor_left_of_loops_that_are_gone():
+    with Server() as found:
+        before = found.wait_until_complete().descriptors[found.process.pid]
+        for _ in range(ROUNDS):
+            victim = found.wait_until_complete().loops[0]
+            os.kill(victim, signal.SIGKILL)
+            expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
+        found.wait_until_complete()
+        after = found.tree().descriptors[found.process.pid]
+        equal(after, before, "descriptors of the supervisor")
 
 
 @test
@@ -254,6 +268,24 @@ def a_server_over_stdio_takes_all_along_after(number):
     else:
         found.send_signal(number)
     found.wait(server.PATIENCE)
+    expect(tree.wait_for(lambda: not tree.marked(mark), SECONDS_TO_END), "left over:", tree.marked(mark))
+
+
+@tests_of({"SIGKILL": signal.SIGKILL, "SIGSTOP": signal.SIGSTOP})
+def a_server_over_stdio_has_another_keeper_after(number):
+    mark = tree.new_mark()
+    found = subprocess.Popen([PROGRAM, "mcp", "--data", server.FOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.DEVNULL, env=dict(os.environ, FAULTS_LOG="", **{tree.MARK: mark}))
+    for _ in range(3):
+        found.stdin.write(wire.filled(wire.LINE["sum"], 1234567))
+        found.stdin.flush()
+        expect(select.select([found.stdout], [], [], SECONDS_TO_RESTART)[0], "no answer")
+        equal(wire.wrong_mcp("sum", 1234567, found.stdout.readline()), None)
+        keeper, = tree.Tree(found.pid).keepers
+        os.kill(keeper, number)
+        expect(tree.wait_for(lambda: took_effect(keeper, number), SECONDS_TO_END), "the keeper lives")
+    found.stdin.close()
+    equal(found.wait(server.PATIENCE), 0, "exit")
     expect(tree.wait_for(lambda: not tree.marked(mark), SECONDS_TO_END), "left over:", tree.marked(mark))
 
 

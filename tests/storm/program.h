@@ -102,6 +102,8 @@ EACH_FAULT(DECLARE_FAULT)
     X(beside, "POST /good/beside", &failing, number_params, 0)                                     \
     X(count, "POST /good/count", NULL, no_params, 0)                                               \
     X(guarded, "POST /good/guarded", NULL, guarded_params, 2000)                                   \
+    X(doze, "POST /good/doze", NULL, no_params, 0)                                                 \
+    X(shut, "POST /good/shut", NULL, no_params, 0)                                                 \
     X(hold, "POST /good/hold", &keeping, hold_params, 60000)                                       \
     X(hang, "POST /good/hang", &keeping, no_params, 500)                                           \
     X(spin, "POST /good/spin", &keeping, no_params, 60000)                                         \

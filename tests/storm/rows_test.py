@@ -194,9 +194,11 @@ def a_handler_that_exits_is_answered_recorded_and_counted(name, frame):
 
 
 @tests_of({"in many processes": ("/fault/thread_exit", {}, "/good/beside", {"number": 5}),
-           "in one, of two loops": ("/good/guarded", {"wrong": True}, "/good/count", None)})
-def calls_behind_handlers_that_are_ended_by_a_jump_are_all_answered(evil, evil_body, good, good_body):
-    """A worker whose handler was ended by a jump runs no other call; what it was given beside is nobody's fault."""
+           "in one, of two loops": ("/good/guarded", {"wrong": True}, "/good/count", None),
+           "in one, whose socket is closed": ("/good/shut", None, "/good/doze", None)})
+def calls_behind_a_handler_that_spoils_its_process_are_all_answered(evil, evil_body, good, good_body):
+    """A worker whose handler was ended by a jump, or closed its socket, runs no other call; what it was given beside is
+    nobody's fault."""
     with Server("--handlers", "2") as found:
         until, statuses = time.monotonic() + 2, {evil: set(), good: set()}
 
@@ -206,7 +208,8 @@ def calls_behind_handlers_that_are_ended_by_a_jump_are_all_answered(evil, evil_b
                 statuses[path].add(found.ask("POST", path, body).status)
 
         at_once(12, run)
-        equal(statuses, {evil: {500}, good: {200}}, "statuses")
+        expect(statuses[evil] <= {204, 500} and 500 in statuses[evil], "statuses of", evil, statuses[evil])
+        equal(statuses[good] & {500, 503, 504}, set(), "statuses of " + good)
 
 
 @tests_of({name: name for name in ("exit", "leave", "thread_exit", "heap", "kill", "loop", "close_all")})

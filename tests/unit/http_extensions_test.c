@@ -1,4 +1,5 @@
-/* What extensions hear in the supervisor: in which order, with what, and what comes of failures. */
+/* What extensions hear in the supervisor and in a loop: in which order, with what, and what comes
+ * of failures. */
 #include "server/state.h"
 #include "testing.h"
 
@@ -62,6 +63,38 @@ static bool on_child(void *shared, int pid, int status)
     return theirs && strcmp(theirs, shared) == 0;
 }
 
+/* In a loop the state of an extension is what it has shared. */
+static mishap *on_open(mishap_http_server *server, void *own, void **state)
+{
+    (void)server;
+    hear("%s.open ", (char *)own);
+    if (failing && strcmp(failing, own) == 0)
+        return mishap_raise(UNAVAILABLE, "No room for %s.", (char *)own);
+    *state = own;
+    return NULL;
+}
+
+static void on_tick(void *state)
+{
+    hear("%s.tick ", (char *)state);
+}
+
+static void on_drain(void *state)
+{
+    hear("%s.drain ", (char *)state);
+}
+
+static bool on_busy(void *state)
+{
+    hear("%s.busy ", (char *)state);
+    return theirs && strcmp(theirs, state) == 0;
+}
+
+static void on_close(void *state)
+{
+    hear("%s.close ", (char *)state);
+}
+
 HOOKS(a, 7)
 HOOKS(b, 0)
 
@@ -71,14 +104,24 @@ static const mishap_http_extension a = { .name = "a",
                                          .before_loop = a_before_loop,
                                          .loop_forked = on_forked,
                                          .loop_ended = on_ended,
-                                         .child_ended = on_child };
+                                         .child_ended = on_child,
+                                         .open = on_open,
+                                         .tick = on_tick,
+                                         .drain = on_drain,
+                                         .busy = on_busy,
+                                         .close = on_close };
 static const mishap_http_extension b = { .name = "b",
                                          .prepare = b_prepare,
                                          .dismiss = on_dismiss,
                                          .before_loop = b_before_loop,
                                          .loop_forked = on_forked,
                                          .loop_ended = on_ended,
-                                         .child_ended = on_child };
+                                         .child_ended = on_child,
+                                         .open = on_open,
+                                         .tick = on_tick,
+                                         .drain = on_drain,
+                                         .busy = on_busy,
+                                         .close = on_close };
 static const mishap_http_extension without = { .name = "without" };
 
 static const mishap_http_extension *const all[] = { &a, &without, &b, NULL };
@@ -197,6 +240,46 @@ static void a_child_is_asked_about_until_one_knows_it(void **state)
     EXPECT_HEARD("a.child(4713,0) b.child(4713,0) ");
 }
 
+static void a_loop_opens_them_in_order_and_closes_them_in_the_opposite_order(void **state)
+{
+    (void)state;
+    mishap_http_server server = { .settings = &settings };
+    prepare_all();
+    assert_null(mishap_http_extensions_open(&server, shared));
+    EXPECT_HEARD("a.open b.open ");
+    assert_string_equal(mishap_http_state_of(&server, &b), "b");
+    assert_null(mishap_http_state_of(&server, &without));
+    mishap_http_extensions_tick(&server);
+    mishap_http_extensions_drain(&server);
+    EXPECT_HEARD("a.tick b.tick a.drain b.drain ");
+    assert_false(mishap_http_extensions_busy(&server));
+    EXPECT_HEARD("a.busy b.busy ");
+    theirs = "b";
+    assert_true(mishap_http_extensions_busy(&server));
+    EXPECT_HEARD("a.busy b.busy ");
+    mishap_http_extensions_close(&server);
+    EXPECT_HEARD("b.close a.close ");
+    mishap_http_extensions_close(&server); /* none is open any more */
+    mishap_http_extensions_tick(&server);
+    EXPECT_HEARD("");
+    assert_null(mishap_http_state_of(&server, &b));
+}
+
+static void one_that_cannot_be_opened_is_not_closed(void **state)
+{
+    (void)state;
+    mishap_http_server server = { .settings = &settings };
+    prepare_all();
+    failing = "b";
+    mishap *failure = mishap_http_extensions_open(&server, shared);
+    failing = NULL;
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
+    mishap_free(failure);
+    EXPECT_HEARD("a.open b.open ");
+    mishap_http_extensions_close(&server);
+    EXPECT_HEARD("a.close ");
+}
+
 static void a_server_without_extensions_has_nobody_to_tell(void **state)
 {
     (void)state;
@@ -224,6 +307,8 @@ int main(void)
         TEST(a_server_that_cannot_begin_dismisses_what_was_prepared),
         TEST(each_gets_its_own_number_back_when_a_loop_ends),
         TEST(a_child_is_asked_about_until_one_knows_it),
+        TEST(a_loop_opens_them_in_order_and_closes_them_in_the_opposite_order),
+        TEST(one_that_cannot_be_opened_is_not_closed),
         TEST(a_server_without_extensions_has_nobody_to_tell),
     };
     return RUN(tests);

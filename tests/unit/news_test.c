@@ -158,6 +158,29 @@ static void who_is_killed_holds_up_nobody(void **state)
     mishap_news_free(w);
 }
 
+/* What it was about to write down is not known to any reader. The lock is the first member. */
+static void after_a_process_that_died_with_the_lock_any_may_have_changed(void **state)
+{
+    (void)state;
+    mishap_news *w = make();
+    change(w, "a://1");
+    uint64_t seen = mishap_news_count(w), before = seen;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        pthread_mutex_lock((pthread_mutex_t *)(void *)w);
+        _exit(0);
+    }
+    waitpid(child, NULL, 0);
+    change(w, "a://2");
+    assert_true(mishap_news_has(w, before, T("a://other")));
+    assert_string_equal(next(w, &seen), "any");
+    assert_null(next(w, &seen));
+    change(w, "a://3"); /* the lock can be used again */
+    assert_string_equal(next(w, &seen), "a://3");
+    mishap_news_free(w);
+}
+
 static void *say(void *w)
 {
     char address[40];
@@ -194,6 +217,7 @@ int main(void)
         TEST(without_memory_for_news_nothing_happens),
         TEST(what_a_process_says_before_it_dies_is_told),
         TEST(who_is_killed_holds_up_nobody),
+        TEST(after_a_process_that_died_with_the_lock_any_may_have_changed),
         TEST(threads_may_say_so_at_once),
     };
     return RUN(tests);

@@ -7,11 +7,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/shared.h"
 #include "operation/changes.h"
 #include "worker_set_up.h"
 
@@ -68,7 +70,9 @@ mishap *do_sleep(mishap_call *call)
     static bool hangs;
     if (!hangs && mishap_integer(call, "number") == HANGS_AT_END)
         hangs = atexit(hang) == 0;
-    usleep((useconds_t)mishap_integer(call, "number") * 1000);
+    int64_t until = mishap_clock_monotonic_ns() + mishap_integer(call, "number") * 1000000;
+    while (mishap_clock_monotonic_ns() < until) /* a signal does not end it */
+        usleep(1000);
     return mishap_answer_member(call, "pid", (int64_t)getpid());
 }
 
@@ -105,6 +109,18 @@ __attribute__((noinline)) static void damage_heap(void)
     call_abort();
 }
 
+/* What a child process of the handler does on its way out is not what became of the handler. */
+static void outlive_child(bool crashes)
+{
+    pid_t child = fork();
+    if (child == 0 && crashes)
+        raise(SIGFPE);
+    if (child == 0)
+        quick_exit(7);
+    waitpid(child, NULL, 0);
+    kill(getpid(), SIGKILL);
+}
+
 mishap *do_die(mishap_call *call)
 {
     const char *how = mishap_string(call, "how");
@@ -122,6 +138,8 @@ mishap *do_die(mishap_call *call)
         call_quick_exit(3);
     if (strcmp(how, "_exit") == 0)
         _exit(4);
+    if (strncmp(how, "child", 5) == 0)
+        outlive_child(strcmp(how, "child crashes") == 0);
     if (strcmp(how, "kill") == 0)
         kill(getpid(), SIGKILL);
     if (strcmp(how, "stop") == 0)
@@ -189,6 +207,10 @@ mishap *do_measure(mishap_call *call)
 }
 
 /* How a worker finds itself. */
+enum { PAGE = 4096 };
+static const char mark[] = "loops share this";
+static void *memory_of_loops; /* NULL: there is none. Something else may be there in a worker */
+
 mishap *do_self(mishap_call *call)
 {
     static const int harmless[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ };
@@ -209,6 +231,8 @@ mishap *do_self(mishap_call *call)
     mishap_answer_member(call, "highest", (int64_t)highest);
     mishap_answer_member(call, "input", (int64_t)read(0, &byte, 1));
     mishap_answer_member(call, "garbage", (int64_t)write(7, "garbage", 7));
+    bool mapped = memory_of_loops && msync(memory_of_loops, PAGE, MS_ASYNC) == 0;
+    mishap_answer_member(call, "shared", mapped && memcmp(memory_of_loops, mark, sizeof mark) == 0);
     return mishap_answer_member(call, "oom", (int64_t)oom);
 }
 
@@ -344,6 +368,8 @@ static const struct {
     { "quick", "called quick_exit()", true, false },
     { "_exit", "_exit(4)", false, false },
     { "kill", "killed with SIGKILL", false, false },
+    { "child exits", "killed with SIGKILL", false, false },
+    { "child crashes", "killed with SIGKILL", false, false },
     { "stop", "was stopped", true, false },
     { "thread", "ended its thread", true, false },
     { "loop", "not finished in time", true, true },
@@ -674,15 +700,24 @@ static void a_stream_goes_on_where_its_cursor_is(void **state)
     end(&loop);
 }
 
-static void a_worker_has_nothing_of_the_server_and_ends_with_its_keeper(void **state)
+static void keeper_and_worker_have_nothing_of_the_server(void **state)
 {
     struct loop loop;
     struct ours o = { 0 };
     (void)state;
+    int open_here = fcntl(0, F_DUPFD, 500); /* such as a socket that listens */
+    memory_of_loops = mishap_shared_map(PAGE);
+    assert_non_null(memory_of_loops);
+    memcpy(memory_of_loops, mark, sizeof mark);
     begin(&loop);
-    int open_here = fcntl(0, F_DUPFD, 500); /* it must not be there */
     call(&loop, &o, "self", "{}");
+    char path[64], target[64];
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", loop.keeper.pid, open_here);
+    assert_int_equal(readlink(path, target, sizeof target), -1);
     close(open_here);
+    mishap_shared_unmap(memory_of_loops, PAGE);
+    memory_of_loops = NULL;
+    assert_int_equal(member(&o, "shared"), 0);
     assert_int_equal(member(&o, "session"), 1);
     assert_int_equal(member(&o, "parent_death"), SIGKILL);
     assert_int_equal(member(&o, "highest"), 16); /* its socket */
@@ -842,6 +877,48 @@ static void begin_to_run(struct loop *loop, struct ours *o, const char *name, co
         turn(loop, 10);
 }
 
+static mishap_keeper_message answer_of_keeper(int socket, uint32_t word)
+{
+    mishap_keeper_message message;
+    int files[MISHAP_KEEPER_FILES];
+    size_t count;
+    do {
+        assert_int_equal(mishap_keeper_receive(socket, &message, files, &count, 10000), 1);
+        for (size_t i = 0; i < count; i++)
+            close(files[i]);
+    } while (message.word != word);
+    return message;
+}
+
+/* A keeper that is stopped meanwhile reads both messages at once, before it has reaped the worker.
+ */
+static void a_worker_that_was_killed_is_shared_with_no_other_loop(void **state)
+{
+    struct loop loop;
+    int socket, kept;
+    (void)state;
+    begin(&loop);
+    size_t group = 0;
+    while (!loop.plan.groups.groups[group].alone)
+        group++;
+    mishap_keeper_message start = { .word = MISHAP_KEEPER_START, .group = (uint32_t)group };
+    assert_true(mishap_keeper_connect(&loop.keeper, &socket, &kept));
+    assert_true(mishap_keeper_send(socket, &start, NULL, 0));
+    mishap_keeper_message first = answer_of_keeper(socket, MISHAP_KEEPER_STARTED);
+    mishap_keeper_message kill_it = { .word = MISHAP_KEEPER_END, .worker = first.worker };
+
+    assert_int_equal(kill(loop.keeper.pid, SIGSTOP), 0);
+    assert_true(mishap_keeper_send(socket, &kill_it, NULL, 0));
+    assert_true(mishap_keeper_send(socket, &start, NULL, 0));
+    assert_int_equal(kill(loop.keeper.pid, SIGCONT), 0);
+    mishap_keeper_message second = answer_of_keeper(socket, MISHAP_KEEPER_STARTED);
+    assert_int_not_equal(second.worker, first.worker);
+    assert_int_not_equal(second.pid, first.pid);
+    close(socket);
+    mishap_keeper_disconnect(&loop.keeper, kept);
+    end(&loop);
+}
+
 /* The worker of one loop is none of another's business, and dies when its own loop is gone. */
 static void a_worker_has_the_loop_that_asked_for_it(void **state)
 {
@@ -952,7 +1029,7 @@ int main(void)
         TEST(what_a_call_says_arrives_in_order_and_before_its_answer),
         TEST(a_stream_arrives_in_pieces_and_says_what_it_waits_for),
         TEST(a_stream_goes_on_where_its_cursor_is),
-        TEST(a_worker_has_nothing_of_the_server_and_ends_with_its_keeper),
+        TEST(keeper_and_worker_have_nothing_of_the_server),
         TEST(a_forgotten_call_is_cancelled_and_its_failure_recorded),
         TEST(a_forgotten_call_that_waits_is_never_run),
         TEST(an_answer_may_be_large),
@@ -960,6 +1037,7 @@ int main(void)
         TEST(a_call_that_was_ended_by_a_jump_leaves_no_lock_behind),
         TEST(a_keeper_that_dies_or_stops_is_followed_by_another),
         TEST(a_keeper_that_ends_at_once_is_not_followed_for_ever),
+        TEST(a_worker_that_was_killed_is_shared_with_no_other_loop),
         TEST(a_worker_has_the_loop_that_asked_for_it),
         TEST(a_worker_that_is_alone_ends_itself_when_the_call_of_a_lost_loop_hangs),
         TEST(services_are_tried_before_a_server_listens),

@@ -333,7 +333,7 @@ bool mishap_mcp_session_stands(mishap_mcp_sessions *s, uint64_t number, uint64_t
 
 /* -- changes ----------------------------------------------------------------------------------- */
 
-/* A handler says so, on its own thread. */
+/* Called while a `.quick` handler runs, too: see mishap_contain_pause(). */
 void mishap_mcp_sessions_change(mishap_mcp_sessions *s, mishap_mcp_change change)
 {
     mishap_contained *contained = mishap_contain_pause();

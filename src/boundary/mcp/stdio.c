@@ -322,6 +322,7 @@ static mishap *run(mishap_call *call)
                     .setup = { .data = mishap_call_data_folder(call),
                                .store = mishap_string(call, "store") },
                     .only = mishap_string(call, "service"),
+                    .most_calls = 2 * MOST_FLIGHTS, /* with those that nobody waits for */
                     .chaos = mishap_boolean(call, "chaos"),
                     .verbose = call->verbose,
                     .call_ms = call->timeout_ms,
