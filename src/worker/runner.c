@@ -299,11 +299,20 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     return true;
 }
 
+/* Readers that take nothing must not take all workers: half of them go on. */
+static bool may_hold(const mishap_runner *r, const mishap_link *link)
+{
+    size_t held = 1;
+    for (const mishap_link *other = r->links; other; other = other->next)
+        held += other->group == link->group && other->held_since_ns;
+    return !mishap_runner_is_alone(r, link->group) && 2 * held <= r->settings.handlers;
+}
+
 void mishap_runner_hold(mishap_runner *r, mishap_run *run, bool hold)
 {
     mishap_link *link = run->link;
-    if (!link || link->socket < 0 || mishap_runner_is_alone(r, link->group) ||
-        hold == (link->held_since_ns != 0))
+    if (!link || link->socket < 0 || hold == (link->held_since_ns != 0) ||
+        (hold && !may_hold(r, link)))
         return;
     int64_t now = mishap_clock_monotonic_ns();
     if (!hold && link->slots[run->slot].begun_ns)

@@ -87,8 +87,8 @@ bool mishap_runner_add(mishap_runner *runner, mishap_run *run);
 void mishap_runner_forget(mishap_runner *runner, mishap_run *run);
 
 /* Hold a call that sends a stream: nothing more is read of it, so that its handler waits in the
- * middle of a piece, and that time is not counted; and let it go on. A worker that is alone is
- * never held: other callers wait for it. */
+ * middle of a piece, and that time is not counted; and let it go on. Nothing happens if half of the
+ * workers of its group are held already, or if its worker is alone: other callers wait for it. */
 void mishap_runner_hold(mishap_runner *runner, mishap_run *run, bool hold);
 
 /* How many calls wait or run; with those that nobody waits for, or without. */

@@ -273,13 +273,27 @@ def a_slow_reader_gets_all_of_a_large_stream():
 
 @test
 def a_reader_that_takes_nothing_of_a_stream_holds_a_worker_until_it_leaves():
-    with Server("--workers", "1", "--handlers", "1", program=BYTES) as found:
+    with Server("--workers", "1", "--handlers", "2", program=BYTES) as found:
         with found.connect(patience=server.PATIENCE) as connection:
             connection.send(server.request("GET", "/flood?megabytes=500"))
             expect(wait_for(lambda: found.running_handlers() == 1), "it does not run")
             time.sleep(0.5)
         expect(wait_for(lambda: found.running_handlers() == 0), "it still runs")
         equal(found.ask("GET", "/slow").json, {"done": True}, "afterwards")
+
+
+@test
+def readers_that_take_nothing_do_not_take_all_workers():
+    with Server("--workers", "1", "--handlers", "4", program=BYTES) as found:
+        with contextlib.ExitStack() as readers:
+            for _ in range(8):
+                connection = readers.enter_context(found.connect(patience=server.PATIENCE))
+                connection.send(server.request("GET", "/flood?megabytes=500"))
+            expect(wait_for(lambda: found.running_handlers() == 2), "handlers wait for readers")
+            for _ in range(5):
+                began = time.monotonic()
+                equal(found.ask("GET", "/slow").json, {"done": True}, "another call")
+                expect(time.monotonic() - began < 2 or server.SANITIZED, "it waits for readers")
 
 
 # ---- Live tails ----------------------------------------------------------------------------------
