@@ -185,11 +185,14 @@ def left_over(before, after):
     more_workers = max(0, len(after.workers) - len(before.workers))
     found += ["process %d below a worker" % pid for pid in after.deeper]
     found += ["%s %d has %d threads" % (after.role(pid), pid, count) for pid, count in after.threads.items() if count > 1]
+    # A worker belongs to one loop now and may belong to the other later, so loops are counted together.
+    for role in sorted({after.role(pid) for pid in after.lasting}):
+        pids = [pid for pid in after.lasting if after.role(pid) == role and pid in before.descriptors]
+        now, had = (sum(moment.descriptors[pid] for pid in pids) for moment in (after, before))
+        if now > had + DESCRIPTORS_FOR_A_WORKER * more_workers:
+            found.append("%s %s: %d descriptors, before %d" % (role, pids, now, had))
     for pid in after.lasting:
         if pid in before.descriptors:
-            allowed = before.descriptors[pid] + DESCRIPTORS_FOR_A_WORKER * more_workers
-            if after.descriptors[pid] > allowed:
-                found.append("%s %d has %d descriptors, had %d" % (after.role(pid), pid, after.descriptors[pid], before.descriptors[pid]))
             if after.memory[pid] > before.memory[pid] + MEMORY_SLACK:
                 found.append("%s %d has %d KB, had %d" % (after.role(pid), pid, after.memory[pid] // 1024, before.memory[pid] // 1024))
     return found
