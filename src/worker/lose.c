@@ -75,7 +75,7 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
 /* It has no more to say, and how it ended is known, or will never be. */
 void mishap_runner_bury(mishap_runner *r, mishap_link *link)
 {
-    bool begun[MISHAP_SLOTS], any_begun = link->joined || atomic_load(&link->page->has_begun);
+    bool begun[MISHAP_SLOTS], any_begun = link->joined || atomic_load(&link->page->has_begun) != 0;
     link->dead = true;
     r->groups[link->group].links--;
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {

@@ -52,7 +52,7 @@ typedef struct mishap_worker_page {
     atomic_uint slots[MISHAP_SLOTS];     /* see mishap_slot_word() */
     atomic_bool cancelled[MISHAP_SLOTS]; /* nobody waits for the answer */
     atomic_int_least64_t begun_ns;       /* when the handler that runs began */
-    atomic_bool has_begun;               /* the worker has begun a call of anybody */
+    atomic_uint has_begun;               /* the worker has begun a call of anybody */
     atomic_uint last_words;              /* written last, after what it tells of */
     int number;                          /* the signal, or the status of exit() */
     uint64_t address;                    /* that could not be reached */

@@ -125,7 +125,7 @@ mishap *do_die(mishap_call *call)
 {
     const char *how = mishap_string(call, "how");
     if (strcmp(how, "segv") == 0)
-        *(volatile int *)(uintptr_t)zero = 1;
+        *(volatile int *)(uintptr_t)(64 + zero) = 1; /* not NULL, which sanitizers know */
     if (strcmp(how, "abort") == 0)
         call_abort();
     if (strcmp(how, "heap") == 0)
