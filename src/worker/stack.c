@@ -10,7 +10,7 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-enum { TRIES = 20 }; /* a millisecond each */
+enum { TRIES = 50 }; /* a millisecond each */
 
 /* A frame record, as the ABIs of x86-64 and arm64 lay it out. */
 struct record {
