@@ -126,9 +126,7 @@ static void on_lie(mishap_runner *r, mishap_link *link, const char *lie)
     if (link->socket < 0)
         return;
     mishap_runner_ask_to_end(r, link, MISHAP_LINK_LIED, lie, false);
-    epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
-    close(link->socket);
-    link->socket = -1;
+    mishap_runner_disconnect(r, link);
     if (link->end.known)
         mishap_runner_bury(r, link);
 }

@@ -88,6 +88,9 @@ void mishap_runner_hear_keeper(mishap_runner *r);
 void mishap_runner_ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_why why,
                               const char *lie, bool stack);
 
+/* Close the connection, if it is open, and wait for nothing of it any more. */
+void mishap_runner_disconnect(mishap_runner *r, mishap_link *link);
+
 /* The connection is gone. Why, its keeper knows, or will. */
 void mishap_runner_lose(mishap_runner *r, mishap_link *link);
 

@@ -93,14 +93,21 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
             fail_call(r, link, i);
 }
 
-/* The connection is gone. Why, its keeper knows, or will. */
-void mishap_runner_lose(mishap_runner *r, mishap_link *link)
+void mishap_runner_disconnect(mishap_runner *r, mishap_link *link)
 {
     if (link->socket < 0)
         return;
     epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
     close(link->socket);
     link->socket = -1;
+}
+
+/* The connection is gone. Why, its keeper knows, or will. */
+void mishap_runner_lose(mishap_runner *r, mishap_link *link)
+{
+    if (link->socket < 0)
+        return;
+    mishap_runner_disconnect(r, link);
     if (link->end.known) {
         mishap_runner_bury(r, link);
         return;

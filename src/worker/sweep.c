@@ -184,11 +184,7 @@ static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
     if (link->gone_since_ns && now - link->gone_since_ns >= r->times.gone_ms * MISHAP_MS)
         mishap_runner_ask_to_end(r, link, MISHAP_LINK_CLOSED, NULL, link->used != 0);
     if (link->ending_since_ns && now - link->ending_since_ns > r->times.lost_ms * MISHAP_MS) {
-        if (link->socket >= 0) {
-            epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
-            close(link->socket);
-            link->socket = -1;
-        }
+        mishap_runner_disconnect(r, link);
         mishap_runner_bury(r, link); /* no word of the keeper has come, and none will */
     } else if (!link->used && now - link->idle_since_ns > r->times.idle_ms * MISHAP_MS &&
                !mishap_runner_is_alone(r, link->group) && r->groups[link->group].links > 1 &&
