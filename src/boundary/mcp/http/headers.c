@@ -2,6 +2,7 @@
  * The header fields of the protocol, and what they repeat of a message. In the stateless revision
  * they must: whoever stands in between may read them alone. Here they are held against the body.
  */
+#include "base/base64.h"
 #include "boundary/mcp/http/over_http.h"
 
 enum { HEADER_MISMATCH = -32020 };
@@ -32,16 +33,6 @@ mishap_text mishap_mcp_field(const mishap_http_request *request, mishap_mcp_http
 
 /* -- what they say ----------------------------------------------------------------------------- */
 
-static int sextet(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+'             ? 62
-           : c == '/'             ? 63
-                                  : -1;
-}
-
 /* Is this the value that a header field stands for? Plain, or as =?base64?…?=. */
 static bool header_equals(mishap_text field, mishap_text value)
 {
@@ -51,28 +42,13 @@ static bool header_equals(mishap_text field, mishap_text value)
         memcmp(field.data + field.length - end.length, end.data, end.length) != 0)
         return mishap_text_equal(field, value);
     mishap_text code = { field.data + begin.length, field.length - begin.length - end.length };
-    size_t at = 0, padding = 0;
-    while (padding < 2 && code.length && code.data[code.length - 1] == '=')
-        code.length--, padding++;
-    if ((code.length + padding) % 4 != 0)
-        return false;
-    for (size_t i = 0; i < code.length; i += 4) {
-        uint32_t word = 0;
-        size_t digits = code.length - i < 4 ? code.length - i : 4;
-        for (size_t j = 0; j < 4; j++) {
-            int digit = j < digits ? sextet(code.data[i + j]) : 0;
-            if (digit < 0)
-                return false;
-            word = word << 6 | (uint32_t)digit;
-        }
-        if (digits < 4 && word & (digits == 2 ? 0xFFFF : 0xFF))
-            return false; /* bits that mean nothing: the same value in two ways */
-        for (size_t j = 0; j + 1 < digits; j++, at++)
-            if (at >= value.length ||
-                (unsigned char)value.data[at] != (word >> (16 - 8 * j) & 0xFF))
-                return false;
-    }
-    return at == value.length;
+    char room[512];
+    mishap_buffer spelled;
+    mishap_buffer_init(&spelled, room, sizeof room);
+    mishap_base64_put(&spelled, value); /* each value has one spelling */
+    bool equal = !spelled.failed && mishap_text_equal(code, mishap_buffer_text(&spelled));
+    mishap_buffer_release(&spelled);
+    return equal;
 }
 
 /* What Mcp-Name repeats: the name of a tool or prompt, the address of a resource. */
