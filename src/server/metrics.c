@@ -10,13 +10,12 @@
  * counter for each method and status of each route. The memory is there in name only until it is
  * touched, and routes that were never used are not even looked at.
  */
-#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/life.h"
 #include "server/server.h"
 
 /* -- labels ------------------------------------------------------------------------------------ */
@@ -85,8 +84,8 @@ struct mishap_http_metrics {
     size_t codes; /* of all tables there were; after them one for all others of each category */
     size_t histograms, requests; /* where they begin among the cells of a shard */
     uint8_t place_of[HIGHEST_STATUS + 1];
-    _Atomic int owners[SHARDS]; /* process ids; 0: free */
-    _Atomic bool used[SHARDS];  /* ever */
+    _Atomic mishap_life owners[SHARDS]; /* 0: free */
+    _Atomic bool used[SHARDS];          /* ever */
 };
 
 /* The shard of this thread, once it has counted. */
@@ -158,9 +157,9 @@ void mishap_http_metrics_free(mishap_http_metrics *metrics)
 
 /* -- counting ---------------------------------------------------------------------------------- */
 
-static bool change_owner(mishap_http_metrics *metrics, size_t shard, int from)
+static bool change_owner(mishap_http_metrics *metrics, size_t shard, mishap_life from)
 {
-    return atomic_compare_exchange_strong(&metrics->owners[shard], &from, (int)getpid());
+    return atomic_compare_exchange_strong(&metrics->owners[shard], &from, mishap_life_self());
 }
 
 /* A free shard; else one whose owner is dead, though nobody said so; else the first. */
@@ -170,8 +169,8 @@ static struct shard *claim_shard(mishap_http_metrics *metrics)
     while (i < SHARDS && !change_owner(metrics, i, 0))
         i++;
     for (size_t taken = 1; i == SHARDS && taken < SHARDS; taken++) {
-        int owner = atomic_load(&metrics->owners[taken]);
-        if (kill(owner, 0) != 0 && errno == ESRCH && change_owner(metrics, taken, owner))
+        mishap_life owner = atomic_load(&metrics->owners[taken]);
+        if (mishap_life_is_over(owner) && change_owner(metrics, taken, owner))
             i = taken;
     }
     i = i < SHARDS ? i : 0;
@@ -258,7 +257,7 @@ void mishap_http_metrics_add(mishap_http_metrics *metrics, mishap_http_gauge gau
 void mishap_http_metrics_gone(mishap_http_metrics *metrics, int process)
 {
     for (size_t i = 1; process && i < SHARDS; i++) {
-        if (atomic_load(&metrics->owners[i]) != process)
+        if (mishap_life_process(atomic_load(&metrics->owners[i])) != process)
             continue;
         atomic_store(&shard_at(metrics, i)->gauges[MISHAP_HTTP_CONNECTIONS], 0);
         atomic_store(&shard_at(metrics, i)->gauges[MISHAP_HTTP_IN_FLIGHT], 0);

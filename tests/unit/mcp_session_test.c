@@ -291,6 +291,27 @@ static void a_session_runs_so_many(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* The process that ran it is gone, and its id is another's by now: here, of this process. */
+static void a_call_has_ended_when_its_process_id_was_given_again(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(65536, HOUR_MS);
+    uint64_t one = begin_one(s);
+    const mishap_life earlier = mishap_life_of(getpid(), 1);
+    assert_true(mishap_mcp_call_begin(s, one, 7, T("1")));
+    assert_true(mishap_mcp_call_runs(s, one, T("1")));
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, one);
+    assert_true(place->running[0].loop == mishap_life_self());
+    place->running[0].loop = earlier;
+    assert_false(mishap_mcp_call_runs(s, one, T("1")));
+    for (uint64_t i = 0; i < TAKEN; i++)
+        assert_true(mishap_mcp_stream_take_over(s, one, 100 + i));
+    assert_false(mishap_mcp_stream_take_over(s, one, 99)); /* somebody waits for each of them */
+    place->taken[3].loop = earlier;
+    assert_true(mishap_mcp_stream_take_over(s, one, 99));
+    mishap_mcp_sessions_free(s);
+}
+
 static void cancelling_is_seen_by_the_right_call(void **state)
 {
     (void)state;
@@ -887,6 +908,7 @@ int main(void)
         TEST(a_session_is_told_of_a_change_once),
         TEST(an_id_runs_once),
         TEST(a_session_runs_so_many),
+        TEST(a_call_has_ended_when_its_process_id_was_given_again),
         TEST(cancelling_is_seen_by_the_right_call),
         TEST(calls_are_cancelled_with_their_session),
         TEST(a_change_is_seen_by_each),

@@ -5,8 +5,6 @@
  * events for its new ones; where none is free, it is the session with the most that loses some. So
  * nobody who says much takes away from those who say little.
  */
-#include <errno.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include "boundary/mcp/shared.h"
@@ -23,8 +21,9 @@ struct event {
     uint32_t blocks; /* that it takes */
     size_t length;   /* of its data, which follows */
     uint64_t stream, place;
-    pid_t will_of; /* if it is one: the process that runs the call; place is 0, the data its id */
-    bool last;     /* its stream ends with it; of a will: it has ended */
+    mishap_life
+        will_of; /* if it is one: the process that runs the call; place is 0, the data its id */
+    bool last;   /* its stream ends with it; of a will: it has ended */
 };
 
 _Static_assert(sizeof(struct event) <= sizeof((struct mishap_mcp_block *)0)->data, "a head fits");
@@ -267,7 +266,7 @@ bool mishap_mcp_event_add(mishap_mcp_sessions *s, uint64_t session, uint64_t str
 void mishap_mcp_stream_will(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
                             mishap_text id)
 {
-    add(s, session, (struct event){ .stream = stream, .will_of = getpid() }, id);
+    add(s, session, (struct event){ .stream = stream, .will_of = mishap_life_self() }, id);
 }
 
 bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
@@ -282,11 +281,6 @@ bool mishap_mcp_event_known(mishap_mcp_sessions *s, uint64_t session, uint64_t s
     }
     pthread_mutex_unlock(&s->lock);
     return known;
-}
-
-static bool is_gone(pid_t process)
-{
-    return kill(process, 0) != 0 && errno == ESRCH;
 }
 
 /* What is known of a stream, from a place on. */
@@ -345,9 +339,9 @@ static mishap_mcp_next judge(mishap_mcp_sessions *s, const struct found *found, 
     if (!found->will)
         return MISHAP_MCP_STREAM_DROPPED;
     struct event will = read_head(s, found->will);
-    return will.last               ? MISHAP_MCP_STREAM_DROPPED
-           : is_gone(will.will_of) ? MISHAP_MCP_STREAM_LOST
-                                   : MISHAP_MCP_NOTHING_YET;
+    return will.last                           ? MISHAP_MCP_STREAM_DROPPED
+           : mishap_life_is_over(will.will_of) ? MISHAP_MCP_STREAM_LOST
+                                               : MISHAP_MCP_NOTHING_YET;
 }
 
 mishap_mcp_next mishap_mcp_event_next(mishap_mcp_sessions *s, uint64_t session, uint64_t stream,
@@ -394,7 +388,7 @@ static struct mishap_mcp_taken *find_room(owner *p)
     struct mishap_mcp_taken *found = NULL;
     for (size_t i = 0; i < MISHAP_MCP_TAKEN_OVER; i++) {
         struct mishap_mcp_taken *taken = &p->taken[i];
-        bool over = !taken->loop || is_gone(taken->loop);
+        bool over = !taken->loop || mishap_life_is_over(taken->loop);
         if (over && (!found || taken->by < found->by))
             found = taken;
     }
@@ -410,7 +404,7 @@ uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *s, uint64_t session, u
     if (p && !taken)
         taken = find_room(p);
     if (taken)
-        *taken = (struct mishap_mcp_taken){ stream, by, getpid() };
+        *taken = (struct mishap_mcp_taken){ stream, by, mishap_life_self() };
     pthread_mutex_unlock(&s->lock);
     return taken || !p ? by : 0;
 }

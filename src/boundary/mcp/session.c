@@ -1,5 +1,4 @@
 #include <errno.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -380,7 +379,7 @@ static uint64_t hash_of(mishap_text text)
 /* A loop that died has answered none of its calls, and never will. */
 static bool runs(const struct mishap_mcp_running *call)
 {
-    return call->stream && !(kill(call->loop, 0) != 0 && errno == ESRCH);
+    return call->stream && !mishap_life_is_over(call->loop);
 }
 
 /* The call of this id, if it runs. */
@@ -423,7 +422,7 @@ bool mishap_mcp_call_begin(mishap_mcp_sessions *s, uint64_t session, uint64_t st
     if (call)
         *call = (struct mishap_mcp_running){ .id = hash_of(id),
                                              .stream = stream,
-                                             .loop = getpid() };
+                                             .loop = mishap_life_self() };
     pthread_mutex_unlock(&s->lock);
     return call;
 }

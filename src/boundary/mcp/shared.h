@@ -11,6 +11,7 @@
 
 #include <stdatomic.h>
 
+#include "base/life.h"
 #include "boundary/mcp/session.h"
 #include "operation/changes.h"
 
@@ -32,14 +33,14 @@ enum {
 struct mishap_mcp_running {
     uint64_t id;     /* of the request: a hash of it */
     uint64_t stream; /* of its answer; 0: this one is free */
-    pid_t loop;
+    mishap_life loop;
     bool cancelled;
 };
 
 /* Who sends a stream since it was resumed. */
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
-    pid_t loop;          /* that sends it; 0: none any more */
+    mishap_life loop;    /* that sends it; 0: none any more */
 };
 
 /* Numbers of blocks; 0: none. */

@@ -1,0 +1,106 @@
+#include "base/life.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+
+enum {
+    PROCESS_BITS = 22, /* Linux has no larger process id */
+    STARTED_FIELD = 22,
+    REMEMBERED = 8, /* lives that were looked at last */
+};
+
+#define STARTED_MASK  (UINT64_MAX >> PROCESS_BITS)
+#define LOOK_AGAIN_NS INT64_C(1000000000)
+
+mishap_life mishap_life_of(int process, uint64_t started)
+{
+    return (uint64_t)process << (64 - PROCESS_BITS) | (started & STARTED_MASK);
+}
+
+int mishap_life_process(mishap_life life)
+{
+    return (int)(life >> (64 - PROCESS_BITS));
+}
+
+/* The text of /proc/PID/stat from its third field on, the state. The second may have anything in
+ * it, and stands in brackets. NULL: there is none. */
+static const char *read_status(int process, char *room, size_t size)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return NULL;
+    ssize_t length = read(file, room, size - 1);
+    close(file);
+    if (length <= 0)
+        return NULL;
+    room[length] = '\0';
+    const char *bracket = strrchr(room, ')');
+    return bracket && bracket[1] == ' ' ? bracket + 2 : NULL;
+}
+
+/* When a process was started; 0: it is not known. */
+static uint64_t started(int process, char *state)
+{
+    char room[1024];
+    const char *at = read_status(process, room, sizeof room);
+    *state = at ? *at : '?';
+    for (int field = 3; at && field < STARTED_FIELD; field++) {
+        at = strchr(at, ' ');
+        at = at ? at + 1 : NULL;
+    }
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+mishap_life mishap_life_self(void)
+{
+    static _Atomic mishap_life known;
+    mishap_life life = atomic_load_explicit(&known, memory_order_relaxed);
+    int process = (int)getpid();
+    char state;
+    if (mishap_life_process(life) == process)
+        return life;
+    life = mishap_life_of(process, started(process, &state));
+    atomic_store_explicit(&known, life, memory_order_relaxed);
+    return life;
+}
+
+/* The process id is in use: by the process that is meant? What was found out a moment ago is taken
+ * from memory, for whoever waits for the end of another asks again and again. */
+static bool is_another(mishap_life life)
+{
+    static _Thread_local struct {
+        mishap_life life;
+        int64_t until_ns;
+    } seen[REMEMBERED];
+    size_t place = (size_t)mishap_life_process(life) % REMEMBERED;
+    int64_t now = mishap_clock_monotonic_ns();
+    char state;
+    if (seen[place].life == life && now < seen[place].until_ns)
+        return false;
+    uint64_t found = started(mishap_life_process(life), &state);
+    if (state == 'Z' || state == 'X')
+        return true; /* dead, and nobody has asked how it ended */
+    if (found && (life & STARTED_MASK) && life != mishap_life_of(mishap_life_process(life), found))
+        return true;
+    seen[place].life = life;
+    seen[place].until_ns = now + LOOK_AGAIN_NS;
+    return false;
+}
+
+bool mishap_life_is_over(mishap_life life)
+{
+    int process = mishap_life_process(life);
+    if (!process || (kill(process, 0) != 0 && errno == ESRCH))
+        return true;
+    return life != mishap_life_self() && is_another(life);
+}

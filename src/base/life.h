@@ -1,0 +1,26 @@
+/*
+ * One process, told apart from every other that this machine has had since it was started. A
+ * process id alone does not do that: when its process has ended, another one may get it.
+ */
+#ifndef MISHAP_BASE_LIFE_H
+#define MISHAP_BASE_LIFE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A process id and the time at which its process was started, as one number that can be kept in
+ * memory which processes share. 0: none. */
+typedef uint64_t mishap_life;
+
+/* `started` is field 22 of /proc/PID/stat: ticks since the machine was started; 0: not known, then
+ * the process id alone has to do. */
+mishap_life mishap_life_of(int process, uint64_t started);
+int mishap_life_process(mishap_life life);
+
+/* This process. */
+mishap_life mishap_life_self(void);
+
+/* Has it ended? That its process id is another process's by now may be noticed a second late. */
+bool mishap_life_is_over(mishap_life life);
+
+#endif

@@ -1,0 +1,34 @@
+#include "base/signals.h"
+
+#include <signal.h>
+#include <stdbool.h>
+
+void mishap_signals_unused(void (*each)(int number, void *state), void *state)
+{
+    static const int plain[] = { SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM,  SIGVTALRM,
+                                 SIGPROF, SIGIO,   SIGPWR,  SIGSTKFLT };
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        each(plain[i], state);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        each(number, state);
+}
+
+static void no_matter(int number)
+{
+    (void)number;
+}
+
+static void catch_one(int number, void *state)
+{
+    struct sigaction action = { .sa_handler = no_matter, .sa_flags = SA_RESTART }, now;
+    (void)state;
+    sigemptyset(&action.sa_mask);
+    bool asked = sigaction(number, NULL, &now) == 0;
+    if (asked && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+        sigaction(number, &action, NULL);
+}
+
+void mishap_signals_survive(void)
+{
+    mishap_signals_unused(catch_one, NULL);
+}

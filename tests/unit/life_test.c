@@ -1,0 +1,118 @@
+/* Processes, told apart by more than their ids. */
+#include "base/life.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "testing.h"
+
+static const uint64_t started_mask = UINT64_MAX >> 22;
+
+static pid_t start(void)
+{
+    pid_t child = fork();
+    if (child == 0)
+        for (;;)
+            pause();
+    assert_true(child > 0);
+    return child;
+}
+
+static void end(pid_t child)
+{
+    kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+/* What the system says of when a process was started. */
+static uint64_t started(pid_t process)
+{
+    char path[64];
+    uint64_t ticks = 0;
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)process);
+    FILE *file = fopen(path, "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file,
+                            "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d "
+                            "%*d %*d %*d %*d %*d %lu",
+                            &ticks),
+                     1);
+    fclose(file);
+    return ticks;
+}
+
+static void a_life_is_a_process_and_when_it_was_started(void **state)
+{
+    (void)state;
+    mishap_life life = mishap_life_self();
+    assert_int_equal(mishap_life_process(life), getpid());
+    assert_int_equal(life & started_mask, started(getpid()));
+    assert_true(life == mishap_life_of(getpid(), started(getpid())));
+    assert_int_equal(mishap_life_process(mishap_life_of(4194303, UINT64_MAX)), 4194303);
+    assert_false(mishap_life_is_over(life));
+}
+
+static void a_child_has_a_life_of_its_own(void **state)
+{
+    (void)state;
+    mishap_life life = mishap_life_self();
+    int status;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(mishap_life_self() != life && mishap_life_process(mishap_life_self()) == getpid() &&
+              !mishap_life_is_over(life) && !mishap_life_is_over(mishap_life_self()));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(WEXITSTATUS(status), 1);
+}
+
+static void the_dead_are_dead_at_once(void **state)
+{
+    (void)state;
+    pid_t child = start();
+    mishap_life life = mishap_life_of(child, started(child));
+    assert_false(mishap_life_is_over(life));
+    end(child);
+    assert_true(mishap_life_is_over(life));
+    assert_true(mishap_life_is_over(0)); /* nobody */
+}
+
+/* Nobody has asked how it ended, so its id is not free. It will answer nothing, though. */
+static void who_waits_to_be_reaped_is_dead(void **state)
+{
+    (void)state;
+    pid_t child = start();
+    mishap_life life = mishap_life_of(child, started(child));
+    kill(child, SIGKILL);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+    assert_true(mishap_life_is_over(life));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+}
+
+static void a_process_id_that_was_given_again_is_another_life(void **state)
+{
+    (void)state;
+    pid_t child = start();
+    uint64_t ticks = started(child);
+    assert_true(mishap_life_is_over(mishap_life_of(child, ticks - 1)));
+    assert_false(mishap_life_is_over(mishap_life_of(child, ticks)));
+    assert_true(mishap_life_is_over(mishap_life_of(child, ticks - 1)));
+    assert_true(mishap_life_is_over(mishap_life_of(getpid(), started(getpid()) - 1)));
+    assert_false(mishap_life_is_over(mishap_life_of(child, 0))); /* the id is all that is known */
+    end(child);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_life_is_a_process_and_when_it_was_started),
+        TEST(a_child_has_a_life_of_its_own),
+        TEST(the_dead_are_dead_at_once),
+        TEST(who_waits_to_be_reaped_is_dead),
+        TEST(a_process_id_that_was_given_again_is_another_life),
+    };
+    return RUN(tests);
+}
