@@ -7,6 +7,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/signals.h"
+
 enum { FIRST_FILE = 16 };
 
 /* -- descriptors ------------------------------------------------------------------------------- */
@@ -37,9 +39,29 @@ static bool arrange_files(int *files, size_t count)
 
 /* -- signals ----------------------------------------------------------------------------------- */
 
+static pid_t worker; /* this process, not a child that the handler forks */
+
 static void no_matter(int signal)
 {
     (void)signal;
+}
+
+/* A signal that means nothing to a worker. From another process it has no effect. One that the
+ * handler has sent or set a timer for does what it does by default, and so does any in a child that
+ * the handler has forked. */
+static void on_unused(int number, siginfo_t *info, void *context)
+{
+    bool sent = info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL;
+    (void)context;
+    if (sent && info->si_pid != worker && getpid() == worker)
+        return;
+    signal(number, SIG_DFL);
+    raise(number); /* it comes when this returns */
+}
+
+static void catch_unused(int number, void *action)
+{
+    sigaction(number, action, NULL);
 }
 
 /* What ends a whole process group, systemd or a terminal, is the supervisor's to decide; a pipe
@@ -50,6 +72,10 @@ static void reset_signals(void)
     sigset_t none;
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
+    struct sigaction unused = { .sa_sigaction = on_unused, .sa_flags = SA_SIGINFO | SA_RESTART };
+    sigemptyset(&unused.sa_mask);
+    worker = getpid();
+    mishap_signals_unused(catch_unused, &unused);
     struct sigaction action = { .sa_handler = no_matter, .sa_flags = SA_RESTART };
     sigemptyset(&action.sa_mask);
     static const int caught[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGXFSZ };

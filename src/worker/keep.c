@@ -34,11 +34,12 @@ static bool start(mishap_keeper *keeper)
     keeper->begun_ns = mishap_clock_monotonic_ns();
     keeper->start_at_ns = keeper->begun_ns + AGAIN_NS;
     keeper->pid = 0;
+    keeper->generation++;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
     pid_t pid = fork();
     if (pid == 0)
-        mishap_keeper_run(keeper->plan, ends[1]);
+        mishap_keeper_run(keeper->plan, keeper->generation, ends[1]);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);

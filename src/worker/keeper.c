@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/shared.h"
+#include "base/signals.h"
 #include "worker/child.h"
 #include "worker/page.h"
 #include "worker/serve.h"
@@ -33,10 +34,11 @@
 
 enum {
     MOST_WORKERS = 1024,
-    STACK_MS = 100,   /* how long a worker may take to tell its own stack */
-    LAST_LOOKS = 200, /* at the end, for what is left over */
-    DEEPEST = 32,     /* of processes that started each other */
-    ORPHAN_MS = 2000, /* … to end when nobody uses it any more */
+    STACK_MS = 100,        /* how long a worker may take to tell its own stack */
+    LAST_LOOKS = 200,      /* at the end, for what is left over */
+    GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
+    DEEPEST = 32,          /* of processes that started each other */
+    ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
     USER_WORDS = MISHAP_KEEPER_LOOPS / 64,
 };
 
@@ -482,11 +484,12 @@ static void close_others(void)
 static void take_signals(void)
 {
     sigset_t set;
-    static const int ignored[] = { SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGUSR1, SIGUSR2 };
+    static const int ignored[] = { SIGTERM, SIGINT, SIGPIPE };
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN); /* the parent decides what they mean */
+    mishap_signals_survive();
     sigemptyset(&set);
     sigaddset(&set, SIGCHLD);
     sigprocmask(SIG_SETMASK, &set, NULL);
@@ -511,14 +514,14 @@ static void end_all(void)
     }
 }
 
-_Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, int parent)
+_Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent)
 {
     mishap_shared_leave();
     k.plan = plan;
     k.parent = parent;
     k.pid = getpid();
     /* Loops may still think of a worker of the keeper before: no other has its number. */
-    k.last_number = (uint32_t)k.pid << 12;
+    k.last_number = generation << GENERATION_SHIFT;
     for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++)
         k.loops[i] = -1;
     close_others();

@@ -44,7 +44,8 @@ bool mishap_keeper_send(int socket, const mishap_keeper_message *message, const 
 int mishap_keeper_receive(int socket, mishap_keeper_message *message, int *files, size_t *count,
                           int wait_ms);
 
-/* The process of the keeper, connected to its parent. */
-_Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, int parent);
+/* The process of the keeper, connected to its parent. `generation` counts the keepers of that
+ * parent: workers of two generations never have the same number. */
+_Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent);
 
 #endif

@@ -12,7 +12,7 @@ enum { LEAST_FRAMES = 2 }; /* of a stack that is worth reading */
 /* Written by the thread that runs calls, read by signal handlers of any. */
 static _Atomic(mishap_worker_page *) current;
 static _Atomic(uintptr_t) handler;
-static pid_t process;
+static pid_t process, keeper;
 
 int mishap_words_signal(void)
 {
@@ -55,11 +55,19 @@ static void on_crash(const mishap_crash *crash)
               &crash->trace);
 }
 
+/* The keeper asks, or the worker's own timer. The same signal from anybody else means nothing. */
+static bool is_asked(const siginfo_t *info)
+{
+    return info->si_code == SI_TIMER || (info->si_code == SI_TKILL && info->si_pid == keeper);
+}
+
 static void on_asked(int signal, siginfo_t *info, void *context)
 {
-    mishap_worker_page *page = take_page();
     mishap_trace trace;
-    (void)signal, (void)info;
+    (void)signal;
+    if (!is_asked(info))
+        return;
+    mishap_worker_page *page = take_page();
     if (page) {
         mishap_trace_at(&trace, context);
         leave(page, MISHAP_WORDS_STACK, 0, 0, &trace);
@@ -90,6 +98,7 @@ void mishap_words_begin(void)
                                 .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART };
     sigfillset(&action.sa_mask);
     process = getpid();
+    keeper = getppid();
     mishap_contain_report_to(on_crash);
     sigaction(mishap_words_signal(), &action, NULL);
     on_exit(on_exit_called, NULL);

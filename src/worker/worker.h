@@ -90,6 +90,7 @@ enum { MISHAP_KEEPER_LOOPS = 256 };
 typedef struct mishap_keeper {
     const mishap_keeper_plan *plan;
     int pid;                       /* 0: none */
+    uint32_t generation;           /* how many there were */
     int socket;                    /* to it; -1: none */
     int ends[MISHAP_KEEPER_LOOPS]; /* the keeper's ends of the connections to loops, for its
                                       successor */

@@ -11,9 +11,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "boundary/mcp/lines.h"
 #include "boundary/mcp/watch.h"
 #include "incident/incident.h"
@@ -141,6 +143,14 @@ static void write_out(struct pipes *p)
 }
 
 static volatile sig_atomic_t told_to_end; /* by a signal */
+static _Atomic int64_t end_at_ns;         /* … of the alarm; 0: it is not set */
+
+/* The process ends after so many seconds, whatever it does then; 0: it does not. */
+static void end_within(unsigned seconds)
+{
+    end_at_ns = seconds ? mishap_clock_monotonic_ns() + seconds * INT64_C(1000000000) : 0;
+    alarm(seconds);
+}
 
 /* -- from beginning to end --------------------------------------------------------------------- */
 
@@ -204,7 +214,7 @@ static void finish(struct pipes *p)
 {
     const int64_t million = 1000000;
     int64_t start = mishap_clock_monotonic_ns();
-    alarm(WRITE_S);
+    end_within(WRITE_S);
     while (p->peer.flights && !p->lines.gone &&
            mishap_clock_monotonic_ns() - start < FINISH_MS * million) {
         wait_for_any(p, false, TICK_MS);
@@ -218,7 +228,7 @@ static void finish(struct pipes *p)
     tell_changes(p);
     mishap_mcp_listen_end(&p->peer);
     mishap_mcp_lines_write(&p->lines);
-    alarm(0);
+    end_within(0);
 }
 
 static void release(struct pipes *p)
@@ -241,11 +251,19 @@ static int input_file, no_input_file;
  * begun ends, too. */
 static void on_signal(int number)
 {
-    if (number == SIGALRM || told_to_end)
-        _exit(number == SIGALRM ? 0 : 128 + number);
+    if (told_to_end)
+        _exit(128 + number);
     told_to_end = 1;
     dup2(no_input_file, input_file);
-    alarm(WRITE_S);
+    end_within(WRITE_S);
+}
+
+/* One that somebody else has sent ends nothing. */
+static void on_alarm(int number)
+{
+    (void)number;
+    if (end_at_ns && mishap_clock_monotonic_ns() >= end_at_ns)
+        _exit(0);
 }
 
 static void mind_signals(struct pipes *p, int no_input)
@@ -256,7 +274,9 @@ static void mind_signals(struct pipes *p, int no_input)
     sigemptyset(&action.sa_mask);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGINT, &action, NULL);
+    action.sa_handler = on_alarm;
     sigaction(SIGALRM, &action, NULL);
+    mishap_signals_survive();
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a log that has grown too large is no reason to end */
 }
