@@ -36,8 +36,9 @@ typedef struct mishap_incident_entry {
  */
 bool mishap_incident_record(const mishap_incident_entry *entry);
 
-/* Say on stderr if the log cannot be written; for programs that stay, at their start. */
-void mishap_incident_announce(const char *program);
+/* Say on stderr if the log cannot be written; for programs that stay, at their start. True: there
+ * is a log, and it can. */
+bool mishap_incident_announce(const char *program);
 
 /* Is it worth recording? What a caller can mend, or is just not there, is not, unless something was
  * noted about it: else any caller could fill the disk. */

@@ -213,12 +213,14 @@ static bool write_to_log(const char *program, mishap_text text, mishap_buffer *w
     return false;
 }
 
-void mishap_incident_announce(const char *program)
+bool mishap_incident_announce(const char *program)
 {
     char storage[ROOM];
     mishap_buffer why, line = { 0 };
     mishap_buffer_init(&why, storage, sizeof storage);
-    if (!is_off(program) && !write_to_log(program, (mishap_text)MISHAP_TEXT(""), &why)) {
+    bool wanted = !is_off(program);
+    bool written = wanted && write_to_log(program, (mishap_text)MISHAP_TEXT(""), &why);
+    if (wanted && !written) {
         mishap_buffer_put_text(&line, mishap_text_of(program));
         MISHAP_PUT(&line, ": ");
         mishap_buffer_put_text(&line, mishap_buffer_text(&why));
@@ -227,6 +229,7 @@ void mishap_incident_announce(const char *program)
     }
     mishap_buffer_release(&why);
     mishap_buffer_release(&line);
+    return written;
 }
 
 bool mishap_incident_is_one(const mishap *failure)

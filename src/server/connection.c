@@ -438,7 +438,7 @@ static void turn_away(connection *c)
 }
 
 /* libuv keeps a connection that is not accepted, and looks for no other until it is. */
-bool mishap_http_connection_accept(mishap_http_loop *loop, uv_tcp_t *listener)
+bool mishap_http_connection_accept(mishap_http_loop *loop, uv_stream_t *from)
 {
     connection *c = mishap_allocate(sizeof *c);
     if (!c)
@@ -450,7 +450,7 @@ bool mishap_http_connection_accept(mishap_http_loop *loop, uv_tcp_t *listener)
     loop->connections++;
     mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_CONNECTIONS, 1);
     mishap_http_wait_begin(c, MISHAP_HTTP_WAIT_IDLE);
-    if (uv_accept((uv_stream_t *)listener, (uv_stream_t *)&c->socket) != 0) {
+    if (uv_accept(from, (uv_stream_t *)&c->socket) != 0) {
         mishap_http_connection_close(c);
         return true;
     }

@@ -29,12 +29,19 @@ void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_req
         mishap_http_access_add(server->access, request, reply, sent, now);
 }
 
+bool mishap_http_exchange_is_last(const mishap_http_server *server,
+                                  const mishap_http_exchange *exchange)
+{
+    return server->draining && !mishap_http_reader_has_more(&exchange->reader);
+}
+
 void mishap_http_exchange_reply(mishap_http_server *server, mishap_http_exchange *exchange,
                                 mishap_buffer *out, const mishap_http_request *request,
                                 mishap_http_reply *reply, int64_t route)
 {
     size_t before = out->length;
-    reply->close = reply->close || server->draining || !request->keep_alive;
+    reply->close = reply->close || !request->keep_alive ||
+                   mishap_http_exchange_is_last(server, exchange);
     mishap_http_cors(reply, server->settings, request);
     mishap_http_put_reply(out, server, request, reply);
     exchange->ended = reply->close || out->failed;

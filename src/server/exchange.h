@@ -41,6 +41,10 @@ mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
 
 /* -- for answers that come later --------------------------------------------------------------- */
 
+/* A server that drains ends each connection with the last request that it has read from it. */
+bool mishap_http_exchange_is_last(const mishap_http_server *server,
+                                  const mishap_http_exchange *exchange);
+
 /* The reply at the end of `out`, and whoever counts and logs hears of it. It is the last if the
  * connection has to end, or there is no memory for it. */
 void mishap_http_exchange_reply(mishap_http_server *server, mishap_http_exchange *exchange,

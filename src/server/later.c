@@ -104,8 +104,8 @@ void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply)
     size_t before = out->length;
     if (later->streaming || later->exchange->ended)
         return;
-    later->last = reply->close || server->draining || !later->request.keep_alive ||
-                  !is_chunked(later);
+    later->last = reply->close || !later->request.keep_alive || !is_chunked(later) ||
+                  mishap_http_exchange_is_last(server, later->exchange);
     mishap_http_cors(reply, server->settings, &later->request);
     kept_of(later)->status = reply->status;
     kept_of(later)->code = reply->code;
@@ -166,7 +166,8 @@ void mishap_http_later_end(mishap_http_later *later)
     if (later->streaming)
         tell_of_stream(later);
     /* One that was never begun has got no answer, and cannot get one any more. */
-    exchange->ended = exchange->ended || later->last || server->draining || !later->streaming;
+    exchange->ended = exchange->ended || later->last || !later->streaming ||
+                      mishap_http_exchange_is_last(server, exchange);
     exchange->later = NULL;
     mishap_release(later);
     if (!at_hand)

@@ -1,8 +1,11 @@
 #include "server/listen.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -86,6 +89,71 @@ void mishap_http_sockets_close(mishap_http_sockets *sockets)
         close(sockets->files[--sockets->count]);
 }
 
+/* The kernel drops every packet for this socket that would begin a connection. Where it cannot be
+ * told so, a connection may come in between the last accept() and the end, and is reset. */
+static void let_nobody_begin(int file)
+{
+    enum { FLAGS_AT = 13, SYN = 2 }; /* of the header of a TCP segment */
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, FLAGS_AT),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SYN, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+    };
+    struct sock_fprog program = { .len = sizeof code / sizeof *code, .filter = code };
+    setsockopt(file, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+/* How many of those that wait were accepted, at most as many as there is room for. */
+static size_t accept_some(int listener, int *files)
+{
+    size_t count = 0;
+    while (count < MISHAP_HTTP_AT_ONCE) {
+        int file = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (file >= 0)
+            files[count++] = file;
+        else if (errno != EINTR && errno != ECONNABORTED)
+            break;
+    }
+    return count;
+}
+
+void mishap_http_sockets_end(mishap_http_sockets *sockets,
+                             void (*take)(void *state, const int *files, size_t count), void *state)
+{
+    int files[MISHAP_HTTP_AT_ONCE];
+    size_t count;
+    for (int i = 0; i < sockets->count; i++) {
+        let_nobody_begin(sockets->files[i]);
+        while ((count = accept_some(sockets->files[i], files)) > 0) {
+            take(state, files, count);
+            while (count > 0)
+                close(files[--count]);
+        }
+        shutdown(sockets->files[i], SHUT_RDWR); /* whoever else has it */
+    }
+    mishap_http_sockets_close(sockets);
+}
+
+bool mishap_http_hand_over(int to, char word, const int *files, size_t count)
+{
+    union {
+        char room[CMSG_SPACE(MISHAP_HTTP_AT_ONCE * sizeof(int))];
+        struct cmsghdr head; /* for its alignment */
+    } control = { 0 };
+    struct iovec bytes = { &word, 1 };
+    struct msghdr message = { .msg_iov = &bytes,
+                              .msg_iovlen = 1,
+                              .msg_control = control.room,
+                              .msg_controllen = CMSG_SPACE(count * sizeof *files) };
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(count * sizeof *files);
+    memcpy(CMSG_DATA(head), files, count * sizeof *files);
+    return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
 static void close_all(mishap_http_sockets *sockets, int loop_count)
 {
     for (int i = 0; i < loop_count; i++)
@@ -156,4 +224,59 @@ mishap *mishap_http_listen(const mishap_http_settings *settings, mishap_http_soc
     if (error)
         close_all(sockets, loop_count);
     return error ? cannot_listen(settings, error) : NULL;
+}
+
+/* -- where it is ------------------------------------------------------------------------------- */
+
+/* Does the host stand for every address of the machine, and of which family? */
+static int family_of_every_address(const char *host)
+{
+    struct in_addr old;
+    struct in6_addr address;
+    if (inet_pton(AF_INET, host, &old) == 1 && old.s_addr == INADDR_ANY)
+        return AF_INET;
+    bool every = inet_pton(AF_INET6, host, &address) == 1 && IN6_IS_ADDR_UNSPECIFIED(&address);
+    return every ? AF_INET6 : AF_UNSPEC;
+}
+
+void mishap_http_put_address(mishap_buffer *buffer, const char *host, int port, bool *everywhere)
+{
+    int family = family_of_every_address(host);
+    *everywhere = family != AF_UNSPEC;
+    if (family == AF_INET)
+        host = "127.0.0.1";
+    else if (family == AF_INET6)
+        host = "::1";
+    bool brackets = strchr(host, ':');
+    MISHAP_PUT(buffer, "http://");
+    mishap_buffer_put_text(buffer, mishap_text_of(brackets ? "[" : ""));
+    mishap_buffer_put_text(buffer, mishap_text_of(host));
+    mishap_buffer_put_text(buffer, mishap_text_of(brackets ? "]:" : ":"));
+    mishap_buffer_put_int(buffer, port);
+}
+
+/* A line of its own after the first, which programs look for. */
+static void put_line(mishap_buffer *lines, const char *program, const char *what, const char *path)
+{
+    mishap_buffer_put_text(lines, mishap_text_of(program));
+    MISHAP_PUT(lines, ": ");
+    mishap_buffer_put_text(lines, mishap_text_of(what));
+    mishap_put_printable_line(lines, mishap_text_of(path));
+    MISHAP_PUT(lines, "\n");
+}
+
+void mishap_http_tell_address(const mishap_http_settings *settings, int port)
+{
+    mishap_buffer lines = { 0 };
+    bool everywhere;
+    MISHAP_PUT(&lines, "listening on ");
+    mishap_http_put_address(&lines, settings->host, port, &everywhere);
+    MISHAP_PUT(&lines, "\n");
+    if (everywhere)
+        put_line(&lines, settings->program, "listening on every other address of this machine, too",
+                 "");
+    if (settings->log)
+        put_line(&lines, settings->program, "failures are logged in ", settings->log);
+    dprintf(STDERR_FILENO, "%.*s", (int)lines.length, lines.data);
+    mishap_buffer_release(&lines);
 }

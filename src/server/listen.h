@@ -27,4 +27,25 @@ mishap *mishap_http_listen(const mishap_http_settings *settings, mishap_http_soc
 
 void mishap_http_sockets_close(mishap_http_sockets *sockets);
 
+/*
+ * End them, in every process that has them: from now on who connects is refused. Connections that
+ * wait there are accepted first, and handed to `take` as often as it takes; the files are closed
+ * behind it.
+ */
+enum { MISHAP_HTTP_AT_ONCE = 64 };
+void mishap_http_sockets_end(mishap_http_sockets *sockets,
+                             void (*take)(void *state, const int *files, size_t count),
+                             void *state);
+
+/* Send files to another process, with a word. False: there is no room for more on the way to it, or
+ * it is gone. */
+bool mishap_http_hand_over(int to, char word, const int *files, size_t count);
+
+/* Where a server can be reached, for people: http://HOST:PORT. For a host that stands for every
+ * address of this machine it is the one of loopback, and *everywhere is true. */
+void mishap_http_put_address(mishap_buffer *buffer, const char *host, int port, bool *everywhere);
+
+/* Say on stderr that the server is ready: where it is, and where to look for what goes wrong. */
+void mishap_http_tell_address(const mishap_http_settings *settings, int port);
+
 #endif

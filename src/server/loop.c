@@ -45,9 +45,34 @@ static void leave_if_done(mishap_http_loop *loop)
 {
     if (!loop->server.draining || loop->turn_count)
         return; /* it stays, or is in the middle of answering */
-    bool busy = loop->connections || mishap_http_extensions_busy(&loop->server);
+    bool busy = loop->connections || !loop->released || mishap_http_extensions_busy(&loop->server);
     if (!busy || uv_now(&loop->uv) >= loop->end_by_ms)
         leave(loop);
+}
+
+static void close_listener(struct mishap_http_listener *listener)
+{
+    if (!uv_is_closing((uv_handle_t *)&listener->socket))
+        uv_close((uv_handle_t *)&listener->socket, NULL);
+}
+
+/* A socket that the supervisor has ended takes no connections any more (EINVAL). libuv would try
+ * again and again. */
+static void on_connection(uv_stream_t *stream, int status)
+{
+    struct mishap_http_listener *listener = (struct mishap_http_listener *)(void *)stream;
+    if (status == UV_EINVAL)
+        close_listener(listener);
+    else if (status == 0)
+        listener->waits = !mishap_http_connection_accept(stream->data, stream);
+}
+
+/* Those for which there was no memory. */
+static void accept_again(mishap_http_loop *loop)
+{
+    for (int i = 0; i < loop->listener_count; i++)
+        if (loop->listeners[i].waits)
+            on_connection((uv_stream_t *)&loop->listeners[i].socket, 0);
 }
 
 static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
@@ -56,8 +81,9 @@ static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
     if (!loop->server.draining) {
         loop->server.draining = true;
         loop->patience_ms[MISHAP_HTTP_WAIT_LINGER] = DRAIN_LINGER_MS;
+        accept_again(loop);
         for (int i = 0; i < loop->listener_count; i++)
-            uv_close((uv_handle_t *)&loop->listeners[i].socket, NULL);
+            close_listener(&loop->listeners[i]);
         loop->idle_until_ms = now + idle_ms;
         loop->end_by_ms = now + end_ms + LAST_MS;
         mishap_http_extensions_drain(&loop->server);
@@ -68,7 +94,8 @@ static void drain(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
         loop->end_by_ms = now + end_ms + LAST_MS;
 }
 
-/* A loop that drains of its own accord tells the supervisor, which starts another in its place. */
+/* A loop that drains of its own accord tells the supervisor, which starts another in its place. It
+ * does not end before the supervisor knows: connections may be on their way to it. */
 static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t end_ms)
 {
     drain(loop, idle_ms, end_ms);
@@ -77,19 +104,13 @@ static void drain_of_itself(mishap_http_loop *loop, uint64_t idle_ms, uint64_t e
 
 /* -- events ------------------------------------------------------------------------------------ */
 
-static void on_connection(uv_stream_t *stream, int status)
+/* Those that the supervisor has accepted. */
+static void take_over(mishap_http_loop *loop)
 {
-    struct mishap_http_listener *listener = (struct mishap_http_listener *)(void *)stream;
-    if (status == 0)
-        listener->waits = !mishap_http_connection_accept(stream->data, &listener->socket);
-}
-
-/* Those for which there was no memory. */
-static void accept_again(mishap_http_loop *loop)
-{
-    for (int i = 0; i < loop->listener_count && !loop->server.draining; i++)
-        if (loop->listeners[i].waits)
-            on_connection((uv_stream_t *)&loop->listeners[i].socket, 0);
+    while (uv_pipe_pending_count(&loop->control) > 0 &&
+           uv_pipe_pending_type(&loop->control) == UV_TCP &&
+           mishap_http_connection_accept(loop, (uv_stream_t *)&loop->control))
+        continue;
 }
 
 /* A supervisor that does not hear this for seconds takes this process for one that hangs. */
@@ -108,7 +129,9 @@ static void on_tick(uv_timer_t *timer)
     beat(loop);
     mishap_http_server_tick(&loop->server);
     mishap_http_connection_sweep(loop);
-    accept_again(loop);
+    if (!loop->server.draining)
+        accept_again(loop);
+    take_over(loop);
     mishap_http_extensions_tick(&loop->server);
     if (loop->server.draining && uv_now(&loop->uv) >= loop->idle_until_ms)
         mishap_http_connection_close_idle(loop);
@@ -155,9 +178,12 @@ static void on_control(uv_stream_t *stream, ssize_t count, const uv_buf_t *data)
     uint64_t stop_ms = (uint64_t)loop->server.settings->stop_ms;
     if (count < 0) {
         uv_read_stop(stream);
+        loop->released = true;
         drain(loop, STOP_IDLE_MS, stop_ms < ORPHAN_MS ? stop_ms : ORPHAN_MS);
     }
+    take_over(loop);
     for (ssize_t i = 0; i < count; i++) {
+        loop->released = loop->released || data->base[i] != MISHAP_HTTP_TAKE;
         if (data->base[i] == MISHAP_HTTP_DRAIN)
             drain(loop, DRAIN_IDLE_MS, DRAIN_IDLE_MS + stop_ms);
         else if (data->base[i] == MISHAP_HTTP_STOP)
@@ -203,7 +229,7 @@ static int open_handles(mishap_http_loop *loop, const mishap_http_sockets *socke
 {
     int error = uv_loop_init(&loop->uv);
     if (error == 0)
-        error = uv_pipe_init(&loop->uv, &loop->control, 0);
+        error = uv_pipe_init(&loop->uv, &loop->control, true);
     if (error == 0)
         error = uv_pipe_open(&loop->control, control);
     if (error == 0)
@@ -224,6 +250,18 @@ static int open_handles(mishap_http_loop *loop, const mishap_http_sockets *socke
     return error;
 }
 
+/* Unless the supervisor has ended it meanwhile: to listen would open it again. */
+static int listen_on(struct mishap_http_listener *listener)
+{
+    int listens = 1;
+    socklen_t size = sizeof listens;
+    uv_os_fd_t file;
+    if (uv_fileno((uv_handle_t *)&listener->socket, &file) == 0)
+        getsockopt(file, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
+    return listens ? uv_listen((uv_stream_t *)&listener->socket, MISHAP_HTTP_BACKLOG, on_connection)
+                   : 0;
+}
+
 static int begin(mishap_http_loop *loop, const mishap_http_sockets *sockets, int control)
 {
     int error = open_handles(loop, sockets, control);
@@ -239,8 +277,7 @@ static int begin(mishap_http_loop *loop, const mishap_http_sockets *sockets, int
     if (error == 0)
         error = uv_read_start((uv_stream_t *)&loop->control, on_control_room, on_control);
     for (int i = 0; i < loop->listener_count && error == 0; i++)
-        error = uv_listen((uv_stream_t *)&loop->listeners[i].socket, MISHAP_HTTP_BACKLOG,
-                          on_connection);
+        error = listen_on(&loop->listeners[i]);
     return error;
 }
 

@@ -10,6 +10,7 @@ enum {
     MISHAP_HTTP_READY = 'R',   /* loop: it accepts connections */
     MISHAP_HTTP_ALIVE = 'A',   /* loop: it turns */
     MISHAP_HTTP_LEAVING = 'L', /* loop: it drains already, of itself; there must be another */
+    MISHAP_HTTP_TAKE = 'T',    /* supervisor: connections come with it, which the loop has now */
     MISHAP_HTTP_DRAIN = 'D',   /* supervisor: there is another one; let callers come to an end */
     MISHAP_HTTP_STOP = 'S',    /* supervisor: finish what is in flight, close the rest */
 };
@@ -46,6 +47,7 @@ typedef struct mishap_http_loop {
     uint64_t patience_ms[MISHAP_HTTP_WAITS]; /* 0: as long as it takes */
     uint64_t swept_ms; /* when those whose time was over were closed last; 0: not yet */
     size_t connections;
+    bool released;          /* the supervisor hands over nothing more */
     uint64_t alive_ms;      /* when it said last that it turns */
     uint64_t idle_until_ms; /* while draining: when connections without a request are closed */
     uint64_t end_by_ms;     /* while draining: when all are */
@@ -72,8 +74,9 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
 
 /* -- for connections --------------------------------------------------------------------------- */
 
-/* Accept what waits at a listener. False: there is no memory for it now. */
-bool mishap_http_connection_accept(mishap_http_loop *loop, uv_tcp_t *listener);
+/* Accept what waits at a listener, or was handed over by the supervisor. False: there is no memory
+ * for it now. */
+bool mishap_http_connection_accept(mishap_http_loop *loop, uv_stream_t *from);
 
 /* Answer what was read in this turn of the loop. */
 void mishap_http_connection_answer(mishap_http_loop *loop);

@@ -69,7 +69,9 @@ typedef struct mishap_http_settings {
     int max_connections;    /* of each loop; beyond that 503 */
     bool key_required;      /* no call without an API key */
     const char *public_url; /* how callers reach it, for links, without a slash at the end; NULL:
-                               where it listens */
+                               by the Host that they send, if it is one of ours */
+    const char *program;    /* its name, before what is told on stderr */
+    const char *log;        /* where failures are logged, to be told at the start; NULL: nowhere */
     const char *access_log; /* a file, "-": stderr, NULL: none */
     const char *cors;       /* origins with commas between, "*": any, NULL: none */
     int rate;               /* requests a second for each caller; 0: no limit */
@@ -243,6 +245,7 @@ typedef struct mishap_http_endpoint {
                           end all that are left. NULL ends a list */
     const char *name;  /* for metrics */
     bool open;         /* also for callers without a key */
+    bool any_host;     /* Host and Origin do not matter, or are checked by the endpoint itself */
     /* Fill the reply, or defer: see mishap_http_defer(). */
     void (*answer)(mishap_http_server *server, const mishap_http_request *request,
                    const mishap_http_match *match, mishap_http_reply *reply);
@@ -404,8 +407,13 @@ bool mishap_http_knows_host(const mishap_http_settings *settings, mishap_text ho
  * of --cors. */
 bool mishap_http_knows_origin(const mishap_http_settings *settings, mishap_text origin);
 
-/* NULL, or FORBIDDEN: a page calls that a browser was lured to. For operations. Whoever is no
- * browser may go by any name. */
+/* May links in the answer to this request lead to the Host that it has? Not if that is a name of
+ * somebody else's, if a proxy has sent it, or if it stands for every address of a machine. */
+bool mishap_http_links_to_host(const mishap_http_settings *settings,
+                               const mishap_http_request *request);
+
+/* NULL, or FORBIDDEN: a page calls that a browser was lured to. For every endpoint that is not
+ * .any_host. Whoever is no browser may go by any name. */
 mishap *mishap_http_check_origin(const mishap_http_settings *settings,
                                  const mishap_http_request *request);
 

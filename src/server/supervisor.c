@@ -4,7 +4,8 @@
  *
  * It owns the listening sockets, some of their own for each loop it wants. A loop that ends, in
  * whatever way, is followed by another on the same sockets: connections that wait there are not
- * lost.
+ * lost. When all shall end, it closes the sockets at once, however busy the loops are, and hands
+ * the connections that still wait there to the loops.
  */
 #include <poll.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/signals.h"
 #include "server/loop.h"
 
 enum {
@@ -41,7 +43,6 @@ struct process {
 
 typedef struct supervisor {
     const mishap_http_settings *settings;
-    char address[400];                         /* http://HOST:PORT */
     void *shared[MISHAP_HTTP_MOST_EXTENSIONS]; /* what the extensions have prepared */
     mishap_http_fields *fields;
     mishap_http_routes *routes;
@@ -53,18 +54,19 @@ typedef struct supervisor {
     int64_t *begin_at_ns;         /* … when to try again; 0: there is one */
     int64_t beat_ns;              /* when it was looked last whether the loops turn */
     int slots, port, signals;
+    size_t turn; /* the process that is asked first whether it takes a connection */
     bool announced, stopping;
     mishap *failure;
 } supervisor;
 
 /* -- loops ------------------------------------------------------------------------------------- */
 
-/* In the new process: only what a loop needs stays open. */
+/* In the new process: only what a loop needs stays open. When all shall end that is no socket. */
 static _Noreturn void be_loop(supervisor *s, int slot, int control)
 {
     sigset_t none;
     for (int i = 0; i < s->slots; i++)
-        if (i != slot)
+        if (i != slot || s->stopping)
             mishap_http_sockets_close(&s->sockets[i]);
     for (size_t i = 0; i < MOST_PROCESSES; i++)
         if (s->processes[i].pid)
@@ -165,7 +167,7 @@ static void announce(supervisor *s)
             return;
     }
     s->announced = true;
-    dprintf(STDERR_FILENO, "listening on %s\n", s->address);
+    mishap_http_tell_address(s->settings, s->port);
 }
 
 static void on_word(supervisor *s, struct process *p, char word)
@@ -186,6 +188,7 @@ static void on_word(supervisor *s, struct process *p, char word)
         }
     } else if (word == MISHAP_HTTP_LEAVING && !p->draining) {
         let_go(s, p);
+        tell(p, MISHAP_HTTP_DRAIN); /* and hand it nothing more */
         if (!s->stopping)
             begin_loop(s, p->slot);
     }
@@ -201,9 +204,38 @@ static void listen_to(supervisor *s, struct process *p)
 
 /* -- ends -------------------------------------------------------------------------------------- */
 
+/* Connections that waited at a socket, for any loop that is not about to end. Those of a socket
+ * whose loop is gone have one by now: see stop(). */
+static void distribute(void *state, const int *files, size_t count)
+{
+    const supervisor *s = state;
+    for (size_t i = 0; i < MOST_PROCESSES; i++) {
+        const struct process *p = &s->processes[(s->turn + i) % MOST_PROCESSES];
+        if (p->pid && !p->draining &&
+            mishap_http_hand_over(p->control, MISHAP_HTTP_TAKE, files, count))
+            return;
+    }
+}
+
+/* A loop that does not live any more, or only to end what it has, gets no connections. */
+static void end_sockets(supervisor *s)
+{
+    for (int i = 0; i < s->slots && !s->failure; i++)
+        if (!slot_is_served(s, i))
+            begin_loop(s, i);
+    for (int i = 0; i < s->slots; i++) {
+        s->turn = 0;
+        while (s->turn + 1 < MOST_PROCESSES &&
+               !(s->processes[s->turn].pid && s->processes[s->turn].slot == i))
+            s->turn++;
+        mishap_http_sockets_end(&s->sockets[i], distribute, s);
+    }
+}
+
 static void stop(supervisor *s)
 {
     s->stopping = true;
+    end_sockets(s);
     for (size_t i = 0; i < MOST_PROCESSES; i++) {
         struct process *p = &s->processes[i];
         if (!p->pid)
@@ -237,13 +269,13 @@ static void on_bad_start(supervisor *s, int slot)
 
 /* A signal that ends a loop is worth a line, also in one that was about to end; but SIGKILL is
  * how such a one is hurried from here. */
-static void tell_of_signal(const struct process *ended, int status)
+static void tell_of_signal(const supervisor *s, const struct process *ended, int status)
 {
     if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
         return;
     const char *name = sigabbrev_np(WTERMSIG(status));
-    dprintf(STDERR_FILENO, "a loop was ended by SIG%s%s\n", name ? name : "?",
-            ended->draining ? " on its way out" : "; another takes its place");
+    dprintf(STDERR_FILENO, "%s: a loop was ended by SIG%s%s\n", s->settings->program,
+            name ? name : "?", ended->draining ? " on its way out" : "; another takes its place");
 }
 
 static struct process *find(supervisor *s, pid_t pid)
@@ -261,7 +293,7 @@ static void on_end(supervisor *s, struct process *which, pid_t pid, int status)
     *which = (struct process){ 0 };
     mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
     mishap_http_extensions_loop_ended(s->settings, s->shared, ended.numbers);
-    tell_of_signal(&ended, status);
+    tell_of_signal(s, &ended, status);
     if (s->stopping || slot_is_served(s, ended.slot))
         return;
     if (!ended.ready)
@@ -303,6 +335,7 @@ static void on_signal(supervisor *s, int number)
                 begin_loop(s, i);
         break;
     default:
+        reap(s); /* no connection is handed to a loop that is gone */
         if (s->stopping)
             kill_all(s); /* asked twice */
         else
@@ -352,8 +385,8 @@ static void look_for_silent(supervisor *s)
         struct process *p = &s->processes[i];
         if (!p->pid || !p->ready || p->silent++ < MOST_SILENT)
             continue;
-        dprintf(STDERR_FILENO, "a loop did not turn for %d seconds; another takes its place\n",
-                MOST_SILENT);
+        dprintf(STDERR_FILENO, "%s: a loop did not turn for %d seconds; another takes its place\n",
+                s->settings->program, MOST_SILENT);
         p->silent = 0;
         kill(p->pid, SIGKILL);
     }
@@ -460,19 +493,10 @@ static void close_all(supervisor *s)
     mishap_release(s->begin_at_ns);
 }
 
-/* Only now is it known where it listens, and links can be made. */
-static void name_address(supervisor *s, mishap_http_settings *settings)
-{
-    bool brackets = strchr(settings->host, ':');
-    snprintf(s->address, sizeof s->address, "http://%s%s%s:%d", brackets ? "[" : "", settings->host,
-             brackets ? "]" : "", s->port);
-    if (!settings->public_url)
-        settings->public_url = s->address;
-}
-
 mishap *mishap_http_supervise(mishap_http_settings *settings)
 {
     supervisor s = { .settings = settings, .slots = settings->loops, .signals = -1 };
+    mishap_signals_survive();
     raise_file_limit();
     s.failure = mishap_http_extensions_prepare(settings, s.shared);
     if (s.failure)
@@ -481,7 +505,6 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     if (!s.failure)
         s.failure = open_all(&s);
     if (!s.failure) {
-        name_address(&s, settings);
         settings->fields = s.fields;
         for (int i = 0; i < s.slots; i++)
             begin_loop(&s, i);
@@ -489,7 +512,6 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     }
     close_all(&s);
     mishap_http_extensions_dismiss(settings, s.shared);
-    settings->public_url = NULL;
     settings->fields = NULL;
     return s.failure;
 }

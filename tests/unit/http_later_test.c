@@ -116,6 +116,27 @@ static void a_server_that_drains_ends_the_connection_with_it(void **state)
     memory_server_close(&m);
 }
 
+static void a_server_that_drains_answers_what_was_sent_ahead(void **state)
+{
+    (void)state;
+    memory_server m;
+    mishap_http_state end;
+    memory_server_open(&m);
+    m.server.draining = true;
+    char *text = talk(&m,
+                      "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n"
+                      "GET /later HTTP/1.1\r\nHost: h\r\n\r\n",
+                      &end);
+    const char *first = strstr(text, CHUNKED "\r\n" CHUNKS),
+               *closed = strstr(text, "Connection: close");
+    assert_ptr_equal(first, text);
+    assert_non_null(strstr(text, "Connection: close\r\n\r\n/later"));
+    assert_null(strstr(closed + 1, "Connection: close"));
+    assert_int_equal(end, MISHAP_HTTP_ENDED);
+    free(text);
+    memory_server_close(&m);
+}
+
 static void a_peer_that_goes_is_noticed(void **state)
 {
     (void)state;
@@ -602,6 +623,7 @@ static int start_server(void **state)
         mishap_use_allocator(&meagre);
         mishap_served served = { .app = &app, .setup = { .data = "/nonexistent" }, .handlers = 2 };
         mishap_http_settings settings = { .extensions = extensions,
+                                          .program = "http_later",
                                           .served = &served,
                                           .admit = mishap_api_admit,
                                           .refuse = mishap_api_refuse,
@@ -962,9 +984,9 @@ static void the_supervisor_tells_extensions_of_their_children(void **state)
     int strangers = atomic_load(&seen->strangers), ended = atomic_load(&seen->ended);
     pid_t loop = loop_pid();
     assert_int_equal(atomic_load(&seen->child_status), -1);
-    kill(atomic_load(&seen->child), SIGUSR2);
+    kill(atomic_load(&seen->child), SIGKILL);
     wait_for("child_status", &seen->child_status, 0);
-    assert_int_equal(atomic_load(&seen->child_status), SIGUSR2);
+    assert_int_equal(atomic_load(&seen->child_status), SIGKILL);
     assert_int_equal(atomic_load(&seen->strangers), strangers);
     assert_int_equal(atomic_load(&seen->ended), ended); /* it is no loop */
     assert_int_equal(loop_pid(), loop);
@@ -1088,6 +1110,7 @@ int main(void)
         TEST(an_answer_looks_like_any_other),
         TEST(a_page_of_another_origin_may_read_a_stream),
         TEST(a_server_that_drains_ends_the_connection_with_it),
+        TEST(a_server_that_drains_answers_what_was_sent_ahead),
         TEST(a_peer_that_goes_is_noticed),
         TEST(a_peer_that_takes_nothing_is_closed),
         TEST(the_fields_of_the_protocol_may_not_repeat),

@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -127,6 +128,80 @@ static void a_name_that_nobody_knows_is_refused(void **state)
     mishap_free(m);
 }
 
+static void people_are_told_an_address_that_they_can_call(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *host, *address;
+        bool everywhere;
+    } rows[] = {
+        { "127.0.0.1", "http://127.0.0.1:8080", false },
+        { "localhost", "http://localhost:8080", false },
+        { "::1", "http://[::1]:8080", false },
+        { "0.0.0.0", "http://127.0.0.1:8080", true },
+        { "::", "http://[::1]:8080", true },
+        { "0::0", "http://[::1]:8080", true },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_buffer address = { 0 };
+        bool everywhere = !rows[i].everywhere;
+        mishap_http_put_address(&address, rows[i].host, 8080, &everywhere);
+        assert_true(
+            mishap_text_equal(mishap_buffer_text(&address), mishap_text_of(rows[i].address)));
+        assert_int_equal(everywhere, rows[i].everywhere);
+        mishap_buffer_release(&address);
+    }
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+enum { WAITING = 150 }; /* more than are handed over at once */
+
+static void count_taken(void *state, const int *files, size_t count)
+{
+    assert_in_range(count, 1, MISHAP_HTTP_AT_ONCE);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(send(files[i], "!", 1, MSG_NOSIGNAL), 1);
+    *(size_t *)state += count;
+}
+
+static int connect_to(int port)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+    inet_pton(AF_INET, "127.0.0.63", &address.sin_addr);
+    int file = socket(AF_INET, SOCK_STREAM, 0);
+    if (connect(file, (struct sockaddr *)&address, sizeof address) == 0)
+        return file;
+    close(file);
+    return -1;
+}
+
+/* Another process, or here another descriptor, may still have the socket. */
+static void sockets_that_end_hand_out_what_waits_and_refuse_the_next(void **state)
+{
+    (void)state;
+    static const char *const one[] = { "127.0.0.63", NULL };
+    mishap_http_sockets sockets[1] = { 0 };
+    int port = 0, waiting[WAITING], other;
+    size_t taken = 0;
+    char byte;
+    answer = one;
+    assert_null(
+        mishap_http_listen(&(mishap_http_settings){ .host = "several" }, sockets, 1, &port));
+    other = dup(sockets[0].files[0]);
+    for (size_t i = 0; i < WAITING; i++)
+        assert_true((waiting[i] = connect_to(port)) >= 0);
+    mishap_http_sockets_end(sockets, count_taken, &taken);
+    assert_int_equal(taken, WAITING);
+    assert_int_equal(connect_to(port), -1);
+    assert_int_equal(errno, ECONNREFUSED);
+    for (size_t i = 0; i < WAITING; i++) {
+        assert_int_equal(recv(waiting[i], &byte, 1, 0), 1);
+        close(waiting[i]);
+    }
+    close(other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +209,8 @@ int main(void)
         TEST(an_address_that_is_not_here_does_not_matter_beside_another),
         TEST(a_port_that_is_taken_at_one_address_is_taken),
         TEST(a_name_that_nobody_knows_is_refused),
+        TEST(people_are_told_an_address_that_they_can_call),
+        TEST(sockets_that_end_hand_out_what_waits_and_refuse_the_next),
     };
     return RUN(tests);
 }

@@ -377,6 +377,10 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     int printed, exit_code = 0;
     bool in_log = false;
+    /* How a server has done does not depend on who reads its last words. */
+    bool resident = cli->operation && cli->operation->resident;
+    if (resident && !answer->failure && cli->out < 0)
+        return 0;
     if (!answer->failure && answer->media_type)
         return tell_bytes(cli, answer);
     mishap_cli_bytes_end(cli, answer->failure != NULL);
@@ -392,5 +396,5 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         printed = cli->streamed && !cli->to ? tell_beside_bytes(cli, answer, in_log)
                   : cli->json               ? tell_program(cli, answer)
                                             : tell_person(cli, answer, in_log);
-    return exit_code ? exit_code : printed;
+    return exit_code ? exit_code : resident ? 0 : printed;
 }

@@ -145,7 +145,6 @@ static mishap *open_runner(mishap_api *api)
 static mishap *prepare(const mishap_http_settings *settings, void **shared)
 {
     *shared = settings->served;
-    mishap_incident_announce(settings->served->app->name);
     return mishap_served_begin(settings->served);
 }
 

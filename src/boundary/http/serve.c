@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "boundary/http/http.h"
+#include "incident/incident.h"
 #include "operation/call.h"
 
 enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64 };
@@ -188,6 +189,7 @@ static mishap *run(mishap_call *call)
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,
     };
+    char log[4096];
     mishap_served_read(&served, call);
     mishap_http_settings settings = {
         .extensions = extensions,
@@ -195,6 +197,7 @@ static mishap *run(mishap_call *call)
         .admit = mishap_api_admit,
         .refuse = mishap_api_refuse,
         .guide = "/openapi.json",
+        .program = call->app->name,
         .loops = loop_count(call),
         .heartbeat = served.handlers > 0,
         .max_connections = (int)mishap_integer(call, "max_connections"),
@@ -221,6 +224,9 @@ static mishap *run(mishap_call *call)
         return failure;
     settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);
     settings.public_url = mishap_string(call, "public_url");
+    if (mishap_incident_announce(call->app->name) &&
+        mishap_incident_log_path(call->app->name, log, sizeof log))
+        settings.log = log;
     failure = check_keys(call, &settings);
     if (!failure)
         failure = mishap_http_supervise(&settings);
@@ -241,8 +247,9 @@ const mishap_operation mishap_serve = {
         "each core, or --workers of them. Handlers run in processes of their own: one that "
         "crashes, hangs or exits costs its own call and nothing else. A handler may take as long "
         "as its operation declares, else 30 seconds; --timeout-ms shortens that for all.\n\n"
-        "SIGTERM and SIGINT end the server when what is in flight is done; a second one ends it at "
-        "once. SIGHUP opens the access log again, SIGUSR1 replaces the loops.",
+        "SIGTERM and SIGINT close the listening sockets at once and end the server when all that was "
+        "accepted is answered; a second one ends it at once. SIGHUP opens the access log again, "
+        "SIGUSR1 replaces the loops; other signals have no effect.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
