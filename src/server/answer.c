@@ -146,7 +146,9 @@ bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange 
     m = admit(server, request, found && match.endpoint->open);
     if (!m && !found)
         m = no_such_path(server->settings, &match, reply);
-    else if (!m)
+    else if (!m && !match.endpoint->any_host)
+        m = mishap_http_check_origin(server->settings, request);
+    if (!m && found)
         m = ask_endpoint(server, exchange, request, &match, reply);
     if (m)
         mishap_http_refuse(reply, server->settings, request, m);

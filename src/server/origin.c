@@ -177,6 +177,22 @@ bool mishap_http_knows_host(const mishap_http_settings *settings, mishap_text ho
     return settings->key_required || is_beyond_dns(name) || is_ours(settings, name);
 }
 
+/* It is where people listen, and nowhere that they can call. */
+static bool is_every_address(mishap_text name)
+{
+    return same_name(name, (mishap_text)MISHAP_TEXT("0.0.0.0")) ||
+           same_name(name, (mishap_text)MISHAP_TEXT("[::]"));
+}
+
+/* Behind a proxy Host is the proxy's word for us, and the scheme may be another. */
+bool mishap_http_links_to_host(const mishap_http_settings *settings,
+                               const mishap_http_request *request)
+{
+    mishap_text name = without_port(request->fields[MISHAP_HTTP_HOST]);
+    return name.length && !request->fields[MISHAP_HTTP_FORWARDED_FOR].data &&
+           !is_every_address(name) && (is_beyond_dns(name) || is_ours(settings, name));
+}
+
 bool mishap_http_knows_origin(const mishap_http_settings *settings, mishap_text origin)
 {
     mishap_text host = host_of(origin);

@@ -161,6 +161,37 @@ static void keys_make_names_harmless_and_origins_not(void **state)
     assert_false(mishap_http_knows_origin(&with_keys, T("http://evil.example")));
 }
 
+/* -- links ------------------------------------------------------------------------------------- */
+
+static bool links_to(const mishap_http_settings *settings, const char *host, const char *forwarded)
+{
+    mishap_http_request request = { .method = MISHAP_HTTP_GET };
+    request.fields[MISHAP_HTTP_HOST] = mishap_text_of(host);
+    request.fields[MISHAP_HTTP_FORWARDED_FOR] = mishap_text_of(forwarded);
+    return mishap_http_links_to_host(settings, &request);
+}
+
+/* A server that listens on every address is called by one of them, or by a name that it does not
+ * know. A key makes names harmless, but not ours. */
+static void links_lead_to_hosts_of_ours_and_never_to_every_address(void **state)
+{
+    (void)state;
+    static const char *const ours[] = { "localhost", "localhost:80",   "127.0.0.1:8080",
+                                        "[::1]:80",  "192.0.2.7:8080", "[2001:db8::1]:1",
+                                        "todo:8080" };
+    static const char *const others[] = {
+        "0.0.0.0", "0.0.0.0:80", "[::]", "[::]:8080", "", NULL, "evil.example", "evil.example:80"
+    };
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        assert_true(links_to(&with_keys, ours[i], NULL));
+        assert_false(links_to(&with_keys, ours[i], "192.0.2.1")); /* a proxy's word */
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(links_to(&with_keys, others[i], NULL));
+    assert_true(
+        links_to(&(mishap_http_settings){ .host = "todo.example" }, "todo.example:1", NULL));
+}
+
 /* -- lists ------------------------------------------------------------------------------------- */
 
 static void a_list_has_origins_as_browsers_spell_them(void **state)
@@ -225,6 +256,7 @@ int main(void)
         TEST(who_has_a_key_is_no_page_that_somebody_was_lured_to),
         TEST(who_is_no_browser_goes_by_any_name),
         TEST(keys_make_names_harmless_and_origins_not),
+        TEST(links_lead_to_hosts_of_ours_and_never_to_every_address),
         TEST(a_list_has_origins_as_browsers_spell_them),
     };
     return RUN(tests);

@@ -201,11 +201,8 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
     mishap_buffer object = { 0 };
     mishap_text arguments;
     const mishap_operation *operation = match->endpoint->subject;
-    const mishap_http_settings *settings = mishap_http_settings_of(server);
-    const mishap_served *served = settings->served;
-    mishap *m = mishap_http_check_origin(settings, request);
-    if (!m)
-        m = mishap_http_arguments(operation, match, request, &object, &arguments);
+    const mishap_served *served = mishap_http_settings_of(server)->served;
+    mishap *m = mishap_http_arguments(operation, match, request, &object, &arguments);
     if (!m)
         m = mishap_call_begin(served->app, operation, arguments, &call);
     mishap_buffer_release(&object);

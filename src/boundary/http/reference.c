@@ -49,6 +49,7 @@ enum trait {
     HAS_RATE = 16,
     NEEDS_NO_KEY = 32,
     TAKES_BYTES = 64,
+    MINDS_HOST = 128,
 };
 
 /* What operations of some traits can fail with beside what they declare. All else that can befall a
@@ -61,7 +62,7 @@ static const struct common {
     { MISHAP_CODE_MALFORMED_INPUT, RUNS_HANDLER },
     { MISHAP_CODE_UNAUTHORIZED, 0 },
     { MISHAP_CODE_AUTH_REQUIRED, NEEDS_KEY },
-    { MISHAP_CODE_FORBIDDEN, RUNS_HANDLER | NEEDS_NO_KEY }, /* a page calls that may not */
+    { MISHAP_CODE_FORBIDDEN, MINDS_HOST | NEEDS_NO_KEY }, /* a page calls that may not */
     { MISHAP_CODE_CONTENT_TOO_LARGE, SENDS_BODY },
     { MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE, TAKES_BYTES },
     { MISHAP_CODE_VALIDATION_ERROR, HAS_PARAMS | RUNS_HANDLER },
@@ -81,6 +82,7 @@ static int traits_of(const mishap_http_document *d, const mishap_http_entry *ent
            (operation->takes ? TAKES_BYTES : 0) |
            (operation->params && operation->params->name ? HAS_PARAMS : 0) |
            (entry->endpoint ? 0 : RUNS_HANDLER) |
+           (entry->endpoint && entry->endpoint->any_host ? 0 : MINDS_HOST) |
            (d->settings->key_required && !open ? NEEDS_KEY : 0) |
            (d->settings->key_required ? 0 : NEEDS_NO_KEY) | (d->settings->rate > 0 ? HAS_RATE : 0);
 }

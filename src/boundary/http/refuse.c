@@ -5,16 +5,35 @@
 #include "dialect/dialect.h"
 
 /* Where the code is explained, for the dialects that have a place for it. */
-static void link_reference(mishap *failure, const mishap_http_settings *settings)
+static void link_reference(mishap *failure, const mishap_http_settings *settings,
+                           const mishap_http_request *request)
 {
     char address[512];
+    int length = 0;
     const mishap_public *told = mishap_told(failure);
-    if (mishap_public_docs_url(told).length || !settings->public_url)
+    mishap_text host = request->fields[MISHAP_HTTP_HOST];
+    if (mishap_public_docs_url(told).length)
         return;
-    int length = snprintf(address, sizeof address, "%s/errors/%s", settings->public_url,
+    if (settings->public_url)
+        length = snprintf(address, sizeof address, "%s/errors/%s", settings->public_url,
                           told->code->name.data);
+    else if (mishap_http_links_to_host(settings, request))
+        length = snprintf(address, sizeof address, "http://%.*s/errors/%s", (int)host.length,
+                          host.data, told->code->name.data);
     if (length > 0 && (size_t)length < sizeof address)
         mishap_docs(failure, address);
+}
+
+/* The same as a link that is relative to the address of the request. A mishap has none, for it is
+ * read elsewhere, too; but these formats do. Empty: there is none. */
+static mishap_text relative_link(const mishap_dialect *dialect, const mishap_public *told,
+                                 char *room, size_t size)
+{
+    bool fits = dialect == &mishap_problem || dialect == &mishap_json_api;
+    int length = 0;
+    if (fits && !mishap_public_docs_url(told).length)
+        length = snprintf(room, size, "/errors/%s", told->code->name.data);
+    return (mishap_text){ room, length > 0 && (size_t)length < size ? (size_t)length : 0 };
 }
 
 /* In seed 003's schema `details` is a list of field errors and nothing else. So on this wire
@@ -22,9 +41,14 @@ static void link_reference(mishap *failure, const mishap_http_settings *settings
 static mishap_text spell(const mishap_dialect *dialect, const mishap_public *told,
                          mishap_buffer *body)
 {
-    if (dialect == &mishap_http_api && told->context) {
+    char room[256];
+    mishap_text link = relative_link(dialect, told, room, sizeof room);
+    if (link.length || (dialect == &mishap_http_api && told->context)) {
         mishap_public narrow = *told;
-        narrow.context = NULL;
+        if (link.length)
+            narrow.docs_url = link;
+        else
+            narrow.context = NULL;
         dialect->render(&narrow, body);
     } else {
         dialect->render(told, body);
@@ -48,7 +72,7 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
     if (dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
         mishap_incident(failure, request->id); /* where it is shown or recorded */
     if (request->fields[MISHAP_HTTP_ACCEPT].length)
-        link_reference(failure, settings);
+        link_reference(failure, settings, request);
     mishap_buffer_reset(&reply->body);
     reply->code = told->code;
     reply->status = told->code->http_status;

@@ -300,9 +300,10 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
     mishap_mcp_post_leave(post);
 }
 
+/* Who calls by which name is checked here for any caller, browser or not: see caller.c. */
 const mishap_http_endpoint mishap_mcp_endpoints[] = {
-    { .route = "POST /mcp", .name = "mcp", .answer = answer_post },
-    { .route = "GET /mcp", .name = "mcp.stream", .answer = answer_get },
-    { .route = "DELETE /mcp", .name = "mcp.end", .answer = answer_delete },
+    { .route = "POST /mcp", .name = "mcp", .any_host = true, .answer = answer_post },
+    { .route = "GET /mcp", .name = "mcp.stream", .any_host = true, .answer = answer_get },
+    { .route = "DELETE /mcp", .name = "mcp.end", .any_host = true, .answer = answer_delete },
     { 0 },
 };
