@@ -54,7 +54,7 @@ typedef struct supervisor {
     int64_t *begin_at_ns;         /* … when to try again; 0: there is one */
     int64_t beat_ns;              /* when it was looked last whether the loops turn */
     int slots, port, signals;
-    size_t turn; /* the process that is asked first whether it takes a connection */
+    size_t turn; /* the process that gets the next connections, if it can */
     bool announced, stopping;
     mishap *failure;
 } supervisor;
@@ -204,32 +204,26 @@ static void listen_to(supervisor *s, struct process *p)
 
 /* -- ends -------------------------------------------------------------------------------------- */
 
-/* Connections that waited at a socket, for any loop that is not about to end. Those of a socket
- * whose loop is gone have one by now: see stop(). */
+/* Connections that waited at a socket go to the next loop that is not about to end. */
 static void distribute(void *state, const int *files, size_t count)
 {
-    const supervisor *s = state;
+    supervisor *s = state;
     for (size_t i = 0; i < MOST_PROCESSES; i++) {
-        const struct process *p = &s->processes[(s->turn + i) % MOST_PROCESSES];
+        const struct process *p = &s->processes[s->turn++ % MOST_PROCESSES];
         if (p->pid && !p->draining &&
             mishap_http_hand_over(p->control, MISHAP_HTTP_TAKE, files, count))
             return;
     }
 }
 
-/* A loop that does not live any more, or only to end what it has, gets no connections. */
+/* Somebody has to answer who waits, also where the loop is gone just now. */
 static void end_sockets(supervisor *s)
 {
     for (int i = 0; i < s->slots && !s->failure; i++)
         if (!slot_is_served(s, i))
             begin_loop(s, i);
-    for (int i = 0; i < s->slots; i++) {
-        s->turn = 0;
-        while (s->turn + 1 < MOST_PROCESSES &&
-               !(s->processes[s->turn].pid && s->processes[s->turn].slot == i))
-            s->turn++;
+    for (int i = 0; i < s->slots; i++)
         mishap_http_sockets_end(&s->sockets[i], distribute, s);
-    }
 }
 
 static void stop(supervisor *s)
