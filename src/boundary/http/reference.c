@@ -345,6 +345,7 @@ static const char schemas[] =
             "\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},"
             "\"cause\":{\"type\":\"string\"},"
             "\"suggestion\":{\"type\":\"string\"},"
+            "\"docs_url\":{\"type\":\"string\",\"format\":\"uri-reference\"},"
             "\"errors\":{\"type\":\"array\","
                 "\"items\":{\"$ref\":\"#/components/schemas/FieldError\"}}"
         "}"
