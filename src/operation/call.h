@@ -69,6 +69,7 @@ struct mishap_call {
     atomic_bool asked;               /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
+    uint64_t holder;                      /* the number of who calls; 0: it is not counted */
     int status;                           /* of HTTP, as the handler said; 0: as declared */
     const char *location;                 /* of what was created; the arena's */
     const char *answer_type;              /* of bytes; the arena's */

@@ -32,6 +32,7 @@ static void on_closed(uv_handle_t *handle)
     mishap_http_exchange_release(&c->exchange);
     mishap_buffer_release(&c->pending);
     mishap_buffer_release(&c->queued);
+    loop->turned_away -= c->turned_away;
     mishap_release(c);
     loop->connections--;
     mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_CONNECTIONS, -1);
@@ -429,12 +430,20 @@ static void name_peer(connection *c)
         uv_ip4_name((struct sockaddr_in *)&address, c->remote, sizeof c->remote);
 }
 
+/* It is told so before it has said anything. Some may linger, so that they read it whatever they
+ * send; if there are more, these are closed at once, for they take files that are needed. */
 static void turn_away(connection *c)
 {
+    mishap_http_loop *loop = c->loop;
     mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
-    c->exchange.began_ns = c->loop->server.now_ns;
+    bool lingers = loop->turned_away < (size_t)loop->server.settings->most_lingering;
+    c->turned_away = true;
+    loop->turned_away++;
+    c->exchange.began_ns = loop->server.now_ns;
     mishap_http_connection_proceed(
-        c, mishap_http_exchange_end(&c->loop->server, &c->exchange, mishap_retry_after(m, 1000)));
+        c, mishap_http_exchange_end(&loop->server, &c->exchange, mishap_retry_after(m, 1000)));
+    if (!lingers)
+        mishap_http_connection_close(c);
 }
 
 /* libuv keeps a connection that is not accepted, and looks for no other until it is. */
@@ -458,7 +467,7 @@ bool mishap_http_connection_accept(mishap_http_loop *loop, uv_stream_t *from)
     uv_tcp_nodelay(&c->socket, 1);
     name_peer(c);
     mishap_http_exchange_init(&c->exchange, &loop->server, mishap_text_of(c->remote));
-    if (loop->connections > (size_t)loop->server.settings->max_connections)
+    if (loop->connections - loop->turned_away > (size_t)loop->server.settings->max_connections)
         turn_away(c);
     else
         read_or_not(c, true);

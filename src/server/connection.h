@@ -24,6 +24,7 @@ typedef struct mishap_http_connection {
     size_t lingered;
     struct mishap_http_turn *turn; /* what it has sent in this turn of the loop */
     bool reading, writing, peer_ended, ending;
+    bool turned_away; /* it is over the limit, and told so */
     char remote[INET6_ADDRSTRLEN];
 } mishap_http_connection;
 

@@ -85,6 +85,15 @@ void mishap_http_extensions_look(const mishap_http_settings *settings, void *con
             settings->extensions[i]->look(shared[i]);
 }
 
+size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *const *shared)
+{
+    size_t files = 0;
+    for (size_t i = 0; i < count_of(settings); i++)
+        if (settings->extensions[i]->files)
+            files += settings->extensions[i]->files(shared[i]);
+    return files;
+}
+
 /* -- in the supervisor and in each loop -------------------------------------------------------- */
 
 mishap *mishap_http_extensions_route(const mishap_http_settings *settings, mishap_http_routes **out)

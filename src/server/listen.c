@@ -25,6 +25,9 @@ static mishap *cannot_listen(const mishap_http_settings *settings, int error)
         return mishap_suggest(m, "Stop what listens there, or choose another port with --listen.");
     if (error == EACCES)
         return mishap_suggest(m, "Choose a port above 1023 with --listen.");
+    if (error == EMFILE || error == ENFILE)
+        return mishap_suggest(m, "Raise the limit of open files (ulimit -n), or start fewer loops "
+                                 "with --workers.");
     return mishap_suggest(m, "Give --listen an address of this machine.");
 }
 

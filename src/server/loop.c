@@ -57,7 +57,9 @@ static void close_listener(struct mishap_http_listener *listener)
 }
 
 /* A socket that the supervisor has ended takes no connections any more (EINVAL). libuv would try
- * again and again. */
+ * again and again. Where there is no file left for a connection, libuv accepts it by means of one
+ * that it keeps for that, and closes it: who calls is not left waiting, and the loop does not turn
+ * for nothing. */
 static void on_connection(uv_stream_t *stream, int status)
 {
     struct mishap_http_listener *listener = (struct mishap_http_listener *)(void *)stream;

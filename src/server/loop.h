@@ -48,6 +48,7 @@ typedef struct mishap_http_loop {
     uint64_t swept_ms; /* when those whose time was over were closed last; 0: not yet */
     size_t connections;
     bool released;          /* the supervisor hands over nothing more */
+    size_t turned_away;     /* of these: over the limit, and told so */
     uint64_t alive_ms;      /* when it said last that it turns */
     uint64_t idle_until_ms; /* while draining: when connections without a request are closed */
     uint64_t end_by_ms;     /* while draining: when all are */

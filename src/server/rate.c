@@ -12,9 +12,8 @@
  */
 #include "server/server.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 enum { WORDS = 1 << 16 };
@@ -59,88 +58,6 @@ void mishap_http_rates_free(mishap_http_rates *rates)
         munmap(rates, sizeof *rates);
 }
 
-/* -- whose word -------------------------------------------------------------------------------- */
-
-static uint64_t turn(uint64_t word, int bits)
-{
-    return word << bits | word >> (64 - bits);
-}
-
-static void stir(uint64_t v[4])
-{
-    v[0] += v[1];
-    v[2] += v[3];
-    v[1] = turn(v[1], 13) ^ v[0];
-    v[3] = turn(v[3], 16) ^ v[2];
-    v[0] = turn(v[0], 32);
-    v[2] += v[1];
-    v[0] += v[3];
-    v[1] = turn(v[1], 17) ^ v[2];
-    v[3] = turn(v[3], 21) ^ v[0];
-    v[2] = turn(v[2], 32);
-}
-
-/* SipHash-1-3 (Aumasson and Bernstein): short, fast, and of no use to who does not know the secret.
- */
-static uint64_t hash(const uint64_t secret[2], mishap_text text)
-{
-    uint64_t v[4] = { secret[0] ^ UINT64_C(0x736f6d6570736575),
-                      secret[1] ^ UINT64_C(0x646f72616e646f6d),
-                      secret[0] ^ UINT64_C(0x6c7967656e657261),
-                      secret[1] ^ UINT64_C(0x7465646279746573) };
-    uint64_t word;
-    size_t left = text.length;
-    for (const char *at = text.data; left >= 8; at += 8, left -= 8) {
-        memcpy(&word, at, 8);
-        v[3] ^= word;
-        stir(v);
-        v[0] ^= word;
-    }
-    word = 0;
-    if (left)
-        memcpy(&word, text.data + text.length - left, left);
-    word |= (uint64_t)text.length << 56;
-    v[3] ^= word;
-    stir(v);
-    v[0] ^= word;
-    v[2] ^= 0xFF;
-    for (int i = 0; i < 3; i++)
-        stir(v);
-    return v[0] ^ v[1] ^ v[2] ^ v[3];
-}
-
-/* Whoever has one address of IPv6 has the whole network of 64 bits, and may call from any address
- * in it. True if that is what is to be counted. */
-static bool network_of(mishap_text remote, unsigned char network[8])
-{
-    struct in6_addr address;
-    char text[INET6_ADDRSTRLEN];
-    if (remote.length >= sizeof text || !memchr(remote.data, ':', remote.length))
-        return false;
-    memcpy(text, remote.data, remote.length);
-    text[remote.length] = '\0';
-    if (inet_pton(AF_INET6, text, &address) != 1 || IN6_IS_ADDR_V4MAPPED(&address))
-        return false;
-    memcpy(network, &address, 8);
-    return true;
-}
-
-static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_request *request)
-{
-    /* A name may look like an address; it is none. */
-    const uint64_t named[2] = { ~rates->secret[0], rates->secret[1] };
-    unsigned char network[8];
-    mishap_text who = request->remote;
-    const uint64_t *secret = rates->secret;
-    if (request->caller) {
-        who = mishap_text_of(request->caller);
-        secret = named;
-    } else if (who.length && network_of(who, network)) {
-        who = (mishap_text){ (const char *)network, sizeof network };
-    }
-    return &rates->words[hash(secret, who) % WORDS];
-}
-
 /* -- may it? ----------------------------------------------------------------------------------- */
 
 static mishap *limited(const mishap_http_rates *rates, int64_t wait_ns)
@@ -150,22 +67,61 @@ static mishap *limited(const mishap_http_rates *rates, int64_t wait_ns)
     return mishap_retry_after(m, (wait_ns + 999999) / 1000000);
 }
 
-mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
-                                int64_t now_ns)
+static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_request *request)
 {
-    if (!rates)
-        return NULL;
-    _Atomic uint64_t *word = word_of(rates, request);
+    return &rates->words[mishap_http_caller_number(rates->secret, request) % WORDS];
+}
+
+/* Move a word on by what so many are worth. 0: done; else nothing was moved, and this is how long
+ * to wait. */
+static int64_t take(const mishap_http_rates *rates, _Atomic uint64_t *word, int64_t count,
+                    int64_t now_ns)
+{
+    int64_t worth = count * rates->each;
     uint64_t now = (uint64_t)now_ns, used = atomic_load_explicit(word, memory_order_relaxed), next;
     do {
         /* Differences stay right where the clock itself wraps around. */
         int64_t ahead = (int64_t)(used - now);
         if (ahead < 0 || ahead > rates->ahead + ODD)
             ahead = 0;
-        if (ahead + rates->each > rates->ahead)
-            return limited(rates, ahead + rates->each - rates->ahead);
-        next = now + (uint64_t)(ahead + rates->each);
+        if (ahead + worth > rates->ahead)
+            return ahead + worth - rates->ahead;
+        next = now + (uint64_t)(ahead + worth);
     } while (!atomic_compare_exchange_weak_explicit(word, &used, next, memory_order_relaxed,
                                                     memory_order_relaxed));
-    return NULL;
+    return 0;
+}
+
+mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
+                                int64_t now_ns)
+{
+    if (!rates)
+        return NULL;
+    int64_t wait_ns = take(rates, word_of(rates, request), 1, now_ns);
+    return wait_ns ? limited(rates, wait_ns) : NULL;
+}
+
+static mishap *too_large(const mishap_http_rates *rates, size_t count)
+{
+    char advice[80];
+    snprintf(advice, sizeof advice, "Send at most %d of them at once.", rates->per_second);
+    mishap *m = mishap_raise(RATE_LIMITED, "%zu messages at once: at most %d a second.", count,
+                             rates->per_second);
+    return mishap_suggest(mishap_retry_after(m, 1000), advice);
+}
+
+/* One of them was counted as the request itself. It is given back if the others are refused: so who
+ * waits as long as advised is let through. */
+mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
+                                    size_t count, int64_t now_ns)
+{
+    if (!rates || count <= 1)
+        return NULL;
+    _Atomic uint64_t *word = word_of(rates, request);
+    bool possible = count <= (size_t)rates->per_second;
+    int64_t wait_ns = possible ? take(rates, word, (int64_t)count - 1, now_ns) : 0;
+    if (possible && !wait_ns)
+        return NULL;
+    atomic_fetch_sub_explicit(word, (uint64_t)rates->each, memory_order_relaxed);
+    return possible ? limited(rates, wait_ns) : too_large(rates, count);
 }

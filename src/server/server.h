@@ -22,7 +22,10 @@
  *     origin.c       whose page it is that calls
  *     cors.c         which page may read a reply
  *     metrics.c      what is counted
+ *     caller.c       who calls, as a number
  *     rate.c         how often each caller may call
+ *     share.c        how many streams each caller may have open
+ *     files.c        connections against the limit of open files
  *     access.c       the log of requests
  *
  *     server.h       what an extension sees: this file
@@ -67,6 +70,7 @@ typedef struct mishap_http_settings {
     int loops;              /* processes */
     bool heartbeat;         /* a loop that does not turn for seconds is replaced */
     int max_connections;    /* of each loop; beyond that 503 */
+    int most_lingering;     /* … that read it in peace: set by mishap_http_supervise() */
     bool key_required;      /* no call without an API key */
     const char *public_url; /* how callers reach it, for links, without a slash at the end; NULL:
                                by the Host that they send, if it is one of ours */
@@ -75,6 +79,8 @@ typedef struct mishap_http_settings {
     const char *access_log; /* a file, "-": stderr, NULL: none */
     const char *cors;       /* origins with commas between, "*": any, NULL: none */
     int rate;               /* requests a second for each caller; 0: no limit */
+    int caller_share;       /* percent of what is bounded that one caller may have; 0: all */
+    uint64_t secret[2];     /* that numbers callers: set by mishap_http_supervise() */
     size_t head_limit;      /* bytes of request line and fields */
     size_t target_limit;    /* bytes of the request target */
     size_t body_limit;
@@ -321,6 +327,9 @@ struct mishap_http_extension {
     bool (*child_ended)(void *shared, int pid, int status);
     void (*look)(void *shared); /* … about every second */
 
+    /* … once it was prepared: how many files it may have open in a loop. */
+    size_t (*files)(void *shared);
+
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
      * the opposite order. */
     mishap *(*open)(mishap_http_server *server, void *shared, void **state);
@@ -378,6 +387,33 @@ void mishap_http_metrics_gone(mishap_http_metrics *metrics, int process);
 void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *metrics,
                              const mishap_http_routes *routes);
 
+/* -- callers ----------------------------------------------------------------------------------- */
+
+/* The number of who calls, never 0, for what is counted by caller. A caller goes by its name, else
+ * by its address, of IPv6 the network of 64 bits. Without the secret nobody can tell whose number
+ * is whose. */
+uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request);
+
+/* … with the secret of the server: the same in all of its loops. */
+uint64_t mishap_http_caller_of(const mishap_http_server *server,
+                               const mishap_http_request *request);
+
+/* -- shares ------------------------------------------------------------------------------------ */
+
+enum { MISHAP_HTTP_STREAMS = 10000 }; /* that are open in one loop, at most */
+
+/* How many of so many one caller may have, by settings->caller_share; one at least. */
+size_t mishap_http_share_of(const mishap_http_settings *settings, size_t all);
+
+/* The caller opens a stream that stays open. NULL, and *held is for mishap_http_stream_ended(), or
+ * RATE_LIMITED: this caller has as many as it may; or UNAVAILABLE: all callers together have.
+ * Streams are counted in each loop, and the loop is what they are bounded in. */
+mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_request *request,
+                                  uint32_t *held);
+
+/* 0: it did not begin. */
+void mishap_http_stream_ended(mishap_http_server *server, uint32_t held);
+
 /* -- rates ------------------------------------------------------------------------------------- */
 
 /* How often each caller may call, in memory that all loops share. */
@@ -385,11 +421,16 @@ typedef struct mishap_http_rates mishap_http_rates;
 mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out); /* *out NULL: no limit */
 void mishap_http_rates_free(mishap_http_rates *rates);
 
-/* NULL, or RATE_LIMITED with the time after which to try again. The caller goes by its name, else
- * by its address, of IPv6 the network of 64 bits. Any loop, no lock. `now_ns` is the monotonic
- * clock of this moment, not of when the request began. */
+/* NULL, or RATE_LIMITED with the time after which to try again. Any loop, no lock. `now_ns` is the
+ * monotonic clock of this moment, not of when the request began. */
 mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_request *request,
                                 int64_t now_ns);
+
+/* The same for a request that was let through and turns out to be so many messages: all of them, or
+ * none. RATE_LIMITED also says so if there are more than a second's worth, which can never be let
+ * through at once. */
+mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
+                                    size_t count, int64_t now_ns);
 
 /* -- addresses --------------------------------------------------------------------------------- */
 
@@ -455,6 +496,10 @@ const mishap_http_settings *mishap_http_settings_of(const mishap_http_server *se
 
 /* For handles of an extension, which it closes in its close(); NULL: there is no loop. */
 struct uv_loop_s *mishap_http_uv(const mishap_http_server *server);
+
+/* The request at hand is so many messages: see mishap_http_rates_check_all(). */
+mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_request *request,
+                               size_t count);
 
 /* Count something, and all that was counted so far. Nothing happens in a server without metrics. */
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change);

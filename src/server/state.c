@@ -59,6 +59,17 @@ uv_loop_t *mishap_http_uv(const mishap_http_server *server)
     return server->loop;
 }
 
+uint64_t mishap_http_caller_of(const mishap_http_server *server, const mishap_http_request *request)
+{
+    return mishap_http_caller_number(server->settings->secret, request);
+}
+
+mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_request *request,
+                               size_t count)
+{
+    return mishap_http_rates_check_all(server->rates, request, count, mishap_clock_monotonic_ns());
+}
+
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change)
 {
     if (server->metrics)

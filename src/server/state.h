@@ -15,6 +15,9 @@ struct mishap_http_exchange;
  * is kept for the next ones. */
 enum { MISHAP_HTTP_OUT_MUCH = 256 * 1024, MISHAP_HTTP_OUT_KEPT = 1024 * 1024 };
 
+/* Callers that meet in one word share what one may have. Nobody can aim at the word of another. */
+enum { MISHAP_HTTP_SHARE_WORDS = 1 << 14 };
+
 struct mishap_http_server {
     const mishap_http_settings *settings;
     const mishap_http_routes *routes;
@@ -50,6 +53,10 @@ struct mishap_http_server {
 
     /* … its answer is complete: read on, but not before who calls this has returned. */
     void (*go_on)(mishap_http_server *server, struct mishap_http_exchange *exchange);
+
+    /* Streams that are open: all of them, and those of each caller, by its number. */
+    size_t streams;
+    uint16_t streams_of[MISHAP_HTTP_SHARE_WORDS];
 };
 
 /* Make what a server needs beside its routes and extensions, and give it back. */
@@ -80,6 +87,7 @@ void mishap_http_extensions_loop_ended(const mishap_http_settings *settings, voi
 bool mishap_http_extensions_child_ended(const mishap_http_settings *settings, void *const *shared,
                                         int pid, int status);
 void mishap_http_extensions_look(const mishap_http_settings *settings, void *const *shared);
+size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *const *shared);
 
 /* In a loop: open all of them, with what was prepared. */
 mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared);

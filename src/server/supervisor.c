@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/signals.h"
+#include "server/files.h"
 #include "server/loop.h"
 
 enum {
@@ -416,15 +416,6 @@ static void watch(supervisor *s)
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
-static void raise_file_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
-        limit.rlim_cur = limit.rlim_max;
-        setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
-
 /* The loops open it themselves, and could only say so one after the other. */
 static mishap *try_access_log(const mishap_http_settings *settings)
 {
@@ -491,13 +482,18 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
 {
     supervisor s = { .settings = settings, .slots = settings->loops, .signals = -1 };
     mishap_signals_survive();
-    raise_file_limit();
+    if (!mishap_system_random(settings->secret, sizeof settings->secret))
+        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+    mishap_http_files_raise(settings);
     s.failure = mishap_http_extensions_prepare(settings, s.shared);
     if (s.failure)
         return s.failure;
     s.failure = try_access_log(settings);
     if (!s.failure)
         s.failure = open_all(&s);
+    if (!s.failure)
+        s.failure = mishap_http_files_fit(settings, (size_t)s.sockets[0].count,
+                                          mishap_http_extensions_files(settings, s.shared));
     if (!s.failure) {
         settings->fields = s.fields;
         for (int i = 0; i < s.slots; i++)

@@ -18,6 +18,7 @@ enum {
     MISHAP_RUNNER_SCRATCH = 256 * 1024, /* bytes that are read at once */
     MISHAP_SHORT_MS = 2,                /* a call that takes no longer is worth waiting behind */
     MISHAP_TICK_MS = 50,                /* how late a timeout may be, while something runs */
+    MISHAP_RUNNER_HOLDERS = 4096,       /* callers that meet in one word share what one may have */
 };
 
 /* The workers of a group, as far as this loop has them, and the calls that wait for one. */
@@ -36,8 +37,9 @@ struct mishap_runner {
     mishap_link *links;
     mishap_runner_group groups[MISHAP_WORKER_GROUPS];
     uint32_t last_request;
-    size_t count, forgotten;        /* calls that wait or run; of these, that nobody waits for */
-    const mishap_operation **named; /* that were named on stderr: each once */
+    size_t count, forgotten; /* calls that wait or run; of these, that nobody waits for */
+    uint16_t held[MISHAP_RUNNER_HOLDERS]; /* … of each caller, by its number */
+    const mishap_operation **named;       /* that were named on stderr: each once */
     size_t named_count;
     char scratch[MISHAP_RUNNER_SCRATCH];
 };
@@ -52,6 +54,10 @@ static inline bool mishap_runner_is_alone(const mishap_runner *r, size_t group)
 /* A call waits in the line of its group, at its end or as the first of all; and waits no more. */
 void mishap_runner_enqueue(mishap_runner_group *g, mishap_run *run, bool first);
 void mishap_runner_dequeue(mishap_runner_group *g, mishap_run *run);
+
+/* A call is counted, and no more. */
+void mishap_runner_count_in(mishap_runner *r, const mishap_call *call);
+void mishap_runner_count_out(mishap_runner *r, const mishap_call *call);
 
 /* The call is over, and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure);

@@ -22,7 +22,7 @@ void mishap_runner_ask_to_end(mishap_runner *r, mishap_link *link, mishap_link_w
 /* Nobody waits for this one any more: what came of it is for the log. */
 void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, mishap *failure)
 {
-    r->count--;
+    mishap_runner_count_out(r, slot->call);
     r->forgotten--;
     if (failure && r->settings.orphaned)
         r->settings.orphaned(r->settings.state, slot->call, slot->incident, failure);

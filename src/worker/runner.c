@@ -58,10 +58,51 @@ void mishap_runner_dequeue(mishap_runner_group *g, mishap_run *run)
     g->waiting--;
 }
 
+/* -- how many ---------------------------------------------------------------------------------- */
+
+static size_t word_of(const mishap_call *call)
+{
+    return call->holder % MISHAP_RUNNER_HOLDERS;
+}
+
+void mishap_runner_count_in(mishap_runner *r, const mishap_call *call)
+{
+    r->count++;
+    if (call->holder)
+        r->held[word_of(call)]++;
+}
+
+void mishap_runner_count_out(mishap_runner *r, const mishap_call *call)
+{
+    r->count--;
+    if (call->holder)
+        r->held[word_of(call)]--;
+}
+
+/* Calls end soon, so a caller may have more than its share as long as there is room. But the last
+ * places are for those who have less. */
+static bool is_over_share(const mishap_runner *r, const mishap_call *call)
+{
+    size_t share = r->settings.most_of_one;
+    return call->holder && share && r->held[word_of(call)] >= share &&
+           r->count + share >= r->settings.most_waiting;
+}
+
+mishap *mishap_runner_refuse(const mishap_runner *r, const mishap_call *call)
+{
+    if (!is_over_share(r, call))
+        return mishap_runner_busy();
+    mishap *m = mishap_raise(RATE_LIMITED,
+                             "%d calls of this caller wait or run, and the server has little room "
+                             "left: it is for other callers.",
+                             r->held[word_of(call)]);
+    return mishap_suggest(mishap_retry_after(m, 1000), "Call less at once.");
+}
+
 /* The call is over, and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
 {
-    r->count--;
+    mishap_runner_count_out(r, run->call);
     run->link = NULL;
     run->done(run, failure);
 }
@@ -288,12 +329,13 @@ size_t mishap_runner_count(const mishap_runner *r, bool forgotten)
 bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
     size_t group = group_of(r, run);
-    if (r->count >= r->settings.most_waiting || group >= r->settings.plan->groups.count)
+    if (r->count >= r->settings.most_waiting || group >= r->settings.plan->groups.count ||
+        is_over_share(r, run->call))
         return false;
     run->died = run->moved = false;
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
-    r->count++;
+    mishap_runner_count_in(r, run->call);
     if (r->settings.inside)
         mishap_runner_wake_at(r, 1); /* done() is not to be called before this returns */
     return true;
@@ -328,11 +370,11 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
     unsigned i = run->slot;
     if (!link) {
         mishap_runner_dequeue(&r->groups[group_of(r, run)], run);
-        r->count--;
+        mishap_runner_count_out(r, run->call);
         mishap_call_end(run->call);
     } else if (mishap_link_take_back(link, i)) {
         mishap_link_clear(link, i);
-        r->count--;
+        mishap_runner_count_out(r, run->call);
         mishap_call_end(run->call);
     } else {
         mishap_runner_hold(r, run, false); /* what it sends is thrown away */

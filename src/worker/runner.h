@@ -55,6 +55,7 @@ typedef struct mishap_runner_settings {
     int keeper;          /* a connection to it; becomes the runner's; -1 with `inside` */
     size_t handlers;     /* workers of each group that is not alone, at most */
     size_t most_waiting; /* calls that wait or run, at most */
+    size_t most_of_one;  /* … of one caller (call->holder), once so many are left; 0: all */
     bool inside;         /* run handlers in this process, inside containment: for a debugger */
     const mishap_runner_times *times; /* NULL: the usual ones */
 
@@ -81,6 +82,10 @@ void mishap_runner_flush(mishap_runner *runner);
 
 /* Add a call, which was checked. False: there are too many, and it was not taken. */
 bool mishap_runner_add(mishap_runner *runner, mishap_run *run);
+
+/* Why a call was not taken, for who called: UNAVAILABLE, or RATE_LIMITED if its caller has more
+ * than its share. */
+mishap *mishap_runner_refuse(const mishap_runner *runner, const mishap_call *call);
 
 /* Nobody waits for it any more. The call becomes the runner's, the rest is free at once. If its
  * handler has begun, it is told (mishap_cancelled), and may go on until its time is over. */

@@ -43,6 +43,19 @@ void mishap_served_end(mishap_served *served)
     served->news = NULL;
 }
 
+/* A socket for each worker, and what the keeper passes with it; poll, clock and keeper of the
+ * runner; an answer that comes as a file. A store is taken for three files: itself, its journal and
+ * its lock. */
+size_t mishap_served_files(const mishap_served *served)
+{
+    const mishap_worker_groups *groups = &served->plan.groups;
+    size_t files = 3 + 2 + 1;
+    for (size_t i = 0; i < groups->count; i++)
+        files += (groups->groups[i].alone ? 1 : (size_t)served->handlers) +
+                 (groups->groups[i].service ? 3 : 0);
+    return files;
+}
+
 static void hear(void *news, mishap_text address)
 {
     mishap_news_add(news, address);
@@ -67,18 +80,21 @@ static void record(void *state, const mishap_call *call, const char *incident, m
 mishap *mishap_served_open(mishap_served *served, int connection)
 {
     size_t handlers = served->handlers ? (size_t)served->handlers : 1;
+    size_t most = served->most_calls ? served->most_calls
+                                     : handlers * MISHAP_CALLS_FOR_EACH_HANDLER;
+    size_t share = most * (size_t)served->caller_share / 100;
+    if (!share && served->caller_share)
+        share = 1;
     mishap_changes_heard_by(hear, served->news);
-    return mishap_runner_open(
-        &(mishap_runner_settings){ .plan = &served->plan,
-                                   .keeper = connection,
-                                   .handlers = handlers,
-                                   .most_waiting = served->most_calls
-                                                       ? served->most_calls
-                                                       : handlers * MISHAP_CALLS_FOR_EACH_HANDLER,
-                                   .inside = !served->handlers,
-                                   .orphaned = record,
-                                   .state = served },
-        &served->runner);
+    return mishap_runner_open(&(mishap_runner_settings){ .plan = &served->plan,
+                                                         .keeper = connection,
+                                                         .handlers = handlers,
+                                                         .most_waiting = most,
+                                                         .most_of_one = share < most ? share : 0,
+                                                         .inside = !served->handlers,
+                                                         .orphaned = record,
+                                                         .state = served },
+                              &served->runner);
 }
 
 void mishap_served_close(mishap_served *served)

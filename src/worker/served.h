@@ -18,6 +18,7 @@ typedef struct mishap_served {
     bool verbose;       /* the private side of a failure on stderr, too */
     int call_ms;        /* how long any handler may take; 0: as its operation says */
     size_t most_calls;  /* that may wait or run at once; 0: by the number of handlers */
+    int caller_share;   /* percent of these that one caller may have, if all want some; 0: all */
     int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
 
     mishap_keeper_plan plan;
@@ -58,6 +59,9 @@ void mishap_served_read(mishap_served *served, mishap_call *call);
  */
 mishap *mishap_served_begin(mishap_served *served);
 void mishap_served_end(mishap_served *served);
+
+/* How many files a loop needs for its workers, the keeper, and stores of `.quick` handlers. */
+size_t mishap_served_files(const mishap_served *served);
 
 /* In a process that serves: the runner, over a connection to the keeper. `connection` becomes the
  * runner's. Changes that this process hears of become news from now on. */

@@ -70,7 +70,7 @@ def all_answered(made):
 
 @tests_of({"the supervisor": False, "every process": True})
 def what_waits_to_be_accepted_is_answered_after_sigterm_of(all_of_them):
-    with Server("--workers", "1", "--handlers", "1", program=ENDING) as found:
+    with Server("--workers", "1", "--handlers", "1", "--caller-share", "100", program=ENDING) as found:
         equal(found.ask("GET", "/numbers/1").status, 200)  # there is a worker
         with held(found) as first:
             waiting = ask_and_wait(found, WAITING)

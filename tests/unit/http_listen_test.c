@@ -7,9 +7,13 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
+#include <stdio.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "server/files.h"
 #include "server/listen.h"
 
 /* -- a resolver of our own --------------------------------------------------------------------- */
@@ -202,6 +206,69 @@ static void sockets_that_end_hand_out_what_waits_and_refuse_the_next(void **stat
     close(other);
 }
 
+/* -- connections and the limit of open files --------------------------------------------------- */
+
+/* Hold settings against a limit, in a process of its own. What is written to stderr is `said`. */
+static mishap *fit(rlim_t soft, rlim_t hard, mishap_http_settings *settings, char said[300])
+{
+    struct rlimit before, limit = { soft, hard };
+    int pipes[2], kept = dup(STDERR_FILENO);
+    assert_int_equal(pipe(pipes), 0);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+    dup2(pipes[1], STDERR_FILENO);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    mishap *m = mishap_http_files_fit(settings, 2, 30);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    close(pipes[1]);
+    ssize_t count = read(pipes[0], said, 299);
+    said[count > 0 ? count : 0] = '\0';
+    close(pipes[0]);
+    return m;
+}
+
+/* What becomes of so many connections, as a text. A hard limit cannot be raised again. */
+static const char *fitted(rlim_t soft, rlim_t hard, int wanted)
+{
+    static char text[400];
+    int pipes[2];
+    assert_int_equal(pipe(pipes), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        mishap_http_settings settings = { .max_connections = wanted };
+        struct rlimit limit;
+        char said[300];
+        mishap *m = fit(soft, hard, &settings, said);
+        getrlimit(RLIMIT_NOFILE, &limit);
+        dprintf(pipes[1], "%d %d %d %s%s", settings.max_connections, (int)limit.rlim_cur,
+                settings.most_lingering, m ? mishap_told(m)->message.data : "", said);
+        _exit(0);
+    }
+    close(pipes[1]);
+    ssize_t count = read(pipes[0], text, sizeof text - 1);
+    text[count > 0 ? count : 0] = '\0';
+    close(pipes[0]);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    return text;
+}
+
+static void connections_fit_into_the_limit_of_open_files(void **state)
+{
+    (void)state;
+    assert_string_equal(fitted(1024, 4096, 500), "500 1024 64 ");   /* it is enough */
+    assert_string_equal(fitted(1024, 4096, 3000), "3000 4096 64 "); /* it is raised */
+    assert_string_equal(fitted(1024, 1024, 908), "908 1024 64 ");   /* just so */
+    assert_string_equal(fitted(100, 1024, 20000),
+                        "908 1024 64 --max-connections is 908 instead of 20000 for each loop: at "
+                        "most 1024 files may be open (ulimit -n), and 116 are kept for other "
+                        "things\n");
+    assert_string_equal(fitted(64, 64, 2), "2 64 8 ");
+    assert_string_equal(fitted(60, 60, 2),
+                        "2 60 8 60 open files (ulimit -n) are too few: a loop needs 60, and one "
+                        "more for each connection.");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +278,7 @@ int main(void)
         TEST(a_name_that_nobody_knows_is_refused),
         TEST(people_are_told_an_address_that_they_can_call),
         TEST(sockets_that_end_hand_out_what_waits_and_refuse_the_next),
+        TEST(connections_fit_into_the_limit_of_open_files),
     };
     return RUN(tests);
 }

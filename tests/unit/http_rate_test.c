@@ -146,6 +146,59 @@ static void the_refusal_says_when_to_come_again(void **state)
     mishap_http_rates_free(rates);
 }
 
+/* The request, and the messages that it has. NULL: it is let through. */
+static mishap *check_all(mishap_http_rates *rates, const mishap_http_request *request, size_t count,
+                         int64_t now)
+{
+    mishap *m = mishap_http_rates_check(rates, request, now);
+    return m ? m : mishap_http_rates_check_all(rates, request, count, now);
+}
+
+static void each_of_many_messages_is_a_request(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(50);
+    mishap_http_request request = from("192.0.2.1", NULL), other = from("192.0.2.2", NULL);
+    assert_null(check_all(rates, &request, 40, START));
+    assert_int_equal(admitted(rates, &other, START, 100), 50);
+    assert_int_equal(admitted(rates, &request, START, 100), 10);
+    assert_null(mishap_http_rates_check_all(NULL, &request, 40, START));
+    mishap_http_rates_free(rates);
+}
+
+/* All of them, or none: and who waits as long as advised is let through. */
+static void messages_over_the_rate_are_refused_together(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(50);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    assert_null(check_all(rates, &request, 50, START)); /* a second's worth */
+    int64_t now = START + SECOND / 2;
+    mishap *m = check_all(rates, &request, 30, now);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_RATE_LIMITED);
+    assert_int_equal(mishap_told(m)->retry_after_ms, 100);
+    assert_int_equal(admitted(rates, &request, now, 5), 5); /* nothing was counted */
+    now += (mishap_told(m)->retry_after_ms + 100) * 1000000;
+    mishap_free(m);
+    assert_null(check_all(rates, &request, 30, now));
+    mishap_http_rates_free(rates);
+}
+
+static void more_messages_than_are_ever_due_are_told_so(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(10);
+    mishap_http_request request = from("192.0.2.1", NULL);
+    mishap *m = check_all(rates, &request, 11, START);
+    const mishap_public *told = mishap_told(m);
+    assert_ptr_equal(told->code, MISHAP_CODE_RATE_LIMITED);
+    assert_string_equal(told->message.data, "11 messages at once: at most 10 a second.");
+    assert_string_equal(told->suggestion.data, "Send at most 10 of them at once.");
+    mishap_free(m);
+    assert_null(check_all(rates, &request, 10, START));
+    mishap_http_rates_free(rates);
+}
+
 static void the_clock_may_wrap_around(void **state)
 {
     (void)state;
@@ -325,6 +378,9 @@ int main(void)
         TEST(what_does_not_divide_a_second_is_rounded_down),
         TEST(who_keeps_knocking_gets_what_is_due),
         TEST(the_refusal_says_when_to_come_again),
+        TEST(each_of_many_messages_is_a_request),
+        TEST(messages_over_the_rate_are_refused_together),
+        TEST(more_messages_than_are_ever_due_are_told_so),
         TEST(the_clock_may_wrap_around),
         TEST(a_clock_that_is_slightly_behind_gives_nothing_away),
         TEST(each_caller_has_its_own),

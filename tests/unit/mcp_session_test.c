@@ -13,14 +13,20 @@ enum { HOUR_MS = 3600 * 1000, MOST = 2048, OF_A_CALLER = 512, RUNNING = 64, TAKE
 static mishap_mcp_sessions *make(size_t event_bytes, int64_t idle_ms)
 {
     mishap_mcp_sessions *sessions;
-    assert_null(mishap_mcp_sessions_make(event_bytes, idle_ms, &sessions));
+    assert_null(mishap_mcp_sessions_make(event_bytes, idle_ms, OF_A_CALLER, &sessions));
     return sessions;
+}
+
+/* Counted under a number; 0: not at all. */
+static mishap *try(mishap_mcp_sessions *sessions, const char *caller, uint64_t holder, char *id)
+{
+    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25, .level = MISHAP_INFO };
+    return mishap_mcp_session_begin(sessions, caller, holder, &session, id);
 }
 
 static void begin(mishap_mcp_sessions *sessions, const char *caller, char *id)
 {
-    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25, .level = MISHAP_INFO };
-    mishap_mcp_session_begin(sessions, caller, &session, id);
+    assert_null(try(sessions, caller, 0, id));
 }
 
 /* The number of a session; 0: there is none. */
@@ -135,75 +141,135 @@ static void an_id_is_random_in_every_character(void **state)
     mishap_mcp_sessions_free(s);
 }
 
-/* Who begins sessions, and does nothing with them, keeps nobody out. */
-static void one_that_was_never_used_makes_room_first(void **state)
-{
-    (void)state;
-    mishap_mcp_sessions *s = make(4096, HOUR_MS);
-    char used[MISHAP_MCP_SESSION_ID + 1], first[MISHAP_MCP_SESSION_ID + 1],
-        second[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
-    begin(s, NULL, used);
-    initialize(s, used, NULL);
-    begin(s, NULL, first);
-    begin(s, NULL, second);
-    for (int i = 3; i < MOST; i++)
-        begin(s, NULL, id);
-    begin(s, NULL, id);
-    assert_true(find(s, used, NULL) && find(s, id, NULL) && find(s, second, NULL));
-    assert_false(find(s, first, NULL));
-    for (int i = 0; i < 3 * MOST; i++)
-        begin(s, NULL, id);
-    assert_true(find(s, used, NULL) && find(s, id, NULL));
-    assert_false(find(s, second, NULL));
-    mishap_mcp_sessions_free(s);
-}
-
-static void then_the_one_that_was_not_used_for_long(void **state)
-{
-    (void)state;
-    static char ids[MOST + 1][MISHAP_MCP_SESSION_ID + 1];
-    mishap_mcp_sessions *s = make(4096, HOUR_MS);
-    for (int i = 0; i <= MOST; i++) {
-        if (i == MOST)
-            assert_true(find(s, ids[0], NULL)); /* it is used */
-        begin(s, NULL, ids[i]);
-        initialize(s, ids[i], NULL);
-    }
-    assert_true(find(s, ids[0], NULL) && find(s, ids[MOST], NULL));
-    assert_false(find(s, ids[1], NULL));
-    assert_true(find(s, ids[2], NULL));
-    mishap_mcp_sessions_free(s);
-}
-
-/* Who has a name, and many sessions, makes room with its own. */
-static void a_caller_has_so_many(void **state)
-{
-    (void)state;
-    mishap_mcp_sessions *s = make(4096, HOUR_MS);
-    char bob[MISHAP_MCP_SESSION_ID + 1], first[MISHAP_MCP_SESSION_ID + 1],
-        second[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
-    begin(s, "bob", bob);
-    begin(s, "ada", first);
-    begin(s, "ada", second);
-    for (int i = 2; i < OF_A_CALLER; i++)
-        begin(s, "ada", id);
-    assert_true(mishap_mcp_session_lives(s, find(s, first, "ada")));
-    assert_true(find(s, second, "ada"));
-    usleep(1000);
-    find(s, first, "ada");
-    begin(s, "ada", id);
-    assert_true(find(s, first, "ada") && find(s, bob, "bob") && find(s, id, "ada"));
-    for (int i = 0; i < 2 * OF_A_CALLER; i++)
-        begin(s, "ada", id);
-    assert_true(find(s, bob, "bob"));
-    assert_false(find(s, first, "ada") || find(s, second, "ada"));
-    mishap_mcp_sessions_free(s);
-}
-
 /* So much time passes in which nobody uses it. */
 static void pass_minutes(mishap_mcp_sessions *s, uint64_t number, int64_t minutes)
 {
     mishap_mcp_place_find(s, number)->used_ns -= minutes * 60 * INT64_C(1000000000);
+}
+
+/* -- shares ------------------------------------------------------------------------------------ */
+
+enum { ADA = 1, BOB, CAT, DAN, EVE };
+
+static bool begins(mishap_mcp_sessions *s, uint64_t holder, char *id)
+{
+    mishap *m = try(s, NULL, holder, id);
+    mishap_free(m);
+    return !m;
+}
+
+/* What a caller is told that cannot have another one. */
+static void assert_refused(mishap_mcp_sessions *s, uint64_t holder, const mishap_code *code,
+                           const char *words)
+{
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    mishap *m = try(s, NULL, holder, id);
+    assert_non_null(m);
+    const mishap_public *told = mishap_told(m);
+    assert_ptr_equal(told->code, code);
+    assert_non_null(strstr(mishap_public_message(told).data, words));
+    assert_in_range(told->retry_after_ms, 1, 60000);
+    mishap_free(m);
+}
+
+static void a_caller_has_its_share_and_others_have_theirs(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    char first[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
+    assert_true(begins(s, ADA, first));
+    for (int i = 1; i < OF_A_CALLER; i++)
+        assert_true(begins(s, ADA, id));
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "512 sessions");
+    assert_true(begins(s, BOB, id));
+    assert_true(find(s, first, NULL) && find(s, id, NULL));
+    assert_true(mishap_mcp_session_end(s, mishap_text_of(first), NULL));
+    assert_true(begins(s, ADA, id)); /* in its place */
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "512 sessions");
+    mishap_mcp_sessions_free(s);
+}
+
+/* A client that dies, and begins anew, is not kept out by what it left. */
+static void one_that_a_caller_does_not_use_makes_room_for_its_next(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    static char ids[OF_A_CALLER][MISHAP_MCP_SESSION_ID + 1];
+    char bob[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
+    assert_true(begins(s, BOB, bob));
+    for (int i = 0; i < OF_A_CALLER; i++)
+        assert_true(begins(s, ADA, ids[i]));
+    pass_minutes(s, find(s, bob, NULL), 5);
+    pass_minutes(s, find(s, ids[7], NULL), 2);
+    pass_minutes(s, find(s, ids[8], NULL), 1);
+    assert_true(begins(s, ADA, id));
+    assert_false(find(s, ids[7], NULL));
+    assert_true(begins(s, ADA, id));
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "sessions");
+    assert_true(find(s, bob, NULL) && find(s, ids[6], NULL));
+    mishap_mcp_sessions_free(s);
+}
+
+/* Where all places are taken, who has the most makes room, and nobody else. */
+static void who_has_most_makes_room_for_others(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    static char ids[MOST][MISHAP_MCP_SESSION_ID + 1];
+    char eve[MISHAP_MCP_SESSION_ID + 1];
+    int count = 0;
+    for (uint64_t caller = ADA; caller <= DAN; caller++)
+        for (int i = 0; i < OF_A_CALLER - (caller != CAT); i++)
+            assert_true(begins(s, caller, ids[count++]));
+    for (int i = 0; i < 3; i++)
+        assert_true(begins(s, EVE, ids[count++]));
+    assert_int_equal(count, MOST);
+    initialize(s, ids[0], NULL);
+    pass_minutes(s, find(s, ids[0], NULL), 50); /* Ada's, and the oldest of all */
+    int first = 2 * (OF_A_CALLER - 1);          /* Cat's */
+    initialize(s, ids[first], NULL);
+    assert_true(begins(s, EVE, eve));
+    assert_true(find(s, ids[0], NULL) && find(s, ids[first], NULL) && find(s, eve, NULL));
+    assert_false(find(s, ids[first + 1], NULL)); /* which was never initialized */
+    mishap_mcp_sessions_free(s);
+}
+
+/* If nobody has more than others, what is in use stays. */
+static void what_is_in_use_does_not_end_for_an_equal(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    static char ids[MOST][MISHAP_MCP_SESSION_ID + 1];
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    for (int i = 0; i < MOST; i++)
+        assert_true(begins(s, (uint64_t)i + 1, ids[i])); /* one each */
+    assert_refused(s, MOST + 1, MISHAP_CODE_UNAVAILABLE, "as many sessions");
+    pass_minutes(s, find(s, ids[5], NULL), 1);
+    assert_true(begins(s, MOST + 1, id));
+    assert_false(find(s, ids[5], NULL));
+    assert_refused(s, MOST + 1, MISHAP_CODE_UNAVAILABLE, "as many sessions");
+    mishap_mcp_sessions_free(s);
+}
+
+/* Nobody keeps count but the table: who dies in the middle of it takes nothing along. */
+static void counts_are_right_after_a_death(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int i = 0; i < OF_A_CALLER - 1; i++)
+            mishap_free(try(s, NULL, ADA, id));
+        pthread_mutex_lock(&s->lock);
+        kill(getpid(), SIGKILL);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(begins(s, ADA, id));
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "sessions");
+    assert_true(begins(s, BOB, id));
+    mishap_mcp_sessions_free(s);
 }
 
 static void one_that_is_not_used_is_over(void **state)
@@ -531,6 +597,33 @@ static void a_session_takes_its_share_and_no_more(void **state)
             assert_true(mishap_mcp_event_known(s, loud[i], 2, place));
         }
     assert_true(mishap_mcp_event_known(s, quiet, 1, 1));
+    mishap_mcp_sessions_free(s);
+}
+
+/* One that says little in each of very many sessions is one that says much. */
+static void a_caller_with_many_sessions_loses_events_first(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(8 * 4096, HOUR_MS);
+    char id[MISHAP_MCP_SESSION_ID + 1], data[200];
+    uint64_t many[100];
+    memset(data, 'x', sizeof data);
+    assert_true(begins(s, BOB, id));
+    uint64_t quiet = find(s, id, NULL);
+    for (uint64_t place = 1; place <= 8; place++) /* more than any one session of the other */
+        assert_true(mishap_mcp_event_add(s, quiet, 1, place, (mishap_text){ data, 100 }, false));
+    for (int i = 0; i < 100; i++) {
+        assert_true(begins(s, ADA, id));
+        many[i] = find(s, id, NULL);
+    }
+    for (uint64_t place = 1; place <= 4; place++)
+        for (int i = 0; i < 100; i++)
+            assert_true(
+                mishap_mcp_event_add(s, many[i], 2, place, (mishap_text){ data, 100 }, false));
+    for (uint64_t place = 1; place <= 8; place++)
+        assert_true(mishap_mcp_event_known(s, quiet, 1, place));
+    assert_true(mishap_mcp_event_known(s, many[99], 2, 4));
+    assert_false(mishap_mcp_event_known(s, many[0], 2, 1));
     mishap_mcp_sessions_free(s);
 }
 
@@ -900,9 +993,11 @@ int main(void)
         TEST(what_changes_is_kept),
         TEST(many_come_and_go),
         TEST(an_id_is_random_in_every_character),
-        TEST(one_that_was_never_used_makes_room_first),
-        TEST(then_the_one_that_was_not_used_for_long),
-        TEST(a_caller_has_so_many),
+        TEST(a_caller_has_its_share_and_others_have_theirs),
+        TEST(one_that_a_caller_does_not_use_makes_room_for_its_next),
+        TEST(who_has_most_makes_room_for_others),
+        TEST(what_is_in_use_does_not_end_for_an_equal),
+        TEST(counts_are_right_after_a_death),
         TEST(one_that_is_not_used_is_over),
         TEST(the_latest_stream_stands),
         TEST(a_session_is_told_of_a_change_once),
@@ -917,6 +1012,7 @@ int main(void)
         TEST(old_events_are_dropped),
         TEST(a_stream_that_was_dropped_is_known_as_such),
         TEST(a_session_takes_its_share_and_no_more),
+        TEST(a_caller_with_many_sessions_loses_events_first),
         TEST(many_who_have_little_make_room_together),
         TEST(who_catches_up_misses_nothing),
         TEST(nobody_reads_on_from_what_was_dropped),

@@ -142,12 +142,12 @@ static void any_may_have_changed(void **state)
 static char watched[64];
 static bool full;
 
-static bool watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
+static mishap *watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
 {
     (void)peer;
     snprintf(watched, sizeof watched, "%s %.*s", begin ? "begin" : "end", (int)uri.length,
              uri.data);
-    return !full;
+    return full ? mishap_raise(RATE_LIMITED, "One caller may have 7 subscriptions.") : NULL;
 }
 
 static void a_transport_may_keep_subscriptions_itself(void **state)
@@ -170,6 +170,7 @@ static void a_transport_may_keep_subscriptions_itself(void **state)
     ask(&w, "resources/subscribe", "\"uri\":\"catalog://codes\"");
     assert_error(&w, -32600);
     assert_string_equal(text_at(&w, "/error/data/code"), "RATE_LIMITED");
+    assert_string_equal(text_at(&w, "/error/message"), "One caller may have 7 subscriptions.");
     full = false;
     close_wire(&w);
 }

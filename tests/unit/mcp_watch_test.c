@@ -14,8 +14,17 @@ enum { HOUR_MS = 3600 * 1000, KEPT = 512, OF_A_SESSION = 256, OF_ALL = 8192 };
 static mishap_mcp_watches *make(void)
 {
     mishap_mcp_watches *watches;
-    assert_null(mishap_mcp_watches_make(&watches));
+    assert_null(mishap_mcp_watches_make(OF_ALL, &watches));
     return watches;
+}
+
+/* Does the session watch it now? Its caller is not counted. */
+static bool watches(mishap_mcp_watches *w, mishap_mcp_sessions *s, uint64_t session,
+                    mishap_text uri)
+{
+    mishap *m = mishap_mcp_watch_begin(w, s, session, 0, uri);
+    mishap_free(m);
+    return !m;
 }
 
 static void change(mishap_mcp_watches *w, const char *uri)
@@ -42,9 +51,9 @@ static void an_address_that_is_too_long_is_not_watched(void **state)
     uint64_t seen = 0;
     memset(longest, 'x', MISHAP_ADDRESS_LIMIT + 1);
     change(w, longest);
-    assert_false(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(longest)));
+    assert_false(watches(w, NULL, 1, mishap_text_of(longest)));
     longest[MISHAP_ADDRESS_LIMIT] = '\0';
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(longest)));
+    assert_true(watches(w, NULL, 1, mishap_text_of(longest)));
     change(w, longest);
     assert_string_equal(next_of(w, 1, &seen), longest);
     mishap_mcp_watches_free(w);
@@ -58,9 +67,9 @@ static void a_session_hears_of_what_it_watches_once(void **state)
     mishap_mcp_watches *w = make();
     uint64_t one = 0, two = 0, other_stream = 0;
     change(w, "a://1"); /* before anybody watches */
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://2")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 2, T("a://2")));
+    assert_true(watches(w, NULL, 1, T("a://1")));
+    assert_true(watches(w, NULL, 1, T("a://2")));
+    assert_true(watches(w, NULL, 2, T("a://2")));
     assert_null(next_of(w, 1, &one));
     change(w, "a://2");
     change(w, "a://2");
@@ -82,9 +91,9 @@ static void a_change_waits_until_the_session_asks(void **state)
     mishap_mcp_watches *w = make();
     uint64_t seen = 0;
     char uri[40];
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
+    assert_true(watches(w, NULL, 1, T("a://1")));
     change(w, "a://1");
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1"))); /* again: it is not forgotten */
+    assert_true(watches(w, NULL, 1, T("a://1"))); /* again: it is not forgotten */
     for (int i = 0; i < 3 * KEPT; i++) {
         snprintf(uri, sizeof uri, "b://%d", i);
         change(w, uri);
@@ -99,9 +108,9 @@ static void an_address_is_watched_in_any_spelling(void **state)
     (void)state;
     mishap_mcp_watches *w = make();
     uint64_t seen = 0;
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/%31")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/1")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/2")));
+    assert_true(watches(w, NULL, 1, T("a://todos/%31")));
+    assert_true(watches(w, NULL, 1, T("a://todos/1")));
+    assert_true(watches(w, NULL, 1, T("a://todos/2")));
     change(w, "a://todos/1");
     assert_string_equal(next_of(w, 1, &seen), "a://todos/%31"); /* each as it was named */
     assert_string_equal(next_of(w, 1, &seen), "a://todos/1");
@@ -156,8 +165,8 @@ static void what_is_watched_no_more_is_not_told(void **state)
     mishap_mcp_watches *w = make();
     uint64_t seen = 0;
     for (uint64_t session = 1; session <= 3; session++) {
-        assert_true(mishap_mcp_watch_begin(w, NULL, session, T("a://1")));
-        assert_true(mishap_mcp_watch_begin(w, NULL, session, T("a://2")));
+        assert_true(watches(w, NULL, session, T("a://1")));
+        assert_true(watches(w, NULL, session, T("a://2")));
     }
     mishap_mcp_watch_end(w, 1, T("a://1"));
     mishap_mcp_watch_end(w, 1, T("a://7"));
@@ -182,13 +191,13 @@ static void a_session_watches_so_many(void **state)
     char uri[40];
     for (int i = 0; i < OF_A_SESSION; i++) {
         snprintf(uri, sizeof uri, "a://%d", i);
-        assert_true(mishap_mcp_watch_begin(w, NULL, 1, mishap_text_of(uri)));
+        assert_true(watches(w, NULL, 1, mishap_text_of(uri)));
     }
-    assert_false(mishap_mcp_watch_begin(w, NULL, 1, T("a://more")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://7"))); /* which it does already */
-    assert_true(mishap_mcp_watch_begin(w, NULL, 2, T("a://more")));
+    assert_false(watches(w, NULL, 1, T("a://more")));
+    assert_true(watches(w, NULL, 1, T("a://7"))); /* which it does already */
+    assert_true(watches(w, NULL, 2, T("a://more")));
     mishap_mcp_watch_end(w, 1, T("a://7"));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://more")));
+    assert_true(watches(w, NULL, 1, T("a://more")));
     mishap_mcp_watches_free(w);
 }
 
@@ -201,23 +210,112 @@ static void sessions_that_are_over_make_room(void **state)
     mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25 };
     char ids[OF_ALL / OF_A_SESSION][MISHAP_MCP_SESSION_ID + 1], uri[40];
     uint64_t numbers[OF_ALL / OF_A_SESSION], seen = 0;
-    assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, &s));
+    assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, 2048, &s));
     for (int i = 0; i < OF_ALL / OF_A_SESSION; i++) {
-        mishap_mcp_session_begin(s, NULL, &session, ids[i]);
+        assert_null(mishap_mcp_session_begin(s, NULL, 0, &session, ids[i]));
         assert_true(mishap_mcp_session_find(s, mishap_text_of(ids[i]), NULL, &session));
         numbers[i] = session.number;
         for (int j = 0; j < OF_A_SESSION; j++) {
             snprintf(uri, sizeof uri, "a://%d", j);
-            assert_true(mishap_mcp_watch_begin(w, s, numbers[i], mishap_text_of(uri)));
+            assert_true(watches(w, s, numbers[i], mishap_text_of(uri)));
         }
     }
-    assert_false(mishap_mcp_watch_begin(w, s, 999999, T("a://1")));
+    assert_false(watches(w, s, 999999, T("a://1")));
     mishap_mcp_session_end(s, mishap_text_of(ids[3]), NULL);
-    assert_true(mishap_mcp_watch_begin(w, s, 999999, T("a://1")));
+    assert_true(watches(w, s, 999999, T("a://1")));
     change(w, "a://7");
     assert_string_equal(next_of(w, numbers[4], &seen), "a://7");
     seen = 0;
     assert_null(next_of(w, numbers[3], &seen));
+    mishap_mcp_sessions_free(s);
+    mishap_mcp_watches_free(w);
+}
+
+/* -- shares ------------------------------------------------------------------------------------ */
+
+enum { ADA = 1, BOB, SHARE = OF_ALL / 4 };
+
+static void assert_refused(mishap_mcp_watches *w, mishap_mcp_sessions *s, uint64_t session,
+                           uint64_t holder, const mishap_code *code, const char *message)
+{
+    mishap *m = mishap_mcp_watch_begin(w, s, session, holder, T("a://more"));
+    assert_non_null(m);
+    assert_ptr_equal(mishap_told(m)->code, code);
+    assert_string_equal(mishap_public_message(mishap_told(m)).data, message);
+    assert_true(mishap_told(m)->suggestion.length > 0);
+    mishap_free(m);
+}
+
+/* A new session of a caller that watches so much. */
+static uint64_t watch_much(mishap_mcp_watches *w, mishap_mcp_sessions *s, uint64_t holder,
+                           int count)
+{
+    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25 };
+    char id[MISHAP_MCP_SESSION_ID + 1], uri[40];
+    assert_null(mishap_mcp_session_begin(s, NULL, holder, &session, id));
+    for (int i = 0; i < count; i++) {
+        snprintf(uri, sizeof uri, "a://%d", i);
+        assert_null(mishap_mcp_watch_begin(w, s, session.number, holder, mishap_text_of(uri)));
+    }
+    return session.number;
+}
+
+static void pass_minutes(mishap_mcp_sessions *s, uint64_t number, int64_t minutes)
+{
+    mishap_mcp_place_find(s, number)->used_ns -= minutes * 60 * INT64_C(1000000000);
+}
+
+/* However many sessions it has. */
+static void a_caller_watches_its_share_and_others_theirs(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s;
+    mishap_mcp_watches *w;
+    uint64_t number = 0, last = 0;
+    assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, 2048, &s));
+    assert_null(mishap_mcp_watches_make(SHARE, &w));
+    for (int i = 0; i < SHARE / OF_A_SESSION; i++)
+        number = watch_much(w, s, ADA, OF_A_SESSION);
+    last = watch_much(w, s, ADA, 0);
+    static const char told[] = "One caller may have 2048 subscriptions in all of its sessions.";
+    assert_refused(w, s, last, ADA, MISHAP_CODE_RATE_LIMITED, told);
+    assert_refused(w, s, number, ADA, MISHAP_CODE_RATE_LIMITED,
+                   "A session may have 256 subscriptions.");
+    watch_much(w, s, BOB, 1);
+    mishap_mcp_watch_end(w, number, T("a://7"));
+    assert_null(mishap_mcp_watch_begin(w, s, last, ADA, T("a://7")));
+    assert_refused(w, s, last, ADA, MISHAP_CODE_RATE_LIMITED, told);
+    pass_minutes(s, number, 61); /* a session that is over has none */
+    assert_null(mishap_mcp_watch_begin(w, s, last, ADA, T("a://8")));
+    mishap_mcp_sessions_free(s);
+    mishap_mcp_watches_free(w);
+}
+
+/* Where all places are taken, who has the most loses what it does not use. */
+static void who_watches_most_makes_room_for_others(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s;
+    mishap_mcp_watches *w = make();
+    uint64_t idle = 0, busy = 0, seen = 0;
+    assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, 2048, &s));
+    uint64_t bob = watch_much(w, s, BOB, OF_A_SESSION);
+    for (int i = 1; i < OF_ALL / OF_A_SESSION; i++) {
+        idle = busy;
+        busy = watch_much(w, s, ADA, OF_A_SESSION);
+    }
+    pass_minutes(s, bob, 30);
+    assert_refused(w, s, watch_much(w, s, BOB, 0), BOB, MISHAP_CODE_UNAVAILABLE,
+                   "The server has as many subscriptions as it can take.");
+    uint64_t other = watch_much(w, s, ADA, 0); /* which makes no room */
+    pass_minutes(s, other, 20);
+    pass_minutes(s, idle, 2);
+    watch_much(w, s, BOB, OF_A_SESSION);
+    assert_false(mishap_mcp_session_lives(s, idle));
+    assert_true(mishap_mcp_session_lives(s, busy) && mishap_mcp_session_lives(s, bob));
+    assert_true(mishap_mcp_session_lives(s, other));
+    change(w, "a://7");
+    assert_string_equal(next_of(w, bob, &seen), "a://7");
     mishap_mcp_sessions_free(s);
     mishap_mcp_watches_free(w);
 }
@@ -229,7 +327,7 @@ static void what_a_process_says_before_it_dies_is_told(void **state)
     (void)state;
     mishap_mcp_watches *w = make();
     uint64_t of_session = 0;
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://last")));
+    assert_true(watches(w, NULL, 1, T("a://last")));
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -245,7 +343,7 @@ static _Noreturn void come_and_go(mishap_mcp_watches *w)
 {
     for (;;) {
         change(w, "a://busy");
-        mishap_mcp_watch_begin(w, NULL, 2, T("a://mine"));
+        watches(w, NULL, 2, T("a://mine"));
         mishap_mcp_watch_end(w, 2, T("a://mine"));
     }
 }
@@ -255,7 +353,7 @@ static void who_is_killed_holds_up_nobody(void **state)
     (void)state;
     mishap_mcp_watches *w = make();
     uint64_t of_session = 0;
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://1")));
+    assert_true(watches(w, NULL, 1, T("a://1")));
     for (int round = 0; round < 50; round++) {
         pid_t child = fork();
         assert_true(child >= 0);
@@ -302,9 +400,9 @@ static void a_session_hears_of_its_own_only_even_if_somebody_dies(void **state)
     (void)state;
     mishap_mcp_watches *w = make();
     uint64_t one = 0, two = 0, three = 0;
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/1")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 2, T("a://two")));
-    assert_true(mishap_mcp_watch_begin(w, NULL, 3, T("a://secret/of/three")));
+    assert_true(watches(w, NULL, 1, T("a://todos/1")));
+    assert_true(watches(w, NULL, 2, T("a://two")));
+    assert_true(watches(w, NULL, 3, T("a://secret/of/three")));
     die_in_the_middle_of(move_the_text_of_the_last, w);
     change(w, "a://other");
     assert_null(next_of(w, 1, &one)); /* it was about to be removed */
@@ -315,7 +413,7 @@ static void a_session_hears_of_its_own_only_even_if_somebody_dies(void **state)
     die_in_the_middle_of(count_one_that_is_not_written, w);
     change(w, "a://other");
     assert_int_equal(w->used, 2);
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://todos/1")));
+    assert_true(watches(w, NULL, 1, T("a://todos/1")));
     change(w, "a://todos/1");
     assert_string_equal(next_of(w, 1, &one), "a://todos/1");
     mishap_mcp_watches_free(w);
@@ -337,7 +435,7 @@ static void threads_may_say_so_at_once(void **state)
     mishap_mcp_watches *w = make();
     pthread_t threads[4];
     uint64_t seen = 0;
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://3")));
+    assert_true(watches(w, NULL, 1, T("a://3")));
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, say, w), 0);
     for (int i = 0; i < 1000; i++)
@@ -453,7 +551,7 @@ static void a_crash_of_who_hears_holds_up_nobody(void **state)
     mishap_mcp_watches *w = make();
     uint64_t seen = 0;
     int status;
-    assert_true(mishap_mcp_watch_begin(w, NULL, 1, T("a://2")));
+    assert_true(watches(w, NULL, 1, T("a://2")));
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -496,6 +594,8 @@ int main(void)
         TEST(addresses_are_the_same_if_only_their_escapes_differ),
         TEST(a_session_watches_so_many),
         TEST(sessions_that_are_over_make_room),
+        TEST(a_caller_watches_its_share_and_others_theirs),
+        TEST(who_watches_most_makes_room_for_others),
         TEST(what_a_process_says_before_it_dies_is_told),
         TEST(who_is_killed_holds_up_nobody),
         TEST(a_session_hears_of_its_own_only_even_if_somebody_dies),

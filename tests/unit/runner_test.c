@@ -1172,6 +1172,68 @@ static void idle_workers_are_put_away_but_not_the_last_and_not_one_that_is_alone
     close_set(&s);
 }
 
+/* -- shares ------------------------------------------------------------------------------------ */
+
+enum { ADA = 1, BOB };
+
+/* Begun for a caller. The call is there in any case. */
+static bool add_for(const struct set *s, struct ours *o, uint64_t holder)
+{
+    const mishap_operation *operation = mishap_operation_find(&app, T("long"));
+    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
+    assert_null(mishap_call_begin(&app, operation, T("{}"), &o->run.call));
+    o->run.call->holder = holder;
+    return mishap_runner_add(s->runner, &o->run);
+}
+
+static void expect_refusal(const struct set *s, struct ours *o, uint64_t holder,
+                           const mishap_code *code, const char *words)
+{
+    assert_false(add_for(s, o, holder));
+    mishap *m = mishap_runner_refuse(s->runner, o->run.call);
+    assert_ptr_equal(mishap_told(m)->code, code);
+    assert_non_null(strstr(mishap_told(m)->message.data, words));
+    assert_int_equal(mishap_told(m)->retry_after_ms, 1000);
+    mishap_free(m);
+    let_go(o);
+}
+
+/* As long as there is room a caller may have more than its share; the rest is for others. */
+static void the_last_places_are_for_those_who_have_few(void **state)
+{
+    struct set s = { .plan = { .app = &app } };
+    struct ours many[17];
+    size_t count = 0;
+    (void)state;
+    assert_null(mishap_worker_groups_make(&app, &s.plan.groups));
+    mishap_runner_settings settings = { .plan = &s.plan,
+                                        .keeper = fake_keeper_open(&s.keeper),
+                                        .handlers = 1,
+                                        .most_waiting = 16,
+                                        .most_of_one = 4 };
+    assert_null(mishap_runner_open(&settings, &s.runner));
+    while (count < 12)
+        assert_true(add_for(&s, &many[count++], ADA));
+    expect_refusal(&s, &many[count], ADA, MISHAP_CODE_RATE_LIMITED, "12 calls of this caller");
+    while (count < 16)
+        assert_true(add_for(&s, &many[count++], BOB));
+    expect_refusal(&s, &many[count], BOB, MISHAP_CODE_RATE_LIMITED, "4 calls of this caller");
+    expect_refusal(&s, &many[count], 0, MISHAP_CODE_UNAVAILABLE, "busy");
+    while (count > 3) { /* nobody waits for them any more: they are not counted either */
+        mishap_runner_forget(s.runner, &many[--count].run);
+        let_go(&many[count]);
+    }
+    while (count < 12)
+        assert_true(add_for(&s, &many[count++], ADA));
+    expect_refusal(&s, &many[count], ADA, MISHAP_CODE_RATE_LIMITED, "12 calls of this caller");
+    while (count) {
+        mishap_runner_forget(s.runner, &many[--count].run);
+        let_go(&many[count]);
+    }
+    assert_int_equal(mishap_runner_count(s.runner, true), 0);
+    close_set(&s);
+}
+
 /* -- inside ------------------------------------------------------------------------------------ */
 
 static void handlers_run_in_this_process_if_that_is_wanted(void **state)
@@ -1382,6 +1444,7 @@ int main(void)
         TEST(a_worker_that_was_refused_is_asked_for_again_later),
         TEST(a_worker_is_asked_for_again_if_the_keeper_does_not_answer),
         TEST(idle_workers_are_put_away_but_not_the_last_and_not_one_that_is_alone),
+        TEST(the_last_places_are_for_those_who_have_few),
         TEST(handlers_run_in_this_process_if_that_is_wanted),
         TEST(a_frame_is_as_long_as_may_be_and_not_one_byte_more),
         TEST(an_outcome_is_checked_at_its_bounds),

@@ -185,6 +185,11 @@ static bool child_ended(void *shared, int pid, int status)
     return served->handlers && mishap_keeper_ended(&served->keeper, pid, status);
 }
 
+static size_t files(void *shared)
+{
+    return mishap_served_files(shared);
+}
+
 static void look(void *shared)
 {
     mishap_served *served = shared;
@@ -235,6 +240,7 @@ const mishap_http_extension mishap_api_over_http = {
     .loop_ended = loop_ended,
     .child_ended = child_ended,
     .look = look,
+    .files = files,
     .open = open_api,
     .tick = tick,
     .drain = drain,

@@ -17,6 +17,8 @@ void mishap_api_call_free(mishap_api_call *c)
     if (c->run.call)
         mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
     mishap_call_end(c->run.call);
+    mishap_http_stream_ended(c->api->server, c->held);
+    mishap_free(c->refused);
     mishap_arena_release(&c->memory);
     mishap_release(c);
 }
@@ -43,10 +45,14 @@ static mishap_api_call *call_of(const mishap_watcher *watcher)
 }
 
 /* The head leaves with the first piece: a handler that fails before that is answered in full. */
-void mishap_api_call_stream(mishap_api_call *c)
+bool mishap_api_call_stream(mishap_api_call *c)
 {
     if (c->later->streaming)
-        return;
+        return true;
+    if (!c->refused)
+        c->refused = mishap_http_stream_begins(c->api->server, &c->later->request, &c->held);
+    if (c->refused)
+        return false;
     mishap_http_reply head = { .status = mishap_call_status(c->run.call),
                                .media_type = c->type ? c->type : mishap_media_bytes };
     c->spoke_ns = mishap_clock_monotonic_ns();
@@ -55,6 +61,20 @@ void mishap_api_call_stream(mishap_api_call *c)
     mishap_api_put_bytes_fields(&head);
     mishap_http_later_begin(c->later, &head);
     mishap_http_reply_release(&head);
+    return true;
+}
+
+/* There is no stream for what the handler writes. In a worker it goes on for nobody. One that runs
+ * in this process, and is in the middle of it, is answered when it returns. */
+static void refuse_stream(mishap_api_call *c)
+{
+    mishap *refused = c->refused;
+    if (!c->api->served->handlers)
+        return;
+    c->refused = NULL;
+    mishap_runner_forget(c->api->served->runner, &c->run);
+    mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
+    mishap_api_call_fail(c, refused);
 }
 
 static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
@@ -71,7 +91,10 @@ static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
 static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
 {
     mishap_api_call *c = call_of(watcher);
-    mishap_api_call_stream(c);
+    if (!mishap_api_call_stream(c)) {
+        refuse_stream(c);
+        return false;
+    }
     c->spoke_ns = mishap_clock_monotonic_ns();
     bool sent = mishap_http_later_send(c->later, piece);
     if (sent && mishap_http_later_lags(c->later))
@@ -124,13 +147,14 @@ static void on_done(mishap_run *run, mishap *failure)
     mishap_http_reply reply = { 0 };
     if (run->died)
         mishap_http_count(c->api->server, MISHAP_HTTP_CRASHES, 1);
-    if (waits(run->call, failure)) {
-        if (mishap_api_tail_wait(c))
-            return;
-        if (!c->is_tail && !c->later->streaming && mishap_api_tails_full(c->api)) {
-            mishap_api_call_fail(c, mishap_http_busy());
-            return;
-        }
+    if (!c->refused && waits(run->call, failure) && mishap_api_tail_wait(c))
+        return;
+    if (c->refused) {
+        mishap *refused = c->refused;
+        c->refused = NULL;
+        mishap_free(failure);
+        mishap_api_call_fail(c, refused);
+        return;
     }
     mishap_api_conclude(settings_of(c), &c->later->request, run->call, failure, &reply);
     answer(c, &reply);
@@ -145,6 +169,8 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     c->seen = mishap_news_count(api->served->news);
     call->watcher = &c->watcher;
     call->caller = c->later->request.caller;
+    /* Of tails only so many go on at once, whoever has them. */
+    call->holder = c->is_tail ? 0 : mishap_http_caller_of(api->server, &c->later->request);
     if (!mishap_runner_add(api->served->runner, &c->run))
         return false;
     mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, 1);
@@ -169,9 +195,10 @@ mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *reques
     later->written = on_written;
     later->half_close = true;
     if (!mishap_api_call_start(c, call)) {
+        mishap *refused = mishap_runner_refuse(api->served->runner, call);
         mishap_call_end(call);
         c->run.call = NULL;
-        mishap_api_call_fail(c, mishap_http_busy());
+        mishap_api_call_fail(c, refused);
     }
     return NULL;
 }

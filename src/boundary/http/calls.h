@@ -14,6 +14,8 @@ struct mishap_api_call {
     mishap_http_later *later; /* the request that waits for it; NULL: the peer is gone */
     const char *type;         /* of a stream; the arena's of the call */
     bool events;              /* … and it is text/event-stream */
+    uint32_t held;            /* … by which it is counted as its caller's; 0: it is not */
+    mishap *refused;          /* … why there is none; NULL: it is not refused */
     int64_t spoke_ns;         /* when a piece of it was sent last */
 
     /* Of a live tail: a stream that has waited for a change. */
@@ -31,8 +33,9 @@ struct mishap_api_call {
 /* Hand a call over, with its watcher, to be run. False: there are too many; it is as before. */
 bool mishap_api_call_start(mishap_api_call *c, mishap_call *call);
 
-/* Send the head of the stream, if it is not out yet. */
-void mishap_api_call_stream(mishap_api_call *c);
+/* Send the head of the stream, if it is not out yet. False: there are too many, c->refused says
+ * why. */
+bool mishap_api_call_stream(mishap_api_call *c);
 
 /* Tell of a failure as far as that is possible now, and free all. Takes the failure. `call` may be
  * NULL: there is none. */

@@ -45,10 +45,10 @@ typedef struct mishap_api {
     uv_poll_t turn;        /* the runner of calls has something to do */
     uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
 
-    mishap_api_tails waiting, due;    /* live tails: for a change, and for their handlers to run */
-    size_t tail_count, tails_resumed; /* all of them, and those whose handlers run */
-    uint64_t news_seen;               /* changes that were looked at */
-    bool draining;                    /* no stream may wait any more */
+    mishap_api_tails waiting, due; /* live tails: for a change, and for their handlers to run */
+    size_t tails_resumed;          /* those whose handlers run */
+    uint64_t news_seen;            /* changes that were looked at */
+    bool draining;                 /* no stream may wait any more */
 } mishap_api;
 
 extern const mishap_http_extension mishap_api_over_http;
@@ -105,7 +105,6 @@ mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *reques
 void mishap_api_tails_look(mishap_api *api);
 void mishap_api_tails_tick(mishap_api *api);
 void mishap_api_tails_drain(mishap_api *api);
-bool mishap_api_tails_full(const mishap_api *api);
 
 /* -- arguments --------------------------------------------------------------------------------- */
 

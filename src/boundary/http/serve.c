@@ -30,6 +30,10 @@ static const mishap_param params[] = {
       .help = "Take no call without an API key; beyond this machine that is always so" },
     { "rate", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0", .placeholder = "N",
       .help = "Requests a second that one caller may send; 0: any number" },
+    { "caller_share", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "25",
+      .placeholder = "PERCENT",
+      .help = "How much of all streams, sessions, subscriptions and waiting calls one caller may "
+              "have" },
     { "cors", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "ORIGINS",
       .help = "Origins whose pages may call, with commas between; * is any" },
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
@@ -37,7 +41,8 @@ static const mishap_param params[] = {
       .help = "How callers reach the server, for links in its answers" },
     MISHAP_SERVED_PARAMS,
     { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
-      .placeholder = "N", .help = "Connections of each loop" },
+      .placeholder = "N",
+      .help = "Connections of each loop; fewer if the limit of open files is too small" },
     { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
       .placeholder = "BYTES", .help = "The largest body of a request" },
     { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
@@ -188,6 +193,7 @@ static mishap *run(mishap_call *call)
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,
+        .caller_share = (int)mishap_integer(call, "caller_share"),
     };
     char log[4096];
     mishap_served_read(&served, call);
@@ -203,6 +209,7 @@ static mishap *run(mishap_call *call)
         .max_connections = (int)mishap_integer(call, "max_connections"),
         .access_log = mishap_string(call, "access_log"),
         .rate = (int)mishap_integer(call, "rate"),
+        .caller_share = (int)mishap_integer(call, "caller_share"),
         .head_limit = 16384,
         .target_limit = 8192,
         .body_limit = (size_t)mishap_integer(call, "body_limit"),

@@ -12,7 +12,6 @@
 #include "boundary/http/calls.h"
 
 enum {
-    MOST = 10000,      /* of a loop */
     MOST_RESUMED = 32, /* whose handlers run at once */
     SILENCE_S = 15,    /* after which a reader of events is shown that the stream is still there */
 };
@@ -44,8 +43,6 @@ void mishap_api_tail_leave(mishap_api_call *c)
     leave_list(c);
     if (c->resumed)
         api->tails_resumed--;
-    if (c->is_tail)
-        api->tail_count--;
     c->resumed = c->is_tail = false;
     mishap_arena_release(&c->memory);
     mishap_arena_init(&c->memory, NULL, 0);
@@ -83,16 +80,12 @@ bool mishap_api_tail_wait(mishap_api_call *c)
     /* A reader that leaves looks just like one that says no more: it would be waited with until
      * there is something to write, and perhaps that is never. */
     if (api->draining || c->later->request.method == MISHAP_HTTP_HEAD ||
-        mishap_http_later_half_closed(c->later) || (!c->is_tail && api->tail_count >= MOST) ||
-        !keep(c))
+        mishap_http_later_half_closed(c->later) || !keep(c) || !mishap_api_call_stream(c))
         return false;
-    if (!c->is_tail)
-        api->tail_count++;
     if (c->resumed)
         api->tails_resumed--;
     c->is_tail = true;
     c->resumed = false;
-    mishap_api_call_stream(c);
     c->later->half_close = false;
     mishap_call_end(c->run.call);
     c->run.call = NULL;
@@ -101,11 +94,6 @@ bool mishap_api_tail_wait(mishap_api_call *c)
     enter_list(c,
                mishap_news_has(api->served->news, c->seen, c->address) ? &api->due : &api->waiting);
     return true;
-}
-
-bool mishap_api_tails_full(const mishap_api *api)
-{
-    return api->tail_count >= MOST;
 }
 
 /* -- going on ---------------------------------------------------------------------------------- */

@@ -6,9 +6,6 @@
 
 #include "base/memory.h"
 
-/* Each message may need a hundred times its own size to be refused. */
-enum { BATCH_LIMIT = 256 };
-
 /* A channel that gathers the answers, and sends them as one array when the last is there. */
 struct batch {
     mishap_mcp_channel channel; /* the first */
@@ -111,8 +108,9 @@ void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, y
         flaw.failure = mishap_raise(BAD_REQUEST, "There are no batches in this revision.");
     else if (!count)
         flaw.failure = mishap_raise(BAD_REQUEST, "The batch is empty.");
-    else if (count > BATCH_LIMIT)
-        flaw.failure = mishap_raise(BAD_REQUEST, "A batch has at most %d messages.", BATCH_LIMIT);
+    else if (count > MISHAP_MCP_BATCH_LIMIT)
+        flaw.failure = mishap_raise(BAD_REQUEST, "A batch has at most %d messages.",
+                                    MISHAP_MCP_BATCH_LIMIT);
     else if (!(batch = mishap_allocate(sizeof *batch)))
         flaw = (mishap_mcp_flaw){ .code = -32603,
                                   .status = 500,

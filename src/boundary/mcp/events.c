@@ -2,8 +2,9 @@
  * What was sent in sessions, for who resumes a stream.
  *
  * The memory is a number of blocks. A session has so many of them at most, and loses its oldest
- * events for its new ones; where none is free, it is the session with the most that loses some. So
- * nobody who says much takes away from those who say little.
+ * events for its new ones; where none is free, it is the caller with the most that loses some, in
+ * the session with the most. So nobody who says much, in however many sessions, takes away from
+ * those who say little.
  */
 #include <unistd.h>
 
@@ -179,10 +180,20 @@ void mishap_mcp_events_forget(mishap_mcp_sessions *s, owner *p)
 
 static owner *who_has_most(mishap_mcp_sessions *s)
 {
+    uint32_t sums[MISHAP_MCP_HOLDERS] = { 0 }, most = 0;
     owner *found = NULL;
     for (size_t i = 0; i < MISHAP_MCP_PLACES; i++)
-        if (s->places[i].id[0] && (!found || s->places[i].events.blocks > found->events.blocks))
-            found = &s->places[i];
+        if (s->places[i].id[0])
+            sums[mishap_mcp_holder_word(s->places[i].holder)] += s->places[i].events.blocks;
+    for (size_t i = 0; i < MISHAP_MCP_PLACES; i++) {
+        owner *p = &s->places[i];
+        uint32_t sum = p->id[0] ? sums[mishap_mcp_holder_word(p->holder)] : 0;
+        if (!p->id[0] ||
+            (found && (sum < most || (sum == most && p->events.blocks <= found->events.blocks))))
+            continue;
+        found = p;
+        most = sum;
+    }
     return found; /* there is one: who asks */
 }
 

@@ -254,14 +254,15 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     if (!flight)
         return mishap_out_of_memory();
     enter(flight);
-    if ((!peer->start || peer->start(peer, flight)) &&
-        mishap_runner_add(peer->server->runner, &flight->run))
+    bool starts = !peer->start || peer->start(peer, flight);
+    if (starts && mishap_runner_add(peer->server->runner, &flight->run))
         return NULL;
     leave(flight);
     flight->run.call = NULL;
     call->watcher = NULL;
     free_flight(flight);
-    return too_busy("The server is busy with other calls.");
+    return starts ? mishap_runner_refuse(peer->server->runner, call)
+                  : too_busy("The server is busy with other calls.");
 }
 
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,

@@ -13,6 +13,7 @@
  *     stdio.c      standard input and output   report.c     what they say meanwhile
  *     lines.c      its bytes as lines          result.c     what came of a call
  *     session.c    sessions of all loops       contents.c   … as a resource, as a prompt
+ *     room.c       how many a caller may have
  *     events.c     what was sent in them
  *     watch.c      which of them watch what
  *     http/        MCP over HTTP, an extension of src/server: see http/over_http.h
@@ -216,8 +217,8 @@ typedef struct mishap_mcp_peer {
      * older revisions. NULL: nowhere. */
     mishap_mcp_channel *aside;
     /* … keep, or forget, a resources/subscribe, where the peer does not live as long as the
-     * conversation. False: there are too many. NULL: the peer has a list of its own. */
-    bool (*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
+     * conversation. A failure: there are too many. NULL: the peer has a list of its own. */
+    mishap *(*watch)(struct mishap_mcp_peer *peer, mishap_text uri, bool begin);
     /* … tell all who listen of what has changed so far: somebody is about to join them who shall
      * not hear of it. NULL: nothing waits to be told. */
     void (*catch_up)(struct mishap_mcp_peer *peer);
@@ -237,6 +238,9 @@ void mishap_mcp_take(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                      mishap_mcp_message *message);
 void mishap_mcp_take_text(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
                           mishap_json_reader *reader, mishap_text text);
+
+/* Messages of a batch, at most: each may need a hundred times its own size to be refused. */
+enum { MISHAP_MCP_BATCH_LIMIT = 256 };
 
 /* The messages of an array, in the one revision that has batches (batch.c). */
 void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items);

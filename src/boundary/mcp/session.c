@@ -7,8 +7,6 @@
 
 enum {
     PLACES = MISHAP_MCP_PLACES,
-    MOST = 2048,       /* sessions at once */
-    OF_A_CALLER = 512, /* … and of one who has a name */
     CALLER = MISHAP_MCP_CALLER,
 };
 
@@ -75,7 +73,8 @@ void mishap_mcp_sessions_lock(mishap_mcp_sessions *s)
     }
 }
 
-mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp_sessions **out)
+mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_one,
+                                 mishap_mcp_sessions **out)
 {
     pthread_mutexattr_t kind;
     size_t blocks = event_bytes / MISHAP_MCP_BLOCK;
@@ -92,6 +91,7 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp
     s->mapped = size;
     s->block_count = (uint32_t)blocks;
     s->idle_ns = idle_ms * 1000000;
+    s->of_one = of_one;
     mishap_mcp_events_begin(s); /* the rest is zero */
     *out = s;
     return NULL;
@@ -125,7 +125,7 @@ static struct mishap_mcp_place *look_up(mishap_mcp_sessions *s, mishap_text id)
 }
 
 /* Free a place, and move up those behind it that would not be found any more. */
-static void clear(mishap_mcp_sessions *s, struct mishap_mcp_place *place)
+void mishap_mcp_place_clear(mishap_mcp_sessions *s, struct mishap_mcp_place *place)
 {
     size_t hole = (size_t)(place - s->places), at = hole;
     mishap_mcp_events_forget(s, place);
@@ -149,18 +149,18 @@ static bool is_over(const mishap_mcp_sessions *s, const struct mishap_mcp_place 
     return now - place->used_ns > s->idle_ns;
 }
 
-static void clear_old(mishap_mcp_sessions *s)
+void mishap_mcp_places_clear_old(mishap_mcp_sessions *s)
 {
     int64_t now = mishap_clock_monotonic_ns();
     for (size_t i = 0; i < PLACES; i++)
         while (s->places[i].id[0] && is_over(s, &s->places[i], now))
-            clear(s, &s->places[i]);
+            mishap_mcp_place_clear(s, &s->places[i]);
 }
 
 void mishap_mcp_sessions_clear(mishap_mcp_sessions *s)
 {
     mishap_mcp_sessions_lock(s);
-    clear_old(s);
+    mishap_mcp_places_clear_old(s);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -185,62 +185,34 @@ static void copy_caller(char to[CALLER], const char *caller)
     memcpy(to, caller ? caller : "", length);
 }
 
-/* The one that was not used for the longest time: of a caller, of those that were never
- * initialized, or of all; NULL: there is none. `count` says how many there are. */
-static struct mishap_mcp_place *least_used(mishap_mcp_sessions *s, const char *caller, bool begun,
-                                           size_t *count)
-{
-    struct mishap_mcp_place *found = NULL;
-    *count = 0;
-    for (size_t i = 0; i < PLACES; i++) {
-        struct mishap_mcp_place *place = &s->places[i];
-        if (!place->id[0] || (caller && memcmp(place->caller, caller, CALLER) != 0) ||
-            (begun && place->session.initialized))
-            continue;
-        ++*count;
-        if (!found || place->used_ns < found->used_ns)
-            found = place;
-    }
-    return found;
-}
-
-/* There is always room, for who begins sessions and does not use them must not keep others out. Who
- * has a name, and many of them, makes room with its own. */
-static void make_room(mishap_mcp_sessions *s, const char caller[CALLER])
-{
-    size_t count = 0;
-    struct mishap_mcp_place *one = caller[0] ? least_used(s, caller, false, &count) : NULL;
-    if (count >= OF_A_CALLER)
-        clear(s, one);
-    if (s->count >= MOST)
-        clear_old(s);
-    if (s->count < MOST)
-        return;
-    one = least_used(s, NULL, true, &count);
-    clear(s, one ? one : least_used(s, NULL, false, &count));
-}
-
-void mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller,
-                              const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
+mishap *mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller, uint64_t holder,
+                                 mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
 {
     char name[CALLER];
+    int64_t now = mishap_clock_monotonic_ns(), wait_ns;
     copy_caller(name, caller);
     make_id(id);
     mishap_mcp_sessions_lock(s);
-    make_room(s, name);
+    mishap_mcp_room room = mishap_mcp_room_make(s, holder, now, &wait_ns);
+    if (room != MISHAP_MCP_ROOM) {
+        pthread_mutex_unlock(&s->lock);
+        return mishap_mcp_room_refuse(s, room, wait_ns);
+    }
     size_t i = start_of(id);
     while (s->places[i].id[0])
         i = (i + 1) & (PLACES - 1);
     struct mishap_mcp_place *place = &s->places[i];
-    *place = (struct mishap_mcp_place){ .session = *session,
-                                        .used_ns = mishap_clock_monotonic_ns() };
+    session->number = ++s->numbers * PLACES + start_of(id);
+    *place = (struct mishap_mcp_place){ .session = *session, .holder = holder, .used_ns = now };
     memcpy(place->told, s->changes, sizeof place->told); /* what was before is nothing to it */
     memcpy(place->caller, name, CALLER);
-    place->session.number = ++s->numbers * PLACES + start_of(id);
     put_id(place, id);
     s->count++;
     pthread_mutex_unlock(&s->lock);
+    return NULL;
 }
+
+/* -- finding ----------------------------------------------------------------------------------- */
 
 /* The place of a session of this caller that is not over. */
 static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id, const char *caller)
@@ -252,7 +224,7 @@ static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id, 
     if (!place || memcmp(place->caller, name, CALLER) != 0)
         return NULL;
     if (is_over(s, place, now)) {
-        clear(s, place);
+        mishap_mcp_place_clear(s, place);
         return NULL;
     }
     place->used_ns = now;
@@ -294,7 +266,7 @@ bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, const char *
     mishap_mcp_sessions_lock(s);
     struct mishap_mcp_place *place = find_of(s, id, caller);
     if (place)
-        clear(s, place);
+        mishap_mcp_place_clear(s, place);
     pthread_mutex_unlock(&s->lock);
     return place;
 }
@@ -306,6 +278,25 @@ bool mishap_mcp_session_lives(mishap_mcp_sessions *s, uint64_t number)
     bool lives = place && !is_over(s, place, mishap_clock_monotonic_ns());
     pthread_mutex_unlock(&s->lock);
     return lives;
+}
+
+int64_t mishap_mcp_session_idle_ns(mishap_mcp_sessions *s, uint64_t number)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
+    int64_t idle_ns = place && mishap_mcp_place_is_idle(place, now) ? now - place->used_ns : 0;
+    pthread_mutex_unlock(&s->lock);
+    return idle_ns;
+}
+
+void mishap_mcp_session_drop(mishap_mcp_sessions *s, uint64_t number)
+{
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, number);
+    if (place)
+        mishap_mcp_place_clear(s, place);
+    pthread_mutex_unlock(&s->lock);
 }
 
 uint64_t mishap_mcp_session_stand(mishap_mcp_sessions *s, uint64_t number)

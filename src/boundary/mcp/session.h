@@ -11,12 +11,17 @@
 
 #include "boundary/mcp/mcp.h"
 
-enum { MISHAP_MCP_SESSION_ID = 43 }; /* characters: 256 random bits */
+enum {
+    MISHAP_MCP_SESSION_ID = 43, /* characters: 256 random bits */
+    MISHAP_MCP_SESSIONS = 2048, /* at once */
+};
 
 typedef struct mishap_mcp_sessions mishap_mcp_sessions;
 
-/* Before the loops are made. `idle_ms`: a session that is not used for so long is over. */
-mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, mishap_mcp_sessions **out);
+/* Before the loops are made. `idle_ms`: a session that is not used for so long is over. One caller
+ * has `of_one` of them, at most. */
+mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_one,
+                                 mishap_mcp_sessions **out);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
 /* What is known of a session. */
@@ -27,11 +32,16 @@ typedef struct mishap_mcp_session {
     mishap_level level;
 } mishap_mcp_session;
 
-/* A new one, which belongs to this caller (NULL: to nobody in particular). If there are too many,
- * one ends that was not used for long. */
-void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, const char *caller,
-                              const mishap_mcp_session *session,
-                              char id[MISHAP_MCP_SESSION_ID + 1]);
+/*
+ * A new one, which belongs to this caller (NULL: to nobody in particular) and is counted under its
+ * number; 0: it is not counted. The session gets its number.
+ *
+ * A caller that has as many as it may loses the one that it did not use for longest, if that is a
+ * minute at least; else it is RATE_LIMITED. If all places are taken, it is the caller with the most
+ * sessions that loses one. UNAVAILABLE: nobody has more than this one, and all are in use.
+ */
+mishap *mishap_mcp_session_begin(mishap_mcp_sessions *sessions, const char *caller, uint64_t holder,
+                                 mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1]);
 
 /* Find a session of this caller, and count it as used. To anybody else it is not there. */
 bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, const char *caller,
@@ -43,6 +53,11 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *sessions, const mishap_mcp_ses
 /* End it. False: there is none of this caller. */
 bool mishap_mcp_session_end(mishap_mcp_sessions *sessions, mishap_text id, const char *caller);
 bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
+
+/* How long a session was not used, if that is a minute at least; 0: it is in use, or over. And end
+ * it, whoever it belongs to. */
+int64_t mishap_mcp_session_idle_ns(mishap_mcp_sessions *sessions, uint64_t number);
+void mishap_mcp_session_drop(mishap_mcp_sessions *sessions, uint64_t number);
 
 /* Forget those that are over. */
 void mishap_mcp_sessions_clear(mishap_mcp_sessions *sessions);

@@ -1,5 +1,5 @@
 /*
- * The memory that all loops share, for session.c, events.c and watch.c alone.
+ * The memory that all loops share, for session.c, room.c, events.c and watch.c alone.
  *
  * Who dies while it writes leaves it half written; the next who takes the lock mends it. So what
  * makes an entry count is written last, and what it was copied from stays whole until then.
@@ -13,6 +13,7 @@
 
 #include "base/life.h"
 #include "boundary/mcp/session.h"
+#include "boundary/mcp/watch.h"
 #include "operation/changes.h"
 
 /* What stands before is written before. The kernel gives up the lock of who dies, so that is enough
@@ -53,6 +54,7 @@ struct mishap_mcp_kept {
 struct mishap_mcp_place {
     char id[MISHAP_MCP_SESSION_ID + 1]; /* empty: free */
     char caller[MISHAP_MCP_CALLER];
+    uint64_t holder; /* the number of the caller, by which is counted what it has */
     mishap_mcp_session session;
     uint64_t standing;               /* its latest stream that belongs to no request */
     uint64_t told[MISHAP_MCP_LISTS]; /* how many changes of each list, there */
@@ -75,6 +77,7 @@ struct mishap_mcp_sessions {
     pthread_mutex_t lock;
     size_t mapped;
     int64_t idle_ns;
+    size_t of_one;             /* sessions of one caller, at most */
     uint64_t numbers, streams; /* given out so far */
     uint64_t changes[MISHAP_MCP_LISTS];
     size_t count;
@@ -88,6 +91,30 @@ struct mishap_mcp_sessions {
 void mishap_mcp_sessions_lock(mishap_mcp_sessions *sessions);
 struct mishap_mcp_place *mishap_mcp_place_find(mishap_mcp_sessions *sessions, uint64_t number);
 
+/* … free a place, and those of all sessions that are over. */
+void mishap_mcp_place_clear(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
+void mishap_mcp_places_clear_old(mishap_mcp_sessions *sessions);
+
+/* room.c: make room for another session of this caller, or say what is in the way, and after which
+ * time to try again. A session that is not used for a minute is idle. */
+typedef enum mishap_mcp_room {
+    MISHAP_MCP_ROOM,
+    MISHAP_MCP_OVER_SHARE, /* the caller has as many as it may, and uses them */
+    MISHAP_MCP_FULL,       /* all have as many as there may be, and use them */
+} mishap_mcp_room;
+mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *sessions, uint64_t holder, int64_t now,
+                                     int64_t *wait_ns);
+mishap *mishap_mcp_room_refuse(const mishap_mcp_sessions *sessions, mishap_mcp_room room,
+                               int64_t wait_ns);
+bool mishap_mcp_place_is_idle(const struct mishap_mcp_place *place, int64_t now);
+
+/* Callers are told apart by where their numbers are in a table that is made when it is needed. */
+enum { MISHAP_MCP_HOLDERS = 4096 };
+static inline size_t mishap_mcp_holder_word(uint64_t holder)
+{
+    return holder & (MISHAP_MCP_HOLDERS - 1);
+}
+
 /* events.c: begin with no block taken; forget the events of one, or of all. */
 void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
@@ -96,11 +123,10 @@ void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
 /* -- who watches what (watch.c) -----------------------------------------------------------------
  */
 
-enum { MISHAP_MCP_WATCHES = 8192 }; /* of all sessions */
-
 /* Without its text, so that many can be looked through at once. */
 struct mishap_mcp_watch {
     uint64_t session; /* 0: it is not whole */
+    uint64_t holder;  /* the number of its caller */
     uint32_t hash;
     uint16_t length;
     bool changed; /* and not told yet */
@@ -110,6 +136,7 @@ struct mishap_mcp_watch {
  * read without: it grows when all else is written. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
+    size_t of_one;          /* of one caller, at most */
     _Atomic uint64_t count; /* of changes so far */
     size_t used;            /* of `watches`, from the start */
     struct mishap_mcp_watch watches[MISHAP_MCP_WATCHES];

@@ -156,7 +156,10 @@ mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffe
         return mishap_mcp_no_resource(request, uri);
     if (!peer->watch)
         return keep(request, uri);
-    return peer->watch(peer, uri, true) ? NULL : no_room(request);
+    failure = peer->watch(peer, uri, true);
+    if (failure)
+        request->code = -32600;
+    return failure;
 }
 
 mishap *mishap_mcp_resources_unsubscribe(mishap_mcp_request *request, mishap_buffer *result)

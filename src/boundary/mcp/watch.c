@@ -10,7 +10,7 @@ enum {
     OF_A_SESSION = 256 /* of these */
 };
 
-mishap *mishap_mcp_watches_make(mishap_mcp_watches **out)
+mishap *mishap_mcp_watches_make(size_t of_one, mishap_mcp_watches **out)
 {
     pthread_mutexattr_t kind;
     mishap_mcp_watches *w = *out = mishap_shared_map(sizeof *w);
@@ -21,6 +21,7 @@ mishap *mishap_mcp_watches_make(mishap_mcp_watches **out)
     pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
     pthread_mutex_init(&w->lock, &kind);
     pthread_mutexattr_destroy(&kind);
+    w->of_one = of_one;
     return NULL;
 }
 
@@ -106,11 +107,14 @@ void mishap_mcp_watches_change(mishap_mcp_watches *w, mishap_text uri)
 
 /* -- what sessions watch ----------------------------------------------------------------------- */
 
-static void forget_sessions_that_are_over(mishap_mcp_watches *w, mishap_mcp_sessions *sessions)
+/* Those of one caller, or of all (0). */
+static void forget_sessions_that_are_over(mishap_mcp_watches *w, mishap_mcp_sessions *sessions,
+                                          uint64_t holder)
 {
     mishap_mcp_sessions_clear(sessions);
     for (size_t i = w->used; i-- > 0;)
-        if (!mishap_mcp_session_lives(sessions, w->watches[i].session))
+        if ((!holder || w->watches[i].holder == holder) &&
+            !mishap_mcp_session_lives(sessions, w->watches[i].session))
             remove_at(w, i);
 }
 
@@ -121,41 +125,123 @@ static bool is_named(const mishap_mcp_watches *w, size_t i, mishap_text uri, uin
            mishap_text_equal((mishap_text){ w->uris[i], w->watches[i].length }, uri);
 }
 
-/* False: it is not watched, and `room` says whether the session may watch one more. */
-static bool find(const mishap_mcp_watches *w, uint64_t session, mishap_text uri, uint32_t hash,
-                 bool *room)
+enum outcome { WATCHED, MISSING, SESSION_FULL, OVER_SHARE, FULL };
+
+/* Is it watched already, or may the session, and its caller, watch one more? */
+static enum outcome find(const mishap_mcp_watches *w, uint64_t session, uint64_t holder,
+                         mishap_text uri, uint32_t hash)
 {
-    size_t count = 0;
+    size_t count = 0, of_caller = 0;
     for (size_t i = 0; i < w->used; i++) {
+        of_caller += w->watches[i].holder == holder;
         if (w->watches[i].session != session)
             continue;
         if (is_named(w, i, uri, hash))
-            return true;
+            return WATCHED;
         count++;
     }
-    *room = count < OF_A_SESSION;
-    return false;
+    return count >= OF_A_SESSION              ? SESSION_FULL
+           : holder && of_caller >= w->of_one ? OVER_SHARE
+                                              : MISSING;
 }
 
-bool mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t session,
-                            mishap_text uri)
+static void forget_session(mishap_mcp_watches *w, uint64_t session)
+{
+    for (size_t i = w->used; i-- > 0;)
+        if (w->watches[i].session == session)
+            remove_at(w, i);
+}
+
+static uint64_t who_has_most(const mishap_mcp_watches *w)
+{
+    uint16_t counts[MISHAP_MCP_HOLDERS] = { 0 };
+    uint64_t found = 0;
+    for (size_t i = 0, most = 0; i < w->used; i++) {
+        size_t count = ++counts[mishap_mcp_holder_word(w->watches[i].holder)];
+        if (count <= most)
+            continue;
+        most = count;
+        found = w->watches[i].holder;
+    }
+    return found;
+}
+
+/* The session of a caller that watches something and was not used for the longest time; 0: all are
+ * in use. */
+static uint64_t longest_idle(const mishap_mcp_watches *w, mishap_mcp_sessions *sessions,
+                             uint64_t holder)
+{
+    uint64_t found = 0, seen = 0;
+    int64_t longest = 0;
+    for (size_t i = 0; i < w->used; i++) {
+        const struct mishap_mcp_watch *watch = &w->watches[i];
+        if (watch->holder != holder || watch->session == seen)
+            continue;
+        seen = watch->session; /* most of them stand together */
+        int64_t idle = mishap_mcp_session_idle_ns(sessions, seen);
+        if (idle > longest) {
+            longest = idle;
+            found = seen;
+        }
+    }
+    return found;
+}
+
+/* A session that ends is known to its client by the next request. What it has lost without that,
+ * nobody would know. */
+static void end_idle_session(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t holder)
+{
+    uint64_t most = who_has_most(w);
+    uint64_t session = most != holder ? longest_idle(w, sessions, most) : 0;
+    if (!session)
+        return;
+    mishap_mcp_session_drop(sessions, session);
+    forget_session(w, session);
+}
+
+static mishap *refuse(const mishap_mcp_watches *w, enum outcome outcome)
+{
+    mishap *m = outcome == SESSION_FULL
+                    ? mishap_raise(RATE_LIMITED, "A session may have %d subscriptions.",
+                                   OF_A_SESSION)
+                : outcome == OVER_SHARE
+                    ? mishap_raise(RATE_LIMITED,
+                                   "One caller may have %zu subscriptions in all of its sessions.",
+                                   w->of_one)
+                    : mishap_retry_after(
+                          mishap_raise(UNAVAILABLE,
+                                       "The server has as many subscriptions as it can take."),
+                          60000);
+    return mishap_suggest(m,
+                          "End some of them first, with resources/unsubscribe, or a session that "
+                          "has some with DELETE.");
+}
+
+mishap *mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessions,
+                               uint64_t session, uint64_t holder, mishap_text uri)
 {
     uint32_t hash = mishap_mcp_address_hash(uri);
-    bool room = false;
     if (uri.length > MISHAP_ADDRESS_LIMIT)
-        return false;
+        return mishap_raise(INVALID_ARGUMENT, "An address that is watched has at most %d bytes.",
+                            MISHAP_ADDRESS_LIMIT);
     take_lock(w);
-    bool watched = find(w, session, uri, hash, &room);
-    if (!watched && room && w->used == WATCHES)
-        forget_sessions_that_are_over(w, sessions);
-    if (!watched && room && w->used < WATCHES) {
-        struct mishap_mcp_watch watch = { session, hash, (uint16_t)uri.length, false };
+    enum outcome outcome = find(w, session, holder, uri, hash);
+    if (outcome == OVER_SHARE || (outcome == MISSING && w->used == WATCHES)) {
+        forget_sessions_that_are_over(w, sessions, outcome == OVER_SHARE ? holder : 0);
+        outcome = find(w, session, holder, uri, hash);
+    }
+    if (outcome == MISSING && w->used == WATCHES) {
+        end_idle_session(w, sessions, holder);
+        outcome = w->used == WATCHES ? FULL : MISSING;
+    }
+    if (outcome == MISSING) {
+        struct mishap_mcp_watch watch = { session, holder, hash, (uint16_t)uri.length, false };
         put_at(w, w->used, watch, uri.data);
         w->used++;
-        watched = true;
+        outcome = WATCHED;
     }
     pthread_mutex_unlock(&w->lock);
-    return watched;
+    return outcome == WATCHED ? NULL : refuse(w, outcome);
 }
 
 void mishap_mcp_watch_end(mishap_mcp_watches *w, uint64_t session, mishap_text uri)

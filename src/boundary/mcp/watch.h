@@ -11,8 +11,10 @@
 
 typedef struct mishap_mcp_watches mishap_mcp_watches;
 
-/* Before the loops are made. */
-mishap *mishap_mcp_watches_make(mishap_mcp_watches **out);
+enum { MISHAP_MCP_WATCHES = 8192 }; /* of all sessions */
+
+/* Before the loops are made. One caller has `of_one` of them, at most. */
+mishap *mishap_mcp_watches_make(size_t of_one, mishap_mcp_watches **out);
 void mishap_mcp_watches_free(mishap_mcp_watches *watches);
 
 /* -- changes ----------------------------------------------------------------------------------- */
@@ -23,10 +25,14 @@ void mishap_mcp_watches_change(mishap_mcp_watches *watches, mishap_text uri);
 
 /* -- what sessions watch ----------------------------------------------------------------------- */
 
-/* Begin to watch; twice is as good as once. False: there are too many, even without those of
- * sessions that are over. */
-bool mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
-                            uint64_t session, mishap_text uri);
+/*
+ * Begin to watch; twice is as good as once. `holder` is the number of the caller; 0: it is not
+ * counted. RATE_LIMITED: the session, or all sessions of the caller, watch as much as they may; the
+ * message says which. Where all places are taken, even without those of sessions that are over, the
+ * caller with the most loses sessions that it does not use. UNAVAILABLE: it has none.
+ */
+mishap *mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
+                               uint64_t session, uint64_t holder, mishap_text uri);
 
 /* Stop it; text without data: all that the session watches. */
 void mishap_mcp_watch_end(mishap_mcp_watches *watches, uint64_t session, mishap_text uri);

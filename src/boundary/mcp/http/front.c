@@ -26,10 +26,13 @@ static void hear_update(void *state, mishap_text uri)
 
 static mishap *prepare(const mishap_http_settings *settings, void **shared)
 {
-    (void)settings, (void)shared;
-    mishap *failure = mishap_mcp_sessions_make(EVENT_BYTES, SESSION_IDLE_MS, &sessions);
+    (void)shared;
+    mishap *failure = mishap_mcp_sessions_make(EVENT_BYTES, SESSION_IDLE_MS,
+                                               mishap_http_share_of(settings, MISHAP_MCP_SESSIONS),
+                                               &sessions);
     if (!failure)
-        failure = mishap_mcp_watches_make(&watches);
+        failure = mishap_mcp_watches_make(mishap_http_share_of(settings, MISHAP_MCP_WATCHES),
+                                          &watches);
     if (!failure)
         mishap_changes_heard_by(hear_update, watches);
     return failure;

@@ -100,15 +100,48 @@ static bool is_method(const mishap_mcp_message *message, const char *method)
     return mishap_text_equal(message->method, mishap_text_of(method));
 }
 
+/* Take a place for a session before the message is answered: then there is one, or a refusal. */
+static bool refuse_session(mishap_mcp_post *post, const mishap_http_request *request,
+                           mishap_text id)
+{
+    mishap_mcp_front *front = post->front;
+    post->session = (mishap_mcp_session){ .revision = MISHAP_MCP_NONE };
+    mishap *failure = mishap_mcp_session_begin(front->sessions, request->caller,
+                                               mishap_http_caller_of(front->http, request),
+                                               &post->session, post->begins);
+    if (!failure)
+        return false;
+    post->begins[0] = '\0';
+    mishap_mcp_post_refuse_for_now(post, id, failure);
+    return true;
+}
+
+/* Each message of a batch is a request to --rate. All are let through, or none: a client can send
+ * the same batch again. One that is refused as a whole anyway is one request. */
+static bool refuse_batch(mishap_mcp_post *post, const mishap_http_request *request,
+                         const mishap_json_reader *reader)
+{
+    size_t count = yyjson_arr_size(reader->root);
+    if (post->session.revision != MISHAP_MCP_2025_03_26 || count > MISHAP_MCP_BATCH_LIMIT)
+        return false;
+    mishap *failure = mishap_http_check_rate(post->front->http, request, count);
+    if (failure)
+        mishap_mcp_post_refuse_for_now(post, MISHAP_MCP_NO_ID, failure);
+    return failure != NULL;
+}
+
 static void take_older(mishap_mcp_post *post, const mishap_http_request *request,
                        const mishap_json_reader *reader, mishap_mcp_message *message)
 {
     bool begins = !message->batch && message->kind == MISHAP_MCP_REQUEST &&
                   is_method(message, "initialize") &&
                   !mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION).data;
-    post->begins_session = begins;
+    if (begins && refuse_session(post, request, message->id))
+        return;
     if (!begins &&
         (refuse_version(post, request, message->id) || !join_session(post, request, message->id)))
+        return;
+    if (message->batch && refuse_batch(post, request, reader))
         return;
     if (!begins)
         pass_on_all_cancelling(post, reader);
@@ -122,9 +155,10 @@ static void take_older(mishap_mcp_post *post, const mishap_http_request *request
 static void take_stateless(mishap_mcp_post *post, const mishap_http_request *request,
                            mishap_mcp_message *message)
 {
-    static const char listen[] = "subscriptions/listen";
+    bool listens = message->kind == MISHAP_MCP_REQUEST &&
+                   is_method(message, "subscriptions/listen");
     post->peer.single_request = true;
-    if (is_method(message, listen) && !post->may_stream) {
+    if (listens && !post->may_stream) {
         refuse(post, message->id, 406,
                mishap_suggest(mishap_raise(NOT_ACCEPTABLE, "Who listens must accept a stream."),
                               "Send `Accept: application/json, text/event-stream`."));
@@ -133,6 +167,12 @@ static void take_stateless(mishap_mcp_post *post, const mishap_http_request *req
     if (message->kind == MISHAP_MCP_REQUEST && message->claims &&
         mishap_mcp_refuse_headers(post, request, message))
         return;
+    mishap *failure = listens ? mishap_http_stream_begins(post->front->http, request, &post->held)
+                              : NULL;
+    if (failure) {
+        mishap_mcp_post_refuse_for_now(post, message->id, failure);
+        return;
+    }
     mishap_mcp_take(&post->peer, &post->channel, message);
 }
 
@@ -234,18 +274,6 @@ static void leave_to_reply(mishap_mcp_post *post)
     mishap_mcp_post_leave(post);
 }
 
-/* Which of them it shall be is up to the client: none is ended for another. */
-static void refuse_stream(mishap_mcp_post *post)
-{
-    mishap_http_reply_field(post->reply, "Retry-After", (mishap_text)MISHAP_TEXT("1"));
-    refuse(post, MISHAP_MCP_NO_ID, 429,
-           mishap_suggest(
-               mishap_retry_after(mishap_raise(RATE_LIMITED, "Too many streams of this session are "
-                                                             "open that were resumed."),
-                                  1000),
-               "Close one of them, or wait until one ends, and resume this one then."));
-}
-
 static void answer_get(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply)
 {
@@ -262,12 +290,15 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
         bool known = !last.data ||
                      (read_event_id(last, &stream, &place) &&
                       mishap_mcp_event_known(front->sessions, session.number, stream, place));
-        if (known && mishap_mcp_stream_open(front, request, reply, &session, stream, place)) {
+        mishap *failure = NULL;
+        if (known)
+            failure = mishap_mcp_stream_open(front, request, reply, &session, stream, place);
+        if (known && !failure) {
             leave_to_reply(post);
             return;
         }
-        if (known)
-            refuse_stream(post);
+        if (failure)
+            mishap_mcp_post_refuse_for_now(post, MISHAP_MCP_NO_ID, failure);
         else
             refuse(post, MISHAP_MCP_NO_ID, 400,
                    mishap_suggest(

@@ -50,7 +50,10 @@ struct mishap_mcp_post {
 
     mishap_http_later *later; /* if it has to wait; NULL: the peer is gone */
     mishap_mcp_session session;
-    bool in_session, begins_session;
+    bool in_session;
+    /* The id of the session that begins with it; "": none. */
+    char begins[MISHAP_MCP_SESSION_ID + 1];
+    uint32_t held;   /* by which a stream that stays open is counted; 0: it is not */
     bool may_stream; /* who asks accepts a stream */
     bool streaming, answered, finished;
     int64_t quiet_since_ns; /* a stream */
@@ -75,6 +78,9 @@ enum { MISHAP_MCP_INVALID_REQUEST = -32600 };
 void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int status,
                             mishap *failure);
 
+/* … with the status of its code, and Retry-After. */
+void mishap_mcp_post_refuse_for_now(mishap_mcp_post *post, mishap_text id, mishap *failure);
+
 /* Tell those who listen of a change. */
 void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mishap_text uri);
 
@@ -84,11 +90,11 @@ void mishap_mcp_posts_drain(mishap_mcp_front *front);
 /* -- stream.c ---------------------------------------------------------------------------------- */
 
 /* Open a stream for a session, from the event behind `place` of `stream` on, or, if `stream` is 0,
- * one of its own that stays open. Answers the request, now or later. False, and nothing is
- * answered: too many are open that were resumed. */
-bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
-                            mishap_http_reply *reply, const mishap_mcp_session *session,
-                            uint64_t stream, uint64_t place);
+ * one of its own that stays open. Answers the request, now or later. A failure, and nothing is
+ * answered: too many are open, of the caller or of the session. */
+mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
+                               mishap_http_reply *reply, const mishap_mcp_session *session,
+                               uint64_t stream, uint64_t place);
 void mishap_mcp_streams_tick(mishap_mcp_front *front);
 void mishap_mcp_streams_drain(mishap_mcp_front *front);
 

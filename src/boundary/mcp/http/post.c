@@ -5,6 +5,8 @@
  * In a session a peer that goes away does not cancel: the call goes on, and its events are kept for
  * whoever resumes the stream. Outside of one, going away is cancelling.
  */
+#include <stdio.h>
+
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"
 
@@ -32,6 +34,7 @@ static void free_post(mishap_mcp_post *post)
     post->closing = true; /* flights that are cancelled finish the channel */
     mishap_mcp_peer_release(&post->peer);
     forget_calls(post);
+    mishap_http_stream_ended(post->front->http, post->held);
     mishap_buffer_release(&post->message);
     mishap_release(post);
 }
@@ -64,12 +67,18 @@ static void wait_for_answer(mishap_mcp_post *post)
 static const mishap_text last_words = MISHAP_TEXT(
     "{\"jsonrpc\":\"2.0\",\"error\":" MISHAP_MCP_LAST_ERROR "}");
 
+/* Its place was taken before the message was read: now it is a session, or nothing. */
 static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
 {
-    char id[MISHAP_MCP_SESSION_ID + 1];
-    mishap_mcp_session session = { .revision = post->peer.revision, .level = post->peer.level };
-    mishap_mcp_session_begin(post->front->sessions, post->peer.caller, &session, id);
-    mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(id));
+    mishap_mcp_sessions *sessions = post->front->sessions;
+    if (post->peer.revision == MISHAP_MCP_NONE || reply->status != 200) {
+        mishap_mcp_session_end(sessions, mishap_text_of(post->begins), post->peer.caller);
+        return;
+    }
+    post->session.revision = post->peer.revision;
+    post->session.level = post->peer.level;
+    mishap_mcp_session_keep(sessions, &post->session);
+    mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(post->begins));
 }
 
 static void answer_whole(mishap_mcp_post *post)
@@ -88,7 +97,7 @@ static void answer_whole(mishap_mcp_post *post)
         post->message = (mishap_buffer){ 0 };
         reply->content = mishap_buffer_text(&reply->body);
     }
-    if (post->begins_session && post->peer.revision != MISHAP_MCP_NONE && reply->status == 200)
+    if (post->begins[0])
         begin_session(post, reply);
     if (!post->reply) {
         mishap_http_later *later = post->later;
@@ -104,6 +113,16 @@ void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int
     mishap_mcp_refuse(&post->peer, &post->channel, id, code, status, failure, NULL);
     mishap_free(failure);
     post->channel.finish(&post->channel);
+}
+
+void mishap_mcp_post_refuse_for_now(mishap_mcp_post *post, mishap_text id, mishap *failure)
+{
+    char seconds[24];
+    const mishap_public *told = mishap_told(failure);
+    int64_t wait_ms = told->retry_after_ms < 1 ? 1000 : told->retry_after_ms;
+    int length = snprintf(seconds, sizeof seconds, "%lld", (long long)((wait_ms + 999) / 1000));
+    mishap_http_reply_field(post->reply, "Retry-After", (mishap_text){ seconds, (size_t)length });
+    mishap_mcp_post_refuse(post, id, MISHAP_MCP_INVALID_REQUEST, told->code->http_status, failure);
 }
 
 /* -- events ------------------------------------------------------------------------------------ */
@@ -275,6 +294,7 @@ static mishap_mcp_post *post_of(mishap_mcp_peer *peer)
 static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
     mishap_mcp_post *post = post_of(peer);
+    flight->run.call->holder = mishap_http_caller_of(post->front->http, post->request);
     return !post->in_session || mishap_mcp_call_begin(post->front->sessions, post->session.number,
                                                       stream_of(post), flight->id);
 }
@@ -341,14 +361,15 @@ void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mi
 }
 
 /* What a session subscribes to outlives the request in which it says so, and its loop. */
-static bool watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
+static mishap *watch(mishap_mcp_peer *peer, mishap_text uri, bool begin)
 {
     const mishap_mcp_post *post = post_of(peer);
     mishap_mcp_front *front = post->front;
     if (begin)
-        return mishap_mcp_watch_begin(front->watches, front->sessions, post->session.number, uri);
+        return mishap_mcp_watch_begin(front->watches, front->sessions, post->session.number,
+                                      mishap_http_caller_of(front->http, post->request), uri);
     mishap_mcp_watch_end(front->watches, post->session.number, uri);
-    return true;
+    return NULL;
 }
 
 static void catch_up(mishap_mcp_peer *peer)

@@ -16,6 +16,7 @@ struct mishap_mcp_stream {
     uint64_t standing;              /* if it goes on with no other stream: its number */
     uint64_t updates;               /* of resources, that it has looked through */
     int64_t quiet_since_ns;
+    uint32_t held; /* by which it is counted as its caller's */
 };
 
 void mishap_mcp_put_event(mishap_buffer *buffer, uint64_t stream, uint64_t place, mishap_text data)
@@ -51,6 +52,7 @@ static void free_stream(mishap_mcp_stream *stream)
     if (stream->sender)
         mishap_mcp_stream_let_go(stream->front->sessions, stream->session, stream->stream,
                                  stream->sender);
+    mishap_http_stream_ended(stream->front->http, stream->held);
     mishap_release(stream);
 }
 
@@ -131,25 +133,40 @@ static void link_stream(mishap_mcp_stream *stream)
     front->streams = stream;
 }
 
-bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
-                            mishap_http_reply *reply, const mishap_mcp_session *session,
-                            uint64_t stream, uint64_t place)
+/* Which of them it shall be is up to the client: none is ended for another. */
+static mishap *too_many_resumed(void)
+{
+    return mishap_suggest(
+        mishap_retry_after(mishap_raise(RATE_LIMITED,
+                                        "Too many streams of this session are open that were "
+                                        "resumed."),
+                           1000),
+        "Close one of them, or wait until one ends, and resume this one then.");
+}
+
+mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
+                               mishap_http_reply *reply, const mishap_mcp_session *session,
+                               uint64_t stream, uint64_t place)
 {
     uint64_t number = session->number;
+    uint32_t held;
+    mishap *failure = mishap_http_stream_begins(front->http, request, &held);
+    if (failure)
+        return failure;
     mishap_mcp_stream *s = mishap_allocate(sizeof *s);
     uint64_t sender = s && stream ? mishap_mcp_stream_take_over(front->sessions, number, stream)
                                   : 0;
-    if (s && stream && !sender) {
-        mishap_release(s);
-        return false;
-    }
-    mishap_http_later *later = s ? mishap_http_defer(front->http, request) : NULL;
+    bool refused = s && stream && !sender;
+    mishap_http_later *later = s && !refused ? mishap_http_defer(front->http, request) : NULL;
     if (!later) {
+        mishap_http_stream_ended(front->http, held);
+        mishap_release(s);
+        if (refused)
+            return too_many_resumed();
         mishap_http_refuse(reply, mishap_http_settings_of(front->http), request,
                            mishap_out_of_memory());
         mishap_mcp_stream_let_go(front->sessions, number, stream, sender);
-        mishap_release(s);
-        return true;
+        return NULL;
     }
     *s = (mishap_mcp_stream){ .front = front,
                               .later = later,
@@ -157,6 +174,7 @@ bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
                               .stream = stream,
                               .place = place,
                               .sender = sender,
+                              .held = held,
                               .standing = stream
                                               ? 0
                                               : mishap_mcp_session_stand(front->sessions, number),
@@ -169,7 +187,7 @@ bool mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *
     mishap_http_later_begin(later, &head);
     mishap_http_reply_release(&head);
     catch_up(s);
-    return true;
+    return NULL;
 }
 
 static bool tell(mishap_mcp_stream *stream, mishap_mcp_change change, mishap_text uri)

@@ -1,0 +1,71 @@
+/*
+ * Each loop is a process with a limit of open files of its own. What it needs beside connections is
+ * known before it begins, and kept free: a log that cannot be opened again, or a worker that cannot
+ * be started, would harm everybody, and one connection less harms nobody.
+ */
+#include "server/files.h"
+
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    /* Standard input, output and error; of libuv its poll, wake-up, signals and spare file; the
+     * control of the supervisor; access log, incident log, keys; something to spare. */
+    OWN_FILES = 20,
+    LEAST_LINGERING = 8,
+    MOST_LINGERING = 64,
+    GUESS = 1024, /* what a loop may need beside connections, before it is known */
+};
+
+/* The limit, raised if `wanted` is more. */
+static rlim_t limit_for(rlim_t wanted)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return RLIM_INFINITY;
+    if (limit.rlim_cur < wanted && limit.rlim_cur < limit.rlim_max) {
+        struct rlimit raised = { limit.rlim_max, limit.rlim_max };
+        if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
+            limit = raised;
+    }
+    return limit.rlim_cur;
+}
+
+void mishap_http_files_raise(const mishap_http_settings *settings)
+{
+    limit_for((rlim_t)settings->max_connections + GUESS);
+}
+
+/* Those that are over the limit are told so, which takes a moment in which they are open. */
+static int most_lingering(rlim_t limit)
+{
+    rlim_t part = limit / 8;
+    return part < LEAST_LINGERING  ? LEAST_LINGERING
+           : part > MOST_LINGERING ? MOST_LINGERING
+                                   : (int)part;
+}
+
+mishap *mishap_http_files_fit(mishap_http_settings *settings, size_t listening, size_t others)
+{
+    size_t reserve = OWN_FILES + MOST_LINGERING + listening + others;
+    rlim_t limit = limit_for((rlim_t)settings->max_connections + reserve);
+    settings->most_lingering = most_lingering(limit);
+    reserve -= (size_t)(MOST_LINGERING - settings->most_lingering);
+    if (limit >= (rlim_t)settings->max_connections + reserve)
+        return NULL;
+    if (limit <= reserve)
+        return mishap_suggest(
+            mishap_raise(NOT_CONFIGURED,
+                         "%llu open files (ulimit -n) are too few: a loop needs %zu, and one more "
+                         "for each connection.",
+                         (unsigned long long)limit, reserve),
+            "Raise the limit, or start with a smaller --handlers.");
+    int room = (int)(limit - reserve);
+    dprintf(STDERR_FILENO,
+            "--max-connections is %d instead of %d for each loop: at most %llu files may be open "
+            "(ulimit -n), and %zu are kept for other things\n",
+            room, settings->max_connections, (unsigned long long)limit, reserve);
+    settings->max_connections = room;
+    return NULL;
+}

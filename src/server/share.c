@@ -1,0 +1,45 @@
+/*
+ * How many streams one caller may have open, so that it leaves some for others.
+ *
+ * Streams stay open for hours, so a caller is held to its share even while there is room: nobody
+ * could take back what it has. A loop bounds its own streams, and counts them in its own memory. So
+ * the counts of a loop that dies are gone with its streams.
+ */
+#include "server/state.h"
+
+size_t mishap_http_share_of(const mishap_http_settings *settings, size_t all)
+{
+    size_t percent = settings->caller_share > 0 ? (size_t)settings->caller_share : 100;
+    size_t share = all * percent / 100;
+    return share ? share : 1;
+}
+
+static mishap *over_share(size_t share)
+{
+    mishap *m = mishap_raise(RATE_LIMITED, "One caller may have %zu streams open here.", share);
+    return mishap_suggest(mishap_retry_after(m, 1000), "Close one of them first.");
+}
+
+mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_request *request,
+                                  uint32_t *held)
+{
+    size_t share = mishap_http_share_of(server->settings, MISHAP_HTTP_STREAMS);
+    uint32_t word = (uint32_t)(mishap_http_caller_of(server, request) % MISHAP_HTTP_SHARE_WORDS);
+    *held = 0;
+    if (server->streams_of[word] >= share)
+        return over_share(share);
+    if (server->streams >= MISHAP_HTTP_STREAMS)
+        return mishap_http_busy();
+    server->streams++;
+    server->streams_of[word]++;
+    *held = word + 1;
+    return NULL;
+}
+
+void mishap_http_stream_ended(mishap_http_server *server, uint32_t held)
+{
+    if (!held)
+        return;
+    server->streams--;
+    server->streams_of[held - 1]--;
+}
