@@ -3,7 +3,12 @@
  *
  * Every allocation goes through one table of functions, so that a program can bring its own and a
  * test can make any allocation fail. The library survives each such failure: see mishap.h on what a
- * caller gets then.
+ * caller gets then. What yyjson, PCRE2 and libuv allocate for the library goes through the table,
+ * too.
+ *
+ * What the C library takes for itself does not: for threads, for getaddrinfo(), for the first stack
+ * of a program without frame pointers. Nor does what a program's own libraries take, such as SQLite
+ * of the todo service.
  */
 #ifndef MISHAP_MEMORY_H
 #define MISHAP_MEMORY_H
@@ -22,5 +27,10 @@ typedef struct mishap_allocator {
  * it.
  */
 void mishap_use_allocator(const mishap_allocator *allocator);
+
+/* The functions of the table, for a service or program that wants to use the same memory. */
+void *mishap_allocate(size_t size);
+void *mishap_resize(void *block, size_t size);
+void mishap_release(void *block);
 
 #endif

@@ -36,7 +36,8 @@ typedef struct mishap_param {
     const char *name; /* lower_snake */
     mishap_type_of_param type;
     bool required;   /* missing, null and the empty string are all "not there" */
-    bool secret;     /* never shown; on a command line only from the environment or a file */
+    bool secret;     /* of any type, also a member or items: no failure and no log shows it; on a
+                        command line only from the environment or a file */
     bool positional; /* on a command line it may also stand without its flag, in the order of
                         declaration */
     bool file; /* a string that names a file: on a command line - and @FILE are taken as they stand

@@ -1,6 +1,5 @@
 /* Opening the service: where its store is. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "todo/store.h"
 #include "todo/todo.h"
@@ -16,12 +15,12 @@ static mishap *open_store(const char *path, void **state)
 static mishap *open_in_folder(const char *folder, void **state)
 {
     size_t size = strlen(folder) + sizeof "/todo.sqlite";
-    char *path = malloc(size);
+    char *path = mishap_allocate(size);
     if (!path)
         return mishap_out_of_memory();
     snprintf(path, size, "%s/todo.sqlite", folder);
     mishap *failure = open_store(path, state);
-    free(path);
+    mishap_release(path);
     return failure;
 }
 

@@ -347,12 +347,12 @@ static mishap *migrate(todo_store *store)
 static todo_store *new_store(const char *path)
 {
     size_t size = strlen(path) + 3;
-    todo_store *store = calloc(1, sizeof *store + size);
+    todo_store *store = mishap_allocate(sizeof *store + size);
     if (!store)
         return NULL;
+    *store = (todo_store){ .queue = -1 };
     /* Else SQLite would take names such as ":memory:" for something special. */
     sqlite3_snprintf((int)size, store->path, "%s%s", *path == '/' ? "" : "./", path);
-    store->queue = -1;
     return store;
 }
 
@@ -383,5 +383,5 @@ void todo_store_close(todo_store *store)
     if (!store)
         return;
     disconnect(store); /* the last process that does so folds the log into the file */
-    free(store);
+    mishap_release(store);
 }

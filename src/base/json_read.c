@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 
 /* Documents up to this size are read into one piece of memory that the reader keeps. */
 enum { POOLED = 64 * 1024 };
@@ -171,6 +172,17 @@ bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
     return false;
 }
 
+yyjson_val *mishap_json_read_into(mishap_arena *arena, mishap_text text)
+{
+    yyjson_alc memory;
+    size_t need = yyjson_read_max_memory_usage(text.length, flags);
+    void *pool = need ? mishap_arena_take(arena, need) : NULL;
+    if (!pool || !yyjson_alc_pool_init(&memory, pool, need))
+        return NULL;
+    char *start = (char *)(uintptr_t)text.data; /* as above */
+    return yyjson_doc_get_root(yyjson_read_opts(start, text.length, flags, &memory, NULL));
+}
+
 void mishap_json_reader_release(mishap_json_reader *reader)
 {
     forget(reader);
@@ -274,7 +286,7 @@ static void find_duplicates(struct walk *walk, yyjson_val *object)
     }
     MISHAP_JSON_MEMBERS (object, index, count, key, value)
         keys[index] = key;
-    qsort(keys, count, sizeof *keys, compare_keys);
+    mishap_sort(keys, count, sizeof *keys, compare_keys);
     for (size_t i = 1; i < count; i++) {
         if (mishap_text_equal(mishap_json_text(keys[i - 1]), mishap_json_text(keys[i]))) {
             step_key(walk, keys[i]);

@@ -11,6 +11,7 @@
 
 #include <yyjson.h>
 
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "mishap/value.h"
 
@@ -76,6 +77,9 @@ enum { MISHAP_JSON_STORAGE = 6144 };
  */
 bool mishap_json_read(mishap_json_reader *reader, mishap_text text);
 void mishap_json_reader_release(mishap_json_reader *reader);
+
+/* The root of a document that is known to be sound, in an arena; NULL without memory. */
+yyjson_val *mishap_json_read_into(mishap_arena *arena, mishap_text text);
 
 /* Called during a walk. The path holds the place of the value or key. */
 typedef struct mishap_json_visitor {

@@ -177,3 +177,53 @@ void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value)
     }
     }
 }
+
+static void put_new_line(mishap_buffer *buffer, size_t depth)
+{
+    MISHAP_PUT(buffer, "\n");
+    for (size_t i = 0; i < depth; i++)
+        MISHAP_PUT(buffer, "  ");
+}
+
+static void put_bare(mishap_buffer *buffer, yyjson_val *scalar)
+{
+    mishap_value value = mishap_json_scalar(scalar);
+    if (yyjson_is_raw(scalar))
+        mishap_buffer_put_text(buffer, mishap_json_text(scalar));
+    else
+        mishap_json_bare(buffer, &value);
+}
+
+static void put_pretty(mishap_buffer *buffer, yyjson_val *value, size_t depth)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    bool object = yyjson_is_obj(value);
+    if (!yyjson_is_ctn(value)) {
+        put_bare(buffer, value);
+        return;
+    }
+    mishap_buffer_put_char(buffer, object ? '{' : '[');
+    MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+        if (index)
+            MISHAP_PUT(buffer, ",");
+        put_new_line(buffer, depth + 1);
+        put_bare(buffer, key);
+        MISHAP_PUT(buffer, ": ");
+        put_pretty(buffer, item, depth + 1);
+    }
+    MISHAP_JSON_ITEMS (value, index, count, item) {
+        if (index)
+            MISHAP_PUT(buffer, ",");
+        put_new_line(buffer, depth + 1);
+        put_pretty(buffer, item, depth + 1);
+    }
+    if (unsafe_yyjson_get_len(value))
+        put_new_line(buffer, depth);
+    mishap_buffer_put_char(buffer, object ? '}' : ']');
+}
+
+void mishap_json_put_pretty(mishap_buffer *buffer, yyjson_val *value)
+{
+    put_pretty(buffer, value, 0);
+}

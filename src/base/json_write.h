@@ -59,6 +59,9 @@ void mishap_json_bare(mishap_buffer *buffer, const mishap_value *value);
 /* A value that was read, compactly: numbers beyond 64 bits keep their digits. */
 void mishap_json_copy(mishap_buffer *buffer, yyjson_val *value);
 
+/* The same for people: each member and item on a line of its own, two spaces further in. */
+void mishap_json_put_pretty(mishap_buffer *buffer, yyjson_val *value);
+
 /* A member with text, left out where there is none. */
 #define MISHAP_JSON_TEXT_MEMBER(buffer, literal, text)                                             \
     do {                                                                                           \

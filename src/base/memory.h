@@ -4,8 +4,4 @@
 
 #include "mishap/memory.h"
 
-void *mishap_allocate(size_t size);
-void *mishap_resize(void *block, size_t size);
-void mishap_release(void *block);
-
 #endif

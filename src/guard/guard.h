@@ -4,6 +4,7 @@
  *
  *     secret.c  secrets by their names, passwords in addresses
  *     hidden.c  values that are known to be secret, wherever they stand
+ *     known.c   which values those are, and whether one begins at some place of a text
  *     trace.c   stack traces
  */
 #ifndef MISHAP_GUARD_H
@@ -38,20 +39,62 @@ void mishap_guard_copy_json(mishap_buffer *buffer, yyjson_val *value);
 
 /* -- known values ------------------------------------------------------------------------------ */
 
-enum { MISHAP_MOST_SECRETS = 16 };
+/* A text that is known to be secret, and the longest other one that it begins with. */
+typedef struct mishap_secret {
+    mishap_text text;
+    const struct mishap_secret *shorter; /* NULL: none */
+} mishap_secret;
 
-/* Values that are known to be secret, such as those of a call's secret parameters. They belong to
- * whoever added them. It is ready for use as soon as `count` is 0. */
+/* A number by its decimal digits, wherever its point stands: 1000, 1e3 and 1000.00 are one. */
+typedef struct mishap_decimal {
+    const char *first, *end; /* from its first digit that is not 0 to behind the last such; a point
+                                may stand between */
+    long magnitude;          /* the power of ten of the first digit */
+} mishap_decimal;
+
+/*
+ * Values that are known to be secret, such as those of a call's secret parameters. They are the
+ * caller's, and so are the two lists. It is ready for use if it is { 0 }, and after
+ * mishap_secrets_sort().
+ */
 typedef struct mishap_secrets {
-    size_t count;
-    mishap_text values[MISHAP_MOST_SECRETS];
+    size_t count, number_count;
+    mishap_secret *texts;
+    mishap_decimal *numbers;
+    uint64_t begins[4]; /* a bit for each byte that a text begins with */
+    bool unknown;       /* there was no memory to learn them: nothing is shown */
 } mishap_secrets;
 
-/* Add one. What is shorter than four bytes is no secret, and stands in many a word by chance. */
-void mishap_secrets_add(mishap_secrets *secrets, mishap_text value);
+/*
+ * Add one, if it is long enough to be found in a text without wrecking it: a text has three bytes
+ * or more, a number is 100 or more, or has a fraction. Room in the lists is the caller's to
+ * provide; without a list (NULL) it is only counted. A number is spelled as JSON does it.
+ */
+void mishap_secrets_add_text(mishap_secrets *secrets, mishap_text text);
+void mishap_secrets_add_number(mishap_secrets *secrets, mishap_text spelled);
 
-/* Does the text have one of them in it, as it is or as JSON spells it? `secrets` may be NULL, here
- * and below. */
+/* All are added. */
+void mishap_secrets_sort(mishap_secrets *secrets);
+
+/* Is there none? `secrets` may be NULL, here and below. */
+static inline bool mishap_secrets_none(const mishap_secrets *secrets)
+{
+    return !secrets || !(secrets->count || secrets->number_count || secrets->unknown);
+}
+
+/* The first that begins at or behind `from`, as it is, and the longest that begins there: its
+ * length and where; 0 if there is none. */
+size_t mishap_secrets_find(const mishap_secrets *secrets, mishap_text text, size_t from,
+                           size_t *at);
+
+/* Is this number one of them? */
+bool mishap_secrets_have_number(const mishap_secrets *secrets, mishap_text spelled);
+
+/*
+ * Does the text have one of them in it? A text of four bytes or more is found wherever it stands,
+ * one of three bytes and a number only as a whole word. All are found as they are, with escapes of
+ * JSON (also twice), and percent-encoded; numbers in any decimal spelling.
+ */
 bool mishap_secrets_stand_in(const mishap_secrets *secrets, mishap_text text);
 
 /* The text with each of them redacted. Without memory the buffer fails. */

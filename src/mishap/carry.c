@@ -218,7 +218,7 @@ static void check_context(mishap_unpack *in, mishap *m, size_t count)
     size_t at = 0;
     for (const mishap_member *member = m->told.context; member; member = member->next)
         members[at++] = member;
-    qsort(members, count, sizeof *members, by_key);
+    mishap_sort(members, count, sizeof *members, by_key);
     for (size_t i = 1; i < count; i++)
         if (by_key(&members[i - 1], &members[i]) == 0)
             mishap_unpack_fail(in);

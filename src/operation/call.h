@@ -15,6 +15,7 @@
 
 #include "mishap/trace.h"
 #include "operation/operation.h"
+#include "operation/secret.h"
 
 typedef enum mishap_answer_kind {
     MISHAP_ANSWER_NOTHING,
@@ -52,7 +53,6 @@ struct mishap_call {
     mishap_json_reader reader; /* of the arguments */
     yyjson_val *
         *values; /* one a parameter, in the order of declaration: given, by default, or NULL */
-    yyjson_doc **defaults; /* the documents of those by default; NULL where there is none */
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
@@ -81,10 +81,11 @@ struct mishap_call {
     bool ended;             /* the handler did not return: what it had locked is still locked */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
-    const char *misused;       /* … the name it asked for */
-    mishap_deferred *deferred; /* the newest first; in the arena */
-    sigjmp_buf *way_out;       /* set while the handler, or what it deferred, runs */
-    char storage[];            /* for arguments of a few hundred bytes */
+    const char *misused;           /* … the name it asked for */
+    const mishap_secrets *secrets; /* that a failure must not tell; NULL: not learned yet */
+    mishap_deferred *deferred;     /* the newest first; in the arena */
+    sigjmp_buf *way_out;           /* set while the handler, or what it deferred, runs */
+    char storage[];                /* for arguments of a few hundred bytes */
 };
 
 /*
@@ -126,6 +127,9 @@ mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
 
 /* What it answered: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);
+
+/* Make a document that it answered valid UTF-8, where the wire asks for that. */
+void mishap_call_clean_document(mishap_call *call);
 
 /* The HTTP status of a call that worked: as the handler said, else as declared, else 200, or 204 if
  * it answered nothing. */

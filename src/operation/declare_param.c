@@ -4,6 +4,7 @@
 
 #include "operation/declare.h"
 #include "operation/findings.h"
+#include "operation/secret.h"
 
 static mishap *check_list(const mishap_declared *what, const mishap_param *params,
                           const char *outer, size_t depth);
@@ -114,11 +115,11 @@ static mishap *check_initial(const mishap_declared *what, const mishap_param *pa
     if (param->required)
         return mishap_declared_wrongly(what,
                                        "is required and has a default, which would never be used");
-    if (param->secret)
-        return mishap_declared_wrongly(what,
-                                       "is secret and has a default, which anybody could read");
     if (mishap_json_read(&reader, mishap_text_of(param->initial)))
-        m = check_value(what, param, reader.root);
+        m = mishap_param_value_has_secret(param, reader.root)
+                ? mishap_declared_wrongly(what,
+                                          "is secret and has a default, which anybody could read")
+                : check_value(what, param, reader.root);
     else if (reader.flaw == MISHAP_JSON_NO_MEMORY)
         m = mishap_out_of_memory();
     else
@@ -145,7 +146,7 @@ static mishap *check_command_line(const mishap_declared *what, const mishap_para
          (*variable >= '0' && *variable <= '9')))
         return mishap_declared_wrongly(what,
                                        "is taken from a variable whose name is not UPPER_SNAKE");
-    if (param->positional && param->secret)
+    if (param->positional && mishap_param_has_secret(param))
         return mishap_declared_wrongly(
             what, "is secret and positional; a secret never stands on a command line");
     const char *flaw = param->placeholder ? mishap_line_flaw(param->placeholder) : NULL;

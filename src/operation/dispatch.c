@@ -25,19 +25,17 @@ static mishap *resolve(mishap_call *call)
     const mishap_param *params = call->operation->params;
     size_t count = mishap_param_count(params);
     call->values = mishap_arena_take(&call->arena, (count + 1) * sizeof *call->values);
-    call->defaults = mishap_arena_take(&call->arena, (count + 1) * sizeof *call->defaults);
-    if (!call->values || !call->defaults)
+    if (!call->values)
         return mishap_out_of_memory();
     for (size_t i = 0; i < count; i++) {
         yyjson_val *given = yyjson_obj_get(call->reader.root, params[i].name);
         call->values[i] = yyjson_is_null(given) ? NULL : given;
-        call->defaults[i] = NULL;
         call->param_count = i + 1;
         if (!call->values[i] && params[i].initial) {
-            call->defaults[i] = yyjson_read(params[i].initial, strlen(params[i].initial), 0);
-            if (!call->defaults[i])
+            call->values[i] = mishap_json_read_into(&call->arena,
+                                                    mishap_text_of(params[i].initial));
+            if (!call->values[i])
                 return mishap_out_of_memory(); /* that it is JSON was checked at the start */
-            call->values[i] = yyjson_doc_get_root(call->defaults[i]);
         }
     }
     return NULL;
@@ -98,7 +96,7 @@ mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operati
     *out = NULL;
     if (!call)
         return mishap_out_of_memory();
-    return admit(call, mishap_object_read(&call->reader, arguments), out);
+    return admit(call, mishap_object_read(&call->reader, arguments, operation->params), out);
 }
 
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
@@ -119,7 +117,7 @@ mishap *mishap_call_remake(const mishap_app *app, const mishap_operation *operat
     *out = NULL;
     if (!call)
         return mishap_out_of_memory();
-    mishap *failure = mishap_object_read(&call->reader, arguments);
+    mishap *failure = mishap_object_read(&call->reader, arguments, operation->params);
     if (!failure)
         failure = resolve(call);
     if (failure)
@@ -133,8 +131,6 @@ void mishap_call_end(mishap_call *call)
 {
     if (!call)
         return;
-    for (size_t i = 0; i < call->param_count; i++)
-        yyjson_doc_free(call->defaults[i]);
     mishap_json_reader_release(&call->reader);
     mishap_buffer_release(&call->answer);
     mishap_buffer_release(&call->warnings);
@@ -163,20 +159,12 @@ static bool may_raise(const mishap_operation *operation, const mishap_code *code
            (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED);
 }
 
-static bool has_secret(const mishap_param *params)
-{
-    for (; params && params->name; params++)
-        if (params->secret)
-            return true;
-    return false;
-}
-
 static mishap *report_nonsense(const mishap_call *call)
 {
     mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
                              call->operation->name);
     /* What cannot be read cannot be searched for a secret either. */
-    return has_secret(call->operation->params)
+    return mishap_params_have_secret(call->operation->params)
                ? m
                : mishap_note(m, "answer", mishap_buffer_text(&call->answer));
 }
@@ -361,4 +349,16 @@ mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind
 mishap_text mishap_call_warnings(const mishap_call *call)
 {
     return mishap_buffer_text(&call->warnings);
+}
+
+void mishap_call_clean_document(mishap_call *call)
+{
+    mishap_text text = mishap_buffer_text(&call->answer);
+    if (call->answer_kind != MISHAP_ANSWER_DOCUMENT ||
+        mishap_utf8_valid_length(text) == text.length)
+        return;
+    mishap_text clean = mishap_utf8_clean(&call->arena, text);
+    mishap_buffer_reset(&call->answer);
+    mishap_buffer_put_text(&call->answer, clean);
+    call->answer.failed = call->answer.failed || !clean.data;
 }

@@ -1,30 +1,8 @@
-/* Answers without secrets and without stack traces, whatever part of them those hide in. */
+/* Documents that tell of a failure, without secrets and without stack traces, whatever part of them
+ * those hide in. */
 #include "operation/hide.h"
 
-#include "operation/call.h"
-
 const mishap_text mishap_hide_removed = MISHAP_TEXT("A stack trace was removed here.");
-
-/* -- what is secret ---------------------------------------------------------------------------- */
-
-/* A secret may have a structure: each text in it is one. */
-static void learn(mishap_secrets *secrets, yyjson_val *value)
-{
-    size_t index, count;
-    yyjson_val *key, *item;
-    mishap_secrets_add(secrets, mishap_json_text(value));
-    MISHAP_JSON_MEMBERS (value, index, count, key, item)
-        learn(secrets, item);
-    MISHAP_JSON_ITEMS (value, index, count, item)
-        learn(secrets, item);
-}
-
-void mishap_hide_learn(mishap_secrets *secrets, const mishap_call *call)
-{
-    for (size_t i = 0; i < call->param_count; i++)
-        if (call->operation->params[i].secret)
-            learn(secrets, call->values[i]);
-}
 
 /* -- a quick look ------------------------------------------------------------------------------ */
 
@@ -104,7 +82,7 @@ static bool suspicious(mishap_text json, const mishap_secrets *secrets)
     if (may_have_trace(json) && has_suspect_string(json))
         return true;
     /* Where nothing is escaped a secret stands as it is. */
-    return secrets && secrets->count &&
+    return !mishap_secrets_none(secrets) &&
            (memchr(json.data, '\\', json.length) || mishap_secrets_stand_in(secrets, json));
 }
 
@@ -188,8 +166,8 @@ static void copy_value(struct copy *copy, yyjson_val *value, size_t depth)
 /* What is taken out is not lost: the operator finds it in the log. */
 static mishap *tell_of_trace(mishap_text json)
 {
-    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from the answer.");
-    return mishap_note(m, "answer", json);
+    mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a failure.");
+    return mishap_note(m, "failure", json);
 }
 
 mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets)
@@ -218,87 +196,4 @@ mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets)
         mishap_buffer_release(&copy.out);
     }
     return traces;
-}
-
-mishap *mishap_hide_text(mishap_buffer *text, const mishap_secrets *secrets)
-{
-    mishap_text given = mishap_buffer_text(text);
-    bool trace = given.length && mishap_guard_finds_trace(given, NULL);
-    mishap *traces = trace ? tell_of_trace(given) : NULL;
-    if (!trace && !(secrets && mishap_secrets_stand_in(secrets, given)))
-        return NULL;
-    mishap_buffer hidden = { 0 };
-    if (trace)
-        mishap_buffer_put_text(&hidden, mishap_hide_removed);
-    else
-        mishap_secrets_put_hidden(&hidden, secrets, given);
-    mishap_buffer_release(text);
-    *text = hidden;
-    return traces;
-}
-
-/* -- all of it --------------------------------------------------------------------------------- */
-
-static void make_utf8(mishap_call *call)
-{
-    mishap_text text = mishap_buffer_text(&call->answer);
-    if (mishap_utf8_valid_length(text) == text.length)
-        return;
-    mishap_text clean = mishap_utf8_clean(&call->arena, text);
-    mishap_buffer_reset(&call->answer);
-    mishap_buffer_put_text(&call->answer, clean);
-    call->answer.failed = call->answer.failed || !clean.data;
-}
-
-/* They are a list without its brackets. */
-static mishap *hide_warnings(mishap_buffer *warnings, const mishap_secrets *secrets)
-{
-    mishap_buffer list = { 0 };
-    if (!warnings->length)
-        return NULL;
-    mishap_json_open(&list, '[');
-    mishap_buffer_put_text(&list, mishap_buffer_text(warnings));
-    mishap_json_close(&list, ']');
-    mishap *removed = list.failed ? NULL : mishap_hide_json(&list, secrets);
-    mishap_buffer_reset(warnings);
-    if (!list.failed)
-        mishap_buffer_put(warnings, list.data + 1, list.length - 2);
-    mishap_buffer_release(&list);
-    return removed;
-}
-
-/* As it is, and as whoever reads the address sees it: the handler has written the escapes. */
-static bool leaks(mishap_text address, const mishap_secrets *secrets)
-{
-    char room[256];
-    mishap_buffer plain;
-    mishap_buffer_init(&plain, room, sizeof room);
-    bool escaped = mishap_url_unescape(&plain, address, false);
-    bool found = plain.failed || mishap_secrets_stand_in(secrets, address) ||
-                 (escaped && mishap_secrets_stand_in(secrets, mishap_buffer_text(&plain)));
-    mishap_buffer_release(&plain);
-    return found;
-}
-
-static mishap *hide_location(mishap_call *call, const mishap_secrets *secrets)
-{
-    mishap_text address = mishap_text_of(call->location);
-    bool trace = address.length && mishap_guard_finds_trace(address, NULL);
-    mishap *removed = trace ? tell_of_trace(address) : NULL;
-    if (trace || (secrets && secrets->count && leaks(address, secrets)))
-        call->location = NULL;
-    return removed;
-}
-
-mishap *mishap_hide_answer(mishap_call *call, const mishap_secrets *secrets)
-{
-    mishap *removed = NULL;
-    if (call->answer_kind == MISHAP_ANSWER_JSON)
-        removed = mishap_hide_json(&call->answer, secrets);
-    if (call->answer_kind == MISHAP_ANSWER_DOCUMENT) {
-        make_utf8(call);
-        removed = mishap_hide_text(&call->answer, secrets);
-    }
-    removed = mishap_because(hide_warnings(&call->warnings, secrets), removed);
-    return mishap_because(hide_location(call, secrets), removed);
 }

@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/printable.h"
-#include "operation/operation.h"
+#include "operation/secret.h"
 
 enum { SHOWN_KEY = 64 }; /* bytes of a key that is named */
 
@@ -62,24 +62,27 @@ static bool can_be_shown(mishap_text key)
     return key.length <= SHOWN_KEY;
 }
 
-static mishap *refuse_double(const mishap_json_reader *reader, yyjson_val *key)
+/* A key inside of a secret is not named. */
+static mishap *refuse_double(const mishap_json_reader *reader, yyjson_val *key,
+                             const mishap_param *params)
 {
     char sentence[SHOWN_KEY + 64] = "The same key stands twice in an object.";
     mishap_text name = mishap_json_text(key);
-    if (can_be_shown(name))
+    if (can_be_shown(name) && !mishap_secret_stands_at(params, reader->root, key))
         snprintf(sentence, sizeof sentence, "The key `%.*s` stands twice in the same object.",
                  (int)name.length, name.data);
     return refuse_value(reader, key, sentence);
 }
 
-static mishap *refuse_flaw(const mishap_json_reader *reader, mishap_json_flaw flaw, yyjson_val *at)
+static mishap *refuse_flaw(const mishap_json_reader *reader, mishap_json_flaw flaw, yyjson_val *at,
+                           const mishap_param *params)
 {
     char sentence[64];
     switch (flaw) {
     case MISHAP_JSON_SOUND:
         return NULL;
     case MISHAP_JSON_DUPLICATE_KEY:
-        return refuse_double(reader, at - 1); /* a value follows its key */
+        return refuse_double(reader, at - 1, params); /* a value follows its key */
     case MISHAP_JSON_NUL_IN_KEY:
         return refuse_value(reader, at - 1, "A key has a NUL in it.");
     case MISHAP_JSON_TOO_DEEP:
@@ -91,7 +94,7 @@ static mishap *refuse_flaw(const mishap_json_reader *reader, mishap_json_flaw fl
     }
 }
 
-mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text)
+mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text, const mishap_param *params)
 {
     yyjson_val *at = NULL;
     if (!mishap_json_read(reader, text))
@@ -103,5 +106,5 @@ mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text)
         return refuse_at(reader->line, reader->column,
                          "A string has half of a surrogate pair in it.");
     mishap_json_flaw flaw = mishap_json_first_flaw(reader, &at);
-    return refuse_flaw(reader, flaw, at);
+    return refuse_flaw(reader, flaw, at, params);
 }

@@ -19,7 +19,9 @@
  *     stream.c    answers in pieces, bodies that are not JSON
  *     media.c     media types of both
  *     service.c   what services opened
- *     hide.c      answers without secrets and stack traces
+ *     secret.c    which parameters are secret, and their values in a call
+ *     hide_failure.c  a failure without those values
+ *     hide.c      documents about a failure, without secrets and stack traces
  */
 #ifndef MISHAP_OPERATION_OPERATION_H
 #define MISHAP_OPERATION_OPERATION_H
@@ -73,8 +75,10 @@ const char *mishap_call_data_folder(mishap_call *call);
 /* -- checks ------------------------------------------------------------------------------------ */
 
 /* Read a text as a JSON object without any flaw of base/json_read.h. Else it is BAD_REQUEST, which
- * says what is wrong at which line and column. */
-mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text);
+ * says what is wrong at which line and column. It is meant for these parameters (may be NULL):
+ * nothing in a secret one is quoted. */
+mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text,
+                           const mishap_param *params);
 
 enum { MISHAP_MOST_FINDINGS = 100 };
 

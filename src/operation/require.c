@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "base/sort.h"
 #include "operation/findings.h"
 
 struct mishap_validation_of {
@@ -34,7 +35,7 @@ mishap_validation_of *mishap_validate(const char *json, size_t length)
         return NULL; /* mishap_validated() knows what that means */
     *v = (mishap_validation_of){ .reader = MISHAP_JSON_READER };
     v->refusal = mishap_object_read(&v->reader,
-                                    (mishap_text){ json ? json : "", json ? length : 0 });
+                                    (mishap_text){ json ? json : "", json ? length : 0 }, NULL);
     return v;
 }
 
@@ -78,7 +79,7 @@ static void sort_keys(mishap_validation_of *v)
         return; /* it works without */
     MISHAP_JSON_MEMBERS (v->reader.root, index, count, key, value)
         v->sorted[index] = key;
-    qsort(v->sorted, count, sizeof *v->sorted, by_key);
+    mishap_sort(v->sorted, count, sizeof *v->sorted, by_key);
 }
 
 static yyjson_val *look_up(const mishap_validation_of *v, mishap_text name)

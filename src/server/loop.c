@@ -227,9 +227,18 @@ static int open_listeners(mishap_http_loop *loop, const mishap_http_sockets *soc
     return error;
 }
 
+static void *allocate_cleared(size_t count, size_t size)
+{
+    void *block = size && count > SIZE_MAX / size ? NULL : mishap_allocate(count * size);
+    return block ? memset(block, 0, count * size) : NULL;
+}
+
 static int open_handles(mishap_http_loop *loop, const mishap_http_sockets *sockets, int control)
 {
-    int error = uv_loop_init(&loop->uv);
+    int error = uv_replace_allocator(mishap_allocate, mishap_resize, allocate_cleared,
+                                     mishap_release);
+    if (error == 0)
+        error = uv_loop_init(&loop->uv);
     if (error == 0)
         error = uv_pipe_init(&loop->uv, &loop->control, true);
     if (error == 0)

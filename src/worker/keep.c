@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "worker/children.h"
 #include "worker/frame.h"
 #include "worker/keeper.h"
 #include "worker/link.h"
@@ -93,19 +94,17 @@ void mishap_keeper_disconnect(mishap_keeper *keeper, int kept)
  * some, and what they had started may be here next. */
 static bool kill_orphans(void)
 {
-    char path[64];
+    mishap_children children;
     bool any = false;
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
-    FILE *children = fopen(path, "re");
-    int pid;
-    while (children && fscanf(children, "%d", &pid) == 1)
+    pid_t pid;
+    mishap_children_open(&children, getpid());
+    while ((pid = mishap_children_next(&children)))
         if (getsid(pid) != getsid(0)) {
             any = true;
             kill(pid, SIGKILL);
             waitpid(pid, NULL, WNOHANG);
         }
-    if (children)
-        fclose(children);
+    mishap_children_close(&children);
     return any;
 }
 

@@ -27,6 +27,7 @@
 #include "base/shared.h"
 #include "base/signals.h"
 #include "worker/child.h"
+#include "worker/children.h"
 #include "worker/page.h"
 #include "worker/serve.h"
 #include "worker/stack.h"
@@ -209,16 +210,16 @@ static void start(size_t loop, const mishap_keeper_message *asked)
  * else leads from them to the worker. */
 static void kill_below(pid_t pid, int depth)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)pid, (int)pid);
-    FILE *children = depth < DEEPEST ? fopen(path, "re") : NULL;
-    int child;
-    while (children && fscanf(children, "%d", &child) == 1) {
+    mishap_children children;
+    pid_t child;
+    if (depth == DEEPEST)
+        return;
+    mishap_children_open(&children, pid);
+    while ((child = mishap_children_next(&children))) {
         kill_below(child, depth + 1);
         kill(child, SIGKILL);
     }
-    if (children)
-        fclose(children);
+    mishap_children_close(&children);
 }
 
 static void kill_worker(struct kept *worker)
@@ -270,15 +271,13 @@ static bool is_of_living_worker(pid_t pid)
 
 static void kill_left_over(void)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)k.pid);
-    FILE *children = fopen(path, "re");
-    int pid;
-    while (children && fscanf(children, "%d", &pid) == 1)
+    mishap_children children;
+    pid_t pid;
+    mishap_children_open(&children, k.pid);
+    while ((pid = mishap_children_next(&children)))
         if (!is_of_living_worker(pid))
             kill(pid, SIGKILL);
-    if (children)
-        fclose(children);
+    mishap_children_close(&children);
 }
 
 /* -- reaping ----------------------------------------------------------------------------------- */

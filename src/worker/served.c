@@ -1,7 +1,7 @@
 #include "worker/served.h"
 
 #include "incident/incident.h"
-#include "operation/hide.h"
+#include "operation/secret.h"
 
 void mishap_served_read(mishap_served *served, mishap_call *call)
 {
@@ -65,8 +65,11 @@ static void hear(void *news, mishap_text address)
 static void record(void *state, const mishap_call *call, const char *incident, mishap *failure)
 {
     const mishap_served *served = state;
-    mishap_secrets secrets = { 0 };
-    mishap_hide_learn(&secrets, call);
+    mishap_arena arena;
+    mishap_secrets secrets;
+    mishap_arena_init(&arena, NULL, 0);
+    mishap_secrets_learn(&secrets, &arena, call);
+    mishap_hide_failure(failure, call->operation->params, &secrets);
     if (mishap_incident_is_one(failure))
         mishap_incident_record(&(mishap_incident_entry){ .program = served->app->name,
                                                          .operation = call->operation->name,
@@ -74,6 +77,7 @@ static void record(void *state, const mishap_call *call, const char *incident, m
                                                          .failure = failure,
                                                          .secrets = &secrets,
                                                          .to_stderr = served->verbose });
+    mishap_arena_release(&arena);
     mishap_free(failure);
 }
 

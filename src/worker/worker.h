@@ -20,6 +20,7 @@
  *     keep.c     … as its parent sees it: start, restart, connect
  *     talk.c     … the messages between it and its parent or a loop
  *     stack.c    … the stack of a process that does not answer, read from outside
+ *     children.c … what processes a process has started
  *     serve.c    the worker's process: from frames to calls, and back
  *     child.c    … how it begins: descriptors, signals, limits
  *     words.c    … its last words: what it leaves in its page when it dies

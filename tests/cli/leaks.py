@@ -12,6 +12,7 @@ MARKER = "marker-private"  # whatever a test hides on the private side begins so
 PRIVATE = re.compile("|".join(["Traceback", r"native stack", r"\b0x[0-9a-f]{5,}", r"\+0x[0-9a-f]", r"\.c:\d", r"\.so\b",
                                r"SIG(?:SEGV|BUS|FPE|ILL|ABRT|KILL)", r"core dumped", "sqlite", "SELECT ", "INSERT "]))
 secrets = {MARKER, TREE}  # texts that nothing may have; tests add theirs
+own = False  # True: what a program answers with success may be anything, since its handlers try to leak
 
 
 def our_functions():
@@ -61,10 +62,16 @@ def texts_of(value):
         yield str(value)
 
 
+def is_own(text):
+    """A response, or an event of a stream, whose message is a result that worked, of a program that may say anything then."""
+    return own and '"result":' in text and '"isError":true' not in text
+
+
 def check_message(message, names=()):
     """A message, or a batch of them. All but a result that is none of a failure is searched for functions, too."""
     for item in message if isinstance(message, list) else [message]:
         text = "\n".join(texts_of(item))
         result = item.get("result")
         worked = isinstance(result, dict) and not result.get("isError")
-        check(text, "" if worked else text, names)
+        if not (worked and own):
+            check(text, "" if worked else text, names)

@@ -13,6 +13,7 @@ import signal
 import socket
 import threading
 import time
+import urllib.parse
 
 import server
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of
@@ -275,48 +276,41 @@ def faulty():
 
 
 def leak(where, **more):
-    """Whatever a handler does, neither its secret nor a stack trace is in the reply."""
-    found = faulty().ask("POST", "/leaks", dict({"where": where}, **more), checked=False)
+    return faulty().ask("POST", "/leaks", dict({"where": where}, **more), checked=False)
+
+
+@tests_of({"a stack trace": ({},), "a secret": ({"password": SECRET},)})
+def a_failure_tells_neither_a_stack_trace_nor_a_secret(more):
+    found = leak("message", **more)
+    equal(found.status, 409)
     text = found.head.decode("latin-1") + found.body.decode()
     for private in TRACES + ESCAPED + [SECRET]:
         expect(private not in text, private, "in", text)
     server.examine(found, "POST")
-    return found
-
-
-@tests_of({"a member": ("answer", 200), "a key": ("key", 200), "a document": ("document", 200),
-           "a document that begins like JSON": ("bracket", 200), "a warning": ("warning", 200), "an address": ("address", 201),
-           "a message": ("message", 409)})
-def a_stack_trace_that_a_handler_hands_out_stays_inside(where, status):
-    found = leak(where)
-    equal(found.status, status)
-    entry = faulty().wait_for_log(found.id)
-    expect("Traceback" in entry and "pay.py" in entry, "what was removed is not in the log:", entry)
-    if where == "warning":
-        equal((found["Warning"], found.json), ('299 - "A stack trace was removed here."', {"done": True}))
-    if where == "address":
-        equal(found["Location"], None)
-    if where in ("document", "bracket"):
-        equal((found.body, found["Content-Type"]), (b"A stack trace was removed here.", "text/plain; charset=utf-8"))
-
-
-@tests_of({"a member": ("answer", 200), "a key": ("key", 200), "a document": ("document", 200),
-           "a document that begins like JSON": ("bracket", 200), "a warning": ("warning", 200), "an address": ("address", 201),
-           "an address with escapes": ("escaped", 201), "a message": ("message", 409)})
-def a_secret_that_a_handler_hands_out_stays_inside(where, status):
-    found = leak(where, password=SECRET)
-    equal(found.status, status)
-    if where == "answer":
-        equal(found.json, {"done": True, "found": "[redacted]"})
-    if where == "document":
-        equal(found.body, b"It says [redacted]")
-    if where == "bracket":
-        equal(found.body, b"[info] [redacted]")
-    if where == "warning":
-        equal(found["Warning"], '299 - "Mind this: [redacted]"')
-    if where in ("address", "escaped"):
-        equal(found["Location"], None)
+    if not more:
+        entry = faulty().wait_for_log(found.id)
+        expect("Traceback" in entry and "pay.py" in entry, "what was removed is not in the log:", entry)
     expect(SECRET.encode() not in Server.read(faulty().log), "the secret stands in the log")
+
+
+TRACE = 'Traceback (most recent call last):\n  File "/srv/app/pay.py", line 3, in charge\nKeyError'
+
+
+@tests_of({"a stack trace": (TRACE, {}), "a secret": (SECRET, {"password": SECRET})})
+def a_successful_answer_is_the_programs_own(text, more):
+    found = {where: leak(where, **more) for where in ["answer", "key", "document", "bracket", "warning", "address"]}
+    equal({where: one.status for where, one in found.items() if where != "address"},
+          dict.fromkeys(["answer", "key", "document", "bracket", "warning"], 200))
+    equal(found["answer"].json, {"done": True, "found": text})
+    equal(found["key"].json, {"done": True, text: 1})
+    equal(found["document"].body.decode(), "It says " + text)
+    equal(found["bracket"].body.decode(), "[info] " + text)
+    expect(found["warning"]["Warning"].startswith('299 - "Mind this: '), found["warning"])
+    equal((found["address"].status, urllib.parse.unquote(found["address"]["Location"])), (201, "/leaks/" + text))
+    equal(leak("escaped", **more)["Location"], "/leaks/tr%C3%A8s%20sec%72et")
+    log = Server.read(faulty().log).decode()
+    for one in found.values():
+        expect(one.id not in log, "a success stands in the log:", log)
 
 
 @test

@@ -62,6 +62,8 @@ secrets.update([os.path.dirname(PROGRAM), FOLDER])
 def check_for_leaks(response):
     body = response.body.decode("utf-8", "replace")
     failure = body if response.status >= 400 and not response.document else ""
+    if leaks.own and response.status < 400 and (leaks.is_own(body) or not body.startswith('{"jsonrpc"')):
+        return
     leaks.check(response.head.decode("latin-1") + body, failure, http_names() if failure else ())
 
 

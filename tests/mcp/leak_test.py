@@ -6,9 +6,12 @@ The server is tests/mcp/leaky.c, over standard input and output and over HTTP. T
 seen wherever one is read, in talk.py and exchange.py; here it is made to try, and what stands in place of it is looked
 at, so that it is known to have tried.
 """
+import json
 import os
 import re
+import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
@@ -24,13 +27,15 @@ server.PROGRAM = LEAKY
 
 PASSWORD, PIN = "open-sesame-4711", 471147114711
 leaks.secrets.update([PASSWORD, str(PIN)])
+leaks.own = True
 HIDDEN, REMOVED, INTERNAL = "[redacted]", "A stack trace was removed here.", "An internal error occurred."
 
-# What a way of leaking looks like in the end: what must stand in the answer.
-ENDS = {"answer": [HIDDEN, REMOVED], "document": [HIDDEN], "trace": [REMOVED], "content": [HIDDEN, REMOVED],
-        "raise": [HIDDEN], "undeclared": [INTERNAL], "crash": [INTERNAL]}
-LOGGED = {"answer": "marker-private.py", "trace": "marker-private.py", "content": "marker-private.py",
-          "raise": "marker-private-noted", "undeclared": "marker-private-cause", "crash": "SIGSEGV", "document": ""}
+# What a way of leaking looks like in the end: what must stand in the answer. A success is the program's own.
+SECRET, TRACE = "the secret itself", 'File "marker-private.py", line 3, in helper'
+ENDS = {"answer": [SECRET, TRACE], "document": [SECRET], "trace": [TRACE], "content": [SECRET, TRACE],
+        "raise": [HIDDEN, REMOVED], "undeclared": [INTERNAL], "crash": [INTERNAL]}
+WORKS = ["answer", "document", "trace", "content"]
+LOGGED = {"raise": "marker-private-noted", "undeclared": "marker-private-cause", "crash": "SIGSEGV"}
 
 
 def arguments(how, password=PASSWORD):
@@ -39,12 +44,14 @@ def arguments(how, password=PASSWORD):
 
 # ---- What is heard -------------------------------------------------------------------------------
 
-def check_end(how, answer, password=HIDDEN):
-    """The answer, with what was meant to be in it replaced."""
+def check_end(how, answer, password=HIDDEN, context=True):
+    """The answer: if it is a failure, with what was meant to be in it replaced. Some dialects show no context."""
     text = "\n".join(leaks.texts_of(answer))
     for words in ENDS[how]:
-        words = password if words == HIDDEN else words
-        expect(words in text, words, "is not in the answer:", answer)
+        words = {HIDDEN: password, SECRET: PASSWORD if password == HIDDEN else password}.get(words, words)
+        expect(words in text or words == REMOVED and not context, words, "is not in the answer:", answer)
+    if how in WORKS:
+        expect(HIDDEN not in text and REMOVED not in text, "a success was changed:", answer)
 
 
 def check_reports(messages, password=HIDDEN):
@@ -59,7 +66,8 @@ def check_reports(messages, password=HIDDEN):
 
 def check_log(text, how):
     """Nothing internal is lost, but a secret is no more in the log than anywhere."""
-    expect(LOGGED[how] in text, LOGGED[how], "is not in the log:", text)
+    expect(LOGGED.get(how, "") in text, LOGGED.get(how), "is not in the log:", text)
+    expect("removed from the answer" not in text, "a success is in the log:", text)
     expect(PASSWORD not in text, "the secret is in the log:", text)
 
 
@@ -109,7 +117,7 @@ def other_tools_leak_nothing(tool):
     with leaky("2025-11-25") as found:
         for how in ENDS:
             _, answer = ask(found, "2025-11-25", "tools/call", name=tool, arguments=arguments(how))
-            check_end(how, answer)
+            check_end(how, answer, context=tool != "report_leak")
             check_log(log_of(found), how)
 
 
@@ -189,7 +197,7 @@ def a_stream_leaks_nothing(how):
         came = messages_of(found.events())
     check_reports(came)
     check_end(how, came[-1])
-    text = wait_for_entries(shared(), found["X-Request-Id"], LOGGED[how])
+    text = wait_for_entries(shared(), found["X-Request-Id"], LOGGED.get(how, ""))
     check_log(text, how)
     equal(text.count("A stack trace was removed from a report."), 2, "what was not said")
 
@@ -211,7 +219,8 @@ def a_whole_answer_leaks_nothing(how):
                  message("resources/read", {"uri": "leaky://tries/" + how})]:
         found = Session(shared()).post(said, Accept="application/json")
         equal(found.status, 200, "the status")
-        check_end(how, found.json, "nobody" if said["method"] == "resources/read" else HIDDEN)
+        check_end(how, found.json, "nobody" if said["method"] == "resources/read" else HIDDEN,
+                  said["params"].get("name") != "report_leak")
 
 
 def resume(session, first):
@@ -265,8 +274,98 @@ def the_http_api_leaks_nothing():
         for how in ENDS:
             found = one.ask("POST", "/leak", arguments(how))
             equal(found.status, {"raise": 404, "undeclared": 500, "crash": 500}.get(how, 200), how)
-            for words in ENDS[how] if found.status < 500 else []:
-                expect(words in found.body.decode(), words, "is not in", found)
+            if found.status < 500:
+                text = "\n".join(leaks.texts_of(found.json)) if found["Content-Type"].endswith("json") else found.body.decode()
+                check_end(how, text, context=False)
+
+
+# ---- Secrets of all types, at any depth ----------------------------------------------------------
+
+KEYS = ["vault-key-\u00e9 one", 'vault-key-"two"', "vault-key-%33"]
+NUMBERS = [27182818281, 27182818282.5, 27182818283, 27182818284, 27182818285]
+VAULT = {"holder": {"name": "Ada", "pin": NUMBERS[0], "rate": NUMBERS[1], "keys": KEYS[:2]},
+         "holders": [{}, {"name": "Bob", "pin": NUMBERS[2], "keys": [KEYS[2]]}],
+         "code": NUMBERS[3], "content": {"vault-key-four": ["vault-key-five", NUMBERS[4], True]}}
+leaks.secrets.update(["vault-key", "2718281828"])
+FAILS = {"raise": "NOT_FOUND", "undeclared": "INTERNAL_ERROR", "crash": "INTERNAL_ERROR", "exit": "INTERNAL_ERROR",
+         "nonsense": "INTERNAL_ERROR", "hang": "TIMEOUT"}
+WRONG = {"a member": {"holder": {"pin": 271828182819999}}, "a number": {"holder": {"rate": 271828182819999.5}},
+         "an item": {"holder": {"keys": ["vault-key" * 10]}}, "a type": {"holder": {"pin": "vault-key"}},
+         "a member of an item": {"holders": [{"pin": "vault-key"}]}, "an integer": {"code": "vault-key"},
+         "a whole": {"content": "vault-key"}, "an array": {"holder": {"keys": "vault-key"}}}
+
+
+def check_nothing_said(*texts):
+    for text in texts:
+        for secret in ["vault-key", "2718281828", "2.718281828"]:
+            expect(secret not in text, secret, "in", text)
+
+
+@test
+def no_secret_of_any_type_leaves_over_a_pipe():
+    with talk.Server("--verbose", program=LEAKY, revision="2025-11-25") as found:
+        found.result("logging/setLevel", {"level": "debug"})
+        calls = [(code, dict(VAULT, end=end)) for end, code in FAILS.items()]
+        for code, given in calls + [("VALIDATION_ERROR", wrong) for wrong in WRONG.values()]:
+            before, answer = ask(found, "2025-11-25", "tools/call", name="vault_use", arguments=given)
+            text = "\n".join(leaks.texts_of([before, answer]))
+            equal((answer["result"]["isError"], answer["result"]["structuredContent"]["code"]), (True, code), given)
+            check_nothing_said(text)
+            expect("Ada" in text or code != "NOT_FOUND", "too much is hidden:", text)
+        # What a handler prints itself goes to standard error, and is nobody's business.
+        said = "".join(line for line in found.stderr().decode().splitlines(True) if not line.startswith("It is {"))
+        check_nothing_said(log_of(found), said)
+        expect("Ada" in log_of(found) and "SIGSEGV" in log_of(found), "the log has nothing:", log_of(found))
+
+
+@test
+def no_secret_of_any_type_leaves_over_http():
+    with shared().connect() as one:
+        for end, code in FAILS.items():
+            found = one.ask("POST", "/vault", dict(VAULT, end=end))
+            equal(found.status, {"NOT_FOUND": 404, "TIMEOUT": 504}.get(code, 500), end)
+            check_nothing_said(found.head.decode("latin-1"), found.body.decode(), "\n".join(leaks.texts_of(found.json)))
+        for what, wrong in WRONG.items():
+            found = one.ask("POST", "/vault", wrong)
+            equal(found.status, 422 if found.json["error"] == "validation_error" else 400, what)
+            check_nothing_said(found.body.decode())
+        for query in ["holder=%7B%22pin%22%3A27182818281%7D", "code=27182818284", "content=%7B%22vault-key%22:1%7D"]:
+            found = one.ask("POST", "/vault?" + query, {})
+            equal(found.status, 400, query)
+            expect("is secret" in found.json["message"], found)
+    check_nothing_said(shared().read(shared().log).decode())
+
+
+@test
+def no_secret_of_any_type_leaves_a_command():
+    with tempfile.TemporaryDirectory() as folder:
+        env = dict(os.environ, LEAKY_LOG=os.path.join(folder, "log"), LEAKY_CONTENT=json.dumps(VAULT["content"]))
+        words = []
+        for name in ["holder", "holders", "code"]:
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                print(json.dumps(VAULT[name]), file=file)
+            words += ["--" + name, "@" + file.name]
+
+        def run(*more):
+            found = subprocess.run([LEAKY, "vault", "use", *more], env=env, capture_output=True, timeout=60, check=False)
+            check_nothing_said(found.stdout.decode(), found.stderr.decode())
+            return found.stdout.decode() + found.stderr.decode()
+
+        for end, code in FAILS.items():
+            for output in ["json", "text"]:
+                expect(code in run("--end", end, "--output", output, "--verbose", *words), end, "is not told")
+        expect("Ada" in run(*words), "too much is hidden")
+        for what, wrong in WRONG.items():
+            (name, value), = wrong.items()
+            with open(os.path.join(folder, "wrong"), "w", encoding="utf-8") as file:
+                print(json.dumps(value) if isinstance(value, (dict, list)) else value, file=file)
+            expect("ARG_ERROR" in run("--output", "json", "--" + name, "@" + file.name), what, "is not refused")
+            said = subprocess.run([LEAKY, "vault", "use", "--output", "json", "--%s=%s" % (name, json.dumps(value))], env=env,
+                                  capture_output=True, timeout=60, check=False).stdout.decode()
+            check_nothing_said(said)
+            expect('"SECRET_IN_ARGUMENTS"' in said.upper(), what, "is taken from the command line:", said)
+        with open(env["LEAKY_LOG"], encoding="utf-8") as log:
+            check_nothing_said(log.read())
 
 
 @test

@@ -7,6 +7,8 @@
 #include <mishap/main.h>
 
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -107,6 +109,65 @@ static mishap *leak(mishap_call *call)
     return NULL;
 }
 
+/* -- secrets of all types, at any depth -------------------------------------------------------- */
+
+static const char *const ends[] = {
+    "raise", "undeclared", "crash", "exit", "nonsense", "hang", NULL
+};
+static const mishap_param holder_members[] = {
+    { "name", MISHAP_STRING, .help = "Who it is" },
+    { "pin", MISHAP_INTEGER, .secret = true, .range = { 0, 99999999999 } },
+    { "rate", MISHAP_NUMBER, .secret = true, .range = { 0, 99999999999 } },
+    { "keys", MISHAP_ARRAY,
+      .items = &(
+          const mishap_param){ .type = MISHAP_STRING, .secret = true, .length = { 0, 60 } } },
+    { 0 },
+};
+static const mishap_param vault_params[] = {
+    { "end", MISHAP_ENUM, .choices = ends, .initial = "\"raise\"" },
+    { "holder", MISHAP_OBJECT, .members = holder_members },
+    { "holders", MISHAP_ARRAY,
+      .items = &(const mishap_param){ .type = MISHAP_OBJECT, .members = holder_members } },
+    { "code", MISHAP_INTEGER, .secret = true, .range = { 0, 99999999999 } },
+    { "content", MISHAP_OBJECT, .secret = true, .environment = "LEAKY_CONTENT" },
+    { 0 },
+};
+
+/* A failure that says all there is, in text and in values. */
+static mishap *tell_all(mishap_call *call, mishap *m)
+{
+    for (const mishap_param *param = vault_params + 1; param->name; param++) {
+        const char *json = mishap_given(call, param->name) ? mishap_json(call, param->name) : "{}";
+        mishap_warn(call, "There is %s.", json);
+        mishap_log(call, MISHAP_LEVEL_ERROR, "There is %s.", json);
+        m = mishap_tell(m, mishap_call_print(call, "my_%s", param->name),
+                        mishap_value_of_json(json));
+        m = mishap_note(m, mishap_call_print(call, "text_of_%s", param->name), json);
+        m = mishap_note(m, param->name, mishap_value_of_json(json));
+        m = mishap_because(m, mishap_raise(INPUT_UNREADABLE, "It was %s.", json));
+    }
+    return m;
+}
+
+static mishap *use_vault(mishap_call *call)
+{
+    const char *end = mishap_string(call, "end");
+    const char *holder = mishap_given(call, "holder") ? mishap_json(call, "holder") : "{}";
+    if (strcmp(end, "raise") == 0)
+        return tell_all(call, mishap_raise(NOT_FOUND, "There is no %s.", holder));
+    if (strcmp(end, "undeclared") == 0)
+        return tell_all(call, mishap_raise(CONFLICT, "There is %s.", holder));
+    printf("It is %s.\n", holder);
+    if (strcmp(end, "nonsense") == 0)
+        return mishap_answer(call, mishap_call_print(call, "{\"holder\":%s", holder));
+    if (strcmp(end, "exit") == 0)
+        exit(3);
+    while (strcmp(end, "hang") == 0)
+        wait_ms(10);
+    raise(SIGSEGV);
+    return NULL;
+}
+
 static mishap *show_open(mishap_call *call)
 {
     return mishap_answer_member(call, "open", true);
@@ -127,6 +188,13 @@ static const mishap_operation operations[] = {
     { .name = "artifact.leak", .service = &trading, LEAKS },
     { .name = "read.leak", .resource = "leaky://tries/{how}", LEAKS },
     { .name = "ask.leak", .prompt = "leak", LEAKS },
+    { .name = "vault.use",
+      .summary = "Use a vault",
+      .route = "POST /vault",
+      .params = vault_params,
+      .raises = MISHAP_RAISES(NOT_FOUND),
+      .run = use_vault,
+      .timeout_ms = 1000 },
     { .name = "open",
       .summary = "What can be subscribed to",
       .resource = "leaky://open",

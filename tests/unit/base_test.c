@@ -801,9 +801,58 @@ static void base64_has_one_spelling(void **state)
     }
 }
 
+/* -- sorting ----------------------------------------------------------------------------------- */
+
+struct sorted {
+    int key;
+    char rest[76]; /* more than is swapped at once */
+};
+
+static size_t compared;
+
+static int by_key(const void *a, const void *b)
+{
+    int x = ((const struct sorted *)a)->key, y = ((const struct sorted *)b)->key;
+    compared++;
+    return (x > y) - (x < y);
+}
+
+/* Any number of items in any order, and none gets lost. */
+static void sorts_whatever_the_order(void **state)
+{
+    (void)state;
+    enum { MOST = 2000 };
+    static struct sorted items[MOST];
+    static const size_t counts[] = { 0, 1, 2, 3, 11, 12, 13, 14, 31, 32, 33, 500, MOST };
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+        for (int order = 0; order < 4; order++) {
+            size_t count = counts[c];
+            long long sum = 0, after = 0;
+            for (size_t i = 0; i < count; i++) {
+                int key = order == 0   ? (int)i
+                          : order == 1 ? -(int)i
+                          : order == 2 ? (int)(i * 7919 % 101)
+                                       : 5;
+                items[i].key = key;
+                memset(items[i].rest, key & 127, sizeof items[i].rest);
+                sum += (long long)key * key + key;
+            }
+            compared = 0;
+            mishap_sort(items, count, sizeof *items, by_key);
+            assert_true(compared <= 2 * 11 * count + 100);
+            for (size_t i = 0; i < count; i++) {
+                assert_true(i == 0 || items[i - 1].key <= items[i].key);
+                assert_int_equal(items[i].rest[75], (char)(items[i].key & 127));
+                after += (long long)items[i].key * items[i].key + items[i].key;
+            }
+            assert_true(sum == after);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(sorts_whatever_the_order),
         TEST(buffer_stays_in_storage_that_is_enough),
         TEST(buffer_moves_from_storage_to_the_heap),
         TEST(buffer_grows_byte_by_byte_and_keeps_all),

@@ -187,9 +187,11 @@ static void assert_hidden(const mishap_secrets *secrets, mishap_text text, const
 static void known_values_are_hidden_wherever_they_stand(void **state)
 {
     (void)state;
-    mishap_secrets secrets = { 0 };
-    mishap_secrets_add(&secrets, T("hunter2"));
-    mishap_secrets_add(&secrets, T("opensesame"));
+    mishap_secret room[16];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("hunter2"));
+    mishap_secrets_add_text(&secrets, T("opensesame"));
+    mishap_secrets_sort(&secrets);
     assert_hidden(&secrets, T(""), "");
     assert_hidden(&secrets, T("hunter2"), "[redacted]");
     assert_hidden(&secrets, T("a hunter2, hunter2 and opensesame."),
@@ -206,10 +208,14 @@ static void of_two_values_that_start_alike_the_longer_is_hidden(void **state)
     (void)state;
     static const mishap_text both[] = { MISHAP_TEXT("hunter2"), MISHAP_TEXT("hunter2-and-more") };
     for (size_t first = 0; first < 2; first++) {
-        mishap_secrets secrets = { 0 };
-        mishap_secrets_add(&secrets, both[first]);
-        mishap_secrets_add(&secrets, both[1 - first]);
+        mishap_secret room[16];
+        mishap_secrets secrets = { .texts = room };
+        mishap_secrets_add_text(&secrets, both[first]);
+        mishap_secrets_add_text(&secrets, both[1 - first]);
+        mishap_secrets_sort(&secrets);
         assert_hidden(&secrets, T("is hunter2-and-more."), "is [redacted].");
+        assert_hidden(&secrets, T("is hunter2-and-less."), "is [redacted]-and-less.");
+        assert_hidden(&secrets, T("is hunter2-zero."), "is [redacted]-zero.");
     }
 }
 
@@ -217,27 +223,124 @@ static void of_two_values_that_start_alike_the_longer_is_hidden(void **state)
 static void a_value_is_hidden_as_json_spells_it_too(void **state)
 {
     (void)state;
-    mishap_secrets secrets = { 0 };
-    mishap_secrets_add(&secrets, T("plain"));
-    mishap_secrets_add(&secrets, T("say \"friend\""));
-    mishap_secrets_add(&secrets, T("two\nlines\x7F"));
-    mishap_secrets_add(&secrets, T("C:\\key"));
+    mishap_secret room[16];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("plain"));
+    mishap_secrets_add_text(&secrets, T("say \"friend\""));
+    mishap_secrets_add_text(&secrets, T("two\nlines\x7F"));
+    mishap_secrets_add_text(&secrets, T("C:\\key"));
+    mishap_secrets_sort(&secrets);
     assert_hidden(&secrets, T("k = \"say \\\"friend\\\"\" say \"friend\""),
                   "k = \"[redacted]\" [redacted]");
     assert_hidden(&secrets, T("\"two\\nlines\\u007f\" \"C:\\\\key\" plain"),
                   "\"[redacted]\" \"[redacted]\" [redacted]");
 }
 
-static void what_is_too_short_for_a_secret_is_not_looked_for(void **state)
+/* In any spelling: also escapes that nobody needs, JSON in JSON, and addresses. */
+static void a_value_is_hidden_behind_escapes(void **state)
 {
     (void)state;
-    mishap_secrets secrets = { 0 };
-    mishap_secrets_add(&secrets, T("abc"));
-    mishap_secrets_add(&secrets, (mishap_text){ NULL, 0 });
-    assert_int_equal(secrets.count, 0);
-    for (int i = 0; i < 100; i++)
-        mishap_secrets_add(&secrets, T("abcd"));
-    assert_int_equal(secrets.count, MISHAP_MOST_SECRETS);
+    mishap_secret room[4];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("pass word/\xC3\xA9\xF0\x9F\x94\x91"));
+    mishap_secrets_add_text(&secrets, T("100%"));
+    mishap_secrets_sort(&secrets);
+    assert_hidden(&secrets, T("a pass word/\xC3\xA9\xF0\x9F\x94\x91 b"), "a [redacted] b");
+    assert_hidden(&secrets, T("\\u0070ass word\\/\\u00e9\\uD83D\\uDD11!"), "[redacted]!");
+    assert_hidden(&secrets,
+                  T("{\\\"k\\\":\\\"\\\\u0070ass word\\\\/\\\\u00E9\\\\ud83d\\\\udd11\\\"}"),
+                  "{\\\"k\\\":\\\"[redacted]\\\"}");
+    assert_hidden(&secrets, T("?k=p%61ss+word%2f%C3%A9%f0%9F%94%91&l"), "?k=[redacted]&l");
+    assert_hidden(&secrets, T("?k=pass%20word%2F%C3%A9%F0%9F%94%91"), "?k=[redacted]");
+    assert_hidden(&secrets, T("100% or 100%25"), "[redacted] or [redacted]");
+    assert_hidden(&secrets, T("\\u00 %4 \\ud83d %zz \\x"), "\\u00 %4 \\ud83d %zz \\x");
+}
+
+static void a_text_of_three_bytes_is_hidden_as_a_word(void **state)
+{
+    (void)state;
+    mishap_secret room[4];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("abc"));
+    mishap_secrets_add_text(&secrets, T("ab"));
+    mishap_secrets_add_text(&secrets, (mishap_text){ NULL, 0 });
+    mishap_secrets_sort(&secrets);
+    assert_int_equal(secrets.count, 1);
+    assert_hidden(&secrets, T("abc, (abc) abcd xabc abc_ abc\xC3\xA9 ab abc"),
+                  "[redacted], ([redacted]) abcd xabc abc_ abc\xC3\xA9 ab [redacted]");
+}
+
+static void a_number_is_hidden_in_any_spelling_as_a_word(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *number, *text, *hidden;
+    } rows[] = {
+        { "4711", "PIN 4711.", "PIN [redacted]." },
+        { "4711", "x=-4711, +4711", "x=-[redacted], +[redacted]" },
+        { "-4711", "4711 -4711", "[redacted] -[redacted]" },
+        { "4711", "4.711e3 4711.00 47110e-1 0.4711E+4 04711",
+          "[redacted] [redacted] [redacted] [redacted] [redacted]" },
+        { "4711", "47110 14711 4711.5 a4711 4711b 1.4711 4711e1 471", NULL },
+        { "4711", "01890af2-4711-7000-8000-0123456789ab", NULL },
+        { "1000.0", "1e3 1000 1,000", "[redacted] [redacted] 1,000" },
+        { "1e3", "1000", "[redacted]" },
+        { "0.001", "1e-3 .001 0.0010", "[redacted] .001 [redacted]" },
+        { "47.5", "47.5 47.50 475e-1 475", "[redacted] [redacted] [redacted] 475" },
+        { "9007199254740993", "9007199254740993 9007199254740992", "[redacted] 9007199254740992" },
+        { "123456789012345678901234567890", "123456789012345678901234567890!", "[redacted]!" },
+        { "7", "7 is 7", NULL },
+        { "42", "42", NULL },
+        { "10.0", "10 10.0", NULL },
+        { "0", "0 0.0 000", NULL },
+        { "100", "100 0100 10", "[redacted] [redacted] 10" },
+        { "1e99999999999999999999", "1", NULL },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_decimal room[1];
+        mishap_secrets secrets = { .numbers = room };
+        mishap_secrets_add_number(&secrets, mishap_text_of(rows[i].number));
+        mishap_secrets_sort(&secrets);
+        assert_hidden(&secrets, mishap_text_of(rows[i].text),
+                      rows[i].hidden ? rows[i].hidden : rows[i].text);
+    }
+}
+
+static void what_could_not_be_learned_hides_everything(void **state)
+{
+    (void)state;
+    mishap_secrets secrets = { .unknown = true };
+    assert_hidden(&secrets, T("anything"), "[redacted]");
+    assert_true(mishap_secrets_have_number(&secrets, T("1")));
+}
+
+/* A caller may send as many as it likes. */
+static void any_number_of_values_is_hidden(void **state)
+{
+    (void)state;
+    enum { MANY = 50000, LENGTH = 12 };
+    mishap_secret *room = calloc(MANY, sizeof *room);
+    char(*texts)[LENGTH] = calloc(MANY, LENGTH);
+    mishap_secrets secrets = { .texts = room };
+    mishap_buffer text = { 0 }, hidden = { 0 };
+    for (int i = 0; i < MANY; i++) {
+        snprintf(texts[i], LENGTH, "key-%d", i * 7919 % MANY);
+        mishap_secrets_add_text(&secrets, mishap_text_of(texts[i]));
+    }
+    clock_t start = clock();
+    mishap_secrets_sort(&secrets);
+    for (int i = 0; i < MANY; i += 100) {
+        mishap_buffer_put_text(&text, mishap_text_of(texts[i]));
+        MISHAP_PUT(&text, " ");
+    }
+    mishap_secrets_put_hidden(&hidden, &secrets, mishap_buffer_text(&text));
+    assert_true((clock() - start) / CLOCKS_PER_SEC < 5);
+    assert_int_equal(hidden.length, MANY / 100 * strlen("[redacted] "));
+    assert_null(memmem(hidden.data, hidden.length, "key", 3));
+    mishap_buffer_release(&text);
+    mishap_buffer_release(&hidden);
+    free(room);
+    free(texts);
 }
 
 /* Each of many places is found without searching the whole rest for the others again. */
@@ -245,14 +348,16 @@ static void hiding_takes_time_in_proportion_to_the_text(void **state)
 {
     (void)state;
     enum { COPIES = 100000 };
-    mishap_secrets secrets = { 0 };
+    mishap_secret room[16];
+    mishap_secrets secrets = { .texts = room };
     char absent[16][8];
     mishap_buffer text = { 0 }, hidden = { 0 };
-    mishap_secrets_add(&secrets, T("aaaa"));
+    mishap_secrets_add_text(&secrets, T("aaaa"));
     for (int i = 0; i < 15; i++) {
         snprintf(absent[i], sizeof absent[i], "aaab%d", i);
-        mishap_secrets_add(&secrets, mishap_text_of(absent[i]));
+        mishap_secrets_add_text(&secrets, mishap_text_of(absent[i]));
     }
+    mishap_secrets_sort(&secrets);
     for (int i = 0; i < COPIES; i++)
         MISHAP_PUT(&text, "aaaa");
     clock_t start = clock(); /* of work: others may need the processor, too */
@@ -279,8 +384,10 @@ static void hide_without_memory(const void *input)
 static void without_memory_no_value_is_shown(void **state)
 {
     (void)state;
-    mishap_secrets secrets = { 0 };
-    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap_secret room[16];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("say \"friend\""));
+    mishap_secrets_sort(&secrets);
     mishap_use_allocator(&failing_allocator);
     torture(hide_without_memory, &secrets);
     mishap_use_allocator(NULL);
@@ -661,7 +768,11 @@ int main(void)
         TEST(known_values_are_hidden_wherever_they_stand),
         TEST(of_two_values_that_start_alike_the_longer_is_hidden),
         TEST(a_value_is_hidden_as_json_spells_it_too),
-        TEST(what_is_too_short_for_a_secret_is_not_looked_for),
+        TEST(a_value_is_hidden_behind_escapes),
+        TEST(a_text_of_three_bytes_is_hidden_as_a_word),
+        TEST(a_number_is_hidden_in_any_spelling_as_a_word),
+        TEST(what_could_not_be_learned_hides_everything),
+        TEST(any_number_of_values_is_hidden),
         TEST(hiding_takes_time_in_proportion_to_the_text),
         TEST(without_memory_no_value_is_shown),
         TEST(a_password_in_an_address_is_redacted),

@@ -145,9 +145,11 @@ static void secrets_are_not_in_the_log(void **state)
 {
     (void)state;
     size_t length;
-    mishap_secrets secrets = { 0 };
-    mishap_secrets_add(&secrets, T("hunter2"));
-    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap_secret room[2];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("hunter2"));
+    mishap_secrets_add_text(&secrets, T("say \"friend\""));
+    mishap_secrets_sort(&secrets);
     mishap *failure = mishap_raise(INTERNAL_ERROR, "It was hunter2 or say \"friend\".");
     record(mishap_note(mishap_note(failure, "k", "hunter2"), "q", "say \"friend\""), &secrets);
     char *text = read_file(log_file, &length);
@@ -483,9 +485,11 @@ static void without_memory_an_entry_is_shorter_but_none_is_broken(void **state)
 {
     (void)state;
     size_t length;
-    mishap_secrets secrets = { 0 };
-    mishap_secrets_add(&secrets, T("hunter2"));
-    mishap_secrets_add(&secrets, T("say \"friend\""));
+    mishap_secret room[2];
+    mishap_secrets secrets = { .texts = room };
+    mishap_secrets_add_text(&secrets, T("hunter2"));
+    mishap_secrets_add_text(&secrets, T("say \"friend\""));
+    mishap_secrets_sort(&secrets);
     mishap_use_allocator(&failing_allocator);
     torture(record_secretly, &secrets);
     mishap_use_allocator(NULL);

@@ -584,17 +584,15 @@ static void a_crash_is_contained(void **state)
     free(logged());
 }
 
-static void a_stack_trace_does_not_leave(void **state)
+/* It is the program's own, whatever it looks like, and the log does not hear of it. */
+static void contents_are_not_changed(void **state)
 {
     struct wire w;
     (void)state;
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     read_uri(&w, "test://things/trace/data");
-    assert_null(memmem(w.out.data, w.out.length, "x.py", 4));
-    assert_non_null(strstr(text_at(&w, "/result/contents/0/text"), "A stack trace was removed"));
-    char *text = logged();
-    assert_non_null(strstr(text, "x.py"));
-    free(text);
+    assert_non_null(strstr(text_at(&w, "/result/contents/0/text"), "x.py"));
+    assert_logged(NULL);
     close_wire(&w);
 }
 
@@ -762,7 +760,7 @@ int main(void)
         TEST(what_is_asked_wrongly_names_the_field),
         TEST(a_failure_inside_stays_there),
         TEST(a_crash_is_contained),
-        TEST(a_stack_trace_does_not_leave),
+        TEST(contents_are_not_changed),
         TEST(what_is_not_quick_needs_a_worker),
         TEST(what_may_be_read_is_known_without_waiting),
         TEST(every_allocation_may_fail),

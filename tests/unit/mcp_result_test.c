@@ -369,15 +369,35 @@ static mishap *answer_report(mishap_call *call)
                                           "[Backtrace]\n0: (/ 1 0)\n1: (eval (/ 1 0))\n"));
 }
 
-static void a_stack_trace_in_a_document_does_not_leave(void **state)
+/* A successful answer is the program's own, and the log does not hear of it. */
+static void an_answer_is_not_changed(void **state)
 {
     (void)state;
     handler = leak_trace_in_document;
     char *seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
-    assert_string_equal(seen, "{\"content\":[{\"type\":\"text\",\"text\":"
-                              "\"A stack trace was removed here.\"}]}");
+    assert_string_equal(seen,
+                        "{\"content\":[{\"type\":\"text\",\"text\":\"[redacted]: it broke.\\n"
+                        "Traceback (most recent call last):\\n  File \\\"x.py\\\", line 3, in f\\n"
+                        "\"}]}");
     free(seen);
-    assert_logged("x.py");
+    assert_logged(NULL);
+    handler = leak_in_document;
+    seen = outcome(&mishap_tool_result, "{\"key\":\"" SECRET "\"}", MISHAP_MCP_2025_11_25);
+    assert_string_equal(seen, "{\"content\":[{\"type\":\"text\",\"text\":\"It is " SECRET ".\"}]}");
+    free(seen);
+    assert_logged(NULL);
+    handler = leak_in_answer;
+    seen = outcome(&mishap_tool_result, "{\"key\":\"" SECRET "\"}", MISHAP_MCP_2025_11_25);
+    yyjson_doc *doc = yyjson_read(seen, strlen(seen), 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    assert_string_equal(yyjson_get_str(yyjson_ptr_get(root, "/structuredContent/log")), TRACE);
+    assert_string_equal(yyjson_get_str(yyjson_ptr_get(root, "/structuredContent/key")), SECRET);
+    assert_string_equal(yyjson_get_str(yyjson_ptr_get(root, "/content/1/text")),
+                        "Warning: The key is " SECRET ".");
+    assert_string_equal(yyjson_get_str(yyjson_ptr_get(root, "/content/2/text")), "Warning: " TRACE);
+    yyjson_doc_free(doc);
+    free(seen);
+    assert_logged(NULL);
     handler = answer_report;
     seen = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2025_11_25);
     assert_non_null(strstr(seen, "(eval (/ 1 0))"));
@@ -415,8 +435,6 @@ static void assert_no_leak(mishap *(*leak)(mishap_call *call), const mishap_dial
 static void secrets_and_stack_traces_do_not_leave(void **state)
 {
     (void)state;
-    assert_no_leak(leak_in_answer, &mishap_tool_result, true);
-    assert_no_leak(leak_in_document, &mishap_tool_result, false);
     assert_no_leak(leak_in_failure, &mishap_tool_result, true);
     assert_no_leak(leak_in_failure, &mishap_artifact, true);
     assert_no_leak(leak_in_failure, &mishap_condition_report, false);
@@ -668,7 +686,8 @@ static void put_one(const void *input)
     yyjson_val *root = yyjson_doc_get_root(doc);
     assert_non_null(yyjson_get_str(yyjson_ptr_get(root, "/content/0/text")));
     assert_true(yyjson_is_true(yyjson_obj_get(root, "isError")) || !failure);
-    assert_null(memmem(result.data, result.length, SECRET, strlen(SECRET)));
+    if (yyjson_obj_get(root, "isError"))
+        assert_null(memmem(result.data, result.length, SECRET, strlen(SECRET)));
     yyjson_doc_free(doc);
     mishap_buffer_release(&result);
     mishap_call_end(call);
@@ -717,7 +736,7 @@ int main(void)
         TEST(what_nobody_need_look_into_is_no_incident),
         TEST(a_call_that_was_cancelled_is_no_incident),
         TEST(secrets_and_stack_traces_do_not_leave),
-        TEST(a_stack_trace_in_a_document_does_not_leave),
+        TEST(an_answer_is_not_changed),
         TEST(the_meta_of_a_failure_is_its_last_member),
         TEST(every_outcome_fits_the_schema_of_outputs),
         TEST(last_words_fit_the_schema_and_other_things_do_not),

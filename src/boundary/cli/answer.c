@@ -13,6 +13,7 @@
 #include "dialect/envelope.h"
 #include "incident/incident.h"
 #include "operation/hide.h"
+#include "operation/secret.h"
 
 /* -- the private side -------------------------------------------------------------------------- */
 
@@ -28,20 +29,46 @@ static bool record(const mishap_cli *cli, const mishap *failure)
         .operation = cli->operation && !command.failed ? command.data : NULL,
         .id = cli->request_id,
         .failure = failure,
-        .secrets = &cli->secrets,
+        .secrets = cli->secrets,
         .to_stderr = cli->verbose,
     });
     mishap_buffer_release(&command);
     return kept;
 }
 
-/* Neither a stack trace nor the value of a secret parameter leaves. */
-static void clean_json(const mishap_cli *cli, mishap_buffer *json)
+/* Of what is told with a failure no stack trace leaves, and no secret of these. */
+static void clean_json(const mishap_cli *cli, mishap_buffer *json, const mishap_secrets *secrets)
 {
-    mishap *trace = mishap_hide_json(json, &cli->secrets);
+    mishap *trace = mishap_hide_json(json, secrets);
     if (trace)
         record(cli, trace);
     mishap_free(trace);
+}
+
+/* The data as it may leave, in `room` if it is not as it was. A successful answer is the program's
+ * own: nothing of it is changed. */
+static mishap_text clean_data(mishap_buffer *room, const mishap_cli *cli,
+                              const mishap_cli_answer *answer)
+{
+    if (!answer->failure || !answer->data.length)
+        return answer->data;
+    mishap_buffer_put_text(room, answer->data);
+    if (!room->failed)
+        mishap_hide_data(room, cli->operation ? cli->operation->params : NULL, cli->secrets);
+    if (!room->failed)
+        clean_json(cli, room, cli->secrets);
+    return mishap_buffer_text(room);
+}
+
+/* The same for the warnings, as a list. */
+static void put_clean_warnings(mishap_buffer *list, const mishap_cli *cli,
+                               const mishap_cli_answer *answer)
+{
+    mishap_json_open(list, '[');
+    mishap_buffer_put_text(list, answer->warnings);
+    mishap_json_close(list, ']');
+    if (answer->failure && !list->failed)
+        clean_json(cli, list, cli->secrets);
 }
 
 /* -- no escape sequence leaves ----------------------------------------------------------------- */
@@ -114,40 +141,52 @@ static void put_meta(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_a
     }
 }
 
-static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+/* `data` and `warnings`, a list, are as they may leave. */
+static void put_parts(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer,
+                      mishap_text data, mishap_text warnings)
 {
     mishap_buffer meta = { 0 };
     put_meta(&meta, cli, answer);
     const mishap_public *told = mishap_told(answer->failure);
     mishap_envelope_put(
         b, &(mishap_envelope){
-               .data = answer->data,
+               .data = data,
                .error = told,
                .phase = !told                                 ? NULL
                         : told->category == MISHAP_VALIDATION ? "validation"
                                                               : "execution",
                .signal = answer->signal,
-               .warnings = answer->warnings,
+               .warnings = { warnings.data + 1, warnings.length - 2 },
                .duration_ms = (mishap_clock_monotonic_ns() - cli->started_ns) / 1000000,
                .meta = mishap_buffer_text(&meta),
            });
     b->failed = b->failed || meta.failed;
     mishap_buffer_release(&meta);
-    clean_json(cli, b);
+}
+
+static void put_envelope(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    mishap_buffer room = { 0 }, warnings = { 0 };
+    mishap_text data = clean_data(&room, cli, answer);
+    put_clean_warnings(&warnings, cli, answer);
+    b->failed = b->failed || room.failed || warnings.failed;
+    if (!b->failed)
+        put_parts(b, cli, answer, data, mishap_buffer_text(&warnings));
+    mishap_buffer_release(&room);
+    mishap_buffer_release(&warnings);
+    if (answer->failure && !b->failed)
+        clean_json(cli, b, NULL); /* secrets are hidden already; a time may look like one */
     escape_controls(b);
     mishap_buffer_put_char(b, '\n');
 }
 
 /* -- for people -------------------------------------------------------------------------------- */
 
-/* Neither a stack trace nor a secret, nor anything that the terminal would act on. */
-static void put_text(mishap_buffer *b, const mishap_cli *cli, mishap_text text)
+/* Of a failure, in which secrets are hidden already: no stack trace, nor anything that the terminal
+ * would act on. */
+static void put_text(mishap_buffer *b, mishap_text text)
 {
-    mishap_buffer hidden = { 0 };
-    mishap_secrets_put_hidden(&hidden, &cli->secrets, text);
-    mishap_put_printable(b, mishap_guard_finds_trace(text, NULL) ? mishap_hide_removed
-                                                                 : mishap_buffer_text(&hidden));
-    mishap_buffer_release(&hidden);
+    mishap_put_printable(b, mishap_guard_finds_trace(text, NULL) ? mishap_hide_removed : text);
 }
 
 static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style)
@@ -156,14 +195,19 @@ static void put_style(mishap_buffer *b, const mishap_cli *cli, const char *style
         mishap_buffer_put_text(b, mishap_text_of(style));
 }
 
+static void put_label(mishap_buffer *b, const mishap_cli *cli, const char *label)
+{
+    put_style(b, cli, "\033[2m");
+    mishap_buffer_put_text(b, mishap_text_of(label));
+    put_style(b, cli, "\033[0m");
+}
+
 static void put_line(mishap_buffer *b, const mishap_cli *cli, const char *label, mishap_text text)
 {
     if (!text.length)
         return;
-    put_style(b, cli, "\033[2m");
-    mishap_buffer_put_text(b, mishap_text_of(label));
-    put_style(b, cli, "\033[0m");
-    put_text(b, cli, text);
+    put_label(b, cli, label);
+    put_text(b, text);
     MISHAP_PUT(b, "\n");
 }
 
@@ -204,7 +248,7 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     mishap_buffer_put_text(b, told->code->name);
     put_style(b, cli, "\033[0m");
     MISHAP_PUT(b, "  ");
-    put_text(b, cli, mishap_public_message(told));
+    put_text(b, mishap_public_message(told));
     MISHAP_PUT(b, "\n");
     put_fields(b, cli, told);
     put_line(b, cli, "  cause: ", told->cause);
@@ -214,35 +258,35 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
 }
 
 /* Data as a person likes to read it: indented JSON, which is still JSON. */
-static void put_data(mishap_buffer *b, const mishap_cli *cli, mishap_text given)
+static void put_data(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
-    mishap_buffer clean = { 0 };
-    mishap_buffer_put_text(&clean, given);
-    clean_json(cli, &clean);
-    yyjson_doc *doc = yyjson_read(clean.data, clean.length, YYJSON_READ_BIGNUM_AS_RAW);
-    size_t length = 0;
-    char *pretty = doc ? yyjson_write(doc, YYJSON_WRITE_PRETTY_TWO_SPACES, &length) : NULL;
-    mishap_put_printable(b, pretty ? (mishap_text){ pretty, length } : mishap_buffer_text(&clean));
+    mishap_buffer room = { 0 }, pretty = { 0 };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_text data = clean_data(&room, cli, answer);
+    if (!room.failed && mishap_json_read(&reader, data))
+        mishap_json_put_pretty(&pretty, reader.root);
+    bool made = pretty.length && !pretty.failed;
+    mishap_put_printable(b, made ? mishap_buffer_text(&pretty) : data);
     MISHAP_PUT(b, "\n");
-    free(pretty);
-    yyjson_doc_free(doc);
-    mishap_buffer_release(&clean);
+    mishap_buffer_release(&pretty);
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&room);
 }
 
 /* The warnings, a line each. */
-static void put_warnings(mishap_buffer *b, const mishap_cli *cli, mishap_text warnings)
+static void put_warnings(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
     size_t index, count;
     yyjson_val *warning;
     mishap_buffer list = { 0 };
-    mishap_json_open(&list, '[');
-    mishap_buffer_put_text(&list, warnings);
-    mishap_json_close(&list, ']');
-    clean_json(cli, &list);
+    put_clean_warnings(&list, cli, answer);
     mishap_json_reader reader = MISHAP_JSON_READER;
     if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list))) {
-        MISHAP_JSON_ITEMS (reader.root, index, count, warning)
-            put_line(b, cli, "warning: ", mishap_json_text(warning));
+        MISHAP_JSON_ITEMS (reader.root, index, count, warning) {
+            put_label(b, cli, "warning: ");
+            mishap_put_printable(b, mishap_json_text(warning));
+            MISHAP_PUT(b, "\n");
+        }
     }
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&list);
@@ -310,27 +354,15 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
         mishap_buffer_reset(&out);
     }
     if (answer->warnings.length) {
-        put_warnings(&out, cli, answer->warnings);
+        put_warnings(&out, cli, answer);
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }
     if (answer->data.length) {
-        put_data(&out, cli, answer->data);
+        put_data(&out, cli, answer);
         printed = print(cli, cli->out, mishap_buffer_text(&out));
     }
     mishap_buffer_release(&out);
-    return printed;
-}
-
-static int tell_document(const mishap_cli *cli, mishap_text document)
-{
-    mishap_buffer hidden = { 0 };
-    if (!mishap_secrets_stand_in(&cli->secrets, document))
-        return print(cli, cli->out, document);
-    mishap_secrets_put_hidden(&hidden, &cli->secrets, document);
-    int printed = print(cli, cli->out,
-                        hidden.failed ? mishap_guard_redacted : mishap_buffer_text(&hidden));
-    mishap_buffer_release(&hidden);
     return printed;
 }
 
@@ -385,13 +417,15 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         return tell_bytes(cli, answer);
     mishap_cli_bytes_end(cli, answer->failure != NULL);
     if (answer->failure) {
+        if (cli->operation)
+            mishap_hide_failure(answer->failure, cli->operation->params, cli->secrets);
         complete(cli, answer->failure);
         exit_code = answer->exit_code ? answer->exit_code
                                       : mishap_told(answer->failure)->code->exit_code;
         in_log = record(cli, answer->failure);
     }
     if (!answer->failure && answer->document.data)
-        printed = tell_document(cli, answer->document);
+        printed = print(cli, cli->out, answer->document);
     else
         printed = cli->streamed && !cli->to ? tell_beside_bytes(cli, answer, in_log)
                   : cli->json               ? tell_program(cli, answer)

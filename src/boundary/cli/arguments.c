@@ -13,6 +13,7 @@
 
 #include "boundary/cli/describe.h"
 #include "dialect/envelope.h"
+#include "operation/secret.h"
 
 enum { LARGEST_FILE = 1 << 28 };
 
@@ -162,11 +163,12 @@ static void put_value(struct reading *r, size_t i, mishap_text text)
 static void give(struct reading *r, size_t i, const char *word)
 {
     const mishap_param *param = &r->params[i];
+    bool secret = mishap_param_has_secret(param);
     bool may_be_long = (param->type == MISHAP_STRING && !param->file) ||
-                       param->type >= MISHAP_ARRAY;
+                       param->type >= MISHAP_ARRAY || (secret && !param->file);
     bool from_file = may_be_long &&
                      (strcmp(word, "-") == 0 || (word[0] == '@' && word[1] != '@' && word[1]));
-    if (param->secret && !from_file) {
+    if (secret && !from_file) {
         refuse_param(r, i, "secret_in_arguments", NULL);
         return;
     }
@@ -181,7 +183,7 @@ static void give(struct reading *r, size_t i, const char *word)
         refuse_param(r, i, "unreadable_file", NULL);
     } else {
         /* A secret in a file mostly has a line feed behind it that is not part of it. */
-        if (param->secret && content.length && content.data[content.length - 1] == '\n')
+        if (secret && content.length && content.data[content.length - 1] == '\n')
             content.length--;
         put_value(r, i, mishap_buffer_text(&content));
     }

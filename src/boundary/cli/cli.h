@@ -47,7 +47,7 @@ typedef struct mishap_cli {
     int timeout_ms;    /* of the operation; 0 until it is known */
     int timeout_given; /* … if a flag said it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
-    mishap_secrets secrets; /* the values of secret parameters; the call's */
+    const mishap_secrets *secrets; /* the values of secret parameters; the call's */
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "boundary/cli/describe.h"
+#include "operation/secret.h"
 
 enum {
     SHORT_CHOICES = 20, /* characters of choices that can stand in place of the value */
@@ -88,7 +89,7 @@ void mishap_cli_put_placeholder(mishap_buffer *b, const mishap_param *param)
         put_choices(b, one->choices, "|", "|");
     else if (param->positional || param->type == MISHAP_ENUM)
         put_capitals(b, param->name);
-    else if (param->secret)
+    else if (mishap_param_has_secret(param))
         MISHAP_PUT(b, "@FILE");
     else
         mishap_cli_put(b, word_for_value(one));
@@ -250,9 +251,10 @@ bool mishap_cli_keeps_data(const mishap_operation *operation)
 /* Where on a command line the value can come from. */
 static void note_sources(struct notes *notes, const mishap_param *param)
 {
+    bool secret = mishap_param_has_secret(param);
     if (param->type == MISHAP_ARRAY)
         mishap_cli_put(next_note(notes), "repeat it, or give a JSON array");
-    if (param->secret)
+    if (secret)
         mishap_cli_put(next_note(notes), "secret: only from ");
     else if (param->environment)
         mishap_cli_put(next_note(notes), "or from ");
@@ -260,7 +262,7 @@ static void note_sources(struct notes *notes, const mishap_param *param)
         MISHAP_PUT(notes->b, "$");
         mishap_cli_put(notes->b, param->environment);
     }
-    if (param->secret)
+    if (secret)
         mishap_cli_put(notes->b, param->environment ? ", @FILE or - (standard input)"
                                                     : "@FILE or - (standard input)");
 }

@@ -240,14 +240,22 @@ static int unknown_command(mishap_cli *cli)
 
 /* -- a command --------------------------------------------------------------------------------- */
 
-/* What the handler wrote to standard output by itself is no answer, but the caller should know. */
-static void warn_of_output(mishap_call *call)
+/* What the handler wrote to standard output by itself is no answer, but the caller should know. It
+ * tells of a mistake, and has no more in it than a failure may have. */
+static void warn_of_output(const mishap_cli *cli, mishap_call *call)
 {
-    mishap_buffer caught = { 0 };
-    if (mishap_cli_captured(&caught))
-        mishap_warn(call, "The command wrote to standard output by itself: %.*s",
-                    (int)caught.length, caught.data);
+    mishap_buffer caught = { 0 }, hidden = { 0 };
+    if (mishap_cli_captured(&caught)) {
+        mishap_text text = mishap_buffer_text(&caught);
+        if (mishap_guard_finds_trace(text, NULL))
+            text = mishap_hide_removed;
+        mishap_secrets_put_hidden(&hidden, cli->secrets, text);
+        if (!hidden.failed)
+            mishap_warn(call, "The command wrote to standard output by itself: %.*s",
+                        (int)hidden.length, hidden.data);
+    }
     mishap_buffer_release(&caught);
+    mishap_buffer_release(&hidden);
 }
 
 static int run(mishap_cli *cli, mishap_text arguments)
@@ -257,7 +265,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_cli_answer answer = { 0 };
     answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
-        mishap_hide_learn(&cli->secrets, call);
+        cli->secrets = mishap_call_secrets(call); /* now: later the call is the handler's */
     if (!answer.failure)
         answer.failure = mishap_cli_bytes_begin(cli);
     if (!answer.failure && !cli->operation->resident)
@@ -277,7 +285,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
     if (ready) {
         if (!cli->operation->resident)
-            warn_of_output(call);
+            warn_of_output(cli, call);
         mishap_text text = mishap_call_answer(call, &kind);
         answer.warnings = mishap_call_warnings(call);
         answer.listed = call->listed;

@@ -119,18 +119,6 @@ static void put_success(mishap_http_reply *reply, mishap_call *call)
     put_warnings(reply, mishap_call_warnings(call));
 }
 
-/* What a call that worked says is as it may leave; what was taken out of it comes back, to be
- * recorded. */
-static mishap *hide(mishap_call *call, const mishap_secrets *secrets, mishap **failure)
-{
-    if (*failure)
-        return NULL;
-    mishap *removed = mishap_hide_answer(call, secrets);
-    if (call->answer.failed)
-        *failure = mishap_out_of_memory();
-    return removed;
-}
-
 /* A failure tells what its handler told, and every dialect spells it as JSON. */
 static mishap *refuse_call(const mishap_http_settings *settings, const mishap_http_request *request,
                            const mishap_secrets *secrets, mishap **failure,
@@ -151,24 +139,33 @@ static mishap *refuse_call(const mishap_http_settings *settings, const mishap_ht
     return removed;
 }
 
+/* The failure of a call, without what the call knows to be secret. */
+static void conclude_failure(const mishap_http_settings *settings,
+                             const mishap_http_request *request, mishap_call *call, mishap *failure,
+                             mishap_http_reply *reply)
+{
+    const mishap_secrets *secrets = mishap_call_secrets(call);
+    mishap_hide_failure(failure, call->operation->params, secrets);
+    mishap *removed = refuse_call(settings, request, secrets, &failure, reply);
+    mishap_api_record(settings->served, request, call, secrets, failure);
+    if (removed)
+        mishap_api_record(settings->served, request, call, secrets, removed);
+    mishap_free(removed);
+    mishap_free(failure);
+}
+
 void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http_request *request,
                          mishap_call *call, mishap *failure, mishap_http_reply *reply)
 {
-    mishap_secrets secrets;
-    secrets.count = 0;
-    mishap_hide_learn(&secrets, call);
-    mishap *removed = hide(call, &secrets, &failure);
+    if (!failure) {
+        mishap_call_clean_document(call);
+        if (call->answer.failed)
+            failure = mishap_out_of_memory();
+    }
     if (failure)
-        removed = mishap_because(refuse_call(settings, request, &secrets, &failure, reply),
-                                 removed);
+        conclude_failure(settings, request, call, failure, reply);
     else
-        put_success(reply, call);
-    if (failure)
-        mishap_api_record(settings->served, request, call, &secrets, failure);
-    if (removed)
-        mishap_api_record(settings->served, request, call, &secrets, removed);
-    mishap_free(removed);
-    mishap_free(failure);
+        put_success(reply, call); /* the program's own: nothing of it is changed */
 }
 
 /* -- before the call --------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 #include "base/media.h"
 #include "boundary/http/http.h"
 #include "operation/media.h"
+#include "operation/secret.h"
 
 enum {
     MOST_PAIRS = 256,      /* in a query */
@@ -195,7 +196,7 @@ static const mishap_param *find_param(const mishap_operation *operation, mishap_
 static mishap *give(struct reading *r, const mishap_param *param, mishap_text name,
                     mishap_text text, bool in_path)
 {
-    if (param->secret)
+    if (mishap_param_has_secret(param))
         return refuse_secret(param, in_path);
     size_t first = 0;
     while (first < r->count && r->given[first].param != param)

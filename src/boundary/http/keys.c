@@ -16,6 +16,8 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/sort.h"
+
 enum { LARGEST_FILE = 16 << 20 };
 
 /* -- one line ---------------------------------------------------------------------------------- */
@@ -188,10 +190,10 @@ static size_t later(const mishap_key_line *a, const mishap_key_line *b)
 /* Sort both ways. A name that stands for two keys, or a key for two names, is a mistake. */
 static mishap *sort_lines(const char *path, mishap_key_file *file)
 {
-    qsort(file->lines, file->count, sizeof *file->lines, compare_names);
+    mishap_sort(file->lines, file->count, sizeof *file->lines, compare_names);
     for (size_t i = 0; i < file->count; i++)
         file->by_hash[i] = &file->lines[i];
-    qsort(file->by_hash, file->count, sizeof(mishap_key_line *), compare_hashes);
+    mishap_sort(file->by_hash, file->count, sizeof(mishap_key_line *), compare_hashes);
     for (size_t i = 1; i < file->count; i++) {
         const mishap_key_line *line = &file->lines[i], *key = file->by_hash[i];
         if (compare_names(line - 1, line) == 0)

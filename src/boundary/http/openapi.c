@@ -8,6 +8,7 @@
 
 #include "operation/media.h"
 #include "operation/schema.h"
+#include "operation/secret.h"
 
 typedef mishap_http_document document;
 
@@ -250,7 +251,8 @@ static bool is_outside_body(const mishap_param *param, const void *state)
 {
     const mishap_operation *operation = state;
     return name_in_path(param, operation, operation).data ||
-           ((!mishap_http_sends_body(operation) || operation->takes) && !param->secret);
+           ((!mishap_http_sends_body(operation) || operation->takes) &&
+            !mishap_param_has_secret(param));
 }
 
 /* What has members is one JSON text in a query; an array is its name again and again. */

@@ -76,23 +76,22 @@ static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_se
     mishap_free(m);
 }
 
-/* A string of what the handler said: without what must not leave, and then not too long. */
+/* A string of what the handler said, and then not too long. Nobody knows yet how the call ends, so
+ * what must not leave with a failure is taken out. */
 static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text words)
 {
     char storage[ROOM], room[ROOM];
     mishap_arena arena;
     mishap_buffer hidden;
-    mishap_secrets secrets;
-    secrets.count = 0;
-    mishap_hide_learn(&secrets, flight->run.call);
+    const mishap_secrets *secrets = mishap_call_secrets(flight->run.call);
     mishap_arena_init(&arena, storage, sizeof storage);
     mishap_buffer_init(&hidden, room, sizeof room);
     words = mishap_utf8_clean(&arena, words);
     if (mishap_guard_finds_trace(words, NULL)) {
-        record(flight, words, &secrets);
+        record(flight, words, secrets);
         words = mishap_hide_removed;
     }
-    mishap_secrets_put_hidden(&hidden, &secrets, words);
+    mishap_secrets_put_hidden(&hidden, secrets, words);
     b->failed = b->failed || hidden.failed || !words.data;
     words = mishap_buffer_text(&hidden);
     words.length = mishap_utf8_cut(words, MOST_WORDS);

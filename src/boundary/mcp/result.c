@@ -327,13 +327,12 @@ static mishap_mcp_outcome put_remarks(mishap_buffer *result, const mishap_mcp_as
                : MISHAP_MCP_MEMBERS;
 }
 
-/* The answer; without memory for it, there is none. What was removed is returned. */
-static mishap *put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
-                           const mishap_secrets *secrets, const char *incident,
-                           mishap_mcp_outcome *outcome)
+/* The answer, which is the program's own: nothing of it is changed. Without memory for it, there is
+ * none. */
+static void put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mishap_call *call,
+                        const char *incident, mishap_mcp_outcome *outcome)
 {
-    /* Ours say again what was given to them: who asks what a trace means gets to see it. */
-    mishap *removed = asked->offer->ours ? NULL : mishap_hide_answer(call, secrets);
+    mishap_call_clean_document(call);
     if (call->answer.failed || call->warnings.failed)
         result->failed = true;
     else if (asked->offer->sort == MISHAP_MCP_TOOL)
@@ -343,7 +342,6 @@ static mishap *put_success(mishap_buffer *result, const mishap_mcp_asked *asked,
     else
         mishap_mcp_put_messages(result, asked, call, incident);
     *outcome = put_remarks(result, asked, call);
-    return removed;
 }
 
 /* The same for a failure, for which there is always room, if there was any at all. */
@@ -375,33 +373,28 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
     mishap_mcp_outcome outcome = MISHAP_MCP_MEMBERS;
     char own_id[MISHAP_ID_LENGTH + 1];
     size_t start = result->length;
-    mishap *removed = NULL;
-    mishap_secrets secrets;
-    secrets.count = 0;
     bool room = mishap_buffer_reserve(result, LAST_WORDS);
-    if (call)
-        mishap_hide_learn(&secrets, call);
     if (!failure) {
-        removed = put_success(result, asked, call, &secrets, incident, &outcome);
-        if (result->failed)
-            failure = mishap_out_of_memory(); /* a constant: nobody need free it */
-        if (failure && room)
+        put_success(result, asked, call, incident, &outcome);
+        if (!result->failed)
+            return outcome;
+        failure = mishap_out_of_memory(); /* a constant: nobody need free it */
+        if (room)
             take_back(result, start);
     }
-    if ((failure || removed) && !incident) {
+    if (!incident) {
         mishap_id_make(own_id);
         incident = own_id;
     }
-    if (failure) {
-        if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
-            mishap_incident(failure, incident); /* there is something to look up, or may be */
-        removed = mishap_because(put_failed(result, asked, failure, &secrets, incident, &outcome),
-                                 removed);
-    }
-    if (failure && call)
-        record(call, &secrets, failure, incident);
+    const mishap_secrets *secrets = call ? mishap_call_secrets(call) : NULL;
+    mishap_hide_failure(failure, asked->offer->operation->params, secrets);
+    if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
+        mishap_incident(failure, incident); /* there is something to look up, or may be */
+    mishap *removed = put_failed(result, asked, failure, secrets, incident, &outcome);
+    if (call)
+        record(call, secrets, failure, incident);
     if (removed && call)
-        record(call, &secrets, removed, incident);
+        record(call, secrets, removed, incident);
     mishap_free(removed);
     return outcome;
 }
