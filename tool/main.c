@@ -1,26 +1,63 @@
 /* The `mishap` program: the list of its commands and services. What they have in common is
  * mishap_main(). */
+#include <stdio.h>
+
+#include "base/memory.h"
 #include "mishap/main.h"
 #include "todo/todo.h"
 #include "tool.h"
 
 const char *tool_dialect_names[TOOL_MOST_DIALECTS + 1];
 
+/* False if there are more than the parameters have room for. */
+static bool name_dialects(void)
+{
+    const mishap_dialect *const *dialects = mishap_dialects();
+    size_t count = 0;
+    for (; dialects[count] && count < TOOL_MOST_DIALECTS; count++)
+        tool_dialect_names[count] = mishap_dialect_name(dialects[count]);
+    return !dialects[count];
+}
+
+/* The commands and the operations of the services in one list, which ends with { 0 }; NULL without
+ * memory. */
+static mishap_operation *list_operations(void)
+{
+    const mishap_operation *const commands[] = { &tool_render,  &tool_translate, &tool_check,
+                                                 &tool_catalog, &tool_explain,   &tool_connect };
+    enum { COMMANDS = sizeof commands / sizeof *commands };
+    size_t count = 0;
+    while (todo_operations[count].name)
+        count++;
+    mishap_operation *all = mishap_allocate((COMMANDS + count + 1) * sizeof *all);
+    for (size_t i = 0; all && i < COMMANDS; i++)
+        all[i] = *commands[i];
+    if (all)
+        memcpy(all + COMMANDS, todo_operations, (count + 1) * sizeof *all);
+    return all;
+}
+
+/* Before there is a program that could tell it better. */
+static int refuse(const char *why)
+{
+    fprintf(stderr, "mishap: %s\n", why);
+    return MISHAP_CODE_INTERNAL_ERROR->exit_code;
+}
+
 int main(int argc, char **argv)
 {
-    mishap_operation operations[64] = { tool_render,  tool_translate, tool_check,
-                                        tool_catalog, tool_explain,   tool_connect };
-    size_t count = 6;
-    for (const mishap_operation *o = todo_operations; o->name && count < 63; o++)
-        operations[count++] = *o;
-    const mishap_dialect *const *dialects = mishap_dialects();
-    for (size_t i = 0; dialects[i] && i < TOOL_MOST_DIALECTS; i++)
-        tool_dialect_names[i] = mishap_dialect_name(dialects[i]);
-    return mishap_main(
+    if (!name_dialects())
+        return refuse("There are too many dialects.");
+    mishap_operation *operations = list_operations();
+    if (!operations)
+        return refuse("There is no memory for the list of commands.");
+    int status = mishap_main(
         argc, argv,
         &(mishap_app){ .name = "mishap",
                        .version = MISHAP_VERSION,
                        .summary = "One failure, told right to everyone who must hear of it",
                        .license = "MIT",
                        .operations = operations });
+    mishap_release(operations);
+    return status;
 }

@@ -176,8 +176,9 @@ mishap_text mishap_body(const mishap_call *call);
 const char *mishap_body_type(const mishap_call *call);
 
 /* An array of content blocks of the Model Context Protocol, as JSON: text, images, audio,
- * resources. An agent gets them as they are: of a prompt each is a message, of a resource the data
- * of images and audio are its bytes. On any other boundary the answer is that array. */
+ * resources. An agent gets them as they are, or as the nearest that its revision of the protocol
+ * has: of a prompt each is a message, of a resource the data of images and audio are its bytes. On
+ * any other boundary the answer is that array. */
 mishap *mishap_answer_content(mishap_call *call, const char *json);
 
 /* The answer lists only so many of a larger number. */

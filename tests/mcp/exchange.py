@@ -16,7 +16,7 @@ from server import Closed, Response  # noqa: E402
 server.catalog()  # of the program that has it, before a test names another
 NAMES = {name for row in server.catalog() for name in row["spellings"].values() if isinstance(name, str)}
 
-OLDER = ["2025-03-26", "2025-06-18", "2025-11-25"]
+OLDER = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 STATELESS = "2026-07-28"
 META = "io.modelcontextprotocol/"
 

@@ -383,6 +383,11 @@ def batches_where_there_are_such(text, expected):
     hold("2025-03-26", text, expected)
 
 
+@tests_of({"of pings": (b"[" + ping(b"1") + b"]", [PONG]), **{name: BATCHES[name] for name in ("an empty one", "in a batch")}})
+def batches_in_the_first_revision(text, expected):
+    hold("2024-11-05", text, expected)
+
+
 def stateless(method, meta=None, **params):
     return ask(method, _meta=META if meta is None else meta, **params)
 

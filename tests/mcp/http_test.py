@@ -196,7 +196,7 @@ def who_begins_many_sessions_keeps_nobody_out():
 
 @test
 def initialize_agrees_on_a_revision():
-    for asked, got in [*zip(OLDER, OLDER), ("2024-11-05", OLDER[-1]), ("1.0", OLDER[-1]), (STATELESS, OLDER[-1])]:
+    for asked, got in [*zip(OLDER, OLDER), ("2024-10-07", OLDER[-1]), ("1.0", OLDER[-1]), (STATELESS, OLDER[-1])]:
         found = ask(initialize(asked))
         equal((found.status, found.json["result"]["protocolVersion"]), (200, got), asked)
     for params in [{}, {"protocolVersion": 5}, {"protocolVersion": "2025-11-25"}]:
@@ -204,9 +204,9 @@ def initialize_agrees_on_a_revision():
         equal((found.status, found.error, found["Mcp-Session-Id"]), (200, -32602, None), "initialize with %r" % params)
 
 
-@test
-def a_batch_is_answered_in_the_revision_that_has_them():
-    session = Session(shared(), "2025-03-26")
+@tests_of({revision: (revision,) for revision in OLDER[:2]})
+def a_batch_is_answered_in_a_revision_that_has_them(revision):
+    session = Session(shared(), revision)
     found = session.post([message("ping", id=1), message("notifications/none", id=None), message("no/such", id="2"),
                           call("test_simple_text", id=3), call("test_embedded_resource", id=4)])
     equal(found.status, 200, "the status")
@@ -219,6 +219,19 @@ def a_batch_is_answered_in_the_revision_that_has_them():
     inner = session.post([5, {}, initialize()])
     equal({item["error"]["code"] for item in inner.json}, {-32600}, "what is no message")
     equal(len(inner.json), 3, "how many")
+
+
+@test
+def the_first_revision_gets_nothing_that_came_later():
+    session = Session(shared(), "2024-11-05")
+    tools = session.post(message("tools/list")).json["result"]["tools"]
+    equal({key for tool in tools for key in tool}, {"name", "description", "inputSchema"}, "members of tools")
+    result = session.post(call("test_audio_content")).json["result"]
+    (block,) = result["content"]
+    equal((set(result), set(block), block["type"]), ({"content"}, {"type", "resource"}, "resource"), "audio")
+    equal((set(block["resource"]), block["resource"]["mimeType"]), ({"uri", "mimeType", "blob"}, "audio/wav"), "its resource")
+    later = Session(shared(), "2025-03-26").post(call("test_audio_content")).json["result"]["content"]
+    equal(later, [{"type": "audio", "mimeType": "audio/wav", "data": block["resource"]["blob"]}], "in the next revision")
 
 
 # ---- Statuses: the stateless revision ------------------------------------------------------------

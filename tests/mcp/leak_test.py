@@ -54,14 +54,15 @@ def check_end(how, answer, password=HIDDEN, context=True):
         expect(HIDDEN not in text and REMOVED not in text, "a success was changed:", answer)
 
 
-def check_reports(messages, password=HIDDEN):
-    """Three reports of progress and three log messages, of which the first is a secret and the second a trace."""
+def check_reports(messages, password=HIDDEN, words=True):
+    """Three reports of progress and three log messages, of which the first is a secret and the second a trace. Progress
+    has no words in the first revision."""
     said = {"notifications/progress": [], "notifications/message": []}
     for item in messages:
         if item.get("method") in said:
             said[item["method"]].append(item["params"].get("message") or item["params"].get("data"))
     wanted = [password, REMOVED, "all of it"]
-    equal(said, {"notifications/progress": wanted, "notifications/message": wanted}, "what was reported")
+    equal(said, {"notifications/progress": wanted if words else [None] * 3, "notifications/message": wanted}, "what was reported")
 
 
 def check_log(text, how):
@@ -107,7 +108,7 @@ def a_tool_leaks_nothing_over_a_pipe(revision):
     with leaky(revision) as found:
         for how in ENDS:
             before, answer = ask(found, revision, "tools/call", name="leak", arguments=arguments(how))
-            check_reports(before)
+            check_reports(before, words=revision > "2024-11-05")
             check_end(how, answer)
             check_log(log_of(found), how)
 

@@ -49,12 +49,14 @@ def initialize_agrees_on(revision):
     with Server(revision=revision) as server:
         result = server.greeting["result"]
         equal(result["protocolVersion"], revision)
-        equal(set(result["capabilities"]), {"tools", "resources", "prompts", "completions", "logging"})
+        equal(set(result["capabilities"]), {"tools", "resources", "prompts", "logging"} |
+              ({"completions"} if revision > "2024-11-05" else set()))
         equal(result["serverInfo"]["name"], "workshop")
+        equal("title" in result["serverInfo"], revision > "2025-03-26", "title")
         equal(server.result("ping"), {})
 
 
-@tests_of({"the stateless one": MODERN, "an old one": "2024-11-05", "nonsense": "x"})
+@tests_of({"the stateless one": MODERN, "one from before the first": "2024-10-07", "nonsense": "x"})
 def initialize_with_another_revision_gets_the_latest(revision):
     with Server() as server:
         server.send(hello(revision))
@@ -81,8 +83,9 @@ def tools_are_listed(revision):
                            "apart_touch"})
         echo = tools["echo"]
         equal((echo["inputSchema"]["type"], echo["inputSchema"]["required"]), ("object", ["text"]))
-        equal("outputSchema" in echo, revision != "2025-03-26", "outputSchema")
-        if revision != "2025-03-26":
+        equal(set(echo) - {"name", "description", "inputSchema"},
+              {"2024-11-05": set(), "2025-03-26": {"annotations"}}.get(revision, {"annotations", "title", "outputSchema"}))
+        if revision > "2025-03-26":
             equal(echo["outputSchema"]["type"], "object")
 
 
@@ -94,7 +97,7 @@ def tools_are_called(revision):
             check_result(revision, result)
             equal(json.loads(result["content"][0]["text"]), {"text": "Grüße \u2028 \U0001f600"})
             equal(result.get("structuredContent"),
-                  None if revision == "2025-03-26" else {"text": "Grüße \u2028 \U0001f600"})
+                  None if revision <= "2025-03-26" else {"text": "Grüße \u2028 \U0001f600"})
             expect(not result.get("isError"), "no error")
         result = server.call("echo")
         equal(result["isError"], True)
@@ -291,6 +294,18 @@ def progress_comes_before_the_response(token):
         steps = [message["params"]["progress"] for message in before]
         equal(steps, sorted(set(steps)), "steps")
         equal(steps[-1], 5, "the last step")
+
+
+@tests_of({"the first revision": ("2024-11-05", False), "the next": ("2025-03-26", True)})
+def progress_has_words_where_the_revision_has_them(revision, words):
+    with Server(revision=revision) as server:
+        server.send(request(1, "tools/call", {"name": "count", "arguments": {"to": 2, "pause_ms": 60},
+                                              "_meta": {"progressToken": 7}}))
+        before, answer = server.receive_all(1)
+        expect(before, "no reports")
+        equal({key for message in before for key in message["params"]},
+              {"progressToken", "progress", "total"} | ({"message"} if words else set()), "members of reports")
+        equal(set(answer["result"]), {"content"}, "members of the result")
 
 
 @tests_of(REVISIONS)

@@ -15,7 +15,7 @@ from blackbox import (SANITIZED, Broken, Skipped, equal, expect, main, parsed, r
 
 WORKSHOP = os.environ.get("WORKSHOP_PROGRAM")
 MISHAP = os.environ["MISHAP_PROGRAM"]
-LEGACY = ["2025-03-26", "2025-06-18", "2025-11-25"]
+LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
 PATIENCE = 60  # seconds after which something that should happen did not
 

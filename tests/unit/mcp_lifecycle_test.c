@@ -178,7 +178,7 @@ static bool starts(const char *text, const char *part)
 
 enum { YES = 0 };
 
-/* What each method is answered by each revision: before initialize, the three older ones, the
+/* What each method is answered by each revision: before initialize, the four older ones, the
  * stateless one. */
 static const struct {
     const char *method, *params;
@@ -186,29 +186,35 @@ static const struct {
 } rows[] = {
     { "initialize",
       "\"protocolVersion\":\"2025-06-18\"," CLIENT,
-      { YES, -32600, -32600, -32600, -32601 } },
-    { "ping", "", { YES, YES, YES, YES, -32601 } },
-    { "server/discover", "", { -32602, -32601, -32601, -32601, YES } },
-    { "tools/list", "", { -32600, YES, YES, YES, YES } },
+      { YES, -32600, -32600, -32600, -32600, -32601 } },
+    { "ping", "", { YES, YES, YES, YES, YES, -32601 } },
+    { "server/discover", "", { -32602, -32601, -32601, -32601, -32601, YES } },
+    { "tools/list", "", { -32600, YES, YES, YES, YES, YES } },
     { "tools/call",
       "\"name\":\"echo\",\"arguments\":{\"text\":\"x\"}",
-      { -32600, YES, YES, YES, YES } },
-    { "resources/list", "", { -32600, YES, YES, YES, YES } },
-    { "resources/templates/list", "", { -32600, YES, YES, YES, YES } },
-    { "resources/read", "\"uri\":\"catalog://codes\"", { -32600, YES, YES, YES, YES } },
-    { "resources/subscribe", "\"uri\":\"catalog://codes\"", { -32600, YES, YES, YES, -32601 } },
-    { "resources/unsubscribe", "\"uri\":\"catalog://codes\"", { -32600, YES, YES, YES, -32601 } },
-    { "subscriptions/listen", "\"notifications\":{}", { -32602, -32601, -32601, -32601, YES } },
-    { "prompts/list", "", { -32600, YES, YES, YES, YES } },
-    { "prompts/get", "\"name\":\"p\"", { -32600, YES, YES, YES, YES } },
+      { -32600, YES, YES, YES, YES, YES } },
+    { "resources/list", "", { -32600, YES, YES, YES, YES, YES } },
+    { "resources/templates/list", "", { -32600, YES, YES, YES, YES, YES } },
+    { "resources/read", "\"uri\":\"catalog://codes\"", { -32600, YES, YES, YES, YES, YES } },
+    { "resources/subscribe",
+      "\"uri\":\"catalog://codes\"",
+      { -32600, YES, YES, YES, YES, -32601 } },
+    { "resources/unsubscribe",
+      "\"uri\":\"catalog://codes\"",
+      { -32600, YES, YES, YES, YES, -32601 } },
+    { "subscriptions/listen",
+      "\"notifications\":{}",
+      { -32602, -32601, -32601, -32601, -32601, YES } },
+    { "prompts/list", "", { -32600, YES, YES, YES, YES, YES } },
+    { "prompts/get", "\"name\":\"p\"", { -32600, YES, YES, YES, YES, YES } },
     { "completion/complete",
       "\"ref\":{\"type\":\"ref/"
       "prompt\",\"name\":\"p\"},\"argument\":{\"name\":\"a\",\"value\":\"\"}",
-      { -32600, YES, YES, YES, YES } },
-    { "logging/setLevel", "\"level\":\"info\"", { -32600, YES, YES, YES, -32601 } },
-    { "tasks/list", "", { -32600, -32601, -32601, -32601, -32601 } },
-    { "roots/list", "", { -32600, -32601, -32601, -32601, -32601 } },
-    { "notifications/cancelled", "", { -32600, -32601, -32601, -32601, -32601 } },
+      { -32600, YES, YES, YES, YES, YES } },
+    { "logging/setLevel", "\"level\":\"info\"", { -32600, YES, YES, YES, YES, -32601 } },
+    { "tasks/list", "", { -32600, -32601, -32601, -32601, -32601, -32601 } },
+    { "roots/list", "", { -32600, -32601, -32601, -32601, -32601, -32601 } },
+    { "notifications/cancelled", "", { -32600, -32601, -32601, -32601, -32601, -32601 } },
 };
 
 static int status_of(int code, bool modern)
@@ -251,7 +257,7 @@ static void each_revision_has_its_methods(void **state)
             mishap_mcp_revision revision = (mishap_mcp_revision)r;
             bool modern = mishap_mcp_is_modern(revision);
             /* The stateless one is served whatever was agreed. */
-            open_talk(&talk, modern ? (mishap_mcp_revision)(i % 4) : revision);
+            open_talk(&talk, modern ? (mishap_mcp_revision)(i % MISHAP_MCP_2026_07_28) : revision);
             snprintf(text, sizeof text,
                      "{\"jsonrpc\":\"2.0\",\"id\":\"i\",\"method\":\"%s\",\"params\":{%s%s%s}}",
                      rows[i].method, rows[i].params, modern && *rows[i].params ? "," : "",
@@ -307,10 +313,11 @@ static void the_revision_is_negotiated(void **state)
         const char *answered;
         mishap_mcp_revision agreed;
     } asked[] = {
+        { INITIALIZE("2024-11-05"), "2024-11-05", MISHAP_MCP_2024_11_05 },
         { INITIALIZE("2025-03-26"), "2025-03-26", MISHAP_MCP_2025_03_26 },
         { INITIALIZE("2025-06-18"), "2025-06-18", MISHAP_MCP_2025_06_18 },
         { INITIALIZE("2025-11-25"), "2025-11-25", MISHAP_MCP_2025_11_25 },
-        { INITIALIZE("2024-11-05"), "2025-11-25", MISHAP_MCP_2025_11_25 },
+        { INITIALIZE("2024-10-07"), "2025-11-25", MISHAP_MCP_2025_11_25 },
         { INITIALIZE("2026-07-28"), "2025-11-25", MISHAP_MCP_2025_11_25 },
         { INITIALIZE("1.0.0"), "2025-11-25", MISHAP_MCP_2025_11_25 },
         { INITIALIZE("none"), "2025-11-25", MISHAP_MCP_2025_11_25 },
@@ -324,11 +331,13 @@ static void the_revision_is_negotiated(void **state)
         snprintf(expected, sizeof expected,
                  "{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"protocolVersion\":\"%s\","
                  "\"capabilities\":{\"tools\":{\"listChanged\":true},\"resources\":{\"subscribe\":"
-                 "true,\"listChanged\":true},\"prompts\":{\"listChanged\":true},\"completions\":{},"
-                 "\"logging\":{}},\"serverInfo\":{\"name\":\"sample\",\"title\":\"Sample\","
+                 "true,\"listChanged\":true},\"prompts\":{\"listChanged\":true},%s"
+                 "\"logging\":{}},\"serverInfo\":{\"name\":\"sample\",%s"
                  "\"version\":\"1.0\"},\"instructions\":\"sample: A sample. Each tool is one "
                  "operation of it. A call that fails gives a result with isError: true.",
-                 asked[i].answered);
+                 asked[i].answered,
+                 asked[i].agreed >= MISHAP_MCP_2025_03_26 ? "\"completions\":{}," : "",
+                 asked[i].agreed >= MISHAP_MCP_2025_06_18 ? "\"title\":\"Sample\"," : "");
         assert_true(starts(answer, expected));
         assert_int_equal(talk.peer.revision, asked[i].agreed);
         assert_false(talk.peer.initialized);

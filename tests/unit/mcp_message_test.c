@@ -496,12 +496,12 @@ static void long_words_are_cut(void **state)
 static void revisions_go_by_their_names(void **state)
 {
     (void)state;
-    for (int r = MISHAP_MCP_2025_03_26; r < MISHAP_MCP_REVISIONS; r++) {
+    for (int r = MISHAP_MCP_2024_11_05; r < MISHAP_MCP_REVISIONS; r++) {
         mishap_mcp_revision revision = (mishap_mcp_revision)r;
         const char *name = mishap_mcp_revision_name(revision);
         assert_int_equal(mishap_mcp_revision_find(mishap_text_of(name)), r);
     }
-    static const char *const others[] = { "",           "none",        "2024-11-05",
+    static const char *const others[] = { "",           "none",        "2024-10-07",
                                           "2026-07-2",  "2026-07-289", "2026-07-28 ",
                                           "2025-11-2\0" };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -168,6 +168,55 @@ static void remarks_are_further_blocks(void **state)
                    "\"structuredContent\":{}}");
 }
 
+static mishap *answer_blocks(mishap_call *call)
+{
+    return mishap_answer_content(
+        call, "[{\"type\":\"text\",\"text\":\"a\"},"
+              "{\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"audio/wav\"},"
+              "{\"type\":\"resource_link\",\"uri\":\"test://b\",\"name\":\"the \\\"b\\\"\"}]");
+}
+
+/* The address of an answer is new each time: what stands before and after it. */
+static void blocks_that_a_revision_does_not_have_are_told_by_those_that_it_has(void **state)
+{
+    (void)state;
+    static const char start[] = "{\"content\":[{\"type\":\"text\",\"text\":\"a\"},"
+                                "{\"type\":\"resource\",\"resource\":{\"uri\":\"mishap://try/";
+    static const char end[] = "\",\"mimeType\":\"audio/wav\",\"blob\":\"AAAA\"}},"
+                              "{\"type\":\"text\",\"text\":\"the \\\"b\\\": test://b\"}]}";
+    handler = answer_blocks;
+    char *first = outcome(&mishap_tool_result, "{}", MISHAP_MCP_2024_11_05);
+    assert_int_equal(strlen(first), sizeof start - 1 + MISHAP_ID_LENGTH + sizeof end - 1);
+    assert_memory_equal(first, start, sizeof start - 1);
+    assert_string_equal(first + sizeof start - 1 + MISHAP_ID_LENGTH, end);
+    free(first);
+#define AUDIO "{\"type\":\"audio\",\"data\":\"AAAA\",\"mimeType\":\"audio/wav\"}"
+    ASSERT_OUTCOME(&mishap_tool_result, answer_blocks, "{}", MISHAP_MCP_2025_03_26,
+                   "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}," AUDIO
+                   ",{\"type\":\"text\",\"text\":\"the \\\"b\\\": test://b\"}]}");
+    ASSERT_OUTCOME(&mishap_tool_result, answer_blocks, "{}", MISHAP_MCP_2025_06_18,
+                   "{\"content\":[{\"type\":\"text\",\"text\":\"a\"}," AUDIO
+                   ",{\"type\":\"resource_link\",\"uri\":\"test://b\",\"name\":\"the \\\"b\\\"\"}"
+                   "]}");
+}
+
+static mishap *answer_sound(mishap_call *call)
+{
+    return mishap_answer_bytes(call, T("\xFF\xFE\xFD"), "audio/wav");
+}
+
+static void sound_is_a_resource_where_there_is_no_audio(void **state)
+{
+    (void)state;
+    ASSERT_OUTCOME(&mishap_tool_result, answer_sound, "{}", MISHAP_MCP_2024_11_05,
+                   "{\"content\":[{\"type\":\"resource\",\"resource\":{\"uri\":\"mishap://try/"
+                   "01234567-89ab-7def-8123-456789abcdef\",\"mimeType\":\"audio/wav\",\"blob\":"
+                   "\"//79\"}}]}");
+    ASSERT_OUTCOME(&mishap_tool_result, answer_sound, "{}", MISHAP_MCP_2025_03_26,
+                   "{\"content\":[{\"type\":\"audio\",\"data\":\"//79\",\"mimeType\":\"audio/wav\"}"
+                   "]}");
+}
+
 /* -- failures ---------------------------------------------------------------------------------- */
 
 static mishap *fail_not_found(mishap_call *call)
@@ -729,6 +778,8 @@ int main(void)
         TEST(what_answers_nothing_is_done),
         TEST(a_document_is_text),
         TEST(remarks_are_further_blocks),
+        TEST(blocks_that_a_revision_does_not_have_are_told_by_those_that_it_has),
+        TEST(sound_is_a_resource_where_there_is_no_audio),
         TEST(a_failure_is_told_in_the_dialect_of_the_tool),
         TEST(a_failure_says_its_code_and_whether_to_try_again),
         TEST(bad_arguments_name_every_bad_field_and_are_not_recorded),

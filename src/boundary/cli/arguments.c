@@ -15,7 +15,10 @@
 #include "dialect/envelope.h"
 #include "operation/secret.h"
 
-enum { LARGEST_FILE = 1 << 28 };
+enum {
+    LARGEST_FILE = 1 << 28,
+    USUAL_FLAG = 64, /* bytes; a longer one is put elsewhere */
+};
 
 /* What has been read so far. */
 struct reading {
@@ -202,40 +205,23 @@ static size_t find_flag(const mishap_param *params, const char *flag, size_t len
 
 static void refuse_unknown(struct reading *r, const char *word, size_t length)
 {
-    const char *known[64];
-    char flags[64][48];
-    size_t count = 0;
+    char meant[USUAL_FLAG];
+    mishap_buffer flag;
+    size_t hyphens = length < 2 ? length : 2;
+    mishap_guess guess = { .word = { word + hyphens, length - hyphens } };
     const mishap_param *const lists[] = { r->params, mishap_cli_flags };
-    for (size_t l = 0; l < 2; l++) {
-        for (size_t i = 0; lists[l] && lists[l][i].name && count < 63; i++) {
-            mishap_buffer flag;
-            mishap_buffer_init(&flag, flags[count], sizeof flags[count] - 1);
-            mishap_cli_put_flag(&flag, lists[l][i].name);
-            if (!flag.on_heap) {
-                flags[count][flag.length] = '\0';
-                known[count] = flags[count];
-                count++;
-            }
-            mishap_buffer_release(&flag);
-        }
-    }
-    known[count] = NULL;
-    for (const mishap_param *flag = NULL;
-         count < 63 && (flag = mishap_cli_next_own(r->cli->operation, flag));) {
-        if (flag >= r->params && flag < r->params + r->count)
-            continue;
-        snprintf(flags[count], sizeof flags[count], "%s", flag->name);
-        for (char *c = flags[count]; *c; c++)
-            *c = *c == '_' ? '-' : *c;
-        known[count] = flags[count];
-        count++;
-    }
-    known[count] = NULL;
-    char given[64], meant[64];
-    snprintf(given, sizeof given, "%.*s", (int)length - 2, word + 2);
-    const char *nearest = mishap_cli_nearest(given, known);
-    snprintf(meant, sizeof meant, "--%s", nearest ? nearest : "");
-    refuse(r, (mishap_text){ word, length }, "unknown_option", nearest ? meant : NULL);
+    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++)
+        for (const mishap_param *param = lists[l]; param && param->name; param++)
+            mishap_guess_weigh(&guess, mishap_text_of(param->name));
+    for (const mishap_param *own = NULL; (own = mishap_cli_next_own(r->cli->operation, own));)
+        mishap_guess_weigh(&guess, mishap_text_of(own->name));
+    mishap_buffer_init(&flag, meant, sizeof meant);
+    MISHAP_PUT(&flag, "--");
+    mishap_cli_put_flag(&flag, guess.name.data ? guess.name.data : "");
+    mishap_buffer_put_char(&flag, '\0');
+    refuse(r, (mishap_text){ word, length }, "unknown_option",
+           guess.name.data && !flag.failed ? flag.data : NULL);
+    mishap_buffer_release(&flag);
     /* What follows is most likely its value: one mistake is told once. */
     if (word[length] != '=' && r->next < r->word_count && r->words[r->next][0] != '-')
         r->next++;

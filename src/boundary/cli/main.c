@@ -165,33 +165,25 @@ static int show_manual(mishap_cli *cli)
 
 /* -- a command that is none -------------------------------------------------------------------- */
 
-/* All commands, for "did you mean". */
-static const char *nearest_command(const mishap_cli *cli, char *room, size_t size)
+static const char *nearest_to(const mishap_app *app, const char *words)
 {
-    const char *names[256];
-    size_t count = 0;
-    mishap_buffer all;
-    mishap_buffer_init(&all, room, size);
-    for (const mishap_operation *o = NULL;
-         (o = mishap_cli_next_command(cli->app, o)) && count < 255;) {
-        size_t start = all.length;
-        mishap_cli_put_command(&all, o->name);
-        mishap_buffer_put_char(&all, '\0');
-        if (all.on_heap || all.failed)
-            break;
-        names[count++] = room + start;
-    }
-    names[count] = NULL;
+    mishap_guess guess = { .word = mishap_text_of(words) };
+    for (const mishap_operation *o = NULL; (o = mishap_cli_next_command(app, o));)
+        mishap_guess_weigh(&guess, mishap_text_of(o->name));
+    return guess.name.data;
+}
+
+/* The name of the operation that may be meant, NULL if none is near: by the first words, else by
+ * the first alone. */
+static const char *nearest_command(const mishap_cli *cli)
+{
     char given[128];
     int length = 0;
     for (size_t i = 0; i < cli->word_count && i < 3 && cli->words[i][0] != '-' && length < 100; i++)
         length += snprintf(given + length, sizeof given - (size_t)length, "%s%.30s", i ? " " : "",
                            cli->words[i]);
-    const char *nearest = length ? mishap_cli_nearest(given, names) : NULL;
-    if (!nearest && cli->word_count)
-        nearest = mishap_cli_nearest(cli->words[0], names);
-    mishap_buffer_release(&all);
-    return nearest;
+    const char *nearest = length ? nearest_to(cli->app, given) : NULL;
+    return nearest || !cli->word_count ? nearest : nearest_to(cli->app, cli->words[0]);
 }
 
 /* How it is to be answered is said by the flags that every command has; what else is wrong with the
@@ -226,16 +218,28 @@ static mishap *no_such_command(const mishap_cli *cli, const char *first)
 
 static int unknown_command(mishap_cli *cli)
 {
-    char room[4096], suggestion[256] = "";
+    char room[256];
+    mishap_buffer advice;
     mishap *m = no_such_command(cli, cli->word_count ? cli->words[0] : "");
-    const char *nearest = nearest_command(cli, room, sizeof room);
+    const char *nearest = nearest_command(cli);
     take_common_flags(cli);
-    if (nearest)
-        snprintf(suggestion, sizeof suggestion, "Did you mean `%s %s`?", cli->app->name, nearest);
-    else if (!mishap_told(m)->suggestion.length)
-        snprintf(suggestion, sizeof suggestion, "Run `%s --help` to see the commands.",
-                 cli->app->name);
-    return tell_failure(cli, *suggestion ? mishap_suggest(m, suggestion) : m);
+    mishap_buffer_init(&advice, room, sizeof room);
+    if (nearest) {
+        MISHAP_PUT(&advice, "Did you mean `");
+        mishap_cli_put(&advice, cli->app->name);
+        MISHAP_PUT(&advice, " ");
+        mishap_cli_put_command(&advice, nearest);
+        MISHAP_PUT(&advice, "`?");
+    } else if (!mishap_told(m)->suggestion.length) {
+        MISHAP_PUT(&advice, "Run `");
+        mishap_cli_put(&advice, cli->app->name);
+        MISHAP_PUT(&advice, " --help` to see the commands.");
+    }
+    mishap_buffer_put_char(&advice, '\0');
+    if (advice.length > 1 && !advice.failed)
+        m = mishap_suggest(m, advice.data);
+    mishap_buffer_release(&advice);
+    return tell_failure(cli, m);
 }
 
 /* -- a command --------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * Batches: several messages in one array, which only the oldest revision has. The answers go back
- * as one array, too, when the last of them is there.
+ * Batches: several messages in one array, which only the two oldest revisions have. The answers go
+ * back as one array, too, when the last of them is there.
  */
 #include "boundary/mcp/mcp.h"
 
@@ -104,7 +104,7 @@ void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, y
     size_t index, count = yyjson_arr_size(items);
     struct batch *batch = NULL;
     yyjson_val *item;
-    if (peer->revision != MISHAP_MCP_2025_03_26)
+    if (!mishap_mcp_has_batches(peer->revision))
         flaw.failure = mishap_raise(BAD_REQUEST, "There are no batches in this revision.");
     else if (!count)
         flaw.failure = mishap_raise(BAD_REQUEST, "The batch is empty.");

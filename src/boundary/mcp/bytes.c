@@ -45,8 +45,6 @@ void mishap_mcp_put_bytes(mishap_buffer *b, const mishap_call *call, mishap_text
     mishap_json_close(b, '}');
 }
 
-/* The address of what was answered: that of the resource, if there is one without a variable in it,
- * else one that nobody can read again. */
 static void put_uri(mishap_buffer *b, const mishap_operation *operation, const char *id)
 {
     char own_id[MISHAP_ID_LENGTH + 1];
@@ -64,14 +62,27 @@ static void put_uri(mishap_buffer *b, const mishap_operation *operation, const c
     mishap_buffer_put_text(b, mishap_text_of(id));
 }
 
-void mishap_mcp_put_bytes_block(mishap_buffer *b, const mishap_call *call, const char *id)
+void mishap_mcp_put_answer_uri(mishap_buffer *b, const mishap_operation *operation, const char *id)
 {
     char room[512];
     mishap_buffer uri;
+    mishap_buffer_init(&uri, room, sizeof room);
+    put_uri(&uri, operation, id);
+    mishap_json_string(b, mishap_buffer_text(&uri));
+    b->failed = b->failed || uri.failed;
+    mishap_buffer_release(&uri);
+}
+
+void mishap_mcp_put_bytes_block(mishap_buffer *b, const mishap_call *call, const char *id,
+                                mishap_mcp_revision revision)
+{
+    char room[512];
+    mishap_buffer uri;
+    bool sounds = revision >= MISHAP_MCP_2025_03_26; /* before there was no audio */
     const char *type = mishap_media_clean(call->answer_type);
-    const char *kind = mishap_media_is_kind(type, "image")   ? "image"
-                       : mishap_media_is_kind(type, "audio") ? "audio"
-                                                             : NULL;
+    const char *kind = mishap_media_is_kind(type, "image")             ? "image"
+                       : sounds && mishap_media_is_kind(type, "audio") ? "audio"
+                                                                       : NULL;
     bool picture = kind && !is_readable(type, mishap_buffer_text(&call->answer));
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "type");

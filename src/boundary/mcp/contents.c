@@ -6,25 +6,6 @@
  */
 #include "boundary/mcp/mcp.h"
 
-/* Each block of an answer that has some; false: it has none. */
-static bool put_blocks(mishap_buffer *result, const mishap_mcp_asked *asked,
-                       const mishap_call *call,
-                       void (*put)(mishap_buffer *, const mishap_mcp_asked *, yyjson_val *))
-{
-    mishap_json_reader reader = MISHAP_JSON_READER;
-    size_t index, count;
-    yyjson_val *block;
-    if (!call->content || call->answer_kind != MISHAP_ANSWER_JSON || call->answer.data[0] != '[')
-        return false;
-    /* That it is sound JSON was seen when the handler had run. */
-    if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)))
-        mishap_buffer_reserve(result, SIZE_MAX); /* fails: half of them is none */
-    MISHAP_JSON_ITEMS (reader.root, index, count, block)
-        put(result, asked, block);
-    mishap_json_reader_release(&reader);
-    return true;
-}
-
 /* -- contents ---------------------------------------------------------------------------------- */
 
 /* {"uri":…,"mimeType":…, and still open. */
@@ -75,7 +56,7 @@ void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *aske
     mishap_json_open(result, '[');
     if (mishap_mcp_has_bytes(call)) {
         mishap_mcp_put_bytes(result, call, asked->uri);
-    } else if (!put_blocks(result, asked, call, put_part)) {
+    } else if (!mishap_mcp_each_block(result, asked, call, put_part)) {
         open_part(result, asked, call->answer_kind == MISHAP_ANSWER_JSON ? json : plain);
         MISHAP_JSON_KEY(result, "text");
         mishap_json_string(result, mishap_buffer_text(&call->answer));
@@ -94,10 +75,9 @@ void mishap_mcp_put_contents(mishap_buffer *result, const mishap_mcp_asked *aske
 
 static void put_message(mishap_buffer *b, const mishap_mcp_asked *asked, yyjson_val *block)
 {
-    (void)asked;
     mishap_json_comma(b);
     MISHAP_PUT(b, MESSAGE);
-    mishap_json_copy(b, block);
+    mishap_mcp_put_block(b, asked, block);
     MISHAP_PUT(b, "}");
 }
 
@@ -110,9 +90,9 @@ void mishap_mcp_put_messages(mishap_buffer *result, const mishap_mcp_asked *aske
     mishap_json_open(result, '[');
     if (mishap_mcp_has_bytes(call)) {
         MISHAP_PUT(result, MESSAGE);
-        mishap_mcp_put_bytes_block(result, call, incident);
+        mishap_mcp_put_bytes_block(result, call, incident, asked->revision);
         MISHAP_PUT(result, "}");
-    } else if (!put_blocks(result, asked, call, put_message)) {
+    } else if (!mishap_mcp_each_block(result, asked, call, put_message)) {
         MISHAP_PUT(result, MESSAGE "{\"type\":\"text\",\"text\":");
         mishap_json_string(result, mishap_buffer_text(&call->answer));
         MISHAP_PUT(result, "}}");

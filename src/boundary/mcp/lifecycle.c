@@ -7,16 +7,19 @@
 
 /* -- what the server is ------------------------------------------------------------------------ */
 
-/* The same in all revisions: the names have not changed, and what `subscribe` means is up to each
- * (resources/subscribe, or subscriptions/listen). */
+/* The names have not changed, and what `subscribe` means is up to each revision
+ * (resources/subscribe, or subscriptions/listen). The first has completion, but no name for it. */
 void mishap_mcp_put_capabilities(mishap_buffer *buffer, const mishap_mcp_server *server,
                                  mishap_mcp_revision revision)
 {
-    (void)server, (void)revision;
+    (void)server;
     mishap_json_comma(buffer);
     MISHAP_PUT(buffer, "{\"tools\":{\"listChanged\":true},"
                        "\"resources\":{\"subscribe\":true,\"listChanged\":true},"
-                       "\"prompts\":{\"listChanged\":true},\"completions\":{},\"logging\":{}}");
+                       "\"prompts\":{\"listChanged\":true},");
+    if (revision >= MISHAP_MCP_2025_03_26)
+        MISHAP_PUT(buffer, "\"completions\":{},");
+    MISHAP_PUT(buffer, "\"logging\":{}}");
 }
 
 /* The name for people is the name of the program with a capital. */
@@ -31,13 +34,15 @@ static void put_title(mishap_buffer *buffer, mishap_text name)
     mishap_json_string(buffer, (mishap_text){ title, length });
 }
 
-void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_server *server)
+void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_server *server,
+                                   mishap_mcp_revision revision)
 {
     const mishap_app *app = server->app;
     mishap_json_open(buffer, '{');
     MISHAP_JSON_KEY(buffer, "name");
     mishap_json_string(buffer, mishap_text_of(app->name));
-    put_title(buffer, mishap_text_of(app->name));
+    if (revision >= MISHAP_MCP_2025_06_18)
+        put_title(buffer, mishap_text_of(app->name));
     MISHAP_JSON_KEY(buffer, "version");
     mishap_json_string(buffer, mishap_text_of(app->version ? app->version : "0"));
     mishap_json_close(buffer, '}');
@@ -124,7 +129,7 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     MISHAP_JSON_KEY(result, "capabilities");
     mishap_mcp_put_capabilities(result, peer->server, revision);
     MISHAP_JSON_KEY(result, "serverInfo");
-    mishap_mcp_put_implementation(result, peer->server);
+    mishap_mcp_put_implementation(result, peer->server, revision);
     put_instructions(result, peer->server);
     /* Without room for the rest, the client learns nothing of it and may try again. */
     if (mishap_buffer_reserve(result, 16))

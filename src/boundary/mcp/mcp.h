@@ -5,7 +5,7 @@
  *     message.c    bytes into messages         offers.c     which operations are what
  *     peer.c       which method is meant       ours.c       those that every server has
  *     batch.c      several in one array        tools.c      tools: list, call
- *     bytes.c      answers and bodies of bytes
+ *     bytes.c      answers and bodies of bytes blocks.c     blocks that handlers make
  *     write.c      the frame of messages       resources.c  resources: list, read
  *     refuse.c     protocol errors             prompts.c    prompts, completion of arguments
  *     lifecycle.c  initialize, discover, ping  schema.c     schemas that any client can read
@@ -38,6 +38,7 @@
 
 typedef enum mishap_mcp_revision {
     MISHAP_MCP_NONE, /* nothing was agreed yet */
+    MISHAP_MCP_2024_11_05,
     MISHAP_MCP_2025_03_26,
     MISHAP_MCP_2025_06_18,
     MISHAP_MCP_2025_11_25,
@@ -242,7 +243,11 @@ void mishap_mcp_take_text(mishap_mcp_peer *peer, mishap_mcp_channel *channel,
 /* Messages of a batch, at most: each may need a hundred times its own size to be refused. */
 enum { MISHAP_MCP_BATCH_LIMIT = 256 };
 
-/* The messages of an array, in the one revision that has batches (batch.c). */
+/* The messages of an array, in the two revisions that have batches (batch.c). */
+static inline bool mishap_mcp_has_batches(mishap_mcp_revision revision)
+{
+    return revision == MISHAP_MCP_2024_11_05 || revision == MISHAP_MCP_2025_03_26;
+}
 void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson_val *items);
 
 /* In which form the outcome of a method or a call was written. */
@@ -330,10 +335,12 @@ void mishap_mcp_put_no_cache(mishap_buffer *result, mishap_mcp_revision revision
 bool mishap_mcp_cursor_read(const mishap_mcp_message *message, size_t count, size_t *first);
 void mishap_mcp_put_cursor(mishap_buffer *result, size_t next, size_t count);
 
-/* The capabilities of the server, as an object, and its name and version. */
+/* The capabilities of the server, as an object, and its name and version, as a revision has them.
+ */
 void mishap_mcp_put_capabilities(mishap_buffer *buffer, const mishap_mcp_server *server,
                                  mishap_mcp_revision revision);
-void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_server *server);
+void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_server *server,
+                                   mishap_mcp_revision revision);
 
 /* An item of a list: its title, in the revisions that have one, and its description. */
 void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_operation *operation,
@@ -363,10 +370,26 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
                                           mishap_call *call, mishap *failure, const char *incident);
 
 /* The answer of a call is bytes: as the contents of a resource at this address, and as a block of
- * content, for whose address an id may be given (NULL: one is made). */
+ * content that the revision has, for whose address an id may be given (NULL: one is made). */
 bool mishap_mcp_has_bytes(const mishap_call *call);
 void mishap_mcp_put_bytes(mishap_buffer *buffer, const mishap_call *call, mishap_text uri);
-void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, const char *id);
+void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, const char *id,
+                                mishap_mcp_revision revision);
+
+/* The address of what an operation has answered, as a JSON string: that of its resource, if there
+ * is one without a variable in it, else one that nobody can read again, with the id (NULL: one is
+ * made). */
+void mishap_mcp_put_answer_uri(mishap_buffer *buffer, const mishap_operation *operation,
+                               const char *id);
+
+/* The blocks that a handler has made of its answer (blocks.c). Hand each of them to a function;
+ * false: it has made none. And one of them, after a comma if that is due, as a kind that the
+ * revision has. */
+typedef void mishap_mcp_put_each(mishap_buffer *buffer, const mishap_mcp_asked *asked,
+                                 yyjson_val *block);
+bool mishap_mcp_each_block(mishap_buffer *result, const mishap_mcp_asked *asked,
+                           const mishap_call *call, mishap_mcp_put_each *put);
+mishap_mcp_put_each mishap_mcp_put_block;
 
 /* The body of an operation that takes one: `body`, `body_base64` and `body_type` among the
  * arguments of its tool. Is this name one of them; the schema of all arguments; the arguments

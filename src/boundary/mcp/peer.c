@@ -10,7 +10,7 @@
 
 #define IN(revision) (1U << MISHAP_MCP_##revision)
 enum {
-    OLD = IN(2025_03_26) | IN(2025_06_18) | IN(2025_11_25),
+    OLD = IN(2024_11_05) | IN(2025_03_26) | IN(2025_06_18) | IN(2025_11_25),
     NEW = IN(2026_07_28),
     FIRST = IN(NONE), /* also before initialize */
     APART = 1U << 16, /* its result is written apart: others may have to be sent before it */

@@ -150,7 +150,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
         MISHAP_JSON_KEY(&line, "total");
         put_number(&line, total);
     }
-    if (words.data) {
+    if (words.data && flight->asked.revision >= MISHAP_MCP_2025_03_26) {
         MISHAP_JSON_KEY(&line, "message");
         put_words(&line, flight, words);
     }

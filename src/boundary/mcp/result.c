@@ -146,7 +146,7 @@ static bool has_blocks(const mishap_call *call, mishap_answer_kind kind, mishap_
            answer.data[0] == '[' && answer.data[answer.length - 1] == ']';
 }
 
-static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_revision revision,
+static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mishap_call *call,
                        const char *incident)
 {
     static const mishap_text done = MISHAP_TEXT("Done.");
@@ -157,7 +157,10 @@ static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_rev
     MISHAP_JSON_KEY(b, "content");
     if (mishap_mcp_has_bytes(call)) {
         MISHAP_PUT(b, "[");
-        mishap_mcp_put_bytes_block(b, call, incident);
+        mishap_mcp_put_bytes_block(b, call, incident, asked->revision);
+    } else if (blocks && asked->revision < MISHAP_MCP_2025_06_18) {
+        MISHAP_PUT(b, "[");
+        mishap_mcp_each_block(b, asked, call, mishap_mcp_put_block);
     } else if (blocks) {
         mishap_buffer_put(b, answer.data, answer.length - 1); /* its bracket stays open */
     } else {
@@ -169,7 +172,7 @@ static void put_answer(mishap_buffer *b, const mishap_call *call, mishap_mcp_rev
     put_cut(b, call);
     MISHAP_PUT(b, "]");
     if (kind == MISHAP_ANSWER_JSON && !blocks)
-        put_structure(b, answer, revision);
+        put_structure(b, answer, asked->revision);
 }
 
 /* -- a failure --------------------------------------------------------------------------------- */
@@ -336,7 +339,7 @@ static void put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mi
     if (call->answer.failed || call->warnings.failed)
         result->failed = true;
     else if (asked->offer->sort == MISHAP_MCP_TOOL)
-        put_answer(result, call, asked->revision, incident);
+        put_answer(result, asked, call, incident);
     else if (asked->offer->sort == MISHAP_MCP_RESOURCE)
         mishap_mcp_put_contents(result, asked, call);
     else

@@ -388,8 +388,9 @@ const mishap_operation mishap_mcp_command = {
     .name = "mcp",
     .summary = "Serve the operations as MCP tools over standard input and output",
     .description =
-        "Speaks the Model Context Protocol, one message a line: revisions 2025-03-26, 2025-06-18 "
-        "and 2025-11-25 after `initialize`, and 2026-07-28, which is stateless. Every operation "
+        "Speaks the Model Context Protocol, one message a line: revisions 2024-11-05, 2025-03-26, "
+        "2025-06-18 and 2025-11-25 after `initialize`, and 2026-07-28, which is stateless. Every "
+        "operation "
         "that is not for the command line alone is a tool; the catalog of codes can be read as a "
         "resource.\n\n"
         "A client starts this command itself. It ends with its input, or with SIGTERM or SIGINT. "

@@ -292,7 +292,7 @@ void mishap_mcp_listen_end(mishap_mcp_peer *peer)
         MISHAP_PUT(b, "\"_meta\":{\"" SUBSCRIPTION_ID "\":");
         mishap_buffer_put_text(b, found->id);
         MISHAP_JSON_KEY(b, "io.modelcontextprotocol/serverInfo");
-        mishap_mcp_put_implementation(b, peer->server);
+        mishap_mcp_put_implementation(b, peer->server, MISHAP_MCP_2026_07_28);
         MISHAP_PUT(b, "},\"resultType\":\"complete\"}}");
         mishap_mcp_end_message(channel, b, MISHAP_MCP_RESPONSE);
         channel->finish(channel);

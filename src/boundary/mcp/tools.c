@@ -53,7 +53,7 @@ static void put_hint(mishap_buffer *b, const char *name, bool value)
     mishap_json_bool(b, value);
 }
 
-/* The first revision has no other place for a title. */
+/* A revision without titles of tools has them here. */
 static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
                             mishap_mcp_revision revision)
 {
@@ -91,7 +91,8 @@ static void put_tool(mishap_buffer *b, const mishap_mcp_offer *tool, mishap_mcp_
         }
         mishap_buffer_release(&schema);
     }
-    put_annotations(b, operation, revision);
+    if (revision >= MISHAP_MCP_2025_03_26)
+        put_annotations(b, operation, revision);
     mishap_json_close(b, '}');
 }
 

@@ -85,7 +85,7 @@ void mishap_mcp_finish_result(const mishap_mcp_peer *peer, mishap_mcp_channel *c
             mishap_json_open(buffer, '{');
         }
         MISHAP_JSON_KEY(buffer, "io.modelcontextprotocol/serverInfo");
-        mishap_mcp_put_implementation(buffer, peer->server);
+        mishap_mcp_put_implementation(buffer, peer->server, revision);
         MISHAP_PUT(buffer, "},\"resultType\":\"complete\"");
     }
     MISHAP_PUT(buffer, "}}");

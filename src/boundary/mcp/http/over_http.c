@@ -81,7 +81,7 @@ static void pass_on_all_cancelling(const mishap_mcp_post *post, const mishap_jso
     size_t at, count;
     if (!yyjson_is_arr(reader->root))
         pass_on_cancelling(post, reader->root);
-    else if (post->session.revision == MISHAP_MCP_2025_03_26)
+    else if (mishap_mcp_has_batches(post->session.revision))
         yyjson_arr_foreach(reader->root, at, count, message) pass_on_cancelling(post, message);
 }
 
