@@ -2,6 +2,10 @@
  * src/incident: the private record of failures and where it goes.
  *
  *     journal.c  entries in the log file of the program, and on stderr
+ *     limit.c    how many entries of one kind there are
+ *     file.c     the file: opened again, and moved away when it is large
+ *     logs.c     a process for each log of a server, so that nothing that serves waits for a log
+ *     writer.c   … and what it does
  *
  * A failure has two sides. Boundaries answer with the public one; this room keeps both for the
  * operator, under the id that the caller was given.
@@ -15,6 +19,7 @@
 /* One failure as it is to be recorded. Nothing of it is kept after the call. */
 typedef struct mishap_incident_entry {
     const char *program;           /* whose log it is: "directory" */
+    const char *caller;            /* whose doing it was: a name or an address; may be NULL */
     const char *operation;         /* as it is to be shown, `users create`; may be NULL */
     const char *id;                /* of the request */
     const mishap *failure;         /* its whole account is written */
@@ -33,16 +38,23 @@ typedef struct mishap_incident_entry {
  * and processes stay whole. The file stays open; whether it was moved away is looked at once a
  * second. It never fails: a log that cannot be written must not keep the answer back. Any thread
  * may record; a process must not be forked while another thread does.
+ *
+ * In a server (logs.h) the entry is handed over and is in the file within moments. There, entries
+ * of one kind from one caller are limited (limit.h).
  */
 bool mishap_incident_record(const mishap_incident_entry *entry);
 
-/* Say on stderr if the log cannot be written; for programs that stay, at their start. True: there
- * is a log, and it can. */
-bool mishap_incident_announce(const char *program);
+/* Say on stderr that the log cannot be written, and why: what put_why() says. No path: there is no
+ * place for it. */
+void mishap_incident_announce(const char *program, const char *path, int error);
+void mishap_incident_put_why(mishap_buffer *why, const char *path, int error);
 
 /* Is it worth recording? What a caller can mend, or is just not there, is not, unless something was
  * noted about it: else any caller could fill the disk. */
 bool mishap_incident_is_one(const mishap *failure);
+
+/* No log is wanted: NAME_LOG is empty. */
+bool mishap_incident_log_is_off(const char *program);
 
 /* The path of the log file of a program; false if it has none, or there is no room. */
 bool mishap_incident_log_path(const char *program, char *path, size_t size);

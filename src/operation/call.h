@@ -70,10 +70,11 @@ struct mishap_call {
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
-    int status;                           /* of HTTP, as the handler said; 0: as declared */
-    const char *location;                 /* of what was created; the arena's */
-    const char *answer_type;              /* of bytes; the arena's */
-    mishap_text body;                     /* of a request that is no JSON; no data: none */
+    const char *counted_for; /* whose doing a failure is: the caller, or an address; may be NULL */
+    int status;              /* of HTTP, as the handler said; 0: as declared */
+    const char *location;    /* of what was created; the arena's */
+    const char *answer_type; /* of bytes; the arena's */
+    mishap_text body;        /* of a request that is no JSON; no data: none */
     const char *body_type;
     const char *cursor;     /* of a stream that goes on; NULL: it begins */
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */

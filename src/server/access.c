@@ -1,9 +1,12 @@
 /*
  * The access log: one JSON object a line, one line a request.
  *
- * Lines are gathered in memory and written together, so that most requests cost no system call. The
- * file is opened for appending and gets whole lines in one write, so that all loops can share it.
- * A log that cannot be written loses lines; the server goes on.
+ * Lines are gathered in memory and written together, so that most requests cost no system call. In
+ * a server they are handed over to the process that writes the log (incident/logs.h); while that
+ * has no room they stay here, and those for which there is no room here either are counted.
+ *
+ * Without such a process the file is opened for appending and gets whole lines in one write, so
+ * that several processes can share it. A log that cannot be written loses lines.
  */
 #include "server/server.h"
 
@@ -15,8 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "incident/logs.h"
+
 enum {
-    GATHERED = 64 << 10,
+    GATHERED = 64 << 10, /* when they are written at the latest */
+    MOST = 1 << 20,      /* that wait while there is no room for them elsewhere */
     LONGEST_PATH = 1024, /* bytes as they came */
     LONGEST_AGENT = 256,
     LONGEST_NAME = 64,  /* of a caller, an address */
@@ -29,14 +35,17 @@ _Static_assert((LONGEST_PATH + LONGEST_AGENT + 3 * LONGEST_NAME) * LARGEST_ESCAP
 
 struct mishap_http_access {
     int descriptor;
-    bool regular;   /* a file on a disk, which takes a write of any size as one */
-    bool socket;    /* such as the journal of the system */
-    bool torn;      /* the last line was written in part */
-    int64_t second; /* that `stamp` is about */
+    bool kept;           /* another process writes it … */
+    mishap_log_kind log; /* … this one */
+    bool regular;        /* a file on a disk, which takes a write of any size as one */
+    bool socket;         /* such as the journal of the system */
+    bool torn;           /* the last line was written in part */
+    int64_t second;      /* that `stamp` is about */
     char stamp[32];
     mishap_buffer lines; /* in `room` */
+    size_t write_at;     /* the length at which they are written */
     char *file;          /* NULL: standard error */
-    char room[GATHERED];
+    char room[MOST];
 };
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -95,7 +104,10 @@ mishap *mishap_http_access_open(const char *file, mishap_http_access **out)
     if (named)
         memcpy(access->file, file, size);
     mishap_buffer_init(&access->lines, access->room, sizeof access->room);
-    if (!open_file(access)) {
+    access->write_at = GATHERED - LARGEST_LINE;
+    access->log = named ? MISHAP_LOG_ACCESS : MISHAP_LOG_ERRORS;
+    access->kept = mishap_log_is_kept(access->log);
+    if (!access->kept && !open_file(access)) {
         char cause[128];
         mishap_system_error(errno, cause, sizeof cause);
         mishap_release(access);
@@ -113,7 +125,7 @@ void mishap_http_access_reopen(mishap_http_access *access)
     if (!access)
         return;
     mishap_http_access_flush(access);
-    if (access->file)
+    if (access->file && !access->kept)
         open_file(access); /* else it goes on in the old one */
 }
 
@@ -122,7 +134,8 @@ void mishap_http_access_close(mishap_http_access *access)
     if (!access)
         return;
     mishap_http_access_flush(access);
-    close(access->descriptor);
+    if (access->descriptor >= 0)
+        close(access->descriptor);
     mishap_release(access);
 }
 
@@ -149,23 +162,59 @@ static bool write_lines(mishap_http_access *access, mishap_text text)
     return count == (ssize_t)text.length;
 }
 
-/* As many whole lines as a pipe takes at once, or one line that is longer. */
-static size_t whole_lines(mishap_text text)
+/* As many whole lines as are taken at once, or one line that is longer. */
+static size_t whole_lines(mishap_text text, size_t most)
 {
-    const char *feed = text.data && text.length > PIPE_BUF ? memrchr(text.data, '\n', PIPE_BUF)
-                                                           : NULL;
-    if (text.length > PIPE_BUF && !feed)
+    const char *feed = text.data && text.length > most ? memrchr(text.data, '\n', most) : NULL;
+    if (text.length > most && !feed)
         feed = memchr(text.data, '\n', text.length);
     return feed ? (size_t)(feed + 1 - text.data) : text.length;
+}
+
+static size_t count_lines(mishap_text text)
+{
+    size_t count = 0;
+    for (const char *end = text.data + text.length, *at = text.data; at < end; count++)
+        at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
+    return count;
+}
+
+/* What there is no room for waits, and is lost when too much does. */
+static void hand_over(mishap_http_access *access)
+{
+    mishap_text text = mishap_buffer_text(&access->lines);
+    if (access->log == MISHAP_LOG_ERRORS) {
+        mishap_log_error(text);
+        text.length = 0;
+    }
+    while (text.length) {
+        size_t length = whole_lines(text, GATHERED);
+        if (!mishap_log_add(access->log, (mishap_text){ text.data, length }, false))
+            break;
+        text.data += length;
+        text.length -= length;
+    }
+    if (text.length > MOST - GATHERED) {
+        mishap_log_lose(access->log, count_lines(text));
+        text.length = 0;
+    }
+    if (text.length)
+        memmove(access->room, text.data, text.length);
+    access->lines.length = text.length;
+    access->write_at = text.length + GATHERED - LARGEST_LINE;
 }
 
 void mishap_http_access_flush(mishap_http_access *access)
 {
     if (!access || !access->lines.length)
         return;
+    if (access->kept) {
+        hand_over(access);
+        return;
+    }
     mishap_text text = mishap_buffer_text(&access->lines);
     while (text.length) {
-        size_t length = access->regular ? text.length : whole_lines(text);
+        size_t length = access->regular ? text.length : whole_lines(text, PIPE_BUF);
         if (!write_lines(access, (mishap_text){ text.data, length }))
             break; /* the rest is lost */
         text.data += length;
@@ -257,7 +306,7 @@ void mishap_http_access_add(mishap_http_access *access, const mishap_http_reques
     if (!access)
         return;
     mishap_buffer *b = &access->lines;
-    if (b->capacity - b->length < LARGEST_LINE)
+    if (b->length > access->write_at)
         mishap_http_access_flush(access);
     MISHAP_PUT(b, "{\"time\":\"");
     put_time(access, mishap_clock_now_ms());

@@ -52,6 +52,15 @@ void mishap_http_request_keep(mishap_http_request *kept, const mishap_http_reque
         to = copy_text(&kept->fields[i], to);
 }
 
+void mishap_http_request_caller(const mishap_http_request *request, char *caller, size_t size)
+{
+    mishap_text who = request->caller ? mishap_text_of(request->caller) : request->remote;
+    size_t length = who.length < size ? who.length : size - 1;
+    if (length)
+        memcpy(caller, who.data, length);
+    caller[length] = '\0';
+}
+
 /* -- refusals ---------------------------------------------------------------------------------- */
 
 void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,

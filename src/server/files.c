@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "incident/logs.h"
+
 enum {
     /* Standard input, output and error; of libuv its poll, wake-up, signals and spare file; the
      * control of the supervisor; access log, incident log, keys; something to spare. */
@@ -62,10 +64,10 @@ mishap *mishap_http_files_fit(mishap_http_settings *settings, size_t listening, 
                          (unsigned long long)limit, reserve),
             "Raise the limit, or start with a smaller --handlers.");
     int room = (int)(limit - reserve);
-    dprintf(STDERR_FILENO,
-            "--max-connections is %d instead of %d for each loop: at most %llu files may be open "
-            "(ulimit -n), and %zu are kept for other things\n",
-            room, settings->max_connections, (unsigned long long)limit, reserve);
+    mishap_log_say(
+        "--max-connections is %d instead of %d for each loop: at most %llu files may be open "
+        "(ulimit -n), and %zu are kept for other things\n",
+        room, settings->max_connections, (unsigned long long)limit, reserve);
     settings->max_connections = room;
     return NULL;
 }

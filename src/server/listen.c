@@ -9,6 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "incident/logs.h"
+
 enum { MOST_TRIES = 8 };
 
 /* -- failures ---------------------------------------------------------------------------------- */
@@ -280,6 +282,6 @@ void mishap_http_tell_address(const mishap_http_settings *settings, int port)
                  "");
     if (settings->log)
         put_line(&lines, settings->program, "failures are logged in ", settings->log);
-    dprintf(STDERR_FILENO, "%.*s", (int)lines.length, lines.data);
+    mishap_log_error(mishap_buffer_text(&lines));
     mishap_buffer_release(&lines);
 }

@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "incident/logs.h"
 #include "mishap/trace.h"
 
 enum {
@@ -296,7 +297,8 @@ static _Noreturn void fail(mishap *failure)
 {
     mishap_buffer account = { 0 };
     mishap_account(failure, &account);
-    fprintf(stderr, "%.*s\n", (int)account.length, account.data);
+    mishap_buffer_put_char(&account, '\n');
+    mishap_log_error(mishap_buffer_text(&account));
     _exit(1);
 }
 

@@ -76,6 +76,7 @@ typedef struct mishap_http_settings {
                                by the Host that they send, if it is one of ours */
     const char *program;    /* its name, before what is told on stderr */
     const char *log;        /* where failures are logged, to be told at the start; NULL: nowhere */
+    uint64_t log_bytes;     /* at which that is moved away; 0: never */
     const char *access_log; /* a file, "-": stderr, NULL: none */
     const char *cors;       /* origins with commas between, "*": any, NULL: none */
     int rate;               /* requests a second for each caller; 0: no limit */
@@ -480,7 +481,8 @@ void mishap_http_cors_preflight(mishap_http_reply *reply, const mishap_http_sett
 
 /* -- the access log ---------------------------------------------------------------------------- */
 
-/* One JSON object a line; gathered, and written when there is much of it or a moment has passed. */
+/* One JSON object a line; gathered, and written when there is much of it or a moment has passed. In
+ * a server another process writes (incident/logs.h). */
 typedef struct mishap_http_access mishap_http_access;
 mishap *mishap_http_access_open(const char *file,
                                 mishap_http_access **out); /* NULL file: *out NULL */
@@ -506,6 +508,9 @@ void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int6
 void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *server);
 
 /* -- serving ----------------------------------------------------------------------------------- */
+
+/* Who calls, for what is counted: the name of the caller, else its address. */
+void mishap_http_request_caller(const mishap_http_request *request, char *caller, size_t size);
 
 /* UNAVAILABLE: there is too much to do; to be tried again soon. */
 mishap *mishap_http_busy(void);

@@ -18,6 +18,7 @@
 
 #include "base/memory.h"
 #include "base/signals.h"
+#include "incident/logs.h"
 #include "server/files.h"
 #include "server/loop.h"
 
@@ -72,6 +73,8 @@ static _Noreturn void be_loop(supervisor *s, int slot, int control)
         if (s->processes[i].pid)
             close(s->processes[i].control);
     close(s->signals);
+    mishap_logs_leave();
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a handler prints here must not wait either */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     mishap_http_loop_run(s->settings, s->routes, s->metrics, s->rates, s->shared, &s->sockets[slot],
@@ -268,8 +271,8 @@ static void tell_of_signal(const supervisor *s, const struct process *ended, int
     if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
         return;
     const char *name = sigabbrev_np(WTERMSIG(status));
-    dprintf(STDERR_FILENO, "%s: a loop was ended by SIG%s%s\n", s->settings->program,
-            name ? name : "?", ended->draining ? " on its way out" : "; another takes its place");
+    mishap_log_say("%s: a loop was ended by SIG%s%s\n", s->settings->program, name ? name : "?",
+                   ended->draining ? " on its way out" : "; another takes its place");
 }
 
 static struct process *find(supervisor *s, pid_t pid)
@@ -307,7 +310,7 @@ static void reap(supervisor *s)
             kill(pid, SIGKILL);
         else if (loop)
             on_end(s, loop, pid, status);
-        else
+        else if (!mishap_logs_ended(pid, status))
             mishap_http_extensions_child_ended(s->settings, s->shared, pid, status);
     }
 }
@@ -318,10 +321,11 @@ static void on_signal(supervisor *s, int number)
     case SIGCHLD:
         reap(s);
         break;
-    case SIGHUP: /* log files were moved away */
+    case SIGHUP: /* log files were moved away; loops hand over what they have */
         for (size_t i = 0; i < MOST_PROCESSES; i++)
             if (s->processes[i].pid)
                 kill(s->processes[i].pid, SIGHUP);
+        mishap_logs_reopen();
         break;
     case SIGUSR1: /* new loops for old ones */
         for (int i = 0; i < s->slots && !s->stopping; i++)
@@ -379,8 +383,8 @@ static void look_for_silent(supervisor *s)
         struct process *p = &s->processes[i];
         if (!p->pid || !p->ready || p->silent++ < MOST_SILENT)
             continue;
-        dprintf(STDERR_FILENO, "%s: a loop did not turn for %d seconds; another takes its place\n",
-                s->settings->program, MOST_SILENT);
+        mishap_log_say("%s: a loop did not turn for %d seconds; another takes its place\n",
+                       s->settings->program, MOST_SILENT);
         p->silent = 0;
         kill(p->pid, SIGKILL);
     }
@@ -394,6 +398,7 @@ static void watch(supervisor *s)
         int wait_ms = look_at_clock(s);
         look_for_silent(s);
         mishap_http_extensions_look(s->settings, s->shared);
+        mishap_logs_look();
         nfds_t count = 0;
         files[count++] = (struct pollfd){ .fd = s->signals, .events = POLLIN };
         for (size_t i = 0; i < MOST_PROCESSES; i++)
@@ -416,12 +421,21 @@ static void watch(supervisor *s)
 
 /* -- beginning and end ------------------------------------------------------------------------- */
 
-/* The loops open it themselves, and could only say so one after the other. */
-static mishap *try_access_log(const mishap_http_settings *settings)
+/* That the access log cannot be opened is for the person who starts the server, so it is tried
+ * here. */
+static mishap *begin_logs(mishap_http_settings *settings)
 {
     mishap_http_access *access = NULL;
-    mishap *failure = mishap_http_access_open(settings->access_log, &access);
+    const char *file = settings->access_log;
+    mishap *failure = mishap_http_access_open(file, &access);
     mishap_http_access_close(access);
+    if (!failure)
+        failure = mishap_logs_begin(
+            &(mishap_logs_plan){ .program = settings->program,
+                                 .incident_bytes = settings->log_bytes,
+                                 .access = file && strcmp(file, "-") != 0 ? file : NULL });
+    if (!mishap_log_is_open(MISHAP_LOG_INCIDENTS))
+        settings->log = NULL; /* it is nothing to tell of */
     return failure;
 }
 
@@ -485,12 +499,15 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     if (!mishap_system_random(settings->secret, sizeof settings->secret))
         return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
     mishap_http_files_raise(settings);
-    s.failure = mishap_http_extensions_prepare(settings, s.shared);
+    s.failure = begin_logs(settings);
     if (s.failure)
         return s.failure;
-    s.failure = try_access_log(settings);
-    if (!s.failure)
-        s.failure = open_all(&s);
+    s.failure = mishap_http_extensions_prepare(settings, s.shared);
+    if (s.failure) {
+        mishap_logs_end();
+        return s.failure;
+    }
+    s.failure = open_all(&s);
     if (!s.failure)
         s.failure = mishap_http_files_fit(settings, (size_t)s.sockets[0].count,
                                           mishap_http_extensions_files(settings, s.shared));
@@ -502,6 +519,7 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     }
     close_all(&s);
     mishap_http_extensions_dismiss(settings, s.shared);
+    mishap_logs_end();
     settings->fields = NULL;
     return s.failure;
 }

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/signals.h"
@@ -12,6 +13,21 @@
 enum { FIRST_FILE = 16 };
 
 /* -- descriptors ------------------------------------------------------------------------------- */
+
+/*
+ * In a server stderr is a pipe whose descriptor does not wait. That is a property of the open file,
+ * which programs that a handler starts may change for all who share it, so handlers have one of
+ * their own, and it waits: nothing that they print is lost while the pipe is read.
+ */
+static void open_error_again(void)
+{
+    struct stat status;
+    if (fstat(STDERR_FILENO, &status) != 0 || !S_ISFIFO(status.st_mode))
+        return;
+    int file = open("/proc/self/fd/2", O_WRONLY | O_CLOEXEC);
+    if (file >= 0)
+        dup2(file, STDERR_FILENO);
+}
 
 /* Those that are kept move up first, so that none of them is in the way of the others. */
 static bool arrange_files(int *files, size_t count)
@@ -29,6 +45,7 @@ static bool arrange_files(int *files, size_t count)
     }
     if (nothing < 0 || dup2(nothing, STDIN_FILENO) < 0)
         return false;
+    open_error_again();
     if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && dup2(nothing, STDOUT_FILENO) < 0)
         return false;
     for (int file = STDERR_FILENO + 1; file < FIRST_FILE; file++)

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "incident/logs.h"
 #include "worker/children.h"
 #include "worker/frame.h"
 #include "worker/keeper.h"
@@ -128,9 +129,8 @@ bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
         kill(pid, SIGKILL);
         return true;
     }
-    dprintf(STDERR_FILENO,
-            "%s: the process that keeps the handlers has ended; another takes its place\n",
-            keeper->plan->app->name);
+    mishap_log_say("%s: the process that keeps the handlers has ended; another takes its place\n",
+                   keeper->plan->app->name);
     int64_t now = mishap_clock_monotonic_ns();
     keeper->bad_starts = now - keeper->begun_ns < SOUND_START_NS ? keeper->bad_starts + 1 : 0;
     keeper->orphans_until_ns = now + ORPHANS_NS;

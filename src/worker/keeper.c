@@ -26,6 +26,7 @@
 
 #include "base/shared.h"
 #include "base/signals.h"
+#include "incident/logs.h"
 #include "worker/child.h"
 #include "worker/children.h"
 #include "worker/page.h"
@@ -516,6 +517,7 @@ static void end_all(void)
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent)
 {
     mishap_shared_leave();
+    mishap_logs_forget();
     k.plan = plan;
     k.parent = parent;
     k.pid = getpid();

@@ -384,7 +384,7 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
         snprintf(link->slots[i].incident, sizeof link->slots[i].incident, "%s",
                  run->incident ? run->incident : "");
         run->call->watcher = NULL;
-        run->call->caller = NULL; /* it was the boundary's */
+        run->call->caller = run->call->counted_for = NULL; /* they were the boundary's */
         r->forgotten++;
     }
     run->call = NULL;

@@ -6,6 +6,7 @@
 void mishap_served_read(mishap_served *served, mishap_call *call)
 {
     served->handlers = (int)mishap_integer(call, "handlers");
+    served->log_bytes = (uint64_t)mishap_integer(call, "log_max_mb") << 20;
     served->plan.limits = (mishap_worker_limits){
         .memory_bytes = (uint64_t)mishap_integer(call, "handler_memory_mb") << 20,
         .cpu_seconds = (uint64_t)mishap_integer(call, "handler_cpu_seconds"),

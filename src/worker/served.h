@@ -12,6 +12,7 @@ enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
 
 typedef struct mishap_served {
     const mishap_app *app;
+    uint64_t log_bytes; /* at which the log of incidents is moved away; 0: never */
     mishap_setup setup; /* data folder and store */
     const char *only;   /* the name of the one service that is wanted; NULL: all */
     bool chaos;         /* with the operations that fail on purpose */
@@ -28,8 +29,8 @@ typedef struct mishap_served {
     mishap_runner *runner; /* in each process that serves, on the thread of its loop */
 } mishap_served;
 
-/* The parameters of a command that serves, for where handlers run; and what they say, into
- * `handlers` and the limits of the plan. */
+/* The parameters of a command that serves, for where handlers run and for the log; and what they
+ * say, into `handlers`, `log_bytes` and the limits of the plan. */
 /* clang-format off */
 #define MISHAP_SERVED_PARAMS                                                                       \
     { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",         \
@@ -48,7 +49,9 @@ typedef struct mishap_served {
     { "handler_processes", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
       .placeholder = "N",                                                                          \
       .help = "Processes that the user may have on this machine for a handler to start one more; " \
-              "0: any" }
+              "0: any" },                                                                          \
+    { "log_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "64", .placeholder = "N",  \
+      .help = "Size at which the log file is moved to FILE.1, in MB; FILE.2 is kept, too; 0: any" }
 /* clang-format on */
 void mishap_served_read(mishap_served *served, mishap_call *call);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "incident/logs.h"
 #include "worker/inside.h"
 
 enum {
@@ -24,8 +25,7 @@ static void name_slow(mishap_runner *r, const mishap_run *run, int64_t waited)
         return;
     r->named = more;
     r->named[r->named_count++] = operation;
-    dprintf(
-        STDERR_FILENO,
+    mishap_log_say(
         "%s: %s has waited for %.1f s behind another call. Operations without a service run one "
         "at a time; one that keeps no state can say so with .stateless.\n",
         r->settings.plan->app->name, operation->name, (double)waited / 1e9);

@@ -6,6 +6,7 @@ The server is tests/mcp/leaky.c, over standard input and output and over HTTP. T
 seen wherever one is read, in talk.py and exchange.py; here it is made to try, and what stands in place of it is looked
 at, so that it is known to have tried.
 """
+import contextlib
 import json
 import os
 import re
@@ -74,12 +75,16 @@ def check_log(text, how):
 
 # ---- Over standard input and output --------------------------------------------------------------
 
-def log_of(found):
-    try:
-        with open(os.path.join(found.data.name, "log"), encoding="utf-8") as log:
-            return log.read()
-    except FileNotFoundError:
-        return ""
+def log_of(found, how):
+    """What is in the log, as soon as it has what it must have."""
+    deadline, text = time.monotonic() + talk.PATIENCE, ""
+    while time.monotonic() < deadline:
+        with contextlib.suppress(FileNotFoundError), open(os.path.join(found.data.name, "log"), encoding="utf-8") as log:
+            text = log.read()
+        if LOGGED[how] in text:
+            break
+        time.sleep(0.01)
+    return text
 
 
 REVISIONS = {revision: revision for revision in [*talk.LEGACY, talk.MODERN]}
@@ -110,7 +115,7 @@ def a_tool_leaks_nothing_over_a_pipe(revision):
             before, answer = ask(found, revision, "tools/call", name="leak", arguments=arguments(how))
             check_reports(before, words=revision > "2024-11-05")
             check_end(how, answer)
-            check_log(log_of(found), how)
+            check_log(log_of(found, how), how)
 
 
 @tests_of({name: name for name in ["quick_leak", "report_leak", "artifact_leak"]})
@@ -119,7 +124,7 @@ def other_tools_leak_nothing(tool):
         for how in ENDS:
             _, answer = ask(found, "2025-11-25", "tools/call", name=tool, arguments=arguments(how))
             check_end(how, answer, context=tool != "report_leak")
-            check_log(log_of(found), how)
+            check_log(log_of(found, how), how)
 
 
 @tests_of(TWO)
@@ -129,7 +134,7 @@ def a_prompt_leaks_nothing(revision):
             before, answer = ask(found, revision, "prompts/get", name="leak", arguments=arguments(how))
             check_reports(before)
             check_end(how, answer)
-            check_log(log_of(found), how)
+            check_log(log_of(found, how), how)
 
 
 @tests_of(TWO)
@@ -139,7 +144,7 @@ def a_resource_leaks_nothing(revision):
             before, answer = ask(found, revision, "resources/read", uri="leaky://tries/" + how)
             check_reports(before, "nobody")
             check_end(how, answer, "nobody")
-            check_log(log_of(found), how)
+            check_log(log_of(found, how), how)
 
 
 @test

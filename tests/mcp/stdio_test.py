@@ -197,7 +197,7 @@ def reading_says_how_far_it_is_and_can_be_cancelled():
 def check_error(server, error, code):
     equal((error["code"], error["data"]["code"]), (-32603, code))
     expect(INCIDENT.match(error["data"]["incident"]), "incident", error)
-    expect(error["data"]["incident"] in log_of(server), "the incident is not in the log")
+    expect(is_logged(server, error["data"]["incident"]), "the incident is not in the log")
 
 
 @test
@@ -209,7 +209,7 @@ def what_goes_wrong_while_reading_is_contained():
         error = server.ask("resources/read", {"uri": "workshop://fail/private"})["error"]
         check_error(server, error, "INTERNAL_ERROR")
         expect("rivate reason" not in json.dumps(error), "the private reason was told:", error)
-        expect("The private reason." in log_of(server), "it is not in the log")
+        expect(is_logged(server, "The private reason."), "it is not in the log")
         check_error(server, server.ask("resources/read", {"uri": "workshop://crash"})["error"], "INTERNAL_ERROR")
         equal(server.call("echo", text="alive")["structuredContent"], {"text": "alive"})
 
@@ -402,6 +402,16 @@ def check_internal(result):
     return incident
 
 
+def is_logged(server, words):
+    """Do these words stand in the log, or will they within moments?"""
+    deadline = time.monotonic() + PATIENCE
+    while words not in log_of(server):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
 def log_of(server):
     with open(os.path.join(server.data.name, "log"), encoding="utf-8") as log:
         return log.read()
@@ -412,7 +422,7 @@ def a_crash_is_contained(tool):
     with Server(revision="2025-11-25") as server:
         for _ in range(3 if MANY_CRASHES else 1):
             incident = check_internal(server.call(tool))
-            expect(incident in log_of(server), "the incident is not in the log")
+            expect(is_logged(server, incident), "the incident is not in the log")
         equal(server.call("echo", text="alive")["structuredContent"], {"text": "alive"})
         equal(server.call("apart_echo", text="alive")["structuredContent"], {"text": "alive"})
 
@@ -430,8 +440,7 @@ def the_drills_of_the_todo_service_are_contained():
             check_internal(result)
             expect("very private" not in json.dumps(result), how, "tells the private side:", result)
             equal(server.result("ping"), {})
-        text = log_of(server)
-        expect("very private" in text, "the private side is in the log")
+        expect(is_logged(server, "very private"), "the private side is in the log")
 
 
 @test
@@ -452,7 +461,7 @@ def a_call_that_takes_too_long_is_answered():
             answer, took = server.receive(), time.monotonic() - start
             equal((answer["id"], answer["result"]["isError"]), (1, True))
             equal(answer["result"]["structuredContent"]["error_type"], "TimeoutError")
-            expect(answer["result"]["structuredContent"]["incident"] in log_of(server), "it is not in the log")
+            expect(is_logged(server, answer["result"]["structuredContent"]["incident"]), "it is not in the log")
             expect(took > 0.8, "after", took)
             return took
         quickest(1.7, attempt)
@@ -498,7 +507,7 @@ def failures_are_results_in_the_dialect_of_the_service(tool):
             expect(words in text, words, "is not in", text)
             for private in ("rivate reason", "noted", "privately"):
                 expect(private not in json.dumps(result), "the private side is told:", result)
-            expect(how != "private" or 'noted noted = "privately"' in log_of(server), "what was noted is not in the log")
+            expect(how != "private" or is_logged(server, 'noted noted = "privately"'), "what was noted is not in the log")
             if tool == "report_fail":
                 expect(text.startswith("[ERROR] ") and "structuredContent" not in result, "a report:", result)
             else:

@@ -1,8 +1,8 @@
 """The processes of a server under test, as /proc shows them.
 
 A server is started with a mark in its environment, which everything that it starts inherits: what has the mark and is not
-below the supervisor was left over. What stands directly below the supervisor is the keeper and the loops; the keeper is
-the one that has children, and these are the workers.
+below the supervisor was left over. What stands directly below the supervisor is the processes that write logs, the keeper
+and the loops; the keeper is the one that has children, and these are the workers.
 """
 import atexit
 import contextlib
@@ -64,6 +64,12 @@ def gone(pid):
     return status is None or status[0] in "ZX"
 
 
+def name_of(pid):
+    with contextlib.suppress(OSError), open("/proc/%d/comm" % pid, encoding="latin-1") as file:
+        return file.read().strip()
+    return None
+
+
 def descriptors(pid):
     with contextlib.suppress(OSError):
         return len(os.listdir("/proc/%d/fd" % pid))
@@ -86,7 +92,8 @@ class Tree:
         self.children = sorted(pid for pid, status in found.items() if status[1] == supervisor)
         below = {pid: sorted(child for child, status in found.items() if status[1] == pid) for pid in found}
         self.keepers = [pid for pid in self.children if below[pid]]
-        self.loops = [pid for pid in self.children if not below[pid]]
+        self.logs = [pid for pid in self.children if not below[pid] and name_of(pid) == "mishap-log"]
+        self.loops = [pid for pid in self.children if not below[pid] and pid not in self.logs]
         self.workers = sorted(child for pid in self.keepers for child in below[pid])
         self.deeper, level = [], self.workers  # what workers have started
         while level:
@@ -102,7 +109,7 @@ class Tree:
         return [self.supervisor, *self.children, *self.workers, *self.deeper]
 
     def role(self, pid):
-        return next((name for name, pids in [("supervisor", [self.supervisor]), ("keeper", self.keepers), ("loop", self.loops),
+        return next((name for name, pids in [("supervisor", [self.supervisor]), ("keeper", self.keepers), ("loop", self.loops), ("log", self.logs),
                                              ("worker", self.workers)] if pid in pids), "other")
 
     def __str__(self):

@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "incident/incident.h"
+#include "incident/logs.h"
 
 #define ID "0192f7a0-0000-7000-8000-000000000000"
 
@@ -274,7 +275,8 @@ static void a_log_that_cannot_be_written_is_announced(void **state)
         size_t length;
         setenv("SAMPLE_LOG", cases[i].path, 1);
         catch_stderr();
-        mishap_incident_announce("sample");
+        assert_null(mishap_logs_begin(&(mishap_logs_plan){ .program = "sample" }));
+        mishap_logs_end();
         char *error = caught_stderr(&length);
         assert_string_equal(error, cases[i].line);
         free(error);

@@ -17,10 +17,13 @@ void mishap_api_record(const mishap_served *served, const mishap_http_request *r
                        const mishap_call *call, const mishap_secrets *secrets,
                        const mishap *failure)
 {
+    char caller[64];
     if (!mishap_incident_is_one(failure))
         return;
+    mishap_http_request_caller(request, caller, sizeof caller);
     mishap_incident_record(&(mishap_incident_entry){
         .program = served->app->name,
+        .caller = caller,
         .operation = call->operation->name,
         .id = request->id,
         .failure = failure,

@@ -208,6 +208,7 @@ static mishap *run(mishap_call *call)
         .heartbeat = served.handlers > 0,
         .max_connections = (int)mishap_integer(call, "max_connections"),
         .access_log = mishap_string(call, "access_log"),
+        .log_bytes = served.log_bytes,
         .rate = (int)mishap_integer(call, "rate"),
         .caller_share = (int)mishap_integer(call, "caller_share"),
         .head_limit = 16384,
@@ -231,7 +232,7 @@ static mishap *run(mishap_call *call)
         return failure;
     settings.key_required = mishap_boolean(call, "require_key") || !is_loopback(settings.host);
     settings.public_url = mishap_string(call, "public_url");
-    if (mishap_incident_announce(call->app->name) &&
+    if (!mishap_incident_log_is_off(call->app->name) &&
         mishap_incident_log_path(call->app->name, log, sizeof log))
         settings.log = log;
     failure = check_keys(call, &settings);

@@ -23,7 +23,7 @@ static mishap *too_busy(const char *why)
 }
 
 /* What comes of a call that did not begin. Frees the failure. */
-static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_server *server,
+static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_peer *peer,
                                       const mishap_mcp_asked *asked, mishap *failure,
                                       const char *incident)
 {
@@ -34,11 +34,12 @@ static mishap_mcp_outcome put_refusal(mishap_buffer *result, const mishap_mcp_se
     }
     mishap_mcp_outcome outcome = mishap_mcp_put_outcome(result, asked, NULL, failure, incident);
     if (mishap_mcp_is_incident(failure))
-        mishap_incident_record(&(mishap_incident_entry){ .program = server->app->name,
+        mishap_incident_record(&(mishap_incident_entry){ .program = peer->server->app->name,
+                                                         .caller = peer->counted_for,
                                                          .operation = asked->offer->operation->name,
                                                          .id = incident,
                                                          .failure = failure,
-                                                         .to_stderr = server->verbose });
+                                                         .to_stderr = peer->server->verbose });
     mishap_free(failure);
     return outcome;
 }
@@ -87,6 +88,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         to = keep(to, &flight->progress_token, mishap_buffer_text(&token));
         to = keep(to, &flight->asked.uri, asked->uri);
         call->caller = caller ? memcpy(to, peer->caller, caller) : NULL;
+        call->counted_for = peer->counted_for;
         if (peer->incident)
             snprintf(flight->incident, sizeof flight->incident, "%s", peer->incident);
         else
@@ -238,8 +240,7 @@ static void refuse(mishap_mcp_request *request, const mishap_mcp_asked *asked, m
                    mishap_buffer *result)
 {
     request->channel->code = mishap_told(failure)->code;
-    request->outcome = put_refusal(result, request->peer->server, asked, failure,
-                                   request->peer->incident);
+    request->outcome = put_refusal(result, request->peer, asked, failure, request->peer->incident);
 }
 
 /* NULL: it has started, and the call is its own. */
@@ -276,6 +277,7 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
                            : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
         call->caller = peer->caller;
+        call->counted_for = peer->counted_for;
         mishap *outcome = mishap_call_run(call);
         if (call->crashed && peer->died)
             peer->died(peer);

@@ -200,6 +200,7 @@ typedef struct mishap_mcp_peer {
     bool initialized;             /* the client has said so, too */
     bool single_request;          /* stateless over HTTP: closing the channel cancels */
     const char *caller;           /* by its API key; NULL: nobody in particular */
+    const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
     const char *incident;         /* that a failed call is found by; NULL: each has its own */
     mishap_level level;           /* of log messages, for revisions with logging/setLevel */
     mishap_mcp_flight *flights;   /* calls that run or wait */

@@ -21,6 +21,7 @@ static void record(const mishap_mcp_peer *peer, const char *id, const mishap *fa
 {
     mishap_incident_record(&(mishap_incident_entry){
         .program = peer->server->app->name,
+        .caller = peer->counted_for,
         .operation = "mcp",
         .id = id,
         .failure = failure,

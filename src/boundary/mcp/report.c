@@ -68,6 +68,7 @@ static void record(mishap_mcp_flight *flight, mishap_text words, const mishap_se
     mishap *m = mishap_raise(RUNTIME_ERROR, "A stack trace was removed from a report.");
     m = mishap_note(m, "report", words);
     mishap_incident_record(&(mishap_incident_entry){ .program = call->app->name,
+                                                     .caller = call->counted_for,
                                                      .operation = call->operation->name,
                                                      .id = flight->incident,
                                                      .failure = m,

@@ -155,6 +155,7 @@ bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
     bool exists = resource && (!failure || mishap_told(failure)->category != MISHAP_VALIDATION);
     if (call && resource->operation->quick) {
         call->caller = peer->caller;
+        call->counted_for = peer->counted_for;
         failure = mishap_call_run(call);
         if (call->crashed && peer->died)
             peer->died(peer);

@@ -304,6 +304,7 @@ static void record(const mishap_call *call, const mishap_secrets *secrets, const
         return;
     mishap_incident_record(&(mishap_incident_entry){
         .program = call->app->name,
+        .caller = call->counted_for,
         .operation = call->operation->name,
         .id = incident,
         .failure = failure,

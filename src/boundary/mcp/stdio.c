@@ -18,7 +18,7 @@
 #include "base/signals.h"
 #include "boundary/mcp/lines.h"
 #include "boundary/mcp/watch.h"
-#include "incident/incident.h"
+#include "incident/logs.h"
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
 #include "worker/served.h"
@@ -171,6 +171,7 @@ static void look_after(struct pipes *p)
     p->looked_ns = now;
     report(p);
     mishap_keeper_look(&p->served.keeper);
+    mishap_logs_look();
 }
 
 /* Until a call has something to say, there is input (if that is wanted), or time passed. True:
@@ -196,6 +197,7 @@ static void serve(struct pipes *p)
     while (!p->lines.ended && !p->lines.gone) {
         bool all = take_lines(p);
         write_out(p);
+        look_after(p);
         if (has_calls(p) && !wait_for_any(p, all, TICK_MS))
             continue;
         if (all)
@@ -283,6 +285,16 @@ static void mind_signals(struct pipes *p, int no_input)
 
 /* -- the beginning ----------------------------------------------------------------------------- */
 
+/* Standard output is what stderr is now. */
+static void print_to_stderr(void)
+{
+    int nothing = -1;
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+        nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (nothing >= 0)
+        dup2(nothing, STDOUT_FILENO);
+}
+
 /* The two ends of the protocol get numbers of their own. Then whatever a handler or its children
  * do to descriptors 0 and 1 is no matter of the protocol. */
 static mishap *take_files(struct pipes *p)
@@ -290,8 +302,7 @@ static mishap *take_files(struct pipes *p)
     int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
     p->lines.in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
     p->lines.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-    if (dup2(STDERR_FILENO, STDOUT_FILENO) < 0 && nothing >= 0)
-        dup2(nothing, STDOUT_FILENO);
+    print_to_stderr();
     if (nothing < 0 || p->lines.in < 0 || p->lines.out < 0)
         return mishap_note(mishap_raise(UNAVAILABLE, "Standard input or output cannot be used."),
                            "reason", strerror(errno));
@@ -351,18 +362,23 @@ static mishap *run(mishap_call *call)
     };
     mishap_served_read(&pipes.served, call);
     mishap_trace_prepare();
-    mishap_incident_announce(call->app->name);
     bool person = isatty(STDIN_FILENO);
     mishap *failure = take_files(&pipes);
     if (!failure)
+        failure = mishap_logs_begin(&(mishap_logs_plan){
+            .program = call->app->name, .incident_bytes = pipes.served.log_bytes });
+    print_to_stderr();
+    if (!failure)
         failure = begin(&pipes, mishap_boolean(call, "chaos"));
     if (!failure && person)
-        fprintf(stderr, "%s: Reading messages, one a line. Ctrl-D ends it.\n", call->app->name);
+        mishap_log_say("%s: Reading messages, one a line. Ctrl-D ends it.\n", call->app->name);
     if (!failure) {
         serve(&pipes);
         finish(&pipes);
     }
     release(&pipes);
+    mishap_logs_end();
+    print_to_stderr();
     return failure ? failure : mishap_answer_document(call, (mishap_text)MISHAP_TEXT(""));
 }
 

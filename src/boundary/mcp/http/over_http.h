@@ -43,6 +43,7 @@ struct mishap_mcp_post {
     mishap_mcp_post *next, *previous;
     mishap_buffer message;               /* that is being written */
     char incident[MISHAP_ID_LENGTH + 1]; /* the id of its HTTP request */
+    char counted_for[64];                /* its caller */
 
     /* While the endpoint is on the stack; NULL afterwards. */
     mishap_http_reply *reply;

@@ -408,6 +408,8 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     memcpy(post->incident, request->id, sizeof post->incident);
     post->peer.incident = post->incident;
     post->peer.caller = request->caller;
+    mishap_http_request_caller(request, post->counted_for, sizeof post->counted_for);
+    post->peer.counted_for = post->counted_for;
     post->peer.start = start;
     post->peer.runs = runs;
     post->peer.died = count_death;

@@ -1,0 +1,105 @@
+#include "incident/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LOOK_AGAIN_NS = 1000000000 };
+
+static bool still_there(const mishap_log_file *log, const char *path)
+{
+    struct stat open_file, at_path;
+    return fstat(log->file, &open_file) == 0 && stat(path, &at_path) == 0 &&
+           open_file.st_dev == at_path.st_dev && open_file.st_ino == at_path.st_ino;
+}
+
+void mishap_log_file_close(mishap_log_file *log)
+{
+    if (log->file >= 0)
+        close(log->file);
+    log->file = -1;
+}
+
+bool mishap_log_file_open(mishap_log_file *log, char *path)
+{
+    int64_t now = mishap_clock_monotonic_ns();
+    bool same = log->file >= 0 && strcmp(path, log->path) == 0;
+    if (same && now - log->looked_ns < LOOK_AGAIN_NS)
+        return true;
+    log->looked_ns = now;
+    if (same && still_there(log, path))
+        return true;
+    mishap_log_file_close(log);
+    mishap_system_make_above(path);
+    /* A pipe that nobody has opened for reading must not hold the program up. */
+    log->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+                     log->mode);
+    if (log->file < 0)
+        return false;
+    log->torn = false;
+    if (log->waits)
+        fcntl(log->file, F_SETFL, O_APPEND);
+    if (path != log->path)
+        snprintf(log->path, sizeof log->path, "%s", path);
+    return true;
+}
+
+static bool write_all(mishap_log_file *log, mishap_text text)
+{
+    while (text.length) {
+        ssize_t count = write(log->file, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        log->torn = text.data[count - 1] != '\n';
+        text.data += count;
+        text.length -= (size_t)count;
+    }
+    return true;
+}
+
+bool mishap_log_file_write(mishap_log_file *log, mishap_text text)
+{
+    return (!log->torn || write_all(log, (mishap_text)MISHAP_TEXT("\n"))) && write_all(log, text);
+}
+
+/* -- rotation ---------------------------------------------------------------------------------- */
+
+/* Numbers begin with 1; 0 is the file itself. */
+static bool name_older(const mishap_log_file *log, int number, char name[MISHAP_LOG_PATH])
+{
+    int length = number ? snprintf(name, MISHAP_LOG_PATH, "%s.%d", log->path, number)
+                        : snprintf(name, MISHAP_LOG_PATH, "%s", log->path);
+    return length > 0 && length < MISHAP_LOG_PATH;
+}
+
+static void move_older(mishap_log_file *log)
+{
+    char from[MISHAP_LOG_PATH], to[MISHAP_LOG_PATH];
+    for (int i = MISHAP_LOG_OLDER; i > 0; i--)
+        if (!name_older(log, i - 1, from) || !name_older(log, i, to))
+            log->stuck = ENAMETOOLONG;
+        else
+            log->stuck = rename(from, to) == 0 ? 0 : errno; /* the last one is the file itself */
+}
+
+/* Whoever has the lock of the file that is too large, and still finds it at the path, moves it. The
+ * others find another one there. A lock that somebody else holds is not waited for: the next entry
+ * asks again. */
+bool mishap_log_file_rotate(mishap_log_file *log, size_t more)
+{
+    struct stat status;
+    if (!log->most_bytes || log->file < 0 || fstat(log->file, &status) != 0 ||
+        !S_ISREG(status.st_mode) || !status.st_size ||
+        (uint64_t)status.st_size + more <= log->most_bytes ||
+        flock(log->file, LOCK_EX | LOCK_NB) != 0)
+        return true;
+    if (still_there(log, log->path))
+        move_older(log);
+    mishap_log_file_close(log); /* and the lock is free */
+    return mishap_log_file_open(log, log->path);
+}

@@ -1,0 +1,112 @@
+/*
+ * The logs of a program that serves: standard error, the log of incidents, the access log.
+ *
+ * Nothing that serves may wait for a log: not for a pipe that nobody reads, nor for a file system
+ * that does not answer. So each log has a process of its own, `mishap-log` (writer.c), which does
+ * the writing and may wait. All others hand records over without waiting. What does not fit into
+ * the queue is lost and counted, and the log says how much that was as soon as it can be written.
+ *
+ * Standard error is a pipe to its process from the moment that the logs begin: descriptor 2 never
+ * blocks in the supervisor and in loops, whoever writes to it. The other two are sockets whose
+ * packets are records. Their reading ends stay open in the process that began the logs, so what was
+ * handed over outlives both the process that did so and the one that writes.
+ *
+ * A program that does not serve, a command, has none of these processes and writes itself.
+ */
+#ifndef MISHAP_INCIDENT_LOGS_H
+#define MISHAP_INCIDENT_LOGS_H
+
+#include <stdatomic.h>
+
+#include "incident/limit.h"
+#include "mishap/mishap.h"
+
+typedef enum mishap_log_kind {
+    MISHAP_LOG_ERRORS,
+    MISHAP_LOG_INCIDENTS,
+    MISHAP_LOG_ACCESS,
+    MISHAP_LOGS,
+} mishap_log_kind;
+
+typedef struct mishap_logs_plan {
+    const char *program;     /* whose log it is; an empty NAME_LOG means that there is none */
+    uint64_t incident_bytes; /* at which the log of incidents is moved away; 0: never */
+    const char *access;      /* the file of the access log; NULL: there is none, or it is stderr */
+} mishap_logs_plan;
+
+/* -- in the process that starts everything ----------------------------------------------------- */
+
+/* Start the processes. If the log of incidents cannot be written, standard error says so first. */
+mishap *mishap_logs_begin(const mishap_logs_plan *plan);
+
+/* A child has ended or was stopped. True: it was one of these, and another takes its place. */
+bool mishap_logs_ended(int pid, int status);
+
+/* Now and then: see whether they are all there. */
+void mishap_logs_look(void);
+
+/* The access log was moved away: make it anew. */
+void mishap_logs_reopen(void);
+
+/* What was handed over is written, if that takes no longer than a second or two; then the processes
+ * end. Standard error is again what it was. */
+void mishap_logs_end(void);
+
+/* -- in all others ----------------------------------------------------------------------------- */
+
+/* In a child that serves: keep only what is needed to hand records over. */
+void mishap_logs_leave(void);
+
+/* In a child that has closed all of it, and runs handlers: there are no logs any more. */
+void mishap_logs_forget(void);
+
+/* Is there a process for this log? */
+bool mishap_log_is_kept(mishap_log_kind log);
+
+/* Could it be opened when the logs began? */
+bool mishap_log_is_open(mishap_log_kind log);
+
+/* Does a record of this length fit at all? */
+enum { MISHAP_LOG_RECORD = 128 << 10 };
+
+/*
+ * Hand a record over: whole lines, at most MISHAP_LOG_RECORD bytes. `serious`: if it cannot be
+ * written it goes to standard error. False: there is no room for it now, and it is not counted.
+ */
+bool mishap_log_add(mishap_log_kind log, mishap_text record, bool serious);
+
+/* So many records were not handed over. */
+void mishap_log_lose(mishap_log_kind log, size_t count);
+
+/* Lines to standard error, without waiting if the logs have begun, else for a tenth of a second at
+ * most. What cannot be written is counted, if somebody counts. */
+void mishap_log_error(mishap_text lines);
+void mishap_log_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* How many entries are written of each kind; NULL: all. */
+mishap_limits *mishap_logs_limits(void);
+
+/* -- writer.c ---------------------------------------------------------------------------------- */
+
+/* What processes know of each other's logs, in memory that they share. */
+typedef struct mishap_log_counts {
+    _Atomic uint64_t lost;    /* records since that was last said */
+    _Atomic uint64_t in_hand; /* records that were taken from the queue, and not written yet */
+} mishap_log_counts;
+
+typedef struct mishap_log_writer {
+    mishap_log_kind log;
+    const mishap_logs_plan *plan;
+    mishap_log_counts *counts;
+    mishap_limits *limits;
+    int parent;     /* its process */
+    int in;         /* the reading end */
+    int real_error; /* standard error as it was */
+    int ready;      /* to be closed when the log is open, or cannot be opened; -1: nobody waits */
+} mishap_log_writer;
+
+/* The process that writes a log. SIGUSR2 asks it to write what is there and end; SIGHUP to open the
+ * access log again. Other signals that are sent to the whole group do nothing. */
+_Noreturn void mishap_log_writer_run(mishap_log_writer writer);
+
+#endif

@@ -1,0 +1,384 @@
+/*
+ * The process that writes one log. It alone waits for a pipe or a file system.
+ *
+ * All records that are there are written together. After that it rests for a moment: while it does
+ * so, handing a record over wakes nobody.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "incident/file.h"
+#include "incident/incident.h"
+#include "incident/logs.h"
+
+enum {
+    BATCH = 256 << 10,
+    REST_NS = 2000000,
+    LOOK_MS = 1000,       /* how often it is looked for what is to be told */
+    SLOW_MS = 1000,       /* how long stderr may take nothing until lines are thrown away … */
+    SLOW_AT_END_MS = 300, /* … when the program ends */
+    ORPHAN_S = 5,         /* how long it goes on for loops whose supervisor is gone */
+};
+
+static volatile sig_atomic_t asked_to_end, asked_to_reopen;
+
+static struct {
+    mishap_log_writer by;
+    mishap_log_file file;
+    char path[MISHAP_LOG_PATH]; /* empty: there is no place for it */
+    size_t length;              /* of what is in `batch` */
+    bool torn;                  /* the last line on stderr has no end */
+    char batch[BATCH];
+} w;
+
+/* -- signals ----------------------------------------------------------------------------------- */
+
+/* They are blocked but where this process waits: a signal cannot come just before that. */
+static sigset_t waiting, working;
+
+static void on_signal(int number)
+{
+    if (number == SIGHUP) {
+        asked_to_reopen = 1;
+        return;
+    }
+    asked_to_end = 1;
+    alarm(ORPHAN_S); /* if its parent is gone nobody else ends it */
+}
+
+static void take_signals(void)
+{
+    static const int ignored[] = { SIGTERM, SIGINT, SIGPIPE, SIGUSR1, SIGXFSZ };
+    struct sigaction action = { .sa_handler = on_signal }; /* which interrupts a write */
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN);
+    sigemptyset(&waiting);
+    sigemptyset(&working);
+    sigaddset(&working, SIGHUP);
+    sigaddset(&working, SIGUSR2);
+    sigprocmask(SIG_SETMASK, &working, NULL);
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGUSR2, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+}
+
+/* Until there is something to read, a signal, or time has passed. */
+static void wait_for_some(int most_ms)
+{
+    struct pollfd in = { .fd = w.by.in, .events = POLLIN };
+    struct timespec most = { most_ms / 1000, most_ms % 1000 * 1000000L };
+    ppoll(&in, 1, &most, &waiting);
+}
+
+/* -- descriptors ------------------------------------------------------------------------------- */
+
+/* What the parent had open is the parent's, above all the other ends of the queues and the standard
+ * output of a conversation. */
+static void arrange_files(void)
+{
+    enum { IN = 3, READY, END };
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    int in = fcntl(w.by.in, F_DUPFD_CLOEXEC, END);
+    int ready = w.by.ready >= 0 ? fcntl(w.by.ready, F_DUPFD_CLOEXEC, END) : -1;
+    if (w.by.log == MISHAP_LOG_ERRORS)
+        dup2(w.by.real_error, STDERR_FILENO);
+    dup2(nothing, STDIN_FILENO);
+    dup2(nothing, STDOUT_FILENO);
+    dup3(in, IN, O_CLOEXEC);
+    w.by.in = IN;
+    if (ready >= 0)
+        dup3(ready, READY, O_CLOEXEC);
+    w.by.ready = ready >= 0 ? READY : -1;
+    close_range(ready >= 0 ? END : READY, ~0U, 0);
+}
+
+/* Whoever waits for it hears whether the log is open. */
+static void be_ready(bool open)
+{
+    if (w.by.ready >= 0 && open && write(w.by.ready, "", 1) < 0)
+        open = false; /* then it is not told of */
+    if (w.by.ready >= 0)
+        close(w.by.ready);
+    w.by.ready = -1;
+}
+
+/* -- standard error ---------------------------------------------------------------------------- */
+
+static void count_lost(mishap_text text)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < text.length; i++)
+        lines += text.data[i] == '\n';
+    atomic_fetch_add(&w.by.counts->lost, lines ? lines : 1);
+}
+
+/* False: it takes nothing, and the text is lost. */
+static bool pass_on(mishap_text text)
+{
+    static bool slow; /* it took nothing the last time: then it is not waited for */
+    struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
+    while (text.length) {
+        int patience = slow ? 0 : asked_to_end ? SLOW_AT_END_MS : SLOW_MS;
+        slow = poll(&file, 1, patience) == 0;
+        if (slow)
+            break;
+        sigprocmask(SIG_SETMASK, &waiting, NULL);
+        ssize_t count = write(STDERR_FILENO, text.data,
+                              text.length < PIPE_BUF ? text.length : PIPE_BUF);
+        int error = errno;
+        sigprocmask(SIG_SETMASK, &working, NULL);
+        if (count < 0 && error != EINTR && error != EAGAIN)
+            return true; /* nobody is there to read it */
+        if (count > 0)
+            w.torn = text.data[count - 1] != '\n';
+        text.data += count > 0 ? count : 0;
+        text.length -= count > 0 ? (size_t)count : 0;
+    }
+    if (text.length)
+        count_lost(text);
+    return !text.length;
+}
+
+static void tell_lost_lines(void)
+{
+    char line[200];
+    uint64_t lost = atomic_exchange(&w.by.counts->lost, 0);
+    if (!lost)
+        return;
+    int length = snprintf(
+        line, sizeof line,
+        "%s%s: %llu lines of standard error were lost: nobody read them in time\n",
+        w.torn ? "\n" : "", w.by.plan->program, (unsigned long long)lost);
+    struct pollfd file = { .fd = STDERR_FILENO, .events = POLLOUT };
+    if (poll(&file, 1, 0) == 1 && pass_on((mishap_text){ line, (size_t)length }))
+        return;
+    atomic_fetch_add(&w.by.counts->lost, lost); /* for the next time */
+}
+
+/* Handlers wait where this pipe is full, so it is emptied also while nobody reads what comes of it.
+ */
+static void relay(void)
+{
+    fcntl(w.by.in, F_SETFL, O_NONBLOCK);
+    be_ready(true);
+    for (;;) {
+        ssize_t count = read(w.by.in, w.batch, sizeof w.batch);
+        if (count > 0)
+            pass_on((mishap_text){ w.batch, (size_t)count });
+        else if (count == 0 || (asked_to_end && getppid() == w.by.parent))
+            break;
+        if (atomic_load(&w.by.counts->lost))
+            tell_lost_lines();
+        if (count < 0)
+            wait_for_some(LOOK_MS);
+    }
+    tell_lost_lines();
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+static bool write_out(mishap_text text)
+{
+    if (!w.path[0])
+        return false;
+    if (w.by.log == MISHAP_LOG_ACCESS) /* whether that was moved away is said by a signal */
+        w.file.looked_ns = mishap_clock_monotonic_ns();
+    int stuck = w.file.stuck;
+    if (!mishap_log_file_open(&w.file, w.path) || !mishap_log_file_rotate(&w.file, text.length))
+        return false;
+    if (w.file.stuck && w.file.stuck != stuck) /* said once */
+        mishap_log_say("%s: the log is larger than it may be, and cannot be moved away: %s\n",
+                       w.by.plan->program, strerror(w.file.stuck));
+    sigprocmask(SIG_SETMASK, &waiting, NULL);
+    bool written = mishap_log_file_write(&w.file, text);
+    int error = errno;
+    sigprocmask(SIG_SETMASK, &working, NULL);
+    errno = error;
+    return written;
+}
+
+/* What the log cannot take goes to stderr, with the reason as its last line: nothing is lost. Of
+ * the access log it is only counted. */
+static void tell_instead(mishap_text text, bool serious)
+{
+    char storage[1024];
+    mishap_buffer why;
+    int error = errno;
+    if (w.by.log == MISHAP_LOG_ACCESS)
+        count_lost(text);
+    if (w.by.log == MISHAP_LOG_ACCESS || !serious)
+        return;
+    mishap_buffer_init(&why, storage, sizeof storage);
+    MISHAP_PUT(&why, "  ");
+    mishap_incident_put_why(&why, w.path, error);
+    MISHAP_PUT(&why, "\n");
+    mishap_log_error(text);
+    mishap_log_error(mishap_buffer_text(&why));
+    mishap_buffer_release(&why);
+}
+
+static void write_batch(bool serious)
+{
+    mishap_text text = { w.batch, w.length };
+    if (text.length && !write_out(text))
+        tell_instead(text, serious);
+    w.length = 0;
+    atomic_store(&w.by.counts->in_hand, 0);
+}
+
+/* All records that are there. Those that are serious and those that are not are written apart.
+ * False: there is none, nor will there be another. */
+static bool take_records(void)
+{
+    bool serious = false;
+    for (;;) {
+        char mark = 0;
+        if (sizeof w.batch - w.length < MISHAP_LOG_RECORD)
+            write_batch(serious);
+        char *at = w.batch + w.length;
+        struct iovec pieces[] = { { &mark, 1 }, { at, MISHAP_LOG_RECORD } };
+        struct msghdr message = { .msg_iov = pieces, .msg_iovlen = 2 };
+        ssize_t count = recvmsg(w.by.in, &message, MSG_DONTWAIT);
+        if (count <= 0) {
+            write_batch(serious);
+            return count < 0;
+        }
+        atomic_fetch_add(&w.by.counts->in_hand, 1);
+        bool other = w.length && serious != (mark == '!');
+        if (other) { /* what was there before, and then this */
+            size_t before = w.length;
+            mishap_text text = { w.batch, before };
+            if (!write_out(text))
+                tell_instead(text, serious);
+            memmove(w.batch, at, (size_t)count - 1);
+            w.length = 0;
+        }
+        serious = mark == '!';
+        w.length += (size_t)count - 1;
+    }
+}
+
+static void put_lost(mishap_buffer *out, uint64_t lost)
+{
+    bool access = w.by.log == MISHAP_LOG_ACCESS;
+    if (access)
+        MISHAP_PUT(out, "{\"time\":\"");
+    mishap_clock_put_timestamp(out, mishap_clock_now_ms());
+    if (access) {
+        MISHAP_PUT(out, "\",\"lost\":");
+        mishap_buffer_put_uint(out, lost);
+        MISHAP_PUT(out, "}\n");
+        return;
+    }
+    MISHAP_PUT(out, " - ");
+    mishap_buffer_put_text(out, mishap_text_of(w.by.plan->program));
+    MISHAP_PUT(out, " log\n  ");
+    mishap_buffer_put_uint(out, lost);
+    MISHAP_PUT(out, " entries were lost: the log was not written fast enough\n");
+}
+
+/* What was lost, and what was only counted. */
+static void tell_counts(bool all)
+{
+    char storage[4096];
+    mishap_buffer out;
+    uint64_t lost = atomic_exchange(&w.by.counts->lost, 0);
+    mishap_buffer_init(&out, storage, sizeof storage);
+    if (lost)
+        put_lost(&out, lost);
+    if (w.by.log == MISHAP_LOG_INCIDENTS)
+        mishap_limits_tell(w.by.limits, w.by.plan->program, mishap_clock_monotonic_ns(), all, &out);
+    mishap_text text = mishap_buffer_text(&out);
+    bool written = !text.length || write_out(text);
+    if (!written && w.by.log == MISHAP_LOG_INCIDENTS)
+        tell_instead(text, true);
+    else if (!written)
+        atomic_fetch_add(&w.by.counts->lost, lost); /* for the next time */
+    mishap_buffer_release(&out);
+}
+
+static void reopen(void)
+{
+    asked_to_reopen = 0;
+    if (w.by.log != MISHAP_LOG_ACCESS)
+        return;
+    /* One that cannot be opened leaves the old one in use. */
+    mishap_log_file next = w.file;
+    next.file = -1;
+    if (!mishap_log_file_open(&next, w.path))
+        return;
+    close(w.file.file);
+    w.file.file = next.file;
+}
+
+static void open_log(void)
+{
+    const mishap_logs_plan *plan = w.by.plan;
+    w.file = (mishap_log_file)MISHAP_LOG_FILE(.waits = true);
+    if (w.by.log == MISHAP_LOG_ACCESS) {
+        w.file.mode = 0640;
+        snprintf(w.path, sizeof w.path, "%s", plan->access);
+        mishap_log_file_open(&w.file, w.path);
+    } else {
+        w.file.most_bytes = plan->incident_bytes;
+        if (!mishap_incident_log_path(plan->program, w.path, sizeof w.path))
+            w.path[0] = '\0';
+        if (!w.path[0] || !mishap_log_file_open(&w.file, w.path))
+            mishap_incident_announce(plan->program, w.path, errno);
+    }
+    be_ready(w.file.file >= 0);
+}
+
+static void write_log(void)
+{
+    static const struct timespec rest = { .tv_nsec = REST_NS };
+    int64_t told_ns = 0;
+    for (;;) {
+        bool more = take_records();
+        bool last = !more || (asked_to_end && getppid() == w.by.parent);
+        int64_t now = mishap_clock_monotonic_ns();
+        if (last || now - told_ns >= LOOK_MS * INT64_C(1000000)) {
+            told_ns = now;
+            tell_counts(last);
+        }
+        if (last)
+            return;
+        if (asked_to_reopen)
+            reopen();
+        nanosleep(&rest, NULL);
+        wait_for_some(LOOK_MS);
+    }
+}
+
+_Noreturn void mishap_log_writer_run(mishap_log_writer writer)
+{
+    w.by = writer;
+    arrange_files();
+    take_signals();
+    prctl(PR_SET_NAME, "mishap-log");
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    prctl(PR_SET_PDEATHSIG, SIGUSR2);
+    if (getppid() != w.by.parent)
+        raise(SIGUSR2);
+    if (w.by.log == MISHAP_LOG_ERRORS) {
+        relay();
+    } else {
+        open_log();
+        write_log();
+    }
+    _exit(0);
+}
