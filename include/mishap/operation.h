@@ -229,6 +229,13 @@ __attribute__((format(printf, 3, 4))) void mishap_log(mishap_call *call, mishap_
 /* What the operation's service opened; for an operation without a service mishap_app.state. */
 void *mishap_state(const mishap_call *call);
 
+/*
+ * What the service of this call has opened is of no more use: its file was removed, for example. To
+ * be said before the call fails. It is closed when the call is over, and opened again; if that is
+ * not possible, callers are told that the service is not available until it is.
+ */
+void mishap_service_lost(mishap_call *call);
+
 /* Who calls: the name that an API key stands for; NULL if nobody had to say. */
 const char *mishap_caller(const mishap_call *call);
 
@@ -236,9 +243,14 @@ const char *mishap_caller(const mishap_call *call);
 
 /* How a program was started, for the services that it opens. */
 typedef struct mishap_setup {
-    const char *data;  /* the folder for what must last: it is there, for this user only */
-    const char *store; /* where the store is, as an address; NULL: in the data folder */
+    const char *data;     /* the folder for what must last: it is there, for this user only */
+    const char *store;    /* where the store is, as an address; NULL: in the data folder */
+    const char *identity; /* what has this identity is to be opened, and nothing is to be made: the
+                             server runs already. "": the service names none. NULL: this is the
+                             first time, and what is not there may be made */
 } mishap_setup;
+
+enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, with its end */
 
 /*
  * Operations that share something which must be opened first, such as a store. It is opened once in
@@ -250,6 +262,9 @@ typedef struct mishap_service {
     const char *summary;
     mishap *(*open)(const mishap_setup *setup, void **state);
     void (*close)(void *state);
+    const char *(*identity)(void *state); /* names what was opened, such as a random number that a
+                             store keeps. A server that runs opens the same again or nothing, so
+                             that its data is never in two places. NULL: it has none */
     const char *dialect; /* in which its failures are told to an agent: tool-result,
                             condition-report or artifact; NULL: tool-result */
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at

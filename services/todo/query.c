@@ -49,9 +49,12 @@ mishap *todo_query_end(todo_query *query)
     mishap *failure = NULL;
     if (!query->taken && !query->dangling)
         failure = todo_store_failure(query->store, result);
+    /* A change in files that nobody finds any more is none. */
+    if (!failure && query->writes && (failure = todo_store_look(query->store, TODO_HAS_WRITTEN)))
+        return failure;
     /* After anything but a wait in vain or a full disk, a new connection is a new start. */
     bool broken = failure && mishap_told(failure)->code != MISHAP_CODE_UNAVAILABLE &&
                   !no_room(result);
-    todo_store_end(query->store, broken);
-    return failure;
+    mishap *lost = todo_store_end(query->store, broken);
+    return lost ? mishap_because(lost, failure) : failure;
 }

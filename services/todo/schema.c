@@ -42,6 +42,13 @@ const char *const todo_migrations[] = {
     NULL,
 };
 
+const char todo_has_identity[] =
+    "SELECT 1 FROM sqlite_schema WHERE name = 'store' AND type = 'table'";
+const char todo_identity[] = "SELECT identity FROM store";
+const char todo_make_identity[] =
+    "CREATE TABLE IF NOT EXISTS store (identity TEXT NOT NULL) STRICT;"
+    "INSERT INTO store SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store)";
+
 #define USER "id, name, age, email, created_at"
 #define TODO "id, title, done, user_id, created_at"
 

@@ -7,6 +7,10 @@
 /* Scripts, one a version: the first makes version 1 of an empty file. The list ends with NULL. */
 extern const char *const todo_migrations[];
 
+/* Is there a table with the identity of the store? What is it? Make both, unless they are there.
+ * The table is beside the versions: programs that do not know it leave it alone. */
+extern const char todo_has_identity[], todo_identity[], todo_make_identity[];
+
 /* Statements take their values by number, ?1 and so on; NULL where none is bound. */
 typedef enum todo_statement {
     TODO_USER_INSERT, /* 1 name, 2 age, 3 email */

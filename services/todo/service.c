@@ -4,22 +4,22 @@
 #include "todo/store.h"
 #include "todo/todo.h"
 
-static mishap *open_store(const char *path, void **state)
+static mishap *open_store(const char *path, const char *identity, void **state)
 {
     todo_store *store = NULL;
-    mishap *failure = todo_store_open(path, &store);
+    mishap *failure = todo_store_open(path, identity, &store);
     *state = store;
     return failure;
 }
 
-static mishap *open_in_folder(const char *folder, void **state)
+static mishap *open_in_folder(const char *folder, const char *identity, void **state)
 {
     size_t size = strlen(folder) + sizeof "/todo.sqlite";
     char *path = mishap_allocate(size);
     if (!path)
         return mishap_out_of_memory();
     snprintf(path, size, "%s/todo.sqlite", folder);
-    mishap *failure = open_store(path, state);
+    mishap *failure = open_store(path, identity, state);
     mishap_release(path);
     return failure;
 }
@@ -30,14 +30,14 @@ static mishap *open_service(const mishap_setup *setup, void **state)
     static const char scheme[] = "sqlite:";
     const char *store = setup->store;
     if (!store && setup->data && *setup->data)
-        return open_in_folder(setup->data, state);
+        return open_in_folder(setup->data, setup->identity, state);
     if (!store)
         return mishap_raise(NOT_CONFIGURED, "There is no folder for the todos.");
     if (strncmp(store, scheme, strlen(scheme)) != 0 || !store[strlen(scheme)])
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "Todos can only be kept in SQLite, not at this address."),
             "Give a store address of the form sqlite:PATH, or none.");
-    return open_store(store + strlen(scheme), state);
+    return open_store(store + strlen(scheme), setup->identity, state);
 }
 
 static void close_service(void *state)
@@ -45,10 +45,16 @@ static void close_service(void *state)
     todo_store_close(state);
 }
 
+static const char *identity_of(void *state)
+{
+    return todo_store_identity(state);
+}
+
 const mishap_service todo_service = {
     .name = "todo",
     .summary = "Users and their todos",
     .open = open_service,
     .close = close_service,
+    .identity = identity_of,
     .dialect = "tool-result",
 };

@@ -9,6 +9,9 @@
  * The wait in the queue has no limit of its own. A worker is killed when the time of its call is
  * up, and a command ends when its own time is up.
  *
+ * A change that was answered survives a power cut. If the file is removed or replaced, nothing is
+ * written to it any more: every query fails until the process opens the store again.
+ *
  * A store must not be carried across fork(): open it in the process that uses it. A process must
  * not open the same file twice: see the comment on `queue` in store.c.
  */
@@ -22,14 +25,24 @@
 #include "todo/schema.h"
 
 enum {
-    TODO_PATIENCE = 5000 /* milliseconds to wait for SQLite's lock before giving up */
+    TODO_PATIENCE = 5000, /* milliseconds to wait for SQLite's lock before giving up */
+    TODO_IDENTITY = 64,   /* bytes that an identity takes, at most */
 };
 
 typedef struct todo_store todo_store;
 
-/* Open or make the file, for its owner alone, with the tables of today. Its folder must be there.
+/*
+ * Open the file. Its folder must be there.
+ *
+ * Without an identity the file is made if it is not there, for its owner alone, and its tables are
+ * brought up to date. With one nothing is made or changed: it is the store of that identity, as it
+ * was, or a failure.
  */
-mishap *todo_store_open(const char *path, todo_store **out);
+mishap *todo_store_open(const char *path, const char *identity, todo_store **out);
+
+/* What tells this store from every other one: a random number in it. Copies have the same. A store
+ * that has none, and cannot be written now, is told from others by its place on the disk. */
+const char *todo_store_identity(const todo_store *store);
 
 /* No query may be under way. */
 void todo_store_close(todo_store *store);
@@ -72,6 +85,12 @@ mishap *todo_query_end(todo_query *query);
 
 /* -- what a query does with its store ---------------------------------------------------------- */
 
+/* Are the files still those that were opened? If they are not, the connection is closed. Before a
+ * change all of them are looked up, after it the one with the data, and for those who only read the
+ * same, but not at every query: each look is a system call. */
+typedef enum todo_look { TODO_READS, TODO_WILL_WRITE, TODO_HAS_WRITTEN } todo_look;
+mishap *todo_store_look(todo_store *store, todo_look when);
+
 /* Connect if there is no connection, and prepare the statement. A mishap: there is no connection;
  * else *result is what SQLite said, and *statement is NULL if it was an error. */
 mishap *todo_store_begin(todo_store *store, todo_statement which, sqlite3_stmt **statement,
@@ -85,8 +104,8 @@ void todo_store_wait_for_turn(todo_store *store);
  * only. */
 mishap *todo_store_failure(const todo_store *store, int result);
 
-/* Reset the statement and let the next writer have its turn. A connection that is `broken` is
- * closed. */
-void todo_store_end(todo_store *store, bool broken);
+/* Reset the statement and let the next writer have its turn. A connection that is `broken` is made
+ * anew; a mishap: it cannot be. */
+mishap *todo_store_end(todo_store *store, bool broken);
 
 #endif

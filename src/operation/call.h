@@ -80,6 +80,7 @@ struct mishap_call {
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
     bool crashed;           /* the handler did, inside containment */
     bool ended;             /* the handler did not return: what it had locked is still locked */
+    bool lost;              /* what its service opened is of no more use: mishap_service_lost() */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused;           /* … the name it asked for */

@@ -59,6 +59,13 @@ void mishap_service_use(const mishap_setup *setup);
  * tried again the next time. Any thread may ask. */
 mishap *mishap_service_open(const mishap_app *app, const mishap_service *service, void **state);
 
+/* From now on this service opens what has this identity, and nothing else; it makes nothing, not
+ * even the data folder. To be said before it is opened. */
+void mishap_service_expect(const mishap_service *service, const char *identity);
+
+/* The identity of what a service has opened; "" if it has none, or is not open. */
+const char *mishap_service_identity(const mishap_service *service);
+
 /* Open every service of a program. */
 mishap *mishap_service_open_all(const mishap_app *app);
 

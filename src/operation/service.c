@@ -27,6 +27,10 @@ static struct opened {
     void *state;
 } opened[MOST_SERVICES];
 static _Atomic size_t count;
+static struct expected {
+    const mishap_service *service;
+    char identity[MISHAP_IDENTITY_LIMIT];
+} expected[MOST_SERVICES];
 static const mishap_setup *given;
 
 void mishap_service_use(const mishap_setup *setup)
@@ -34,6 +38,34 @@ void mishap_service_use(const mishap_setup *setup)
     pthread_mutex_lock(&lock);
     given = setup;
     pthread_mutex_unlock(&lock);
+}
+
+/* -- identities -------------------------------------------------------------------------------- */
+
+static const char *expected_of(const mishap_service *service)
+{
+    for (size_t i = 0; i < MOST_SERVICES && expected[i].service; i++)
+        if (expected[i].service == service)
+            return expected[i].identity;
+    return NULL;
+}
+
+void mishap_service_expect(const mishap_service *service, const char *identity)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&lock);
+    while (i < MOST_SERVICES && expected[i].service && expected[i].service != service)
+        i++;
+    if (i < MOST_SERVICES) {
+        expected[i].service = service;
+        snprintf(expected[i].identity, sizeof expected[i].identity, "%s", identity);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+void mishap_service_lost(mishap_call *call)
+{
+    call->lost = true;
 }
 
 /* -- the data folder --------------------------------------------------------------------------- */
@@ -109,17 +141,18 @@ static mishap *not_available(const mishap_service *service, mishap *failure)
 static mishap *open_it(const mishap_app *app, const mishap_service *service, void **state)
 {
     char folder[LONGEST_PATH];
-    mishap_setup by_default = { .data = folder };
-    const mishap_setup *setup = given ? given : &by_default;
+    mishap_setup setup = given ? *given : (mishap_setup){ .data = folder };
+    setup.identity = expected_of(service);
     if (!service->open)
         return NULL;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
         return suggest_folder(
             app,
             mishap_raise(NOT_CONFIGURED, "There is no folder for the data of %s.", service->name));
-    mishap *failure = setup->data && *setup->data ? make_folder(app, setup->data) : NULL;
+    bool makes = !setup.identity && setup.data && *setup.data;
+    mishap *failure = makes ? make_folder(app, setup.data) : NULL;
     if (!failure)
-        failure = service->open(setup, state);
+        failure = service->open(&setup, state);
     return failure ? not_available(service, failure) : NULL;
 }
 
@@ -168,6 +201,13 @@ mishap *mishap_service_open(const mishap_app *app, const mishap_service *service
     mishap *failure = find_or_open(app, service, state);
     pthread_mutex_unlock(&lock);
     return failure;
+}
+
+const char *mishap_service_identity(const mishap_service *service)
+{
+    const struct opened *found = find(service);
+    const char *identity = found && service->identity ? service->identity(found->state) : NULL;
+    return identity ? identity : "";
 }
 
 mishap *mishap_service_open_all(const mishap_app *app)

@@ -21,6 +21,7 @@ enum {
     WORKED = 0, /* how a call came out */
     FAILED = 1,
     ENDED = 2, /* it failed, because its handler was ended */
+    LOST = 3,  /* it failed, because what its service opened is of no more use */
 
     MOST_PARSED = 64 * 1024, /* bytes of an answer that is read once more by the loop */
 };
@@ -137,13 +138,62 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
            is_string(call->body_type) && is_string(call->cursor);
 }
 
+/* -- opening ----------------------------------------------------------------------------------- */
+
+void mishap_frame_put_open(mishap_buffer *out, const char *identity)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_OPEN, 0);
+    mishap_pack_u8(out, identity != NULL);
+    mishap_pack_text(out, mishap_text_of(identity ? identity : ""));
+    mishap_frame_end(out, begun);
+}
+
+static bool take_identity(mishap_text text, char room[MISHAP_IDENTITY_LIMIT])
+{
+    room[0] = '\0';
+    if (!is_string(text) || text.length >= MISHAP_IDENTITY_LIMIT)
+        return false;
+    if (text.length)
+        memcpy(room, text.data, text.length);
+    room[text.length] = '\0';
+    return true;
+}
+
+bool mishap_frame_take_open(mishap_text payload, char room[MISHAP_IDENTITY_LIMIT],
+                            const char **identity)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    uint8_t has = mishap_unpack_u8(&in);
+    mishap_text text = mishap_unpack_text(&in);
+    *identity = has ? room : NULL;
+    return mishap_unpack_ended(&in) && has <= 1 && take_identity(text, room);
+}
+
+void mishap_frame_put_opened(mishap_buffer *out, const char *identity, const mishap *failure)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_OPENED, 0);
+    mishap_pack_text(out, mishap_text_of(identity ? identity : ""));
+    mishap_carry_put(out, failure);
+    mishap_frame_end(out, begun);
+}
+
+bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY_LIMIT],
+                              mishap **failure)
+{
+    mishap_unpack in = mishap_unpack_of(payload);
+    mishap_text text = mishap_unpack_text(&in);
+    *failure = NULL;
+    return !in.failed && take_identity(text, identity) &&
+           mishap_carry_take((mishap_text){ in.data, in.left }, NULL, failure);
+}
+
 /* -- outcomes ---------------------------------------------------------------------------------- */
 
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
                               const mishap *failure)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
-    mishap_pack_u8(out, !failure ? WORKED : call->ended ? ENDED : FAILED);
+    mishap_pack_u8(out, !failure ? WORKED : call->ended ? ENDED : call->lost ? LOST : FAILED);
     if (failure) {
         mishap_carry_put(out, failure);
         mishap_frame_end(out, begun);
@@ -256,16 +306,17 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     *failure = NULL;
     uint8_t how = mishap_unpack_u8(&in);
     if (how) {
-        bool sound = how <= ENDED &&
+        bool sound = how <= LOST &&
                      mishap_carry_take((mishap_text){ in.data, in.left }, call->operation->raises,
                                        failure) &&
                      *failure;
         call->ended = sound ? how == ENDED : call->ended;
+        call->lost = sound ? how == LOST : call->lost;
         return sound;
     }
     if (!read_answer(&in, &a))
         return false;
-    call->ended = false;
+    call->ended = call->lost = false;
     call->answer_kind = (mishap_answer_kind)a.kind;
     call->content = a.flags & CONTENT;
     call->status = (int)a.status;

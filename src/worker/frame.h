@@ -64,8 +64,19 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                            const mishap_call *call, uint32_t limit_ms);
 bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call);
 
+/* What a worker is to open: what it finds, and it may make it (NULL), or what has this identity. */
+void mishap_frame_put_open(mishap_buffer *out, const char *identity);
+bool mishap_frame_take_open(mishap_text payload, char room[MISHAP_IDENTITY_LIMIT],
+                            const char **identity);
+
+/* What came of opening: the failure, or the identity of what was opened; "" if it has none. */
+void mishap_frame_put_opened(mishap_buffer *out, const char *identity, const mishap *failure);
+bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY_LIMIT],
+                              mishap **failure);
+
 /* What came of a call: its answer, or a failure with both of its sides, and whether its handler was
- * ended before it returned (call->ended). The call of the loop gets what the call of the worker
+ * ended before it returned (call->ended), or has found that what its service opened is of no more
+ * use (call->lost). The call of the loop gets what the call of the worker
  * had. False: this is no sound outcome of it, and nothing was changed.
  */
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,

@@ -31,7 +31,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
         return "an answer that is none";
     if (run)
         run->died = call->ended;
-    bool ended = call->ended;
+    bool ended = call->ended, lost = call->lost;
     if (!run)
         mishap_runner_end_forgotten(r, slot, failure);
     mishap_link_clear(link, frame->slot);
@@ -42,6 +42,10 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
     link->silent_since_ns = 0;
     if (ended)
         mishap_runner_retire(r, link);
+    if (lost) {
+        mishap_runner_part(r, link);
+        mishap_runner_lost_service(r, link->group);
+    }
     if (!link->used)
         link->idle_since_ns = mishap_clock_monotonic_ns();
     if (run)
@@ -91,6 +95,8 @@ static const char *take_frame(mishap_runner *r, mishap_link *link, const mishap_
         mishap_changes_tell(frame->payload);
         return NULL;
     }
+    if (frame->type == MISHAP_FRAME_OPENED)
+        return mishap_runner_take_opened(r, link, frame->payload);
     if (frame->type < MISHAP_FRAME_PROGRESS || frame->type > MISHAP_FRAME_DONE)
         return "a frame that only loops send";
     if (frame->slot >= MISHAP_SLOTS || !(link->used >> frame->slot & 1))
@@ -135,6 +141,8 @@ static void on_lie(mishap_runner *r, mishap_link *link, const char *lie)
  */
 bool mishap_runner_read(mishap_runner *r, mishap_link *link)
 {
+    if (link->dead)
+        return false; /* it was put away */
     ssize_t count = recv(link->socket, r->scratch, sizeof r->scratch, MSG_DONTWAIT);
     const char *lie = NULL;
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
@@ -183,7 +191,8 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
         return;
     }
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
-    if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0) {
+    if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0 ||
+        !mishap_runner_begin_opening(r, link)) {
         mishap_link_free(link);
         return;
     }

@@ -4,6 +4,7 @@
  *     runner.c  what boundaries call; which worker gets a call
  *     hear.c    what workers and the keeper say
  *     lose.c    workers that end, and what becomes of their calls
+ *     opening.c services that workers open, and cannot open
  *     sweep.c   time: who has waited, run or been silent for too long
  */
 #ifndef MISHAP_WORKER_INSIDE_H
@@ -11,6 +12,7 @@
 
 #include "worker/keeper.h"
 #include "worker/link.h"
+#include "worker/standing.h"
 
 #define MISHAP_MS INT64_C(1000000) /* of nanoseconds */
 
@@ -25,12 +27,16 @@ enum {
 typedef struct mishap_runner_group {
     mishap_run *first, *last;
     size_t waiting, links, starting;
+    size_t opening;               /* of the links: those that open their service */
+    size_t dead_openings;         /* in a row: workers that died while they opened it */
     int64_t asked_ns, refused_ns; /* the latest time that a worker was asked for, was refused */
 } mishap_runner_group;
 
 struct mishap_runner {
     mishap_runner_settings settings;
     mishap_runner_times times;
+    mishap_standing *standing; /* that of all loops, or its own */
+    mishap_standing own_standing;
     int epoll, timer;
     int beside;       /* a file that whoever waits watches, too; -1: none */
     int64_t timer_ns; /* when it is due; 0: never */
@@ -68,6 +74,9 @@ mishap *mishap_runner_busy(void);
 /* Look at the clock at this moment, at the latest. */
 void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns);
 
+/* Ask the keeper for a worker, whether or not a call waits for one. */
+void mishap_runner_start_worker(mishap_runner *r, size_t group, int64_t now);
+
 /* Have its calls begun just now, or not yet? */
 bool mishap_link_is_brisk(mishap_link *link, int64_t now);
 
@@ -103,13 +112,50 @@ void mishap_runner_lose(mishap_runner *r, mishap_link *link);
 /* Its handler was ended by a jump: it runs no other call. */
 void mishap_runner_retire(mishap_runner *r, mishap_link *link);
 
+/* It ends by itself, for what it has open is of no more use. What else it was given goes to another
+ * one. */
+void mishap_runner_part(mishap_runner *r, mishap_link *link);
+
 /* It has no more to say, and how it ended is known, or will never be. */
 void mishap_runner_bury(mishap_runner *r, mishap_link *link);
 
 /* A call that nobody waits for is over: what came of it is for the log. */
 void mishap_runner_end_forgotten(mishap_runner *r, mishap_link_slot *slot, mishap *failure);
 
+/* -- opening.c --------------------------------------------------------------------------------- */
+
+/* Do workers of this group open something? */
+bool mishap_runner_must_open(const mishap_runner *r, size_t group);
+
+/* Tell a new worker to open its service; it is given no call before it has. False: no memory. */
+bool mishap_runner_begin_opening(mishap_runner *r, mishap_link *link);
+
+/* A worker says what came of it. NULL, or what is wrong with what it says. */
+const char *mishap_runner_take_opened(mishap_runner *r, mishap_link *link, mishap_text payload);
+
+/* A worker has died, perhaps while it opened its service; and: has it taken too long? */
+void mishap_runner_opening_died(mishap_runner *r, mishap_link *link);
+void mishap_runner_look_at_opening(mishap_runner *r, mishap_link *link, int64_t now);
+
+/* Workers that opened the service in an earlier generation, and have no calls, are put away. */
+void mishap_runner_drop_stale(mishap_runner *r, size_t group);
+
+/* The service is closed: answer all calls that wait for it. */
+void mishap_runner_refuse_group(mishap_runner *r, size_t group);
+
+/* If the service is closed, and it is time, try to open it. */
+void mishap_runner_look_at_service(mishap_runner *r, size_t group, int64_t now);
+
+/* A handler has found that what its worker has open is of no more use. */
+void mishap_runner_lost_service(mishap_runner *r, size_t group);
+
+/* Where handlers run in this process: open the service. False: it is closed. */
+bool mishap_runner_may_run_inside(mishap_runner *r, size_t group);
+
 /* -- sweep.c ----------------------------------------------------------------------------------- */
+
+/* A worker without calls ends: nobody needs it any more. */
+void mishap_runner_put_away(mishap_runner *r, mishap_link *link);
 
 void mishap_runner_look_at_clock(mishap_runner *r);
 

@@ -192,7 +192,7 @@ static mishap *lost(const mishap_worker_group *group)
 }
 
 /* Ask a worker to open its service, and wait for the answer. */
-static mishap *try_service(int socket, uint32_t number, const mishap_worker_group *group)
+static mishap *try_service(int socket, uint32_t number, mishap_worker_group *group)
 {
     mishap_keeper_message asked = { .word = MISHAP_KEEPER_START, .group = number }, answer;
     int files[MISHAP_KEEPER_FILES];
@@ -202,17 +202,20 @@ static mishap *try_service(int socket, uint32_t number, const mishap_worker_grou
         answer.word != MISHAP_KEEPER_STARTED || count != MISHAP_KEEPER_FILES)
         return lost(group);
     mishap *failure = NULL;
-    if (!mishap_link_open_service(files[0], SERVICE_PATIENCE_MS, &failure) && !failure)
+    group->opened = mishap_link_open_service(files[0], SERVICE_PATIENCE_MS, group->identity,
+                                             &failure) &&
+                    !failure;
+    if (!group->opened && !failure)
         failure = lost(group);
     close(files[0]);
     close(files[1]);
     return failure;
 }
 
-mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only)
+mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
+                                   mishap_worker_groups *groups)
 {
     mishap *failure = NULL;
-    const mishap_worker_groups *groups = &keeper->plan->groups;
     for (size_t i = 0; i < groups->count && !failure; i++) {
         int loop, kept;
         const mishap_service *service = groups->groups[i].service;

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "mishap/carry.h"
 
 enum {
     KEPT = 64 * 1024,         /* bytes of a buffer that stay for the next call */
@@ -117,14 +116,15 @@ bool mishap_link_flush(mishap_link *link)
 
 /* -- opening a service ------------------------------------------------------------------------- */
 
-bool mishap_link_open_service(int socket, int wait_ms, mishap **failure)
+bool mishap_link_open_service(int socket, int wait_ms, char identity[MISHAP_IDENTITY_LIMIT],
+                              mishap **failure)
 {
     mishap_buffer bytes = { 0 };
     mishap_framed frame;
     size_t size;
     int64_t until = mishap_clock_monotonic_ns() + wait_ms * INT64_C(1000000);
     mishap_frame_state state = MISHAP_FRAME_MORE;
-    mishap_frame_end(&bytes, mishap_frame_begin(&bytes, MISHAP_FRAME_OPEN, 0));
+    mishap_frame_put_open(&bytes, NULL);
     bool open = !bytes.failed &&
                 send(socket, bytes.data, bytes.length, MSG_NOSIGNAL) == (ssize_t)bytes.length;
     mishap_buffer_reset(&bytes);
@@ -144,7 +144,7 @@ bool mishap_link_open_service(int socket, int wait_ms, mishap **failure)
         }
     }
     open = open && state == MISHAP_FRAME_WHOLE && frame.type == MISHAP_FRAME_OPENED &&
-           mishap_carry_take(frame.payload, NULL, failure);
+           mishap_frame_take_opened(frame.payload, identity, failure);
     mishap_buffer_release(&bytes);
     return open;
 }

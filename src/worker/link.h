@@ -40,8 +40,10 @@ typedef struct mishap_link {
     struct mishap_link *next, *previous; /* of the runner's */
     mishap_runner *runner;
     size_t group;
-    uint32_t worker; /* its number */
-    int socket;      /* -1: closed */
+    uint32_t worker;          /* its number */
+    uint32_t generation;      /* of its service, when it was opened (standing.h) */
+    int64_t opening_since_ns; /* it opens its service, and is given no call yet; 0: it has */
+    int socket;               /* -1: closed */
     mishap_worker_page *page;
     mishap_buffer in;  /* the beginning of a frame whose rest is to come */
     mishap_buffer out; /* what is to be sent … */
@@ -97,8 +99,10 @@ bool mishap_link_take_back(mishap_link *link, unsigned slot);
 mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
                              const mishap_operation *operation, bool alone);
 
-/* Over a connection that nobody else uses: have the worker open its service, and wait for what
- * comes of it. False: it is gone, or took too long. */
-bool mishap_link_open_service(int socket, int wait_ms, mishap **failure);
+/* Over a connection that nobody else uses: have the worker open its service for the first time, and
+ * wait for what comes of it: the failure, or the identity of what was opened. False: it is gone, or
+ * took too long. */
+bool mishap_link_open_service(int socket, int wait_ms, char identity[MISHAP_IDENTITY_LIMIT],
+                              mishap **failure);
 
 #endif

@@ -78,6 +78,7 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
     bool begun[MISHAP_SLOTS], any_begun = link->joined || atomic_load(&link->page->has_begun) != 0;
     link->dead = true;
     r->groups[link->group].links--;
+    mishap_runner_opening_died(r, link);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
         mishap_slot_state state = mishap_link_state(link, i);
         begun[i] = link->slots[i].begun_ns ||
@@ -105,7 +106,7 @@ void mishap_runner_disconnect(mishap_runner *r, mishap_link *link)
 /* The connection is gone. Why, its keeper knows, or will. */
 void mishap_runner_lose(mishap_runner *r, mishap_link *link)
 {
-    if (link->socket < 0)
+    if (link->socket < 0 || link->dead)
         return;
     mishap_runner_disconnect(r, link);
     if (link->end.known) {
@@ -125,4 +126,15 @@ void mishap_runner_retire(mishap_runner *r, mishap_link *link)
     for (unsigned i = MISHAP_SLOTS; i-- > 0;)
         if (link->used >> i & 1 && mishap_link_take_back(link, i))
             give_back(r, link, i, true);
+}
+
+void mishap_runner_part(mishap_runner *r, mishap_link *link)
+{
+    for (unsigned i = MISHAP_SLOTS; i-- > 0;)
+        if (link->used >> i & 1 && mishap_link_take_back(link, i))
+            give_back(r, link, i, true);
+    if (link->used)
+        mishap_runner_ask_to_end(r, link, MISHAP_LINK_FINE, NULL, false);
+    else
+        mishap_runner_put_away(r, link);
 }

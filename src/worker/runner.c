@@ -31,6 +31,7 @@ static const mishap_runner_times usual = {
     .gone_ms = 20,
     .lost_ms = 1000,
     .idle_ms = 60000,
+    .open_ms = 9000,
 };
 
 static size_t group_of(const mishap_runner *r, const mishap_run *run)
@@ -143,14 +144,15 @@ bool mishap_link_is_brisk(mishap_link *link, int64_t now)
 /* The worker to give a call to: one without any, else the least busy of those that are quick. A
  * worker that is alone gets all. One that has not read what it was sent gets no more: a call that
  * is taken back and handed over again would be sent again, too. */
-static mishap_link *choose(mishap_runner *r, size_t group, int64_t now)
+static mishap_link *choose(mishap_runner *r, size_t group, uint32_t generation, int64_t now)
 {
     mishap_link *best = NULL;
     bool alone = mishap_runner_is_alone(r, group);
     for (mishap_link *link = r->links; link; link = link->next) {
         unsigned count = mishap_link_count(link);
         if (link->group != group || link->dead || link->ending_since_ns || link->socket < 0 ||
-            link->waits_to_send || count >= (alone ? (unsigned)MISHAP_SLOTS : (unsigned)BATCH))
+            link->waits_to_send || link->opening_since_ns || link->generation != generation ||
+            count >= (alone ? (unsigned)MISHAP_SLOTS : (unsigned)BATCH))
             continue;
         if (!count)
             return link;
@@ -161,28 +163,35 @@ static mishap_link *choose(mishap_runner *r, size_t group, int64_t now)
     return best;
 }
 
-static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
+void mishap_runner_start_worker(mishap_runner *r, size_t group, int64_t now)
 {
     mishap_runner_group *g = &r->groups[group];
-    size_t most = mishap_runner_is_alone(r, group) ? 1 : r->settings.handlers;
     mishap_keeper_message message = { .word = MISHAP_KEEPER_START,
                                       .number = ++r->last_request,
                                       .group = (uint32_t)group };
-    if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
-        g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
-    if (g->links + g->starting >= most || g->starting >= g->waiting ||
-        (g->refused_ns && now - g->refused_ns < r->times.retry_ms * MISHAP_MS))
-        return;
     if (mishap_keeper_send(r->settings.keeper, &message, NULL, 0)) {
         g->starting++;
         g->asked_ns = now;
     }
 }
 
-/* Inside this process: one after the other, each answered before the next begins. */
-static void run_inside(mishap_runner *r, mishap_runner_group *g)
+static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
 {
-    while (g->first) {
+    mishap_runner_group *g = &r->groups[group];
+    size_t most = mishap_runner_is_alone(r, group) ? 1 : r->settings.handlers;
+    if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
+        g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
+    if (g->links + g->starting >= most || g->starting + g->opening >= g->waiting ||
+        (g->refused_ns && now - g->refused_ns < r->times.retry_ms * MISHAP_MS))
+        return;
+    mishap_runner_start_worker(r, group, now);
+}
+
+/* Inside this process: one after the other, each answered before the next begins. */
+static void run_inside(mishap_runner *r, size_t group)
+{
+    mishap_runner_group *g = &r->groups[group];
+    while (g->first && mishap_runner_may_run_inside(r, group)) {
         mishap_run *run = g->first;
         mishap_runner_dequeue(g, run);
         run->call->deadline_ns = run->call->limit_ms
@@ -190,7 +199,10 @@ static void run_inside(mishap_runner *r, mishap_runner_group *g)
                                      : 0;
         mishap *failure = mishap_call_run(run->call);
         run->died = run->call->ended;
+        bool lost = run->call->lost;
         mishap_runner_finish(r, run, failure);
+        if (lost)
+            mishap_runner_lost_service(r, group);
     }
 }
 
@@ -198,15 +210,21 @@ static void dispatch(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
     int64_t now = 0;
+    uint32_t generation = mishap_standing_generation(r->standing, group);
+    if (!mishap_generation_is_open(generation)) {
+        mishap_runner_refuse_group(r, group);
+        return;
+    }
     if (r->settings.inside) {
-        run_inside(r, g);
+        run_inside(r, group);
         return;
     }
     while (g->first) {
         mishap_run *run = g->first;
         now = now ? now : mishap_clock_monotonic_ns();
-        mishap_link *link = choose(r, group, now);
+        mishap_link *link = choose(r, group, generation, now);
         if (!link) {
+            mishap_runner_drop_stale(r, group);
             ask_for_worker(r, group, now);
             mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);
             return;
@@ -399,6 +417,7 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
         return mishap_out_of_memory();
     memset(r, 0, offsetof(mishap_runner, scratch));
     r->settings = *settings;
+    r->standing = settings->standing ? settings->standing : &r->own_standing;
     r->beside = -1;
     r->times = settings->times ? *settings->times : usual;
     r->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -9,6 +9,9 @@
  * its worker is killed, and the call comes back as TIMEOUT, with the stack of the handler. A worker
  * that dies in any other way brings its call back as INTERNAL_ERROR, which says how it died. Calls
  * that it had been given and not begun are run by another one.
+ *
+ * While a service cannot be opened, its calls come back as UNAVAILABLE at once. It is tried again
+ * in the background.
  */
 #ifndef MISHAP_WORKER_RUNNER_H
 #define MISHAP_WORKER_RUNNER_H
@@ -48,6 +51,7 @@ typedef struct mishap_runner_times {
     int gone_ms;   /* for a worker whose connection is closed to die of itself */
     int lost_ms;   /* for the keeper's word on a worker that is gone */
     int idle_ms;   /* until a worker without calls is put away */
+    int open_ms;   /* a worker may take to open its service */
 } mishap_runner_times;
 
 typedef struct mishap_runner_settings {
@@ -61,6 +65,11 @@ typedef struct mishap_runner_settings {
 
     /* The failure of a call that nobody waits for, to be recorded. The failure is the callee's. */
     void (*orphaned)(void *state, const mishap_call *call, const char *incident, mishap *failure);
+
+    /* A service has become unavailable, which the failure tells of, or available again (NULL). The
+     * one loop that found out calls it; again, if the reason is another one. */
+    void (*stands)(void *state, const mishap_service *service, const mishap *failure);
+    struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
     void *state;
 } mishap_runner_settings;
 
@@ -95,6 +104,10 @@ void mishap_runner_forget(mishap_runner *runner, mishap_run *run);
  * middle of a piece, and that time is not counted; and let it go on. Nothing happens if half of the
  * workers of its group are held already, or if its worker is alone: other callers wait for it. */
 void mishap_runner_hold(mishap_runner *runner, mishap_run *run, bool hold);
+
+/* Look after services that cannot be opened, also if no call comes. To be called every second or
+ * more often. */
+void mishap_runner_tend(mishap_runner *runner);
 
 /* How many calls wait or run; with those that nobody waits for, or without. */
 size_t mishap_runner_count(const mishap_runner *runner, bool forgotten);

@@ -320,7 +320,7 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
         end_call(user, slot, number);
         fflush(stdout); /* what it printed is for the operator, now and not at the end */
         guard_time(0);
-        w.ending = w.ending || call->ended;
+        w.ending = w.ending || call->ended || call->lost;
     } else {
         mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
     }
@@ -333,15 +333,23 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
     return sent;
 }
 
-static bool open_service(const struct user *user)
+/* A worker that cannot open its service is of no use, and ends. Whether it is tried again, by
+ * another process, is for the loops to say. */
+static bool open_service(const struct user *user, const mishap_framed *frame)
 {
+    const mishap_service *service = w.group->service;
+    char room[MISHAP_IDENTITY_LIMIT];
+    const char *identity;
     void *state;
-    mishap *failure = w.group->service ? mishap_service_open(w.plan->app, w.group->service, &state)
-                                       : NULL;
+    if (!mishap_frame_take_open(frame->payload, room, &identity))
+        return false;
+    if (service && identity)
+        mishap_service_expect(service, identity);
+    mishap *failure = service ? mishap_service_open(w.plan->app, service, &state) : NULL;
     mishap_buffer_reset(&w.out);
-    size_t begun = mishap_frame_begin(&w.out, MISHAP_FRAME_OPENED, 0);
-    mishap_carry_put(&w.out, failure);
-    mishap_frame_end(&w.out, begun);
+    mishap_frame_put_opened(&w.out, failure || !service ? "" : mishap_service_identity(service),
+                            failure);
+    w.ending = w.ending || failure;
     mishap_free(failure);
     return send_all(user->socket, &w.out);
 }
@@ -362,7 +370,7 @@ static bool take(struct user *user, const mishap_framed *frame)
 {
     mishap_frame_call asked;
     if (frame->type == MISHAP_FRAME_OPEN)
-        return open_service(user);
+        return open_service(user, frame);
     return frame->type == MISHAP_FRAME_CALL && frame->slot < MISHAP_SLOTS &&
            mishap_frame_take_call(frame->payload, &asked) && is_known(asked.operation) &&
            run_call(user, frame->slot, &asked);

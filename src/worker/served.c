@@ -1,5 +1,10 @@
 #include "worker/served.h"
 
+#include <ctype.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/id.h"
 #include "incident/incident.h"
 #include "operation/secret.h"
 
@@ -16,6 +21,15 @@ void mishap_served_read(mishap_served *served, mishap_call *call)
     };
 }
 
+/* Where handlers run in the loops, each loop opens the services for itself. */
+static void expect_the_same(mishap_worker_groups *groups)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].service)
+            mishap_service_expect(groups->groups[i].service,
+                                  mishap_service_identity(groups->groups[i].service));
+}
+
 mishap *mishap_served_begin(mishap_served *served)
 {
     served->keeper.socket = served->connection = -1;
@@ -25,15 +39,21 @@ mishap *mishap_served_begin(mishap_served *served)
     mishap *failure = mishap_worker_groups_make(served->app, &served->plan.groups);
     if (!failure)
         failure = mishap_news_make(&served->news);
+    if (!failure)
+        failure = mishap_standing_make(&served->standing);
     if (failure)
         return failure;
     if (!served->handlers) {
         failure = mishap_service_open_all(served->app);
+        if (!failure)
+            expect_the_same(&served->plan.groups);
         mishap_service_close_all(); /* nothing that is open may be shared across a fork */
         return failure;
     }
     failure = mishap_keeper_start(&served->keeper, &served->plan);
-    return failure ? failure : mishap_keeper_try_services(&served->keeper, served->only);
+    return failure
+               ? failure
+               : mishap_keeper_try_services(&served->keeper, served->only, &served->plan.groups);
 }
 
 void mishap_served_end(mishap_served *served)
@@ -42,6 +62,8 @@ void mishap_served_end(mishap_served *served)
         mishap_keeper_stop(&served->keeper);
     mishap_news_free(served->news);
     served->news = NULL;
+    mishap_standing_free(served->standing);
+    served->standing = NULL;
 }
 
 /* A socket for each worker, and what the keeper passes with it; poll, clock and keeper of the
@@ -82,6 +104,42 @@ static void record(void *state, const mishap_call *call, const char *incident, m
     mishap_free(failure);
 }
 
+/* One line, whatever is in a path. */
+static void say(const mishap_served *served, const mishap_service *service, mishap_text reason)
+{
+    char line[1000];
+    int length = reason.data
+                     ? snprintf(line, sizeof line, "%s: the service %s is not available: %.*s",
+                                served->app->name, service->name, (int)reason.length, reason.data)
+                     : snprintf(line, sizeof line, "%s: the service %s is available again",
+                                served->app->name, service->name);
+    for (int i = 0; i < length && line[i]; i++)
+        if (iscntrl((unsigned char)line[i]))
+            line[i] = '?';
+    dprintf(STDERR_FILENO, "%s\n", line);
+}
+
+/* The operator is told once when a service becomes unavailable, and once when it is available. */
+static void stands(void *state, const mishap_service *service, const mishap *failure)
+{
+    const mishap_served *served = state;
+    char id[MISHAP_ID_LENGTH + 1];
+    if (!failure) {
+        say(served, service, (mishap_text){ NULL, 0 });
+        return;
+    }
+    const mishap_public *told = mishap_told(failure);
+    say(served, service, told->cause.length ? told->cause : mishap_public_message(told));
+    mishap_id_make(id);
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = served->app->name,
+        .operation = service->name,
+        .id = id,
+        .failure = failure,
+        .to_stderr = served->verbose,
+    });
+}
+
 mishap *mishap_served_open(mishap_served *served, int connection)
 {
     size_t handlers = served->handlers ? (size_t)served->handlers : 1;
@@ -98,6 +156,8 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .most_of_one = share < most ? share : 0,
                                                          .inside = !served->handlers,
                                                          .orphaned = record,
+                                                         .stands = stands,
+                                                         .standing = served->standing,
                                                          .state = served },
                               &served->runner);
 }
@@ -109,4 +169,15 @@ void mishap_served_close(mishap_served *served)
     served->runner = NULL;
     if (!served->handlers)
         mishap_service_close_all();
+}
+
+const char *mishap_served_unavailable(const mishap_served *served, size_t *at)
+{
+    const mishap_worker_groups *groups = &served->plan.groups;
+    while (served->standing && *at < groups->count) {
+        size_t i = (*at)++;
+        if (!mishap_generation_is_open(mishap_standing_generation(served->standing, i)))
+            return groups->groups[i].service->name;
+    }
+    return NULL;
 }

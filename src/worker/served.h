@@ -7,6 +7,7 @@
 
 #include "operation/news.h"
 #include "worker/runner.h"
+#include "worker/standing.h"
 
 enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
 
@@ -23,10 +24,11 @@ typedef struct mishap_served {
     int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
 
     mishap_keeper_plan plan;
-    mishap_keeper keeper;  /* of the supervisor */
-    mishap_news *news;     /* what has changed, for all loops */
-    int connection;        /* of the loop that is forked next: its end */
-    mishap_runner *runner; /* in each process that serves, on the thread of its loop */
+    mishap_keeper keeper;      /* of the supervisor */
+    mishap_news *news;         /* what has changed, for all loops */
+    mishap_standing *standing; /* which services can be opened, for all loops */
+    int connection;            /* of the loop that is forked next: its end */
+    mishap_runner *runner;     /* in each process that serves, on the thread of its loop */
 } mishap_served;
 
 /* The parameters of a command that serves, for where handlers run and for the log; and what they
@@ -70,5 +72,9 @@ size_t mishap_served_files(const mishap_served *served);
  * runner's. Changes that this process hears of become news from now on. */
 mishap *mishap_served_open(mishap_served *served, int connection);
 void mishap_served_close(mishap_served *served);
+
+/* The names of the services that cannot be opened now, one after the other, then NULL. *at is 0 at
+ * first. Any process that serves may ask. */
+const char *mishap_served_unavailable(const mishap_served *served, size_t *at);
 
 #endif

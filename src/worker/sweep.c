@@ -165,7 +165,7 @@ static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
 }
 
 /* It ends when its connection does; the keeper sees to it. */
-static void put_away(mishap_runner *r, mishap_link *link)
+void mishap_runner_put_away(mishap_runner *r, mishap_link *link)
 {
     mishap_keeper_message message = { .word = MISHAP_KEEPER_PUT_AWAY, .worker = link->worker };
     epoll_ctl(r->epoll, EPOLL_CTL_DEL, link->socket, NULL);
@@ -177,6 +177,8 @@ static void put_away(mishap_runner *r, mishap_link *link)
 static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
 {
     sweep_calls(r, link, now);
+    if (!link->dead)
+        mishap_runner_look_at_opening(r, link, now);
     if (link->dead)
         return;
     if (!link->used && !link->idle_since_ns)
@@ -189,7 +191,7 @@ static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
     } else if (!link->used && now - link->idle_since_ns > r->times.idle_ms * MISHAP_MS &&
                !mishap_runner_is_alone(r, link->group) && r->groups[link->group].links > 1 &&
                link->socket >= 0) {
-        put_away(r, link);
+        mishap_runner_put_away(r, link);
     } else if (link->ending_since_ns || link->gone_since_ns || link->waits_to_send) {
         mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);
     }
@@ -205,8 +207,10 @@ void mishap_runner_look_at_clock(mishap_runner *r)
     for (mishap_link *link = r->links; link; link = link->next)
         if (!link->dead)
             sweep_link(r, link, now);
-    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
+    for (size_t i = 0; i < r->settings.plan->groups.count; i++) {
         sweep_waiting(r, i, now);
+        mishap_runner_look_at_service(r, i, now);
+    }
     if (r->count)
         mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);
     else if (r->links)

@@ -12,6 +12,7 @@
  *     group.c    which operations share a process
  *     runner.c   of a loop: calls that wait, run and end, and the workers that they run in
  *     hear.c     … what workers and keeper say
+ *     opening.c  … services that workers open, and cannot open
  *     lose.c     … workers that end, and what becomes of their calls
  *     sweep.c    … time
  *     link.c     … its end of the connection to one worker
@@ -26,6 +27,7 @@
  *     words.c    … its last words: what it leaves in its page when it dies
  *     frame.c    the messages between a loop and a worker
  *     page.h     the page of memory that a loop and a worker share
+ *     standing.c which services can be opened, for all loops
  *     served.c   keeper and runner of a server, for all boundaries that share it
  *
  * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The
@@ -48,6 +50,8 @@ typedef struct mishap_worker_group {
     bool alone; /* state in memory: one process for the whole server, which is never put away */
     const char *const *program; /* another program to execute, its arguments, then NULL; NULL: this
                                    one, forked */
+    bool opened; /* the service was, when the server started: a worker opens the same, or fails */
+    char identity[MISHAP_IDENTITY_LIMIT]; /* … of what was opened */
 } mishap_worker_group;
 
 enum { MISHAP_WORKER_GROUPS = 34 }; /* at most: 32 services and the two without */
@@ -132,7 +136,9 @@ void mishap_keeper_stop(mishap_keeper *keeper);
 
 /* Open each service in a worker of its own, one after the other, and wait for it: what a server
  * does before it says that it listens. The worker of a service that is alone stays. `only` is the
- * name of the one service that is wanted; NULL: all. */
-mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only);
+ * name of the one service that is wanted; NULL: all. What was opened is noted in `groups`, those of
+ * the keeper's plan, for loops that are forked later. */
+mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
+                                   mishap_worker_groups *groups);
 
 #endif

@@ -171,7 +171,7 @@ static void write_state(const struct fake_worker *w, unsigned slot, uint32_t num
 
 static void read_as_loop(const uint8_t *data, size_t size)
 {
-    static const mishap_runner_times times = { 1000, 1000, 1000, 1000, 1000, 0, 1000, 1000 };
+    static const mishap_runner_times times = { 1000, 1000, 1000, 1000, 1000, 0, 1000, 1000, 1000 };
     mishap_keeper_plan plan = { .app = &app };
     struct ours many[CALLS];
     struct fake_worker w;
@@ -307,7 +307,8 @@ static void read_as_server(const uint8_t *data, size_t size)
     EXPECT(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "no sockets");
     EXPECT(send(ends[1], data, size, MSG_NOSIGNAL) == (ssize_t)size, "not sent");
     shutdown(ends[1], SHUT_WR);
-    bool opened = mishap_link_open_service(ends[0], 1000, &failure);
+    char identity[MISHAP_IDENTITY_LIMIT];
+    bool opened = mishap_link_open_service(ends[0], 1000, identity, &failure);
     EXPECT(opened || !failure, "a failure of what was refused");
     mishap_free(failure);
     close(ends[0]);

@@ -186,7 +186,7 @@ def compact(document):
 
 def outcome():
     if chance(0.4):
-        return bytes([random.choice([1, 1, 2, 3])]) + carry()
+        return bytes([random.choice([1, 1, 2, 3, 4])]) + carry()
     kind, flags = random.choice([0, 1, 1, 1, 1, 2, 3, 4, 5, 6]), random.randrange(16) if chance(0.95) else 255
     bytes_ = struct.pack("<BBBIQQ", 0, kind, flags, random.choice([0, 200, 201, 204, 199, 599, 600]),
                          random.randrange(5), random.randrange(2**64))
@@ -220,7 +220,7 @@ def frame():
         bytes_ = b"".join(call_frame() for _ in range(random.choice([1, 1, 3])))
     elif way == 1:
         changes = [framed(CHANGED, 0, text().encode("utf-8", "replace")) for _ in range(random.choice([0, 0, 2]))]
-        bytes_ = b"".join(changes) + framed(OPENED, 0, random.choice([carry(), b"\1\0"]))
+        bytes_ = b"".join(changes) + framed(OPENED, 0, packed(random.choice(["", "identity", "i" * 80, text()])) + random.choice([carry(), b"\1\0"]))
     else:
         states = bytes(random.choice([HANDED, TAKEN, BEGUN, ENDED, ENDED, ENDED, ENDED, random.randrange(256)]) for _ in "1234")
         bytes_ = states + bytes([random.choice([0, 128, 255, random.randrange(256)])])

@@ -37,7 +37,8 @@ static const mishap_runner_times times = { .wait_ms = 5000,
                                            .start_ms = 2000,
                                            .retry_ms = 100,
                                            .lost_ms = 1000,
-                                           .idle_ms = 60000 };
+                                           .idle_ms = 60000,
+                                           .open_ms = 9000 };
 
 static void begin(struct loop *loop, const char *way)
 {
@@ -98,7 +99,7 @@ static const struct {
     { "length_of_300_mb", "what is no frame", MISHAP_CODE_INTERNAL_ERROR },
     { "unknown_type", "what is no frame", MISHAP_CODE_INTERNAL_ERROR },
     { "frame_of_a_loop", "only loops send", MISHAP_CODE_INTERNAL_ERROR },
-    { "opened_in_between", "only loops send", MISHAP_CODE_INTERNAL_ERROR },
+    { "opened_in_between", "not told to open", MISHAP_CODE_INTERNAL_ERROR },
     { "slot_it_does_not_have", "a call that it does not have", MISHAP_CODE_INTERNAL_ERROR },
     { "slot_32", "a call that it does not have", MISHAP_CODE_INTERNAL_ERROR },
     { "slot_65535", "a call that it does not have", MISHAP_CODE_INTERNAL_ERROR },

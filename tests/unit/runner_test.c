@@ -37,7 +37,8 @@ static const mishap_runner_times patient = { .wait_ms = 20000,
                                              .start_ms = 20000,
                                              .retry_ms = 20000,
                                              .lost_ms = 20000,
-                                             .idle_ms = 20000 };
+                                             .idle_ms = 20000,
+                                             .open_ms = 20000 };
 
 struct set {
     mishap_keeper_plan plan;
@@ -1390,20 +1391,21 @@ static void flags_that_do_not_exist_are_refused(void **state)
     mishap_call_end(call);
 }
 
-static void a_failure_comes_in_one_of_two_ways(void **state)
+static void a_failure_comes_in_one_of_three_ways(void **state)
 {
     mishap *m = mishap_raise(INTERNAL_ERROR, "Broken."), *failure;
     mishap_call *call;
     (void)state;
     assert_null(mishap_call_begin(&app, &operations[0], T("{}"), &call));
-    for (char how = 1; how < 5; how++) {
+    for (char how = 1; how < 6; how++) {
         mishap_buffer out = { 0 };
         mishap_frame_put_outcome(&out, 0, call, m);
         out.data[MISHAP_FRAME_HEAD] = how;
         mishap_text payload = { out.data + MISHAP_FRAME_HEAD, out.length - MISHAP_FRAME_HEAD };
-        assert_int_equal(mishap_frame_take_outcome(payload, call, &failure), how < 3);
-        assert_int_equal(failure != NULL, how < 3);
-        assert_int_equal(call->ended, how > 1); /* it stays as it was if this is refused */
+        assert_int_equal(mishap_frame_take_outcome(payload, call, &failure), how < 4);
+        assert_int_equal(failure != NULL, how < 4);
+        assert_int_equal(call->ended, how == 2);
+        assert_int_equal(call->lost, how > 2); /* it stays as it was if this is refused */
         mishap_free(failure);
         mishap_buffer_release(&out);
     }
@@ -1450,7 +1452,7 @@ int main(void)
         TEST(an_outcome_is_checked_at_its_bounds),
         TEST(a_log_message_has_a_level_that_exists),
         TEST(flags_that_do_not_exist_are_refused),
-        TEST(a_failure_comes_in_one_of_two_ways),
+        TEST(a_failure_comes_in_one_of_three_ways),
     };
     return RUN(tests);
 }

@@ -743,6 +743,52 @@ int fcntl(int descriptor, int command, ...)
     return (int)syscall(SYS_fcntl, descriptor, command, value);
 }
 
+/* Every sync of this program, SQLite's among them. */
+static int synced;
+
+int fsync(int descriptor)
+{
+    synced++;
+    return (int)syscall(SYS_fsync, descriptor);
+}
+
+int fdatasync(int descriptor)
+{
+    synced++;
+    return (int)syscall(SYS_fdatasync, descriptor);
+}
+
+/* What survives a power cut is what was synced before it was answered. */
+static void a_change_is_on_the_disk_before_it_is_answered(void **state)
+{
+    (void)state;
+    struct stat before, after;
+    char log[120];
+    snprintf(log, sizeof log, "%s-wal", file);
+    create_users(1);
+    for (int i = 2; i < 6; i++) {
+        assert_int_equal(stat(log, &before), 0);
+        synced = 0;
+        askf("users.create", "{\"name\":\"N\",\"email\":\"%d@example.com\"}", i);
+        assert_answer(201, NULL);
+        assert_int_equal(synced, 1);
+        assert_int_equal(stat(log, &after), 0);
+        assert_true(after.st_size > before.st_size); /* it was the log, with the change in it */
+        askf("users.update", "{\"id\":\"%d\",\"age\":7}", i);
+        assert_int_equal(synced, 2);
+        ask("users.list", "{}");
+        assert_int_equal(synced, 2);
+    }
+    /* The name of a new file is a change of its folder. */
+    mishap_service_close_all();
+    static char elsewhere[100];
+    snprintf(elsewhere, sizeof elsewhere, "%s/elsewhere", folder);
+    setup.data = elsewhere;
+    synced = 0;
+    ask("users.list", "{}");
+    assert_true(synced >= 2);
+}
+
 static void without_a_queue_nothing_is_lost_either(void **state)
 {
     (void)state;
@@ -1075,11 +1121,14 @@ static void a_corrupt_page_is_an_internal_error_and_nothing_is_told(void **state
     create_users(200);
     mishap_service_close_all();
     struct stat status;
+    /* What is needed to open the store is left as it is. */
+    long kept = (long)look_up("SELECT rootpage FROM sqlite_schema WHERE name = 'store'") - 1;
     assert_int_equal(stat(file, &status), 0);
     char garbage[4096];
     memset(garbage, 0xa5, sizeof garbage);
     for (long page = 1; page < status.st_size / 4096; page++)
-        write_at(file, page * 4096, garbage, sizeof garbage);
+        if (page != kept)
+            write_at(file, page * 4096, garbage, sizeof garbage);
     ask("users.list", "{\"limit\":100}");
     assert_answer(500, "{\"error\":\"internal_server_error\",\"message\":\"Internal server "
                        "error\"}");
@@ -1210,6 +1259,176 @@ static void a_store_of_a_newer_program_is_left_alone(void **state)
     assert_non_null(strstr(last.account, "version 1000"));
     assert_int_equal(look_up("PRAGMA user_version"), 1000);
     assert_int_equal(look_up("SELECT count(*) FROM users"), 1);
+}
+
+/* -- removed or replaced ----------------------------------------------------------------------- */
+
+static void move(const char *from_ending, const char *to_ending)
+{
+    char from[120], to[120];
+    snprintf(from, sizeof from, "%s%s", file, from_ending);
+    snprintf(to, sizeof to, "%s%s", file, to_ending);
+    assert_int_equal(rename(from, to), 0);
+}
+
+static void assert_lost(const char *reason)
+{
+    assert_answer(503, "{\"error\":\"unavailable\",\"message\":\"The store is not available.\"}");
+    assert_non_null(strstr(last.account, reason));
+    assert_nothing_private_told();
+}
+
+static void nothing_is_written_to_files_that_are_not_in_their_place(void **state)
+{
+    static const char *const endings[] = { "", "-wal", "-shm" };
+    (void)state;
+    create_users(1);
+    for (size_t i = 0; i < 3; i++) {
+        ask("users.get", "{\"id\":\"1\"}");
+        assert_answer(200, NULL);
+        move(endings[i], ".away");
+        ask("users.create", "{\"name\":\"Lost\",\"email\":\"lost@example.com\"}");
+        assert_lost("removed or replaced");
+        move(".away", endings[i]);
+    }
+    ask("users.create", "{\"name\":\"B\",\"email\":\"b@example.com\"}");
+    assert_string_equal(last.location, "/users/2");
+    assert_int_equal(look_up("SELECT count(*) FROM users"), 2);
+}
+
+static void who_reads_notices_it_soon(void **state)
+{
+    (void)state;
+    create_users(1);
+    move("", ".away");
+    usleep(30 * 1000);
+    ask("users.get", "{\"id\":\"1\"}");
+    assert_lost("removed or replaced");
+    ask("users.get", "{\"id\":\"1\"}"); /* there is no connection any more */
+    assert_lost("cannot be opened");
+    assert_int_equal(access(file, F_OK), -1);
+    move(".away", "");
+    ask("users.get", "{\"id\":\"1\"}");
+    assert_answer(200, NULL);
+}
+
+static char *write_until_replaced_by; /* the file takes the place of the store in a query */
+
+static mishap *replace_half_way(mishap_call *call)
+{
+    todo_query query;
+    todo_query_begin(&query, todo_store_of(call), TODO_USER_INSERT);
+    todo_query_bind_text(&query, 1, T("Half"));
+    todo_query_bind_text(&query, 3, T("half@example.com"));
+    while (todo_query_step(&query))
+        continue;
+    rename(write_until_replaced_by, file);
+    return todo_query_end(&query);
+}
+
+/* It was in its place when the change began, and not when it was made. */
+static void a_change_in_a_file_that_is_replaced_meanwhile_is_not_answered(void **state)
+{
+    static const mishap_operation replacing_operations[] = {
+        { .name = "replace",
+          .summary = "Replace",
+          .run = replace_half_way,
+          .service = &todo_service },
+        { 0 },
+    };
+    static const mishap_app replacing = { .name = "todo", .operations = replacing_operations };
+    char other[100];
+    (void)state;
+    create_users(1);
+    snprintf(other, sizeof other, "%s/other", folder);
+    write_at(other, 0, "", 0);
+    write_until_replaced_by = other;
+    forget(&last);
+    run_of(&replacing, &last, "replace", T("{}"));
+    assert_lost("removed or replaced");
+}
+
+static mishap *open_with(const char *identity, todo_store **store)
+{
+    return todo_store_open(file, identity, store);
+}
+
+static void assert_not_opened(const char *identity, const char *reason)
+{
+    todo_store *store;
+    mishap *m = open_with(identity, &store);
+    assert_non_null(m);
+    assert_null(store);
+    forget(&last);
+    take_failure(&last, m);
+    if (!strstr(last.account, reason))
+        fail_msg("%s is not in %s", reason, last.account);
+}
+
+static void a_store_is_known_by_its_identity(void **state)
+{
+    char first[TODO_IDENTITY], second[TODO_IDENTITY];
+    todo_store *store;
+    (void)state;
+    create_users(1);
+    mishap_service_close_all();
+    assert_null(open_with(NULL, &store));
+    snprintf(first, sizeof first, "%s", todo_store_identity(store));
+    todo_store_close(store);
+    assert_int_equal(strlen(first), 32);
+    assert_null(open_with(first, &store)); /* also by another process, later */
+    assert_string_equal(todo_store_identity(store), first);
+    todo_store_close(store);
+
+    move("", ".first");
+    assert_not_opened(first, "cannot be opened");
+    assert_int_equal(access(file, F_OK), -1); /* it makes nothing */
+    write_at(file, 0, "", 0);
+    assert_not_opened(first, "not the one that this server began with");
+    assert_int_equal(look_up("PRAGMA user_version"), 0);
+    unlink(file);
+    create_users(1);
+    mishap_service_close_all();
+    assert_null(open_with(NULL, &store));
+    snprintf(second, sizeof second, "%s", todo_store_identity(store));
+    todo_store_close(store);
+    assert_string_not_equal(first, second);
+    assert_not_opened(first, "not the one that this server began with");
+    move(".first", "");
+    assert_not_opened(second, "not the one that this server began with");
+    assert_null(open_with(first, &store));
+    todo_store_close(store);
+}
+
+/* Made by a program that knew of no identity: it gets one, unless it would have to be waited for.
+ */
+static void a_store_without_an_identity_gets_one_when_it_can_be_written(void **state)
+{
+    char place[TODO_IDENTITY];
+    todo_store *store;
+    sqlite3 *database;
+    (void)state;
+    create_users(1);
+    mishap_service_close_all();
+    assert_int_equal(sqlite3_open_v2(file, &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, "DROP TABLE store; BEGIN IMMEDIATE", NULL, NULL, NULL),
+                     SQLITE_OK);
+    int64_t begun = now_ms();
+    assert_null(open_with(NULL, &store));
+    assert_true(now_ms() - begun < TODO_PATIENCE / 2);
+    snprintf(place, sizeof place, "%s", todo_store_identity(store));
+    assert_int_equal(strncmp(place, "file:", 5), 0);
+    todo_store_close(store);
+    assert_null(open_with(place, &store)); /* it is the same file */
+    todo_store_close(store);
+    sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+    sqlite3_close(database);
+    assert_null(open_with(NULL, &store));
+    assert_int_equal(strlen(todo_store_identity(store)), 32);
+    todo_store_close(store);
+    assert_null(open_with(place, &store)); /* a server that knows it by its place goes on */
+    todo_store_close(store);
+    assert_int_equal(look_up("PRAGMA user_version"), 1); /* older programs know what it is */
 }
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -1454,6 +1673,7 @@ int main(void)
         TODO_TEST(a_nul_is_refused_wherever_it_stands),
         TODO_TEST(the_longest_row_that_the_rules_allow_is_answered),
         TODO_TEST(processes_write_at_once_and_nothing_is_lost),
+        TODO_TEST(a_change_is_on_the_disk_before_it_is_answered),
         TODO_TEST(without_a_queue_nothing_is_lost_either),
         TODO_TEST(a_writer_sleeps_until_the_one_before_it_is_done),
         TODO_TEST(a_writer_that_is_killed_in_a_transaction_holds_nobody_up),
@@ -1470,6 +1690,11 @@ int main(void)
         TODO_TEST(the_store_is_for_its_owner_alone),
         TODO_TEST(a_store_address_is_a_sqlite_file_or_refused),
         TODO_TEST(a_store_of_a_newer_program_is_left_alone),
+        TODO_TEST(nothing_is_written_to_files_that_are_not_in_their_place),
+        TODO_TEST(who_reads_notices_it_soon),
+        TODO_TEST(a_change_in_a_file_that_is_replaced_meanwhile_is_not_answered),
+        TODO_TEST(a_store_is_known_by_its_identity),
+        TODO_TEST(a_store_without_an_identity_gets_one_when_it_can_be_written),
         TODO_TEST(every_allocation_of_sqlite_may_fail),
         TODO_TEST(every_allocation_of_the_library_may_fail),
         TODO_TEST(the_premium_report_must_be_paid_for),

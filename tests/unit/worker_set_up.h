@@ -19,6 +19,7 @@ struct loop {
     mishap_keeper keeper;
     mishap_runner *runner;
     const mishap_runner_times *times; /* NULL: the usual ones */
+    void (*stands)(void *state, const mishap_service *service, const mishap *failure);
     int kept;
     char folder[64];
 };
@@ -46,6 +47,7 @@ static inline void open_runner(struct loop *loop, size_t handlers, size_t most_w
                                         .handlers = handlers,
                                         .most_waiting = most_waiting,
                                         .times = loop->times,
+                                        .stands = loop->stands,
                                         .orphaned = on_orphan };
     assert_null(mishap_runner_open(&settings, &loop->runner));
 }

@@ -210,7 +210,9 @@ static mishap *open_api(mishap_http_server *server, void *shared, void **state)
 
 static void tick(void *state)
 {
+    const mishap_api *api = state;
     refresh_keys(state);
+    mishap_runner_tend(api->served->runner);
     mishap_api_tails_tick(state);
 }
 

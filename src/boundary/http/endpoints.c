@@ -16,19 +16,31 @@ static void answer_with(const mishap_http_server *server, const mishap_http_requ
     reply->content = mishap_buffer_text(&reply->body);
 }
 
+/* It is 200 as long as the server answers: a server whose store is gone is not mended by a restart,
+ * and its other services work. */
 static void answer_health(mishap_http_server *server, const mishap_http_request *request,
                           const mishap_http_match *match, mishap_http_reply *reply)
 {
-    const mishap_app *app = mishap_http_settings_of(server)->served->app;
+    const mishap_served *served = mishap_http_settings_of(server)->served;
+    const mishap_app *app = served->app;
+    size_t at = 0;
+    const char *missing = mishap_served_unavailable(served, &at);
     mishap_buffer *b = &reply->body;
     (void)match;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "status");
-    mishap_json_string(b, (mishap_text)MISHAP_TEXT("ok"));
+    mishap_json_string(b, mishap_text_of(missing ? "degraded" : "ok"));
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, mishap_text_of(app->name));
     MISHAP_JSON_KEY(b, "version");
     mishap_json_string(b, mishap_text_of(app->version ? app->version : "0"));
+    if (missing) {
+        MISHAP_JSON_KEY(b, "unavailable");
+        mishap_json_open(b, '[');
+        for (; missing; missing = mishap_served_unavailable(served, &at))
+            mishap_json_string(b, mishap_text_of(missing));
+        mishap_json_close(b, ']');
+    }
     mishap_json_close(b, '}');
     answer_with(server, request, reply, "application/json");
 }

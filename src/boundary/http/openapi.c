@@ -45,10 +45,15 @@ static const mishap_param code_params[] = {
     { "code", MISHAP_STRING, .required = true, .help = "A code in any spelling" },
     { 0 },
 };
+static const char *const health_words[] = { "ok", "degraded", NULL };
+static const mishap_param one_service = { .name = "service", .type = MISHAP_STRING };
 static const mishap_param health_answers[] = {
-    { "status", MISHAP_STRING, .required = true, .help = "`ok`" },
+    { "status", MISHAP_ENUM, .required = true, .choices = health_words,
+      .help = "`degraded`: some services are not available" },
     { "name", MISHAP_STRING, .required = true, .help = "Of the program" },
     { "version", MISHAP_STRING, .required = true },
+    { "unavailable", MISHAP_ARRAY, .items = &one_service,
+      .help = "The services that are not available now, if there are any" },
     { 0 },
 };
 

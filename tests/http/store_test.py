@@ -1,0 +1,339 @@
+"""A store that cannot be opened, is locked, removed or replaced while a server runs.
+
+    MISHAP_PROGRAM=… python3 tests/http/store_test.py [PART-OF-A-NAME]
+
+Every call is answered 503 in the API's own format, /health says what is missing, and stderr has one line. When the store is
+back, the server goes on by itself.
+"""
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import sys
+import threading
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mcp"))
+import server  # noqa: E402
+from blackbox import equal, expect, main, run_program, test, tests_of  # noqa: E402
+from exchange import Session, call  # noqa: E402
+from server import PATIENCE, PROGRAM, wait_for  # noqa: E402
+
+UNAVAILABLE = {"error": "unavailable", "message": "The service todo is not available."}
+GONE = {"error": "unavailable", "message": "The store is not available."}
+PRIVATE = re.compile("sqlite|disk image|database|malformed|version|locked|todo\\.s|/", re.I)
+
+
+class Server(server.Server):
+    def __init__(self, *flags, data=None):
+        super().__init__("--workers", "2", *flags, data=data)
+        self.store = os.path.join(self.data, "todo.sqlite")
+
+    def create(self, title="a", status=201):
+        found = self.ask("POST", "/todos", {"title": title})
+        equal(found.status, status, "the status of a new todo")
+        return found.json
+
+    def titles(self):
+        found = self.ask("GET", "/todos?limit=100")
+        equal(found.status, 200, "the status of a list")
+        return [todo["title"] for todo in found.json["items"]]
+
+    def end_workers(self):
+        """The next call is run by a process that opens the store anew."""
+        for pid in self.handlers():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        expect(wait_for(lambda: not self.handlers()), "the handlers live on")
+
+    def health(self):
+        found = self.ask("GET", "/health")
+        equal(found.status, 200, "the status of /health")
+        return found.json
+
+    def lines(self):
+        """What was said on stderr since the start."""
+        return [line.decode() for line in self.whole_lines(self.stderr) if not line.startswith((b"listening", b'{"ok"'))]
+
+    def sql(self, *statements):
+        with contextlib.closing(sqlite3.connect(self.store, isolation_level=None)) as database:
+            return [database.execute(statement).fetchall() for statement in statements][-1]
+
+    def expect_closed(self, reason, first=()):
+        """All calls are refused, by every loop, and nothing private is told. The first may hear of it in other words."""
+        begun = time.monotonic()
+        for number in range(20):
+            method, target, body = [("GET", "/todos", None), ("POST", "/todos", {"title": "lost"}), ("GET", "/users/1", None),
+                                    ("DELETE", "/todos/1", None)][number % 4]
+            fields = {"Accept": "application/vnd.mishap+json"} if number % 5 == 4 else {}
+            found = self.ask(method, target, body, fields)
+            equal(found.status, 503, "the status of %s %s" % (method, target))
+            expect(re.fullmatch("[12]", found["Retry-After"] or ""), "Retry-After:", found)
+            if fields:
+                equal(found.json["code"], "UNAVAILABLE", "the code")
+            else:
+                expect(found.json == UNAVAILABLE or found.json in first, "the body:", found)
+            told = json.dumps({key: value for key, value in found.json.items() if key != "docs_url"})
+            expect(not PRIVATE.search(told), "private words in", told)
+        expect(time.monotonic() - begun < PATIENCE / 2, "they were answered after", time.monotonic() - begun)
+        equal(self.health(), {"status": "degraded", "name": "mishap", "version": self.health()["version"],
+                              "unavailable": ["todo"]}, "health")
+        expect(len(self.lines()) == 1 and re.search(reason, self.lines()[0]), "on stderr:", self.lines())
+
+    def expect_lost(self):
+        """Not one change is made any more. A reader may be a moment late, until one call has told all loops."""
+        self.create("lost", status=503)
+        expect(wait_for(lambda: self.health()["status"] == "degraded"), "it is not noticed")
+
+    def expect_open(self, titles=None):
+        """It goes on by itself, and says so once."""
+        expect(wait_for(lambda: self.health()["status"] == "ok"), "it is still degraded:", self.lines())
+        equal("unavailable" in self.health(), False, "a service that is missing")
+        if titles is not None:
+            equal(self.titles(), titles, "the todos")
+        again = "mishap: the service todo is available again"  # before it, the store may have been away for a moment
+        expect(self.lines()[-1] == again and self.lines().count(again) == 1 and len(self.lines()) <= 3, "on stderr:", self.lines())
+        for _ in range(20):  # by either loop, and whichever worker
+            equal(self.ask("GET", "/todos").status, 200, "the status")
+
+
+# ---- A worker that starts --------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def damaged(found):
+    with open(found.store, "r+b") as file:
+        before = file.read(4096)
+        file.seek(0)
+        file.write(b"x" * 4096)
+    yield
+    with open(found.store, "r+b") as file:
+        file.write(before)
+
+
+@contextlib.contextmanager
+def emptied(found):
+    """The log must go, too, for it has the pages."""
+    found.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(found.store, "rb") as file:
+        before = file.read()
+    os.truncate(found.store, 0)
+    yield
+    equal(os.path.getsize(found.store), 0, "the size of a file that nobody may make a store of")
+    with open(found.store, "r+b") as file:
+        file.write(before)
+
+
+@contextlib.contextmanager
+def newer(found):
+    found.sql("PRAGMA user_version = 99")
+    yield
+    found.sql("PRAGMA user_version = 1")
+
+
+@contextlib.contextmanager
+def locked(found):
+    with contextlib.closing(sqlite3.connect(found.store, isolation_level=None)) as database:
+        database.execute("PRAGMA locking_mode = EXCLUSIVE")
+        database.execute("BEGIN EXCLUSIVE")
+        database.execute("INSERT INTO tallies VALUES ('x', 1)")
+        yield
+        database.execute("ROLLBACK")
+
+
+@tests_of({"damaged": (damaged, "is no SQLite database|is damaged"), "empty": (emptied, "not the one that this server began with"),
+           "newer": (newer, "has version 99"), "locked from outside": (locked, "busy")})
+def a_store_that_cannot_be_opened_any_more(broken, reason):
+    with Server() as found:
+        found.create("kept")
+        found.end_workers()
+        with broken(found):
+            found.expect_closed(reason)
+        found.expect_open(["kept"])
+        equal(found.create("more")["id"], "2", "the next id")
+
+
+@test
+def over_mcp_it_is_a_result_of_the_same_code():
+    with Server() as found:
+        found.create("kept")
+        found.end_workers()
+        with newer(found):
+            session = Session(found)
+            for _ in range(4):
+                result = session.post(call("list_todos")).json["result"]
+                equal((result["isError"], result["structuredContent"]["code"], result["structuredContent"]["message"]),
+                      (True, "UNAVAILABLE", UNAVAILABLE["message"]), "the result")
+                expect("todo.sqlite" not in json.dumps(result) and found.data not in json.dumps(result), result)
+            equal(len(found.lines()), 1, "lines on stderr")
+        found.expect_open(["kept"])
+
+
+@test
+def one_loop_after_the_other_tries_and_more_and_more_slowly():
+    with Server() as found:
+        found.create("kept")
+        found.end_workers()
+        with newer(found):
+            equal(found.ask("GET", "/todos").status, 503)
+            seen, until = set(), time.monotonic() + 2.5
+            while time.monotonic() < until:
+                seen.update(found.handlers())
+                with found.connect() as connection:
+                    for _ in range(20):
+                        equal(connection.ask("GET", "/todos").status, 503)
+            equal(found.health()["unavailable"], ["todo"], "what is missing")
+            expect(len(seen) <= 8, "processes that tried to open it:", len(seen))
+            for pid in found.workers():  # who tries may die; others go on
+                os.kill(pid, signal.SIGKILL)
+            expect(wait_for(lambda: len(found.workers()) == 2), "there are no loops")
+        expect(wait_for(lambda: found.health()["status"] == "ok"), "it is still degraded")
+        equal(found.titles(), ["kept"], "the todos")
+
+
+@test
+def who_reads_and_starts_waits_for_no_lock():
+    with Server() as first:
+        first.create("kept")
+        first.stop()
+        for statement in ("SELECT 1", "DROP TABLE store"):  # also a store without an identity, of a program before this one
+            first.sql(statement)
+            with contextlib.closing(sqlite3.connect(first.store, isolation_level=None)) as database:
+                database.execute("BEGIN IMMEDIATE")
+                begun = time.monotonic()
+                with Server(data=first.data) as found:
+                    equal(found.titles(), ["kept"], "the todos")
+                    expect(time.monotonic() - begun < 4, "it took", time.monotonic() - begun)
+                    database.execute("ROLLBACK")
+                    found.create("more")
+                    found.sql("DELETE FROM todos WHERE title = 'more'")
+                    equal(found.stop().status, 0, "exit")
+    with Server(data=first.data) as found:  # the first that may write gives it one
+        expect(re.fullmatch("[0-9a-f]{32}", found.sql("SELECT identity FROM store")[0][0]), "no identity")
+
+
+# ---- Removed and replaced --------------------------------------------------------------------------
+
+
+def away(found):
+    os.rename(found.data, found.data + ".away")
+
+
+def back(found):
+    shutil.rmtree(found.data, ignore_errors=True)
+    os.rename(found.data + ".away", found.data)
+
+
+def another(found):
+    answer = run_program(PROGRAM, "todos", "create", "--title", "another", env={**os.environ, "MISHAP_DATA": found.data})
+    equal(answer.status, 0, "exit of the command")
+
+
+@tests_of({"in workers": (), "in the loops": ("--handlers", "0")})
+def a_folder_that_is_removed_and_put_back(*flags):
+    with Server(*flags) as found:
+        equal(found.create("kept")["id"], "1")
+        away(found)
+        found.expect_lost()
+        found.expect_closed("cannot be opened", [GONE])
+        expect(not os.path.exists(found.data), "the folder was made anew")
+        back(found)
+        found.expect_open(["kept"])
+        equal(found.create("more")["id"], "2", "the next id")
+
+
+@test
+def a_store_that_another_takes_the_place_of():
+    with Server() as found:
+        equal(found.create("kept")["id"], "1")
+        away(found)
+        another(found)
+        found.expect_lost()
+        found.expect_closed("not the one that this server began with", [GONE])
+        equal(found.sql("SELECT title FROM todos"), [("another",)], "what the other store has")
+        with Server(data=found.data) as second:  # one that starts takes what is there
+            equal(second.titles(), ["another"], "the todos of a new server")
+            second.create("second")
+            found.create("lost", status=503)
+            equal(second.titles(), ["another", "second"], "its log is left alone")
+        back(found)
+        found.expect_open(["kept"])
+
+
+@test
+def a_copy_that_is_put_back_is_the_same_store():
+    with Server() as found:
+        for number in range(8):
+            found.create("kept %d" % number)
+        found.sql("PRAGMA wal_checkpoint(TRUNCATE)")
+        shutil.copy(found.store, found.data + ".copy")
+        for ending in ("", "-wal", "-shm"):
+            os.unlink(found.store + ending)
+        found.expect_lost()
+        found.expect_closed("cannot be opened", [GONE])
+        shutil.copy(found.data + ".copy", found.store)
+        found.expect_open(["kept %d" % number for number in range(8)])
+        equal(found.create("more")["id"], "9", "the next id")
+
+
+@test
+def no_id_is_given_twice_and_nothing_that_was_answered_is_lost():
+    with Server() as found:
+        given, statuses, over = [], set(), threading.Event()
+
+        def write():
+            with found.connect() as connection:
+                while not over.is_set():
+                    answer = connection.ask("POST", "/todos", {"title": "t"})
+                    statuses.add(answer.status)
+                    if answer.status == 201:
+                        given.append(int(answer.json["id"]))
+
+        threads = [threading.Thread(target=write, daemon=True) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for _ in range(2):
+            count = len(given)
+            expect(wait_for(lambda: len(given) > count + 50), "nothing is written")
+            away(found)
+            expect(wait_for(lambda: found.health()["status"] == "degraded"), "it is not noticed")
+            another(found)
+            back(found)
+            expect(wait_for(lambda: found.health()["status"] == "ok"), "it does not go on")
+        count = len(given)
+        expect(wait_for(lambda: len(given) > count + 50), "nothing is written")
+        over.set()
+        for thread in threads:
+            thread.join(PATIENCE)
+        equal(statuses, {201, 503}, "the statuses")
+        equal(len(set(given)), len(given), "different ids")
+        kept = {row[0] for row in found.sql("SELECT id FROM todos")}
+        equal(set(given) - kept, set(), "ids that were given and are not there")
+
+
+@test
+def two_servers_and_commands_share_a_store():
+    with Server() as first, Server(data=first.data) as second:
+        ids = [first.create("a")["id"], second.create("b")["id"]]
+        another(first)
+        ids.append(first.create("d")["id"])
+        equal(ids, ["1", "2", "4"], "ids")
+        equal(first.titles(), ["a", "b", "another", "d"], "the todos")
+        equal(second.titles(), first.titles(), "of the other server")
+        equal((first.lines(), second.lines()), ([], []), "on stderr")
+
+
+@test
+def every_failure_of_the_run_fits_the_schema():
+    server.fits_the_schema()
+
+
+@test
+def every_server_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()
