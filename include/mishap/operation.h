@@ -197,8 +197,9 @@ int64_t mishap_call_time_left(const mishap_call *call);
  */
 void mishap_progress(mishap_call *call, double done, double total, const char *words);
 
-/* True if nobody waits for the answer any more: an agent has cancelled the call, a caller over HTTP
- * has reset its connection. A long handler asks now and then, and returns. A command that is ended
+/* True if nobody waits for the answer any more, or perhaps nobody does: an agent has cancelled the
+ * call, a caller over HTTP has closed its connection. One that has closed its sending side alone
+ * looks the same, and gets what is answered. A long handler asks now and then, and returns. A command that is ended
  * by a signal or its timeout waits a moment for a handler that asks; in a server a handler whose
  * time is up is killed without being told. */
 bool mishap_cancelled(const mishap_call *call);

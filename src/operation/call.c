@@ -153,6 +153,13 @@ bool mishap_cancelled(const mishap_call *call)
            (call->cancelled_by && atomic_load_explicit(call->cancelled_by, memory_order_relaxed));
 }
 
+bool mishap_call_is_unheard(const mishap_call *call)
+{
+    return mishap_cancelled(call) &&
+           (!call->cancelled_by ||
+            atomic_load_explicit(call->cancelled_by, memory_order_relaxed) == MISHAP_CALLER_GONE);
+}
+
 void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
 {
     va_list arguments, again;

@@ -17,6 +17,13 @@
 #include "operation/operation.h"
 #include "operation/secret.h"
 
+/* Does anybody wait for the answer? */
+typedef enum mishap_cancelled_how {
+    MISHAP_CALLER_THERE,
+    MISHAP_CALLER_LEFT, /* perhaps: it sends no more, and can still be answered */
+    MISHAP_CALLER_GONE, /* nobody does */
+} mishap_cancelled_how;
+
 typedef enum mishap_answer_kind {
     MISHAP_ANSWER_NOTHING,
     MISHAP_ANSWER_JSON,
@@ -56,17 +63,17 @@ struct mishap_call {
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
-    bool content;                    /* it is JSON: an array of content blocks, for agents */
-    mishap_buffer warnings;          /* JSON strings, with commas between */
-    size_t listed, total;            /* of a list that was cut; else both 0 */
-    int limit_ms;                    /* for the handler, from its beginning; 0: none */
-    int64_t deadline_ns;             /* on the monotonic clock; 0: none */
-    void *service_state;             /* of the operation's service; set before the handler runs */
-    bool verbose;                    /* the private side of failures is wanted on stderr, too */
-    int timeout_ms;                  /* that was asked for; 0: as declared */
-    atomic_bool cancelled;           /* nobody waits for the answer any more; set by any thread */
-    const atomic_bool *cancelled_by; /* the same, said by another process; may be NULL */
-    atomic_bool asked;               /* the handler looks whether it is */
+    bool content;                     /* it is JSON: an array of content blocks, for agents */
+    mishap_buffer warnings;           /* JSON strings, with commas between */
+    size_t listed, total;             /* of a list that was cut; else both 0 */
+    int limit_ms;                     /* for the handler, from its beginning; 0: none */
+    int64_t deadline_ns;              /* on the monotonic clock; 0: none */
+    void *service_state;              /* of the operation's service; set before the handler runs */
+    bool verbose;                     /* the private side of failures is wanted on stderr, too */
+    int timeout_ms;                   /* that was asked for; 0: as declared */
+    atomic_bool cancelled;            /* nobody waits for the answer any more; set by any thread */
+    const atomic_uchar *cancelled_by; /* said by another process: mishap_cancelled_how; or NULL */
+    atomic_bool asked;                /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
@@ -141,5 +148,9 @@ int mishap_call_status(const mishap_call *call);
 mishap_text mishap_call_warnings(const mishap_call *call);
 
 void mishap_call_end(mishap_call *call);
+
+/* In the process of its handler: nobody reads what it answers, however it does. A caller that has
+ * only closed its sending side still may. */
+bool mishap_call_is_unheard(const mishap_call *call);
 
 #endif

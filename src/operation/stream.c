@@ -9,12 +9,12 @@ bool mishap_stream(mishap_call *call, const char *media_type)
     const mishap_watcher *watcher = call->watcher;
     const char *type = media_type ? media_type : "application/octet-stream";
     if (call->answer_kind == MISHAP_ANSWER_STREAM)
-        return !mishap_cancelled(call);
+        return !mishap_call_is_unheard(call);
     mishap_buffer_reset(&call->answer);
     call->answer_kind = MISHAP_ANSWER_STREAM;
     call->content = false;
     call->answer_type = mishap_call_print(call, "%s", type);
-    return !mishap_cancelled(call) &&
+    return !mishap_call_is_unheard(call) &&
            (!watcher || !watcher->stream || watcher->stream(watcher, mishap_text_of(type)));
 }
 
@@ -24,7 +24,7 @@ bool mishap_stream_write(mishap_call *call, mishap_text piece)
     const mishap_watcher *watcher = call->watcher;
     if (call->answer_kind != MISHAP_ANSWER_STREAM && !mishap_stream(call, NULL))
         return false;
-    if (mishap_cancelled(call))
+    if (mishap_call_is_unheard(call))
         return false;
     if (watcher && watcher->piece)
         return !piece.length || watcher->piece(watcher, piece);

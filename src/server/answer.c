@@ -1,6 +1,6 @@
 /*
  * A request into a reply: where it leads, who calls, how often, and then the endpoint that it
- * means.
+ * means. What the head alone decides is decided before the body is read.
  */
 #include "server/state.h"
 
@@ -75,6 +75,24 @@ mishap *mishap_http_busy(void)
                               1000);
 }
 
+mishap *mishap_http_too_large(size_t limit)
+{
+    mishap *m = mishap_raise(CONTENT_TOO_LARGE, "The body may have at most %zu bytes.", limit);
+    return mishap_tell(m, "limit_bytes", (uint64_t)limit);
+}
+
+void mishap_http_refuse_at(mishap_http_server *server, const mishap_http_request *request,
+                           const mishap_http_match *match, mishap_http_reply *reply,
+                           mishap *failure)
+{
+    if (match && match->endpoint && match->endpoint->refuse) {
+        match->endpoint->refuse(server, request, match, reply, failure);
+        return;
+    }
+    mishap_http_refuse(reply, server->settings, request, failure);
+    mishap_free(failure);
+}
+
 static mishap *nothing_there(const char *guide)
 {
     return guide ? mishap_raise(NOT_FOUND,
@@ -100,12 +118,13 @@ static mishap *no_such_path(const mishap_http_settings *settings, const mishap_h
 
 /* Who has no key, or a wrong one, is counted by its address: else keys could be tried without end.
  */
-static mishap *admit(mishap_http_server *server, mishap_http_request *request, bool open)
+static mishap *admit(mishap_http_server *server, mishap_http_request *request, bool open,
+                     bool counted)
 {
     mishap *refused = NULL, *limited = NULL;
     if (server->settings->admit)
         refused = server->settings->admit(server, request, open);
-    if (server->rates && (refused || !open))
+    if (server->rates && !counted && (refused || !open))
         limited = mishap_http_rates_check(server->rates, request, mishap_clock_monotonic_ns());
     if (!limited)
         return refused;
@@ -113,54 +132,90 @@ static mishap *admit(mishap_http_server *server, mishap_http_request *request, b
     return limited;
 }
 
+/* -- heads ------------------------------------------------------------------------------------- */
+
+bool mishap_http_find(mishap_http_server *server, const mishap_http_request *request,
+                      mishap_http_match *match)
+{
+    bool found = mishap_http_route_find(server->routes, request->method, request->path, match);
+    if (found)
+        match->state = server->states[match->extension];
+    else
+        match->endpoint = NULL;
+    return found;
+}
+
+size_t mishap_http_body_limit(const mishap_http_server *server, const mishap_http_match *match)
+{
+    const mishap_http_endpoint *endpoint = match->endpoint;
+    return endpoint && endpoint->body_limit ? endpoint->body_limit(server->settings)
+                                            : server->settings->body_limit;
+}
+
+/* True: its body, as far as its length is known, is too large, or there is no room for it, and the
+ * reply says so. */
+static bool refuse_body(mishap_http_server *server, const mishap_http_request *request,
+                        const mishap_http_match *match, mishap_http_reply *reply)
+{
+    size_t limit = mishap_http_body_limit(server, match);
+    uint64_t length = request->announced > 0 ? (uint64_t)request->announced : 0;
+    mishap *m = NULL;
+    if (length > limit)
+        m = mishap_http_too_large(limit);
+    else if (!mishap_http_bodies_fit(server, (size_t)length))
+        m = mishap_http_bodies_full();
+    if (m)
+        mishap_http_refuse_at(server, request, match, reply, m);
+    return m;
+}
+
+bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request, bool again,
+                       mishap_http_match *match, mishap_http_reply *reply)
+{
+    bool found = mishap_http_find(server, request, match);
+    bool options = request->method == MISHAP_HTTP_OPTIONS;
+    bool everything = options && request->path.length == 1 && request->path.data[0] == '*';
+    if (everything)
+        match->allowed = ~0U;
+    if (options && match->allowed) {
+        mishap_http_cors_preflight(reply, server->settings, request, match->allowed);
+        return false;
+    }
+    mishap *m = admit(server, request, found && match->endpoint->open, again);
+    if (!m && !found)
+        m = no_such_path(server->settings, match, reply);
+    else if (!m && !match->endpoint->any_host)
+        m = mishap_http_check_origin(server->settings, request);
+    if (m) {
+        mishap_http_refuse(reply, server->settings, request, m);
+        mishap_free(m);
+        return false;
+    }
+    if (request->announced && !again && refuse_body(server, request, match, reply))
+        return false;
+    return !match->endpoint->screen || !match->endpoint->screen(server, request, match, reply);
+}
+
 /* -- answers ----------------------------------------------------------------------------------- */
 
 /* An endpoint answers in the reply, or defers; then whatever it has left in the reply is no answer.
  */
-static mishap *ask_endpoint(mishap_http_server *server, struct mishap_http_exchange *exchange,
-                            const mishap_http_request *request, mishap_http_match *match,
-                            mishap_http_reply *reply)
+bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
+                        const mishap_http_request *request, const mishap_http_match *match,
+                        mishap_http_reply *reply)
 {
-    match->state = server->states[match->extension];
     server->at_hand.exchange = exchange;
     server->at_hand.route = (int64_t)match->route;
     server->at_hand.deferred = false;
     match->endpoint->answer(server, request, match, reply);
     server->at_hand.exchange = NULL;
-    if (server->at_hand.deferred)
+    if (server->at_hand.deferred) {
         reply->status = 0;
-    else if (!reply->status)
-        return mishap_raise(INTERNAL_ERROR, "The endpoint %s did not answer.",
-                            match->endpoint->name);
-    return NULL;
-}
-
-bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
-                        mishap_http_request *request, mishap_http_reply *reply, int64_t *route)
-{
-    mishap_http_match match;
-    mishap *m = NULL;
-    *route = MISHAP_HTTP_NO_ROUTE;
-    bool found = mishap_http_route_find(server->routes, request->method, request->path, &match);
-    bool options = request->method == MISHAP_HTTP_OPTIONS;
-    bool everything = options && request->path.length == 1 && request->path.data[0] == '*';
-    if (everything)
-        match.allowed = ~0U;
-    if (options && match.allowed) {
-        mishap_http_cors_preflight(reply, server->settings, request, match.allowed);
-        return true;
-    }
-    if (found)
-        *route = (int64_t)match.route;
-    m = admit(server, request, found && match.endpoint->open);
-    if (!m && !found)
-        m = no_such_path(server->settings, &match, reply);
-    else if (!m && !match.endpoint->any_host)
-        m = mishap_http_check_origin(server->settings, request);
-    if (!m && found)
-        m = ask_endpoint(server, exchange, request, &match, reply);
-    if (m)
+    } else if (!reply->status) {
+        mishap *m = mishap_raise(INTERNAL_ERROR, "The endpoint %s did not answer.",
+                                 match->endpoint->name);
         mishap_http_refuse(reply, server->settings, request, m);
-    mishap_free(m);
+        mishap_free(m);
+    }
     return reply->status != 0;
 }

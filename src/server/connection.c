@@ -18,9 +18,10 @@
 typedef mishap_http_connection connection;
 
 enum {
-    MOST_AHEAD = 65536,           /* bytes that are read before an answer that comes later */
-    MOST_LINGERING = 1024 * 1024, /* bytes of a peer that goes on after its last reply */
-    MOST_QUEUED = 1024 * 1024     /* bytes of a stream that wait, when another piece comes */
+    MOST_AHEAD = 65536,                /* bytes that are read before an answer that comes later */
+    MOST_LINGERING = 16 * 1024 * 1024, /* bytes of a peer that goes on after its last reply: it may
+                                          send all of a body before it reads. Nothing is kept */
+    MOST_QUEUED = 1024 * 1024          /* bytes of a stream that wait, when another piece comes */
 };
 
 /* -- closing ----------------------------------------------------------------------------------- */
@@ -29,13 +30,21 @@ static void on_closed(uv_handle_t *handle)
 {
     connection *c = handle->data;
     mishap_http_loop *loop = c->loop;
-    mishap_http_exchange_release(&c->exchange);
+    mishap_http_exchange_release(&loop->server, &c->exchange);
     mishap_buffer_release(&c->pending);
     mishap_buffer_release(&c->queued);
     loop->turned_away -= c->turned_away;
     mishap_release(c);
     loop->connections--;
     mishap_http_metrics_add(loop->server.metrics, MISHAP_HTTP_CONNECTIONS, -1);
+}
+
+/* The end of the connection is the end of a stream in HTTP/1.0. So one that is not whole ends with
+ * a reset, for its reader would not see it in any other way. */
+static bool is_cut_unseen(const connection *c)
+{
+    const mishap_http_later *later = c->exchange.later;
+    return later && later->streaming && !later->request.persists_by_default;
 }
 
 /* An answer that was to come later is left to on_closed(), which tells whoever has it: not even a
@@ -47,7 +56,8 @@ void mishap_http_connection_close(connection *c)
     mishap_http_wait_end(c);
     if (c->turn)
         c->turn->connection = NULL;
-    uv_close((uv_handle_t *)&c->socket, on_closed);
+    if (!is_cut_unseen(c) || uv_tcp_close_reset(&c->socket, on_closed) != 0)
+        uv_close((uv_handle_t *)&c->socket, on_closed);
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -85,6 +95,8 @@ static void peer_ended(connection *c)
                    mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
     else if (exchange->later ? !exchange->later->half_close : !c->writing)
         mishap_http_connection_close(c);
+    else if (exchange->later && exchange->later->left)
+        exchange->later->left(exchange->later);
 }
 
 /* What was read directly behind what it has sent before in this turn. */

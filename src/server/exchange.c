@@ -7,11 +7,23 @@ void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http
     mishap_http_reader_init(&exchange->reader, server->settings);
 }
 
-void mishap_http_exchange_release(mishap_http_exchange *exchange)
+/* What the reader keeps is memory of the server. */
+static void count_kept(mishap_http_server *server, mishap_http_exchange *exchange)
+{
+    size_t kept = exchange->reader.kept.length;
+    if (kept > exchange->held)
+        mishap_http_bodies_add(server, kept - exchange->held);
+    else
+        mishap_http_bodies_remove(server, exchange->held - kept);
+    exchange->held = kept;
+}
+
+void mishap_http_exchange_release(mishap_http_server *server, mishap_http_exchange *exchange)
 {
     if (exchange->later)
         mishap_http_later_close(exchange->later);
     mishap_http_reader_release(&exchange->reader);
+    count_kept(server, exchange);
 }
 
 /* -- telling ----------------------------------------------------------------------------------- */
@@ -60,6 +72,16 @@ static mishap_text remote_of(const mishap_http_exchange *exchange,
     return mishap_http_remote(exchange->remote, request->fields[MISHAP_HTTP_FORWARDED_FOR]);
 }
 
+/* Once its head is known, the endpoint that a request leads to spells what is wrong with it. */
+static void refuse_known(mishap_http_server *server, const mishap_http_exchange *exchange,
+                         const mishap_http_request *request, mishap *failure)
+{
+    mishap_http_match match;
+    bool known = exchange->reader.head_done && request->path.length &&
+                 mishap_http_find(server, request, &match);
+    mishap_http_refuse_at(server, request, known ? &match : NULL, &server->reply, failure);
+}
+
 mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                            mishap_http_exchange *exchange, mishap *failure)
 {
@@ -67,15 +89,20 @@ mishap_http_state mishap_http_exchange_end(mishap_http_server *server,
                                     .persists_by_default = true,
                                     .started_ns = exchange->began_ns };
     mishap_http_reply *reply = &server->reply;
-    mishap_http_reader_know(&exchange->reader, &request);
-    request.remote = remote_of(exchange, &request);
-    mishap_http_reply_reset(reply);
-    mishap_id_make_at(request.id, server->now_ms);
-    reply->close = true;
-    mishap_http_refuse(reply, server->settings, &request, failure);
-    send_reply(server, exchange, &request, reply, MISHAP_HTTP_NO_ROUTE);
-    mishap_free(failure);
+    if (exchange->reader.dropping) {
+        mishap_free(failure); /* of a request that has its reply already */
+    } else {
+        mishap_http_reader_know(&exchange->reader, &request);
+        request.remote = remote_of(exchange, &request);
+        mishap_http_reply_reset(reply);
+        mishap_id_make_at(request.id, server->now_ms);
+        refuse_known(server, exchange, &request, failure);
+        reply->close = true;
+        send_reply(server, exchange, &request, reply, MISHAP_HTTP_NO_ROUTE);
+    }
     exchange->ended = true;
+    mishap_http_reader_release(&exchange->reader);
+    count_kept(server, exchange);
     return MISHAP_HTTP_ENDED;
 }
 
@@ -91,17 +118,43 @@ static mishap_http_state state_of(const mishap_http_exchange *exchange)
 
 /* -- answering --------------------------------------------------------------------------------- */
 
-static void answer(mishap_http_server *server, mishap_http_exchange *exchange,
-                   mishap_http_request *request)
+enum { MOST_DROPPED = 64 * 1024 }; /* bytes of a body that are read past for the next request */
+
+/* It was answered at its head. A small body is read past; with any other, and where the peer waits
+ * for a word before it sends its body, the connection ends. */
+static void leave_body(mishap_http_exchange *exchange, const mishap_http_request *request,
+                       mishap_http_reply *reply)
 {
-    int64_t route;
-    mishap_http_reply_reset(&server->reply);
+    mishap_http_reader *reader = &exchange->reader;
+    if (request->announced == MISHAP_HTTP_CHUNKED || request->announced > MOST_DROPPED ||
+        reader->wants_continue)
+        reply->close = true;
+    else
+        mishap_http_reader_drop(reader);
+}
+
+/* May the request be answered? If not, it has its reply. */
+static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
+                  mishap_http_request *request, mishap_http_match *match)
+{
+    const mishap_http_reader *reader = &exchange->reader;
+    mishap_http_reply *reply = &server->reply;
+    bool again = exchange->entered;
+    mishap_http_reply_reset(reply);
     request->remote = remote_of(exchange, request);
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
     mishap_id_make_at(request->id, server->now_ms);
-    if (mishap_http_answer(server, exchange, request, &server->reply, &route))
-        send_reply(server, exchange, request, &server->reply, route);
+    exchange->entered = true;
+    if (mishap_http_enter(server, request, again, match, reply)) {
+        exchange->reader.body_limit = mishap_http_body_limit(server, match);
+        return true;
+    }
+    if (!reader->whole)
+        leave_body(exchange, request, reply);
+    send_reply(server, exchange, request, reply,
+               match->endpoint ? (int64_t)match->route : MISHAP_HTTP_NO_ROUTE);
+    return false;
 }
 
 /* In the middle of an answer that comes later there is no place for another reply, so the
@@ -115,6 +168,40 @@ static mishap_http_state end_without_memory(mishap_http_server *server,
     return MISHAP_HTTP_ENDED;
 }
 
+/* The head of a request, or all of it. `*entered`: its head was let in just now, and the match is
+ * that of it. */
+static void step(mishap_http_server *server, mishap_http_exchange *exchange,
+                 mishap_http_progress progress, mishap_http_request *request,
+                 mishap_http_match *match, bool *entered)
+{
+    bool answered = exchange->reader.dropping; /* at its head */
+    if (progress == MISHAP_HTTP_HEADED) {
+        *entered = enter(server, exchange, request, match);
+        return;
+    }
+    if (!answered && (*entered || enter(server, exchange, request, match)) &&
+        mishap_http_answer(server, exchange, request, match, &server->reply))
+        send_reply(server, exchange, request, &server->reply, (int64_t)match->route);
+    *entered = exchange->entered = exchange->continued = false;
+    exchange->began_ns = server->now_ns; /* of the one behind it, if there is any of it */
+}
+
+/* Keep what has come of a body, if there is room for it. */
+static bool keep(mishap_http_server *server, mishap_http_exchange *exchange, bool *room)
+{
+    const mishap_http_reader *reader = &exchange->reader;
+    size_t before = exchange->held;
+    if (!mishap_http_reader_keep(&exchange->reader))
+        return false;
+    size_t kept = reader->kept.length;
+    if (kept > before && reader->head_done && !reader->whole && !exchange->later) {
+        mishap_http_bodies_look(server);
+        *room = mishap_http_bodies_fit(server, kept - before);
+    }
+    count_kept(server, exchange);
+    return true;
+}
+
 /* Every request that is whole, until one has to wait for its answer, or there is so much to be
  * written that the rest is better answered when it is. */
 static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchange *exchange)
@@ -122,21 +209,26 @@ static mishap_http_state read_on(mishap_http_server *server, mishap_http_exchang
     size_t before = server->out.length;
     mishap_http_reader *reader = &exchange->reader;
     mishap_http_request request;
+    mishap_http_match match;
+    bool entered = false, room = true;
     mishap_http_progress progress = MISHAP_HTTP_MORE;
     while (!exchange->ended && !exchange->later &&
            server->out.length - before < MISHAP_HTTP_OUT_MUCH &&
-           (progress = mishap_http_reader_next(reader, &request)) == MISHAP_HTTP_WHOLE) {
-        exchange->continued = false;
-        answer(server, exchange, &request);
-        exchange->began_ns = server->now_ns; /* of the one behind it, if there is any of it */
-    }
+           (progress = mishap_http_reader_next(reader, &request)) >= MISHAP_HTTP_HEADED)
+        step(server, exchange, progress, &request, &match, &entered);
     if (!exchange->ended && !exchange->later && progress == MISHAP_HTTP_FLAW)
         return mishap_http_exchange_end(server, exchange, mishap_http_reader_flaw(reader));
-    if (!exchange->ended && !mishap_http_reader_keep(reader))
+    if (!exchange->ended && !keep(server, exchange, &room))
         return end_without_memory(server, exchange);
+    if (!room)
+        return mishap_http_exchange_end(server, exchange, mishap_http_bodies_full());
     if (reader->wants_continue && !exchange->continued && !exchange->ended && !exchange->later) {
         exchange->continued = true;
         MISHAP_PUT(&server->out, "HTTP/1.1 100 Continue\r\n\r\n");
+    }
+    if (exchange->ended) { /* what came behind it is nobody's */
+        mishap_http_reader_release(reader);
+        count_kept(server, exchange);
     }
     return state_of(exchange);
 }
@@ -145,13 +237,14 @@ mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,
                                             mishap_http_exchange *exchange, char *data,
                                             size_t length)
 {
+    bool room = true;
     if (exchange->ended)
         return MISHAP_HTTP_ENDED;
     if (!mishap_http_reader_take(&exchange->reader, data, length))
         return end_without_memory(server, exchange);
     if (exchange->later)
-        return mishap_http_reader_keep(&exchange->reader) ? MISHAP_HTTP_RUNNING
-                                                          : end_without_memory(server, exchange);
+        return keep(server, exchange, &room) ? MISHAP_HTTP_RUNNING
+                                             : end_without_memory(server, exchange);
     if (exchange->reader.whole || !exchange->reader.begun)
         exchange->began_ns = server->now_ns;
     return read_on(server, exchange);

@@ -18,6 +18,8 @@ typedef struct mishap_http_exchange {
     mishap_http_later *later; /* while it is RUNNING */
     mishap_text remote;
     int64_t began_ns; /* when the first byte of the request at hand came */
+    size_t held;      /* bytes that its reader keeps, as they were counted */
+    bool entered;     /* the head of the request at hand was looked at, and counted */
     bool continued;   /* 100 Continue was sent */
     bool peer_ended;  /* the peer sends no more */
     bool ended;       /* nothing more is read; with a `later`, it cannot be written to any more */
@@ -27,7 +29,7 @@ void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http
                                mishap_text remote);
 
 /* What is left of it. Who would have answered later is told that it is closed. */
-void mishap_http_exchange_release(mishap_http_exchange *exchange);
+void mishap_http_exchange_release(mishap_http_server *server, mishap_http_exchange *exchange);
 
 /* Bytes came in (the memory is written to). Whatever they lead to is added to server->out. */
 mishap_http_state mishap_http_exchange_feed(mishap_http_server *server,

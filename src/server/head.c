@@ -199,6 +199,16 @@ static int check_expect(mishap_http_reader *reader)
     return 0;
 }
 
+/* llhttp counts the length down, so it is taken before the body is read. */
+static int64_t announced(const llhttp_t *parser)
+{
+    if (parser->flags & F_CHUNKED)
+        return MISHAP_HTTP_CHUNKED;
+    if (!(parser->flags & F_CONTENT_LENGTH))
+        return 0;
+    return parser->content_length > INT64_MAX ? INT64_MAX : (int64_t)parser->content_length;
+}
+
 int mishap_http_head_on_end(llhttp_t *parser)
 {
     mishap_http_reader *reader = parser->data;
@@ -211,13 +221,12 @@ int mishap_http_head_on_end(llhttp_t *parser)
         return mishap_http_reject_as_bad(reader, "The first line of the request is not sound.");
     if (check_host(reader) || check_coding(reader) || check_expect(reader))
         return -1;
-    if (parser->flags & F_CONTENT_LENGTH && parser->content_length > reader->settings->body_limit)
-        return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE,
-                                  "The content is too large.");
-    if (!(parser->flags & F_CHUNKED) && !parser->content_length)
+    reader->announced = announced(parser);
+    if (!reader->announced)
         reader->wants_continue = false; /* there is no body to wait for */
-    /* What stands beside the pieces of a body counts from here on. */
-    return parser->flags & F_CHUNKED ? HPE_PAUSED : 0;
+    /* Whoever answers looks at the head before a body is read; and what stands beside the pieces
+     * of a body counts from here on. */
+    return reader->announced ? HPE_PAUSED : 0;
 }
 
 /* -- what it says ------------------------------------------------------------------------------ */

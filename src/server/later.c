@@ -18,6 +18,7 @@
 struct kept {
     mishap_http_later later; /* the first */
     size_t sent;             /* bytes of the stream and its head */
+    size_t held;             /* bytes of the body, which whoever answers has a copy of */
     int status;
     const mishap_code *code;
     char text[]; /* of the request */
@@ -38,11 +39,19 @@ mishap_http_later *mishap_http_defer(mishap_http_server *server, const mishap_ht
         return NULL;
     *kept = (struct kept){
         .later = { .server = server, .exchange = exchange, .route = server->at_hand.route },
+        .held = request->body.length,
     };
+    mishap_http_bodies_add(server, kept->held);
     mishap_http_request_keep(&kept->later.request, request, kept->text);
     server->at_hand.deferred = true;
     exchange->later = &kept->later;
     return &kept->later;
+}
+
+static void free_later(mishap_http_later *later)
+{
+    mishap_http_bodies_remove(later->server, kept_of(later)->held);
+    mishap_release(later);
 }
 
 /* -- bytes on their way ------------------------------------------------------------------------ */
@@ -169,7 +178,7 @@ void mishap_http_later_end(mishap_http_later *later)
     exchange->ended = exchange->ended || later->last || !later->streaming ||
                       mishap_http_exchange_is_last(server, exchange);
     exchange->later = NULL;
-    mishap_release(later);
+    free_later(later);
     if (!at_hand)
         server->go_on(server, exchange);
 }
@@ -198,7 +207,7 @@ void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply
     bool at_hand = is_at_hand(later), open = hand_over(later);
     exchange->ended = exchange->ended || !open;
     exchange->later = NULL;
-    mishap_release(later);
+    free_later(later);
     if (!at_hand)
         server->go_on(server, exchange);
 }
@@ -211,5 +220,5 @@ void mishap_http_later_close(mishap_http_later *later)
         tell_of_stream(later);
     if (later->closed)
         later->closed(later);
-    mishap_release(later);
+    free_later(later);
 }

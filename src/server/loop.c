@@ -303,8 +303,7 @@ static _Noreturn void fail(mishap *failure)
 }
 
 _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
-                                    const mishap_http_routes *routes, mishap_http_metrics *metrics,
-                                    mishap_http_rates *rates, void *const *shared,
+                                    const mishap_http_common *common,
                                     const mishap_http_sockets *sockets, int control)
 {
     static mishap_http_loop loop; /* large, and there is one in a process */
@@ -314,9 +313,11 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
     prctl(PR_SET_NAME, "mishap-loop");
     mishap_trace_prepare();
     loop.server = (mishap_http_server){ .settings = settings,
-                                        .routes = routes,
-                                        .metrics = metrics,
-                                        .rates = rates,
+                                        .routes = common->routes,
+                                        .metrics = common->metrics,
+                                        .rates = common->rates,
+                                        .bodies = common->bodies,
+                                        .place = common->place,
                                         .loop = &loop.uv,
                                         .push = mishap_http_connection_push,
                                         .lags = mishap_http_connection_lags,
@@ -328,10 +329,10 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
     int error = begin(&loop, sockets, control);
     if (error != 0)
         fail(mishap_raise(INTERNAL_ERROR, "The process could not begin: %s.", uv_strerror(error)));
-    failure = mishap_http_extensions_open(&loop.server, shared);
+    failure = mishap_http_extensions_open(&loop.server, common->shared);
     if (failure)
         fail(failure);
-    mishap_http_metrics_add(metrics, MISHAP_HTTP_LOOPS_BEGUN, 1);
+    mishap_http_metrics_add(common->metrics, MISHAP_HTTP_LOOPS_BEGUN, 1);
     say(&loop, MISHAP_HTTP_READY);
     uv_run(&loop.uv, UV_RUN_DEFAULT);
     leave(&loop);

@@ -66,11 +66,19 @@ typedef struct mishap_http_loop {
     } turns[MISHAP_HTTP_TURNS];
 } mishap_http_loop;
 
-/* Serve on sockets that listen, until told to end. `shared` is what the extensions have
- * prepared. The process ends with it. */
+/* What the supervisor has made for all loops. */
+typedef struct mishap_http_common {
+    const mishap_http_routes *routes;
+    mishap_http_metrics *metrics;
+    mishap_http_rates *rates;
+    mishap_http_bodies *bodies;
+    size_t place;        /* of this loop in `bodies` */
+    void *const *shared; /* what the extensions have prepared */
+} mishap_http_common;
+
+/* Serve on sockets that listen, until told to end. The process ends with it. */
 _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
-                                    const mishap_http_routes *routes, mishap_http_metrics *metrics,
-                                    mishap_http_rates *rates, void *const *shared,
+                                    const mishap_http_common *common,
                                     const mishap_http_sockets *sockets, int control);
 
 /* -- for connections --------------------------------------------------------------------------- */

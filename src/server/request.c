@@ -14,6 +14,11 @@ static int refuse_head(mishap_http_reader *reader)
                               "The header fields are too large.");
 }
 
+static int refuse_body(mishap_http_reader *reader)
+{
+    return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE, "The body is too large.");
+}
+
 static bool is_letter(char c)
 {
     return (c | 32) >= 'a' && (c | 32) <= 'z';
@@ -29,6 +34,15 @@ static bool looks_like_method(const char *data, const char *end)
     return at > end && *data != ' ';
 }
 
+/* A target that breaks off at a character that it must not have, and was too long before that:
+ * llhttp tells nothing of it if all of it came in one piece. */
+static bool is_too_long_before(const mishap_http_reader *reader, const char *end)
+{
+    const char *data = reader->window + reader->start;
+    const char *space = memchr(data, ' ', (size_t)(end - data));
+    return space && (size_t)(end - space) - 1 > reader->settings->target_limit;
+}
+
 /* llhttp has found something, or one of the functions that it calls. */
 static mishap_http_progress refuse_grammar(mishap_http_reader *reader, llhttp_errno_t error)
 {
@@ -41,6 +55,9 @@ static mishap_http_progress refuse_grammar(mishap_http_reader *reader, llhttp_er
                looks_like_method(data, llhttp_get_error_pos(&reader->parser))) {
         mishap_http_reject(reader, MISHAP_CODE_NOT_IMPLEMENTED,
                            "The method of the request is not known here.");
+    } else if (error == HPE_INVALID_URL &&
+               is_too_long_before(reader, llhttp_get_error_pos(&reader->parser))) {
+        mishap_http_reject(reader, MISHAP_CODE_URI_TOO_LONG, "The address is too long.");
     } else if (!reader->head_done && data[0] == 0x16) {
         mishap_http_reject_as_bad(reader, "This is TLS, and plain HTTP is spoken here.");
     } else {
@@ -53,6 +70,8 @@ static mishap_http_progress refuse_grammar(mishap_http_reader *reader, llhttp_er
 mishap *mishap_http_reader_flaw(const mishap_http_reader *reader)
 {
     size_t length = strlen(reader->problem);
+    if (reader->flaw == MISHAP_CODE_CONTENT_TOO_LARGE)
+        return mishap_http_too_large(reader->body_limit);
     if (length && reader->problem[length - 1] == '.')
         return mishap_raise_at(reader->flaw, MISHAP_HERE, "%s", reader->problem);
     return mishap_raise_at(reader->flaw, MISHAP_HERE, "The request is not sound: %s.",
@@ -74,11 +93,12 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
     mishap_http_reader *reader = parser->data;
     size_t offset = (size_t)(at - reader->window) - reader->start;
     reader->wants_continue = false;
+    if (reader->dropping)
+        return 0;
     if (!reader->body_length)
         reader->body_at = offset;
-    if (length > reader->settings->body_limit - reader->body_length)
-        return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE,
-                                  "The content is too large.");
+    if (length > reader->body_limit - reader->body_length)
+        return refuse_body(reader);
     size_t end = reader->body_at + reader->body_length;
     if (end != offset)
         memmove(reader->window + reader->start + end, at, length);
@@ -90,9 +110,8 @@ static int on_body(llhttp_t *parser, const char *at, size_t length)
 static int on_chunk_header(llhttp_t *parser)
 {
     mishap_http_reader *reader = parser->data;
-    if (parser->content_length > reader->settings->body_limit - reader->body_length)
-        return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE,
-                                  "The content is too large.");
+    if (parser->content_length > reader->body_limit - reader->body_length)
+        return refuse_body(reader);
     reader->chunk_begun = true;
     return HPE_PAUSED;
 }
@@ -136,27 +155,59 @@ static void begin_next(mishap_http_reader *reader)
     reader->body_at = reader->body_length = 0;
     reader->behind = reader->counted = reader->beside = 0;
     reader->begun = reader->head_done = reader->whole = reader->wants_continue = false;
-    reader->half_line = false;
+    reader->half_line = reader->told = reader->dropping = false;
+    reader->body_limit = reader->settings->body_limit;
+}
+
+/* All but the body. */
+static bool hand_over_head(mishap_http_reader *reader, mishap_http_request *request)
+{
+    const llhttp_t *parser = &reader->parser;
+    mishap_http_head_fill_in(reader, request);
+    request->body = (mishap_text){ NULL, 0 };
+    request->announced = reader->announced;
+    request->persists_by_default = parser->http_minor >= 1;
+    /* In HTTP/1.0 llhttp does not see the one beside the other. */
+    request->keep_alive = llhttp_should_keep_alive(parser) && !(parser->flags & F_CONNECTION_CLOSE);
+    reader->told = read_target(reader, request);
+    return reader->told;
 }
 
 static mishap_http_progress hand_over(mishap_http_reader *reader, mishap_http_request *request)
 {
-    const llhttp_t *parser = &reader->parser;
-    mishap_http_head_fill_in(reader, request);
+    if (reader->dropping)
+        return MISHAP_HTTP_WHOLE;
+    if (!reader->told && !hand_over_head(reader, request))
+        return MISHAP_HTTP_FLAW;
     request->body = (mishap_text){ reader->window + reader->start + reader->body_at,
                                    reader->body_length };
-    request->persists_by_default = parser->http_minor >= 1;
-    /* In HTTP/1.0 llhttp does not see the one beside the other. */
-    request->keep_alive = llhttp_should_keep_alive(parser) && !(parser->flags & F_CONNECTION_CLOSE);
-    return read_target(reader, request) ? MISHAP_HTTP_WHOLE : MISHAP_HTTP_FLAW;
+    return MISHAP_HTTP_WHOLE;
+}
+
+void mishap_http_reader_drop(mishap_http_reader *reader)
+{
+    reader->dropping = true;
+}
+
+/* The reply to this one must not have a body, whatever else is wrong with it. */
+static bool begins_with_head(const mishap_http_reader *reader)
+{
+    static const char head[] = "HEAD ";
+    return reader->window_length - reader->start >= sizeof head - 1 &&
+           memcmp(reader->window + reader->start, head, sizeof head - 1) == 0;
 }
 
 void mishap_http_reader_know(const mishap_http_reader *reader, mishap_http_request *request)
 {
     if (reader->whole && !reader->flaw)
         return; /* that one was answered */
-    if (!reader->target.length || reader->kept.failed)
-        return; /* the method is known where the target has begun */
+    if (!reader->begun || reader->dropping || reader->kept.failed)
+        return;
+    if (!reader->target.length) { /* llhttp tells of a target that it has found to be sound */
+        if (begins_with_head(reader))
+            request->method = MISHAP_HTTP_HEAD;
+        return;
+    }
     mishap_http_head_fill_in(reader, request);
     if (mishap_http_head_split_target(request))
         request->path = request->query = (mishap_text){ NULL, 0 };
@@ -238,7 +289,9 @@ static mishap_http_progress parse(mishap_http_reader *reader)
         refuse_head(reader);
         return MISHAP_HTTP_FLAW;
     }
-    return reader->whole ? MISHAP_HTTP_WHOLE : MISHAP_HTTP_MORE;
+    return reader->whole                   ? MISHAP_HTTP_WHOLE
+           : was_head && reader->head_done ? MISHAP_HTTP_HEADED
+                                           : MISHAP_HTTP_MORE;
 }
 
 mishap_http_progress mishap_http_reader_next(mishap_http_reader *reader,
@@ -253,6 +306,8 @@ mishap_http_progress mishap_http_reader_next(mishap_http_reader *reader,
         return MISHAP_HTTP_FLAW;
     while (reader->parsed < reader->window_length && progress == MISHAP_HTTP_MORE)
         progress = parse(reader);
+    if (progress == MISHAP_HTTP_HEADED)
+        return hand_over_head(reader, request) ? MISHAP_HTTP_HEADED : MISHAP_HTTP_FLAW;
     return progress == MISHAP_HTTP_WHOLE ? hand_over(reader, request) : progress;
 }
 
@@ -260,7 +315,7 @@ mishap_http_progress mishap_http_reader_next(mishap_http_reader *reader,
 
 void mishap_http_reader_init(mishap_http_reader *reader, const mishap_http_settings *settings)
 {
-    *reader = (mishap_http_reader){ .settings = settings };
+    *reader = (mishap_http_reader){ .settings = settings, .body_limit = settings->body_limit };
     llhttp_init(&reader->parser, HTTP_REQUEST, &callbacks);
     reader->parser.data = reader;
 }
@@ -268,6 +323,8 @@ void mishap_http_reader_init(mishap_http_reader *reader, const mishap_http_setti
 void mishap_http_reader_release(mishap_http_reader *reader)
 {
     mishap_buffer_release(&reader->kept);
+    reader->window = NULL;
+    reader->window_length = reader->parsed = reader->start = 0;
 }
 
 bool mishap_http_reader_take(mishap_http_reader *reader, char *data, size_t length)
@@ -295,11 +352,13 @@ bool mishap_http_reader_has_more(const mishap_http_reader *reader)
  * body, what stands between the pieces is dropped. */
 bool mishap_http_reader_keep(mishap_http_reader *reader)
 {
-    size_t from = reader->whole ? reader->parsed : reader->start, to = reader->parsed;
+    bool done = reader->whole || reader->dropping;
+    size_t from = done ? reader->parsed : reader->start, to = reader->parsed;
     bool chunked = reader->head_done && !reader->whole && reader->parser.flags & F_CHUNKED;
     if (chunked)
         to = reader->start + reader->body_at + reader->body_length;
     size_t first = to - from, rest = reader->window_length - reader->parsed;
+    reader->told = false;
     if (first + rest == 0) {
         mishap_buffer_release(&reader->kept);
     } else if (reader->window != reader->kept.data) {

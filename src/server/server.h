@@ -15,6 +15,7 @@
  *     answer.c       a request into a reply: route, caller, rate, endpoint
  *     route.c        which endpoint is meant
  *     later.c        answers that come later, and streams
+ *     bodies.c       how much memory the bodies of requests take, in all loops
  *     reply.c        status, fields and body as bytes
  *     extensions.c   what is served, and its state in this process
  *     state.c        a server as one loop has it: its clock, what extensions may ask of it
@@ -84,12 +85,13 @@ typedef struct mishap_http_settings {
     uint64_t secret[2];     /* that numbers callers: set by mishap_http_supervise() */
     size_t head_limit;      /* bytes of request line and fields */
     size_t target_limit;    /* bytes of the request target */
-    size_t body_limit;
-    int head_ms;  /* how long the head may take, from its first byte */
-    int body_ms;  /* … and the body after it */
-    int write_ms; /* how long a peer may take nothing of what is written to it */
-    int idle_ms;  /* how long a connection may wait for its next request */
-    int stop_ms;  /* how long to wait for what is in flight, when told to stop */
+    size_t body_limit;      /* bytes of a body, where the endpoint says nothing else */
+    size_t bodies_limit;    /* bytes of all bodies that are held at once, by all loops; 0: any */
+    int head_ms;            /* how long the head may take, from its first byte */
+    int body_ms;            /* … and the body after it */
+    int write_ms;           /* how long a peer may take nothing of what is written to it */
+    int idle_ms;            /* how long a connection may wait for its next request */
+    int stop_ms;            /* how long to wait for what is in flight, when told to stop */
 } mishap_http_settings;
 
 /* -- requests ---------------------------------------------------------------------------------- */
@@ -146,7 +148,9 @@ void mishap_http_fields_free(mishap_http_fields *fields);
  * kept. An extension asks once, when it is opened. */
 int mishap_http_field_find(const mishap_http_fields *fields, mishap_text name);
 
-/* A request that has come in whole. All text points into memory of the connection. */
+enum { MISHAP_HTTP_CHUNKED = -1 }; /* in place of the length of a body: it is not known */
+
+/* A request that has come in whole, or its head. All text points into memory of the connection. */
 struct mishap_http_request {
     mishap_http_method method;
     mishap_text target; /* as it came */
@@ -154,6 +158,7 @@ struct mishap_http_request {
     mishap_text query;  /* behind the question mark, still escaped */
     mishap_text fields[MISHAP_HTTP_MOST_FIELDS]; /* without white space; no data: not there */
     mishap_text body;
+    int64_t announced;  /* bytes of the body, as the head says: 0, none; MISHAP_HTTP_CHUNKED */
     mishap_text remote; /* the caller's address, also behind a proxy: "192.0.2.1" */
     bool keep_alive;
     bool persists_by_default;      /* HTTP/1.1: keeping the connection open need not be said */
@@ -186,6 +191,9 @@ void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *se
 
 void mishap_http_reply_release(mishap_http_reply *reply);
 
+/* CONTENT_TOO_LARGE, which names the limit. */
+mishap *mishap_http_too_large(size_t limit);
+
 /* -- answers that come later ------------------------------------------------------------------- */
 
 /*
@@ -212,6 +220,8 @@ struct mishap_http_later {
     void *owner;
     void (*closed)(mishap_http_later *later);
     void (*written)(mishap_http_later *later); /* all pieces so far have been taken; may be NULL */
+    void (*left)(mishap_http_later *later);    /* with half_close: the peer has closed its sending
+                                                  side. It may wait, or be gone; may be NULL */
 };
 
 /* From an endpoint's answer(), which leaves reply->status 0: the request is answered later. NULL:
@@ -256,6 +266,19 @@ typedef struct mishap_http_endpoint {
     /* Fill the reply, or defer: see mishap_http_defer(). */
     void (*answer)(mishap_http_server *server, const mishap_http_request *request,
                    const mishap_http_match *match, mishap_http_reply *reply);
+
+    /* Each of these may be NULL. Look at the head of a request, before its body is read: true, and
+     * the reply is filled, if it is refused for what the head says. */
+    bool (*screen)(mishap_http_server *server, const mishap_http_request *request,
+                   const mishap_http_match *match, mishap_http_reply *reply);
+
+    /* Make a reply of a failure of its request that the server has found, such as a body that is
+     * too large; NULL: settings->refuse does. Takes the failure. */
+    void (*refuse)(mishap_http_server *server, const mishap_http_request *request,
+                   const mishap_http_match *match, mishap_http_reply *reply, mishap *failure);
+
+    /* The most bytes that the body may have; NULL: settings->body_limit. */
+    size_t (*body_limit)(const mishap_http_settings *settings);
     const void *subject; /* what it is about; the extension knows */
 } mishap_http_endpoint;
 
@@ -414,6 +437,20 @@ mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_
 
 /* 0: it did not begin. */
 void mishap_http_stream_ended(mishap_http_server *server, uint32_t held);
+
+/* -- bodies ------------------------------------------------------------------------------------ */
+
+/* How many bytes of requests each loop holds, in memory that all loops share: of those that are
+ * being received, and of the bodies of those that are answered later. */
+typedef struct mishap_http_bodies mishap_http_bodies;
+
+/* For the supervisor: `places` loops may live at once. *out NULL: there is no limit. */
+mishap *mishap_http_bodies_make(size_t limit, size_t places, mishap_http_bodies **out);
+void mishap_http_bodies_free(mishap_http_bodies *bodies);
+
+/* A loop is about to begin at a place; it has ended, however that came: what it held is free. */
+void mishap_http_bodies_come(mishap_http_bodies *bodies, size_t place);
+void mishap_http_bodies_gone(mishap_http_bodies *bodies, size_t place);
 
 /* -- rates ------------------------------------------------------------------------------------- */
 

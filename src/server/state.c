@@ -45,6 +45,7 @@ void mishap_http_server_tick(mishap_http_server *server)
     set_date(server);
     mishap_http_server_look_at_clock(server);
     mishap_http_access_flush(server->access);
+    mishap_http_bodies_look(server);
 }
 
 /* -- for extensions ---------------------------------------------------------------------------- */

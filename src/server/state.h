@@ -23,6 +23,9 @@ struct mishap_http_server {
     const mishap_http_routes *routes;
     mishap_http_metrics *metrics; /* shared by all loops; NULL: nothing is counted */
     mishap_http_rates *rates;     /* shared by all loops; NULL: no limits */
+    mishap_http_bodies *bodies;   /* shared by all loops; NULL: no limit */
+    size_t place;                 /* of this loop in it … */
+    size_t held_elsewhere;        /* … and what the others held when that was looked at last */
     mishap_http_access *access;   /* NULL: no log */
     uv_loop_t *loop;              /* for the handles of extensions; NULL: there is none */
     void *states[MISHAP_HTTP_MOST_EXTENSIONS]; /* of the extensions */
@@ -136,9 +139,43 @@ void mishap_http_put_head(mishap_buffer *out, const mishap_http_server *server,
 void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
                            const mishap_http_request *request, const mishap_http_reply *reply);
 
-/* Answer a request. True: the reply is ready, and *route is the number of its route or
- * MISHAP_HTTP_NO_ROUTE. False: an endpoint answers the exchange later, or has done so. */
+/* Where a request leads: match->endpoint is NULL if that is nowhere. */
+bool mishap_http_find(mishap_http_server *server, const mishap_http_request *request,
+                      mishap_http_match *match);
+
+/* The most bytes that the body of such a request may have. */
+size_t mishap_http_body_limit(const mishap_http_server *server, const mishap_http_match *match);
+
+/* The head of a request is known: where does it lead, may it? True: it can be answered. False: the
+ * reply is ready. `again`: that was asked before, and its body has come in meanwhile. */
+bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request, bool again,
+                       mishap_http_match *match, mishap_http_reply *reply);
+
+/* Make a reply of a failure as the endpoint spells it; it may be NULL. Takes the failure. */
+void mishap_http_refuse_at(mishap_http_server *server, const mishap_http_request *request,
+                           const mishap_http_match *match, mishap_http_reply *reply,
+                           mishap *failure);
+
+/* Answer a request that may be answered. True: the reply is ready. False: its endpoint answers the
+ * exchange later, or has done so. */
 bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange *exchange,
-                        mishap_http_request *request, mishap_http_reply *reply, int64_t *route);
+                        const mishap_http_request *request, const mishap_http_match *match,
+                        mishap_http_reply *reply);
+
+/* -- bodies ------------------------------------------------------------------------------------ */
+
+/* This loop holds so many bytes more of requests, or fewer. */
+void mishap_http_bodies_add(mishap_http_server *server, size_t more);
+void mishap_http_bodies_remove(mishap_http_server *server, size_t fewer);
+
+/* May all loops together hold so many more? Of few bytes it is judged by what the others held a
+ * moment ago. */
+bool mishap_http_bodies_fit(mishap_http_server *server, size_t more);
+
+/* Several times a second: look at what the others hold. */
+void mishap_http_bodies_look(mishap_http_server *server);
+
+/* UNAVAILABLE: they do not fit. */
+mishap *mishap_http_bodies_full(void);
 
 #endif

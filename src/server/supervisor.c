@@ -49,6 +49,7 @@ typedef struct supervisor {
     mishap_http_routes *routes;
     mishap_http_metrics *metrics;
     mishap_http_rates *rates;
+    mishap_http_bodies *bodies; /* a loop has the place there that it has among the processes */
     struct process processes[MOST_PROCESSES];
     mishap_http_sockets *sockets; /* of each slot */
     int *bad_starts;              /* … how often in a row its loop did not become ready */
@@ -63,8 +64,11 @@ typedef struct supervisor {
 /* -- loops ------------------------------------------------------------------------------------- */
 
 /* In the new process: only what a loop needs stays open. When all shall end that is no socket. */
-static _Noreturn void be_loop(supervisor *s, int slot, int control)
+static _Noreturn void be_loop(supervisor *s, size_t place, int slot, int control)
 {
+    const mishap_http_common common = {
+        s->routes, s->metrics, s->rates, s->bodies, place, s->shared
+    };
     sigset_t none;
     for (int i = 0; i < s->slots; i++)
         if (i != slot || s->stopping)
@@ -77,8 +81,7 @@ static _Noreturn void be_loop(supervisor *s, int slot, int control)
     dup2(STDERR_FILENO, STDOUT_FILENO); /* what a handler prints here must not wait either */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    mishap_http_loop_run(s->settings, s->routes, s->metrics, s->rates, s->shared, &s->sockets[slot],
-                         control);
+    mishap_http_loop_run(s->settings, &common, &s->sockets[slot], control);
 }
 
 static void begin_later(supervisor *s, int slot, int64_t delay_ms)
@@ -110,11 +113,12 @@ static void begin_loop(supervisor *s, int slot)
         return;
     }
     struct process begun = { .control = ends[0], .slot = slot };
+    mishap_http_bodies_come(s->bodies, which);
     mishap_http_extensions_before_loop(s->settings, s->shared, begun.numbers);
     begun.pid = fork();
     if (begun.pid == 0) {
         close(ends[0]);
-        be_loop(s, slot, ends[1]);
+        be_loop(s, which, slot, ends[1]);
     }
     close(ends[1]);
     mishap_http_extensions_loop_forked(s->settings, s->shared);
@@ -289,6 +293,7 @@ static void on_end(supervisor *s, struct process *which, pid_t pid, int status)
     close(ended.control);
     *which = (struct process){ 0 };
     mishap_http_metrics_gone(s->metrics, pid); /* what it had open is open no more */
+    mishap_http_bodies_gone(s->bodies, (size_t)(which - s->processes));
     mishap_http_extensions_loop_ended(s->settings, s->shared, ended.numbers);
     tell_of_signal(s, &ended, status);
     if (s->stopping || slot_is_served(s, ended.slot))
@@ -473,6 +478,8 @@ static mishap *open_all(supervisor *s)
     if (!failure)
         failure = mishap_http_rates_make(settings->rate, &s->rates);
     if (!failure)
+        failure = mishap_http_bodies_make(settings->bodies_limit, MOST_PROCESSES, &s->bodies);
+    if (!failure)
         failure = mishap_http_listen(settings, s->sockets, s->slots, &s->port);
     return failure ? failure : open_signals(s);
 }
@@ -484,6 +491,7 @@ static void close_all(supervisor *s)
     if (s->signals >= 0)
         close(s->signals);
     mishap_http_rates_free(s->rates);
+    mishap_http_bodies_free(s->bodies);
     mishap_http_metrics_free(s->metrics);
     mishap_http_routes_free(s->routes);
     mishap_http_fields_free(s->fields);

@@ -27,6 +27,7 @@ enum {
 typedef struct mishap_runner_group {
     mishap_run *first, *last;
     size_t waiting, links, starting;
+    size_t giving_way;            /* of those that wait, for their callers have perhaps left */
     size_t opening;               /* of the links: those that open their service */
     size_t dead_openings;         /* in a row: workers that died while they opened it */
     int64_t asked_ns, refused_ns; /* the latest time that a worker was asked for, was refused */

@@ -60,7 +60,8 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
         link->out.length = before;
         return false;
     }
-    atomic_store(&link->page->cancelled[slot], false);
+    atomic_store(&link->page->cancelled[slot],
+                 run->cancelled ? MISHAP_CALLER_LEFT : MISHAP_CALLER_THERE);
     atomic_store(&link->page->slots[slot], mishap_slot_word(number, MISHAP_SLOT_HANDED));
     link->slots[slot] = (mishap_link_slot){ .run = run, .number = number, .handed_ns = now_ns };
     link->used |= UINT32_C(1) << slot;

@@ -49,14 +49,14 @@ typedef enum mishap_last_words {
 enum { MISHAP_WORDS_QUICK = INT_MIN }; /* in place of a status: it was quick_exit() */
 
 typedef struct mishap_worker_page {
-    atomic_uint slots[MISHAP_SLOTS];     /* see mishap_slot_word() */
-    atomic_bool cancelled[MISHAP_SLOTS]; /* nobody waits for the answer */
-    atomic_int_least64_t begun_ns;       /* when the handler that runs began */
-    atomic_uint has_begun;               /* the worker has begun a call of anybody */
-    atomic_uint last_words;              /* written last, after what it tells of */
-    int number;                          /* the signal, or the status of exit() */
-    uint64_t address;                    /* that could not be reached */
-    mishap_trace trace;                  /* of the handler */
+    atomic_uint slots[MISHAP_SLOTS];      /* see mishap_slot_word() */
+    atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
+    atomic_int_least64_t begun_ns;        /* when the handler that runs began */
+    atomic_uint has_begun;                /* the worker has begun a call of anybody */
+    atomic_uint last_words;               /* written last, after what it tells of */
+    int number;                           /* the signal, or the status of exit() */
+    uint64_t address;                     /* that could not be reached */
+    mishap_trace trace;                   /* of the handler */
 } mishap_worker_page;
 
 /* The state of call `number`, and what the slot of that call says: FREE if it is another's. */

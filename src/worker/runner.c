@@ -56,6 +56,8 @@ void mishap_runner_dequeue(mishap_runner_group *g, mishap_run *run)
     *(run->previous ? &run->previous->next : &g->first) = run->next;
     *(run->next ? &run->next->previous : &g->last) = run->previous;
     run->next = run->previous = NULL;
+    g->giving_way -= run->gives_way;
+    run->gives_way = false;
     g->waiting--;
 }
 
@@ -112,6 +114,36 @@ mishap *mishap_runner_busy(void)
 {
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy with other requests."),
                               1000);
+}
+
+/* A call that waits, and whose caller has perhaps left, gives way to another when there are too
+ * many: it ends with the next flush. */
+static bool make_room(mishap_runner *r)
+{
+    size_t giving_way = 0;
+    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
+        giving_way += r->groups[i].giving_way;
+    if (r->count - giving_way < r->settings.most_waiting)
+        return true;
+    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
+        for (mishap_run *run = r->groups[i].first; run; run = run->next)
+            if (run->cancelled && !run->gives_way) {
+                run->gives_way = true;
+                r->groups[i].giving_way++;
+                return true;
+            }
+    return false;
+}
+
+static void end_giving_way(mishap_runner *r, mishap_runner_group *g)
+{
+    for (mishap_run *run = g->first, *next; run; run = next) {
+        next = run->next;
+        if (!run->gives_way)
+            continue;
+        mishap_runner_dequeue(g, run);
+        mishap_runner_finish(r, run, mishap_runner_busy());
+    }
 }
 
 /* -- the clock --------------------------------------------------------------------------------- */
@@ -269,9 +301,12 @@ static void send_out(mishap_runner *r, mishap_link *link)
 
 void mishap_runner_flush(mishap_runner *r)
 {
-    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
+    for (size_t i = 0; i < r->settings.plan->groups.count; i++) {
+        if (r->groups[i].giving_way)
+            end_giving_way(r, &r->groups[i]);
         if (r->groups[i].first)
             dispatch(r, i);
+    }
     for (mishap_link *link = r->links; link; link = link->next)
         send_out(r, link);
 }
@@ -344,13 +379,23 @@ size_t mishap_runner_count(const mishap_runner *r, bool forgotten)
     return forgotten ? r->count : r->count - r->forgotten;
 }
 
+/* In this process a handler looks at the call itself: it would take this for its caller's end. */
+void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
+{
+    run->cancelled = true;
+    if (run->link)
+        atomic_store(&run->link->page->cancelled[run->slot], MISHAP_CALLER_LEFT);
+    if (!r->settings.inside)
+        atomic_store(&run->call->cancelled, true);
+}
+
 bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
     size_t group = group_of(r, run);
-    if (r->count >= r->settings.most_waiting || group >= r->settings.plan->groups.count ||
-        is_over_share(r, run->call))
+    if (group >= r->settings.plan->groups.count || is_over_share(r, run->call) ||
+        (r->count >= r->settings.most_waiting && !make_room(r)))
         return false;
-    run->died = run->moved = false;
+    run->died = run->moved = run->cancelled = run->gives_way = false;
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);
@@ -396,7 +441,7 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
         mishap_call_end(run->call);
     } else {
         mishap_runner_hold(r, run, false); /* what it sends is thrown away */
-        atomic_store(&link->page->cancelled[i], true);
+        atomic_store(&link->page->cancelled[i], MISHAP_CALLER_GONE);
         link->slots[i].run = NULL;
         link->slots[i].call = run->call;
         snprintf(link->slots[i].incident, sizeof link->slots[i].incident, "%s",

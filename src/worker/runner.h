@@ -39,6 +39,7 @@ struct mishap_run {
     mishap_run *next, *previous; /* of those that wait */
     int64_t since_ns;            /* when it began to wait */
     bool moved;                  /* the worker that it was given to died before it began */
+    bool cancelled, gives_way; /* its caller may have left; it ends for that with the next flush */
 };
 
 /* How long a runner waits, in milliseconds. */
@@ -99,6 +100,11 @@ mishap *mishap_runner_refuse(const mishap_runner *runner, const mishap_call *cal
 /* Nobody waits for it any more. The call becomes the runner's, the rest is free at once. If its
  * handler has begun, it is told (mishap_cancelled), and may go on until its time is over. */
 void mishap_runner_forget(mishap_runner *runner, mishap_run *run);
+
+/* Its caller has perhaps left. The handler is told (mishap_cancelled) and goes on, and what comes
+ * of it is brought back as ever. While it waits for a worker, it ends as UNAVAILABLE if another
+ * call would else be refused. */
+void mishap_runner_cancel(mishap_runner *runner, mishap_run *run);
 
 /* Hold a call that sends a stream: nothing more is read of it, so that its handler waits in the
  * middle of a piece, and that time is not counted; and let it go on. Nothing happens if half of the

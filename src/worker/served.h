@@ -13,14 +13,15 @@ enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
 
 typedef struct mishap_served {
     const mishap_app *app;
-    uint64_t log_bytes; /* at which the log of incidents is moved away; 0: never */
-    mishap_setup setup; /* data folder and store */
-    const char *only;   /* the name of the one service that is wanted; NULL: all */
-    bool chaos;         /* with the operations that fail on purpose */
-    bool verbose;       /* the private side of a failure on stderr, too */
-    int call_ms;        /* how long any handler may take; 0: as its operation says */
-    size_t most_calls;  /* that may wait or run at once; 0: by the number of handlers */
-    int caller_share;   /* percent of these that one caller may have, if all want some; 0: all */
+    uint64_t log_bytes;   /* at which the log of incidents is moved away; 0: never */
+    mishap_setup setup;   /* data folder and store */
+    const char *only;     /* the name of the one service that is wanted; NULL: all */
+    bool chaos;           /* with the operations that fail on purpose */
+    bool verbose;         /* the private side of a failure on stderr, too */
+    int call_ms;          /* how long any handler may take; 0: as its operation says */
+    size_t message_limit; /* bytes of a message to /mcp */
+    size_t most_calls;    /* that may wait or run at once; 0: by the number of handlers */
+    int caller_share;     /* percent of these that one caller may have, if all want some; 0: all */
     int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
 
     mishap_keeper_plan plan;

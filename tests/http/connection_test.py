@@ -242,7 +242,7 @@ known = {
     "a coding that nobody knows": (501, failing(b"POST /todos", b"Transfer-Encoding: gzip\r\n")),
     "two hosts": (400, failing(b"GET /todos", HOST)),
     "a head that is too large": (431, failing(b"GET /todos", b"X: " + b"y" * 20000 + b"\r\n")),
-    "a body without end": (408, failing(b"POST /todos", b"Content-Length: 2\r\n")),
+    "a body without end": (408, failing(b"POST /todos", b"Content-Type: application/json\r\nContent-Length: 2\r\n")),
     "a head without end": (408, failing(b"GET /todos", b"X: y\r\n")[:-2]),
 }
 
@@ -262,7 +262,8 @@ def a_failure_of_a_known_request_is_spelled_as_it_asks_for(status, data):
 
 @test
 def a_failure_of_head_has_no_body():
-    for data in [b"HEAD /users HTTP/1.1\r\n\r\n", b"HEAD /users HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n"]:
+    for data in [b"HEAD /users HTTP/1.1\r\n\r\n", b"HEAD /users HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+                 b"HEAD /use\x92rs HTTP/1.1\r\nHost: a\r\n\r\n"]:
         with the_server().connect() as connection:
             answer = connection.send(data).response("HEAD")
             equal(answer.status, 400)

@@ -1,13 +1,16 @@
 /*
- * A server whose handlers fail in ways that no service here does. connection_test.py and
- * api_test.py run it.
+ * A server whose handlers fail in ways that no service here does. connection_test.py, api_test.py
+ * and bodies_test.py run it.
  *
  *     faulty serve --listen 127.0.0.1:0
  */
 #include <mishap/main.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 static mishap *crash(mishap_call *call)
 {
@@ -68,6 +71,54 @@ static mishap *refuse(mishap_call *call)
     return mishap_bad_request("Bad request");
 }
 
+/* -- callers that leave, and bodies that are held ---------------------------------------------- */
+
+static void touch(const char *path, const char *more)
+{
+    char name[4096];
+    snprintf(name, sizeof name, "%s%s", path, more);
+    FILE *file = fopen(name, "w");
+    if (file)
+        fclose(file);
+}
+
+static void pause_ms(long milliseconds)
+{
+    nanosleep(&(struct timespec){ milliseconds / 1000, milliseconds % 1000 * 1000000 }, NULL);
+}
+
+static const mishap_param watch_params[] = {
+    { "mark", MISHAP_STRING, .required = true },
+    { "gives_up", MISHAP_BOOLEAN, .help = "Answer with a failure" },
+    { 0 },
+};
+
+/* Waits until it is told that its caller has left, and answers all the same, or gives up. */
+static mishap *watch(mishap_call *call)
+{
+    const char *mark = mishap_string(call, "mark");
+    touch(mark, ".begun");
+    while (!mishap_cancelled(call))
+        pause_ms(5);
+    touch(mark, "");
+    if (mishap_boolean(call, "gives_up"))
+        return mishap_raise(CANCELLED, "The caller has left.");
+    return mishap_answer_member(call, "told", (bool)true);
+}
+
+static const mishap_param hold_params[] = {
+    { "until", MISHAP_STRING, .required = true },
+    { 0 },
+};
+
+/* Takes a body, and answers when a file is there. */
+static mishap *hold(mishap_call *call)
+{
+    while (access(mishap_string(call, "until"), F_OK) != 0)
+        pause_ms(5);
+    return mishap_answer_member(call, "bytes", (uint64_t)mishap_body(call).length);
+}
+
 /* -- the program ------------------------------------------------------------------------------- */
 
 static const mishap_operation operations[] = {
@@ -82,6 +133,19 @@ static const mishap_operation operations[] = {
       .params = leak_params,
       .run = leak,
       .raises = MISHAP_RAISES(CONFLICT) },
+    { .name = "watch",
+      .summary = "Wait until the caller leaves",
+      .route = "POST /watches",
+      .params = watch_params,
+      .stateless = true,
+      .run = watch },
+    { .name = "hold",
+      .summary = "Hold a body",
+      .route = "POST /holds",
+      .params = hold_params,
+      .takes = "application/octet-stream",
+      .stateless = true,
+      .run = hold },
     { .name = "refuse",
       .summary = "Take no request at all",
       .route = "POST /refusals",

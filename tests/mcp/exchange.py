@@ -93,9 +93,11 @@ class Event:
 class Exchange:
     """One request on a connection of its own, or a given one, and what comes back: a whole answer or a stream."""
 
-    def __init__(self, found, method, body=None, fields=None, connection=None):
+    def __init__(self, found, method, body=None, fields=None, connection=None, finish=False):
         self.connection = connection or found.connect()
         self.connection.send(raw(method, body, fields))
+        if finish:
+            self.connection.finish()
         head = self.connection.take_head()
         self.status, self.fields = server.parse_head(head)
         self.head = Response(head, self.fields, self.status, b"", "/mcp")

@@ -30,7 +30,7 @@ server.PROGRAM = PROGRAM
 
 
 def shared():
-    return server.server("mcp", "--workers", "2", "--body-limit", "100000")
+    return server.server("mcp", "--workers", "2", "--body-limit", "1000", "--mcp-body-limit", "100000")
 
 
 def ask(body, fields=None, method="POST", found=None):
@@ -44,7 +44,7 @@ def ask_stateless(said, **fields):
 
 # The code of the catalog that a refusal of a status tells in its `data`.
 REFUSED_AS = {400: {"BAD_REQUEST", "VALIDATION_ERROR"}, 403: {"FORBIDDEN"}, 404: {"NOT_FOUND"}, 406: {"NOT_ACCEPTABLE"},
-              415: {"UNSUPPORTED_MEDIA_TYPE"}, 429: {"RATE_LIMITED"}}
+              413: {"CONTENT_TOO_LARGE"}, 415: {"UNSUPPORTED_MEDIA_TYPE"}, 429: {"RATE_LIMITED"}}
 
 
 def check_refusal(found, code):
@@ -160,6 +160,9 @@ def an_id_comes_back_as_it_is():
 def a_body_that_is_too_large_is_refused():
     found = Session(shared()).exchange("POST", message("ping", {"x": "y" * 200000}))
     equal(found.status, 413, "the status")
+    check_refusal(found, -32600)
+    equal(found.json["error"]["message"], "The body may have at most 100000 bytes.")
+    equal(found.json["error"]["data"]["context"]["limit_bytes"], 100000)
 
 
 @test
@@ -1087,6 +1090,21 @@ def closing_cancels_in_the_stateless_revision():
             wait_for(mark + ".begun")
             one.reset() if reset else one.close()
             wait_for(mark)
+
+
+@tests_of({"as a whole": ({},), "as a stream": ({"progressToken": 1},)})
+def a_client_that_has_closed_its_sending_side_is_answered(meta):
+    """Outside of a session the handler is told; what it makes of that is written. In one it is not told."""
+    mark = os.path.join(server.FOLDER, "half-closed-%d" % len(meta))
+    said = stateless("tools/call", {"name": "steps", "arguments": {"steps": 1000, "mark": mark}}, **meta)
+    with Exchange(shared(), "POST", said, repeated(said), finish=True) as found:
+        expect(found.answer()["result"]["isError"], found)
+    expect(os.path.exists(mark), "the handler was not told")
+    session = Session(shared())
+    steps = call("steps", {"steps": 3, "mark": mark + "-session"}, token="t" if meta else None)
+    with Exchange(shared(), "POST", steps, session.fields, finish=True) as found:
+        equal(found.answer()["result"]["structuredContent"], {"steps": 3})
+    expect(not os.path.exists(mark + "-session"), "the handler was told")
 
 
 @test

@@ -92,6 +92,31 @@ static const struct {
     { "a failure that is asked for in another dialect",
       "HEAD /slow/1 HTTP/1.1\r\nAccept: application/problem+json\r\n\r\n", "400",
       MISHAP_HTTP_ENDED },
+    { "a small body that is not welcome",
+      "POST /nothing HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nGET / HTT" GET_SLOW, "404 200",
+      MISHAP_HTTP_IDLE },
+    { "half of a small body that is not welcome",
+      "POST /nothing HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nGET", "404",
+      MISHAP_HTTP_IN_BODY },
+    { "a large body that is not welcome",
+      "POST /nothing HTTP/1.1\r\nHost: h\r\nContent-Length: 65537\r\n\r\nxx" GET_SLOW, "404",
+      MISHAP_HTTP_ENDED },
+    { "chunks that are not welcome",
+      "POST /nothing HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+      "404", MISHAP_HTTP_ENDED },
+    { "a body that waits for a word and is not welcome",
+      "POST /nothing HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n",
+      "404", MISHAP_HTTP_ENDED },
+    { "a body of a type that is not taken",
+      "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Type: text/plain\r\nContent-Length: "
+      "2\r\n\r\nxx" GET_SLOW,
+      "400 200", MISHAP_HTTP_IDLE },
+    { "chunks that are too many",
+      "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n10001\r\n",
+      "413", MISHAP_HTTP_ENDED },
+    { "HEAD with a target that is none", "HEAD /hea\x92h HTTP/1.1\r\nHost: h\r\n\r\n", "400",
+      MISHAP_HTTP_ENDED },
     { "options of all", "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n", "204", MISHAP_HTTP_IDLE },
     { "an answer at once after all", "GET /now HTTP/1.1\r\nHost: h\r\n\r\n" GET_SLOW, "200 200",
       MISHAP_HTTP_IDLE },
@@ -274,6 +299,7 @@ static void a_failure_knows_what_its_request_has_said(void **state)
         { "GET /a#b HTTP/1.1\r\nHost: h\r\nAccept: x\r\n\r\n", MISHAP_HTTP_GET, NULL, "x" },
         { "BREW /a HTTP/1.1\r\n\r\n", MISHAP_HTTP_OTHER, NULL, NULL },
         { "GET /a HTTP/2.0\r\n\r\n", MISHAP_HTTP_GET, "/a", NULL },
+        { "HEAD /hea\x92h HTTP/1.1\r\n\r\n", MISHAP_HTTP_HEAD, NULL, NULL },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char bytes[128];
@@ -288,6 +314,73 @@ static void a_failure_knows_what_its_request_has_said(void **state)
         assert_text(request.fields[MISHAP_HTTP_ACCEPT], rows[i].accept ? rows[i].accept : "");
         mishap_http_reader_release(&reader);
     }
+}
+
+/* -- memory ------------------------------------------------------------------------------------ */
+
+/* Another loop is a server with another place in the same memory. */
+static void bodies_count_for_all_loops_and_for_none_that_is_gone(void **state)
+{
+    (void)state;
+    mishap_http_bodies *bodies;
+    mishap_http_server here = { .place = 0 }, there = { .place = 3 };
+    assert_null(mishap_http_bodies_make(0, 4, &bodies));
+    assert_null(bodies); /* no limit */
+    assert_true(mishap_http_bodies_fit(&here, SIZE_MAX));
+    assert_null(mishap_http_bodies_make(1000000, 4, &bodies));
+    here.bodies = there.bodies = bodies;
+    mishap_http_bodies_come(bodies, 0);
+    mishap_http_bodies_come(bodies, 3);
+    mishap_http_bodies_add(&there, 600000);
+    mishap_http_bodies_add(&here, 300000);
+    assert_true(mishap_http_bodies_fit(&here, 100000));
+    assert_false(mishap_http_bodies_fit(&here, 100001));
+    mishap_http_bodies_remove(&here, 300000);
+    assert_true(mishap_http_bodies_fit(&here, 400000));
+    mishap_http_bodies_gone(bodies, 3);
+    assert_true(mishap_http_bodies_fit(&here, 1000000));
+    assert_false(mishap_http_bodies_fit(&here, SIZE_MAX));
+    mishap_http_bodies_free(bodies);
+}
+
+/* What is kept of a request counts as long as it is kept, and that of a call as long as it runs. */
+static void bodies_are_counted_up_and_down(void **state)
+{
+    (void)state;
+    char bytes[] = "POST /echo HTTP/1.1\r\nHost: h\r\nContent-Type: application/json\r\n"
+                   "Content-Length: 12\r\n\r\n{\"text\":\"a\"}";
+    size_t length = sizeof bytes - 1;
+    memory_server m;
+    mishap_http_exchange exchange;
+    mishap_buffer out = { 0 };
+    memory_server_open(&m);
+    m.to = &out;
+    assert_null(mishap_http_bodies_make(length, 1, &m.server.bodies));
+    mishap_http_exchange_init(&exchange, &m.server, T("127.0.0.1"));
+    assert_int_equal(mishap_http_exchange_feed(&m.server, &exchange, bytes, length - 2),
+                     MISHAP_HTTP_IN_BODY);
+    assert_true(mishap_http_bodies_fit(&m.server, 2));
+    assert_false(mishap_http_bodies_fit(&m.server, 3));
+    assert_int_equal(mishap_http_exchange_feed(&m.server, &exchange, bytes + length - 2, 2),
+                     MISHAP_HTTP_RUNNING);
+    assert_true(mishap_http_bodies_fit(&m.server, length - 12));
+    assert_false(mishap_http_bodies_fit(&m.server, length - 11));
+    mishap_runner_flush(m.served.runner);
+    assert_true(mishap_http_bodies_fit(&m.server, length));
+    mishap_http_bodies_add(&m.server, 2); /* somebody else's: the next does not fit to its end */
+    m.server.out.length = 0;
+    assert_int_equal(mishap_http_exchange_feed(&m.server, &exchange, bytes, length - 12),
+                     MISHAP_HTTP_IN_BODY);
+    mishap_http_bodies_add(&m.server, 2);
+    assert_int_equal(mishap_http_exchange_feed(&m.server, &exchange, bytes + length - 12, 11),
+                     MISHAP_HTTP_ENDED);
+    assert_non_null(memmem(m.server.out.data, m.server.out.length, "HTTP/1.1 503 ", 13));
+    assert_true(mishap_http_bodies_fit(&m.server, length - 4)); /* and nothing of it is held */
+    mishap_http_exchange_release(&m.server, &exchange);
+    mishap_http_bodies_free(m.server.bodies);
+    m.server.bodies = NULL;
+    mishap_buffer_release(&out);
+    memory_server_close(&m);
 }
 
 /* -- time, and calls that wait ----------------------------------------------------------------- */
@@ -315,7 +408,7 @@ static void a_request_begins_with_its_own_first_byte(void **state)
     m.server.now_ns = 5000;
     mishap_http_exchange_feed(&m.server, &exchange, bytes + 2 * length, 1);
     assert_int_equal(exchange.began_ns, 5000);
-    mishap_http_exchange_release(&exchange);
+    mishap_http_exchange_release(&m.server, &exchange);
     memory_server_close(&m);
 }
 
@@ -348,7 +441,7 @@ static mishap_run *run_of(const waiting *w)
 
 static void end_waiting(waiting *w)
 {
-    mishap_http_exchange_release(&w->exchange);
+    mishap_http_exchange_release(&w->m.server, &w->exchange);
     assert_int_equal(mishap_runner_count(w->m.served.runner, true), 0);
     mishap_buffer_release(&w->out);
     memory_server_close(&w->m);
@@ -425,7 +518,7 @@ static void a_peer_that_goes_takes_its_waiting_call_along(void **state)
     fail_at = 0;
     begin_waiting(&w, GET_SLOW);
     assert_false(mishap_cancelled(run_of(&w)->call));
-    mishap_http_exchange_release(&w.exchange);
+    mishap_http_exchange_release(&w.m.server, &w.exchange);
     assert_int_equal(mishap_runner_count(w.m.served.runner, true), 0);
     mishap_runner_flush(w.m.served.runner);
     assert_int_equal(memory_slow_runs, runs);
@@ -469,7 +562,7 @@ static void a_call_too_many_is_refused_and_may_be_tried_again(void **state)
         mishap_http_exchange_feed(&m.server, &exchanges[MOST], again, sizeof again - 1),
         MISHAP_HTTP_RUNNING);
     for (size_t i = 0; i <= MOST; i++)
-        mishap_http_exchange_release(&exchanges[i]);
+        mishap_http_exchange_release(&m.server, &exchanges[i]);
     mishap_buffer_release(&out);
     memory_server_close(&m);
 }
@@ -497,7 +590,7 @@ static void the_time_of_a_handler_begins_with_its_call(void **state)
     assert_in_range(memory_slow_time_left, 1, 20000);
     assert_non_null(memmem(out.data, out.length, "HTTP/1.1 200 ", 13));
     mishap_buffer_release(&out);
-    mishap_http_exchange_release(&exchange);
+    mishap_http_exchange_release(&m.server, &exchange);
     memory_server_close(&m);
 }
 
@@ -621,7 +714,7 @@ static void answers_do_not_pile_up(void **state)
     assert_int_equal(answers, COUNT);
     assert_true(most < 1024 * 1024);
     assert_true(turns > 10);
-    mishap_http_exchange_release(&exchange);
+    mishap_http_exchange_release(&m.server, &exchange);
     memory_server_close(&m);
     free(bytes);
 }
@@ -793,6 +886,8 @@ int main(void)
         TEST(the_lines_of_a_list_are_one_field),
         TEST(long_lines_of_a_list_are_one_field),
         TEST(a_failure_knows_what_its_request_has_said),
+        TEST(bodies_count_for_all_loops_and_for_none_that_is_gone),
+        TEST(bodies_are_counted_up_and_down),
         TEST(a_request_begins_with_its_own_first_byte),
         TEST(a_call_whose_worker_was_ended_is_answered_and_the_next_is_read),
         TEST(a_peer_that_goes_takes_its_waiting_call_along),

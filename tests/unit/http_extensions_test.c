@@ -125,7 +125,7 @@ static const mishap_http_extension b = { .name = "b",
 static const mishap_http_extension without = { .name = "without" };
 
 static const mishap_http_extension *const all[] = { &a, &without, &b, NULL };
-static const mishap_http_settings settings = { .extensions = all };
+static const mishap_http_settings settings = { .extensions = all, .program = "extensions" };
 static void *shared[MISHAP_HTTP_MOST_EXTENSIONS];
 
 static void prepare_all(void)
@@ -170,7 +170,7 @@ static void too_many_are_refused_before_any_is_prepared(void **state)
 {
     (void)state;
     const mishap_http_extension *many[MISHAP_HTTP_MOST_EXTENSIONS + 2] = { 0 };
-    mishap_http_settings crowded = { .extensions = many };
+    mishap_http_settings crowded = { .extensions = many, .program = "extensions" };
     for (size_t i = 0; i < MISHAP_HTTP_MOST_EXTENSIONS + 1; i++)
         many[i] = &a;
     mishap *failure = mishap_http_extensions_prepare(&crowded, shared);
@@ -195,12 +195,12 @@ static void a_server_that_cannot_be_prepared_dismisses_each_once(void **state)
     failing = NULL;
 }
 
-/* … nor does one whose log cannot be opened leave anything behind. */
+/* … nor does one that cannot listen leave anything behind. */
 static void a_server_that_cannot_begin_dismisses_what_was_prepared(void **state)
 {
     (void)state;
     mishap_http_settings own = settings;
-    own.access_log = "/nonexistent/folder/log";
+    own.host = "192.0.2.1"; /* nobody has it: it is for documentation */
     mishap *failure = mishap_http_supervise(&own);
     assert_non_null(failure);
     EXPECT_HEARD("a.prepare b.prepare b.dismiss a.dismiss ");
@@ -299,6 +299,7 @@ static void a_server_without_extensions_has_nobody_to_tell(void **state)
 
 int main(void)
 {
+    setenv("EXTENSIONS_LOG", "", 1); /* no log */
     const struct CMUnitTest tests[] = {
         TEST(they_are_dismissed_in_the_opposite_order),
         TEST(one_that_cannot_be_prepared_is_dismissed_at_once),

@@ -623,7 +623,7 @@ static int start_server(void **state)
         mishap_use_allocator(&meagre);
         mishap_served served = { .app = &app, .setup = { .data = "/nonexistent" }, .handlers = 2 };
         mishap_http_settings settings = { .extensions = extensions,
-                                          .program = "http_later",
+                                          .program = "memory",
                                           .served = &served,
                                           .admit = mishap_api_admit,
                                           .refuse = mishap_api_refuse,
@@ -878,12 +878,18 @@ static void a_handler_is_told_that_nobody_waits(void **state)
     }
 }
 
+/* The log is written by a process of its own, within moments. */
 static bool in_incidents(const char *wanted)
 {
-    size_t length;
-    char *log = read_file(incidents, &length);
-    bool found = strstr(log, wanted) != NULL;
-    free(log);
+    bool found = false;
+    for (int i = 0; i < 2000 && !found; i++) {
+        size_t length;
+        char *log = read_file(incidents, &length);
+        found = strstr(log, wanted) != NULL;
+        free(log);
+        if (!found)
+            usleep(10000);
+    }
     return found;
 }
 

@@ -287,7 +287,7 @@ mishap_http_state memory_server_talk(memory_server *m, mishap_text bytes, const 
     }
     while (m->later && !m->silent && !exchange.ended)
         state = go_further(m, &exchange, out);
-    mishap_http_exchange_release(&exchange);
+    mishap_http_exchange_release(&m->server, &exchange);
     return state;
 }
 

@@ -692,6 +692,58 @@ static void a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_
     close_set(&s);
 }
 
+/* Whether it waits or runs when its caller leaves. */
+static void a_call_whose_caller_may_have_left_is_told_and_comes_back(void **state)
+{
+    (void)state;
+    for (int runs = 0; runs < 2; runs++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "lone"));
+        if (!runs)
+            mishap_runner_cancel(s.runner, &o.run);
+        start(&s, &w);
+        uint32_t number = begin_next(&w, 0);
+        assert_int_equal(atomic_load(&w.page->cancelled[0]),
+                         runs ? MISHAP_CALLER_THERE : MISHAP_CALLER_LEFT);
+        if (runs)
+            mishap_runner_cancel(s.runner, &o.run);
+        assert_int_equal(atomic_load(&w.page->cancelled[0]), MISHAP_CALLER_LEFT);
+        fake_worker_answers(&w, 0, number);
+        turn(&s);
+        assert_true(o.done && !o.failure);
+        let_go(&o);
+        fake_worker_release(&w);
+        close_set(&s);
+    }
+}
+
+static void a_call_whose_caller_may_have_left_gives_way(void **state)
+{
+    struct set s;
+    struct ours first, left, next, more;
+    (void)state;
+    open_set(&s, 1, 2, &patient);
+    assert_true(add(&s, &first, "lone"));
+    assert_true(add(&s, &left, "lone"));
+    assert_false(add(&s, &next, "lone"));
+    let_go(&next);
+    mishap_runner_cancel(s.runner, &left.run);
+    assert_true(add(&s, &next, "lone"));
+    assert_false(left.done); /* not before the next flush */
+    assert_false(add(&s, &more, "lone"));
+    let_go(&more);
+    mishap_runner_flush(s.runner);
+    expect_words(&left, MISHAP_CODE_UNAVAILABLE, "busy");
+    assert_int_equal(mishap_runner_count(s.runner, true), 2);
+    let_go(&left);
+    mishap_runner_forget(s.runner, &first.run);
+    mishap_runner_forget(s.runner, &next.run);
+    close_set(&s);
+}
+
 /* -- workers that end -------------------------------------------------------------------------- */
 
 static void a_call_that_has_not_begun_is_moved_once(void **state)
@@ -1430,6 +1482,8 @@ int main(void)
         TEST(an_answer_is_due_when_its_handler_has_returned),
         TEST(a_forgotten_call_that_has_not_begun_is_gone_at_once),
         TEST(a_forgotten_call_that_runs_is_cancelled_and_the_next_in_its_slot_is_not),
+        TEST(a_call_whose_caller_may_have_left_is_told_and_comes_back),
+        TEST(a_call_whose_caller_may_have_left_gives_way),
         TEST(a_call_that_has_not_begun_is_moved_once),
         TEST(only_deaths_before_any_call_began_count_against_a_call),
         TEST(a_call_that_has_begun_is_never_moved),

@@ -18,7 +18,9 @@ void mishap_api_record(const mishap_served *served, const mishap_http_request *r
                        const mishap *failure)
 {
     char caller[64];
-    if (!mishap_incident_is_one(failure))
+    /* Who cancelled it knows. */
+    if (!mishap_incident_is_one(failure) ||
+        (mishap_cancelled(call) && mishap_told(failure)->code == MISHAP_CODE_CANCELLED))
         return;
     mishap_http_request_caller(request, caller, sizeof caller);
     mishap_incident_record(&(mishap_incident_entry){
@@ -223,6 +225,20 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
     if (m)
         mishap_call_end(call);
     return m;
+}
+
+bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *request,
+                       const mishap_http_match *match, mishap_http_reply *reply)
+{
+    const mishap_http_settings *settings = mishap_http_settings_of(server);
+    mishap *m = mishap_http_has_form(request)
+                    ? mishap_http_check_form(match->endpoint->subject, request)
+                    : NULL;
+    if (!m)
+        return false;
+    mishap_api_refuse(reply, settings, request, m);
+    mishap_free(m);
+    return true;
 }
 
 void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,

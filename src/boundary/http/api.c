@@ -32,9 +32,11 @@ mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_htt
         return mishap_out_of_memory();
     for (const mishap_operation *o = app->operations; o && o->name; o++)
         if (is_served(o, chaos))
-            *to++ = (mishap_http_endpoint){
-                .route = o->route, .name = o->name, .answer = mishap_api_answer, .subject = o
-            };
+            *to++ = (mishap_http_endpoint){ .route = o->route,
+                                            .name = o->name,
+                                            .answer = mishap_api_answer,
+                                            .screen = mishap_api_screen,
+                                            .subject = o };
     for (size_t i = 0; further && further[i].route; i++)
         *to++ = further[i];
     *to = (mishap_http_endpoint){ 0 };

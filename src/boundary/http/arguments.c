@@ -155,7 +155,8 @@ bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_
     return mishap_media_taken(operation, request->fields[MISHAP_HTTP_CONTENT_TYPE]);
 }
 
-static mishap *check_form(const mishap_operation *operation, const mishap_http_request *request)
+mishap *mishap_http_check_form(const mishap_operation *operation,
+                               const mishap_http_request *request)
 {
     mishap_text type = request->fields[MISHAP_HTTP_CONTENT_TYPE];
     mishap *m = check_coding(request->fields[MISHAP_HTTP_CONTENT_ENCODING]);
@@ -459,7 +460,8 @@ mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_ht
                               mishap_text *arguments)
 {
     static const mishap_text nothing = MISHAP_TEXT("{}");
-    mishap *m = request->body.length ? check_form(operation, request) : NULL;
+    bool unchecked = request->body.length && !mishap_http_has_form(request);
+    mishap *m = unchecked ? mishap_http_check_form(operation, request) : NULL;
     mishap_text json = request->body;
     if (mishap_http_has_bytes(operation, request))
         json.length = 0;

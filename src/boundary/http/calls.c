@@ -37,6 +37,14 @@ static void on_closed(mishap_http_later *later)
     mishap_api_call_free(c);
 }
 
+/* It sends no more. Perhaps it waits for the answer, so that is written in any case. */
+static void on_left(mishap_http_later *later)
+{
+    mishap_api_call *c = later->owner;
+    if (c->run.call)
+        mishap_runner_cancel(c->api->served->runner, &c->run);
+}
+
 /* -- streams ----------------------------------------------------------------------------------- */
 
 static mishap_api_call *call_of(const mishap_watcher *watcher)
@@ -88,11 +96,32 @@ static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
     return true;
 }
 
+/* HEAD has its answer with the head of the stream: the handler goes on for nobody. */
+static void answer_head(mishap_api_call *c)
+{
+    mishap_http_later *later = c->later;
+    bool elsewhere = c->run.link != NULL; /* else it runs in this process, up to on_done() */
+    later->closed = NULL;
+    c->later = NULL;
+    if (elsewhere) {
+        mishap_runner_forget(c->api->served->runner, &c->run);
+        mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
+        mishap_api_call_free(c);
+    }
+    mishap_http_later_end(later);
+}
+
 static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
 {
     mishap_api_call *c = call_of(watcher);
+    if (!c->later)
+        return false;
     if (!mishap_api_call_stream(c)) {
         refuse_stream(c);
+        return false;
+    }
+    if (c->later->request.method == MISHAP_HTTP_HEAD) {
+        answer_head(c);
         return false;
     }
     c->spoke_ns = mishap_clock_monotonic_ns();
@@ -147,6 +176,11 @@ static void on_done(mishap_run *run, mishap *failure)
     mishap_http_reply reply = { 0 };
     if (run->died)
         mishap_http_count(c->api->server, MISHAP_HTTP_CRASHES, 1);
+    if (!c->later) {
+        mishap_free(failure);
+        mishap_api_call_free(c);
+        return;
+    }
     if (!c->refused && waits(run->call, failure) && mishap_api_tail_wait(c))
         return;
     if (c->refused) {
@@ -173,6 +207,8 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     call->holder = c->is_tail ? 0 : mishap_http_caller_of(api->server, &c->later->request);
     if (!mishap_runner_add(api->served->runner, &c->run))
         return false;
+    if (mishap_http_later_half_closed(c->later))
+        mishap_runner_cancel(api->served->runner, &c->run);
     mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, 1);
     return true;
 }
@@ -193,6 +229,7 @@ mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *reques
     later->owner = c;
     later->closed = on_closed;
     later->written = on_written;
+    later->left = on_left;
     later->half_close = true;
     if (!mishap_api_call_start(c, call)) {
         mishap *refused = mishap_runner_refuse(api->served->runner, call);

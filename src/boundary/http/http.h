@@ -81,6 +81,10 @@ mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_htt
 /* The endpoints that every server has. */
 extern const mishap_http_endpoint mishap_http_endpoints[];
 
+/* May it be called, by what the head of the request says: whose page, which type of body. */
+bool mishap_api_screen(mishap_http_server *server, const mishap_http_request *request,
+                       const mishap_http_match *match, mishap_http_reply *reply);
+
 /* Call the operation that match->endpoint is about. */
 void mishap_api_answer(mishap_http_server *server, const mishap_http_request *request,
                        const mishap_http_match *match, mishap_http_reply *reply);
@@ -123,6 +127,18 @@ void mishap_api_tails_drain(mishap_api *api);
 mishap *mishap_http_arguments(const mishap_operation *operation, const mishap_http_match *match,
                               const mishap_http_request *request, mishap_buffer *object,
                               mishap_text *arguments);
+
+/* Does the head say that there is a body, and of which type? A chunked one may turn out to be none;
+ * then its type is no matter. */
+static inline bool mishap_http_has_form(const mishap_http_request *request)
+{
+    return request->announced > 0 ||
+           (request->announced && request->fields[MISHAP_HTTP_CONTENT_TYPE].data);
+}
+
+/* The first part of the above, for a head that has a form: type and coding of the body. */
+mishap *mishap_http_check_form(const mishap_operation *operation,
+                               const mishap_http_request *request);
 
 /* Does the request bring a body that its operation takes as bytes? Then the arguments are those of
  * path and query. */

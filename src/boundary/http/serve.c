@@ -11,7 +11,7 @@
 #include "incident/incident.h"
 #include "operation/call.h"
 
-enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64 };
+enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
 
 static const mishap_param params[] = {
     { "listen", MISHAP_STRING, .initial = "\"127.0.0.1:8080\"", .length = { 1, 300 },
@@ -45,6 +45,11 @@ static const mishap_param params[] = {
       .help = "Connections of each loop; fewer if the limit of open files is too small" },
     { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
       .placeholder = "BYTES", .help = "The largest body of a request" },
+    { "mcp_body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "10485760",
+      .placeholder = "BYTES", .help = "The largest body of a request to /mcp" },
+    { "max_body_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "256",
+      .placeholder = "N",
+      .help = "Memory that bodies of requests may take, all loops together, in MB; 0: any" },
     { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
       .placeholder = "N", .help = "How long the head of a request may take" },
     { "body_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "30000",
@@ -170,6 +175,16 @@ static int loop_count(mishap_call *call)
     return cores < 1 ? 1 : cores > MOST_WORKERS ? MOST_WORKERS : (int)cores;
 }
 
+/* One body of the largest kind fits in any case, with the head before it. */
+static size_t bodies_limit(mishap_call *call)
+{
+    size_t limit = (size_t)mishap_integer(call, "max_body_memory_mb") << 20;
+    size_t body = (size_t)mishap_integer(call, "body_limit");
+    size_t message = (size_t)mishap_integer(call, "mcp_body_limit");
+    size_t least = (body > message ? body : message) + HEAD_LIMIT;
+    return !limit || limit > least ? limit : least;
+}
+
 /* The API, and what is served beside it; the last is NULL. There is room for one more than a server
  * takes, which says so when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
@@ -194,6 +209,7 @@ static mishap *run(mishap_call *call)
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,
         .caller_share = (int)mishap_integer(call, "caller_share"),
+        .message_limit = (size_t)mishap_integer(call, "mcp_body_limit"),
     };
     char log[4096];
     mishap_served_read(&served, call);
@@ -211,9 +227,10 @@ static mishap *run(mishap_call *call)
         .log_bytes = served.log_bytes,
         .rate = (int)mishap_integer(call, "rate"),
         .caller_share = (int)mishap_integer(call, "caller_share"),
-        .head_limit = 16384,
+        .head_limit = HEAD_LIMIT,
         .target_limit = 8192,
         .body_limit = (size_t)mishap_integer(call, "body_limit"),
+        .bodies_limit = bodies_limit(call),
         .head_ms = (int)mishap_integer(call, "head_timeout_ms"),
         .body_ms = (int)mishap_integer(call, "body_timeout_ms"),
         .write_ms = 30000,
@@ -255,7 +272,8 @@ const mishap_operation mishap_serve = {
         "each core, or --workers of them. Handlers run in processes of their own: one that "
         "crashes, hangs or exits costs its own call and nothing else. A handler may take as long "
         "as its operation declares, else 30 seconds; --timeout-ms shortens that for all.\n\n"
-        "SIGTERM and SIGINT close the listening sockets at once and end the server when all that was "
+        "SIGTERM and SIGINT close the listening sockets at once and end the server when all that "
+        "was "
         "accepted is answered; a second one ends it at once. SIGHUP opens the access log again, "
         "SIGUSR1 replaces the loops; other signals have no effect.",
     .params = params,

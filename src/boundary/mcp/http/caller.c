@@ -5,10 +5,10 @@
 #include "base/media.h"
 #include "boundary/mcp/http/over_http.h"
 
-/* True: it was refused. A wrong name in Host is no matter of a page, but of who set this up. */
-bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *request)
+/* A wrong name in Host is no matter of a page, but of who set this up. */
+mishap *mishap_mcp_check_caller(const mishap_http_settings *settings,
+                                const mishap_http_request *request)
 {
-    const mishap_http_settings *settings = mishap_http_settings_of(post->front->http);
     mishap *failure = NULL;
     if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
         failure = mishap_suggest(
@@ -17,10 +17,15 @@ bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *
     else if (!mishap_http_knows_origin(settings, request->fields[MISHAP_HTTP_ORIGIN]))
         failure = mishap_suggest(mishap_raise(FORBIDDEN, "Pages of this origin may not call."),
                                  "Start the server with --cors and the origin of the page.");
-    if (!failure)
-        return false;
-    mishap_mcp_post_refuse(post, MISHAP_MCP_NO_ID, MISHAP_MCP_INVALID_REQUEST, 403, failure);
-    return true;
+    return failure;
+}
+
+bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *request)
+{
+    mishap *failure = mishap_mcp_check_caller(mishap_http_settings_of(post->front->http), request);
+    if (failure)
+        mishap_mcp_post_refuse(post, MISHAP_MCP_NO_ID, MISHAP_MCP_INVALID_REQUEST, 403, failure);
+    return failure;
 }
 
 /* -- media types ------------------------------------------------------------------------------- */
@@ -45,21 +50,13 @@ static bool is_json(mishap_text type)
            mishap_http_same_letters(media.name, (mishap_text)MISHAP_TEXT("json"));
 }
 
-bool mishap_mcp_refuse_form(mishap_mcp_post *post, const mishap_http_request *request)
+mishap *mishap_mcp_check_form(const mishap_http_request *request)
 {
-    mishap *failure = NULL;
-    int status = 406;
-    if (!is_json(request->fields[MISHAP_HTTP_CONTENT_TYPE])) {
-        status = 415;
-        failure = mishap_raise(UNSUPPORTED_MEDIA_TYPE, "A message must be application/json.");
-    } else if (!accepts_json(request) && !mishap_mcp_accepts_stream(request)) {
-        failure = mishap_suggest(
-            mishap_raise(NOT_ACCEPTABLE,
-                         "Accept must name application/json and text/event-stream."),
-            "Send `Accept: application/json, text/event-stream`.");
-    }
-    if (!failure)
-        return false;
-    mishap_mcp_post_refuse(post, MISHAP_MCP_NO_ID, MISHAP_MCP_INVALID_REQUEST, status, failure);
-    return true;
+    if (!is_json(request->fields[MISHAP_HTTP_CONTENT_TYPE]))
+        return mishap_raise(UNSUPPORTED_MEDIA_TYPE, "A message must be application/json.");
+    if (accepts_json(request) || mishap_mcp_accepts_stream(request))
+        return NULL;
+    return mishap_suggest(
+        mishap_raise(NOT_ACCEPTABLE, "Accept must name application/json and text/event-stream."),
+        "Send `Accept: application/json, text/event-stream`.");
 }

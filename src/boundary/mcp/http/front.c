@@ -55,7 +55,7 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
         .http = server,
         .served = served,
         .server = { .app = served->app,
-                    .message_limit = settings->body_limit,
+                    .message_limit = served->message_limit,
                     .flight_limit = 64,
                     .call_ms = served->call_ms,
                     .verbose = served->verbose,

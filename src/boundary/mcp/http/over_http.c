@@ -184,8 +184,6 @@ static void take_post(mishap_mcp_post *post, const mishap_http_request *request)
     mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     mishap_mcp_message message;
     mishap_mcp_flaw flaw;
-    if (mishap_mcp_refuse_caller(post, request) || mishap_mcp_refuse_form(post, request))
-        return;
     bool modern = looks_modern(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION));
     if (!mishap_mcp_read(&reader, request->body, &message, &flaw)) {
         mishap_mcp_refuse_flaw(&post->peer, &post->channel, &flaw);
@@ -200,6 +198,50 @@ static void take_post(mishap_mcp_post *post, const mishap_http_request *request)
         take_older(post, request, &reader, &message);
     }
     mishap_json_reader_release(&reader);
+}
+
+/* What is wrong with a POST as a protocol error that answers no id, for the message was not read.
+ */
+static void refuse_post(mishap_http_server *server, const mishap_http_request *request,
+                        const mishap_http_match *match, mishap_http_reply *reply, mishap *failure)
+{
+    mishap_mcp_post *post = mishap_mcp_post_make(match->state, request, reply);
+    const mishap_public *told = mishap_told(failure);
+    int64_t wait_ms = told->retry_after_ms;
+    int status = told->code->http_status;
+    if (!post) {
+        mishap_http_refuse(reply, mishap_http_settings_of(server), request, failure);
+        mishap_free(failure);
+        return;
+    }
+    if (status >= 500)
+        mishap_incident(failure, request->id); /* a server that is busy is no news in the log */
+    if (wait_ms >= 0) {
+        char seconds[24];
+        int length = snprintf(seconds, sizeof seconds, "%lld", (long long)((wait_ms + 999) / 1000));
+        mishap_http_reply_field(reply, "Retry-After", (mishap_text){ seconds, (size_t)length });
+    }
+    mishap_mcp_post_refuse(post, MISHAP_MCP_NO_ID,
+                           status < 500 ? MISHAP_MCP_INVALID_REQUEST : MISHAP_MCP_INTERNAL_ERROR,
+                           status, failure);
+    mishap_mcp_post_leave(post);
+}
+
+static bool screen_post(mishap_http_server *server, const mishap_http_request *request,
+                        const mishap_http_match *match, mishap_http_reply *reply)
+{
+    mishap *failure = mishap_mcp_check_caller(mishap_http_settings_of(server), request);
+    if (!failure)
+        failure = mishap_mcp_check_form(request);
+    if (failure)
+        refuse_post(server, request, match, reply, failure);
+    return failure;
+}
+
+static size_t limit_post(const mishap_http_settings *settings)
+{
+    const mishap_served *served = settings->served;
+    return served->message_limit ? served->message_limit : settings->body_limit;
 }
 
 static void answer_post(mishap_http_server *server, const mishap_http_request *request,
@@ -333,7 +375,13 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
 
 /* Who calls by which name is checked here for any caller, browser or not: see caller.c. */
 const mishap_http_endpoint mishap_mcp_endpoints[] = {
-    { .route = "POST /mcp", .name = "mcp", .any_host = true, .answer = answer_post },
+    { .route = "POST /mcp",
+      .name = "mcp",
+      .any_host = true,
+      .answer = answer_post,
+      .screen = screen_post,
+      .refuse = refuse_post,
+      .body_limit = limit_post },
     { .route = "GET /mcp", .name = "mcp.stream", .any_host = true, .answer = answer_get },
     { .route = "DELETE /mcp", .name = "mcp.end", .any_host = true, .answer = answer_delete },
     { 0 },

@@ -75,7 +75,7 @@ void mishap_mcp_posts_tick(mishap_mcp_front *front);
 
 /* A protocol error, and the end of it. Takes the mishap. */
 #define MISHAP_MCP_NO_ID ((mishap_text){ NULL, 0 })
-enum { MISHAP_MCP_INVALID_REQUEST = -32600 };
+enum { MISHAP_MCP_INVALID_REQUEST = -32600, MISHAP_MCP_INTERNAL_ERROR = -32603 };
 void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int status,
                             mishap *failure);
 
@@ -111,9 +111,14 @@ void mishap_mcp_head_of_stream(mishap_http_reply *reply);
 
 /* -- caller.c, headers.c ----------------------------------------------------------------------- */
 
-/* Each is true if it was refused: for who calls, for its media types, for what its fields say. */
+/* May a request of such a head come in? NULL, or FORBIDDEN for who calls; UNSUPPORTED_MEDIA_TYPE or
+ * NOT_ACCEPTABLE for its media types. */
+mishap *mishap_mcp_check_caller(const mishap_http_settings *settings,
+                                const mishap_http_request *request);
+mishap *mishap_mcp_check_form(const mishap_http_request *request);
+
+/* Each is true if it was refused: for who calls, for what its fields say. */
 bool mishap_mcp_refuse_caller(mishap_mcp_post *post, const mishap_http_request *request);
-bool mishap_mcp_refuse_form(mishap_mcp_post *post, const mishap_http_request *request);
 bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request *request,
                                const mishap_mcp_message *message);
 

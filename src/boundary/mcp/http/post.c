@@ -53,12 +53,23 @@ static void on_closed(mishap_http_later *later)
         free_post(post);
 }
 
+/* It sends no more, and may wait for the answer: that is written in any case. In a session going
+ * away is not cancelling; outside of one, handlers are told. */
+static void on_left(mishap_http_later *later)
+{
+    mishap_mcp_post *post = later->owner;
+    for (mishap_mcp_flight *flight = post->peer.flights; flight && !post->in_session;
+         flight = flight->next)
+        mishap_runner_cancel(post->front->served->runner, &flight->run);
+}
+
 static void wait_for_answer(mishap_mcp_post *post)
 {
     post->later = mishap_http_defer(post->front->http, post->request);
     if (post->later) {
         post->later->owner = post;
         post->later->closed = on_closed;
+        post->later->left = on_left;
     }
 }
 
@@ -425,6 +436,9 @@ void mishap_mcp_post_leave(mishap_mcp_post *post)
         wait_for_answer(post);
     if (!post->finished && post->later && post->request->caller)
         post->peer.caller = post->later->request.caller;
+    /* Who listens for changes, and for no answer, is gone when it closes its side. */
+    if (!post->finished && post->later)
+        post->later->half_close = post->peer.flight_count > 0;
     bool lost = !post->finished && !post->later; /* no memory to wait with */
     if (lost && !post->reply->status)
         post->reply->status = 503;
