@@ -342,9 +342,10 @@ static todo_store *new_store(const char *path)
 {
     static const char *const endings[TODO_FILES] = { "", "-wal", "-shm" };
     size_t size = strlen(path) + sizeof "./-wal";
-    todo_store *store = calloc(1, sizeof *store + TODO_FILES * size);
+    todo_store *store = mishap_allocate(sizeof *store + TODO_FILES * size);
     if (!store)
         return NULL;
+    *store = (todo_store){ 0 };
     /* Else SQLite would take names such as ":memory:" for something special. */
     for (size_t i = 0; i < TODO_FILES; i++) {
         store->paths[i] = store->path + i * size;

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "incident/file.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
@@ -48,20 +49,28 @@ static struct {
 /* They are blocked but where this process waits: a signal cannot come just before that. */
 static sigset_t waiting, working;
 
-static void on_signal(int number)
+static void be_asked_to_end(void)
 {
-    if (number == SIGHUP) {
-        asked_to_reopen = 1;
-        return;
-    }
     asked_to_end = 1;
+    signal(SIGALRM, SIG_DFL);
     alarm(ORPHAN_S); /* if its parent is gone nobody else ends it */
+}
+
+/* Only its parent, or the death of its parent, makes it end. */
+static void on_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (number == SIGHUP)
+        asked_to_reopen = 1;
+    else if (info->si_pid == w.by.parent)
+        be_asked_to_end();
 }
 
 static void take_signals(void)
 {
     static const int ignored[] = { SIGTERM, SIGINT, SIGPIPE, SIGUSR1, SIGXFSZ };
-    struct sigaction action = { .sa_handler = on_signal }; /* which interrupts a write */
+    struct sigaction action = { .sa_sigaction = on_signal,
+                                .sa_flags = SA_SIGINFO }; /* which interrupts a write */
     for (int number = 1; number < NSIG; number++)
         signal(number, SIG_DFL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
@@ -74,6 +83,7 @@ static void take_signals(void)
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR2, &action, NULL);
     sigaction(SIGHUP, &action, NULL);
+    mishap_signals_survive();
 }
 
 /* Until there is something to read, a signal, or time has passed. */
@@ -373,7 +383,7 @@ _Noreturn void mishap_log_writer_run(mishap_log_writer writer)
     prctl(PR_SET_CHILD_SUBREAPER, 0);
     prctl(PR_SET_PDEATHSIG, SIGUSR2);
     if (getppid() != w.by.parent)
-        raise(SIGUSR2);
+        be_asked_to_end();
     if (w.by.log == MISHAP_LOG_ERRORS) {
         relay();
     } else {

@@ -132,6 +132,15 @@ static mishap *admit(mishap_http_server *server, mishap_http_request *request, b
     return limited;
 }
 
+/* /.well-known/oauth-protected-resource/mcp, /mcp/.well-known/openid-configuration: what RFC 8615
+ * has for who does not know a server yet. Clients look there for a way to get a key, and take 404
+ * for "there is none"; some of them give up on a 401. */
+static bool is_well_known(mishap_text path)
+{
+    static const char part[] = "/.well-known/";
+    return memmem(path.data, path.length, part, sizeof part - 1) != NULL;
+}
+
 /* -- heads ------------------------------------------------------------------------------------- */
 
 bool mishap_http_find(mishap_http_server *server, const mishap_http_request *request,
@@ -181,7 +190,8 @@ bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request,
         mishap_http_cors_preflight(reply, server->settings, request, match->allowed);
         return false;
     }
-    mishap *m = admit(server, request, found && match->endpoint->open, again);
+    bool open = found ? match->endpoint->open : !match->allowed && is_well_known(request->path);
+    mishap *m = admit(server, request, open, again);
     if (!m && !found)
         m = no_such_path(server->settings, match, reply);
     else if (!m && !match->endpoint->any_host)

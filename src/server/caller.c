@@ -10,12 +10,15 @@
 
 uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request)
 {
-    /* A name may look like an address; it is none. */
-    const uint64_t named[2] = { ~secret[0], secret[1] };
+    /* A name may look like an address, and the number of a key like both; it is none. */
+    const uint64_t named[2] = { ~secret[0], secret[1] }, keyed[2] = { ~secret[0], ~secret[1] };
     unsigned char network[8];
     mishap_text who = request->remote;
     uint64_t number;
-    if (request->caller) {
+    if (request->caller_key) {
+        number = mishap_hash(
+            keyed, (mishap_text){ (const char *)&request->caller_key, sizeof request->caller_key });
+    } else if (request->caller) {
         number = mishap_hash(named, mishap_text_of(request->caller));
     } else {
         if (who.length && mishap_hash_network(who, network))

@@ -427,6 +427,19 @@ void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchan
     }
 }
 
+/* Rare, so there is no list of those that have a key. */
+void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key)
+{
+    mishap_http_loop *loop = (mishap_http_loop *)(void *)server; /* it is the first member */
+    for (int wait = 0; wait < MISHAP_HTTP_WAITS; wait++)
+        for (connection *c = loop->first[wait], *next; c; c = next) {
+            mishap_http_later *later = c->exchange.later;
+            next = c->next;
+            if (later && later->request.caller_key == key)
+                mishap_http_later_revoke(later);
+        }
+}
+
 /* -- accepting --------------------------------------------------------------------------------- */
 
 static void name_peer(connection *c)

@@ -144,6 +144,7 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     request->remote = remote_of(exchange, request);
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
+    request->caller_key = 0;
     mishap_id_make_at(request->id, server->now_ms);
     exchange->entered = true;
     if (mishap_http_enter(server, request, again, match, reply)) {

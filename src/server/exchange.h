@@ -60,4 +60,8 @@ void mishap_http_exchange_tell(mishap_http_server *server, const mishap_http_req
 /* The connection is gone: whoever has this one hears of it, and it is freed. */
 void mishap_http_later_close(mishap_http_later *later);
 
+/* The key of its request was removed: a stream is cut now, or when it would begin. closed() follows
+ * when the loop gets to it. */
+void mishap_http_later_revoke(mishap_http_later *later);
+
 #endif

@@ -149,6 +149,15 @@ void mishap_http_extensions_drain(mishap_http_server *server)
     }
 }
 
+void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key)
+{
+    for (size_t i = 0; i < server->open_extensions; i++) {
+        const mishap_http_extension *extension = server->settings->extensions[i];
+        if (extension->revoke)
+            extension->revoke(server->states[i], key);
+    }
+}
+
 bool mishap_http_extensions_busy(const mishap_http_server *server)
 {
     for (size_t i = 0; i < server->open_extensions; i++) {

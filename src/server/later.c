@@ -92,6 +92,17 @@ static bool hand_over_part(mishap_http_later *later, mishap_buffer *out, size_t 
     return open;
 }
 
+/* Its connection ends as it is. */
+static void break_off(mishap_http_later *later)
+{
+    mishap_http_server *server = later->server;
+    later->exchange->ended = true;
+    if (is_at_hand(later))
+        server->out.failed = true;
+    else
+        server->push(server, later->exchange, (mishap_text){ NULL, 0 });
+}
+
 /* -- streams ----------------------------------------------------------------------------------- */
 
 static bool has_body(mishap_http_later *later)
@@ -113,6 +124,10 @@ void mishap_http_later_begin(mishap_http_later *later, mishap_http_reply *reply)
     size_t before = out->length;
     if (later->streaming || later->exchange->ended)
         return;
+    if (later->revoked) {
+        break_off(later);
+        return;
+    }
     later->last = reply->close || !later->request.keep_alive || !is_chunked(later) ||
                   mishap_http_exchange_is_last(server, later->exchange);
     mishap_http_cors(reply, server->settings, &later->request);
@@ -185,13 +200,17 @@ void mishap_http_later_end(mishap_http_later *later)
 
 void mishap_http_later_cut(mishap_http_later *later)
 {
-    mishap_http_server *server = later->server;
     later->closed = NULL;
-    later->exchange->ended = true;
-    if (is_at_hand(later))
-        server->out.failed = true;
-    else
-        server->push(server, later->exchange, (mishap_text){ NULL, 0 });
+    break_off(later);
+}
+
+void mishap_http_later_revoke(mishap_http_later *later)
+{
+    later->revoked = true;
+    if (!later->streaming)
+        return;
+    later->code = MISHAP_CODE_UNAUTHORIZED; /* for metrics and access log */
+    break_off(later);
 }
 
 void mishap_http_later_answer(mishap_http_later *later, mishap_http_reply *reply)

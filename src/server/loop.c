@@ -321,7 +321,8 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
                                         .loop = &loop.uv,
                                         .push = mishap_http_connection_push,
                                         .lags = mishap_http_connection_lags,
-                                        .go_on = mishap_http_connection_go_on };
+                                        .go_on = mishap_http_connection_go_on,
+                                        .revoke = mishap_http_connection_revoke };
     mishap *failure = mishap_http_server_open(&loop.server);
     if (failure)
         fail(failure);

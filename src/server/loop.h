@@ -93,11 +93,12 @@ void mishap_http_connection_answer(mishap_http_loop *loop);
 /* Close those whose time is over. */
 void mishap_http_connection_sweep(mishap_http_loop *loop);
 
-/* server->push, server->lags and server->go_on. */
+/* server->push, server->lags, server->go_on and server->revoke. */
 bool mishap_http_connection_push(mishap_http_server *server, mishap_http_exchange *exchange,
                                  mishap_text bytes);
 bool mishap_http_connection_lags(const mishap_http_exchange *exchange);
 void mishap_http_connection_go_on(mishap_http_server *server, mishap_http_exchange *exchange);
+void mishap_http_connection_revoke(mishap_http_server *server, uint64_t key);
 
 /* Close every connection without a request. */
 void mishap_http_connection_close_idle(mishap_http_loop *loop);

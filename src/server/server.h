@@ -56,8 +56,9 @@ typedef struct mishap_http_settings {
     /* What the extensions have in common. The server hands it on and does not look at it. */
     struct mishap_served *served;
 
-    /* Who calls? NULL, and request->caller is set if the caller has a name; or a failure, such as
-     * AUTH_REQUIRED. `open`: callers without a key are served, too. NULL: anybody may call. */
+    /* Who calls? NULL, and request->caller and caller_key are set if the caller has a key; or a
+     * failure, such as AUTH_REQUIRED. `open`: callers without a key are served, too. NULL: anybody
+     * may call. */
     mishap *(*admit)(mishap_http_server *server, mishap_http_request *request, bool open);
 
     /* Make a reply of a failure, for mishap_http_refuse(). */
@@ -165,6 +166,8 @@ struct mishap_http_request {
     int64_t started_ns;            /* when its first byte came, on the monotonic clock */
     char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
     const char *caller;            /* the name that its key stands for; NULL: none */
+    uint64_t caller_key;           /* … and which key it is, for what belongs to a caller: another
+                                      key may get the same name later. 0: none */
 };
 
 /* -- replies ----------------------------------------------------------------------------------- */
@@ -214,6 +217,7 @@ struct mishap_http_later {
     mishap_http_request request; /* with text of its own, but without the body */
     int64_t route;
     bool streaming, last;    /* the head is out; the connection ends with it */
+    bool revoked;            /* the key of its request was removed: it may not begin a stream */
     bool half_close;         /* who closes its sending side still waits for the answer. Else that
                                 counts as going away: the reader of a stream looks just like this */
     const mishap_code *code; /* of a failure that a stream has told of; NULL: none */
@@ -357,9 +361,10 @@ struct mishap_http_extension {
     /* In a loop, before any request. Extensions are opened in the order of the list and closed in
      * the opposite order. */
     mishap *(*open)(mishap_http_server *server, void *shared, void **state);
-    void (*tick)(void *state);  /* several times a second */
-    void (*drain)(void *state); /* the loop ends soon: so must streams */
-    bool (*busy)(void *state);  /* is there something to finish for which no connection waits? */
+    void (*tick)(void *state);                 /* several times a second */
+    void (*drain)(void *state);                /* the loop ends soon: so must streams */
+    void (*revoke)(void *state, uint64_t key); /* see mishap_http_revoke() */
+    bool (*busy)(void *state); /* is there something to finish for which no connection waits? */
 
     void (*close)(void *state); /* close the handles on the loop and free the state */
 };
@@ -413,9 +418,9 @@ void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *m
 
 /* -- callers ----------------------------------------------------------------------------------- */
 
-/* The number of who calls, never 0, for what is counted by caller. A caller goes by its name, else
- * by its address, of IPv6 the network of 64 bits. Without the secret nobody can tell whose number
- * is whose. */
+/* The number of who calls, never 0, for what is counted by caller. A caller goes by its key (so
+ * another key of the same name is another caller), else by its name, else by its address, of IPv6
+ * the network of 64 bits. Without the secret nobody can tell whose number is whose. */
 uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request);
 
 /* … with the secret of the server: the same in all of its loops. */
@@ -539,6 +544,11 @@ struct uv_loop_s *mishap_http_uv(const mishap_http_server *server);
 /* The request at hand is so many messages: see mishap_http_rates_check_all(). */
 mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_request *request,
                                size_t count);
+
+/* An API key was removed (request->caller_key): all extensions are told, and streams that answer
+ * requests with this key are cut, as if their peers had gone away. An answer that is given as a
+ * whole still reaches its peer. For the extension that knows the keys, from its tick(). */
+void mishap_http_revoke(mishap_http_server *server, uint64_t key);
 
 /* Count something, and all that was counted so far. Nothing happens in a server without metrics. */
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change);

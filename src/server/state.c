@@ -71,6 +71,13 @@ mishap *mishap_http_check_rate(mishap_http_server *server, const mishap_http_req
     return mishap_http_rates_check_all(server->rates, request, count, mishap_clock_monotonic_ns());
 }
 
+void mishap_http_revoke(mishap_http_server *server, uint64_t key)
+{
+    mishap_http_extensions_revoke(server, key);
+    if (server->revoke)
+        server->revoke(server, key);
+}
+
 void mishap_http_count(mishap_http_server *server, mishap_http_gauge gauge, int64_t change)
 {
     if (server->metrics)

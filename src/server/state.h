@@ -60,6 +60,9 @@ struct mishap_http_server {
     /* Streams that are open: all of them, and those of each caller, by its number. */
     size_t streams;
     uint16_t streams_of[MISHAP_HTTP_SHARE_WORDS];
+
+    /* Revoke every answer that comes later to a request with this key. NULL: there are none. */
+    void (*revoke)(mishap_http_server *server, uint64_t key);
 };
 
 /* Make what a server needs beside its routes and extensions, and give it back. */
@@ -96,6 +99,7 @@ size_t mishap_http_extensions_files(const mishap_http_settings *settings, void *
 mishap *mishap_http_extensions_open(mishap_http_server *server, void *const *shared);
 void mishap_http_extensions_tick(mishap_http_server *server);
 void mishap_http_extensions_drain(mishap_http_server *server);
+void mishap_http_extensions_revoke(mishap_http_server *server, uint64_t key);
 bool mishap_http_extensions_busy(const mishap_http_server *server);
 
 void mishap_http_extensions_close(mishap_http_server *server);

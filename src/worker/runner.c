@@ -135,6 +135,19 @@ static bool make_room(mishap_runner *r)
     return false;
 }
 
+/* A caller that has its share gets another place for one whose answer it does not wait for. */
+static bool make_room_of_its_own(mishap_runner *r, const mishap_call *call)
+{
+    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
+        for (mishap_run *run = r->groups[i].first; run; run = run->next)
+            if (run->cancelled && !run->gives_way && run->call->holder == call->holder) {
+                run->gives_way = true;
+                r->groups[i].giving_way++;
+                return true;
+            }
+    return false;
+}
+
 static void end_giving_way(mishap_runner *r, mishap_runner_group *g)
 {
     for (mishap_run *run = g->first, *next; run; run = next) {
@@ -392,7 +405,8 @@ void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
 bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
     size_t group = group_of(r, run);
-    if (group >= r->settings.plan->groups.count || is_over_share(r, run->call) ||
+    if (group >= r->settings.plan->groups.count ||
+        (is_over_share(r, run->call) && !make_room_of_its_own(r, run->call)) ||
         (r->count >= r->settings.most_waiting && !make_room(r)))
         return false;
     run->died = run->moved = run->cancelled = run->gives_way = false;

@@ -56,7 +56,8 @@ class Server(server.Server):
 
     def lines(self):
         """What was said on stderr since the start."""
-        return [line.decode() for line in self.whole_lines(self.stderr) if not line.startswith((b"listening", b'{"ok"'))]
+        return [line.decode() for line in self.whole_lines(self.stderr)
+                if not line.startswith((b"listening", b"mishap: failures are logged in ", b'{"ok"'))]
 
     def sql(self, *statements):
         with contextlib.closing(sqlite3.connect(self.store, isolation_level=None)) as database:

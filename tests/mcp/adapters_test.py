@@ -22,9 +22,6 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 WORKSHOP = os.environ["WORKSHOP_PROGRAM"]
 PATIENCE = 150
 
-# A session goes on after the server was started again. Without that only the stateless revision does.
-SESSIONS_OUTLIVE_A_RESTART = False
-
 PIPED = ["SDK 1.9", "SDK 1.10", "@langchain/mcp-adapters", "mcp-use", "@ai-sdk/mcp"]
 OVER_HTTP = ["SDK 1.10, HTTP", "SDK 1.x, HTTP", "SDK 2.x, HTTP, stateless", "SDK 2.x, HTTP, older revision",
              "@langchain/mcp-adapters, HTTP", "mcp-use, HTTP", "@ai-sdk/mcp, HTTP", "SDK 1.9, mcp-remote, HTTP",
@@ -122,8 +119,6 @@ def it_lists_and_calls_the_workshop(name):
 @tests_of({name: name for name in OVER_HTTP})
 def it_goes_on_after_the_server_was_started_again(name):
     outcome(name, "todo")
-    if not SESSIONS_OUTLIVE_A_RESTART and "stateless" not in name:
-        raise Skipped("sessions end with the server")
     again = outcome(name, "again")["again"]
     expect("error" not in again, "it failed:", again)
     text, failed = again

@@ -188,13 +188,17 @@ def a_head_alone_is_not_a_stream():
 def who_begins_many_sessions_keeps_nobody_out():
     with Server("--workers", "1") as found, found.connect() as one:
         used = Session(found)
-        statuses = []
+        begun = []
         for _ in range(6):
             one.send(raw("POST", initialize()) * 100)
-            statuses += [whole(one).status for _ in range(100)]
+            begun += [whole(one) for _ in range(100)]
+        statuses = [each.status for each in begun]
+        ids = [each["Mcp-Session-Id"] for each in begun if each.status == 200]
         equal((statuses.count(200), statuses.count(429)), (511, 89), "those that are taken, and refused")
         equal(used.post(message("ping")).status, 200, "the one that is used")
         equal(ask(initialize(), {"X-Forwarded-For": "192.0.2.1"}, found=found).status, 200, "another caller")
+        for id in [ids[0], ids[-1]]:  # none has ended for another
+            equal(ask(message("ping"), {"Mcp-Session-Id": id}, found=found).status, 200, "the first and the last of them")
 
 
 @test

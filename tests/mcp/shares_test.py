@@ -97,6 +97,28 @@ def an_initialize_that_fails_takes_no_place():
         take_all_sessions(found, {})
 
 
+@test
+def a_session_that_comes_back_has_room_like_a_new_one():
+    with Server("--workers", "2", "--caller-share", "1") as found:
+        ids = take_all_sessions(found, {})
+    with Server("--workers", "2", "--caller-share", "1", data=found.data) as found:
+        def status(method, id, body=None, **fields):
+            with Exchange(found, method, body, {"Mcp-Session-Id": id, **fields}) as answer:
+                if answer.status == 429:
+                    refused(answer, "One caller may have 20 sessions.")
+                return answer.status
+        equal([status("POST", id, message("ping")) for id in ids[:5]], [200] * 5, "they are back")
+        fresh = [begin(found, {})["Mcp-Session-Id"] for _ in range(15)]
+        refused(begin(found, {}), "One caller may have 20 sessions.")
+        equal(status("POST", ids[5], message("ping")), 429, "one more of before")
+        equal(status("GET", ids[5], Accept="text/event-stream"), 429, "its stream")
+        equal(status("POST", ids[5], message("ping"), **{"X-Forwarded-For": "192.0.2.1"}), 200, "it counts for who uses it")
+        equal([status("DELETE", ids[6]), status("DELETE", ids[6])], [204, 404], "the end of one that has no place")
+        equal(status("POST", ids[7], message("ping")), 429, "that has made no room")
+        equal(status("DELETE", fresh[0]), 204, "the end of one that has")
+        equal([status("POST", id, message("ping")) for id in [ids[7], *ids[:5], *fresh[1:]]], [200] * 20, "in its place")
+
+
 # ---- Subscriptions -------------------------------------------------------------------------------
 
 def subscribe(session, number):

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/mac.h"
 
 /* An allocator that gives so many blocks and then no more. */
 static size_t blocks_left;
@@ -849,6 +850,30 @@ static void sorts_whatever_the_order(void **state)
         }
 }
 
+/* RFC 4231, 4.2 and 4.3, and no key with no message. A shorter key is filled up with zeros. */
+static void a_mac_is_that_of_the_rfc(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *key, *message, *mac;
+    } cases[] = {
+        { "\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b\x0b",
+          "Hi There", "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7" },
+        { "Jefe", "what do ya want for nothing?",
+          "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843" },
+        { "", "", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        unsigned char key[MISHAP_MAC_KEY] = { 0 }, mac[MISHAP_MAC];
+        char spelled[2 * MISHAP_MAC + 1];
+        memcpy(key, cases[i].key, strlen(cases[i].key));
+        mishap_mac(key, mishap_text_of(cases[i].message), mac);
+        for (size_t at = 0; at < sizeof mac; at++)
+            snprintf(spelled + 2 * at, 3, "%02x", mac[at]);
+        assert_string_equal(spelled, cases[i].mac);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -889,6 +914,7 @@ int main(void)
         TEST(clocks_go_on),
         TEST(base64_is_that_of_the_rfc),
         TEST(base64_has_one_spelling),
+        TEST(a_mac_is_that_of_the_rfc),
     };
     return RUN(tests);
 }

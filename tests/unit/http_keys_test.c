@@ -800,6 +800,107 @@ static void after_a_shortage_the_same_file_is_read(void **state)
     free(key);
 }
 
+/* Which key it is; 0: none. */
+static uint64_t number_of(const mishap_http_keys *keys, const char *key)
+{
+    mishap_http_request request = { .caller_key = 5 };
+    mishap_free(mishap_http_keys_check(keys, &request, mishap_text_of(key), false));
+    return request.caller_key;
+}
+
+static void a_key_is_another_than_the_one_before_of_its_name(void **state)
+{
+    (void)state;
+    char *old = add_key("deploy");
+    mishap_http_keys *keys = open_keys();
+    uint64_t before = number_of(keys, old);
+    assert_true(before && number_of(keys, old) == before);
+    assert_int_equal(number_of(keys, NULL), 0);
+    assert_null(run(&mishap_keys_remove, "deploy", NULL));
+    char *fresh = add_key("deploy");
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_string_equal(caller_of(keys, fresh), "deploy");
+    assert_true(number_of(keys, fresh) && number_of(keys, fresh) != before);
+    assert_int_equal(number_of(keys, old), 0);
+    mishap_http_keys_close(keys);
+    free(old);
+    free(fresh);
+}
+
+struct told {
+    size_t count;
+    uint64_t last;
+};
+
+static void hear(void *context, uint64_t key)
+{
+    struct told *told = context;
+    told->count++;
+    told->last = key;
+}
+
+static void keys_that_were_removed_are_told_of(void **state)
+{
+    (void)state;
+    char *one = add_key("one"), *other = add_key("other");
+    struct told told = { 0 };
+    mishap_http_keys *keys = open_keys();
+    uint64_t first = number_of(keys, one), second = number_of(keys, other);
+    mishap_http_keys_watch(keys, hear, &told);
+    free(add_key("third"));
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_int_equal(told.count, 0);
+    assert_null(run(&mishap_keys_remove, "one", NULL));
+    free(add_key("one"));
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_true(told.count == 1 && told.last == first);
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_int_equal(told.count, 1);
+    /* What became of those in a file that cannot be read is not known yet. */
+    assert_null(run(&mishap_keys_remove, "other", NULL));
+    int file = open(file_path, O_WRONLY | O_APPEND);
+    assert_int_equal(write(file, "broken\n", 7), 7);
+    close(file);
+    mishap_free(mishap_http_keys_refresh(keys));
+    assert_int_equal(told.count, 1);
+    struct stat status;
+    assert_int_equal(stat(file_path, &status), 0);
+    assert_int_equal(truncate(file_path, status.st_size - 7), 0);
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_true(told.count == 2 && told.last == second);
+    unlink(file_path);
+    assert_null(mishap_http_keys_refresh(keys));
+    assert_int_equal(told.count, 4); /* all that were left */
+    mishap_http_keys_close(keys);
+    free(one);
+    free(other);
+}
+
+static void a_file_that_others_may_read_is_warned_of(void **state)
+{
+    (void)state;
+    char line[200] = "";
+    assert_false(mishap_key_file_advise(folder, file_path, "keys", line, sizeof line));
+    free(add_key("deploy"));
+    assert_false(mishap_key_file_advise(folder, file_path, "keys", line, sizeof line));
+    static const mode_t open_modes[] = { 0640, 0604, 0620, 0644, 0601 };
+    for (size_t i = 0; i < sizeof open_modes / sizeof *open_modes; i++) {
+        assert_int_equal(chmod(file_path, open_modes[i]), 0);
+        assert_true(mishap_key_file_advise(folder, file_path, "keys", line, sizeof line));
+        assert_non_null(strstr(line, "`chmod 600 keys`"));
+        assert_null(strchr(line, '\n'));
+    }
+    assert_int_equal(chmod(file_path, 0400), 0);
+    assert_false(mishap_key_file_advise(folder, file_path, "keys", line, sizeof line));
+    if (geteuid() != 0)
+        return;
+    assert_int_equal(chown(file_path, 12345, 54321), 0);
+    assert_true(mishap_key_file_advise(folder, file_path, "keys", line, sizeof line));
+    assert_non_null(strstr(line, "another user"));
+    assert_int_equal(chown(folder, 12345, 54321), 0); /* whose server it is then */
+    assert_false(mishap_key_file_advise(folder, file_path, "keys", line, sizeof line));
+}
+
 static void a_new_file_is_as_the_old_one(void **state)
 {
     (void)state;
@@ -1016,6 +1117,9 @@ int main(void)
         IN_FOLDER(keys_can_be_made_before_they_can_be_read),
         IN_FOLDER(after_a_shortage_the_same_file_is_read),
         IN_FOLDER(a_new_file_is_as_the_old_one),
+        IN_FOLDER(a_key_is_another_than_the_one_before_of_its_name),
+        IN_FOLDER(keys_that_were_removed_are_told_of),
+        IN_FOLDER(a_file_that_others_may_read_is_warned_of),
         IN_FOLDER(what_has_not_changed_is_not_read),
         IN_FOLDER(ten_thousand_keys_are_found),
         IN_FOLDER(hashes_that_begin_alike_are_told_apart),

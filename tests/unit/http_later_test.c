@@ -172,6 +172,53 @@ static void a_peer_that_takes_nothing_is_closed(void **state)
     memory_server_close(&m);
 }
 
+/* A request whose key is removed while it waits. */
+static void revoke_one(memory_server *m, const char *target, mishap_http_exchange *exchange,
+                       mishap_buffer *out)
+{
+    char bytes[100];
+    int length = snprintf(bytes, sizeof bytes, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", target);
+    mishap_http_exchange_init(exchange, &m->server, mishap_text_of("192.0.2.1"));
+    m->to = out;
+    assert_int_equal(mishap_http_exchange_feed(&m->server, exchange, bytes, (size_t)length),
+                     MISHAP_HTTP_RUNNING);
+    mishap_http_later_revoke(m->later);
+}
+
+static void an_answer_to_a_removed_key_is_whole_or_none(void **state)
+{
+    (void)state;
+    memory_server m;
+    mishap_http_exchange exchange;
+    mishap_buffer out = { 0 };
+    mishap_http_reply head = { .status = 200, .media_type = "text/plain" };
+    memory_server_open(&m);
+    revoke_one(&m, "/later", &exchange, &out);
+    assert_false(exchange.ended);
+    mishap_http_later_answer(m.later, &head);
+    assert_memory_equal(out.data, "HTTP/1.1 200 OK\r\n", 17);
+    assert_false(exchange.ended);
+    mishap_http_exchange_release(&m.server, &exchange);
+    assert_int_equal(m.closed, 0);
+
+    mishap_buffer_reset(&out); /* one that would begin to stream now */
+    revoke_one(&m, "/later", &exchange, &out);
+    mishap_http_later_begin(m.later, &head);
+    assert_false(mishap_http_later_send(m.later, mishap_text_of("a piece")));
+    assert_true(exchange.ended && out.length == 0);
+    mishap_http_exchange_release(&m.server, &exchange);
+    assert_int_equal(m.closed, 1);
+
+    revoke_one(&m, "/stream", &exchange, &out); /* one that streams */
+    assert_false(mishap_http_later_send(m.later, mishap_text_of("a piece")));
+    assert_true(exchange.ended && out.length == 0);
+    mishap_http_exchange_release(&m.server, &exchange);
+    assert_int_equal(m.closed, 2);
+    mishap_http_reply_release(&head);
+    mishap_buffer_release(&out);
+    memory_server_close(&m);
+}
+
 static void the_fields_of_the_protocol_may_not_repeat(void **state)
 {
     (void)state;
@@ -1119,6 +1166,7 @@ int main(void)
         TEST(a_server_that_drains_answers_what_was_sent_ahead),
         TEST(a_peer_that_goes_is_noticed),
         TEST(a_peer_that_takes_nothing_is_closed),
+        TEST(an_answer_to_a_removed_key_is_whole_or_none),
         TEST(the_fields_of_the_protocol_may_not_repeat),
         TEST(requests_behind_a_deferred_one_are_answered_after_it),
         TEST(an_answer_in_the_turn_of_its_request_comes_behind_those_before),

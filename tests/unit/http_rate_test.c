@@ -264,6 +264,22 @@ static void a_caller_with_a_name_goes_by_it(void **state)
     mishap_http_rates_free(rates);
 }
 
+static void another_key_of_the_same_name_is_another_caller(void **state)
+{
+    (void)state;
+    mishap_http_rates *rates = make(10);
+    mishap_http_request one = from("192.0.2.1", "ada"), other = one, elsewhere = one, named = one;
+    one.caller_key = elsewhere.caller_key = 1;
+    other.caller_key = 2;
+    elsewhere.remote = mishap_text_of("192.0.2.2");
+    assert_int_equal(admitted(rates, &one, START, 100), 10);
+    assert_int_equal(admitted(rates, &elsewhere, START, 100), 0);
+    assert_int_equal(admitted(rates, &other, START, 100), 10);
+    named.caller_key = 0; /* a name without a key */
+    assert_int_equal(admitted(rates, &named, START, 100), 10);
+    mishap_http_rates_free(rates);
+}
+
 static void a_network_of_ipv6_counts_as_one(void **state)
 {
     (void)state;
@@ -385,6 +401,7 @@ int main(void)
         TEST(a_clock_that_is_slightly_behind_gives_nothing_away),
         TEST(each_caller_has_its_own),
         TEST(a_caller_with_a_name_goes_by_it),
+        TEST(another_key_of_the_same_name_is_another_caller),
         TEST(a_network_of_ipv6_counts_as_one),
         TEST(any_text_will_do_for_an_address),
         TEST(two_tables_put_callers_elsewhere),

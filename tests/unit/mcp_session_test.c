@@ -17,11 +17,31 @@ static mishap_mcp_sessions *make(size_t event_bytes, int64_t idle_ms)
     return sessions;
 }
 
-/* Counted under a number; 0: not at all. */
+/* The caller of this name, with the first key that it had. */
+static mishap_mcp_owner owner(const char *name)
+{
+    uint64_t key = 0;
+    for (const char *at = name; at && *at; at++)
+        key = key * 31 + (unsigned char)*at;
+    return (mishap_mcp_owner){ name, key };
+}
+
+/* Of this revision, counted under a number; 0: not at all. */
+static mishap *try_revision(mishap_mcp_sessions *sessions, mishap_mcp_owner who, uint64_t holder,
+                            mishap_mcp_revision revision, char *id)
+{
+    mishap_mcp_session session = { 0 };
+    mishap *failure = mishap_mcp_session_reserve(sessions, who, holder, &session, id);
+    session.revision = revision;
+    session.level = MISHAP_INFO;
+    if (!failure)
+        mishap_mcp_session_begin(sessions, who, &session, id);
+    return failure;
+}
+
 static mishap *try(mishap_mcp_sessions *sessions, const char *caller, uint64_t holder, char *id)
 {
-    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25, .level = MISHAP_INFO };
-    return mishap_mcp_session_begin(sessions, caller, holder, &session, id);
+    return try_revision(sessions, owner(caller), holder, MISHAP_MCP_2025_11_25, id);
 }
 
 static void begin(mishap_mcp_sessions *sessions, const char *caller, char *id)
@@ -33,8 +53,15 @@ static void begin(mishap_mcp_sessions *sessions, const char *caller, char *id)
 static uint64_t find(mishap_mcp_sessions *sessions, const char *id, const char *caller)
 {
     mishap_mcp_session session;
-    return mishap_mcp_session_find(sessions, mishap_text_of(id), caller, &session) ? session.number
-                                                                                   : 0;
+    return mishap_mcp_session_find(sessions, mishap_text_of(id), owner(caller), &session)
+               ? session.number
+               : 0;
+}
+
+static bool end(mishap_mcp_sessions *sessions, const char *id, mishap_mcp_owner who)
+{
+    uint64_t number;
+    return mishap_mcp_session_end(sessions, mishap_text_of(id), who, &number);
 }
 
 /* A session, and its number. */
@@ -48,7 +75,7 @@ static uint64_t begin_one(mishap_mcp_sessions *sessions)
 static void initialize(mishap_mcp_sessions *sessions, const char *id, const char *caller)
 {
     mishap_mcp_session session;
-    assert_true(mishap_mcp_session_find(sessions, mishap_text_of(id), caller, &session));
+    assert_true(mishap_mcp_session_find(sessions, mishap_text_of(id), owner(caller), &session));
     session.initialized = true;
     mishap_mcp_session_keep(sessions, &session);
 }
@@ -68,8 +95,8 @@ static void a_session_is_found_by_its_caller_alone(void **state)
     assert_false(find(s, ada, NULL) || find(s, ada, "bob") || find(s, ada, "adam") ||
                  find(s, nobody, "ada"));
     assert_false(find(s, "", "ada") || find(s, "x", "ada"));
-    assert_false(mishap_mcp_session_end(s, mishap_text_of(ada), "bob"));
-    assert_true(mishap_mcp_session_end(s, mishap_text_of(ada), "ada"));
+    assert_false(end(s, ada, owner("bob")));
+    assert_true(end(s, ada, owner("ada")));
     assert_false(find(s, ada, "ada"));
     mishap_mcp_sessions_free(s);
 }
@@ -81,12 +108,12 @@ static void what_changes_is_kept(void **state)
     char id[MISHAP_MCP_SESSION_ID + 1];
     mishap_mcp_session session;
     begin(s, NULL, id);
-    assert_true(mishap_mcp_session_find(s, mishap_text_of(id), NULL, &session));
+    assert_true(mishap_mcp_session_find(s, mishap_text_of(id), owner(NULL), &session));
     assert_false(session.initialized);
     session.initialized = true;
     session.level = MISHAP_ALERT;
     mishap_mcp_session_keep(s, &session);
-    assert_true(mishap_mcp_session_find(s, mishap_text_of(id), NULL, &session));
+    assert_true(mishap_mcp_session_find(s, mishap_text_of(id), owner(NULL), &session));
     assert_true(session.initialized && session.level == MISHAP_ALERT);
     assert_int_equal(session.revision, MISHAP_MCP_2025_11_25);
     mishap_mcp_sessions_free(s);
@@ -111,7 +138,7 @@ static void many_come_and_go(void **state)
             assert_true(mishap_mcp_session_lives(s, numbers[i]));
         }
         for (int i = round; i < MOST; i += 2 + round) {
-            assert_true(mishap_mcp_session_end(s, mishap_text_of(ids[i]), NULL));
+            assert_true(end(s, ids[i], owner(NULL)));
             assert_false(mishap_mcp_session_lives(s, numbers[i]));
             numbers[i] = 0;
         }
@@ -158,18 +185,22 @@ static bool begins(mishap_mcp_sessions *s, uint64_t holder, char *id)
     return !m;
 }
 
-/* What a caller is told that cannot have another one. */
-static void assert_refused(mishap_mcp_sessions *s, uint64_t holder, const mishap_code *code,
-                           const char *words)
+static void assert_refusal(mishap *m, const mishap_code *code, const char *words)
 {
-    char id[MISHAP_MCP_SESSION_ID + 1];
-    mishap *m = try(s, NULL, holder, id);
     assert_non_null(m);
     const mishap_public *told = mishap_told(m);
     assert_ptr_equal(told->code, code);
     assert_non_null(strstr(mishap_public_message(told).data, words));
     assert_in_range(told->retry_after_ms, 1, 60000);
     mishap_free(m);
+}
+
+/* What a caller is told that cannot have another one. */
+static void assert_refused(mishap_mcp_sessions *s, uint64_t holder, const mishap_code *code,
+                           const char *words)
+{
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    assert_refusal(try(s, NULL, holder, id), code, words);
 }
 
 static void a_caller_has_its_share_and_others_have_theirs(void **state)
@@ -183,7 +214,7 @@ static void a_caller_has_its_share_and_others_have_theirs(void **state)
     assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "512 sessions");
     assert_true(begins(s, BOB, id));
     assert_true(find(s, first, NULL) && find(s, id, NULL));
-    assert_true(mishap_mcp_session_end(s, mishap_text_of(first), NULL));
+    assert_true(end(s, first, owner(NULL)));
     assert_true(begins(s, ADA, id)); /* in its place */
     assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "512 sessions");
     mishap_mcp_sessions_free(s);
@@ -272,6 +303,106 @@ static void counts_are_right_after_a_death(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* -- places that are reserved ------------------------------------------------------------------ */
+
+static mishap *reserve(mishap_mcp_sessions *s, uint64_t holder, mishap_mcp_session *session,
+                       char *id)
+{
+    *session = (mishap_mcp_session){ 0 };
+    return mishap_mcp_session_reserve(s, owner("ada"), holder, session, id);
+}
+
+/* It is counted from the start, and there for nobody until it has begun. */
+static void a_reserved_place_is_no_session_yet(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session, seen;
+    char id[MISHAP_MCP_SESSION_ID + 1], part[MISHAP_MCP_SESSION_ID + 1];
+    assert_null(reserve(s, ADA, &session, id));
+    assert_int_equal(s->count, 1);
+    memcpy(part, id, sizeof part);
+    assert_false(mishap_mcp_session_find(s, (mishap_text){ id, MISHAP_MCP_SESSION_ID },
+                                         owner("ada"), &seen));
+    assert_true(strlen(part) < MISHAP_MCP_SESSION_ID && !find(s, part, "ada"));
+    session.revision = MISHAP_MCP_2025_06_18;
+    mishap_mcp_session_begin(s, owner("ada"), &session, id);
+    assert_int_equal(strncmp(id, part, strlen(part)), 0);
+    assert_int_equal(strlen(id), MISHAP_MCP_SESSION_ID);
+    assert_int_equal(find(s, id, "ada"), session.number);
+    assert_int_equal(s->count, 1);
+    mishap_mcp_sessions_free(s);
+}
+
+/* One that does not begin is given back, and is not among those that were ended. */
+static void a_reserved_place_is_given_back(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session;
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    for (int i = 0; i < 2 * OF_A_CALLER; i++) {
+        assert_null(reserve(s, ADA, &session, id));
+        mishap_mcp_session_drop(s, session.number);
+    }
+    assert_int_equal(s->count, 0);
+    assert_int_equal(s->ended_count, 0);
+    mishap_mcp_sessions_free(s);
+}
+
+/* Its loop is about to answer with it. */
+static void a_reserved_place_makes_room_for_nobody(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session;
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    assert_null(reserve(s, ADA, &session, id));
+    pass_minutes(s, session.number, 2);
+    for (int i = 1; i < OF_A_CALLER; i++)
+        assert_true(begins(s, ADA, id));
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "sessions");
+    for (uint64_t caller = BOB; caller <= DAN; caller++) /* Ada has the most */
+        for (int i = 0; i < OF_A_CALLER - (caller == DAN); i++)
+            assert_true(begins(s, caller, id));
+    for (int i = 0; i < 5; i++)
+        assert_true(begins(s, EVE, id));
+    assert_int_equal(s->count, MOST);
+    assert_true(mishap_mcp_session_lives(s, session.number));
+    mishap_mcp_sessions_free(s);
+
+    s = make(4096, HOUR_MS);
+    s->of_one = 1; /* the only one that could go */
+    assert_null(reserve(s, ADA, &session, id));
+    pass_minutes(s, session.number, 2);
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "sessions");
+    mishap_mcp_sessions_free(s);
+}
+
+static void a_reserved_place_goes_with_its_process(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session;
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        for (int i = 0; i < OF_A_CALLER; i++)
+            mishap_free(reserve(s, ADA, &session, id));
+        _exit(s->count == OF_A_CALLER ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(s->count, OF_A_CALLER);
+    for (int i = 0; i < OF_A_CALLER; i++)
+        assert_true(begins(s, ADA, id));
+    assert_refused(s, ADA, MISHAP_CODE_RATE_LIMITED, "sessions");
+    assert_int_equal(s->count, OF_A_CALLER);
+    mishap_mcp_sessions_free(s);
+}
+
 static void one_that_is_not_used_is_over(void **state)
 {
     (void)state;
@@ -306,7 +437,7 @@ static void the_latest_stream_stands(void **state)
     uint64_t second = mishap_mcp_session_stand(s, number);
     assert_false(mishap_mcp_session_stands(s, number, first));
     assert_true(mishap_mcp_session_stands(s, number, second));
-    mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+    end(s, id, owner(NULL));
     assert_false(mishap_mcp_session_stands(s, number, second));
     mishap_mcp_sessions_free(s);
 }
@@ -419,7 +550,7 @@ static void calls_are_cancelled_with_their_session(void **state)
     uint64_t number = find(s, id, NULL);
     assert_true(mishap_mcp_call_begin(s, number, 1, T("1")));
     assert_false(mishap_mcp_call_cancelled(s, number, 1, T("1")));
-    mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+    end(s, id, owner(NULL));
     assert_true(mishap_mcp_call_cancelled(s, number, 1, T("1")));
     mishap_mcp_calls_end(s, number, 1);
     mishap_mcp_sessions_free(s);
@@ -458,7 +589,7 @@ static void a_session_is_told_of_a_change_once(void **state)
     assert_true(mishap_mcp_session_untold(s, number, second, lists));
     assert_true(lists[MISHAP_MCP_PROMPTS_CHANGED] && !lists[MISHAP_MCP_TOOLS_CHANGED]);
     assert_false(mishap_mcp_session_untold(s, number, second, lists));
-    mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+    end(s, id, owner(NULL));
     assert_false(mishap_mcp_session_untold(s, number, second, lists));
     mishap_mcp_sessions_free(s);
 }
@@ -755,7 +886,7 @@ static void events_go_with_their_session(void **state)
         uint64_t number = find(s, id, NULL);
         assert_true(mishap_mcp_event_add(s, number, 1, 1, (mishap_text){ data, 3000 }, true));
         assert_true(mishap_mcp_event_known(s, number, 1, 1));
-        mishap_mcp_session_end(s, mishap_text_of(id), NULL);
+        end(s, id, owner(NULL));
         assert_false(mishap_mcp_event_known(s, number, 1, 1));
     }
     mishap_mcp_sessions_free(s);
@@ -824,7 +955,7 @@ static _Noreturn void come_and_go(mishap_mcp_sessions *s)
         uint64_t number = find(s, id, "bob");
         mishap_mcp_event_add(s, number, 9, place, T("some event or other"), place % 3 == 0);
         mishap_mcp_call_begin(s, number, place, T("1"));
-        mishap_mcp_session_end(s, mishap_text_of(id), "bob");
+        end(s, id, owner("bob"));
     }
 }
 
@@ -986,6 +1117,236 @@ static void memory_is_taken_when_it_is_needed(void **state)
     mishap_mcp_sessions_free(s);
 }
 
+/* -- keys, and what outlasts a server -----------------------------------------------------------
+ */
+
+static bool revive(mishap_mcp_sessions *s, const char *id, mishap_mcp_owner who,
+                   mishap_mcp_session *session)
+{
+    mishap *failure = mishap_mcp_session_revive(s, mishap_text_of(id), who, 0, session);
+    if (failure)
+        assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_FOUND);
+    mishap_free(failure);
+    return !failure;
+}
+
+static void another_key_of_the_same_name_is_another_caller(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session;
+    mishap_mcp_owner one = { "ada", 1 }, two = { "ada", 2 }, renamed = { "bob", 1 };
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    assert_null(try_revision(s, one, 0, MISHAP_MCP_2025_11_25, id));
+    mishap_text text = mishap_text_of(id);
+    assert_true(mishap_mcp_session_find(s, text, one, &session));
+    assert_false(mishap_mcp_session_find(s, text, two, &session) || revive(s, id, two, &session));
+    assert_false(mishap_mcp_session_find(s, text, renamed, &session) ||
+                 revive(s, id, renamed, &session));
+    assert_false(end(s, id, two));
+    mishap_mcp_sessions_free(s);
+}
+
+static void sessions_end_with_their_key(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    static uint64_t ada[MANY], bob[MANY], nobody[MANY];
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    for (size_t i = 0; i < MANY; i++) {
+        begin(s, "ada", id);
+        ada[i] = find(s, id, "ada");
+        begin(s, "bob", id);
+        bob[i] = find(s, id, "bob");
+        nobody[i] = begin_one(s);
+    }
+    uint64_t numbers[64];
+    size_t ended = 0, count;
+    do {
+        count = mishap_mcp_sessions_revoke(s, owner("ada").key, numbers, 64);
+        for (size_t i = 0; i < count; i++) {
+            bool known = false;
+            for (size_t n = 0; n < MANY; n++)
+                known = known || ada[n] == numbers[i];
+            assert_true(known);
+        }
+        ended += count;
+    } while (count == 64);
+    assert_int_equal(ended, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_false(mishap_mcp_session_lives(s, ada[i]));
+        assert_true(mishap_mcp_session_lives(s, bob[i]) && mishap_mcp_session_lives(s, nobody[i]));
+    }
+    mishap_mcp_sessions_free(s);
+}
+
+/* As if the server had begun again with the same secret. */
+static void forget_all(mishap_mcp_sessions *s)
+{
+    for (size_t i = 0; i < MISHAP_MCP_PLACES; i++)
+        s->places[i].id[0] = '\0';
+    s->count = 0;
+}
+
+static void a_session_is_revived_by_its_owner_alone(void **state)
+{
+    (void)state;
+    static const mishap_mcp_revision revisions[] = { MISHAP_MCP_2025_03_26, MISHAP_MCP_2025_06_18,
+                                                     MISHAP_MCP_2025_11_25 };
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    for (size_t i = 0; i < 3; i++) {
+        mishap_mcp_session session;
+        char id[MISHAP_MCP_SESSION_ID + 1];
+        assert_null(try_revision(s, owner("ada"), 0, revisions[i], id));
+        forget_all(s);
+        assert_false(find(s, id, "ada"));
+        assert_false(revive(s, id, owner("bob"), &session) || revive(s, id, owner(NULL), &session));
+        for (size_t at = 0; at < MISHAP_MCP_SESSION_ID; at++) {
+            char forged[MISHAP_MCP_SESSION_ID + 1];
+            memcpy(forged, id, sizeof forged);
+            forged[at] = forged[at] == 'A' ? 'B' : 'A';
+            assert_false(revive(s, forged, owner("ada"), &session));
+        }
+        assert_false(revive(s, "", owner("ada"), &session) ||
+                     revive(s, id + 1, owner("ada"), &session));
+        assert_int_equal(s->count, 0);
+        assert_true(revive(s, id, owner("ada"), &session));
+        assert_true(session.revision == revisions[i] && session.initialized &&
+                    session.level == MISHAP_INFO);
+        assert_int_equal(find(s, id, "ada"), session.number);
+        uint64_t number = session.number; /* by another loop: it is the same */
+        assert_true(revive(s, id, owner("ada"), &session) && session.number == number);
+        assert_int_equal(s->count, 1);
+        forget_all(s);
+    }
+    mishap_mcp_sessions *another = make(4096, HOUR_MS); /* with another secret */
+    mishap_mcp_session session;
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    begin(s, NULL, id);
+    assert_false(revive(another, id, owner(NULL), &session));
+    mishap_mcp_sessions_free(another);
+    mishap_mcp_sessions_free(s);
+}
+
+static void one_that_was_not_used_for_long_is_revived(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, 1);
+    mishap_mcp_session session;
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    begin(s, NULL, id);
+    usleep(3000);
+    assert_false(find(s, id, NULL));
+    assert_true(revive(s, id, owner(NULL), &session));
+    assert_true(session.initialized && session.number);
+    mishap_mcp_sessions_free(s);
+}
+
+/* … and has room by the rules for a new one: two that want one place take turns by the minute. */
+static void one_that_made_room_is_revived_if_there_is_room(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session;
+    char one[MISHAP_MCP_SESSION_ID + 1], two[MISHAP_MCP_SESSION_ID + 1];
+    s->of_one = 1;
+    assert_true(begins(s, ADA, one));
+    for (int turn = 0; turn < 3; turn++) {
+        pass_minutes(s, find(s, one, NULL), 1);
+        if (turn)
+            assert_null(
+                mishap_mcp_session_revive(s, mishap_text_of(two), owner(NULL), ADA, &session));
+        else
+            assert_true(begins(s, ADA, two));
+        assert_true(!find(s, one, NULL) && find(s, two, NULL));
+        for (int i = 0; i < 3; i++) /* the one that is used stays */
+            assert_refusal(
+                mishap_mcp_session_revive(s, mishap_text_of(one), owner(NULL), ADA, &session),
+                MISHAP_CODE_RATE_LIMITED, "1 sessions");
+        assert_true(find(s, two, NULL));
+        pass_minutes(s, find(s, two, NULL), 1);
+        assert_null(mishap_mcp_session_revive(s, mishap_text_of(one), owner(NULL), ADA, &session));
+        assert_true(session.initialized && find(s, one, NULL) && !find(s, two, NULL));
+    }
+    assert_true(end(s, two, owner(NULL))); /* for which it needs no place */
+    assert_false(end(s, two, owner(NULL)));
+    assert_true(find(s, one, NULL));
+    pass_minutes(s, find(s, one, NULL), 1);
+    assert_false(revive(s, two, owner(NULL), &session));
+    assert_true(find(s, one, NULL));
+    mishap_mcp_sessions_free(s);
+}
+
+static void a_session_that_was_ended_is_not_revived(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    mishap_mcp_session session;
+    char first[MISHAP_MCP_SESSION_ID + 1], id[MISHAP_MCP_SESSION_ID + 1];
+    begin(s, NULL, first);
+    assert_true(end(s, first, owner(NULL)));
+    assert_false(revive(s, first, owner(NULL), &session));
+    for (int i = 1; i < MISHAP_MCP_ENDED; i++) {
+        begin(s, NULL, id);
+        assert_true(end(s, id, owner(NULL)));
+    }
+    assert_false(revive(s, first, owner(NULL), &session)); /* so many are known */
+    assert_false(revive(s, id, owner(NULL), &session));
+    mishap_mcp_sessions_free(s);
+}
+
+static void sessions_outlast_the_server_with_their_folder(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/mishap-sessions-XXXXXX", path[80];
+    char lives[MISHAP_MCP_SESSION_ID + 1], ended[2][MISHAP_MCP_SESSION_ID + 1];
+    mishap_mcp_session session;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/mcp-sessions", folder);
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    assert_null(mishap_mcp_sessions_last(s, folder));
+    begin(s, "ada", lives);
+    for (int run = 0; run < 3; run++) {
+        for (int i = 0; i < run; i++)
+            assert_false(revive(s, ended[i], owner(NULL), &session));
+        if (run < 2) {
+            begin(s, NULL, ended[run]);
+            assert_true(end(s, ended[run], owner(NULL)));
+        }
+        mishap_mcp_sessions_free(s);
+        s = make(4096, HOUR_MS);
+        assert_null(mishap_mcp_sessions_last(s, folder));
+        assert_true(revive(s, lives, owner("ada"), &session));
+    }
+    mishap_mcp_sessions_free(s);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+    s = make(4096, HOUR_MS);
+    mishap *failure = mishap_mcp_sessions_last(s, folder);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_OUTPUT_FAILED);
+    mishap_free(failure);
+    begin(s, NULL, lives); /* with the secret of this run */
+    forget_all(s);
+    assert_true(revive(s, lives, owner(NULL), &session));
+    mishap_mcp_sessions_free(s);
+}
+
+/* Who resumes a stream of before must not get another that has its number now. */
+static void streams_are_numbered_anew_in_each_run(void **state)
+{
+    (void)state;
+    mishap_mcp_sessions *s = make(4096, HOUR_MS);
+    uint64_t last = 0;
+    for (int i = 0; i < 100; i++)
+        last = mishap_mcp_stream_begin(s);
+    mishap_mcp_sessions_free(s);
+    usleep(2000);
+    s = make(4096, HOUR_MS);
+    assert_true(mishap_mcp_stream_begin(s) > last);
+    mishap_mcp_sessions_free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -998,6 +1359,10 @@ int main(void)
         TEST(who_has_most_makes_room_for_others),
         TEST(what_is_in_use_does_not_end_for_an_equal),
         TEST(counts_are_right_after_a_death),
+        TEST(a_reserved_place_is_no_session_yet),
+        TEST(a_reserved_place_is_given_back),
+        TEST(a_reserved_place_makes_room_for_nobody),
+        TEST(a_reserved_place_goes_with_its_process),
         TEST(one_that_is_not_used_is_over),
         TEST(the_latest_stream_stands),
         TEST(a_session_is_told_of_a_change_once),
@@ -1025,6 +1390,14 @@ int main(void)
         TEST(who_dies_while_it_moves_a_session_mixes_up_none),
         TEST(a_crash_in_the_middle_of_a_change_is_not_contained),
         TEST(memory_is_taken_when_it_is_needed),
+        TEST(another_key_of_the_same_name_is_another_caller),
+        TEST(sessions_end_with_their_key),
+        TEST(a_session_is_revived_by_its_owner_alone),
+        TEST(one_that_was_not_used_for_long_is_revived),
+        TEST(one_that_made_room_is_revived_if_there_is_room),
+        TEST(a_session_that_was_ended_is_not_revived),
+        TEST(sessions_outlast_the_server_with_their_folder),
+        TEST(streams_are_numbered_anew_in_each_run),
     };
     return RUN(tests);
 }

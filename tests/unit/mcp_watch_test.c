@@ -201,27 +201,37 @@ static void a_session_watches_so_many(void **state)
     mishap_mcp_watches_free(w);
 }
 
+/* A new session of nobody in particular, counted under a number: its number. */
+static uint64_t begin(mishap_mcp_sessions *s, uint64_t holder, char *id)
+{
+    const mishap_mcp_owner nobody = { 0 };
+    mishap_mcp_session session = { 0 };
+    assert_null(mishap_mcp_session_reserve(s, nobody, holder, &session, id));
+    session.revision = MISHAP_MCP_2025_11_25;
+    mishap_mcp_session_begin(s, nobody, &session, id);
+    return session.number;
+}
+
 /* Those of sessions that are over make room for others; those of others stay. */
 static void sessions_that_are_over_make_room(void **state)
 {
     (void)state;
     mishap_mcp_sessions *s;
     mishap_mcp_watches *w = make();
-    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25 };
     char ids[OF_ALL / OF_A_SESSION][MISHAP_MCP_SESSION_ID + 1], uri[40];
-    uint64_t numbers[OF_ALL / OF_A_SESSION], seen = 0;
+    uint64_t numbers[OF_ALL / OF_A_SESSION], number, seen = 0;
     assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, 2048, &s));
     for (int i = 0; i < OF_ALL / OF_A_SESSION; i++) {
-        assert_null(mishap_mcp_session_begin(s, NULL, 0, &session, ids[i]));
-        assert_true(mishap_mcp_session_find(s, mishap_text_of(ids[i]), NULL, &session));
-        numbers[i] = session.number;
+        numbers[i] = begin(s, 0, ids[i]);
         for (int j = 0; j < OF_A_SESSION; j++) {
             snprintf(uri, sizeof uri, "a://%d", j);
             assert_true(watches(w, s, numbers[i], mishap_text_of(uri)));
         }
     }
     assert_false(watches(w, s, 999999, T("a://1")));
-    mishap_mcp_session_end(s, mishap_text_of(ids[3]), NULL);
+    assert_true(
+        mishap_mcp_session_end(s, mishap_text_of(ids[3]), (mishap_mcp_owner){ 0 }, &number));
+    assert_int_equal(number, numbers[3]);
     assert_true(watches(w, s, 999999, T("a://1")));
     change(w, "a://7");
     assert_string_equal(next_of(w, numbers[4], &seen), "a://7");
@@ -250,14 +260,13 @@ static void assert_refused(mishap_mcp_watches *w, mishap_mcp_sessions *s, uint64
 static uint64_t watch_much(mishap_mcp_watches *w, mishap_mcp_sessions *s, uint64_t holder,
                            int count)
 {
-    mishap_mcp_session session = { .revision = MISHAP_MCP_2025_11_25 };
     char id[MISHAP_MCP_SESSION_ID + 1], uri[40];
-    assert_null(mishap_mcp_session_begin(s, NULL, holder, &session, id));
+    uint64_t number = begin(s, holder, id);
     for (int i = 0; i < count; i++) {
         snprintf(uri, sizeof uri, "a://%d", i);
-        assert_null(mishap_mcp_watch_begin(w, s, session.number, holder, mishap_text_of(uri)));
+        assert_null(mishap_mcp_watch_begin(w, s, number, holder, mishap_text_of(uri)));
     }
-    return session.number;
+    return number;
 }
 
 static void pass_minutes(mishap_mcp_sessions *s, uint64_t number, int64_t minutes)

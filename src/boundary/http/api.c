@@ -76,6 +76,12 @@ static void refresh_keys(mishap_api *api)
     mishap_free(failure);
 }
 
+static void on_removed(void *context, uint64_t key)
+{
+    const mishap_api *api = context;
+    mishap_http_revoke(api->server, key);
+}
+
 /* -- one loop ---------------------------------------------------------------------------------- */
 
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
@@ -94,6 +100,7 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
     if (api->openapi.failed)
         return mishap_out_of_memory();
     refresh_keys(api);
+    mishap_http_keys_watch(api->keys, on_removed, api);
     return NULL;
 }
 

@@ -11,7 +11,8 @@
  *     negotiate.c      which dialect is wanted
  *     endpoints.c      what every server answers beside its operations
  *     openapi.c, reference.c   the description of the API, and of the codes
- *     keys.c, keys_commands.c  API keys: who calls, and the commands that change them
+ *     keys.c, keys_file.c      API keys: who calls, and the file that they are in
+ *     keys_commands.c          … and the commands that change it
  *
  * All of it runs on the thread of a loop. How and where handlers run, src/worker knows.
  */
@@ -175,12 +176,17 @@ mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys);
 size_t mishap_http_keys_count(const mishap_http_keys *keys);
 
+/* From now on each key that is not in the file any more is told of when it is read again, by the
+ * number that requests have as their caller_key. While the file cannot be read none is: what became
+ * of its keys is told when it can. */
+void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *context, uint64_t key),
+                            void *context);
+
 /*
- * Who calls? NULL, and request->caller set if a key was given that is known. UNAUTHORIZED if one
- * was given that is not; AUTH_REQUIRED if none was and `required`; UNAVAILABLE if one was given and
- * the file cannot be read. A key is given as
- * `Authorization: Bearer KEY` or `X-Api-Key: KEY`, of which `own` is the value. The name lives as
- * long as the keys.
+ * Who calls? NULL, and request->caller and caller_key set if a key was given that is known.
+ * UNAUTHORIZED if one was given that is not; AUTH_REQUIRED if none was and `required`; UNAVAILABLE
+ * if one was given and the file cannot be read. A key is given as `Authorization: Bearer KEY` or
+ * `X-Api-Key: KEY`, of which `own` is the value. The name lives as long as the keys.
  */
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
                                mishap_text own, bool required);

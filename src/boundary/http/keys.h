@@ -58,8 +58,22 @@ typedef struct mishap_key_file {
 mishap *mishap_key_file_read(const char *path, mishap_key_file *file);
 void mishap_key_file_release(mishap_key_file *file);
 
+/* The state in which the file is now. */
+mishap_key_stamp mishap_key_file_stamp(const char *path);
+
 /* The key of this name, NULL if there is none. */
 const mishap_key_line *mishap_key_file_find(const mishap_key_file *file, mishap_text name);
+
+/*
+ * Is the file safe from other users? If not, write a line that says what to do and return true. It
+ * is not if its mode lets others read or write it, or if it belongs to somebody else; where there
+ * is no file there is nothing to say. `name` is what the line calls it.
+ */
+bool mishap_key_file_advise(const char *folder, const char *path, const char *name, char *line,
+                            size_t size);
+
+/* The order of names: negative, 0 or positive, as of memcmp(). */
+int mishap_key_order(mishap_text a, mishap_text b);
 
 /* The SHA-256 of a key. */
 void mishap_key_hash(mishap_text key, unsigned char hash[MISHAP_KEY_HASH]);

@@ -47,6 +47,14 @@ static mishap *tell_place(const struct place *place, mishap *failure)
     return place->named ? mishap_tell(failure, "file", place->keys) : failure;
 }
 
+static void warn_of_readers(mishap_call *call, const struct place *place)
+{
+    char line[4400];
+    if (mishap_key_file_advise(place->folder, place->keys, place->named ? place->keys : "keys",
+                               line, sizeof line))
+        mishap_warn(call, "%s", line);
+}
+
 static mishap *unwritable(const char *path, int error)
 {
     return mishap_key_blame(mishap_raise(OUTPUT_FAILED, "Cannot write the file of API keys."),
@@ -251,6 +259,7 @@ static mishap *run_add(mishap_call *call)
         failure = add_line(&place, name, key);
     if (failure)
         return tell_place(&place, failure);
+    warn_of_readers(call, &place);
     mishap_answer_member(call, "name", name);
     mishap_answer_member(call, "key", (const char *)key);
     return mishap_answer_member(call, "note",
@@ -270,6 +279,7 @@ static mishap *run_list(mishap_call *call)
     failure = mishap_key_file_read(place.keys, &file);
     if (failure)
         goto done;
+    warn_of_readers(call, &place);
     mishap_json_open(&json, '{');
     MISHAP_JSON_KEY(&json, "keys");
     mishap_json_open(&json, '[');
@@ -347,6 +357,7 @@ static mishap *run_remove(mishap_call *call)
     failure = remove_line(&place, name);
     if (failure)
         return tell_place(&place, failure);
+    warn_of_readers(call, &place);
     mishap_answer_member(call, "name", name);
     return mishap_answer_member(call, "removed", (bool)true);
 }
@@ -438,8 +449,9 @@ const mishap_operation mishap_keys_list = {
 const mishap_operation mishap_keys_remove = {
     .name = "keys.remove",
     .summary = "Remove an API key",
-    .description = "A running server refuses the key after a second or two. There is no way back: "
-                   "the same name gets another key.",
+    .description =
+        "A running server refuses the key after a second or two, and ends its sessions and "
+        "open streams. There is no way back: the same name gets another key.",
     .params = name_and_data,
     .run = run_remove,
     .local = true,

@@ -15,6 +15,8 @@
  *     session.c    sessions of all loops       contents.c   … as a resource, as a prompt
  *     room.c       how many a caller may have
  *     events.c     what was sent in them
+ *     session_id.c … and how an id proves that it is ours
+ *     lasting.c    … and what outlasts the server
  *     watch.c      which of them watch what
  *     http/        MCP over HTTP, an extension of src/server: see http/over_http.h
  *

@@ -16,7 +16,7 @@ bool mishap_mcp_place_is_idle(const struct mishap_mcp_place *place, int64_t now)
 }
 
 /* The one of a caller that was not used for the longest time; NULL: it has none. `count` says how
- * many it has. */
+ * many it has, with the places that are reserved for it: these make room for nobody. */
 static struct mishap_mcp_place *least_used(mishap_mcp_sessions *s, uint64_t holder, size_t *count)
 {
     struct mishap_mcp_place *found = NULL;
@@ -26,7 +26,7 @@ static struct mishap_mcp_place *least_used(mishap_mcp_sessions *s, uint64_t hold
         if (!place->id[0] || place->holder != holder)
             continue;
         ++*count;
-        if (!found || place->used_ns < found->used_ns)
+        if (!place->reserved && (!found || place->used_ns < found->used_ns))
             found = place;
     }
     return found;
@@ -41,8 +41,8 @@ static bool goes_before(const struct mishap_mcp_place *a, const struct mishap_mc
     return a->used_ns < b->used_ns;
 }
 
-/* The session that goes first of the caller with the most, and how many that are. Callers that meet
- * in one word are taken for one at first. */
+/* The session that goes first of the caller with the most, and how many that are; NULL: there is
+ * none. Callers that meet in one word are taken for one at first. */
 static struct mishap_mcp_place *first_of_most(mishap_mcp_sessions *s, size_t *most)
 {
     uint16_t counts[MISHAP_MCP_HOLDERS] = { 0 };
@@ -54,12 +54,14 @@ static struct mishap_mcp_place *first_of_most(mishap_mcp_sessions *s, size_t *mo
     for (size_t i = 0; i < MISHAP_MCP_PLACES; i++) {
         struct mishap_mcp_place *place = &s->places[i];
         size_t count = place->id[0] ? counts[mishap_mcp_holder_word(place->holder)] : 0;
-        if (count < *most || !count || (count == *most && !goes_before(place, found)))
+        if (count < *most || !count || place->reserved ||
+            (count == *most && !goes_before(place, found)))
             continue;
         found = place;
         *most = count;
     }
-    least_used(s, found->holder, most);
+    if (found)
+        least_used(s, found->holder, most);
     return found;
 }
 
@@ -78,8 +80,9 @@ mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *s, uint64_t holder, in
         place = least_used(s, holder, &own);
     }
     if (holder && own >= s->of_one) {
-        *wait_ns = IDLE_NS - (now - place->used_ns);
-        if (!mishap_mcp_place_is_idle(place, now))
+        if (place)
+            *wait_ns = IDLE_NS - (now - place->used_ns);
+        if (!place || !mishap_mcp_place_is_idle(place, now))
             return MISHAP_MCP_OVER_SHARE;
         mishap_mcp_place_clear(s, place);
         return MISHAP_MCP_ROOM;
@@ -89,7 +92,7 @@ mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *s, uint64_t holder, in
     /* Who has much more makes room in any case; who has a little more, with what it does not use.
      */
     place = first_of_most(s, &most);
-    if (most <= own + 1 && !mishap_mcp_place_is_idle(place, now))
+    if (!place || (most <= own + 1 && !mishap_mcp_place_is_idle(place, now)))
         return MISHAP_MCP_FULL;
     mishap_mcp_place_clear(s, place);
     return MISHAP_MCP_ROOM;

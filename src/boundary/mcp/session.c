@@ -1,7 +1,7 @@
 #include <errno.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/shared.h"
 #include "boundary/mcp/shared.h"
 #include "operation/contain.h"
 
@@ -79,10 +79,11 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
     pthread_mutexattr_t kind;
     size_t blocks = event_bytes / MISHAP_MCP_BLOCK;
     size_t size = sizeof **out + blocks * MISHAP_MCP_BLOCK;
-    mishap_mcp_sessions *s = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                                  -1, 0);
-    if (s == MAP_FAILED)
+    mishap_mcp_sessions *s = *out = mishap_shared_map(size);
+    if (!s)
         return mishap_out_of_memory();
+    while (!mishap_system_random(s->secret, sizeof s->secret))
+        continue; /* ids that can be guessed are worse than none */
     pthread_mutexattr_init(&kind);
     pthread_mutexattr_setpshared(&kind, PTHREAD_PROCESS_SHARED);
     pthread_mutexattr_setrobust(&kind, PTHREAD_MUTEX_ROBUST);
@@ -92,20 +93,21 @@ mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_
     s->block_count = (uint32_t)blocks;
     s->idle_ns = idle_ms * 1000000;
     s->of_one = of_one;
+    /* No stream has the number of one of an earlier run: who resumes that must not get another. */
+    s->streams = (uint64_t)mishap_clock_now_ms() * 1000;
     mishap_mcp_events_begin(s); /* the rest is zero */
-    *out = s;
     return NULL;
 }
 
 void mishap_mcp_sessions_free(mishap_mcp_sessions *s)
 {
     if (s)
-        munmap(s, s->mapped);
+        mishap_shared_unmap(s, s->mapped);
 }
 
 /* -- the table --------------------------------------------------------------------------------- */
 
-static bool equal_in_constant_time(const char *a, const char *b, size_t length)
+bool mishap_mcp_same_bytes(const char *a, const char *b, size_t length)
 {
     unsigned char difference = 0;
     for (size_t i = 0; i < length; i++)
@@ -119,7 +121,7 @@ static struct mishap_mcp_place *look_up(mishap_mcp_sessions *s, mishap_text id)
         return NULL;
     for (size_t i = start_of(id.data), n = 0; n < PLACES && s->places[i].id[0];
          i = (i + 1) & (PLACES - 1), n++)
-        if (equal_in_constant_time(s->places[i].id, id.data, id.length))
+        if (mishap_mcp_same_bytes(s->places[i].id, id.data, id.length) && !s->places[i].reserved)
             return &s->places[i];
     return NULL;
 }
@@ -144,9 +146,11 @@ void mishap_mcp_place_clear(mishap_mcp_sessions *s, struct mishap_mcp_place *pla
     }
 }
 
+/* A place that is reserved by a loop that died becomes no session. */
 static bool is_over(const mishap_mcp_sessions *s, const struct mishap_mcp_place *place, int64_t now)
 {
-    return now - place->used_ns > s->idle_ns;
+    return now - place->used_ns > s->idle_ns ||
+           (place->reserved && mishap_life_is_over(place->reserved));
 }
 
 void mishap_mcp_places_clear_old(mishap_mcp_sessions *s)
@@ -164,18 +168,6 @@ void mishap_mcp_sessions_clear(mishap_mcp_sessions *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-static void make_id(char id[MISHAP_MCP_SESSION_ID + 1])
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    unsigned char bytes[MISHAP_MCP_SESSION_ID];
-    while (!mishap_system_random(bytes, sizeof bytes))
-        continue; /* an id that can be guessed is worse than none */
-    for (size_t i = 0; i < sizeof bytes; i++)
-        id[i] = letters[bytes[i] & 63];
-    id[MISHAP_MCP_SESSION_ID] = '\0';
-}
-
 static void copy_caller(char to[CALLER], const char *caller)
 {
     size_t length = caller ? strlen(caller) : 0;
@@ -185,43 +177,68 @@ static void copy_caller(char to[CALLER], const char *caller)
     memcpy(to, caller ? caller : "", length);
 }
 
-mishap *mishap_mcp_session_begin(mishap_mcp_sessions *s, const char *caller, uint64_t holder,
-                                 mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
+/* Put one that has room into the table, with its number, which tells where it is, like its id. */
+static struct mishap_mcp_place *add(mishap_mcp_sessions *s, mishap_mcp_owner owner, uint64_t holder,
+                                    const mishap_mcp_session *session, mishap_life reserved,
+                                    const char *id)
 {
-    char name[CALLER];
-    int64_t now = mishap_clock_monotonic_ns(), wait_ns;
-    copy_caller(name, caller);
-    make_id(id);
-    mishap_mcp_sessions_lock(s);
-    mishap_mcp_room room = mishap_mcp_room_make(s, holder, now, &wait_ns);
-    if (room != MISHAP_MCP_ROOM) {
-        pthread_mutex_unlock(&s->lock);
-        return mishap_mcp_room_refuse(s, room, wait_ns);
-    }
     size_t i = start_of(id);
     while (s->places[i].id[0])
         i = (i + 1) & (PLACES - 1);
     struct mishap_mcp_place *place = &s->places[i];
-    session->number = ++s->numbers * PLACES + start_of(id);
-    *place = (struct mishap_mcp_place){ .session = *session, .holder = holder, .used_ns = now };
+    *place = (struct mishap_mcp_place){ .session = *session,
+                                        .key = owner.key,
+                                        .holder = holder,
+                                        .reserved = reserved,
+                                        .used_ns = mishap_clock_monotonic_ns() };
     memcpy(place->told, s->changes, sizeof place->told); /* what was before is nothing to it */
-    memcpy(place->caller, name, CALLER);
+    copy_caller(place->caller, owner.name);
+    place->session.number = ++s->numbers * PLACES + start_of(id);
     put_id(place, id);
     s->count++;
+    return place;
+}
+
+mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *s, mishap_mcp_owner owner, uint64_t holder,
+                                   mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
+{
+    int64_t wait_ns;
+    mishap_mcp_id_draw(id);
+    mishap_mcp_sessions_lock(s);
+    mishap_mcp_room room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
+    if (room == MISHAP_MCP_ROOM)
+        *session = add(s, owner, holder, session, mishap_life_self(), id)->session;
     pthread_mutex_unlock(&s->lock);
-    return NULL;
+    return room == MISHAP_MCP_ROOM ? NULL : mishap_mcp_room_refuse(s, room, wait_ns);
+}
+
+/* The first part of the id, which says where the place is, stays as it was drawn. */
+void mishap_mcp_session_begin(mishap_mcp_sessions *s, mishap_mcp_owner owner,
+                              const mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1])
+{
+    mishap_mcp_id_prove(s, owner, session->revision, id);
+    mishap_mcp_sessions_lock(s);
+    struct mishap_mcp_place *place = mishap_mcp_place_find(s, session->number);
+    if (place) {
+        memcpy(place->id, id, sizeof place->id);
+        place->session = *session;
+        mishap_mcp_first_this();
+        place->reserved = 0;
+    }
+    pthread_mutex_unlock(&s->lock);
 }
 
 /* -- finding ----------------------------------------------------------------------------------- */
 
-/* The place of a session of this caller that is not over. */
-static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id, const char *caller)
+/* The place of a session of this owner that is not over. */
+static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id,
+                                        mishap_mcp_owner owner)
 {
     char name[CALLER];
     int64_t now = mishap_clock_monotonic_ns();
     struct mishap_mcp_place *place = look_up(s, id);
-    copy_caller(name, caller);
-    if (!place || memcmp(place->caller, name, CALLER) != 0)
+    copy_caller(name, owner.name);
+    if (!place || place->key != owner.key || memcmp(place->caller, name, CALLER) != 0)
         return NULL;
     if (is_over(s, place, now)) {
         mishap_mcp_place_clear(s, place);
@@ -231,15 +248,49 @@ static struct mishap_mcp_place *find_of(mishap_mcp_sessions *s, mishap_text id, 
     return place;
 }
 
-bool mishap_mcp_session_find(mishap_mcp_sessions *s, mishap_text id, const char *caller,
+bool mishap_mcp_session_find(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
                              mishap_mcp_session *session)
 {
     mishap_mcp_sessions_lock(s);
-    const struct mishap_mcp_place *place = find_of(s, id, caller);
+    const struct mishap_mcp_place *place = find_of(s, id, owner);
     if (place)
         *session = place->session;
     pthread_mutex_unlock(&s->lock);
     return place;
+}
+
+mishap *mishap_mcp_no_session(void)
+{
+    return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
+                          "Begin a new one with initialize.");
+}
+
+/* Ids are checked without the lock: who sends many that are none keeps nobody else waiting. */
+mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
+                                  uint64_t holder, mishap_mcp_session *session)
+{
+    char text[MISHAP_MCP_SESSION_ID + 1] = "";
+    int64_t wait_ns;
+    mishap_mcp_room room = MISHAP_MCP_ROOM;
+    const mishap_mcp_session anew = { .revision = mishap_mcp_id_check(s, id, owner),
+                                      .initialized = true,
+                                      .level = MISHAP_INFO };
+    if (anew.revision == MISHAP_MCP_NONE)
+        return mishap_mcp_no_session();
+    memcpy(text, id.data, MISHAP_MCP_SESSION_ID);
+    mishap_mcp_sessions_lock(s);
+    const struct mishap_mcp_place *place = find_of(s, id, owner); /* another loop was quicker */
+    if (!place && !mishap_mcp_ended_has(s, id)) {
+        room = mishap_mcp_room_make(s, holder, mishap_clock_monotonic_ns(), &wait_ns);
+        if (room == MISHAP_MCP_ROOM)
+            place = add(s, owner, holder, &anew, 0, text);
+    }
+    if (place)
+        *session = place->session;
+    pthread_mutex_unlock(&s->lock);
+    if (room != MISHAP_MCP_ROOM)
+        return mishap_mcp_room_refuse(s, room, wait_ns);
+    return place ? NULL : mishap_mcp_no_session();
 }
 
 /* A number tells where its place would be, like the id. */
@@ -261,14 +312,41 @@ void mishap_mcp_session_keep(mishap_mcp_sessions *s, const mishap_mcp_session *s
     pthread_mutex_unlock(&s->lock);
 }
 
-bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, const char *caller)
+/* One that had to make room, or is of an earlier run, needs no place to be ended. */
+bool mishap_mcp_session_end(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
+                            uint64_t *number)
 {
+    size_t at = 0;
+    *number = 0;
+    if (mishap_mcp_id_check(s, id, owner) == MISHAP_MCP_NONE)
+        return false;
     mishap_mcp_sessions_lock(s);
-    struct mishap_mcp_place *place = find_of(s, id, caller);
-    if (place)
+    struct mishap_mcp_place *place = find_of(s, id, owner);
+    bool ends = place || !mishap_mcp_ended_has(s, id);
+    if (place) {
+        *number = place->session.number;
         mishap_mcp_place_clear(s, place);
+    }
+    if (ends)
+        at = mishap_mcp_ended_add(s, id);
     pthread_mutex_unlock(&s->lock);
-    return place;
+    if (ends)
+        mishap_mcp_ended_write(s, id, at);
+    return ends;
+}
+
+size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *s, uint64_t key, uint64_t *numbers,
+                                  size_t most)
+{
+    size_t count = 0;
+    mishap_mcp_sessions_lock(s);
+    for (size_t i = 0; i < PLACES; i++)
+        while (count < most && s->places[i].id[0] && s->places[i].key == key) {
+            numbers[count++] = s->places[i].session.number;
+            mishap_mcp_place_clear(s, &s->places[i]);
+        }
+    pthread_mutex_unlock(&s->lock);
+    return count;
 }
 
 bool mishap_mcp_session_lives(mishap_mcp_sessions *s, uint64_t number)

@@ -12,7 +12,7 @@
 #include "boundary/mcp/mcp.h"
 
 enum {
-    MISHAP_MCP_SESSION_ID = 43, /* characters: 256 random bits */
+    MISHAP_MCP_SESSION_ID = 43, /* characters: see session_id.c */
     MISHAP_MCP_SESSIONS = 2048, /* at once */
 };
 
@@ -22,6 +22,10 @@ typedef struct mishap_mcp_sessions mishap_mcp_sessions;
  * has `of_one` of them, at most. */
 mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_one,
                                  mishap_mcp_sessions **out);
+
+/* … and let them outlast the server (lasting.c): what is needed for that is kept in a file of this
+ * folder. If that fails they end with this run of it, and a new run knows none of them. */
+mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *folder);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
 /* What is known of a session. */
@@ -32,30 +36,65 @@ typedef struct mishap_mcp_session {
     mishap_level level;
 } mishap_mcp_session;
 
+/* Whom a session belongs to: a name, and the API key that stands for it now. Another key of the
+ * same name is another owner. */
+typedef struct mishap_mcp_owner {
+    const char *name; /* NULL: nobody in particular */
+    uint64_t key;     /* 0: there is none */
+} mishap_mcp_owner;
+
 /*
- * A new one, which belongs to this caller (NULL: to nobody in particular) and is counted under its
- * number; 0: it is not counted. The session gets its number.
+ * Reserve the place of a new one, which is counted under the number of its holder; 0: it is not
+ * counted. The session gets its number, and its id, of which a part is missing still. Nobody finds
+ * it by that, and it makes room for no other. It ends with this process if it does not begin.
  *
  * A caller that has as many as it may loses the one that it did not use for longest, if that is a
  * minute at least; else it is RATE_LIMITED. If all places are taken, it is the caller with the most
  * sessions that loses one. UNAVAILABLE: nobody has more than this one, and all are in use.
  */
-mishap *mishap_mcp_session_begin(mishap_mcp_sessions *sessions, const char *caller, uint64_t holder,
-                                 mishap_mcp_session *session, char id[MISHAP_MCP_SESSION_ID + 1]);
+mishap *mishap_mcp_session_reserve(mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
+                                   uint64_t holder, mishap_mcp_session *session,
+                                   char id[MISHAP_MCP_SESSION_ID + 1]);
 
-/* Find a session of this caller, and count it as used. To anybody else it is not there. */
-bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, const char *caller,
+/* It begins, now that its revision is known: the id is whole. If it does not, give its place back
+ * with mishap_mcp_session_drop(). */
+void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
+                              const mishap_mcp_session *session,
+                              char id[MISHAP_MCP_SESSION_ID + 1]);
+
+/* Find a session of this owner, and count it as used. To anybody else it is not there. */
+bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                              mishap_mcp_session *session);
+
+/*
+ * One that is not found, though its id was given out to this owner: the server has begun again
+ * since then, the session was not used for long, or it had to make room. It begins anew under the
+ * same id, as one that is initialized and has neither events nor subscriptions.
+ *
+ * NOT_FOUND: the id is none of ours, or this owner has ended the session. RATE_LIMITED,
+ * UNAVAILABLE: there is no room, as for a new one.
+ */
+mishap *mishap_mcp_session_revive(mishap_mcp_sessions *sessions, mishap_text id,
+                                  mishap_mcp_owner owner, uint64_t holder,
+                                  mishap_mcp_session *session);
+mishap *mishap_mcp_no_session(void); /* the NOT_FOUND */
 
 /* Keep what has changed: initialized, level. */
 void mishap_mcp_session_keep(mishap_mcp_sessions *sessions, const mishap_mcp_session *session);
 
-/* End it. False: there is none of this caller. */
-bool mishap_mcp_session_end(mishap_mcp_sessions *sessions, mishap_text id, const char *caller);
+/* End it for good, also one that is not found but could begin anew. The number is the one that it
+ * had; 0: it was not there. False: there is none of this owner. */
+bool mishap_mcp_session_end(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
+                            uint64_t *number);
+
+/* End some of the sessions of a key that was removed: how many, and their numbers. Fewer than
+ * `most`: there are no others. */
+size_t mishap_mcp_sessions_revoke(mishap_mcp_sessions *sessions, uint64_t key, uint64_t *numbers,
+                                  size_t most);
 bool mishap_mcp_session_lives(mishap_mcp_sessions *sessions, uint64_t number);
 
-/* How long a session was not used, if that is a minute at least; 0: it is in use, or over. And end
- * it, whoever it belongs to. */
+/* How long a session was not used, if that is a minute at least; 0: it is in use, or over. And
+ * free its place, whoever it belongs to. */
 int64_t mishap_mcp_session_idle_ns(mishap_mcp_sessions *sessions, uint64_t number);
 void mishap_mcp_session_drop(mishap_mcp_sessions *sessions, uint64_t number);
 

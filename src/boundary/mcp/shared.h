@@ -1,5 +1,6 @@
 /*
- * The memory that all loops share, for session.c, room.c, events.c and watch.c alone.
+ * The memory that all loops share, for session.c, session_id.c, lasting.c, room.c, events.c and
+ * watch.c alone.
  *
  * Who dies while it writes leaves it half written; the next who takes the lock mends it. So what
  * makes an entry count is written last, and what it was copied from stays whole until then.
@@ -12,6 +13,7 @@
 #include <stdatomic.h>
 
 #include "base/life.h"
+#include "base/mac.h"
 #include "boundary/mcp/session.h"
 #include "boundary/mcp/watch.h"
 #include "operation/changes.h"
@@ -24,10 +26,12 @@ static inline void mishap_mcp_first_this(void)
 }
 
 enum {
-    MISHAP_MCP_PLACES = 4096,  /* of the table of sessions: a power of two */
-    MISHAP_MCP_CALLER = 64,    /* the name of an API key has at most 63 characters */
-    MISHAP_MCP_RUNNING = 64,   /* calls of a session that run at once */
-    MISHAP_MCP_TAKEN_OVER = 16 /* streams of a session that are open as resumed ones */
+    MISHAP_MCP_PLACES = 4096,   /* of the table of sessions: a power of two */
+    MISHAP_MCP_CALLER = 64,     /* the name of an API key has at most 63 characters */
+    MISHAP_MCP_RUNNING = 64,    /* calls of a session that run at once */
+    MISHAP_MCP_TAKEN_OVER = 16, /* streams of a session that are open as resumed ones */
+    MISHAP_MCP_ENDED = 4096,    /* sessions that are known to have been ended */
+    MISHAP_MCP_PATH = 4200
 };
 
 /* A call that runs, in whichever loop. */
@@ -54,7 +58,9 @@ struct mishap_mcp_kept {
 struct mishap_mcp_place {
     char id[MISHAP_MCP_SESSION_ID + 1]; /* empty: free */
     char caller[MISHAP_MCP_CALLER];
-    uint64_t holder; /* the number of the caller, by which is counted what it has */
+    uint64_t key;         /* of the caller */
+    uint64_t holder;      /* the number of the caller, by which is counted what it has */
+    mishap_life reserved; /* by this process, until it is a session; 0: it is one */
     mishap_mcp_session session;
     uint64_t standing;               /* its latest stream that belongs to no request */
     uint64_t told[MISHAP_MCP_LISTS]; /* how many changes of each list, there */
@@ -80,6 +86,9 @@ struct mishap_mcp_sessions {
     size_t of_one;             /* sessions of one caller, at most */
     uint64_t numbers, streams; /* given out so far */
     uint64_t changes[MISHAP_MCP_LISTS];
+    unsigned char secret[MISHAP_MAC_KEY];          /* that ids are made with; it does not change */
+    char file[MISHAP_MCP_PATH];                    /* that it is kept in; empty: in none */
+    uint64_t ended[MISHAP_MCP_ENDED], ended_count; /* a ring: see lasting.c */
     size_t count;
     struct mishap_mcp_place places[MISHAP_MCP_PLACES];
     uint32_t block_count, free_count, first_free;
@@ -114,6 +123,23 @@ static inline size_t mishap_mcp_holder_word(uint64_t holder)
 {
     return holder & (MISHAP_MCP_HOLDERS - 1);
 }
+
+/* … compare in a time that does not depend on the bytes. */
+bool mishap_mcp_same_bytes(const char *a, const char *b, size_t length);
+
+/* session_id.c: the random part of a new id, and then the rest of it; and the revision of one that
+ * was given out to this owner, NONE if it was not. */
+void mishap_mcp_id_draw(char id[MISHAP_MCP_SESSION_ID + 1]);
+void mishap_mcp_id_prove(const mishap_mcp_sessions *sessions, mishap_mcp_owner owner,
+                         mishap_mcp_revision revision, char id[MISHAP_MCP_SESSION_ID + 1]);
+mishap_mcp_revision mishap_mcp_id_check(const mishap_mcp_sessions *sessions, mishap_text id,
+                                        mishap_mcp_owner owner);
+
+/* lasting.c: remember that a session was ended, at which place of the ring; is that known? The lock
+ * is held. Then keep it in the file, without the lock. */
+size_t mishap_mcp_ended_add(mishap_mcp_sessions *sessions, mishap_text id);
+bool mishap_mcp_ended_has(const mishap_mcp_sessions *sessions, mishap_text id);
+void mishap_mcp_ended_write(const mishap_mcp_sessions *sessions, mishap_text id, size_t at);
 
 /* events.c: begin with no block taken; forget the events of one, or of all. */
 void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);

@@ -187,8 +187,8 @@ static uint64_t longest_idle(const mishap_mcp_watches *w, mishap_mcp_sessions *s
     return found;
 }
 
-/* A session that ends is known to its client by the next request. What it has lost without that,
- * nobody would know. */
+/* A whole session goes, which nobody uses: it comes back as one without subscriptions, like any
+ * that the server does not know any more. None that is in use loses some of its subscriptions. */
 static void end_idle_session(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t holder)
 {
     uint64_t most = who_has_most(w);

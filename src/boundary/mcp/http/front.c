@@ -1,6 +1,9 @@
 /*
  * The extension: what all loops share, and the MCP side of each of them.
  */
+#include <stdio.h>
+#include <unistd.h>
+
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"
 
@@ -24,12 +27,27 @@ static void hear_update(void *state, mishap_text uri)
     mishap_mcp_watches_change(state, uri);
 }
 
+/* It serves all the same: clients of an earlier run have to begin a new session. */
+static void let_sessions_last(const char *folder)
+{
+    mishap *failure = mishap_mcp_sessions_last(sessions, folder);
+    if (!failure)
+        return;
+    const mishap_public *told = mishap_told(failure);
+    dprintf(STDERR_FILENO, "MCP sessions end with this run of the server. %.*s %.*s\n",
+            (int)told->message.length, told->message.data, (int)told->cause.length,
+            told->cause.data ? told->cause.data : "");
+    mishap_free(failure);
+}
+
 static mishap *prepare(const mishap_http_settings *settings, void **shared)
 {
     (void)shared;
     mishap *failure = mishap_mcp_sessions_make(EVENT_BYTES, SESSION_IDLE_MS,
                                                mishap_http_share_of(settings, MISHAP_MCP_SESSIONS),
                                                &sessions);
+    if (!failure)
+        let_sessions_last(settings->served->setup.data);
     if (!failure)
         failure = mishap_mcp_watches_make(mishap_http_share_of(settings, MISHAP_MCP_WATCHES),
                                           &watches);
@@ -103,6 +121,20 @@ static void drain(void *state)
     mishap_mcp_streams_drain(state);
 }
 
+/* Streams are the server's to end; what is kept for all loops, and the calls that nobody waits for,
+ * end with the sessions. */
+static void end_sessions_of(void *state, uint64_t key)
+{
+    const mishap_mcp_front *f = state;
+    uint64_t numbers[64];
+    const size_t most = sizeof numbers / sizeof *numbers;
+    for (size_t count = most; count == most;) {
+        count = mishap_mcp_sessions_revoke(f->sessions, key, numbers, most);
+        for (size_t i = 0; i < count; i++)
+            mishap_mcp_watch_end(f->watches, numbers[i], MISHAP_MCP_NO_ID);
+    }
+}
+
 /* Calls whose peers are gone go on, for who resumes their streams. */
 static bool is_busy(void *state)
 {
@@ -128,6 +160,7 @@ const mishap_http_extension mishap_mcp_over_http = {
     .open = open_front,
     .tick = tick,
     .drain = drain,
+    .revoke = end_sessions_of,
     .busy = is_busy,
     .close = close_front,
 };

@@ -39,22 +39,43 @@ static bool refuse_version(mishap_mcp_post *post, const mishap_http_request *req
     return true;
 }
 
+static mishap_mcp_owner owner_of(const mishap_http_request *request)
+{
+    return (mishap_mcp_owner){ request->caller, request->caller_key };
+}
+
+/* The id of the session that is meant. False: it is missing, and that was refused. */
+static bool take_session_id(mishap_mcp_post *post, const mishap_http_request *request,
+                            mishap_text id, mishap_text *session)
+{
+    *session = mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION);
+    if (session->data)
+        return true;
+    refuse(post, id, 400,
+           mishap_suggest(mishap_raise(BAD_REQUEST, "The header field Mcp-Session-Id is missing."),
+                          "Send initialize first, and then what it answers with in "
+                          "Mcp-Session-Id."));
+    return false;
+}
+
 static bool join_session(mishap_mcp_post *post, const mishap_http_request *request, mishap_text id)
 {
-    mishap_text session = mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION);
-    if (!session.data) {
-        refuse(post, id, 400,
-               mishap_suggest(
-                   mishap_raise(BAD_REQUEST, "The header field Mcp-Session-Id is missing."),
-                   "Send initialize first, and then what it answers with in Mcp-Session-Id."));
+    mishap_mcp_front *front = post->front;
+    mishap_mcp_owner owner = owner_of(request);
+    mishap_text session;
+    mishap *failure = NULL;
+    if (!take_session_id(post, request, id, &session))
         return false;
-    }
-    if (!mishap_mcp_session_find(post->front->sessions, session, request->caller, &post->session)) {
-        refuse(post, id, 404,
-               mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
-                              "Begin a new one with initialize."));
+    if (!mishap_mcp_session_find(front->sessions, session, owner, &post->session))
+        failure = mishap_mcp_session_revive(front->sessions, session, owner,
+                                            mishap_http_caller_of(front->http, request),
+                                            &post->session);
+    if (failure && mishap_told(failure)->code == MISHAP_CODE_NOT_FOUND)
+        refuse(post, id, 404, failure);
+    else if (failure)
+        mishap_mcp_post_refuse_for_now(post, id, failure);
+    if (failure)
         return false;
-    }
     post->in_session = true;
     post->peer.revision = post->session.revision;
     post->peer.initialized = post->session.initialized;
@@ -100,15 +121,15 @@ static bool is_method(const mishap_mcp_message *message, const char *method)
     return mishap_text_equal(message->method, mishap_text_of(method));
 }
 
-/* Take a place for a session before the message is answered: then there is one, or a refusal. */
+/* Reserve a place for a session before the message is answered: then there is one, or a refusal. */
 static bool refuse_session(mishap_mcp_post *post, const mishap_http_request *request,
                            mishap_text id)
 {
     mishap_mcp_front *front = post->front;
     post->session = (mishap_mcp_session){ .revision = MISHAP_MCP_NONE };
-    mishap *failure = mishap_mcp_session_begin(front->sessions, request->caller,
-                                               mishap_http_caller_of(front->http, request),
-                                               &post->session, post->begins);
+    mishap *failure = mishap_mcp_session_reserve(front->sessions, owner_of(request),
+                                                 mishap_http_caller_of(front->http, request),
+                                                 &post->session, post->begins);
     if (!failure)
         return false;
     post->begins[0] = '\0';
@@ -360,17 +381,21 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
         mishap_http_refuse(reply, mishap_http_settings_of(server), request, mishap_out_of_memory());
         return;
     }
-    if (!mishap_mcp_refuse_caller(post, request) && !refuse_stateless(post, request) &&
-        !refuse_version(post, request, MISHAP_MCP_NO_ID) &&
-        join_session(post, request, MISHAP_MCP_NO_ID)) {
-        mishap_mcp_session_end(front->sessions, mishap_mcp_field(request, MISHAP_MCP_FIELD_SESSION),
-                               request->caller);
-        mishap_mcp_watch_end(front->watches, post->session.number, MISHAP_MCP_NO_ID);
+    uint64_t number;
+    mishap_text session;
+    if (mishap_mcp_refuse_caller(post, request) || refuse_stateless(post, request) ||
+        refuse_version(post, request, MISHAP_MCP_NO_ID) ||
+        !take_session_id(post, request, MISHAP_MCP_NO_ID, &session)) {
+        mishap_mcp_post_leave(post);
+    } else if (!mishap_mcp_session_end(front->sessions, session, owner_of(request), &number)) {
+        refuse(post, MISHAP_MCP_NO_ID, 404, mishap_mcp_no_session());
+        mishap_mcp_post_leave(post);
+    } else {
+        if (number)
+            mishap_mcp_watch_end(front->watches, number, MISHAP_MCP_NO_ID);
         reply->status = 204;
         leave_to_reply(post);
-        return;
     }
-    mishap_mcp_post_leave(post);
 }
 
 /* Who calls by which name is checked here for any caller, browser or not: see caller.c. */

@@ -51,8 +51,9 @@ struct mishap_mcp_post {
 
     mishap_http_later *later; /* if it has to wait; NULL: the peer is gone */
     mishap_mcp_session session;
+    uint64_t caller_key; /* of its request, as the name is peer.caller */
     bool in_session;
-    /* The id of the session that begins with it; "": none. */
+    /* The id of the session that begins with it, whose place is reserved; "": none. */
     char begins[MISHAP_MCP_SESSION_ID + 1];
     uint32_t held;   /* by which a stream that stays open is counted; 0: it is not */
     bool may_stream; /* who asks accepts a stream */
@@ -153,7 +154,8 @@ extern const mishap_http_extension mishap_mcp_over_http;
  * somebody joins them. */
 void mishap_mcp_front_tell(mishap_mcp_front *front);
 
-/* From a handler: a list has changed. Whoever listens to any loop is told soon. */
+/* From a handler that runs in a loop (.quick): a list has changed. Whoever listens to any loop is
+ * told soon. */
 void mishap_mcp_changed(mishap_mcp_change change);
 
 #endif

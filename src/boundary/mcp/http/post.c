@@ -34,6 +34,8 @@ static void free_post(mishap_mcp_post *post)
     post->closing = true; /* flights that are cancelled finish the channel */
     mishap_mcp_peer_release(&post->peer);
     forget_calls(post);
+    if (post->begins[0])
+        mishap_mcp_session_drop(post->front->sessions, post->session.number); /* it has not begun */
     mishap_http_stream_ended(post->front->http, post->held);
     mishap_buffer_release(&post->message);
     mishap_release(post);
@@ -78,18 +80,15 @@ static void wait_for_answer(mishap_mcp_post *post)
 static const mishap_text last_words = MISHAP_TEXT(
     "{\"jsonrpc\":\"2.0\",\"error\":" MISHAP_MCP_LAST_ERROR "}");
 
-/* Its place was taken before the message was read: now it is a session, or nothing. */
+/* Its place was reserved before the message was read: now it is a session. */
 static void begin_session(mishap_mcp_post *post, mishap_http_reply *reply)
 {
-    mishap_mcp_sessions *sessions = post->front->sessions;
-    if (post->peer.revision == MISHAP_MCP_NONE || reply->status != 200) {
-        mishap_mcp_session_end(sessions, mishap_text_of(post->begins), post->peer.caller);
-        return;
-    }
     post->session.revision = post->peer.revision;
     post->session.level = post->peer.level;
-    mishap_mcp_session_keep(sessions, &post->session);
+    mishap_mcp_owner owner = { post->peer.caller, post->caller_key };
+    mishap_mcp_session_begin(post->front->sessions, owner, &post->session, post->begins);
     mishap_http_reply_field(reply, "Mcp-Session-Id", mishap_text_of(post->begins));
+    post->begins[0] = '\0'; /* its place is not to be given back */
 }
 
 static void answer_whole(mishap_mcp_post *post)
@@ -108,7 +107,7 @@ static void answer_whole(mishap_mcp_post *post)
         post->message = (mishap_buffer){ 0 };
         reply->content = mishap_buffer_text(&reply->body);
     }
-    if (post->begins[0])
+    if (post->begins[0] && post->peer.revision != MISHAP_MCP_NONE && reply->status == 200)
         begin_session(post, reply);
     if (!post->reply) {
         mishap_http_later *later = post->later;
@@ -414,6 +413,7 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
                                .front = front,
                                .request = request,
                                .reply = reply,
+                               .caller_key = request->caller_key,
                                .may_stream = mishap_mcp_accepts_stream(request) };
     mishap_mcp_peer_init(&post->peer, &front->server);
     memcpy(post->incident, request->id, sizeof post->incident);
