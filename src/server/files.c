@@ -66,10 +66,11 @@ mishap *mishap_http_files_fit(mishap_http_settings *settings, size_t listening, 
     int room = (int)(limit - reserve);
     /* A few less than were asked for are nothing to tell of. */
     if (room < settings->max_connections - settings->max_connections / 20)
-        mishap_log_say(
-            "--max-connections is %d instead of %d for each loop: at most %llu files may be open "
-            "(ulimit -n), and %zu are kept for other things\n",
-            room, settings->max_connections, (unsigned long long)limit, reserve);
+        mishap_log_say("%s: --max-connections is %d instead of %d for each loop: at most %llu "
+                       "files may be open "
+                       "(ulimit -n), and %zu are kept for other things\n",
+                       settings->program, room, settings->max_connections,
+                       (unsigned long long)limit, reserve);
     settings->max_connections = room;
     return NULL;
 }

@@ -119,7 +119,7 @@ def turned_away(one):
 def connections_are_as_many_as_there_are_files_for():
     with Server("--workers", "1", "--handlers", "2", program=limited(64)) as found:
         said = found.read(found.stderr).decode()
-        lines = re.findall(r"^--max-connections is (\d+) instead of 20000 for each loop: at most 64 files may be open "
+        lines = re.findall(r"^mishap: --max-connections is (\d+) instead of 20000 for each loop: at most 64 files may be open "
                            r"\(ulimit -n\), and (\d+) are kept for other things$", said, re.M)
         equal(len(lines), 1, said)
         most, kept = map(int, lines[0])

@@ -123,12 +123,13 @@ static bool is_loopback(const char *host)
 
 /* -- what is needed ---------------------------------------------------------------------------- */
 
-static void warn_of_readers(mishap_call *call, const char *data)
+static void warn_of_readers(mishap_call *call, const mishap_served *served)
 {
     char line[4400];
     const char *path = mishap_call_print(call, "%s/keys", data);
     if (mishap_key_file_advise(data, path, path, line, sizeof line))
-        dprintf(STDERR_FILENO, "%s\n", line);
+    const char *data = served->setup.data;
+        dprintf(STDERR_FILENO, "%s: %s\n", served->app->name, line);
 }
 
 static mishap *check_keys(mishap_call *call, const mishap_http_settings *settings)
@@ -138,7 +139,7 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
     mishap *failure = mishap_http_keys_open(served->setup.data, &keys);
     size_t count = failure ? 0 : mishap_http_keys_count(keys);
     mishap_http_keys_close(keys);
-    warn_of_readers(call, served->setup.data);
+    warn_of_readers(call, served);
     if (failure || !settings->key_required || count)
         return failure;
     failure = mishap_raise(NOT_CONFIGURED,
