@@ -928,6 +928,8 @@ def help_says_where_data_is_kept(words, sentence):
     expect(words != ["serve"] or "/mcp" in shown, "no word of /mcp in", shown)
     expect(b"MISHAP_DATA" not in run("mishap", "explain", "--help").err, "what keeps nothing says so")
 
+    log = "Failures are logged in the file that MISHAP_LOG names, else in ~/.local/state/mishap/mishap.log."
+    equal(log in shown, words[0] in ("serve", "mcp"), "a word of the log in " + shown)
 
 @test
 def a_data_folder_is_made_for_its_owner_before_a_service_opens():

@@ -190,6 +190,20 @@ static void put_data_folder(mishap_cli_page *page, const mishap_operation *opera
     mishap_cli_page_paragraphs(page, words);
 }
 
+/* What stays has nobody at a terminal who reads its failures. */
+static void put_log_file(mishap_cli_page *page, const mishap_operation *operation)
+{
+    char variable[64], words[400];
+    if (!operation->resident)
+        return;
+    mishap_system_variable(page->app->name, "LOG", variable, sizeof variable);
+    snprintf(words, sizeof words,
+             "Failures are logged in the file that %s names, else in "
+             "~/.local/state/%.100s/%.100s.log.",
+             variable, page->app->name, page->app->name);
+    mishap_cli_page_paragraphs(page, words);
+}
+
 static void put_operation(mishap_cli_page *page, const mishap_operation *operation)
 {
     put_usage(page, operation);
@@ -198,6 +212,7 @@ static void put_operation(mishap_cli_page *page, const mishap_operation *operati
     if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
         mishap_cli_page_paragraphs(page, "This command can destroy something.");
     put_data_folder(page, operation);
+    put_log_file(page, operation);
     put_options(page, operation, ARGUMENTS, "Arguments");
     put_options(page, operation, OWN_OPTIONS, "Options");
     put_options(page, operation, COMMON_OPTIONS, "Options of every command");

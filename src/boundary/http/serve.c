@@ -25,7 +25,8 @@ static const mishap_param params[] = {
     { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
       .help = "Where the store is, if not in the data folder" },
     { "access_log", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "FILE", .file = true,
-      .help = "Where to log each request; - is standard error" },
+      .help =
+          "Where to log each request; - is standard error; without it requests are not logged" },
     { "require_key", MISHAP_BOOLEAN,
       .help = "Take no call without an API key; beyond this machine that is always so" },
     { "rate", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0", .placeholder = "N",
@@ -49,7 +50,8 @@ static const mishap_param params[] = {
       .placeholder = "BYTES", .help = "The largest body of a request to /mcp" },
     { "max_body_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "256",
       .placeholder = "N",
-      .help = "Memory that bodies of requests may take, all loops together, in MB; 0: any" },
+      .help = "Memory that bodies of requests may take, all loops together, in MB; never less than "
+              "one body of the largest kind; 0: any" },
     { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
       .placeholder = "N", .help = "How long the head of a request may take" },
     { "body_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "30000",
@@ -126,9 +128,9 @@ static bool is_loopback(const char *host)
 static void warn_of_readers(mishap_call *call, const mishap_served *served)
 {
     char line[4400];
+    const char *data = served->setup.data;
     const char *path = mishap_call_print(call, "%s/keys", data);
     if (mishap_key_file_advise(data, path, path, line, sizeof line))
-    const char *data = served->setup.data;
         dprintf(STDERR_FILENO, "%s: %s\n", served->app->name, line);
 }
 
