@@ -16,24 +16,28 @@ enum { LOOK_MS = 20 }; /* so often, at most, a query that reads looks whether th
  * no help. */
 static mishap *cannot_open(const todo_store *store, int result)
 {
+    static const char restore[] = "Put a backup of the store in its place, or use another store.";
+    static const char permit[] = "Check that the file is there, and that it and its folder can be "
+                                 "read and written.";
     static const struct {
         int result;
-        const char *words;
+        const char *words, *remedy;
     } known[] = {
-        { SQLITE_NOTADB, "is no SQLite database" },
-        { SQLITE_CORRUPT, "is damaged" },
-        { SQLITE_CANTOPEN, "cannot be opened" },
-        { SQLITE_PERM, "cannot be opened" },
-        { SQLITE_READONLY, "cannot be written" },
-        { SQLITE_FULL, "cannot be written: the disk is full" },
-        { SQLITE_IOERR, "cannot be read or written" },
+        { SQLITE_NOTADB, "is no SQLite database", restore },
+        { SQLITE_CORRUPT, "is damaged", restore },
+        { SQLITE_CANTOPEN, "cannot be opened", permit },
+        { SQLITE_PERM, "cannot be opened", permit },
+        { SQLITE_READONLY, "cannot be written", permit },
+        { SQLITE_FULL, "cannot be written: the disk is full", "Make room on the disk." },
+        { SQLITE_IOERR, "cannot be read or written", "Check the disk, then try again." },
     };
     mishap *failure = todo_store_failure(store, result);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if ((result & 0xff) == known[i].result)
-            return mishap_because(
-                mishap_raise(NOT_CONFIGURED, "The store %s %s.", store->path, known[i].words),
-                failure);
+            return mishap_because(mishap_suggest(mishap_raise(NOT_CONFIGURED, "The store %s %s.",
+                                                              store->path, known[i].words),
+                                                 known[i].remedy),
+                                  failure);
     return failure;
 }
 

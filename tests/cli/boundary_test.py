@@ -911,7 +911,9 @@ def a_store_that_is_no_database_is_named():
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         with open(os.path.join(folder, "todo.sqlite"), "wb") as file:
             file.write(b"x" * 4096)
-        equal(unopened(folder)["cause"], "The store %s/todo.sqlite is no SQLite database." % folder)
+        error = unopened(folder)
+        equal(error["cause"], "The store %s/todo.sqlite is no SQLite database." % folder)
+        equal(error["suggestion"], "Put a backup of the store in its place, or use another store.")
 
 
 @test
