@@ -124,7 +124,7 @@ static const struct {
     { MISHAP_TEXT("not_utf8"), " is not valid UTF-8." },
     { MISHAP_TEXT("unreadable_file"), " names a file that cannot be read." },
     { MISHAP_TEXT("secret_in_arguments"),
-      " is a secret, or has one in it: give it through the environment or a file (@FILE)." },
+      " is a secret, or has one in it: give it in a file (@FILE) or on standard input (-)." },
 };
 
 static bool put_phrase(mishap_buffer *b, const mishap_field *field)

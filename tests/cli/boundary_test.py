@@ -987,6 +987,7 @@ def a_secret_is_taken_from_the_environment_a_file_or_standard_input():
     finally:
         os.unlink(secret)  # what is found later was written by a program
 
+    expect(found["error"]["message"].endswith("give it in a file (@FILE) or on standard input (-)."), found["error"]["message"])
 
 @tests_of({"in a message": ("message", 8, "AUTH_REQUIRED", SECRET), "in a failure": ("fail", 8, "AUTH_REQUIRED", SECRET), "in a crash": ("crash", 1, "INTERNAL_ERROR", SECRET),
            "in nonsense": ("nonsense", 1, "INTERNAL_ERROR", SECRET), "too long": ("length", 2, "ARG_ERROR", SECRET * 5),
