@@ -111,10 +111,10 @@ mishap *mishap_http_access_open(const char *file, mishap_http_access **out)
         char cause[128];
         mishap_system_error(errno, cause, sizeof cause);
         mishap_release(access);
-        return mishap_tell(
-            mishap_tell_cause(mishap_raise(OUTPUT_FAILED, "Cannot open the access log %s.", file),
-                              cause),
-            "file", file);
+        mishap *m = mishap_raise(OUTPUT_FAILED, "Cannot open the access log %s.", file);
+        m = mishap_tell(mishap_tell_cause(m, cause), "file", file);
+        return mishap_suggest(m, "Give --access-log a file in a folder that exists and can be "
+                                 "written.");
     }
     *out = access;
     return NULL;

@@ -928,10 +928,24 @@ def help_says_where_data_is_kept(words, sentence):
     shown = " ".join(run("mishap", *words, "--help").err.decode().split())
     expect("Data is kept in " + sentence in shown, shown)
     expect(words != ["serve"] or "/mcp" in shown, "no word of /mcp in", shown)
-    expect(b"MISHAP_DATA" not in run("mishap", "explain", "--help").err, "what keeps nothing says so")
-
     log = "Failures are logged in the file that MISHAP_LOG names, else in ~/.local/state/mishap/mishap.log."
     equal(log in shown, words[0] in ("serve", "mcp"), "a word of the log in " + shown)
+    expect(b"MISHAP_DATA" not in run("mishap", "explain", "--help").err, "what keeps nothing says so")
+
+
+@test
+def an_access_log_that_cannot_be_opened_is_answered_with_what_to_do():
+    with tempfile.TemporaryDirectory(dir=FOLDER) as data:
+        error = ask("mishap", "serve", "--listen", "127.0.0.1:0", "--data", data, "--access-log", data + "/none/log", status=74,
+                    code="OUTPUT_FAILED")["error"]
+    equal(error["suggestion"], "Give --access-log a file in a folder that exists and can be written.")
+
+
+@test
+def the_name_of_a_key_is_explained_without_a_pattern():
+    message = ask("mishap", "keys", "add", "--name", "a b", status=2, code="ARG_ERROR")["error"]["message"]
+    expect("must look like ci.nightly-2: up to 63 of" in message and "^" not in message, message)
+
 
 @test
 def a_data_folder_is_made_for_its_owner_before_a_service_opens():
@@ -973,6 +987,7 @@ def a_secret_on_the_command_line_is_refused(words):
     answer = run("sample", "secret", "use", *words, "--verbose")
     found = told("sample", answer, 2, "ARG_ERROR", err=None)
     equal([item["code"] for item in found["error"]["errors"]], ["SECRET_IN_ARGUMENTS"])
+    expect(found["error"]["message"].endswith("give it in a file (@FILE) or on standard input (-)."), found["error"]["message"])
 
 
 @test
@@ -987,7 +1002,6 @@ def a_secret_is_taken_from_the_environment_a_file_or_standard_input():
     finally:
         os.unlink(secret)  # what is found later was written by a program
 
-    expect(found["error"]["message"].endswith("give it in a file (@FILE) or on standard input (-)."), found["error"]["message"])
 
 @tests_of({"in a message": ("message", 8, "AUTH_REQUIRED", SECRET), "in a failure": ("fail", 8, "AUTH_REQUIRED", SECRET), "in a crash": ("crash", 1, "INTERNAL_ERROR", SECRET),
            "in nonsense": ("nonsense", 1, "INTERNAL_ERROR", SECRET), "too long": ("length", 2, "ARG_ERROR", SECRET * 5),

@@ -25,6 +25,8 @@ enum {
 
 /* What names look like, for people and for the checks. */
 #define MISHAP_KEY_NAME_PATTERN "^[a-z0-9][a-z0-9._-]{0,62}$"
+#define MISHAP_KEY_NAME_LOOKS                                                                      \
+    "ci.nightly-2: up to 63 of a-z, 0-9, dot, underscore and hyphen, with a letter or digit first"
 
 /* One key as the file has it. All text points into that of the file. */
 typedef struct mishap_key_line {

@@ -367,7 +367,8 @@ static mishap *run_remove(mishap_call *call)
 #define NAME_PARAM                                                                                 \
     {                                                                                              \
         "name", MISHAP_STRING, .required = true, .pattern = MISHAP_KEY_NAME_PATTERN,               \
-                               .placeholder = "NAME", .help = "Who the key is for"                 \
+                               .looks = MISHAP_KEY_NAME_LOOKS, .placeholder = "NAME",              \
+                               .help = "Who the key is for"                                        \
     }
 #define DATA_PARAM                                                                                 \
     {                                                                                              \
