@@ -273,10 +273,13 @@ static mishap *contain(struct running *running, void (*run)(void *state))
         return NULL;
     call->ended = true;
     call->crashed = crash.signal != 0;
-    return call->crashed ? report_crash(running, &crash)
-           : crash.thread_ended
-               ? report_thread_end(running)
-               : mishap_note(report_end(call, call->misuse), "parameter", call->misused);
+    if (call->crashed)
+        return report_crash(running, &crash);
+    if (crash.thread_ended)
+        return report_thread_end(running);
+    mishap *ended = report_end(call, call->misuse);
+    bool by_name = call->misused && *call->misused; /* without memory there is no name */
+    return by_name ? mishap_note(ended, "parameter", call->misused) : ended;
 }
 
 static void run_handler(void *state)

@@ -216,6 +216,16 @@ static void assert_ended(const mishap *m, const char *why)
     assert_string_equal(answer, "");
 }
 
+static bool has_noted_parameter(const mishap *m)
+{
+    mishap_buffer account = { 0 };
+    mishap_account(m, &account);
+    mishap_buffer_put_char(&account, '\0');
+    bool found = strstr(account.data, "noted parameter = ");
+    mishap_buffer_release(&account);
+    return found;
+}
+
 static void *entry_of(void (*function)(void *argument))
 {
     return (void *)((uintptr_t)function + 1);
@@ -229,6 +239,7 @@ static void a_lock_held_by_a_call_that_was_ended_is_free_for_the_next(void **sta
     for (int i = 0; i < 3; i++) {
         mishap *m = run(lock_and_ask_wrongly);
         assert_ended(m, "asked for a parameter that is not declared");
+        assert_true(has_noted_parameter(m));
         mishap_free(m);
         assert_null(run(lock_and_answer));
     }
@@ -258,6 +269,7 @@ static void what_was_deferred_is_called_when_there_is_no_memory(void **state)
     (void)state;
     mishap *m = run(take_too_much);
     assert_ended(m, "there was not enough memory");
+    assert_false(has_noted_parameter(m));
     assert_string_equal(order, "321");
     mishap_free(m);
 }
