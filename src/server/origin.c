@@ -223,7 +223,7 @@ mishap *mishap_http_check_origin(const mishap_http_settings *settings,
         return NULL;
     if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
         return mishap_suggest(
-            mishap_raise(FORBIDDEN, "This server does not go by the name that Host has."),
+            mishap_raise(FORBIDDEN, "The Host of this request is not a name of this server."),
             "Call it by its address, send an API key, or start it with --public-url.");
     if (changes_something(request->method) &&
         !mishap_http_knows_origin(settings, request->fields[MISHAP_HTTP_ORIGIN]))

@@ -161,6 +161,19 @@ static void keys_make_names_harmless_and_origins_not(void **state)
     assert_false(mishap_http_knows_origin(&with_keys, T("http://evil.example")));
 }
 
+static void a_browser_that_calls_by_a_foreign_name_is_told_so(void **state)
+{
+    (void)state;
+    mishap_http_request request = { .method = MISHAP_HTTP_GET };
+    request.fields[MISHAP_HTTP_ORIGIN] = T("http://localhost");
+    request.fields[MISHAP_HTTP_HOST] = T("evil.example");
+    mishap *m = mishap_http_check_origin(&(mishap_http_settings){ .host = "127.0.0.1" }, &request);
+    assert_non_null(m);
+    assert_string_equal(mishap_told(m)->message.data,
+                        "The Host of this request is not a name of this server.");
+    mishap_free(m);
+}
+
 /* -- links ------------------------------------------------------------------------------------- */
 
 static bool links_to(const mishap_http_settings *settings, const char *host, const char *forwarded)
@@ -256,6 +269,7 @@ int main(void)
         TEST(who_has_a_key_is_no_page_that_somebody_was_lured_to),
         TEST(who_is_no_browser_goes_by_any_name),
         TEST(keys_make_names_harmless_and_origins_not),
+        TEST(a_browser_that_calls_by_a_foreign_name_is_told_so),
         TEST(links_lead_to_hosts_of_ours_and_never_to_every_address),
         TEST(a_list_has_origins_as_browsers_spell_them),
     };

@@ -12,7 +12,7 @@ mishap *mishap_mcp_check_caller(const mishap_http_settings *settings,
     mishap *failure = NULL;
     if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
         failure = mishap_suggest(
-            mishap_raise(FORBIDDEN, "This server does not go by the name that Host has."),
+            mishap_raise(FORBIDDEN, "The Host of this request is not a name of this server."),
             "Start it with --public-url and that name, or with --require-key.");
     else if (!mishap_http_knows_origin(settings, request->fields[MISHAP_HTTP_ORIGIN]))
         failure = mishap_suggest(mishap_raise(FORBIDDEN, "Pages of this origin may not call."),
