@@ -990,6 +990,7 @@ def while_the_keys_cannot_be_read_none_is_taken():
         refusal(found, 503, "unavailable", "API keys cannot be checked now.")
         entry = keyed.wait_for_log(" serve")
         expect("Line 4 of the file `keys` is not a key" in entry and path in entry, entry)
+        expect("suggestion: Correct the file; the server looks at it once a second." in entry, entry)
         expect(MARKER not in entry, "what the line holds is in the log:", entry)
         equal(keyed.ask("GET", "/todos").status, 401)
         with open(path, "wb") as file:

@@ -171,7 +171,9 @@ mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
     keys->tried = now;
     if (!known)
         return mishap_because(
-            mishap_raise(UNAVAILABLE, "The API keys cannot be read; until then none is taken."),
+            mishap_suggest(mishap_raise(UNAVAILABLE, "The API keys cannot be read; no key is "
+                                                     "taken until they can."),
+                           "Correct the file; the server looks at it once a second."),
             failure);
     mishap_free(failure);
     return NULL;
