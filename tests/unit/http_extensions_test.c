@@ -201,6 +201,7 @@ static void a_server_that_cannot_begin_dismisses_what_was_prepared(void **state)
     (void)state;
     mishap_http_settings own = settings;
     own.host = "192.0.2.1"; /* nobody has it: it is for documentation */
+    own.loops = 1;
     mishap *failure = mishap_http_supervise(&own);
     assert_non_null(failure);
     EXPECT_HEARD("a.prepare b.prepare b.dismiss a.dismiss ");
