@@ -207,12 +207,13 @@ static bool changes_something(mishap_http_method method)
     return method != MISHAP_HTTP_GET && method != MISHAP_HTTP_HEAD && method != MISHAP_HTTP_OPTIONS;
 }
 
-/* Only a browser can be lured. All of them ask for packed answers, and no page can prevent that;
- * when one that has made its own name ours only reads, there is no Origin. */
+/* Only a browser can be lured. All of them ask for packed answers, and there is one way for a page
+ * to prevent that: it asks for a range (Fetch, HTTP-network-or-cache fetch). When one that has made
+ * its own name ours only reads, there is no Origin. */
 static bool is_browser(const mishap_http_request *request)
 {
     mishap_text packed = request->fields[MISHAP_HTTP_ACCEPT_ENCODING];
-    return request->fields[MISHAP_HTTP_ORIGIN].data ||
+    return request->fields[MISHAP_HTTP_ORIGIN].data || request->fields[MISHAP_HTTP_RANGE].data ||
            (packed.length && memmem(packed.data, packed.length, "gzip", 4));
 }
 

@@ -126,6 +126,7 @@ typedef enum mishap_http_field {
     MISHAP_HTTP_TRANSFER_ENCODING,
     MISHAP_HTTP_CONTENT_ENCODING,
     MISHAP_HTTP_ACCEPT_ENCODING,
+    MISHAP_HTTP_RANGE,
     MISHAP_HTTP_FORWARDED_FOR, /* X-Forwarded-For */
     MISHAP_HTTP_OWN_FIELDS,
 } mishap_http_field;

@@ -262,6 +262,8 @@ def a_page_that_made_its_name_ours_reads_no(target):
     refused = as_named("evil.example:80", target, Accept_Encoding="gzip")
     equal(refused.status, 403)
     equal(refused.json["error"], "forbidden")
+    ranged = as_named("evil.example:80", target, Accept_Encoding="identity", Range="bytes=0-")
+    equal(ranged.status, 403, "a page that asks for a range")
     for host in ["localhost:1", "127.0.0.1:%d" % the_server().address[1], "192.0.2.7", "todo"]:
         equal(as_named(host, target, Accept_Encoding="gzip").status, 200, host)
     equal(as_named("api.example", target).status, 200, "who is no browser")

@@ -150,6 +150,21 @@ static void who_is_no_browser_goes_by_any_name(void **state)
     mishap_free(m);
 }
 
+/* A browser that is told to ask for a range takes no gzip. */
+static void who_asks_for_a_range_is_a_browser(void **state)
+{
+    (void)state;
+    mishap_http_request request = { .method = MISHAP_HTTP_GET };
+    request.fields[MISHAP_HTTP_HOST] = T("api.elsewhere.example");
+    request.fields[MISHAP_HTTP_ACCEPT_ENCODING] = T("identity");
+    request.fields[MISHAP_HTTP_RANGE] = T("bytes=0-");
+    mishap *m = mishap_http_check_origin(&open_to_all, &request);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_FORBIDDEN);
+    mishap_free(m);
+    request.fields[MISHAP_HTTP_HOST] = T("localhost:8080");
+    assert_null(mishap_http_check_origin(&open_to_all, &request));
+}
+
 /* With keys any name will do, and pages of this machine and of the list may call. */
 static void keys_make_names_harmless_and_origins_not(void **state)
 {
@@ -268,6 +283,7 @@ int main(void)
         TEST(pages_of_our_own_and_of_the_list_may_call),
         TEST(who_has_a_key_is_no_page_that_somebody_was_lured_to),
         TEST(who_is_no_browser_goes_by_any_name),
+        TEST(who_asks_for_a_range_is_a_browser),
         TEST(keys_make_names_harmless_and_origins_not),
         TEST(a_browser_that_calls_by_a_foreign_name_is_told_so),
         TEST(links_lead_to_hosts_of_ours_and_never_to_every_address),
