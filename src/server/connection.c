@@ -80,7 +80,8 @@ static void on_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 }
 
 /* The peer will send no more. A reply that it waits for still reaches it; one that comes later does
- * if whoever answers it has said so. */
+ * if whoever answers it has said so. Requests that it has sent ahead, and that are about to be
+ * answered, are. */
 static void peer_ended(connection *c)
 {
     mishap_http_exchange *exchange = &c->exchange;
@@ -93,7 +94,8 @@ static void peer_ended(connection *c)
             c, mishap_http_exchange_end(
                    &c->loop->server, exchange,
                    mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
-    else if (exchange->later ? !exchange->later->half_close : !c->writing)
+    else if (exchange->later ? !exchange->later->half_close
+                             : !c->writing && c->wait != MISHAP_HTTP_WAIT_TURN)
         mishap_http_connection_close(c);
     else if (exchange->later && exchange->later->left)
         exchange->later->left(exchange->later);

@@ -307,6 +307,16 @@ def a_handler_is_told_and_its_answer_is_written(gives_up, status):
     expect(answer.id not in server.Server.read(leaving().log).decode(), "it is in the log")
 
 
+@test
+def requests_that_were_sent_ahead_are_answered_whenever_the_caller_closes_its_side():
+    found = server.server("ahead", "--workers", "1")
+    for _ in range(100):  # the end is read at any moment between two answers
+        with found.connect() as connection:
+            connection.send(request("GET", "/todos") * 4).finish()
+            equal([connection.response().status for _ in range(4)], [200] * 4)
+            connection.expect_closed()
+
+
 @tests_of({"in order": ("close",), "with a reset": ("reset",)})
 def a_handler_is_told_of_a_caller_that_closes(how):
     mark = marked("closed-" + how)
