@@ -192,6 +192,19 @@ def a_full_pipe_at_stderr_holds_nothing_up(flags):
 
 
 @test
+def a_full_pipe_at_stdout_does_not_hold_up_the_end():
+    reading, writing = full_pipe()
+    try:
+        with Logged(stdout=writing) as found:
+            os.close(writing)
+            found.ask_many("/fine", 1)
+            took = found.stop()
+            expect(took < TO_END, "it took", took, "s to end")
+    finally:
+        os.close(reading)
+
+
+@test
 def what_stderr_could_not_take_is_counted_there():
     reading, writing = full_pipe()
     with os.fdopen(reading, "rb", buffering=0) as pipe, Logged(stderr=writing) as found:

@@ -6,6 +6,7 @@
  * stderr in a few lines.
  */
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -14,6 +15,8 @@
 #include "incident/incident.h"
 #include "operation/hide.h"
 #include "operation/secret.h"
+
+enum { LAST_WORDS_MS = 1000 }; /* how long a server waits for who does not read its answer */
 
 /* -- the private side -------------------------------------------------------------------------- */
 
@@ -405,13 +408,20 @@ static int tell_bytes(mishap_cli *cli, const mishap_cli_answer *answer)
     return status;
 }
 
+/* Is there room for a few lines, or will there be soon? What cannot say so is no pipe. */
+static bool takes_some(int file)
+{
+    struct pollfd out = { .fd = file, .events = POLLOUT };
+    return poll(&out, 1, LAST_WORDS_MS) != 0;
+}
+
 int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     int printed, exit_code = 0;
     bool in_log = false;
     /* How a server has done does not depend on who reads its last words. */
     bool resident = cli->operation && cli->operation->resident;
-    if (resident && !answer->failure && cli->out < 0)
+    if (resident && !answer->failure && (cli->out < 0 || !takes_some(cli->out)))
         return 0;
     if (!answer->failure && answer->media_type)
         return tell_bytes(cli, answer);
