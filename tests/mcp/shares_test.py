@@ -255,6 +255,7 @@ def a_batch_that_is_more_than_a_second_s_worth_is_told_so():
         session = Session(found, "2025-03-26")
         too_large = session.post(batch(51))
         refused(too_large, "51 messages at once: at most 50 a second.")
+        refused(Session(found, "2024-11-05").post(batch(51)), "51 messages at once: at most 50 a second.")
         equal(too_large.json["error"]["data"]["suggestion"], "Send at most 50 of them at once.", "what to do")
         equal(len(session.post(batch(20)).json), 20, "a smaller one")
 

@@ -143,7 +143,7 @@ static bool refuse_batch(mishap_mcp_post *post, const mishap_http_request *reque
                          const mishap_json_reader *reader)
 {
     size_t count = yyjson_arr_size(reader->root);
-    if (post->session.revision != MISHAP_MCP_2025_03_26 || count > MISHAP_MCP_BATCH_LIMIT)
+    if (!mishap_mcp_has_batches(post->session.revision) || count > MISHAP_MCP_BATCH_LIMIT)
         return false;
     mishap *failure = mishap_http_check_rate(post->front->http, request, count);
     if (failure)
