@@ -51,7 +51,7 @@ def keyed():
     if not os.path.exists(data):
         made = run_program(server.PROGRAM, "keys", "add", "--name", "ci", "--data", data, "--output", "json")
         equal(made.status, 0, made.out)
-        keyed.key = parsed(made.out)["data"]["key"]
+        keyed.key, keyed.data = parsed(made.out)["data"]["key"], data
     return server.server("keyed", "--workers", "1", "--require-key", data=data)
 
 
@@ -355,6 +355,18 @@ def head_of_an_endless_stream_is_answered_at_once_and_its_handler_ends():
         equal((status, dict(fields)["Content-Type"]), (200, "text/plain"))
         expect(connection.is_open(), "the connection does not go on")
         expect(wait_for(lambda: found.running_handlers() == 0), "its handler runs")
+
+
+@tests_of({"of a worker": (2,), "of the loop": (0,)})
+def a_handler_whose_stream_is_asked_for_its_head_keeps_its_caller(handlers):
+    keyed()
+    fields = {"Authorization": "Bearer " + keyed.key}
+    with Server("--workers", "1", "--handlers", str(handlers), data=keyed.data, program=BYTES) as found, found.connect() as connection:
+        connection.send(request("HEAD", "/whose", None, fields))
+        equal(server.parse_head(connection.take_head())[0], 200)
+        expect(wait_for(lambda: b"the stream of ci has ended\n" in found.read(found.stderr)), "its caller is gone")
+        connection.send(request("GET", "/health"))
+        equal(server.parse_head(connection.take_head())[0], 200, "the request behind it")
 
 
 @tests_of({"HTTP/1.0": (True,), "HTTP/1.1": (False,)})

@@ -145,6 +145,17 @@ static mishap *tick(mishap_call *call)
     return NULL;
 }
 
+/* Keeps the name of its caller, and says it on stderr when nobody reads any more. */
+static mishap *tell_whose(mishap_call *call)
+{
+    const char *caller = mishap_caller(call);
+    mishap_stream(call, "text/plain");
+    for (int i = 0; i < 100 && mishap_stream_write(call, (mishap_text)MISHAP_TEXT("a\n")); i++)
+        pause_ms(1);
+    fprintf(stderr, "the stream of %s has ended\n", caller ? caller : "nobody");
+    return NULL;
+}
+
 /* Megabytes, faster than anybody reads. */
 static mishap *flood(mishap_call *call)
 {
@@ -287,6 +298,8 @@ static const mishap_operation operations[] = {
       .takes = "text/csv, application/octet-stream" },
     { "tick", "Count", tick_params, tick, .route = "GET /tick", .stateless = true,
       .answers_type = "text/plain", .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "whose", "Whose stream it is", .run = tell_whose, .route = "GET /whose", .stateless = true,
+      .answers_type = "text/plain" },
     { "flood", "Many bytes", flood_params, flood, .route = "GET /flood", .stateless = true,
       .timeout_ms = 1500, .answers_type = "application/octet-stream" },
     { "events", "Some events", .run = tell_events, .route = "GET /events", .stateless = true,

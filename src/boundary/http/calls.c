@@ -96,32 +96,40 @@ static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
     return true;
 }
 
-/* HEAD has its answer with the head of the stream: the handler goes on for nobody. */
-static void answer_head(mishap_api_call *c)
+static bool is_head(const mishap_api_call *c)
+{
+    return c->later->streaming && c->later->request.method == MISHAP_HTTP_HEAD;
+}
+
+/* HEAD has its answer with the head of the stream. */
+static void end_head(mishap_api_call *c)
 {
     mishap_http_later *later = c->later;
-    bool elsewhere = c->run.link != NULL; /* else it runs in this process, up to on_done() */
     later->closed = NULL;
-    c->later = NULL;
-    if (elsewhere) {
-        mishap_runner_forget(c->api->served->runner, &c->run);
-        mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
-        mishap_api_call_free(c);
-    }
+    mishap_api_call_free(c);
     mishap_http_later_end(later);
+}
+
+/* In a worker the handler goes on for nobody. One that runs in this process is in the middle of its
+ * call, and uses what is of the request, such as its caller: there on_done() ends it. */
+static void leave_head(mishap_api_call *c)
+{
+    if (!c->run.link)
+        return;
+    mishap_runner_forget(c->api->served->runner, &c->run);
+    mishap_http_count(c->api->server, MISHAP_HTTP_IN_FLIGHT, -1);
+    end_head(c);
 }
 
 static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
 {
     mishap_api_call *c = call_of(watcher);
-    if (!c->later)
-        return false;
     if (!mishap_api_call_stream(c)) {
         refuse_stream(c);
         return false;
     }
-    if (c->later->request.method == MISHAP_HTTP_HEAD) {
-        answer_head(c);
+    if (is_head(c)) {
+        leave_head(c);
         return false;
     }
     c->spoke_ns = mishap_clock_monotonic_ns();
@@ -176,9 +184,9 @@ static void on_done(mishap_run *run, mishap *failure)
     mishap_http_reply reply = { 0 };
     if (run->died)
         mishap_http_count(c->api->server, MISHAP_HTTP_CRASHES, 1);
-    if (!c->later) {
+    if (is_head(c)) {
         mishap_free(failure);
-        mishap_api_call_free(c);
+        end_head(c);
         return;
     }
     if (!c->refused && waits(run->call, failure) && mishap_api_tail_wait(c))
