@@ -233,7 +233,8 @@ void *mishap_state(const mishap_call *call);
 /*
  * What the service of this call has opened is of no more use: its file was removed, for example. To
  * be said before the call fails. It is closed when the call is over, and opened again; if that is
- * not possible, callers are told that the service is not available until it is.
+ * not possible, callers are told that the service is not available until it is. Without a service it
+ * says nothing.
  */
 void mishap_service_lost(mishap_call *call);
 

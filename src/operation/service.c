@@ -65,7 +65,7 @@ void mishap_service_expect(const mishap_service *service, const char *identity)
 
 void mishap_service_lost(mishap_call *call)
 {
-    call->lost = true;
+    call->lost = call->operation->service != NULL; /* else there is nothing to open again */
 }
 
 /* -- the data folder --------------------------------------------------------------------------- */

@@ -333,6 +333,24 @@ static void services_are_closed_last_first_and_can_be_opened_again(void **state)
     assert_int_equal(opens, 3);
 }
 
+static bool is_lost(const char *name)
+{
+    mishap_call *call;
+    assert_null(mishap_call_begin(
+        &sound_app, mishap_operation_find(&sound_app, mishap_text_of(name)), T("{}"), &call));
+    mishap_service_lost(call);
+    bool lost = call->lost;
+    mishap_call_end(call);
+    return lost;
+}
+
+static void without_a_service_there_is_none_to_lose(void **state)
+{
+    (void)state;
+    assert_true(is_lost("one"));
+    assert_false(is_lost("none"));
+}
+
 static void there_is_room_for_32_services(void **state)
 {
     (void)state;
@@ -454,6 +472,7 @@ int main(void)
         SERVICE_TEST(all_services_of_a_program_are_opened_once_each),
         SERVICE_TEST(opening_all_stops_at_the_first_that_fails),
         SERVICE_TEST(services_are_closed_last_first_and_can_be_opened_again),
+        SERVICE_TEST(without_a_service_there_is_none_to_lose),
         SERVICE_TEST(there_is_room_for_32_services),
         SERVICE_TEST(many_threads_share_one_state),
         SERVICE_TEST(a_crash_while_opening_does_not_hang_those_who_come_after),
