@@ -20,12 +20,14 @@ mishap *do_run(mishap_call *call)
     return mishap_answer_member(call, "ran", ran);
 }
 
+static const mishap_service store = { "store", .summary = "Something to open" };
 static const mishap_operation operations[] = {
     { "many", "In several processes", NULL, do_run, .stateless = true, .timeout_ms = 200 },
     { "long", "For ever", NULL, do_run, .stateless = true },
     { "change", "Changes something", NULL, do_run, .stateless = true, .timeout_ms = 200,
       .danger = MISHAP_MUTATING },
     { "lone", "In one process", NULL, do_run, .timeout_ms = 200 },
+    { "kept", "In a store", NULL, do_run, .service = &store },
     { 0 },
 };
 static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
@@ -226,6 +228,76 @@ static void die(const struct set *s, struct fake_worker *w)
     fake_worker_ended(s->keeper, w, SIGSEGV);
     turn(s);
     turn(s);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* It was told to open its service, and nothing else. */
+static void take_open(const struct fake_worker *w)
+{
+    char bytes[4096];
+    mishap_framed frame;
+    size_t size;
+    ssize_t got = recv(w->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    assert_true(got > 0);
+    assert_int_equal(mishap_frame_read((mishap_text){ bytes, (size_t)got }, &frame, &size),
+                     MISHAP_FRAME_WHOLE);
+    assert_int_equal(frame.type, MISHAP_FRAME_OPEN);
+    assert_int_equal(size, got);
+}
+
+static void say_opened(const struct set *s, const struct fake_worker *w, mishap *failure)
+{
+    mishap_buffer out = { 0 };
+    mishap_frame_put_opened(&out, "", failure);
+    fake_worker_sends(w, out.data, out.length);
+    mishap_buffer_release(&out);
+    mishap_free(failure);
+    turn(s);
+    turn(s);
+}
+
+static void a_worker_gets_calls_when_it_has_opened_its_service(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    turn(&s);
+    take_open(&w);
+    assert_int_equal(handed(&w), 0);
+    say_opened(&s, &w, NULL);
+    run_next(&w, 0);
+    turn_until(&s, &o);
+    assert_null(o.failure);
+    let_go(&o);
+    close_set(&s);
+    fake_worker_release(&w);
+}
+
+static void what_waits_for_a_service_that_cannot_be_opened_is_answered(void **state)
+{
+    struct set s;
+    struct ours o, later;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "kept"));
+    start(&s, &w);
+    turn(&s);
+    say_opened(&s, &w, mishap_raise(NOT_CONFIGURED, "MARKER-c0ffee"));
+    expect_words(&o, MISHAP_CODE_UNAVAILABLE, "The service store is not available.");
+    hear(&s, MISHAP_KEEPER_PUT_AWAY, 1000);
+    assert_true(add(&s, &later, "kept"));
+    turn(&s);
+    expect_words(&later, MISHAP_CODE_UNAVAILABLE, "The service store is not available.");
+    let_go(&o);
+    let_go(&later);
+    close_set(&s);
+    fake_worker_release(&w);
 }
 
 /* -- how many ---------------------------------------------------------------------------------- */
@@ -1468,6 +1540,8 @@ static void a_failure_comes_in_one_of_three_ways(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_worker_gets_calls_when_it_has_opened_its_service),
+        TEST(what_waits_for_a_service_that_cannot_be_opened_is_answered),
         TEST(no_more_workers_are_asked_for_than_there_are_calls_or_than_may_be),
         TEST(a_worker_has_as_many_calls_as_may_be_and_not_one_more),
         TEST(calls_that_come_together_are_spread),
