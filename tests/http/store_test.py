@@ -188,6 +188,7 @@ def one_loop_after_the_other_tries_and_more_and_more_slowly():
                         equal(connection.ask("GET", "/todos").status, 503)
             equal(found.health()["unavailable"], ["todo"], "what is missing")
             expect(len(seen) <= 8, "processes that tried to open it:", len(seen))
+            equal(len(found.lines()), 1, "lines on stderr, however often it was tried")
             for pid in found.workers():  # who tries may die; others go on
                 os.kill(pid, signal.SIGKILL)
             expect(wait_for(lambda: len(found.workers()) == 2), "there are no loops")
