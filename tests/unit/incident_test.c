@@ -6,6 +6,7 @@
 #include <ftw.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,6 +14,7 @@
 #include "base/base.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
+#include "worker/children.h"
 
 #define ID "0192f7a0-0000-7000-8000-000000000000"
 
@@ -410,6 +412,47 @@ static void a_full_pipe_at_stderr_holds_nothing_up(void **state)
     mishap_free(failure);
 }
 
+static pid_t writer;
+static volatile sig_atomic_t hung;
+
+static void let_writer_go_on(int number)
+{
+    (void)number;
+    hung = 1;
+    kill(writer, SIGCONT);
+}
+
+/* Nor, in a server, does a stderr that takes nothing at all: the process that writes it waits, and
+ * nobody else. */
+static void a_server_does_not_wait_for_the_process_that_writes_stderr(void **state)
+{
+    const struct sigaction action = { .sa_handler = let_writer_go_on, .sa_flags = SA_RESTART };
+    mishap_children children;
+    size_t length;
+    int status;
+    (void)state;
+    setenv("SAMPLE_LOG", "", 1);
+    catch_stderr();
+    assert_null(mishap_logs_begin(&(mishap_logs_plan){ .program = "sample" }));
+    mishap_children_open(&children, getpid());
+    writer = mishap_children_next(&children);
+    mishap_children_close(&children);
+    assert_true(writer > 0);
+    kill(writer, SIGSTOP);
+    assert_int_equal(waitpid(writer, &status, WUNTRACED), writer);
+    sigaction(SIGALRM, &action, NULL);
+    alarm(20);
+    for (int i = 0; i < 40000; i++) /* more than any pipe takes */
+        mishap_log_say("%060d\n", i);
+    alarm(0);
+    kill(writer, SIGCONT);
+    mishap_logs_end();
+    char *said = caught_stderr(&length);
+    assert_false(hung);
+    assert_non_null(memmem(said, length, "lines of standard error were lost", 33));
+    free(said);
+}
+
 /* -- many at once ------------------------------------------------------------------------------ */
 
 enum { THREADS = 4, PROCESSES = 3, EACH = 50 };
@@ -520,6 +563,7 @@ int main(void)
         IN_FOLDER(the_file_stays_open_between_entries),
         IN_FOLDER(a_log_that_cannot_be_written_holds_nothing_up),
         IN_FOLDER(a_full_pipe_at_stderr_holds_nothing_up),
+        IN_FOLDER(a_server_does_not_wait_for_the_process_that_writes_stderr),
         IN_FOLDER(entries_of_threads_and_processes_stay_whole),
         IN_FOLDER(without_memory_an_entry_is_shorter_but_none_is_broken),
     };
