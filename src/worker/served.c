@@ -2,10 +2,10 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/id.h"
 #include "incident/incident.h"
+#include "incident/logs.h"
 #include "operation/secret.h"
 
 void mishap_served_read(mishap_served *served, mishap_call *call)
@@ -116,7 +116,7 @@ static void say(const mishap_served *served, const mishap_service *service, mish
     for (int i = 0; i < length && line[i]; i++)
         if (iscntrl((unsigned char)line[i]))
             line[i] = '?';
-    dprintf(STDERR_FILENO, "%s\n", line);
+    mishap_log_say("%s\n", line);
 }
 
 /* The operator is told once when a service becomes unavailable, and once when it is available. */

@@ -1,11 +1,9 @@
 /*
  * The extension: what all loops share, and the MCP side of each of them.
  */
-#include <stdio.h>
-#include <unistd.h>
-
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"
+#include "incident/logs.h"
 
 enum {
     EVENT_BYTES = 8 * 1024 * 1024, /* kept of all streams of all sessions */
@@ -28,15 +26,15 @@ static void hear_update(void *state, mishap_text uri)
 }
 
 /* It serves all the same: clients of an earlier run have to begin a new session. */
-static void let_sessions_last(const char *folder)
+static void let_sessions_last(const char *program, const char *folder)
 {
     mishap *failure = mishap_mcp_sessions_last(sessions, folder);
     if (!failure)
         return;
     const mishap_public *told = mishap_told(failure);
-    dprintf(STDERR_FILENO, "MCP sessions end with this run of the server. %.*s %.*s\n",
-            (int)told->message.length, told->message.data, (int)told->cause.length,
-            told->cause.data ? told->cause.data : "");
+    mishap_log_say("%s: MCP sessions end with this run of the server. %.*s %.*s\n", program,
+                   (int)told->message.length, told->message.data, (int)told->cause.length,
+                   told->cause.data ? told->cause.data : "");
     mishap_free(failure);
 }
 
@@ -47,7 +45,7 @@ static mishap *prepare(const mishap_http_settings *settings, void **shared)
                                                mishap_http_share_of(settings, MISHAP_MCP_SESSIONS),
                                                &sessions);
     if (!failure)
-        let_sessions_last(settings->served->setup.data);
+        let_sessions_last(settings->program, settings->served->setup.data);
     if (!failure)
         failure = mishap_mcp_watches_make(mishap_http_share_of(settings, MISHAP_MCP_WATCHES),
                                           &watches);
