@@ -241,6 +241,46 @@ static void sessions_that_are_over_make_room(void **state)
     mishap_mcp_watches_free(w);
 }
 
+static uint64_t begin_with_key(mishap_mcp_sessions *s, uint64_t key)
+{
+    char id[MISHAP_MCP_SESSION_ID + 1];
+    const mishap_mcp_owner owner = { "ci", key };
+    mishap_mcp_session session = { 0 };
+    assert_null(mishap_mcp_session_reserve(s, owner, 0, &session, id));
+    session.revision = MISHAP_MCP_2025_11_25;
+    mishap_mcp_session_begin(s, owner, &session, id);
+    return session.number;
+}
+
+/* However many there are. */
+static void all_sessions_of_a_key_end_with_it_and_what_they_watch(void **state)
+{
+    (void)state;
+    enum { MANY = 200, OLD = 7, NEW };
+    mishap_mcp_sessions *s;
+    mishap_mcp_watches *w = make();
+    uint64_t numbers[MANY], other, seen;
+    assert_null(mishap_mcp_sessions_make(4096, HOUR_MS, 2048, &s));
+    for (int i = 0; i < MANY; i++) {
+        numbers[i] = begin_with_key(s, OLD);
+        assert_true(watches(w, s, numbers[i], T("a://1")));
+    }
+    other = begin_with_key(s, NEW);
+    assert_true(watches(w, s, other, T("a://1")));
+    mishap_mcp_watches_revoke(w, s, OLD);
+    change(w, "a://1");
+    for (int i = 0; i < MANY; i++) {
+        seen = 0;
+        assert_false(mishap_mcp_session_lives(s, numbers[i]));
+        assert_null(next_of(w, numbers[i], &seen));
+    }
+    seen = 0;
+    assert_true(mishap_mcp_session_lives(s, other));
+    assert_string_equal(next_of(w, other, &seen), "a://1");
+    mishap_mcp_sessions_free(s);
+    mishap_mcp_watches_free(w);
+}
+
 /* -- shares ------------------------------------------------------------------------------------ */
 
 enum { ADA = 1, BOB, SHARE = OF_ALL / 4 };
@@ -603,6 +643,7 @@ int main(void)
         TEST(addresses_are_the_same_if_only_their_escapes_differ),
         TEST(a_session_watches_so_many),
         TEST(sessions_that_are_over_make_room),
+        TEST(all_sessions_of_a_key_end_with_it_and_what_they_watch),
         TEST(a_caller_watches_its_share_and_others_theirs),
         TEST(who_watches_most_makes_room_for_others),
         TEST(what_a_process_says_before_it_dies_is_told),

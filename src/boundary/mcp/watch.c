@@ -254,6 +254,17 @@ void mishap_mcp_watch_end(mishap_mcp_watches *w, uint64_t session, mishap_text u
     pthread_mutex_unlock(&w->lock);
 }
 
+void mishap_mcp_watches_revoke(mishap_mcp_watches *w, mishap_mcp_sessions *sessions, uint64_t key)
+{
+    uint64_t numbers[64];
+    const size_t most = sizeof numbers / sizeof *numbers;
+    for (size_t count = most; count == most;) {
+        count = mishap_mcp_sessions_revoke(sessions, key, numbers, most);
+        for (size_t i = 0; i < count; i++)
+            mishap_mcp_watch_end(w, numbers[i], (mishap_text){ NULL, 0 });
+    }
+}
+
 bool mishap_mcp_watch_next(mishap_mcp_watches *w, uint64_t session, uint64_t *seen,
                            char room[MISHAP_ADDRESS_LIMIT], mishap_text *uri)
 {

@@ -37,6 +37,10 @@ mishap *mishap_mcp_watch_begin(mishap_mcp_watches *watches, mishap_mcp_sessions 
 /* Stop it; text without data: all that the session watches. */
 void mishap_mcp_watch_end(mishap_mcp_watches *watches, uint64_t session, mishap_text uri);
 
+/* End all sessions of a key that was removed, and what they watch. */
+void mishap_mcp_watches_revoke(mishap_mcp_watches *watches, mishap_mcp_sessions *sessions,
+                               uint64_t key);
+
 /* An address that the session watches and that has changed: it is told by whoever asks, and not
  * found again. False: there is none. `seen` belongs to who asks, 0 at first: it makes asking cheap
  * while nothing changes. */

@@ -124,13 +124,7 @@ static void drain(void *state)
 static void end_sessions_of(void *state, uint64_t key)
 {
     const mishap_mcp_front *f = state;
-    uint64_t numbers[64];
-    const size_t most = sizeof numbers / sizeof *numbers;
-    for (size_t count = most; count == most;) {
-        count = mishap_mcp_sessions_revoke(f->sessions, key, numbers, most);
-        for (size_t i = 0; i < count; i++)
-            mishap_mcp_watch_end(f->watches, numbers[i], MISHAP_MCP_NO_ID);
-    }
+    mishap_mcp_watches_revoke(f->watches, f->sessions, key);
 }
 
 /* Calls whose peers are gone go on, for who resumes their streams. */
