@@ -134,7 +134,8 @@ static mishap *admit(mishap_http_server *server, mishap_http_request *request, b
 
 /* /.well-known/oauth-protected-resource/mcp, /mcp/.well-known/openid-configuration: what RFC 8615
  * has for who does not know a server yet. Clients look there for a way to get a key, and take 404
- * for "there is none"; some of them give up on a 401. */
+ * for "there is none"; some of them give up on a 401. So nobody asks for their key, which may be
+ * one that was removed. */
 static bool is_well_known(mishap_text path)
 {
     static const char part[] = "/.well-known/";
@@ -190,8 +191,8 @@ bool mishap_http_enter(mishap_http_server *server, mishap_http_request *request,
         mishap_http_cors_preflight(reply, server->settings, request, match->allowed);
         return false;
     }
-    bool open = found ? match->endpoint->open : !match->allowed && is_well_known(request->path);
-    mishap *m = admit(server, request, open, again);
+    bool nowhere = !found && !match->allowed && is_well_known(request->path);
+    mishap *m = nowhere ? NULL : admit(server, request, found && match->endpoint->open, again);
     if (!m && !found)
         m = no_such_path(server->settings, match, reply);
     else if (!m && !match->endpoint->any_host)

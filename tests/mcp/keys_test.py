@@ -181,7 +181,7 @@ def who_looks_for_oauth_without_a_key_finds_none(path):
     found = keyed().ask("GET", path)
     equal((found.status, found["Content-Type"], found.body), (404, unknown["Content-Type"], unknown.body), "the answer")
     equal(keyed().ask("HEAD", path).status, 404, "HEAD")
-    equal(keyed().ask("GET", path, fields={"X-Api-Key": "mk_wrong"}).status, 401, "with a key that is none")
+    equal(keyed().ask("GET", path, fields={"X-Api-Key": "mk_wrong"}).status, 404, "with a key that is none")
 
 
 @tests_of({path: (path,) for path in ["/no/such", "/well-known/oauth-protected-resource", "/.well-known", "/mcp"]})
