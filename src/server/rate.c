@@ -111,17 +111,18 @@ static mishap *too_large(const mishap_http_rates *rates, size_t count)
 }
 
 /* One of them was counted as the request itself. It is given back if the others are refused: so who
- * waits as long as advised is let through. */
+ * waits as long as advised is let through. Who sends more than are ever due has cost a request. */
 mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_request *request,
                                     size_t count, int64_t now_ns)
 {
     if (!rates || count <= 1)
         return NULL;
     _Atomic uint64_t *word = word_of(rates, request);
-    bool possible = count <= (size_t)rates->per_second;
-    int64_t wait_ns = possible ? take(rates, word, (int64_t)count - 1, now_ns) : 0;
-    if (possible && !wait_ns)
+    if (count > (size_t)rates->per_second)
+        return too_large(rates, count);
+    int64_t wait_ns = take(rates, word, (int64_t)count - 1, now_ns);
+    if (!wait_ns)
         return NULL;
     atomic_fetch_sub_explicit(word, (uint64_t)rates->each, memory_order_relaxed);
-    return possible ? limited(rates, wait_ns) : too_large(rates, count);
+    return limited(rates, wait_ns);
 }

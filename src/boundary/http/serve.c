@@ -287,7 +287,7 @@ const mishap_operation mishap_serve = {
         "SIGTERM and SIGINT close the listening sockets at once and end the server when all that "
         "was "
         "accepted is answered; a second one ends it at once. SIGHUP opens the access log again, "
-        "SIGUSR1 replaces the loops; other signals have no effect.",
+        "SIGUSR1 replaces the loops; signals without a meaning end nothing.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
