@@ -142,7 +142,9 @@ void mishap_free(mishap *m);
 
 /* A named value for the caller: number, boolean, C string, mishap_text, mishap_value. Told twice:
  * the last counts. */
-#define mishap_tell(m, key, value) mishap_tell_value((m), mishap_text_of(key), MISHAP_VALUE(value))
+#define mishap_tell(m, key, value)                                                                 \
+    mishap_tell_value((m), mishap_text_of(key),                                                    \
+                      mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value);
 
 /* The message, in place of the one it was raised with. Under a masked code it stays private. */
@@ -186,7 +188,9 @@ mishap *mishap_frame_add(mishap *m, mishap_text frame);
 /* -- noting: what only the operator may know --------------------------------------------------- */
 
 /* A named value for the operator. */
-#define mishap_note(m, key, value) mishap_note_value((m), mishap_text_of(key), MISHAP_VALUE(value))
+#define mishap_note(m, key, value)                                                                 \
+    mishap_note_value((m), mishap_text_of(key),                                                    \
+                      mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value);
 
 /* What this one was caused by. The cause belongs to the mishap from now on; of several, each is the

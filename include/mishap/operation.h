@@ -69,19 +69,53 @@ typedef struct mishap_call mishap_call;
 
 /*
  * The value of a parameter, after the checks: declared defaults are filled in. What is optional and
- * was not given is NULL, 0, or false; mishap_given() tells. Asking for a parameter that was not
- * declared, or under another type, ends the call as an INTERNAL_ERROR: it is a mistake of the
- * program.
+ * was not given is NULL, 0, or false; mishap_given() tells. Null is not given.
+ *
+ * A path leads into objects and arrays:
+ *
+ *     mishap_string(call, "address.zip")
+ *     mishap_integer(call, "items[2].count")
+ *
+ * An item behind the end of its array is not given. Asking for a parameter that was not declared,
+ * or under another type, ends the call as an INTERNAL_ERROR: it is a mistake of the program. Below
+ * an object that declares no members anything may stand; there a value of another type than the
+ * one that is asked for is not given.
+ *
+ * What they return is the call's. Only the thread of the handler may ask.
  */
-bool mishap_given(const mishap_call *call, const char *name);
+bool mishap_given(const mishap_call *call, const char *path);
 const char *mishap_string(const mishap_call *call,
-                          const char *name); /* strings and enums; with a NUL after it */
-size_t mishap_string_length(const mishap_call *call, const char *name);
-int64_t mishap_integer(const mishap_call *call, const char *name);
-double mishap_number(const mishap_call *call, const char *name);
-bool mishap_boolean(const mishap_call *call, const char *name);
+                          const char *path); /* strings and enums; with a NUL after it */
+size_t mishap_string_length(const mishap_call *call, const char *path);
+int64_t mishap_integer(const mishap_call *call, const char *path);
+double mishap_number(const mishap_call *call, const char *path);
+bool mishap_boolean(const mishap_call *call, const char *path);
 const char *mishap_json(const mishap_call *call,
-                        const char *name); /* any parameter, as compact JSON */
+                        const char *path); /* any parameter, as compact JSON */
+
+/* The kind of a value where anything may stand; MISHAP_KIND_JSON: an array, an object or a number
+ * beyond 64 bits; MISHAP_KIND_NONE: not given. */
+mishap_kind mishap_kind_of(const mishap_call *call, const char *path);
+
+/*
+ * How many items an array has, or how many members an object; and a walk over them:
+ *
+ *     for (const mishap_call *line = mishap_first(call, "lines"); line; line = mishap_next(line))
+ *         total += mishap_integer(line, "count") * mishap_number(line, "price");
+ *
+ * Each is a part of the call, and every getter takes it like a call: with a path from there on, and
+ * with "" for the part itself, such as a string in an array of strings. mishap_key() is the name of
+ * a member; NULL for an item. mishap_first() and mishap_at() return NULL if there is nothing; what
+ * mishap_first() returned moves on with mishap_next(). A walk takes one step for each item, whereas
+ * a path with an index may have to count up to it.
+ */
+size_t mishap_count(const mishap_call *call, const char *path);
+const mishap_call *mishap_first(const mishap_call *call, const char *path);
+const mishap_call *mishap_next(const mishap_call *item);
+const char *mishap_key(const mishap_call *member);
+
+/* One object or item as a part, for a function that reads it: mishap_at(call, "address"). */
+const mishap_call *mishap_at(const mishap_call *call, const char *path);
 
 /* Memory that lives as long as the call; never NULL: without memory the call ends as an
  * INTERNAL_ERROR. */
@@ -110,16 +144,49 @@ __attribute__((format(printf, 2, 3))) const char *mishap_call_print(mishap_call 
 void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void *argument);
 
 /* What the operation answers. All return NULL, so that a handler can end with `return
- * mishap_answer(call, …);`. The last answer counts; members add up to one object. */
+ * mishap_answer(call, …);`. The last answer counts. */
 mishap *mishap_answer(mishap_call *call,
                       const char *json); /* an object or an array as JSON; NULL: nothing */
+
+/*
+ * The same piece by piece: whatever the values are, it is valid JSON.
+ *
+ *     mishap_answer_member(call, "name", name);      {"name":"A\"da",
+ *     mishap_answer_array(call, "lines");             "lines":[
+ *     for (size_t i = 0; i < count; i++) {
+ *         mishap_answer_object(call, NULL);           {
+ *         mishap_answer_member(call, "count", i);      "count":0
+ *         mishap_answer_end(call);                    }
+ *     }
+ *     mishap_answer_end(call);                        ]
+ *     return mishap_answer_member(call, "ok", true);  "ok":true}
+ *
+ * What comes first decides what the answer is: a member makes it an object, an item an array;
+ * mishap_answer_object(call, NULL) and mishap_answer_array(call, NULL) say it themselves. Members
+ * have a key, items have none (NULL). What is still open at the end is closed. A handler that
+ * leaves out a key, gives one to an item, ends what is not open or goes on after the end has made a
+ * mistake, and so has one whose piece is no JSON: the call ends as an INTERNAL_ERROR.
+ *
+ * A value is any that MISHAP_VALUE takes; mishap_value_none() leaves the member out. Bytes that are
+ * no UTF-8, and NUL, are replaced by U+FFFD. Only the thread of the handler may answer.
+ */
 #define mishap_answer_member(call, key, value)                                                     \
-    mishap_answer_member_value((call), mishap_text_of(key), MISHAP_VALUE(value))
+    mishap_answer_member_value((call), mishap_text_of(key),                                        \
+                               mishap_value_as_spelled(MISHAP_VALUE(value), #value))
+#define mishap_answer_item(call, value)                                                            \
+    mishap_answer_item_value((call), mishap_value_as_spelled(MISHAP_VALUE(value), #value))
+mishap *mishap_answer_object(mishap_call *call, const char *key);
+mishap *mishap_answer_array(mishap_call *call, const char *key);
+mishap *mishap_answer_json(mishap_call *call, const char *key,
+                           const char *json); /* a piece of JSON; NULL: null */
+mishap *mishap_answer_end(mishap_call *call); /* of the object or array that was opened last */
 mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value);
+mishap *mishap_answer_item_value(mishap_call *call, mishap_value value);
 
 /*
  * The same by the words of HTTP. On any other boundary they answer just as well: only HTTP tells
- * 201 from 200. `location` is the path of what was created, and may be NULL.
+ * 201 from 200. Where `json` is NULL the answer is what was written piece by piece, if anything
+ * was. `location` is the path of what was created, and may be NULL.
  */
 mishap *mishap_ok(mishap_call *call, const char *json);
 mishap *mishap_created(mishap_call *call, const char *json, const char *location);

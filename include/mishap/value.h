@@ -7,6 +7,7 @@
 #define MISHAP_VALUE_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "mishap/text.h"
 
@@ -70,13 +71,23 @@ static inline mishap_value mishap_value_of_json(const char *json)
         value.kind = MISHAP_KIND_JSON;
     return value;
 }
+/* The words true and false are numbers in C17: here they mean what they say. `spelled` is how the
+ * program spells the value. */
+static inline mishap_value mishap_value_as_spelled(mishap_value value, const char *spelled)
+{
+    if (value.kind == MISHAP_KIND_INT &&
+        (strcmp(spelled, "true") == 0 || strcmp(spelled, "false") == 0))
+        return mishap_value_of_bool(value.integer != 0);
+    return value;
+}
 static inline mishap_value mishap_value_itself(mishap_value value)
 {
     return value;
 }
 
 /* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17 the
- * words true and false are numbers; a variable of type bool, or (bool)true, is a truth value. */
+ * words true and false are numbers; a variable of type bool, or (bool)true, is a truth value. The
+ * macros that take a value, such as mishap_tell(), know the words by their spelling. */
 #define MISHAP_VALUE(x)                                                                            \
     _Generic((x),                                                                                  \
         bool: mishap_value_of_bool,                                                                \

@@ -19,7 +19,7 @@
 typedef enum mishap_answer_kind {
     MISHAP_ANSWER_NOTHING,
     MISHAP_ANSWER_JSON,
-    MISHAP_ANSWER_MEMBERS, /* an object that is still open */
+    MISHAP_ANSWER_WRITTEN, /* JSON that is being written, piece by piece */
     MISHAP_ANSWER_DOCUMENT,
     MISHAP_ANSWER_BYTES,  /* of the media type `answer_type` */
     MISHAP_ANSWER_STREAM, /* its pieces are with the watcher already */
@@ -45,7 +45,21 @@ typedef struct mishap_deferred {
     struct mishap_deferred *before; /* that was deferred before this one, and is called after it */
 } mishap_deferred;
 
+/*
+ * What the getters look at: the parameters of a call, or one value of them. It is the first member
+ * of a call; any other is in the arena, and handlers know it as a call, too.
+ */
+typedef struct mishap_call_part {
+    mishap_call *call;             /* whose parameters they are */
+    const mishap_param *param;     /* what the value is declared as; NULL: anything */
+    const mishap_param *container; /* what the array or object of a walk is declared as */
+    yyjson_val *value;             /* NULL in the call itself, which has `values` */
+    yyjson_val *key;               /* of a member, during a walk */
+    size_t left;                   /* how many follow it in a walk */
+} mishap_call_part;
+
 struct mishap_call {
+    mishap_call_part whole;
     const mishap_app *app;
     const mishap_operation *operation;
     mishap_arena arena;
@@ -56,6 +70,10 @@ struct mishap_call {
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
+    struct {
+        size_t depth;                                 /* how many objects and arrays are open */
+        bool begun, array[MISHAP_JSON_MAX_DEPTH + 1]; /* which of them are arrays */
+    } writing;
     bool content;                    /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings;          /* JSON strings, with commas between */
     size_t listed, total;            /* of a list that was cut; else both 0 */
@@ -134,5 +152,20 @@ int mishap_call_status(const mishap_call *call);
 mishap_text mishap_call_warnings(const mishap_call *call);
 
 void mishap_call_end(mishap_call *call);
+
+/* Close what the handler has left open of an answer that it wrote piece by piece. */
+void mishap_answer_finish(mishap_call *call);
+
+/* The handler made a mistake, or there is no memory: the call ends here, and only the call. `name`
+ * is what it asked for. */
+_Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, const char *name);
+
+#define MISHAP_NO_MEMORY "there was not enough memory"
+
+/* The call that something is a part of: itself, if it is a call. */
+static inline mishap_call *mishap_call_whole(const mishap_call *call)
+{
+    return ((const mishap_call_part *)call)->call;
+}
 
 #endif

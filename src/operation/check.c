@@ -89,13 +89,18 @@ static void find_values(struct search *search, yyjson_val *object, yyjson_val **
 
 /* -- walking the declaration ------------------------------------------------------------------- */
 
+static bool is_empty(const mishap_findings *findings, yyjson_val *value)
+{
+    return !findings->answered && yyjson_equals_str(value, "");
+}
+
 static void check_member(mishap_findings *findings, const mishap_spot *outer,
                          const mishap_param *param, yyjson_val *value)
 {
     mishap_spot spot = { outer, mishap_text_of(param->name), 0, outer ? outer->depth + 1 : 0,
                          param->secret || (outer && outer->secret) };
     bool there = value && !yyjson_is_null(value);
-    if (param->required && (!there || yyjson_equals_str(value, "")))
+    if (param->required && (!there || is_empty(findings, value)))
         mishap_miss(findings, &spot);
     else if (there)
         mishap_expect_param(findings, &spot, param, value);
@@ -135,7 +140,7 @@ static void check_items(mishap_findings *findings, const mishap_spot *outer,
         mishap_spot spot = {
             outer, { NULL, 0 }, index, outer->depth + 1, outer->secret || param->secret
         };
-        if (param->required && (yyjson_is_null(item) || yyjson_equals_str(item, "")))
+        if (param->required && (yyjson_is_null(item) || is_empty(findings, item)))
             mishap_miss(findings, &spot);
         else
             mishap_expect_param(findings, &spot, param, item);
@@ -165,7 +170,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         holds = mishap_expect_length(findings, spot, param->length.min, param->length.max, value);
     switch (param->type) {
     case MISHAP_STRING:
-        if (mishap_expect_text(findings, spot, value) && param->pattern)
+        if ((findings->answered || mishap_expect_text(findings, spot, value)) && param->pattern)
             mishap_expect_pattern(findings, spot, param->pattern, !holds, value);
         break;
     case MISHAP_INTEGER:
@@ -194,5 +199,12 @@ mishap *mishap_params_check(const mishap_param *params, yyjson_val *object)
     if (!yyjson_is_obj(object))
         return mishap_raise(BAD_REQUEST, "The parameters must be a JSON object.");
     check_object(&findings, NULL, params, object);
+    return mishap_findings_end(&findings);
+}
+
+mishap *mishap_answers_check(const mishap_param *answers, yyjson_val *object)
+{
+    mishap_findings findings = { .declared = true, .answered = true };
+    check_object(&findings, NULL, answers, object);
     return mishap_findings_end(&findings);
 }

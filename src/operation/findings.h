@@ -28,6 +28,7 @@ typedef struct mishap_findings {
     bool no_memory;
     bool declared; /* names and patterns come from a declaration, which lives as long as the program
                       and was checked at its start */
+    bool answered; /* the values are an answer: an empty string is one like any other */
 } mishap_findings;
 
 /* The outcome, which is the caller's: NULL if nothing was found. All findings are in it, or it says

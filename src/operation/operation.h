@@ -12,7 +12,9 @@
  *     pattern.c   regular expressions with a limit
  *     object.c    arguments that are no sound JSON object
  *     dispatch.c  checks, then the handler
- *     call.c      the call that a handler sees
+ *     call.c      the call that a handler sees: its memory, its time, who calls
+ *     arguments.c its arguments, by names, paths and walks
+ *     answer.c    its answer, whole or piece by piece
  *     contain.c   a handler that crashes
  *     changes.c   what handlers have changed, and which functions are told of it
  *     news.c      the last changes, in memory that all loops of a server share
@@ -85,6 +87,10 @@ enum { MISHAP_MOST_FINDINGS = 100 };
  * limit, for that is neither a match nor none.
  */
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object);
+
+/* The same for an object that an operation answers with, by the rules that its schema states: an
+ * empty string is there, and may have a NUL in it. */
+mishap *mishap_answers_check(const mishap_param *answers, yyjson_val *object);
 
 /* A JSON Schema (2020-12) of the parameters, as an object. */
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params);

@@ -224,7 +224,7 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
     }
     a->warnings = mishap_unpack_text(in);
     a->text = mishap_unpack_text(in);
-    if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_MEMBERS ||
+    if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_WRITTEN ||
         a->kind > MISHAP_ANSWER_STREAM || a->flags > ALL_OF_OUTCOME ||
         (a->status && (a->status < 200 || a->status > 599)))
         return false;

@@ -1271,7 +1271,7 @@ static void an_outcome_is_checked_at_its_bounds(void **state)
     assert_true(is_status_taken(200));
     assert_true(is_status_taken(599));
     assert_false(is_status_taken(600));
-    assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_MEMBERS }));
+    assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_WRITTEN }));
     assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_BYTES }));
     assert_false(is_taken(&(mishap_call){ .answer_kind = MISHAP_ANSWER_STREAM }));
     assert_false(is_taken(
