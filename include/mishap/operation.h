@@ -167,8 +167,10 @@ mishap *mishap_answer(mishap_call *call,
  * leaves out a key, gives one to an item, ends what is not open or goes on after the end has made a
  * mistake, and so has one whose piece is no JSON: the call ends as an INTERNAL_ERROR.
  *
- * A value is any that MISHAP_VALUE takes; mishap_value_none() leaves the member out. Bytes that are
- * no UTF-8, and NUL, are replaced by U+FFFD. Only the thread of the handler may answer.
+ * A value is any that MISHAP_VALUE takes; mishap_value_none() leaves the member out. Where
+ * `.answers` declares a boolean, the numbers 0 and 1 are one, for a comparison is a number in C.
+ * Bytes that are no UTF-8, and NUL, are replaced by U+FFFD. Only the thread of the handler may
+ * answer.
  */
 #define mishap_answer_member(call, key, value)                                                     \
     mishap_answer_member_value((call), mishap_text_of(key),                                        \

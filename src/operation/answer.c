@@ -31,19 +31,49 @@ mishap *mishap_answer(mishap_call *call, const char *json)
 
 static const char nameless[] = "the handler gave a member of an object no name";
 
-static void open_container(mishap_call *call, bool array)
+/* The level that was opened last; there is one. */
+static struct mishap_open *innermost(mishap_call *call)
 {
+    size_t level = call->writing.depth - 1;
+    return level < MISHAP_OUTER_LEVELS ? &call->writing.outer[level]
+                                       : &call->writing.deeper[level - MISHAP_OUTER_LEVELS];
+}
+
+/* What is declared for a value that stands here under this key; NULL: nothing. */
+static const mishap_param *declared_for(mishap_call *call, mishap_text key)
+{
+    if (!call->writing.depth)
+        return NULL;
+    const struct mishap_open *open = innermost(call);
+    const mishap_param *param = open->declared;
+    if (open->array || !param)
+        return param;
+    while (param->name && !mishap_text_equal(key, mishap_text_of(param->name)))
+        param++;
+    return param->name ? param : NULL;
+}
+
+static void open_container(mishap_call *call, bool array, mishap_text key)
+{
+    const mishap_param *param = declared_for(call, key), *declared = NULL;
     if (call->writing.depth == MISHAP_JSON_MAX_DEPTH)
         mishap_call_misuse(call, "the handler has nested its answer too deep", "");
+    if (!call->writing.depth)
+        declared = array ? NULL : call->operation->answers;
+    else if (param)
+        declared = array ? param->items : param->members;
     mishap_json_open(&call->answer, array ? '[' : '{');
-    call->writing.array[call->writing.depth++] = array;
+    if (call->writing.depth++ == MISHAP_OUTER_LEVELS && !call->writing.deeper)
+        call->writing.deeper = mishap_call_take(call,
+                                                MISHAP_JSON_MAX_DEPTH * sizeof(struct mishap_open));
+    *innermost(call) = (struct mishap_open){ array, declared };
     call->writing.begun = true;
 }
 
 static void close_container(mishap_call *call)
 {
+    mishap_json_close(&call->answer, innermost(call)->array ? ']' : '}');
     call->writing.depth--;
-    mishap_json_close(&call->answer, call->writing.array[call->writing.depth] ? ']' : '}');
 }
 
 /* Text of a handler may be any bytes; what is answered is UTF-8. Without memory the answer has
@@ -71,9 +101,9 @@ static bool begin_value(mishap_call *call, mishap_text key, bool root)
             mishap_call_misuse(call, "the handler went on after the end of its answer", key.data);
         if (root && !key.data)
             return true;
-        open_container(call, !key.data);
+        open_container(call, !key.data, key);
     }
-    bool in_array = call->writing.array[call->writing.depth - 1];
+    bool in_array = innermost(call)->array;
     if (in_array && key.data)
         mishap_call_misuse(call, "the handler gave an item of an array a name", key.data);
     if (!in_array && !key.data)
@@ -85,12 +115,24 @@ static bool begin_value(mishap_call *call, mishap_text key, bool root)
     return true;
 }
 
+/* In C a comparison is a number: where a boolean is declared, 0 and 1 are one. */
+static bool is_truth(const mishap_value *value)
+{
+    return value->kind == MISHAP_KIND_INT && (value->integer == 0 || value->integer == 1);
+}
+
 static void write_value(mishap_call *call, mishap_text key, mishap_value value)
 {
     if (value.kind == MISHAP_KIND_TEXT && !clean(call, &value.text))
         return;
-    if (begin_value(call, key, false))
-        mishap_json_value(&call->answer, &value);
+    if (!begin_value(call, key, false))
+        return;
+    if (is_truth(&value)) {
+        const mishap_param *param = declared_for(call, key);
+        if (param && param->type == MISHAP_BOOLEAN)
+            value = mishap_value_of_bool(value.integer != 0);
+    }
+    mishap_json_value(&call->answer, &value);
 }
 
 /* A piece of JSON is read before it is written, or it could be more than one value. False: it is
@@ -125,14 +167,14 @@ static mishap *write_any(mishap_call *call, mishap_text key, mishap_value value)
 mishap *mishap_answer_object(mishap_call *call, const char *key)
 {
     if (begin_value(call, mishap_text_of(key), true))
-        open_container(call, false);
+        open_container(call, false, mishap_text_of(key));
     return NULL;
 }
 
 mishap *mishap_answer_array(mishap_call *call, const char *key)
 {
     if (begin_value(call, mishap_text_of(key), true))
-        open_container(call, true);
+        open_container(call, true, mishap_text_of(key));
     return NULL;
 }
 
@@ -152,7 +194,7 @@ mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_va
         return write_any(call, key, value);
     if (call->answer_kind != MISHAP_ANSWER_WRITTEN) { /* an object without members, so far */
         begin_answer(call, MISHAP_ANSWER_WRITTEN);
-        open_container(call, false);
+        open_container(call, false, key);
     }
     return NULL;
 }

@@ -58,6 +58,8 @@ typedef struct mishap_call_part {
     size_t left;                   /* how many follow it in a walk */
 } mishap_call_part;
 
+enum { MISHAP_OUTER_LEVELS = 6 }; /* most answers have no more */
+
 struct mishap_call {
     mishap_call_part whole;
     const mishap_app *app;
@@ -71,8 +73,12 @@ struct mishap_call {
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
     struct {
-        size_t depth;                                 /* how many objects and arrays are open */
-        bool begun, array[MISHAP_JSON_MAX_DEPTH + 1]; /* which of them are arrays */
+        bool begun;
+        size_t depth; /* how many objects and arrays are open */
+        struct mishap_open {
+            bool array;
+            const mishap_param *declared;      /* its members, or its items; NULL: not said */
+        } outer[MISHAP_OUTER_LEVELS], *deeper; /* the rest; in the arena, NULL before it is used */
     } writing;
     bool content;                    /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings;          /* JSON strings, with commas between */

@@ -17,6 +17,8 @@ static mishap *write_it(mishap_call *call)
 static const mishap_param line_members[] = {
     { "title", MISHAP_STRING, .required = true },
     { "count", MISHAP_INTEGER, .range = { 0, 9 } },
+    { .name = "gift", .type = MISHAP_BOOLEAN },
+    { "flags", MISHAP_ARRAY, .items = &(const mishap_param){ NULL, .type = MISHAP_BOOLEAN } },
     { 0 },
 };
 static const mishap_param line = { "line", MISHAP_OBJECT, .members = line_members };
@@ -334,7 +336,7 @@ static void an_answer_without_memory_fails_as_a_whole(void **state)
 
 static void answer_a_number_for_a_boolean(mishap_call *call)
 {
-    mishap_answer_member(call, "deleted", 1);
+    mishap_answer_member(call, "deleted", 2);
 }
 static void answer_without_what_is_required(mishap_call *call)
 {
@@ -386,10 +388,14 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
 
 static void answer_as_declared(mishap_call *call)
 {
-    mishap_answer_member(call, "deleted", true);
+    mishap_answer_member(call, "deleted", call != NULL); /* an int in C */
     mishap_answer_member(call, "name", "");
     mishap_answer_array(call, "lines");
     mishap_answer_object(call, NULL);
+    mishap_answer_member(call, "gift", call == NULL);
+    mishap_answer_array(call, "flags");
+    mishap_answer_item(call, 1 > 0);
+    mishap_answer_end(call);
     mishap_answer_json(call, "title", "\"a\\u0000b\"");
     mishap_answer_member(call, "count", (const char *)NULL);
     mishap_answer_member(call, "more", 1);
@@ -401,8 +407,9 @@ static void an_answer_that_fits_is_sent_as_it_is(void **state)
     mishap *failure;
     char *answer = answer_of(&operations[1], answer_as_declared, &failure);
     assert_null(failure);
-    assert_string_equal(answer, "{\"deleted\":true,\"name\":\"\",\"lines\":[{\"title\":"
-                                "\"a\\u0000b\",\"count\":null,\"more\":1}]}");
+    assert_string_equal(answer,
+                        "{\"deleted\":true,\"name\":\"\",\"lines\":[{\"gift\":false,"
+                        "\"flags\":[true],\"title\":\"a\\u0000b\",\"count\":null,\"more\":1}]}");
     free(answer);
 }
 
