@@ -91,7 +91,7 @@ int64_t mishap_integer(const mishap_call *call, const char *path);
 double mishap_number(const mishap_call *call, const char *path);
 bool mishap_boolean(const mishap_call *call, const char *path);
 const char *mishap_json(const mishap_call *call,
-                        const char *path); /* any parameter, as compact JSON */
+                        const char *path); /* any parameter, as compact JSON; "": all of them */
 
 /* The kind of a value where anything may stand; MISHAP_KIND_JSON: an array, an object or a number
  * beyond 64 bits; MISHAP_KIND_NONE: not given. */

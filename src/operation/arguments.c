@@ -151,13 +151,29 @@ bool mishap_boolean(const mishap_call *call, const char *path)
     return yyjson_get_bool(value_of(call, path, BOOLEANS));
 }
 
+/* All parameters that were given or have a default, as they were declared. */
+static void put_all(mishap_buffer *json, const mishap_call *call)
+{
+    mishap_json_open(json, '{');
+    for (size_t i = 0; i < call->param_count; i++)
+        if (call->values[i]) {
+            mishap_json_key(json, mishap_text_of(call->operation->params[i].name));
+            mishap_json_copy(json, call->values[i]);
+        }
+    mishap_json_close(json, '}');
+}
+
 const char *mishap_json(const mishap_call *call, const char *path)
 {
-    yyjson_val *value = find(call, path).value;
+    bool all = !*path && call == mishap_call_whole(call);
+    yyjson_val *value = all ? NULL : find(call, path).value;
     mishap_buffer json = { 0 };
-    if (!value)
+    if (!value && !all)
         return NULL;
-    mishap_json_copy(&json, value);
+    if (all)
+        put_all(&json, call);
+    else
+        mishap_json_copy(&json, value);
     mishap_text kept = { NULL, 0 };
     if (!json.failed)
         kept = mishap_arena_copy(&mishap_call_whole(call)->arena, mishap_buffer_text(&json));

@@ -36,7 +36,7 @@ FOLDER = tempfile.mkdtemp(prefix="boundary-")
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 LOG = os.path.join(FOLDER, "sample.log")
 os.environ.update(HOME=FOLDER, XDG_STATE_HOME=os.path.join(FOLDER, "state"), LC_ALL="C", SAMPLE_LOG=LOG,
-                  DIRECTORY_FILE=os.path.join(FOLDER, "users.jsonl"))
+                  DIRECTORY_FILE=os.path.join(FOLDER, "users.txt"))
 for variable in ["SAMPLE_TOKEN", "TOOL_TRACE_ID", "MISHAP_LOG", "DIRECTORY_LOG", "NO_COLOR"]:
     os.environ.pop(variable, None)
 os.chdir(FOLDER)
@@ -1156,7 +1156,7 @@ def the_manifest_is_the_same_in_every_run(program):
 @test
 def the_directory_creates_lists_and_refuses():
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        env = {"DIRECTORY_FILE": os.path.join(folder, "users.jsonl")}
+        env = {"DIRECTORY_FILE": os.path.join(folder, "users.txt")}
         ada = {"name": "Ada Lovelace", "age": 36, "email": "ada@example.com"}
         words = ["users", "create", "--name", ada["name"], "--age", "36", "--email", ada["email"]]
         equal(ask("directory", "users", "list", env=env)["data"], [])

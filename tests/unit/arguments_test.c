@@ -95,6 +95,17 @@ static void ask_by_paths(mishap_call *call)
     assert_string_equal(mishap_json(call, "extra.b.c"), "[true,null,\"x\"]");
 }
 
+static void ask_for_all(mishap_call *call)
+{
+    assert_string_equal(mishap_json(call, ""), "{\"name\":\"A\\\"da\",\"count\":7}");
+}
+
+static void all_that_is_declared_is_one_object(void **state)
+{
+    (void)state;
+    with("{\"other\":1,\"address\":null,\"name\":\"A\\\"da\"}", ask_for_all);
+}
+
 static void a_path_leads_to_a_value_in_objects_and_arrays(void **state)
 {
     (void)state;
@@ -322,6 +333,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_path_leads_to_a_value_in_objects_and_arrays),
+        TEST(all_that_is_declared_is_one_object),
         TEST(what_is_not_given_has_nothing_below_it),
         TEST(a_walk_gives_every_item_as_a_part),
         TEST(a_walk_over_an_object_tells_the_keys),
