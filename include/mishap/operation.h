@@ -163,7 +163,8 @@ mishap *mishap_answer(mishap_call *call,
  *
  * What comes first decides what the answer is: a member makes it an object, an item an array;
  * mishap_answer_object(call, NULL) and mishap_answer_array(call, NULL) say it themselves. Members
- * have a key, items have none (NULL). What is still open at the end is closed. A handler that
+ * have a key, items have none (NULL). What is still open at the end is closed, and if the handler
+ * fails, what it has written is dropped. A handler that
  * leaves out a key, gives one to an item, ends what is not open or goes on after the end has made a
  * mistake, and so has one whose piece is no JSON: the call ends as an INTERNAL_ERROR.
  *

@@ -31,6 +31,11 @@ static const mishap_param *find_member(const mishap_param *params, const char *n
     return NULL;
 }
 
+static const mishap_param *member_of_key(const mishap_param *members, yyjson_val *key)
+{
+    return find_member(members, yyjson_get_str(key), yyjson_get_len(key));
+}
+
 static struct found step_to_member(mishap_call *call, struct found at, const char *path,
                                    const char *name, size_t length)
 {
@@ -151,6 +156,31 @@ bool mishap_boolean(const mishap_call *call, const char *path)
     return yyjson_get_bool(value_of(call, path, BOOLEANS));
 }
 
+/* A value without the members that are not declared. */
+static void put_declared(mishap_buffer *json, const mishap_param *param, yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    if (yyjson_is_arr(value) && param && param->items) {
+        mishap_json_open(json, '[');
+        MISHAP_JSON_ITEMS (value, index, count, item)
+            put_declared(json, param->items, item);
+        mishap_json_close(json, ']');
+    } else if (yyjson_is_obj(value) && param && param->members) {
+        mishap_json_open(json, '{');
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+            const mishap_param *member = member_of_key(param->members, key);
+            if (!member)
+                continue;
+            mishap_json_key(json, mishap_json_text(key));
+            put_declared(json, member, item);
+        }
+        mishap_json_close(json, '}');
+    } else {
+        mishap_json_copy(json, value);
+    }
+}
+
 /* All parameters that were given or have a default, as they were declared. */
 static void put_all(mishap_buffer *json, const mishap_call *call)
 {
@@ -158,7 +188,7 @@ static void put_all(mishap_buffer *json, const mishap_call *call)
     for (size_t i = 0; i < call->param_count; i++)
         if (call->values[i]) {
             mishap_json_key(json, mishap_text_of(call->operation->params[i].name));
-            mishap_json_copy(json, call->values[i]);
+            put_declared(json, &call->operation->params[i], call->values[i]);
         }
     mishap_json_close(json, '}');
 }
@@ -166,14 +196,16 @@ static void put_all(mishap_buffer *json, const mishap_call *call)
 const char *mishap_json(const mishap_call *call, const char *path)
 {
     bool all = !*path && call == mishap_call_whole(call);
-    yyjson_val *value = all ? NULL : find(call, path).value;
+    struct found at = { NULL, NULL };
     mishap_buffer json = { 0 };
-    if (!value && !all)
+    if (!all)
+        at = find(call, path);
+    if (!at.value && !all)
         return NULL;
     if (all)
         put_all(&json, call);
     else
-        mishap_json_copy(&json, value);
+        put_declared(&json, at.param, at.value);
     mishap_text kept = { NULL, 0 };
     if (!json.failed)
         kept = mishap_arena_copy(&mishap_call_whole(call)->arena, mishap_buffer_text(&json));
@@ -194,10 +226,22 @@ mishap_kind mishap_kind_of(const mishap_call *call, const char *path)
 
 /* -- parts ------------------------------------------------------------------------------------- */
 
+/* Of an object whose members are declared, those that are not do not count. */
+static bool is_seen(const mishap_param *container, yyjson_val *key)
+{
+    return !key || !container || !container->members || member_of_key(container->members, key);
+}
+
 size_t mishap_count(const mishap_call *call, const char *path)
 {
-    yyjson_val *value = value_of(call, path, CONTAINERS);
-    return yyjson_is_ctn(value) ? yyjson_get_len(value) : 0;
+    struct found at = find_typed(call, path, CONTAINERS);
+    size_t seen = 0, index, count;
+    yyjson_val *key, *value;
+    if (!yyjson_is_obj(at.value) || !at.param || !at.param->members)
+        return yyjson_is_ctn(at.value) ? yyjson_get_len(at.value) : 0;
+    MISHAP_JSON_MEMBERS (at.value, index, count, key, value)
+        seen += is_seen(at.param, key);
+    return seen;
 }
 
 static mishap_call_part *make_part(const mishap_call *of, struct found at)
@@ -228,9 +272,20 @@ static const mishap_param *declared_as(const mishap_param *container, yyjson_val
 {
     if (!container || container->type == MISHAP_ARRAY)
         return container ? container->items : NULL;
-    return container->members
-               ? find_member(container->members, yyjson_get_str(key), yyjson_get_len(key))
-               : NULL;
+    return container->members ? member_of_key(container->members, key) : NULL;
+}
+
+const mishap_call *mishap_next(const mishap_call *item)
+{
+    mishap_call_part *part = (mishap_call_part *)(uintptr_t)item;
+    while (part && part->left) {
+        part->left--;
+        stand_on(part, unsafe_yyjson_get_next(part->value));
+        part->param = declared_as(part->container, part->key);
+        if (is_seen(part->container, part->key))
+            return item;
+    }
+    return NULL;
 }
 
 const mishap_call *mishap_first(const mishap_call *call, const char *path)
@@ -245,18 +300,8 @@ const mishap_call *mishap_first(const mishap_call *call, const char *path)
     part->key = yyjson_is_obj(at.value) ? first : NULL;
     stand_on(part, first);
     part->param = declared_as(at.param, part->key);
-    return (const mishap_call *)part;
-}
-
-const mishap_call *mishap_next(const mishap_call *item)
-{
-    mishap_call_part *part = (mishap_call_part *)(uintptr_t)item;
-    if (!part || !part->left)
-        return NULL;
-    part->left--;
-    stand_on(part, unsafe_yyjson_get_next(part->value));
-    part->param = declared_as(part->container, part->key);
-    return item;
+    return is_seen(at.param, part->key) ? (const mishap_call *)part
+                                        : mishap_next((const mishap_call *)part);
 }
 
 const char *mishap_key(const mishap_call *member)

@@ -117,6 +117,11 @@ struct mishap_call {
 mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
                           mishap_text arguments, mishap_call **out);
 
+/* The same where arguments that are not declared, at any depth, are refused rather than left out.
+ */
+mishap *mishap_call_begin_closed(const mishap_app *app, const mishap_operation *operation,
+                                 mishap_text arguments, mishap_call **out);
+
 /*
  * The same with an object that was read already, out of a text without the flaws of
  * base/json_read.h. It must live as long as the call.

@@ -7,8 +7,7 @@
  * - A wrong type is the only thing that is said of a value. Else each rule is held against it, in
  *   the order length, range, pattern.
  * - A string has no NUL in it: who is given it as a C string would see the beginning of it alone.
- * - Members that are not declared are left alone: whoever reads a command line or a form knows
- *   better what to do with them.
+ * - Members that are not declared are left alone: unknown.c is about them.
  * - Of a key that stands twice the first counts, here as in yyjson_obj_get().
  */
 #include "base/memory.h"
@@ -191,6 +190,12 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
     case MISHAP_BOOLEAN:
         break;
     }
+}
+
+void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
+                           yyjson_val *object)
+{
+    check_object(findings, NULL, params, object);
 }
 
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object)

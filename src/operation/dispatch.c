@@ -91,14 +91,30 @@ static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
     return NULL;
 }
 
-mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
-                          mishap_text arguments, mishap_call **out)
+static mishap *begin(const mishap_app *app, const mishap_operation *operation,
+                     mishap_text arguments, bool closed, mishap_call **out)
 {
     mishap_call *call = make_call(app, operation, STORAGE);
     *out = NULL;
     if (!call)
         return mishap_out_of_memory();
-    return admit(call, mishap_object_read(&call->reader, arguments), out);
+    mishap *failure = mishap_object_read(&call->reader, arguments);
+    if (!failure && closed)
+        failure = mishap_params_refuse_unknown(operation->params, call->reader.root,
+                                               call->reader.root, NULL, NULL);
+    return admit(call, failure, out);
+}
+
+mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
+                          mishap_text arguments, mishap_call **out)
+{
+    return begin(app, operation, arguments, false, out);
+}
+
+mishap *mishap_call_begin_closed(const mishap_app *app, const mishap_operation *operation,
+                                 mishap_text arguments, mishap_call **out)
+{
+    return begin(app, operation, arguments, true, out);
 }
 
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
@@ -226,8 +242,9 @@ static mishap *make_compact(mishap_call *call, yyjson_val *answer)
     return compact.failed ? mishap_out_of_memory() : NULL;
 }
 
-/* An answer is one JSON object or array, sound, and as it was declared. */
-static mishap *check_answer(mishap_call *call)
+/* An answer is one JSON object or array, sound, and, unless it comes with a failure, as it was
+ * declared. */
+static mishap *check_answer(mishap_call *call, bool failed)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap *failure = NULL;
@@ -236,7 +253,7 @@ static mishap *check_answer(mishap_call *call)
         mishap_answer_finish(call);
     if (call->answer.failed)
         return mishap_out_of_memory();
-    if (answers_nothing(call))
+    if (!failed && answers_nothing(call))
         return report_misfit(call, "there is none", NULL);
     if (call->answer_kind != MISHAP_ANSWER_JSON)
         return NULL;
@@ -244,7 +261,7 @@ static mishap *check_answer(mishap_call *call)
     if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)) ||
         mishap_json_first_flaw(&reader, &at) != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
         failure = report_nonsense(call);
-    if (!failure)
+    if (!failure && !failed)
         failure = check_fit(call, reader.root);
     if (!failure && !written)
         failure = make_compact(call, reader.root);
@@ -380,10 +397,11 @@ mishap *mishap_call_run(mishap_call *call)
                                .what = "handler",
                                .entry = (uintptr_t)call->operation->run };
     mishap *ended = run_all(&running), *m = running.outcome;
-    if (m && call->answer_kind != MISHAP_ANSWER_STREAM)
-        drop_answer(call, NULL); /* it was perhaps only begun */
-    else if (!ended)
-        ended = check_answer(call);
+    if (m && call->answer_kind == MISHAP_ANSWER_WRITTEN)
+        drop_answer(call,
+                    NULL); /* it was perhaps only begun; a whole one may come with a failure */
+    if (!ended)
+        ended = check_answer(call, m != NULL);
     if (ended)
         return drop_answer(call, mishap_because(ended, m));
     if (!m || may_raise(call->operation, mishap_told(m)->code))

@@ -89,6 +89,12 @@ void mishap_miss(mishap_findings *findings, const mishap_spot *spot)
     add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("field_required") }, true);
 }
 
+void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant)
+{
+    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("unknown_field"), .expected = meant },
+        false);
+}
+
 /* -- type -------------------------------------------------------------------------------------- */
 
 const char *mishap_param_type_name(mishap_type_of_param type)

@@ -38,6 +38,9 @@ mishap *mishap_findings_end(mishap_findings *findings);
 /* Not there: field_required. */
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot);
 
+/* There, but not declared: unknown_field, with the name that may be meant, or none. */
+void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant);
+
 /*
  * The rules. True if it holds. The value has a type that the rule is for: a string or an array has
  * a length, a number a range, a string a pattern and choices.
@@ -63,6 +66,10 @@ bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, c
                            bool wrong, yyjson_val *value);
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
                           const char *const *choices, yyjson_val *value);
+
+/* Hold the members of an object against a declaration. */
+void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
+                           yyjson_val *object);
 
 /* Hold one value against all rules of a parameter but `required`; the spot is the value's. */
 void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,

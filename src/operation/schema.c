@@ -10,9 +10,9 @@
 
 #include "operation/findings.h"
 
-/* What a schema is for. What is given is held against the rules; an answer is only described, so a
- * required text may be empty, and what is not required may be null. */
-enum purpose { GIVEN, ANSWERED };
+/* What a schema is for. What is given is held against the rules, with other members or without; of
+ * an answer a required text may be empty, and what is not required may be null. */
+enum purpose { GIVEN, GIVEN_CLOSED, ANSWERED };
 
 static void put_bound(mishap_buffer *b, const char *key, double bound)
 {
@@ -35,7 +35,7 @@ static void put_limit(mishap_buffer *b, const char *key, size_t limit)
 static void put_string_rules(mishap_buffer *b, const mishap_param *param, enum purpose purpose)
 {
     /* A required string is not empty. */
-    bool not_empty = param->required && purpose == GIVEN && !param->length.min;
+    bool not_empty = param->required && purpose != ANSWERED && !param->length.min;
     put_limit(b, "minLength", not_empty ? 1 : param->length.min);
     put_limit(b, "maxLength", param->length.max);
     if (param->pattern) {
@@ -129,7 +129,7 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
         put_members(b, param->members, purpose);
     if (param->initial)
         put_default(b, param->initial);
-    if (param->secret && purpose == GIVEN) {
+    if (param->secret && purpose != ANSWERED) {
         MISHAP_JSON_KEY(b, "writeOnly");
         mishap_json_bool(b, true);
     }
@@ -160,7 +160,7 @@ static void put_members_but(mishap_buffer *b, const mishap_param *params, enum p
         mishap_json_close(b, ']');
     }
     MISHAP_JSON_KEY(b, "additionalProperties");
-    mishap_json_bool(b, true);
+    mishap_json_bool(b, purpose != GIVEN_CLOSED);
 }
 
 static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose)
@@ -180,6 +180,11 @@ static void put_object(mishap_buffer *b, const mishap_param *params, enum purpos
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
 {
     put_object(buffer, params, GIVEN, NULL, NULL);
+}
+
+void mishap_params_put_closed_schema(mishap_buffer *buffer, const mishap_param *params)
+{
+    put_object(buffer, params, GIVEN_CLOSED, NULL, NULL);
 }
 
 void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,

@@ -429,6 +429,26 @@ static void a_failure_drops_what_was_written(void **state)
     mishap_call_end(call);
 }
 
+static void answer_a_report(mishap_call *call)
+{
+    mishap_answer(call, "{\"findings\" : 3}");
+}
+
+static void a_whole_answer_may_come_with_a_failure(void **state)
+{
+    (void)state;
+    mishap_call *call;
+    mishap_answer_kind kind;
+    written = answer_a_report;
+    assert_null(mishap_call_begin(&app, &operations[1], T("{}"), &call));
+    returned = mishap_raise(BAD_REQUEST, "No.");
+    mishap *failure = mishap_call_run(call);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_BAD_REQUEST);
+    assert_true(mishap_text_equal(mishap_call_answer(call, &kind), T("{\"findings\":3}")));
+    mishap_free(failure);
+    mishap_call_end(call);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +458,7 @@ int main(void)
         TEST(an_answer_that_does_not_fit_is_an_internal_error),
         TEST(an_answer_that_fits_is_sent_as_it_is),
         TEST(a_failure_drops_what_was_written),
+        TEST(a_whole_answer_may_come_with_a_failure),
     };
     return RUN(tests);
 }

@@ -16,7 +16,7 @@ static mishap *ask(mishap_call *call)
 
 static const char *const sizes[] = { "small", "large", NULL };
 static const mishap_param line_members[] = {
-    { "title", MISHAP_STRING, .required = true },
+    { .name = "title", .type = MISHAP_STRING },
     { .name = "count", .type = MISHAP_INTEGER },
     { .name = "price", .type = MISHAP_NUMBER },
     { "size", MISHAP_ENUM, .choices = sizes },
@@ -232,6 +232,73 @@ static void where_anything_may_stand_a_value_of_another_type_is_not_there(void *
     with(whole, ask_for_anything);
 }
 
+static void look_for_what_is_not_declared(mishap_call *call)
+{
+    assert_string_equal(mishap_json(call, "address"), "{\"zip\":\"1\"}");
+    assert_string_equal(mishap_json(call, "lines"), "[{\"title\":\"tea\"},{\"count\":1},{}]");
+    assert_string_equal(mishap_json(call, ""), "{\"count\":7,\"address\":{\"zip\":\"1\"},"
+                                               "\"lines\":[{\"title\":\"tea\"},{\"count\":1},{}],"
+                                               "\"extra\":{\"is_admin\":true}}");
+    assert_int_equal(mishap_count(call, "address"), 1);
+    size_t seen = 0;
+    for (const mishap_call *m = mishap_first(call, "address"); m; m = mishap_next(m), seen++)
+        assert_string_equal(mishap_key(m), "zip");
+    assert_int_equal(seen, 1);
+    assert_null(mishap_first(call, "lines[2]"));
+}
+
+static void what_is_not_declared_never_reaches_the_handler(void **state)
+{
+    (void)state;
+    mishap_call *call;
+    asked = look_for_what_is_not_declared;
+    assert_null(mishap_call_begin(
+        &app, &operations[0],
+        T("{\"is_admin\":true,\"address\":{\"is_admin\":true,\"zip\":\"1\",\"x\":{}},"
+          "\"lines\":[{\"title\":\"tea\",\"is_admin\":true},{\"admin\":1,\"count\":1},"
+          "{\"x\":1}],\"extra\":{\"is_admin\":true}}"),
+        &call));
+    assert_null(mishap_call_run(call));
+    mishap_call_end(call);
+}
+
+static void what_is_not_declared_is_refused_at_any_depth(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field, *meant;
+    } unknown[] = {
+        { "nam", "name" },          { "address.zipp", "zip" },  { "lines[0].pric", "price" },
+        { "lines[1].xyzzy", NULL }, { "lines[1].tag", "tags" },
+    };
+    mishap_call *call;
+    mishap *m = mishap_call_begin_closed(
+        &app, &operations[0],
+        T("{\"nam\":1,\"address\":{\"zipp\":\"1\",\"street\":7},\"extra\":{\"any\":1},"
+          "\"lines\":[{\"title\":\"a\",\"pric\":1},"
+          "{\"title\":\"b\",\"xyzzy\":1,\"tag\":[]}]}"),
+        &call);
+    assert_null(call);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_VALIDATION_ERROR);
+    const mishap_field *field = mishap_told(m)->fields;
+    assert_string_equal(field->field.data,
+                        "address.street"); /* what is wrong besides comes first */
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        field = field->next;
+        assert_string_equal(field->field.data, unknown[i].field);
+        assert_string_equal(field->error.data, "unknown_field");
+        assert_int_equal(field->expected.kind,
+                         unknown[i].meant ? MISHAP_KIND_TEXT : MISHAP_KIND_NONE);
+        if (unknown[i].meant)
+            assert_string_equal(field->expected.text.data, unknown[i].meant);
+    }
+    assert_null(field->next);
+    mishap_free(m);
+    assert_null(mishap_call_begin_closed(&app, &operations[0],
+                                         T("{\"name\":\"a\",\"extra\":{\"any\":{}}}"), &call));
+    mishap_call_end(call);
+}
+
 /* -- mistakes of the program ------------------------------------------------------------------- */
 
 static const char *mistaken_path;
@@ -339,6 +406,8 @@ int main(void)
         TEST(a_walk_over_an_object_tells_the_keys),
         TEST(a_part_is_asked_like_a_call),
         TEST(where_anything_may_stand_a_value_of_another_type_is_not_there),
+        TEST(what_is_not_declared_never_reaches_the_handler),
+        TEST(what_is_not_declared_is_refused_at_any_depth),
         TEST(a_path_that_is_not_declared_ends_the_call),
         TEST(a_walk_without_memory_ends_the_call),
     };

@@ -139,8 +139,8 @@ mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *
     *out = NULL;
     mishap *failure = find(app, operation, &found);
     if (!failure)
-        failure = mishap_call_begin(app, found, mishap_text_of(arguments ? arguments : "{}"),
-                                    &call);
+        failure = mishap_call_begin_closed(app, found, mishap_text_of(arguments ? arguments : "{}"),
+                                           &call);
     return failure ? failure : run(call, how ? how : &(mishap_invocation){ 0 }, out);
 }
 

@@ -255,7 +255,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_call *call;
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
-    answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
+    answer.failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
         mishap_hide_learn(&cli->secrets, call);
     if (!answer.failure)

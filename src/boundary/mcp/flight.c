@@ -8,11 +8,9 @@
 #include "incident/incident.h"
 
 enum {
-    FLIGHTS = 256,     /* of one peer, where the server says nothing */
-    ROOM = 2048,       /* for the arguments of most calls, and for most refusals */
-    BUSY_MS = 1000,    /* when to try again */
-    SHOWN_NAME = 64,   /* bytes of the name of an argument that there is not */
-    MOST_UNKNOWN = 20, /* such arguments that are named */
+    FLIGHTS = 256,  /* of one peer, where the server says nothing */
+    ROOM = 2048,    /* for the arguments of most calls, and for most refusals */
+    BUSY_MS = 1000, /* when to try again */
 };
 
 /* -- failures of which no handler knows -------------------------------------------------------- */
@@ -135,60 +133,22 @@ mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_te
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
-static bool is_declared(const mishap_param *params, mishap_text name)
-{
-    for (; params && params->name; params++)
-        if (mishap_text_equal(mishap_text_of(params->name), name))
-            return true;
-    return false;
-}
-
-/* A parameter that may be meant by the name of an argument, and was not given; or nothing. */
-static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
-{
-    mishap_guess guess = { .word = name };
-    for (; params && params->name; params++)
-        if (!yyjson_obj_get(given, params->name))
-            mishap_guess_weigh(&guess, mishap_text_of(params->name));
-    return guess.name.data ? mishap_value_of_text(guess.name) : mishap_value_none();
-}
-
-/* What is wrong with those that there are. */
-static mishap *check_known(const mishap_operation *operation, const mishap_mcp_arguments *arguments)
+/* Arguments that there are not. Those of a prompt are texts, which are read before they are held
+ * against the rules. */
+static mishap *refuse_unknown(const mishap_operation *operation,
+                              const mishap_mcp_arguments *arguments)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
-    yyjson_val *object = arguments->object;
+    yyjson_val *checked = arguments->object;
+    if (!checked)
+        return NULL;
     if (arguments->spelled) /* it is JSON: if it cannot be read there is no memory */
-        object = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
-                                                                                   : NULL;
-    mishap *m = object ? mishap_params_check(operation->params, object) : mishap_out_of_memory();
+        checked = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
+                                                                                    : NULL;
+    mishap *m = checked ? mishap_params_refuse_unknown(operation->params, arguments->object,
+                                                       checked, mishap_mcp_is_of_body, operation)
+                        : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
-    return m;
-}
-
-/* A misspelled argument would change nothing, and the model would not notice. NULL: there is none;
- * else all that is wrong with the arguments. */
-static mishap *find_unknown(const mishap_operation *operation,
-                            const mishap_mcp_arguments *arguments)
-{
-    mishap *m = NULL;
-    size_t index, count, found = 0;
-    yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS (arguments->object, index, count, key, value) {
-        mishap_text name = mishap_json_text(key);
-        if (is_declared(operation->params, name) || mishap_mcp_is_of_body(operation, name) ||
-            found++ >= MOST_UNKNOWN)
-            continue;
-        if (!m)
-            m = check_known(operation, arguments);
-        if (!m)
-            m = mishap_raise(VALIDATION_ERROR, NULL);
-        mishap_value meant = nearest_to(name, operation->params, arguments->object);
-        name.length = mishap_utf8_cut(name, SHOWN_NAME);
-        mishap_field_add(m, &(mishap_field){ .field = name,
-                                             .error = MISHAP_TEXT("unknown_field"),
-                                             .expected = meant });
-    }
     return m;
 }
 
@@ -210,7 +170,7 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     yyjson_val *object = arguments->object ? arguments->object : &none;
     char room[ROOM];
     mishap_buffer json;
-    mishap *failure = find_unknown(operation, arguments);
+    mishap *failure = refuse_unknown(operation, arguments);
     if (failure)
         return failure;
     if (arguments->spelled) {

@@ -367,7 +367,7 @@ void mishap_mcp_put_bytes_block(mishap_buffer *buffer, const mishap_call *call, 
 /* The body of an operation that takes one: `body`, `body_base64` and `body_type` among the
  * arguments of its tool. Is this name one of them; the schema of all arguments; the arguments
  * without them; and what they say as the body of a call. */
-bool mishap_mcp_is_of_body(const mishap_operation *operation, mishap_text name);
+bool mishap_mcp_is_of_body(const void *operation, mishap_text name);
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation);
 void mishap_mcp_put_others(mishap_buffer *json, const mishap_operation *operation,
                            yyjson_val *arguments);
