@@ -109,6 +109,25 @@ static void put_plain(mishap_buffer *b, const char *before, const mishap_value *
         mishap_json_bare(b, value);
 }
 
+/* " must be one of A, B or C", for a list of choices. False: it is none. */
+static bool put_choices(mishap_buffer *b, const mishap_value *expected)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    size_t index, count;
+    yyjson_val *item;
+    bool list = expected->kind == MISHAP_KIND_JSON && mishap_json_read(&reader, expected->text) &&
+                yyjson_is_arr(reader.root) && yyjson_arr_size(reader.root);
+    if (list) {
+        MISHAP_PUT(b, " must be one of ");
+        MISHAP_JSON_ITEMS (reader.root, index, count, item) {
+            mishap_value value = mishap_json_scalar(item);
+            put_plain(b, !index ? "" : index + 1 < count ? ", " : " or ", &value);
+        }
+    }
+    mishap_json_reader_release(&reader);
+    return list;
+}
+
 /* Errors that are told by their name alone. Where no full stop ends it, what may have been meant
  * follows. */
 static const struct {
@@ -164,6 +183,7 @@ void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
         return;
     if (field->min.kind != MISHAP_KIND_NONE || field->max.kind != MISHAP_KIND_NONE) {
         put_bounds(b, field);
+    } else if (put_choices(b, &field->expected)) {
     } else if (field->expected.kind != MISHAP_KIND_NONE) {
         bool pattern = mishap_text_equal(field->error,
                                          (mishap_text)MISHAP_TEXT("pattern_mismatch"));

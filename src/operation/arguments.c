@@ -141,7 +141,13 @@ size_t mishap_string_length(const mishap_call *call, const char *path)
 
 int64_t mishap_integer(const mishap_call *call, const char *path)
 {
-    return yyjson_get_sint(value_of(call, path, INTEGERS));
+    yyjson_val *value = value_of(call, path, INTEGERS);
+    /* 3.0 is an integer; that it fits was checked, but not where anything may stand. */
+    if (yyjson_is_real(value)) {
+        double real = unsafe_yyjson_get_real(value);
+        return real >= -0x1p63 && real < 0x1p63 ? (int64_t)real : 0;
+    }
+    return yyjson_get_sint(value);
 }
 
 double mishap_number(const mishap_call *call, const char *path)

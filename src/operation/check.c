@@ -169,8 +169,14 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         holds = mishap_expect_length(findings, spot, param->length.min, param->length.max, value);
     switch (param->type) {
     case MISHAP_STRING:
-        if ((findings->answered || mishap_expect_text(findings, spot, value)) && param->pattern)
-            mishap_expect_pattern(findings, spot, param->pattern, !holds, value);
+        if (!findings->answered && !mishap_expect_text(findings, spot, value))
+            break;
+        if (param->pattern)
+            holds = mishap_expect_pattern(findings, spot, param->pattern, param->looks, !holds,
+                                          value) &&
+                    holds;
+        if (param->format && holds)
+            mishap_expect_format(findings, spot, param->format, param->looks, value);
         break;
     case MISHAP_INTEGER:
     case MISHAP_NUMBER:

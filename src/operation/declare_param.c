@@ -4,6 +4,7 @@
 
 #include "operation/declare.h"
 #include "operation/findings.h"
+#include "operation/format.h"
 
 static mishap *check_list(const mishap_declared *what, const mishap_param *params,
                           const char *outer, size_t depth);
@@ -61,6 +62,16 @@ static mishap *check_pattern(const mishap_declared *what, const mishap_param *pa
     const char *flaw = mishap_pattern_flaw(param->pattern);
     return flaw ? mishap_declared_wrongly(what, "has a pattern that cannot be compiled: %s", flaw)
                 : NULL;
+}
+
+static mishap *check_format(const mishap_declared *what, const mishap_param *param)
+{
+    if (param->format && param->type != MISHAP_STRING)
+        return mishap_declared_wrongly(what, "has a format, which only a string has");
+    if (param->format && !mishap_format_find(param->format))
+        return mishap_declared_wrongly(what, "has the format `%s`, which is none of %s",
+                                       param->format, mishap_format_names);
+    return NULL;
 }
 
 static mishap *check_choices(const mishap_declared *what, const mishap_param *param)
@@ -179,7 +190,7 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     const char *flaw = param->help ? mishap_line_flaw(param->help) : NULL;
     if (flaw)
         return mishap_declared_wrongly(what, "has a help text that is %s", flaw);
-    if (param->looks && !param->pattern)
+    if (param->looks && !param->pattern && !param->format)
         return mishap_declared_wrongly(what, "says how it looks, but has no pattern");
     if (param->looks && (flaw = mishap_line_flaw(param->looks)))
         return mishap_declared_wrongly(what, "has words for its pattern that are %s", flaw);
@@ -187,8 +198,9 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
         return mishap_declared_wrongly(what,
                                        "is inside of another one, where no default is filled in");
     if ((m = check_length(what, param)) || (m = check_range(what, param)) ||
-        (m = check_pattern(what, param)) || (m = check_choices(what, param)) ||
-        (m = check_inside(what, param, depth)) || (m = check_command_line(what, param, depth > 0)))
+        (m = check_pattern(what, param)) || (m = check_format(what, param)) ||
+        (m = check_choices(what, param)) || (m = check_inside(what, param, depth)) ||
+        (m = check_command_line(what, param, depth > 0)))
         return m;
     if (param->members && (m = check_list(what, param->members, what->param, depth + 1)))
         return m;

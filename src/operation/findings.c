@@ -7,6 +7,7 @@
 
 #include "mishap/inside.h"
 #include "mishap/restore.h"
+#include "operation/format.h"
 
 /* -- collecting -------------------------------------------------------------------------------- */
 
@@ -107,10 +108,12 @@ const char *mishap_param_type_name(mishap_type_of_param type)
     return type > 0 && type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
-/* Digits that were kept as text are an integer, unless they have a point or an exponent and are
- * simply too large. */
+/* 3.0 is an integer. Digits that were kept as text are one, unless they have a point or an exponent
+ * and are simply too large. */
 static bool is_integer(yyjson_val *value)
 {
+    if (yyjson_is_real(value))
+        return trunc(unsafe_yyjson_get_real(value)) == unsafe_yyjson_get_real(value);
     if (!yyjson_is_raw(value))
         return yyjson_is_int(value);
     mishap_text digits = mishap_json_text(value);
@@ -127,7 +130,7 @@ static const char *type_name(yyjson_val *value)
         return "boolean";
     case YYJSON_TYPE_NUM:
     case YYJSON_TYPE_RAW:
-        return is_integer(value) ? "integer" : "number";
+        return is_integer(value) && !yyjson_is_real(value) ? "integer" : "number";
     case YYJSON_TYPE_STR:
         return "string";
     case YYJSON_TYPE_ARR:
@@ -267,6 +270,9 @@ static int compare(yyjson_val *value, double bound)
 /* What a handler can be given: 64 bits with a sign, or a finite double. */
 static bool has_room(mishap_type_of_param type, yyjson_val *value)
 {
+    if (type == MISHAP_INTEGER && yyjson_is_real(value))
+        return unsafe_yyjson_get_real(value) >= -two_to_63 &&
+               unsafe_yyjson_get_real(value) < two_to_63;
     if (type == MISHAP_INTEGER)
         return yyjson_is_uint(value) ? unsafe_yyjson_get_uint(value) <= INT64_MAX
                                      : !yyjson_is_raw(value);
@@ -343,18 +349,24 @@ static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mish
     return m;
 }
 
+/* `words` live as long as the declaration. */
+static void mismatch(mishap_findings *findings, const mishap_spot *spot, const char *words)
+{
+    add(findings, spot,
+        &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                         .expected = mishap_value_of_string(words) },
+        true);
+}
+
 bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
-                           bool wrong, yyjson_val *value)
+                           const char *looks, bool wrong, yyjson_val *value)
 {
     mishap_text text = mishap_json_text(value);
     switch (mishap_pattern_search(pattern, text)) {
     case MISHAP_MATCH_YES:
         return true;
     case MISHAP_MATCH_NO:
-        add(findings, spot,
-            &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                             .expected = mishap_value_of_string(pattern) },
-            true);
+        mismatch(findings, spot, looks ? looks : pattern);
         return false;
     case MISHAP_MATCH_GAVE_UP:
         break;
@@ -364,20 +376,14 @@ bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, c
     return false;
 }
 
-/* The choices as the pattern that they are: ^(red|dark\.green)$ */
-static void put_choices(mishap_buffer *buffer, const char *const *choices)
+bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, const char *format,
+                          const char *looks, yyjson_val *value)
 {
-    MISHAP_PUT(buffer, "^(");
-    for (size_t i = 0; choices && choices[i]; i++) {
-        if (i)
-            mishap_buffer_put_char(buffer, '|');
-        for (const char *c = choices[i]; *c; c++) {
-            if (strchr("\\^$.[]|()?*+{}", *c))
-                mishap_buffer_put_char(buffer, '\\');
-            mishap_buffer_put_char(buffer, *c);
-        }
-    }
-    MISHAP_PUT(buffer, ")$");
+    const mishap_format *known = mishap_format_find(format);
+    if (!known || known->holds(mishap_json_text(value)))
+        return true;
+    mismatch(findings, spot, looks ? looks : known->looks);
+    return false;
 }
 
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
@@ -390,12 +396,16 @@ bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
         if (mishap_text_equal(mishap_text_of(choices[i]), text))
             return true;
     mishap_buffer_init(&expected, storage, sizeof storage);
-    put_choices(&expected, choices);
+    mishap_json_open(&expected, '[');
+    for (size_t i = 0; choices && choices[i]; i++)
+        mishap_json_string(&expected, mishap_text_of(choices[i]));
+    mishap_json_close(&expected, ']');
     if (expected.failed)
         findings->no_memory = true;
     add(findings, spot,
-        &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                         .expected = mishap_value_of_text(mishap_buffer_text(&expected)) },
+        &(mishap_field){
+            .error = MISHAP_TEXT("pattern_mismatch"),
+            .expected = { .kind = MISHAP_KIND_JSON, .text = mishap_buffer_text(&expected) } },
         false);
     mishap_buffer_release(&expected);
     return false;

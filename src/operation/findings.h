@@ -45,7 +45,8 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
  * The rules. True if it holds. The value has a type that the rule is for: a string or an array has
  * a length, a number a range, a string a pattern and choices.
  *
- *     type      null, a wrong type: invalid_type. `true` is no number and 3.0 is no integer.
+ *     type      null, a wrong type: invalid_type. `true` is no number; 3.0 is an integer, as it is
+ *               in JSON Schema
  *     length    of characters or items; max 0 is none: invalid_length with the bounds there are
  *     range     bounds included, infinite where there is none; what the type (0: any number) has
  *               no room for is out of range, too, and then the bounds of the type stand for those
@@ -53,7 +54,9 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
  *     text      no NUL: pattern_mismatch that expects anything else
  *     pattern   searched for; if the search gives up that is a failure of its own, unless `wrong`
  *               says that the value was found wrong already
- *     choice    one of a list: pattern_mismatch that expects ^(one|of|them)$
+ *               What is expected is told in the words of `looks`, where there are some
+ *     format    one that format.h knows: pattern_mismatch that expects its words
+ *     choice    one of a list: pattern_mismatch that expects ["one","of","them"]
  */
 bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
                         mishap_type_of_param type, yyjson_val *value);
@@ -63,7 +66,9 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
                          mishap_type_of_param type, yyjson_val *value);
 bool mishap_expect_text(mishap_findings *findings, const mishap_spot *spot, yyjson_val *value);
 bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
-                           bool wrong, yyjson_val *value);
+                           const char *looks, bool wrong, yyjson_val *value);
+bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, const char *format,
+                          const char *looks, yyjson_val *value);
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
                           const char *const *choices, yyjson_val *value);
 

@@ -10,6 +10,7 @@
  *     spelled.c   what stands for a value where there is only text
  *     findings.c  one rule against one value
  *     require.c   the same rules as stand-alone calls
+ *     format.c    dates, addresses and other formats of text
  *     pattern.c   regular expressions with a limit
  *     object.c    arguments that are no sound JSON object
  *     dispatch.c  checks, then the handler

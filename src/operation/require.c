@@ -219,7 +219,7 @@ void mishap_require_pattern(mishap_validation_of *v, const char *field, const ch
     mishap_spot spot;
     yyjson_val *value = open_field(v, field, &spot);
     if (value && mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value))
-        mishap_expect_pattern(&v->findings, &spot, pattern, false, value);
+        mishap_expect_pattern(&v->findings, &spot, pattern, NULL, false, value);
     else if (value)
         settle(v, value);
 }

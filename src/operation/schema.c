@@ -3,8 +3,8 @@
  * say, and of answers.
  *
  * It says the same as check.c, but for what it cannot say: that null is as good as leaving an
- * optional member out, and that 3.0 is no integer. Where both are possible the schema is the
- * stricter one, so what it accepts will be accepted; 3.0 is the exception.
+ * optional member out. Where both are possible the schema is the stricter one, so what it accepts
+ * will be accepted.
  */
 #include "operation/schema.h"
 
@@ -41,6 +41,10 @@ static void put_string_rules(mishap_buffer *b, const mishap_param *param, enum p
     if (param->pattern) {
         MISHAP_JSON_KEY(b, "pattern");
         mishap_json_string(b, mishap_text_of(param->pattern));
+    }
+    if (param->format) {
+        MISHAP_JSON_KEY(b, "format");
+        mishap_json_string(b, mishap_text_of(param->format));
     }
 }
 
