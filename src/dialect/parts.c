@@ -109,6 +109,17 @@ static void put_plain(mishap_buffer *b, const char *before, const mishap_value *
         mishap_json_bare(b, value);
 }
 
+/* Choices are texts: a list of anything else is shown as it is. */
+static bool is_list_of_texts(yyjson_val *list)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (list, index, count, item)
+        if (!yyjson_is_str(item))
+            return false;
+    return yyjson_arr_size(list) > 0;
+}
+
 /* " must be one of A, B or C", for a list of choices. False: it is none. */
 static bool put_choices(mishap_buffer *b, const mishap_value *expected)
 {
@@ -116,7 +127,7 @@ static bool put_choices(mishap_buffer *b, const mishap_value *expected)
     size_t index, count;
     yyjson_val *item;
     bool list = expected->kind == MISHAP_KIND_JSON && mishap_json_read(&reader, expected->text) &&
-                yyjson_is_arr(reader.root) && yyjson_arr_size(reader.root);
+                is_list_of_texts(reader.root);
     if (list) {
         MISHAP_PUT(b, " must be one of ");
         MISHAP_JSON_ITEMS (reader.root, index, count, item) {

@@ -556,6 +556,15 @@ static void patterns_and_choices_work(void **state)
                  .pattern = "x");
     ASSERT_PARAM("has a pattern that cannot be compiled: missing closing parenthesis (at byte 1)",
                  MISHAP_STRING, .pattern = "(");
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .format = "date-time", .looks = "a point in time");
+    ASSERT_PARAM("has a format, which only a string has", MISHAP_INTEGER, .format = "date");
+    ASSERT_PARAM("has a format, which only a string has", MISHAP_ENUM, .choices = colours,
+                 .format = "date");
+    ASSERT_PARAM("has the format `datetime`, which is none of date, time, date-time, duration, "
+                 "email, hostname, ipv4, ipv6, uri or uuid",
+                 MISHAP_STRING, .format = "datetime");
+    ASSERT_PARAM("has a default that breaks its own rules: pattern_mismatch", MISHAP_STRING,
+                 .format = "date", .initial = "\"2026-02-31\"");
     ASSERT_PARAM_SOUND(MISHAP_ENUM, .choices = colours);
     ASSERT_PARAM("is an enum without choices", .type = MISHAP_ENUM);
     ASSERT_PARAM("is an enum without choices", MISHAP_ENUM, .choices = none);

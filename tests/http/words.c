@@ -1,0 +1,38 @@
+/*
+ * A program whose parameters have formats, choices and words of their own. words_test.py asks it
+ * for the impossible on every boundary and reads what it is told.
+ *
+ *     words serve --listen 127.0.0.1:0
+ */
+#include <mishap/main.h>
+
+static const char *const classes[] = { "economy", "premium", NULL };
+static const mishap_param stop = { NULL, MISHAP_STRING, .pattern = "^[A-Z]{3}$",
+                                   .looks = "an airport, such as VIE" };
+
+static const mishap_param book_params[] = {
+    { "name", MISHAP_STRING, .required = true, .length = { 1, 40 } },
+    { "day", MISHAP_STRING, .format = "date", .help = "When to leave" },
+    { "class", MISHAP_ENUM, .choices = classes },
+    { "seats", MISHAP_INTEGER, .range = { 1, 9 }, .initial = "1" },
+    { "stops", MISHAP_ARRAY, .items = &stop, .length = { 0, 3 } },
+    { "pin", MISHAP_STRING, .pattern = "^[0-9]{4}$", .looks = "four digits", .secret = true },
+    { 0 },
+};
+
+static mishap *book(mishap_call *call)
+{
+    mishap_answer_member(call, "seats", mishap_integer(call, "seats"));
+    return mishap_answer_member(call, "day", mishap_string(call, "day"));
+}
+
+static const mishap_operation operations[] = {
+    { "book", "Book a flight", book_params, book, .route = "POST /flights", .stateless = true },
+    { 0 },
+};
+
+int main(int argc, char **argv)
+{
+    return mishap_main(
+        argc, argv, &(mishap_app){ .name = "words", .version = "1.0", .operations = operations });
+}
