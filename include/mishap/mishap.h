@@ -46,6 +46,7 @@ typedef struct mishap_field {
     mishap_text field; /* "email", "items[2].name" */
     mishap_text error; /* "field_required": lower_snake */
     mishap_value expected, actual, min, max;
+    mishap_text message; /* a sentence of its own: "due must be a date such as 2026-02-28." */
 } mishap_field;
 
 /* One frame of the subject's backtrace. */
@@ -178,6 +179,10 @@ mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, misha
                            mishap_value actual);
 mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern);
 mishap *mishap_field_add(mishap *m, const mishap_field *field);
+
+/* A sentence about the field that was added last, for people and for models. Where none is said,
+ * those dialects that have sentences make one of the other members. */
+__attribute__((format(printf, 2, 3))) mishap *mishap_field_says(mishap *m, const char *format, ...);
 
 /* Of code that the caller sent to be run: condition type, what it printed, its frames from the
  * innermost. */

@@ -22,7 +22,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     /* What is masked has no details, on this wire as in the checks below. */
     if (told->fields && !code->masked) {
         MISHAP_JSON_KEY(b, "details");
-        mishap_put_fields(b, told);
+        mishap_put_bare_fields(b, told);
     } else if (told->context && !code->masked) {
         MISHAP_JSON_KEY(b, "details");
         mishap_put_context(b, told);
@@ -80,7 +80,7 @@ static void check_error(mishap_check *c, yyjson_val *value)
 static void check_details(mishap_check *c, yyjson_val *value)
 {
     if (yyjson_is_arr(value))
-        mishap_check_fields(c, value);
+        mishap_check_bare_fields(c, value);
     else if (c->strict)
         mishap_check_say(c, MISHAP_RULE_WRONG_TYPE, "`details` must be an array of field errors.");
 }

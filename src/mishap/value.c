@@ -84,8 +84,7 @@ void mishap_free(mishap *m)
 
 /* -- raising ----------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 0))) static mishap_text format_text(mishap *m, const char *format,
-                                                                     va_list arguments)
+mishap_text mishap_keep_printed(mishap *m, const char *format, va_list arguments)
 {
     /* Most messages are constant or handed over whole, and need no printf. */
     if (!strchr(format, '%'))
@@ -124,7 +123,7 @@ mishap *mishap_raise_at(const mishap_code *code, mishap_place place, const char 
         va_start(arguments, format);
         errno = error; /* a format may ask for it: %m */
         if (format)
-            mishap_set_message(m, format_text(m, format, arguments));
+            mishap_set_message(m, mishap_keep_printed(m, format, arguments));
         va_end(arguments);
     }
     errno = error;

@@ -35,8 +35,8 @@ typedef struct mishap_findings {
  * that memory ran out. */
 mishap *mishap_findings_end(mishap_findings *findings);
 
-/* Not there: field_required. */
-void mishap_miss(mishap_findings *findings, const mishap_spot *spot);
+/* Not there: field_required, which expects the type, if that is known (not 0). */
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot, mishap_type_of_param type);
 
 /* There, but not declared: unknown_field, with the name that may be meant, or none. */
 void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant);
@@ -54,9 +54,13 @@ void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mis
  *     text      no NUL: pattern_mismatch that expects anything else
  *     pattern   searched for; if the search gives up that is a failure of its own, unless `wrong`
  *               says that the value was found wrong already
- *               What is expected is told in the words of `looks`, where there are some
+ *               What is expected is told in the words of `looks`, where there are some: "must
+ *               look like" them, or "must be" them if they begin with an article
  *     format    one that format.h knows: pattern_mismatch that expects its words
  *     choice    one of a list: pattern_mismatch that expects ["one","of","them"]
+ *
+ * What is told in words has a sentence of its own, which also shows the value, if that is short and
+ * no secret.
  */
 bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
                         mishap_type_of_param type, yyjson_val *value);

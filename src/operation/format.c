@@ -294,6 +294,17 @@ static const mishap_format formats[] = {
 const char mishap_format_names[] =
     "date, time, date-time, duration, email, hostname, ipv4, ipv6, uri or uuid";
 
+const char *mishap_param_looks(const mishap_param *param)
+{
+    const mishap_format *format = param->format ? mishap_format_find(param->format) : NULL;
+    return param->looks ? param->looks : format ? format->looks : NULL;
+}
+
+bool mishap_looks_name_it(const char *looks)
+{
+    return strncmp(looks, "a ", 2) == 0 || strncmp(looks, "an ", 3) == 0;
+}
+
 const mishap_format *mishap_format_find(const char *name)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)

@@ -171,7 +171,7 @@ static void require_field(mishap_validation_of *v, const char *field)
     yyjson_val *value = find(v, spot.name);
     if (value && (is_settled(v, value) || !yyjson_equals_str(value, "")))
         return;
-    mishap_miss(&v->findings, &spot);
+    mishap_miss(&v->findings, &spot, 0);
     if (value)
         settle(v, value);
 }

@@ -9,6 +9,7 @@
 #include "operation/schema.h"
 
 #include "operation/findings.h"
+#include "operation/format.h"
 
 /* What a schema is for. What is given is held against the rules, with other members or without; of
  * an answer a required text may be empty, and what is not required may be null. */
@@ -85,20 +86,32 @@ static void put_default(mishap_buffer *b, const char *initial)
     mishap_json_reader_release(&reader);
 }
 
-/* What it is, and what its pattern means. */
+void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool alone)
+{
+    const char *looks = alone ? mishap_param_looks(param) : param->looks;
+    if (param->help)
+        mishap_buffer_put_text(b, mishap_text_of(param->help));
+    if (looks) {
+        const char *before = mishap_looks_name_it(looks)
+                                 ? (param->help ? "; " : "It is ")
+                                 : (param->help ? "; looks like " : "It looks like ");
+        mishap_buffer_put_text(b, mishap_text_of(before));
+        mishap_buffer_put_text(b, mishap_text_of(looks));
+    }
+    for (size_t i = 0; alone && param->choices && param->choices[i]; i++) {
+        const char *first = param->help ? "; one of " : "One of ";
+        mishap_buffer_put_text(b, mishap_text_of(!i                      ? first
+                                                 : param->choices[i + 1] ? ", "
+                                                                         : " or "));
+        mishap_buffer_put_text(b, mishap_text_of(param->choices[i]));
+    }
+}
+
 static void put_description(mishap_buffer *b, const mishap_param *param)
 {
     mishap_buffer words = { 0 };
-    if (!param->help && !param->looks)
-        return;
-    mishap_buffer_put_text(&words, mishap_text_of(param->help ? param->help : "It"));
-    if (param->looks) {
-        mishap_buffer_put_text(&words,
-                               mishap_text_of(param->help ? "; looks like " : " looks like "));
-        mishap_buffer_put_text(&words, mishap_text_of(param->looks));
-    }
-    MISHAP_JSON_KEY(b, "description");
-    mishap_json_string(b, mishap_buffer_text(&words));
+    mishap_param_put_words(&words, param, false);
+    MISHAP_JSON_TEXT_MEMBER(b, "description", mishap_buffer_text(&words));
     b->failed = b->failed || words.failed;
     mishap_buffer_release(&words);
 }

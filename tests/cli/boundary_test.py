@@ -356,7 +356,7 @@ def a_wrong_choice_is_shown_beside_the_choices(words, value):
 def a_pattern_is_told_in_words_where_there_are_some():
     item, = ask("sample", "form", "--place", "8080", status=2, code="ARG_ERROR")["error"]["errors"]
     equal((item["code"], item["message"], item["expected"]),
-          ("INVALID_FORMAT", "place must look like HOST:PORT, such as localhost:80.", "HOST:PORT, such as localhost:80"))
+          ("INVALID_FORMAT", "place must look like HOST:PORT, such as localhost:80, not 8080.", "HOST:PORT, such as localhost:80"))
     help_text = " ".join(run("sample", "form", "--help").err.decode().split())
     expect("Where it is (looks like HOST:PORT, such as localhost:80)" in help_text, help_text)
     about = MANIFESTS["sample"]["commands"]["form"]["flags"]["place"]["description"]
@@ -370,7 +370,7 @@ def a_pattern_is_told_in_words_where_there_are_some():
 
 
 @tests_of({"one": (["form", "--place", "a:70000"], ["place must be at least 0 and at most 65535, not 70000."], 1),
-           "of the arguments": (["types"], ["string is required."], 1),
+           "of the arguments": (["types"], ["string is required (string)."], 1),
            "several": (["types", "-s", "a", "--integer", "x"], ["string must have", "integer must be"], 1)})
 def every_field_is_named_once_in_text(words, sentences, times):
     err = run("sample", *words, "--output", "text").err.decode()

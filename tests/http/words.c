@@ -26,8 +26,20 @@ static mishap *book(mishap_call *call)
     return mishap_answer_member(call, "day", mishap_string(call, "day"));
 }
 
+static const mishap_param plan_params[] = {
+    { "class", MISHAP_ENUM, .choices = classes, .help = "How to sit" },
+    { "day", MISHAP_STRING, .required = true, .format = "date" },
+    { 0 },
+};
+
+static mishap *plan(mishap_call *call)
+{
+    return mishap_answer_member(call, "day", mishap_string(call, "day"));
+}
+
 static const mishap_operation operations[] = {
     { "book", "Book a flight", book_params, book, .route = "POST /flights", .stateless = true },
+    { "plan", "Plan a journey", plan_params, plan, .prompt = "plan_journey", .stateless = true },
     { 0 },
 };
 

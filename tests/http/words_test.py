@@ -68,6 +68,71 @@ def commands_check_formats():
     equal(sorted(item["param"] for item in wrong["error"]["errors"]), ["day", "seats"], "errors")
 
 
+# ---- Sentences -----------------------------------------------------------------------------------
+
+WRONG = {"day": "2026-02-31", "class": "first", "stops": ["VIE", "vienna", "X", "Y"], "pin": "12a4"}
+SENTENCES = {
+    "name": "name is required (string).",
+    "day": "day must be a date such as 2026-02-28, not 2026-02-31.",
+    "class": "class must be one of economy or premium, not first.",
+    "stops": "stops must have at most 3 items, not 4.",
+    "stops[1]": "stops[1] must be an airport, such as VIE, not vienna.",
+    "stops[2]": "stops[2] must be an airport, such as VIE, not X.",
+    "stops[3]": "stops[3] must be an airport, such as VIE, not Y.",
+    "pin": "pin must look like four digits.",
+}
+
+
+@test
+def tools_say_what_is_wrong_in_sentences():
+    with agent() as found:
+        fields = found.call("book", **WRONG)["structuredContent"]["fields"]
+        equal({field["field"]: field["message"] for field in fields}, SENTENCES, "sentences")
+
+
+@test
+def problems_have_sentences_and_the_http_api_keeps_its_members():
+    fields = parsed(post("/flights", WRONG, fields=[("Accept", "application/problem+json")]).body)["errors"]
+    equal({field["field"]: field["message"] for field in fields}, SENTENCES, "sentences")
+    details = parsed(post("/flights", WRONG).body)["details"]
+    equal([set(field) - {"min", "max", "actual"} for field in details],
+          [{"field", "error"}] + [{"field", "error", "expected"}] * 2 + [{"field", "error"}]
+          + [{"field", "error", "expected"}] * 4, "members")
+
+
+@test
+def commands_say_what_is_wrong_in_sentences():
+    wrong = command("book", "--day", "2026-02-31", "--class", "first", *("--stops=" + stop for stop in WRONG["stops"]), status=2)
+    found = {item["param"]: (item["code"], item["message"]) for item in wrong["error"]["errors"]}
+    codes = {"name": "FIELD_REQUIRED", "class": "INVALID_CHOICE", "stops": "INVALID_LENGTH"}
+    equal(found, {name: (codes.get(name, "INVALID_FORMAT"), words) for name, words in SENTENCES.items() if name != "pin"},
+          "sentences")
+
+
+@test
+def help_and_prompts_tell_formats_and_words():
+    text = " ".join(run_program(WORDS, "book", "--help").err.decode().split())
+    for words in ["When to leave (a date such as 2026-02-28)", "an airport, such as VIE", "Looks like four digits"]:
+        expect(words in text, words, "is not in", text)
+    with agent() as found:
+        prompt, = [prompt for prompt in found.result("prompts/list")["prompts"] if prompt["name"] == "plan_journey"]
+        equal([argument["description"] for argument in prompt["arguments"]],
+              ["How to sit; one of economy or premium", "It is a date such as 2026-02-28"], "arguments")
+
+
+@test
+def clients_that_drop_data_are_told_what_was_meant():
+    with agent() as found:
+        for method, params, words in [
+                ("tools/call", {"name": "bok"}, "There is no such tool; did you mean `book`?"),
+                ("tools/call", {"name": "quite_another"}, "There is no such tool."),
+                ("prompts/get", {"name": "plan_jorney"}, "There is no such prompt; did you mean `plan_journey`?"),
+                ("prompts/get", {"name": "plan_journey", "arguments": {"dai": "2026-02-31"}},
+                 "One or more fields are not valid. day is required (string). dai is not known here; did you mean day?")]:
+            error = found.ask(method, params)["error"]
+            equal((error["message"], error["data"]["message"]), (words, words), "message")
+
+
 @test
 def all_ended_in_order():
     server.all_ended_in_order()

@@ -1,5 +1,6 @@
 /* The checks of declared parameters, rule by rule. What is generated and compared with a model is
  * in check_model_test.c. */
+#include "dialect/parts.h"
 #include "operation/findings.h"
 #include "testing.h"
 
@@ -413,6 +414,67 @@ static void formats_are_checked_and_told_in_words(void **state)
     assert_findings(both, "{\"due\":\"soon\"}", MISMATCH("due", "a day of 2026"));
 }
 
+/* The sentence about the only finding, which every dialect that has sentences shows. */
+static void assert_sentence(const mishap_param *params, const char *json, const char *sentence)
+{
+    mishap *m = check(params, json);
+    assert_int_equal(mishap_told(m)->field_count, 1);
+    mishap_buffer words = { 0 };
+    mishap_put_field_sentence(&words, mishap_told(m)->fields);
+    mishap_buffer_add(&words, "", 1);
+    assert_string_equal(words.data, sentence);
+    mishap_buffer_release(&words);
+    mishap_free(m);
+}
+
+static void sentences_can_be_acted_on(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = { "S", "M", "L", NULL }, *const one[] = { "S", NULL };
+    const mishap_param size = { NULL, MISHAP_ENUM, .choices = sizes };
+    const mishap_param *list = ONE({ "sizes", MISHAP_ARRAY, .items = &size, .length = { 1, 2 } });
+    assert_sentence(list, "{\"sizes\":[\"S\",\"XL\"]}",
+                    "sizes[1] must be one of S, M or L, not XL.");
+    assert_sentence(list, "{\"sizes\":[\"S\",\"S\",\"S\"]}",
+                    "sizes must have at least 1 and at most 2 items, not 3.");
+    assert_sentence(ONE({ "x", MISHAP_ENUM, .choices = one }), "{\"x\":\"M\"}",
+                    "x must be one of S, not M.");
+    assert_sentence(ONE({ "due", MISHAP_STRING, .format = "date" }), "{\"due\":\"2026-02-31\"}",
+                    "due must be a date such as 2026-02-28, not 2026-02-31.");
+    const mishap_param *place = ONE(
+        { "to", MISHAP_STRING, .pattern = "^.+:[0-9]+$", .looks = "HOST:PORT" });
+    assert_sentence(place, "{\"to\":\"here\"}", "to must look like HOST:PORT, not here.");
+    /* What is empty, long, or no line of text is not repeated. */
+    assert_sentence(place, "{\"to\":\"\"}", "to must look like HOST:PORT.");
+    assert_sentence(place, "{\"to\":\"a\\nb\"}", "to must look like HOST:PORT.");
+    assert_sentence(place, "{\"to\":\"0123456789012345678901234567890123456789x\"}",
+                    "to must look like HOST:PORT.");
+    assert_sentence(ONE({ "x", MISHAP_STRING, .pattern = "^a" }), "{\"x\":\"b\"}",
+                    "x must match ^a.");
+    assert_sentence(ONE({ "x", .type = MISHAP_STRING }), "{\"x\":\"\\u0000\"}",
+                    "x must be text without NUL characters.");
+    assert_sentence(ONE({ "n", MISHAP_INTEGER, .required = true }), "{}",
+                    "n is required (integer).");
+}
+
+/* Neither one that is declared nor one that goes by such a name, and not the length of it. */
+static void sentences_show_no_secret(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = { "S", "M", NULL };
+    const mishap_param item = { NULL, .type = MISHAP_STRING };
+    assert_sentence(ONE({ "pin", MISHAP_STRING, .pattern = "^[0-9]{4}$", .looks = "four digits",
+                          .secret = true }),
+                    "{\"pin\":\"12x4\"}", "pin must look like four digits.");
+    assert_sentence(ONE({ "password", MISHAP_STRING, .pattern = "[0-9]", .looks = "a good one" }),
+                    "{\"password\":\"hunter\"}", "password must be a good one.");
+    assert_sentence(ONE({ "size", MISHAP_ENUM, .choices = sizes, .secret = true }),
+                    "{\"size\":\"L\"}", "size must be one of S or M.");
+    assert_sentence(
+        ONE({ "words", MISHAP_ARRAY, .items = &item, .length = { 0, 1 }, .secret = true }),
+        "{\"words\":[\"a\",\"b\"]}", "words must have at most 1 item.");
+}
+
 static void a_pattern_that_gives_up_is_an_internal_error(void **state)
 {
     (void)state;
@@ -751,6 +813,8 @@ int main(void)
         TEST(length_and_pattern_are_both_told),
         TEST(choices_are_told_as_a_list),
         TEST(formats_are_checked_and_told_in_words),
+        TEST(sentences_can_be_acted_on),
+        TEST(sentences_show_no_secret),
         TEST(a_pattern_that_gives_up_is_an_internal_error),
         TEST(nested_fields_are_named_with_dots_and_indices),
         TEST(an_item_is_there_even_if_it_is_null),

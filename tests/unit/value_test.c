@@ -455,7 +455,7 @@ static void every_text_is_made_valid_utf8_without_nul(void **state)
     mishap_type(m, bad_string);
     mishap_output(m, bad);
     mishap_frame_add(m, bad);
-    mishap_field_add(m, &(mishap_field){ NULL, bad, bad, value, value, value, value });
+    mishap_field_add(m, &(mishap_field){ NULL, bad, bad, value, value, value, value, bad });
     const mishap_public *public = mishap_told(m);
     assert_text(public->message, good);
     assert_text(public->context->key, good);

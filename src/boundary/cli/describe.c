@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "boundary/cli/describe.h"
+#include "operation/format.h"
 
 enum {
     SHORT_CHOICES = 20, /* characters of choices that can stand in place of the value */
@@ -227,12 +228,13 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 {
     note_length(notes, param);
     note_range(notes, param);
-    if (param->looks) {
-        mishap_cli_put(next_note(notes), "looks like ");
-        mishap_cli_put(notes->b, param->looks);
+    const char *looks = mishap_param_looks(param);
+    if (looks) {
+        mishap_cli_put(next_note(notes), mishap_looks_name_it(looks) ? "" : "looks like ");
+        mishap_cli_put(notes->b, looks);
     }
     /* For people words say it better: HOST:PORT. */
-    if (param->pattern && !(notes->brief && (param->placeholder || param->looks))) {
+    if (param->pattern && !(notes->brief && (param->placeholder || looks))) {
         mishap_cli_put(next_note(notes), "matches ");
         mishap_cli_put(notes->b, param->pattern);
     }
