@@ -58,9 +58,8 @@ typedef struct mishap_param {
     char letter;      /* on a command line: a short flag, -p */
     const char *help; /* what it is, in a few words */
     const char *placeholder; /* how it is called in a usage line; else by its type */
-    const char
-        *looks;         /* what its pattern or format means, for people: "HOST:PORT, such as
-                           [::1]:80". With an article it is what the value must be: "a day of 2026" */
+    const char *looks;  /* what its pattern means, for people: "HOST:PORT, such as [::1]:80"; with
+                           an article it is what the value must be: "a day of 2026" */
     const char *format; /* of a string, as JSON Schema names it: date, time, date-time, duration,
                            email, hostname, ipv4, ipv6, uri or uuid; 2026-02-31 is no date */
 } mishap_param;

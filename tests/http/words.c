@@ -37,9 +37,25 @@ static mishap *plan(mishap_call *call)
     return mishap_answer_member(call, "day", mishap_string(call, "day"));
 }
 
+/* A seat that is taken: what is told reaches the caller, what is noted does not. */
+static mishap *take_seat(mishap_call *call)
+{
+    const char *seat = mishap_string(call, "seat");
+    mishap *m = mishap_tell(mishap_raise(CONFLICT, "The seat %s is taken.", seat), "seat", seat);
+    return mishap_note(mishap_tell(m, "free", mishap_value_of_json("[\"1A\",\"1B\"]")), "by",
+                       "MARKER-c0ffee");
+}
+
+static const mishap_param seat_params[] = {
+    { "seat", MISHAP_STRING, .required = true, .length = { 2, 3 } },
+    { 0 },
+};
+
 static const mishap_operation operations[] = {
     { "book", "Book a flight", book_params, book, .route = "POST /flights", .stateless = true },
     { "plan", "Plan a journey", plan_params, plan, .prompt = "plan_journey", .stateless = true },
+    { "seats.take", "Take a seat", seat_params, take_seat, .route = "PUT /seats/:seat",
+      .raises = MISHAP_RAISES(CONFLICT), .stateless = true },
     { 0 },
 };
 

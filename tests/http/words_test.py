@@ -16,9 +16,12 @@ from blackbox import equal, expect, main, parsed, run_program, test
 WORDS = os.path.abspath(os.environ["WORDS_PROGRAM"])
 
 
+def the_server():
+    return server.server("words", "--workers", "1", program=WORDS)
+
+
 def post(path, body, **more):
-    found = server.server("words", "--workers", "1", program=WORDS)
-    return found.ask("POST", path, json.dumps(body).encode(), **more)
+    return the_server().ask("POST", path, json.dumps(body).encode(), **more)
 
 
 def agent():
@@ -56,7 +59,7 @@ def tools_check_formats_and_take_a_whole_number_with_a_point():
         wrong = found.call("book", name="Ada", day="2026-02-31", **{"class": "first"}, stops=["VIE", "vienna"])
         equal([{key: field[key] for key in ("field", "error", "expected")} for field in wrong["structuredContent"]["fields"]],
               IMPOSSIBLE, "fields")
-        tool, = found.result("tools/list")["tools"]
+        tool, = [tool for tool in found.result("tools/list")["tools"] if tool["name"] == "book"]
         equal(tool["inputSchema"]["properties"]["day"]["format"], "date", "the schema")
 
 
@@ -131,6 +134,21 @@ def clients_that_drop_data_are_told_what_was_meant():
                  "One or more fields are not valid. day is required (string). dai is not known here; did you mean day?")]:
             error = found.ask(method, params)["error"]
             equal((error["message"], error["data"]["message"]), (words, words), "message")
+
+
+# ---- What is told --------------------------------------------------------------------------------
+
+@test
+def what_was_told_is_an_object_in_details_but_at_422():
+    found = the_server().ask("PUT", "/seats/7C")
+    equal((found.status, parsed(found.body)),
+          (409, {"error": "conflict", "message": "The seat 7C is taken.", "details": {"seat": "7C", "free": ["1A", "1B"]}}), "told")
+    # The same by hand: `render` and the server agree.
+    canonical = parsed(the_server().ask("PUT", "/seats/7C", fields=[("Accept", "application/vnd.mishap+json")]).body)
+    by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
+    equal(parsed(by_hand.out), parsed(found.body), "rendered")
+    broken = the_server().ask("POST", "/flights", b'{"name":')
+    equal((broken.status, parsed(broken.body)["details"]["line"]), (400, 1), "where it breaks")
 
 
 @test

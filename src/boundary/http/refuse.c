@@ -17,21 +17,6 @@ static void link_reference(mishap *failure, const mishap_http_settings *settings
         mishap_docs(failure, address);
 }
 
-/* In seed 003's schema `details` is a list of field errors and nothing else. So on this wire
- * context is not told in its own format; the other dialects have a place for it. */
-static mishap_text spell(const mishap_dialect *dialect, const mishap_public *told,
-                         mishap_buffer *body)
-{
-    if (dialect == &mishap_http_api && told->context) {
-        mishap_public narrow = *told;
-        narrow.context = NULL;
-        dialect->render(&narrow, body);
-    } else {
-        dialect->render(told, body);
-    }
-    return body->failed ? dialect->last_words : mishap_buffer_text(body);
-}
-
 static void put_retry_after(mishap_http_reply *reply, int64_t milliseconds)
 {
     char seconds[24];
@@ -54,7 +39,8 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
     reply->status = told->code->http_status;
     reply->media_type = mishap_dialect_media_type(dialect);
     reply->vary_accept = true;
-    reply->content = spell(dialect, told, &reply->body);
+    dialect->render(told, &reply->body);
+    reply->content = reply->body.failed ? dialect->last_words : mishap_buffer_text(&reply->body);
     if (told->retry_after_ms >= 0)
         put_retry_after(reply, told->retry_after_ms);
     if (reply->status == 401)
