@@ -33,7 +33,8 @@ typedef enum mishap_type_of_param {
 
 /* One parameter. What is left out is not checked. A list of parameters ends with { 0 }. */
 typedef struct mishap_param {
-    const char *name; /* lower_snake */
+    const char *name; /* lower_snake; or camelCase, where an API that is mirrored has it: dueDate is
+                         --due-date on a command line, and --dueDate works, too */
     mishap_type_of_param type;
     bool required;   /* missing, null and the empty string are all "not there" */
     bool secret;     /* never shown; on a command line only from the environment or a file */

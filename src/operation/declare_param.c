@@ -2,6 +2,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <ctype.h>
+
 #include "operation/declare.h"
 #include "operation/findings.h"
 #include "operation/format.h"
@@ -213,12 +215,37 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
 }
 
-/* What must not stand twice in one list. */
+/* lower_snake or camelCase, and not both in one name. */
+static bool is_name(const char *name)
+{
+    bool camel = !strchr(name, '_') && *name >= 'a' && *name <= 'z';
+    for (const char *c = name; *c && camel; c++)
+        camel = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+    return camel || mishap_words_valid(name, '_', "");
+}
+
+/* due_date and dueDate are one flag. */
+static bool same_flag(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += *a == '_';
+        b += *b == '_';
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+/* What must not stand twice in one list. `flags`: it is one of flags. */
 static mishap *check_against(const mishap_declared *what, const mishap_param *param,
-                             const mishap_param *earlier)
+                             const mishap_param *earlier, bool flags)
 {
     if (strcmp(param->name, earlier->name) == 0)
         return mishap_declared_wrongly(what, "is declared twice");
+    if (flags && same_flag(param->name, earlier->name))
+        return mishap_declared_wrongly(
+            what, "is spelled like `%s`, but for capitals or underscores", earlier->name);
     if (param->letter && param->letter == earlier->letter)
         return mishap_declared_wrongly(what, "has the short flag -%c, which `%s` has already",
                                        param->letter, earlier->name);
@@ -252,11 +279,12 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
         char path[256];
         snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
         mishap_declared one = { what->app, what->operation, path };
-        if (!mishap_words_valid(params[i].name, '_', ""))
-            return mishap_declared_wrongly(&one, "has a name that is not lower_snake");
+        if (!is_name(params[i].name))
+            return mishap_declared_wrongly(&one,
+                                           "has a name that is neither lower_snake nor camelCase");
         mishap *m = check_param(&one, &params[i], depth);
         for (size_t earlier = 0; !m && earlier < i; earlier++)
-            m = check_against(&one, &params[i], &params[earlier]);
+            m = check_against(&one, &params[i], &params[earlier], depth == 0);
         if (m)
             return m;
     }

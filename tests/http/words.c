@@ -13,6 +13,7 @@ static const mishap_param stop = { NULL, MISHAP_STRING, .pattern = "^[A-Z]{3}$",
 static const mishap_param book_params[] = {
     { "name", MISHAP_STRING, .required = true, .length = { 1, 40 } },
     { "day", MISHAP_STRING, .format = "date", .help = "When to leave" },
+    { "returnDay", MISHAP_STRING, .format = "date", .help = "When to come back" },
     { "class", MISHAP_ENUM, .choices = classes },
     { "seats", MISHAP_INTEGER, .range = { 1, 9 }, .initial = "1" },
     { "stops", MISHAP_ARRAY, .items = &stop, .length = { 0, 3 } },
@@ -23,6 +24,8 @@ static const mishap_param book_params[] = {
 static mishap *book(mishap_call *call)
 {
     mishap_answer_member(call, "seats", mishap_integer(call, "seats"));
+    if (mishap_given(call, "returnDay"))
+        mishap_answer_member(call, "returnDay", mishap_string(call, "returnDay"));
     return mishap_answer_member(call, "day", mishap_string(call, "day"));
 }
 

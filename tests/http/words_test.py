@@ -136,6 +136,24 @@ def clients_that_drop_data_are_told_what_was_meant():
             equal((error["message"], error["data"]["message"]), (words, words), "message")
 
 
+# ---- Names in camelCase --------------------------------------------------------------------------
+
+@test
+def a_name_may_be_camel_case_everywhere():
+    both = {"seats": 1, "returnDay": "2026-03-01", "day": "2026-02-28"}
+    given = {"name": "Ada", "day": "2026-02-28", "returnDay": "2026-03-01"}
+    equal(parsed(post("/flights", given).body), both, "HTTP")
+    equal([field["field"] for field in parsed(post("/flights", dict(given, returnDay="x")).body)["details"]], ["returnDay"], "HTTP")
+    with agent() as found:
+        equal(found.call("book", **given)["structuredContent"], both, "MCP")
+    for flag in ["--return-day", "--returnDay", "--return_day"]:
+        equal(command("book", "--name", "Ada", "--day", "2026-02-28", flag, "2026-03-01")["data"], both, flag)
+    for flag, meant in [("--returnday", "--return-day"), ("--return-days", "--return-day")]:
+        item, = command("book", "--name", "Ada", flag, "2026-03-01", status=2)["error"]["errors"]
+        equal((item["param"], item["code"], item["expected"]), (flag, "UNKNOWN_OPTION", meant), "another flag")
+    expect("--return-day TEXT" in run_program(WORDS, "book", "--help").err.decode(), "help")
+
+
 # ---- What is told --------------------------------------------------------------------------------
 
 @test

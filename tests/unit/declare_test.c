@@ -475,16 +475,19 @@ static void examples_are_of_the_command(void **state)
 static void parameters_have_a_name_and_a_type(void **state)
 {
     (void)state;
-    static const char *const sound[] = { "x", "name", "created_at", "line_2", "x1" };
+    static const char *const sound[] = { "x",       "name",   "created_at", "line_2", "x1",
+                                         "dueDate", "userID", "x509Cert",   "aB" };
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
         ASSERT_SOUND(PARAMS({ sound[i], .type = MISHAP_STRING }));
-    static const char *const broken[] = { "",   "Name", "created-at", "a.b",          "_a",
-                                          "a_", "a__b", "1a",         "na\xC3\xAFve", "a b" };
+    static const char *const broken[] = {
+        "",   "Name",         "created-at", "a.b",      "_a",       "a_",      "a__b",
+        "1a", "na\xC3\xAFve", "a b",        "due_Date", "dueDate_", "due-Date"
+    };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char sentence[200];
         snprintf(sentence, sizeof sentence,
                  "The operation `users.create` is declared wrongly: its parameter `%s` has a name "
-                 "that is not lower_snake.",
+                 "that is neither lower_snake nor camelCase.",
                  broken[i]);
         assert_operations(OPERATION(PARAMS({ broken[i], .type = MISHAP_STRING })), sentence);
     }
@@ -495,6 +498,12 @@ static void parameters_have_a_name_and_a_type(void **state)
     ASSERT_PARAM("has a help text that is not UTF-8", .type = MISHAP_STRING, .help = "\xFE");
     ASSERT_OPERATION("it has a parameter, number 2, without a name",
                      PARAMS({ "x", .type = MISHAP_STRING }, { NULL, .type = MISHAP_STRING }));
+    ASSERT_PARAMS("`dueDate` is spelled like `due_date`, but for capitals or underscores",
+                  { "due_date", .type = MISHAP_STRING }, { "dueDate", .type = MISHAP_STRING });
+    static const mishap_param members[] = { { "due_date", .type = MISHAP_STRING },
+                                            { "dueDate", .type = MISHAP_STRING },
+                                            { 0 } };
+    ASSERT_PARAM_SOUND(MISHAP_OBJECT, .members = members); /* no flags */
     ASSERT_PARAMS("`x` is declared twice", { "x", .type = MISHAP_STRING },
                   { "y", .type = MISHAP_STRING }, { "x", .type = MISHAP_INTEGER });
 }

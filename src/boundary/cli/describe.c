@@ -57,8 +57,11 @@ static bool shows_choices(const mishap_param *param)
 
 static void put_capitals(mishap_buffer *b, const char *name)
 {
-    for (const char *c = name; *c; c++)
-        mishap_buffer_put_char(b, *c >= 'a' && *c <= 'z' ? (char)(*c - 32) : *c == '_' ? '-' : *c);
+    size_t start = b->length;
+    mishap_cli_put_flag(b, name);
+    for (size_t i = start; i < b->length; i++)
+        if (b->data[i] >= 'a' && b->data[i] <= 'z')
+            b->data[i] -= 32;
 }
 
 static const char *word_for_value(const mishap_param *param)
