@@ -295,8 +295,8 @@ typedef enum mishap_level {
     MISHAP_ALERT,
     MISHAP_EMERGENCY,
 } mishap_level;
-__attribute__((format(printf, 3, 4))) void mishap_log(mishap_call *call, mishap_level level,
-                                                      const char *format, ...);
+__attribute__((format(printf, 3, 4))) void mishap_tell_client(mishap_call *call, mishap_level level,
+                                                              const char *format, ...);
 
 /* What the operation's service opened; for an operation without a service mishap_app.state. */
 void *mishap_state(const mishap_call *call);
@@ -424,24 +424,24 @@ typedef struct mishap_app {
 /*
  * The rule checks over a JSON object, as a list of calls that collects every failure:
  *
- *     mishap_validation_of *v = mishap_validate(json, length);
+ *     mishap_requirements *v = mishap_require_begin(json, length);
  *     mishap_require_fields(v, "name", "email", NULL);
  *     mishap_require_type(v, "age", MISHAP_INTEGER);
  *     mishap_require_range(v, "age", 0, 150);
  *     mishap_require_pattern(v, "email", ".*@.*\\..*");
- *     return mishap_validated(v);
+ *     return mishap_require_end(v);
  */
-typedef struct mishap_validation_of mishap_validation_of;
-mishap_validation_of *mishap_validate(const char *json, size_t length);
-void mishap_require_fields(mishap_validation_of *v, const char *field, ...)
+typedef struct mishap_requirements mishap_requirements;
+mishap_requirements *mishap_require_begin(const char *json, size_t length);
+void mishap_require_fields(mishap_requirements *v, const char *field, ...)
     __attribute__((sentinel));
-void mishap_require_type(mishap_validation_of *v, const char *field, mishap_type_of_param type);
-void mishap_require_length(mishap_validation_of *v, const char *field, size_t min, size_t max);
-void mishap_require_range(mishap_validation_of *v, const char *field, double min, double max);
-void mishap_require_pattern(mishap_validation_of *v, const char *field, const char *pattern);
+void mishap_require_type(mishap_requirements *v, const char *field, mishap_type_of_param type);
+void mishap_require_length(mishap_requirements *v, const char *field, size_t min, size_t max);
+void mishap_require_range(mishap_requirements *v, const char *field, double min, double max);
+void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern);
 
 /* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no
  * JSON object. Frees `v`. */
-mishap *mishap_validated(mishap_validation_of *v);
+mishap *mishap_require_end(mishap_requirements *v);
 
 #endif

@@ -78,7 +78,7 @@ bool mishap_cancelled(const mishap_call *part)
            (call->cancelled_by && atomic_load_explicit(call->cancelled_by, memory_order_relaxed));
 }
 
-void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
+void mishap_tell_client(mishap_call *call, mishap_level level, const char *format, ...)
 {
     va_list arguments, again;
     if (!call->watcher || !call->watcher->log)

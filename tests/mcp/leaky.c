@@ -39,7 +39,7 @@ static void tell_meanwhile(mishap_call *call, const char *password)
     const char *const said[] = { password, TRACE, "all of it" };
     for (int i = 0; i < 3; i++) {
         mishap_progress(call, i + 1, 3, said[i]);
-        mishap_log(call, MISHAP_INFO, "%s", said[i]);
+        mishap_tell_client(call, MISHAP_INFO, "%s", said[i]);
         mishap_warn(call, "%s", said[i]);
         wait_ms(50); /* so that each is heard */
     }
