@@ -284,7 +284,8 @@ bool mishap_cancelled(const mishap_call *call);
 __attribute__((format(printf, 2, 3))) void mishap_changed(mishap_call *call, const char *format,
                                                           ...);
 
-/* A remark for who watches the call, while it runs. No secrets and nothing internal: it leaves. */
+/* A remark for the client, while the call runs: an agent that asked for such messages shows it. No
+ * secrets and nothing internal: it leaves. */
 typedef enum mishap_level {
     MISHAP_DEBUG,
     MISHAP_INFO,
@@ -298,11 +299,39 @@ typedef enum mishap_level {
 __attribute__((format(printf, 3, 4))) void mishap_tell_client(mishap_call *call, mishap_level level,
                                                               const char *format, ...);
 
+/* A line for the operator, in the log of the program under the id of the request. The caller never
+ * sees it. Secret parameters are redacted in it. At most 2000 bytes; only the thread of the
+ * handler may tell. */
+__attribute__((format(printf, 2, 3))) void mishap_tell_operator(mishap_call *call,
+                                                                const char *format, ...);
+
 /* What the operation's service opened; for an operation without a service mishap_app.state. */
 void *mishap_state(const mishap_call *call);
 
 /* Who calls: the name that an API key stands for; NULL if nobody had to say. */
 const char *mishap_caller(const mishap_call *call);
+
+/*
+ * Where the call comes from. The id of the request is what the caller can name: X-Request-Id over
+ * HTTP, meta.request_id of a command, and under it stand the incident and what
+ * mishap_tell_operator() says. Never NULL. The remote address is that of the client over HTTP, also
+ * behind a proxy; NULL elsewhere.
+ */
+typedef enum mishap_boundary_kind {
+    MISHAP_BY_C, /* mishap_invoke() */
+    MISHAP_BY_COMMAND,
+    MISHAP_BY_HTTP,
+    MISHAP_BY_MCP, /* an agent, over HTTP or standard input and output */
+} mishap_boundary_kind;
+mishap_boundary_kind mishap_boundary(const mishap_call *call);
+const char *mishap_request_id(const mishap_call *call);
+const char *mishap_operation_name(const mishap_call *call);
+const char *mishap_remote(const mishap_call *call);
+
+/* A header field of the request, which the operation declares in `.headers`, whatever the case of
+ * its letters; NULL: there is none, or no HTTP. If it stands there twice it is the first. Asking
+ * for one that is not declared ends the call as an INTERNAL_ERROR. */
+const char *mishap_header(const mishap_call *call, const char *name);
 
 /* -- services ---------------------------------------------------------------------------------- */
 
@@ -376,11 +405,13 @@ typedef struct mishap_operation {
     bool stateless; /* without a service: it keeps nothing from call to call, so a server may run
                        several calls at once, in several processes */
     bool chaos;     /* it fails on purpose, for drills: a server has it only if it is told so */
-    const char *answers_type; /* the media type that it answers with, by mishap_answer_bytes() or
-                                 mishap_stream(): "image/png"; NULL: JSON */
-    const char *takes;        /* the media types of a body that it takes as bytes (mishap_body()),
-                                 with commas between: "text/csv, application/pdf"; a star stands
-                                 for any kind or name; NULL: JSON alone */
+    const char *answers_type;   /* the media type that it answers with, by mishap_answer_bytes() or
+                                   mishap_stream(): "image/png"; NULL: JSON */
+    const char *takes;          /* the media types of a body that it takes as bytes (mishap_body()),
+                                   with commas between: "text/csv, application/pdf"; a star stands
+                                   for any kind or name; NULL: JSON alone */
+    const char *const *headers; /* the header fields that its handler reads, mishap_header(); the
+                                   list ends with NULL. Only these are kept of a request */
     bool resident; /* it stays until it is told to end, minds signals and time itself, and owns
                       standard output: not contained, no timeout */
 } mishap_operation;

@@ -4,9 +4,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "mishap/code.h"
+#include "operation/hide.h"
 
 _Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, const char *name)
 {
@@ -106,6 +108,106 @@ void *mishap_state(const mishap_call *part)
 const char *mishap_caller(const mishap_call *call)
 {
     return mishap_call_whole(call)->caller;
+}
+
+/* -- where it comes from ----------------------------------------------------------------------- */
+
+/* A copy with a NUL behind it. */
+static const char *keep_string(const mishap_call *part, mishap_text text)
+{
+    mishap_call *call = mishap_call_whole(part);
+    mishap_text kept = mishap_arena_copy(&call->arena, text);
+    if (!kept.data)
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, "");
+    return kept.data;
+}
+
+mishap_boundary_kind mishap_boundary(const mishap_call *call)
+{
+    return mishap_call_whole(call)->boundary;
+}
+
+/* Where few ask, it is not made before. */
+static mishap_text need_id(mishap_call *call)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    if (!call->request_id.data) {
+        mishap_id_make(id);
+        call->request_id = mishap_text_of(keep_string(call, (mishap_text){ id, MISHAP_ID_LENGTH }));
+    }
+    return call->request_id;
+}
+
+const char *mishap_request_id(const mishap_call *call)
+{
+    return keep_string(call, need_id(mishap_call_whole(call)));
+}
+
+const char *mishap_operation_name(const mishap_call *call)
+{
+    return mishap_call_whole(call)->operation->name;
+}
+
+const char *mishap_remote(const mishap_call *call)
+{
+    mishap_text remote = mishap_call_whole(call)->remote;
+    return remote.length ? keep_string(call, remote) : NULL;
+}
+
+mishap *mishap_call_keep_headers(mishap_call *call, mishap_header_finder *find, const void *state)
+{
+    char room[1024];
+    mishap_buffer headers;
+    mishap_buffer_init(&headers, room, sizeof room);
+    for (const char *const *name = call->operation->headers; name && *name; name++) {
+        mishap_text value = find(state, mishap_text_of(*name));
+        mishap_buffer_put_char(&headers, value.data ? '+' : '-');
+        mishap_buffer_put_text(&headers, value);
+        mishap_buffer_put_char(&headers, '\n');
+    }
+    if (!headers.failed)
+        call->headers = mishap_arena_copy(&call->arena, mishap_buffer_text(&headers));
+    mishap_buffer_release(&headers);
+    return call->headers.data ? NULL : mishap_out_of_memory();
+}
+
+const char *mishap_header(const mishap_call *part, const char *name)
+{
+    const mishap_call *call = mishap_call_whole(part);
+    const char *const *declared = call->operation->headers;
+    mishap_text rest = call->headers;
+    for (; declared && *declared; declared++) {
+        const char *end = rest.length ? memchr(rest.data, '\n', rest.length) : NULL;
+        mishap_text line = { rest.data, end ? (size_t)(end - rest.data) : rest.length };
+        if (strcasecmp(*declared, name) == 0)
+            return line.length && line.data[0] == '+'
+                       ? keep_string(part, (mishap_text){ line.data + 1, line.length - 1 })
+                       : NULL;
+        if (end)
+            rest = (mishap_text){ end + 1, rest.length - line.length - 1 };
+    }
+    mishap_call_misuse(call, "it asked for a header field that its operation does not declare",
+                       name);
+}
+
+void mishap_tell_operator(mishap_call *part, const char *format, ...)
+{
+    mishap_call *call = mishap_call_whole(part);
+    char words[2048];
+    mishap_secrets secrets = { 0 };
+    mishap_buffer hidden = { 0 };
+    va_list arguments;
+    if (!call->to_operator)
+        return;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    mishap_hide_learn(&secrets, call);
+    mishap_secrets_put_hidden(&hidden, &secrets, mishap_text_of(words));
+    if (!hidden.failed)
+        call->to_operator(call->app->name, call->operation->name, mishap_request_id(call),
+                          mishap_buffer_text(&hidden), call->verbose);
+    mishap_buffer_release(&hidden);
 }
 
 /* -- remarks ----------------------------------------------------------------------------------- */

@@ -38,6 +38,10 @@ typedef struct mishap_watcher {
     bool (*piece)(const struct mishap_watcher *watcher, mishap_text piece);
 } mishap_watcher;
 
+/* Keep a line for the operator. */
+typedef void mishap_operator_line(const char *program, const char *operation, const char *id,
+                                  mishap_text words, bool to_stderr);
+
 /* What is to be called when the call ends. */
 typedef struct mishap_deferred {
     void (*function)(void *argument);
@@ -93,10 +97,16 @@ struct mishap_call {
     atomic_bool asked;               /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
-    int status;                           /* of HTTP, as the handler said; 0: as declared */
-    const char *location;                 /* of what was created; the arena's */
-    const char *answer_type;              /* of bytes; the arena's */
-    mishap_text body;                     /* of a request that is no JSON; no data: none */
+    mishap_boundary_kind boundary;        /* where it came in */
+    mishap_text request_id,
+        remote;          /* no data: none yet, which is made when it is asked for; none */
+    mishap_text headers; /* of those that the operation declares, in that order: "+VALUE\n", or
+                            "-\n" for one that is not there */
+    mishap_operator_line *to_operator; /* NULL: nobody hears it */
+    int status;                        /* of HTTP, as the handler said; 0: as declared */
+    const char *location;              /* of what was created; the arena's */
+    const char *answer_type;           /* of bytes; the arena's */
+    mishap_text body;                  /* of a request that is no JSON; no data: none */
     const char *body_type;
     const char *cursor;     /* of a stream that goes on; NULL: it begins */
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
@@ -163,6 +173,12 @@ int mishap_call_status(const mishap_call *call);
 mishap_text mishap_call_warnings(const mishap_call *call);
 
 void mishap_call_end(mishap_call *call);
+
+/* Give it the header fields that its operation declares. `find` finds one; no data: it is not
+ * there.
+ */
+typedef mishap_text mishap_header_finder(const void *state, mishap_text name);
+mishap *mishap_call_keep_headers(mishap_call *call, mishap_header_finder *find, const void *state);
 
 /* Close what the handler has left open of an answer that it wrote piece by piece. */
 void mishap_answer_finish(mishap_call *call);

@@ -54,11 +54,43 @@ static const mishap_param seat_params[] = {
     { 0 },
 };
 
+/* What a handler can see of its call. */
+static mishap *see(mishap_call *call)
+{
+    static const char *const boundaries[] = { "c", "command", "http", "mcp" };
+    mishap_tell_operator(call, "Seen by %s, pin %s.", mishap_operation_name(call),
+                         mishap_string(call, "pin"));
+    mishap_answer_member(call, "boundary", boundaries[mishap_boundary(call)]);
+    mishap_answer_member(call, "id", mishap_request_id(call));
+    mishap_answer_member(call, "operation", mishap_operation_name(call));
+    mishap_answer_member(call, "remote", mishap_remote(call));
+    mishap_answer_member(call, "agent", mishap_header(call, "user-agent"));
+    mishap_answer_member(call, "tenant", mishap_header(call, "X-TENANT"));
+    return mishap_answer_member(call, "caller", mishap_caller(call));
+}
+
+static mishap *see_too_much(mishap_call *call)
+{
+    return mishap_answer_member(call, "cookie", mishap_header(call, "Cookie"));
+}
+
+static const char *const headers[] = { "X-Tenant", "User-Agent", NULL };
+static const mishap_param see_params[] = {
+    { "pin", MISHAP_STRING, .secret = true, .environment = "WORDS_PIN" },
+    { 0 },
+};
+
 static const mishap_operation operations[] = {
     { "book", "Book a flight", book_params, book, .route = "POST /flights", .stateless = true },
     { "plan", "Plan a journey", plan_params, plan, .prompt = "plan_journey", .stateless = true },
     { "seats.take", "Take a seat", seat_params, take_seat, .route = "PUT /seats/:seat",
       .raises = MISHAP_RAISES(CONFLICT), .stateless = true },
+    { "see", "See the call, in a worker", see_params, see, .route = "POST /see", .headers = headers,
+      .stateless = true },
+    { "glance", "See the call, in the server", see_params, see, .route = "POST /glance",
+      .headers = headers, .quick = true },
+    { "peek", "See what is not declared", .run = see_too_much, .route = "POST /peek",
+      .stateless = true },
     { 0 },
 };
 

@@ -10,8 +10,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mcp"))
 import server
+import exchange  # noqa: E402
 import talk  # noqa: E402
-from blackbox import equal, expect, main, parsed, run_program, test
+from blackbox import equal, expect, main, parsed, run_program, test, tests_of
 
 WORDS = os.path.abspath(os.environ["WORDS_PROGRAM"])
 
@@ -167,6 +168,56 @@ def what_was_told_is_an_object_in_details_but_at_422():
     equal(parsed(by_hand.out), parsed(found.body), "rendered")
     broken = the_server().ask("POST", "/flights", b'{"name":')
     equal((broken.status, parsed(broken.body)["details"]["line"]), (400, 1), "where it breaks")
+
+
+# ---- What a handler sees -------------------------------------------------------------------------
+
+PIN = "pin-of-words-0815"
+
+
+def told(log, seen):
+    """The operator's log has the line under the id of the request, without the secret."""
+    entry = " %s words %s\n  Seen by %s, pin [redacted].\n" % (seen["id"], seen["operation"], seen["operation"])
+    expect(server.wait_for(lambda: entry in server.Server.read(log).decode()), entry, "is not in", server.Server.read(log))
+
+
+@tests_of({"in a worker": "/see", "in the server": "/glance"})
+def over_http_a_handler_sees_its_request(path):
+    found = post(path, {"pin": PIN}, fields=[("User-Agent", "tests/1"), ("x-tenant", "first"), ("X-Tenant", "second")])
+    seen = parsed(found.body)
+    equal(seen, {"boundary": "http", "id": found["X-Request-Id"], "operation": path[1:], "remote": "127.0.0.1", "agent": "tests/1",
+                 "tenant": "first", "caller": None}, "seen")
+    told(the_server().log, seen)
+    seen = parsed(post(path, {}, fields=[("X-Tenant", "")]).body)
+    equal((seen["agent"], seen["tenant"]), (None, ""), "no header, and an empty one")
+
+
+@tests_of({"in a worker": "see", "in the server": "glance"})
+def over_mcp_a_handler_sees_its_request(tool):
+    session = exchange.Session(the_server())
+    with session.exchange("POST", exchange.call(tool, {"pin": PIN}), **{"X-Tenant": "seven"}) as found:
+        seen = json.loads(found.answer()["result"]["content"][0]["text"])
+    equal((seen["boundary"], seen["remote"], seen["tenant"]), ("mcp", "127.0.0.1", "seven"), "over HTTP")
+    told(the_server().log, seen)
+    with agent() as found:
+        seen = json.loads(found.call(tool, pin=PIN)["content"][0]["text"])
+        equal((seen["boundary"], seen["remote"], seen["agent"], len(seen["id"])), ("mcp", None, None, 36), "over standard input")
+        told(os.path.join(found.data.name, "log"), seen)
+
+
+@test
+def a_command_sees_its_request():
+    log = os.path.join(server.FOLDER, "command.log")
+    answer = parsed(run_program(WORDS, "see", "--output", "json", env=dict(os.environ, WORDS_PIN=PIN, WORDS_LOG=log)).out)
+    equal(answer["data"], {"boundary": "command", "id": answer["meta"]["request_id"], "operation": "see", "remote": None,
+                           "agent": None, "tenant": None, "caller": None}, "seen")
+    told(log, answer["data"])
+
+
+@test
+def a_header_that_is_not_declared_is_a_mistake_of_the_program():
+    found = post("/peek", {}, fields=[("Cookie", "a=b")])
+    equal((found.status, b"a=b" in found.body), (500, False), "answer")
 
 
 @test

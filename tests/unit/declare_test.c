@@ -657,6 +657,23 @@ static void defaults_hold_their_own_rules(void **state)
                  .secret = true, .initial = "\"a\"");
 }
 
+static void headers_have_names_and_are_no_keys(void **state)
+{
+    (void)state;
+#define HEADERS(...) OPERATION(.headers = (const char *const[]){ __VA_ARGS__, NULL })
+#define REFUSED(why) "The operation `users.create` is declared wrongly: it reads " why "."
+    assert_operations(HEADERS("User-Agent", "traceparent", "X-1"), NULL);
+    static const char odd[] = REFUSED("a header field whose name is not up to 63 letters, digits "
+                                      "and -");
+    assert_operations(HEADERS("User Agent"), odd);
+    assert_operations(HEADERS(""), odd);
+    assert_operations(HEADERS("ok", "a:b"), odd);
+    assert_operations(HEADERS("X-API-Key"),
+                      REFUSED("the header field X-API-Key, which has the caller's key"));
+    assert_operations(HEADERS("authorization"),
+                      REFUSED("the header field authorization, which has the caller's key"));
+}
+
 static void the_command_line_is_not_ambiguous(void **state)
 {
     (void)state;
@@ -768,6 +785,7 @@ int main(void)
         TEST(what_is_inside_is_checked_too),
         TEST(a_declaration_that_contains_itself_is_refused),
         TEST(defaults_hold_their_own_rules),
+        TEST(headers_have_names_and_are_no_keys),
         TEST(the_command_line_is_not_ambiguous),
         TEST(operation_and_parameter_are_told),
         TEST(without_memory_nothing_broken_passes),

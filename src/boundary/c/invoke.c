@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
+#include "incident/incident.h"
 #include "operation/call.h"
 
 /* -- the program ------------------------------------------------------------------------------- */
@@ -120,6 +121,11 @@ static mishap *find(const mishap_app *app, const char *name, const mishap_operat
 
 static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
 {
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap_id_make(id);
+    call->boundary = MISHAP_BY_C;
+    call->request_id = (mishap_text){ id, MISHAP_ID_LENGTH };
+    call->to_operator = mishap_incident_line;
     call->caller = how->caller;
     call->body = how->body;
     call->body_type = how->body_type;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "boundary/cli/describe.h"
+#include "incident/incident.h"
 #include "operation/call.h"
 #include "operation/hide.h"
 #include "operation/media.h"
@@ -268,6 +269,9 @@ static int run(mishap_cli *cli, mishap_text arguments)
         answer.failure = mishap_cli_guard_exit(cli, call);
     bool ready = !answer.failure;
     if (ready) {
+        call->boundary = MISHAP_BY_COMMAND;
+        call->request_id = mishap_text_of(cli->request_id);
+        call->to_operator = mishap_incident_line;
         call->verbose = cli->verbose;
         call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;

@@ -144,7 +144,8 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     c->run = (mishap_run){ .call = call, .done = on_done, .incident = c->later->request.id };
     c->seen = mishap_news_count(api->served->news);
     call->watcher = &c->watcher;
-    call->caller = c->later->request.caller;
+    mishap_api_call_come_from(call, &c->later->request);
+    call->request_id = mishap_arena_copy(&call->arena, call->request_id); /* it may outlive that */
     if (!mishap_runner_add(api->served->runner, &c->run))
         return false;
     mishap_http_count(api->server, MISHAP_HTTP_IN_FLIGHT, 1);

@@ -68,6 +68,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
     mishap_buffer token;
     const mishap_mcp_peer *peer = request->peer;
     size_t caller = peer->caller ? strlen(peer->caller) + 1 : 0;
+    mishap_text remote = mishap_arena_copy(&call->arena, peer->remote);
     mishap_buffer_init(&token, room, sizeof room);
     put_token(&token, request->message);
     mishap_mcp_flight *flight = token.failed ? NULL
@@ -90,6 +91,9 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         else
             mishap_id_make(flight->incident);
         flight->run.incident = flight->incident;
+        mishap_mcp_come_from(call, flight->incident, remote);
+        call->request_id = mishap_arena_copy(&call->arena,
+                                             call->request_id); /* it may outlive it */
         mishap_mcp_report_begin(flight, request);
     }
     mishap_buffer_release(&token);
@@ -154,6 +158,14 @@ static mishap *refuse_unknown(const mishap_operation *operation,
 
 /* -- the beginning ----------------------------------------------------------------------------- */
 
+void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote)
+{
+    call->boundary = MISHAP_BY_MCP;
+    call->request_id = mishap_text_of(id); /* NULL: one is made if it is asked for */
+    call->remote = remote;
+    call->to_operator = mishap_incident_line;
+}
+
 static void set_limits(mishap_call *call, const mishap_mcp_server *server)
 {
     mishap_call_limit(call, server->call_ms);
@@ -188,6 +200,8 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     }
     if (!failure)
         failure = mishap_mcp_take_body(*call, object);
+    if (!failure && operation->headers && request->peer->headers)
+        failure = request->peer->headers(request->peer, *call);
     if (!failure)
         set_limits(*call, server);
     return failure;
@@ -234,12 +248,14 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     mishap *failure = lost ? mishap_out_of_memory()
                            : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
+        mishap_mcp_come_from(call, peer->incident, peer->remote);
         call->caller = peer->caller;
         mishap *outcome = mishap_call_run(call);
         if (call->crashed && peer->died)
             peer->died(peer);
         request->channel->code = outcome ? mishap_told(outcome)->code : NULL;
-        request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome, peer->incident);
+        request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome,
+                                                  call->request_id.data);
         mishap_free(outcome);
     } else if (!failure) {
         failure = start_flight(request, asked, call);
