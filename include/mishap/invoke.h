@@ -18,6 +18,14 @@
 
 #include "mishap/operation.h"
 
+#ifdef __cplusplus
+#include <initializer_list>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* How to call it; what is left out is not said. */
 typedef struct mishap_invocation {
     const char *caller; /* who calls: mishap_caller() in the handler */
@@ -54,7 +62,12 @@ typedef struct mishap_pair {
     const char *name;
     mishap_value value;
 } mishap_pair;
+#ifndef __cplusplus
 #define MISHAP_PAIRS(...) ((const mishap_pair[]){ __VA_ARGS__, { NULL, mishap_value_none() } })
+#else
+#define MISHAP_PAIRS(...)                                                                          \
+    (std::initializer_list<mishap_pair>{ __VA_ARGS__, { NULL, mishap_value_none() } }.begin())
+#endif
 mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
                            const mishap_invocation *how, mishap_answered **out,
                            const mishap_pair *pairs);
@@ -69,5 +82,9 @@ mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup);
 
 /* Close what services have opened. No other thread may be calling. */
 void mishap_app_close(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

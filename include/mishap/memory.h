@@ -10,6 +10,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mishap_allocator {
     void *(*allocate)(size_t size);            /* like malloc */
     void *(*resize)(void *block, size_t size); /* like realloc */
@@ -22,5 +26,9 @@ typedef struct mishap_allocator {
  * it.
  */
 void mishap_use_allocator(const mishap_allocator *allocator);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,8 +5,7 @@
  * returning it; whoever handles it frees it.
  *
  *     if (user_by_email(email))
- *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already
- * exists."), "email", email);
+ *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "This e-mail is taken."), "email", email);
  *
  * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see,
  * so what was not told cannot be rendered. The private side (what was noted, the chain of causes,
@@ -28,6 +27,10 @@
 #include "mishap/memory.h"
 #include "mishap/text.h"
 #include "mishap/value.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef struct mishap mishap;
 
@@ -101,7 +104,12 @@ typedef struct mishap_place {
     const char *function;
     int line;
 } mishap_place;
-#define MISHAP_HERE ((mishap_place){ __FILE__, __func__, __LINE__ })
+static inline mishap_place mishap_place_of(const char *file, const char *function, int line)
+{
+    mishap_place place = { file, function, line };
+    return place;
+}
+#define MISHAP_HERE mishap_place_of(__FILE__, __func__, __LINE__)
 
 /*
  * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for
@@ -210,5 +218,9 @@ const mishap *mishap_cause(const mishap *m);
  * buffer. Never send it to a caller.
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

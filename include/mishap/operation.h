@@ -19,6 +19,37 @@
 
 #include "mishap/mishap.h"
 
+/*
+ * Lists that end themselves, for declarations:
+ *
+ *     static const mishap_operation *const operations = MISHAP_OPERATIONS(
+ *         { "users.create", "Create a user", .run = create_user,
+ *           .params = MISHAP_PARAMS({ "name", MISHAP_STRING, .required = true },
+ *                                   { "tags", MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_STRING) }) });
+ *
+ * They live as long as the program where they stand outside of a function.
+ */
+#define MISHAP_PARAMS(...)     MISHAP_LIST_OF(const mishap_param, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_OPERATIONS(...) MISHAP_LIST_OF(const mishap_operation, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_EXAMPLES(...)   MISHAP_LIST_OF(const mishap_example, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
+#define MISHAP_ITEM(...)       MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
+#ifndef __cplusplus
+#define MISHAP_LIST_OF(type, ...) ((type[]){ __VA_ARGS__ })
+#define MISHAP_LIST_END           { 0 }
+#else
+#define MISHAP_LIST_OF(type, ...)                                                                  \
+    ([]() -> type * {                                                                              \
+        static type list[] = { __VA_ARGS__ };                                                      \
+        return list;                                                                               \
+    }())
+#define MISHAP_LIST_END {}
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* -- parameters -------------------------------------------------------------------------------- */
 
 typedef enum mishap_type_of_param {
@@ -417,7 +448,7 @@ typedef struct mishap_operation {
 } mishap_operation;
 
 /* The codes that an operation declares: up to twelve bare names. */
-#define MISHAP_RAISES(...) ((const mishap_code *const[]){ MISHAP_EACH(__VA_ARGS__) NULL })
+#define MISHAP_RAISES(...) MISHAP_LIST_OF(const mishap_code *const, MISHAP_EACH(__VA_ARGS__) NULL)
 #define MISHAP_EACH(...)                                                                           \
     MISHAP_EACH_OF(__VA_ARGS__, MISHAP_EACH_12, MISHAP_EACH_11, MISHAP_EACH_10, MISHAP_EACH_9,     \
                    MISHAP_EACH_8, MISHAP_EACH_7, MISHAP_EACH_6, MISHAP_EACH_5, MISHAP_EACH_4,      \
@@ -474,5 +505,9 @@ void mishap_require_pattern(mishap_requirements *v, const char *field, const cha
 /* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no
  * JSON object. Frees `v`. */
 mishap *mishap_require_end(mishap_requirements *v);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

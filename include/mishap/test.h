@@ -23,6 +23,10 @@
 
 #include "mishap/invoke.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mishap_test mishap_test;
 
 /* Begin: a broken declaration ends the program here, with a sentence. */
@@ -85,5 +89,9 @@ bool mishap_expect_told_at(mishap_test *test, mishap_place place, const char *ke
                            mishap_value value);
 __attribute__((format(printf, 4, 5))) bool mishap_expect_at(mishap_test *test, mishap_place place,
                                                             bool holds, const char *words, ...);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
