@@ -33,12 +33,12 @@ static void end(mishap *m)
 
 static void require_all(void)
 {
-    mishap_validation_of *v = mishap_validate(body, sizeof body - 1);
+    mishap_requirements *v = mishap_require_begin(body, sizeof body - 1);
     mishap_require_fields(v, "name", "email", NULL);
     mishap_require_type(v, "age", MISHAP_INTEGER);
     mishap_require_range(v, "age", 0, 150);
     mishap_require_pattern(v, "email", ".*@.*\\..*");
-    end(mishap_validated(v));
+    end(mishap_require_end(v));
 }
 
 static void check_declared(void)
@@ -115,22 +115,22 @@ static void check_fields(void)
 
 static void require_each(void)
 {
-    mishap_validation_of *v = mishap_validate(document, size);
+    mishap_requirements *v = mishap_require_begin(document, size);
     for (size_t i = 0; i < amount; i++) {
         mishap_require_fields(v, names[i], NULL);
         mishap_require_length(v, names[i], 1, 200);
         mishap_require_pattern(v, names[i], ".*@.*\\..*");
     }
-    end(mishap_validated(v));
+    end(mishap_require_end(v));
 }
 
 /* The same rule a hundred, a thousand times over one field. */
 static void require_again(void)
 {
-    mishap_validation_of *v = mishap_validate(documents[0], sizes[0]);
+    mishap_requirements *v = mishap_require_begin(documents[0], sizes[0]);
     for (size_t i = 0; i < amount; i++)
         mishap_require_length(v, names[0], 1, 200);
-    end(mishap_validated(v));
+    end(mishap_require_end(v));
 }
 
 static void read_fields(void)

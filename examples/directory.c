@@ -6,12 +6,14 @@
  *     directory serve
  *     curl localhost:8080/users/ada@example.com
  *
- * The users are kept as lines of JSON in the file that DIRECTORY_FILE names, else in users.jsonl.
+ * The users are kept in the file that DIRECTORY_FILE names, else in users.txt: a line for each,
+ * with the e-mail, a tab and the user. Both are JSON, which has neither tabs nor line feeds.
  */
 #include <mishap/main.h>
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 
 static const mishap_param user_params[] = {
@@ -37,17 +39,15 @@ static char *read_users(mishap_call *call, FILE *file)
     return users;
 }
 
-/* The user with the e-mail of the call, NULL if there is none. Everything behind it is cut off. */
-static char *find_user(mishap_call *call, char *users)
+/* The user with the e-mail of the call, as JSON; NULL if there is none. */
+static const char *find_user(mishap_call *call, char *users)
 {
-    const char *end = mishap_call_print(call, ",\"email\":%s}\n", mishap_json(call, "email"));
-    char *user = strstr(users, end);
-    if (!user)
-        return NULL;
-    user[strlen(end) - 1] = '\0';
-    while (user > users && user[-1] != '\n')
-        user--;
-    return user;
+    const char *email = mishap_json(call, "email");
+    size_t length = strlen(email);
+    for (char *line = strtok(users, "\n"); line; line = strtok(NULL, "\n"))
+        if (strncmp(line, email, length) == 0 && line[length] == '\t')
+            return line + length + 1;
+    return NULL;
 }
 
 static mishap *create_user(mishap_call *call)
@@ -55,12 +55,9 @@ static mishap *create_user(mishap_call *call)
     FILE *file = fopen(mishap_state(call), "a+");
     if (!file)
         return mishap_raise(UNAVAILABLE, "The directory cannot be opened.");
-    const char *age = mishap_given(call, "age") ? mishap_json(call, "age") : "null";
-    const char *user = mishap_call_print(call, "{\"name\":%s,\"age\":%s,\"email\":%s}",
-                                         mishap_json(call, "name"), age,
-                                         mishap_json(call, "email"));
+    const char *user = mishap_json(call, "");
     bool exists = find_user(call, read_users(call, file));
-    bool written = exists || fprintf(file, "%s\n", user) > 0;
+    bool written = exists || fprintf(file, "%s\t%s\n", mishap_json(call, "email"), user) > 0;
     if (fclose(file) != 0 || !written)
         return mishap_raise(UNAVAILABLE, "The user could not be written to the directory.");
     if (exists)
@@ -72,7 +69,7 @@ static mishap *create_user(mishap_call *call)
 static mishap *get_user(mishap_call *call)
 {
     FILE *file = fopen(mishap_state(call), "r");
-    char *user = file ? find_user(call, read_users(call, file)) : NULL;
+    const char *user = file ? find_user(call, read_users(call, file)) : NULL;
     if (file)
         fclose(file);
     return user ? mishap_answer(call, user) : mishap_not_found("User not found");
@@ -81,13 +78,13 @@ static mishap *get_user(mishap_call *call)
 static mishap *list_users(mishap_call *call)
 {
     FILE *file = fopen(mishap_state(call), "r");
-    if (!file)
-        return mishap_answer(call, "[]");
-    char *users = read_users(call, file);
-    fclose(file);
-    for (char *end = users; (end = strchr(end, '\n')); end++)
-        *end = end[1] ? ',' : '\0';
-    return mishap_answer(call, mishap_call_print(call, "[%s]", users));
+    char *users = file ? read_users(call, file) : NULL;
+    if (file)
+        fclose(file);
+    mishap_answer_array(call, NULL);
+    for (char *line = users ? strtok(users, "\n") : NULL; line; line = strtok(NULL, "\n"))
+        mishap_answer_json(call, NULL, strchr(line, '\t'));
+    return NULL;
 }
 
 static const mishap_operation operations[] = {
@@ -102,7 +99,7 @@ static const mishap_operation operations[] = {
 
 int main(int argc, char **argv)
 {
-    char usual[] = "users.jsonl", *file = getenv("DIRECTORY_FILE");
+    char usual[] = "users.txt", *file = getenv("DIRECTORY_FILE");
     return mishap_main(argc, argv,
                        &(mishap_app){ .name = "directory",
                                       .version = "1.0",

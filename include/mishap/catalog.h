@@ -11,6 +11,10 @@
 
 #include "mishap/text.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Whose matter a failure is. */
 typedef enum mishap_category {
     MISHAP_VALIDATION, /* the caller's: the input is wrong */
@@ -108,5 +112,9 @@ bool mishap_category_find(mishap_text name, mishap_category *category);
 /* UPPER_SNAKE, the only form of a name: a capital letter, then at least one more of A-Z, 0-9 and _.
  */
 bool mishap_code_name_valid(mishap_text name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

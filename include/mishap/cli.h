@@ -16,10 +16,18 @@
 
 #include "mishap/operation.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /*
  * Run the command that argv names and return the exit code. A declaration that is broken ends here,
  * with a sentence on stderr and exit 70, whatever the command.
  */
 int mishap_cli_main(int argc, char **argv, const mishap_app *app);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

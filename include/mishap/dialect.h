@@ -9,6 +9,10 @@
 
 #include "mishap/mishap.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mishap_dialect mishap_dialect;
 
 /* All of them, in the order of the documentation; the list ends with NULL. */
@@ -79,5 +83,9 @@ typedef struct mishap_rule {
     bool strict; /* applies only when strict */
 } mishap_rule;
 const mishap_rule *mishap_rules(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,7 +13,15 @@
 
 #include "mishap/operation.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The commands for a program that puts its list together by itself. */
 extern const mishap_operation mishap_serve, mishap_keys_add, mishap_keys_list, mishap_keys_remove;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

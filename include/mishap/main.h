@@ -19,7 +19,15 @@
 #include "mishap/http.h"
 #include "mishap/mcp.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Run the command that argv names and return the exit code; see mishap_cli_main(). */
 int mishap_main(int argc, char **argv, const mishap_app *app);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

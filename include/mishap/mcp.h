@@ -15,7 +15,15 @@
 
 #include "mishap/operation.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The command for a program that puts its list together by itself. */
 extern const mishap_operation mishap_mcp_command;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

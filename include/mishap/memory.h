@@ -15,6 +15,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mishap_allocator {
     void *(*allocate)(size_t size);            /* like malloc */
     void *(*resize)(void *block, size_t size); /* like realloc */
@@ -32,5 +36,8 @@ void mishap_use_allocator(const mishap_allocator *allocator);
 void *mishap_allocate(size_t size);
 void *mishap_resize(void *block, size_t size);
 void mishap_release(void *block);
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,8 +5,7 @@
  * returning it; whoever handles it frees it.
  *
  *     if (user_by_email(email))
- *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already
- * exists."), "email", email);
+ *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "This e-mail is taken."), "email", email);
  *
  * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see,
  * so what was not told cannot be rendered. The private side (what was noted, the chain of causes,
@@ -29,6 +28,10 @@
 #include "mishap/text.h"
 #include "mishap/value.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mishap mishap;
 
 /* -- the public side --------------------------------------------------------------------------- */
@@ -46,6 +49,7 @@ typedef struct mishap_field {
     mishap_text field; /* "email", "items[2].name" */
     mishap_text error; /* "field_required": lower_snake */
     mishap_value expected, actual, min, max;
+    mishap_text message; /* a sentence of its own: "due must be a date such as 2026-02-28." */
 } mishap_field;
 
 /* One frame of the subject's backtrace. */
@@ -100,7 +104,12 @@ typedef struct mishap_place {
     const char *function;
     int line;
 } mishap_place;
-#define MISHAP_HERE ((mishap_place){ __FILE__, __func__, __LINE__ })
+static inline mishap_place mishap_place_of(const char *file, const char *function, int line)
+{
+    mishap_place place = { file, function, line };
+    return place;
+}
+#define MISHAP_HERE mishap_place_of(__FILE__, __func__, __LINE__)
 
 /*
  * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for
@@ -128,9 +137,32 @@ typedef struct mishap_place {
 #define MISHAP_RAISE_IN(category, code, ...)                                                       \
     mishap_file_under(mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__), (category))
 
-/* What the macros call. `format` may be NULL: the catalog's sentence is used. Never NULL. */
-__attribute__((format(printf, 3, 4))) mishap *
+/* What the macros call. `format` may be NULL: the catalog's sentence is used. Never NULL, and errno
+ * is afterwards what it was before. To raise one and drop it is a mistake that compilers warn of. */
+__attribute__((format(printf, 3, 4), warn_unused_result)) mishap *
 mishap_raise_at(const mishap_code *code, mishap_place place, const char *format, ...);
+
+/*
+ * Raise what an errno means, with its name noted for the operator: mishap_raise_errno(errno, "The
+ * file %s cannot be read.", name). ENOENT is NOT_FOUND, EEXIST ALREADY_EXISTS, EACCES and EPERM
+ * NOT_AUTHORIZED, ETIMEDOUT TIMEOUT; what passes (EAGAIN, EBUSY, ENOSPC, a connection that is
+ * refused or lost …) is UNAVAILABLE; all others are INTERNAL_ERROR, and the message is private then.
+ */
+#define mishap_raise_errno(error, ...) mishap_raise_errno_at((error), MISHAP_HERE, __VA_ARGS__)
+__attribute__((format(printf, 3, 4), warn_unused_result)) mishap *
+mishap_raise_errno_at(int error, mishap_place place, const char *format, ...);
+
+/* Is it a mishap with this code? NULL is none. */
+#define mishap_is(m, code) mishap_has_code((m), MISHAP_CODE_##code)
+bool mishap_has_code(const mishap *m, const mishap_code *code);
+
+/* Return from this function with the mishap of another, if there is one: MISHAP_TRY(step(call)); */
+#define MISHAP_TRY(expression)                                                                     \
+    do {                                                                                           \
+        mishap *mishap_tried = (expression);                                                       \
+        if (mishap_tried)                                                                          \
+            return mishap_tried;                                                                   \
+    } while (0)
 
 /* The mishap that stands for "no memory left to say more". */
 mishap *mishap_out_of_memory(void);
@@ -142,7 +174,9 @@ void mishap_free(mishap *m);
 
 /* A named value for the caller: number, boolean, C string, mishap_text, mishap_value. Told twice:
  * the last counts. */
-#define mishap_tell(m, key, value) mishap_tell_value((m), mishap_text_of(key), MISHAP_VALUE(value))
+#define mishap_tell(m, key, value)                                                                 \
+    mishap_tell_value((m), mishap_text_of(key),                                                    \
+                      mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value);
 
 /* The message, in place of the one it was raised with. Under a masked code it stays private. */
@@ -177,6 +211,10 @@ mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, misha
 mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern);
 mishap *mishap_field_add(mishap *m, const mishap_field *field);
 
+/* A sentence about the field that was added last, for people and for models. Where none is said,
+ * those dialects that have sentences make one of the other members. */
+__attribute__((format(printf, 2, 3))) mishap *mishap_field_says(mishap *m, const char *format, ...);
+
 /* Of code that the caller sent to be run: condition type, what it printed, its frames from the
  * innermost. */
 mishap *mishap_type(mishap *m, const char *type);
@@ -186,7 +224,9 @@ mishap *mishap_frame_add(mishap *m, mishap_text frame);
 /* -- noting: what only the operator may know --------------------------------------------------- */
 
 /* A named value for the operator. */
-#define mishap_note(m, key, value) mishap_note_value((m), mishap_text_of(key), MISHAP_VALUE(value))
+#define mishap_note(m, key, value)                                                                 \
+    mishap_note_value((m), mishap_text_of(key),                                                    \
+                      mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value);
 
 /* What this one was caused by. The cause belongs to the mishap from now on; of several, each is the
@@ -201,5 +241,9 @@ const mishap *mishap_cause(const mishap *m);
  * buffer. Never send it to a caller.
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -19,6 +19,37 @@
 
 #include "mishap/mishap.h"
 
+/*
+ * Lists that end themselves, for declarations:
+ *
+ *     static const mishap_operation *const operations = MISHAP_OPERATIONS(
+ *         { "users.create", "Create a user", .run = create_user,
+ *           .params = MISHAP_PARAMS({ "name", MISHAP_STRING, .required = true },
+ *                                   { "tags", MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_STRING) }) });
+ *
+ * They live as long as the program where they stand outside of a function.
+ */
+#define MISHAP_PARAMS(...)     MISHAP_LIST_OF(const mishap_param, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_OPERATIONS(...) MISHAP_LIST_OF(const mishap_operation, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_EXAMPLES(...)   MISHAP_LIST_OF(const mishap_example, __VA_ARGS__, MISHAP_LIST_END)
+#define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
+#define MISHAP_ITEM(...)       MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
+#ifndef __cplusplus
+#define MISHAP_LIST_OF(type, ...) ((type[]){ __VA_ARGS__ })
+#define MISHAP_LIST_END           { 0 }
+#else
+#define MISHAP_LIST_OF(type, ...)                                                                  \
+    ([]() -> type * {                                                                              \
+        static type list[] = { __VA_ARGS__ };                                                      \
+        return list;                                                                               \
+    }())
+#define MISHAP_LIST_END {}
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* -- parameters -------------------------------------------------------------------------------- */
 
 typedef enum mishap_type_of_param {
@@ -33,7 +64,8 @@ typedef enum mishap_type_of_param {
 
 /* One parameter. What is left out is not checked. A list of parameters ends with { 0 }. */
 typedef struct mishap_param {
-    const char *name; /* lower_snake */
+    const char *name; /* lower_snake; or camelCase, where an API that is mirrored has it: dueDate is
+                         --due-date on a command line, and --dueDate works, too */
     mishap_type_of_param type;
     bool required;   /* missing, null and the empty string are all "not there" */
     bool secret;     /* of any type, also a member or items: no failure and no log shows it; on a
@@ -59,7 +91,10 @@ typedef struct mishap_param {
     char letter;      /* on a command line: a short flag, -p */
     const char *help; /* what it is, in a few words */
     const char *placeholder; /* how it is called in a usage line; else by its type */
-    const char *looks;       /* what its pattern means, for people: "HOST:PORT, such as [::1]:80" */
+    const char *looks;  /* what its pattern means, for people: "HOST:PORT, such as [::1]:80"; with
+                           an article it is what the value must be: "a day of 2026" */
+    const char *format; /* of a string, as JSON Schema names it: date, time, date-time, duration,
+                           email, hostname, ipv4, ipv6, uri or uuid; 2026-02-31 is no date */
 } mishap_param;
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -70,19 +105,53 @@ typedef struct mishap_call mishap_call;
 
 /*
  * The value of a parameter, after the checks: declared defaults are filled in. What is optional and
- * was not given is NULL, 0, or false; mishap_given() tells. Asking for a parameter that was not
- * declared, or under another type, ends the call as an INTERNAL_ERROR: it is a mistake of the
- * program.
+ * was not given is NULL, 0, or false; mishap_given() tells. Null is not given.
+ *
+ * A path leads into objects and arrays:
+ *
+ *     mishap_string(call, "address.zip")
+ *     mishap_integer(call, "items[2].count")
+ *
+ * An item behind the end of its array is not given. Asking for a parameter that was not declared,
+ * or under another type, ends the call as an INTERNAL_ERROR: it is a mistake of the program. Below
+ * an object that declares no members anything may stand; there a value of another type than the
+ * one that is asked for is not given.
+ *
+ * What they return is the call's. Only the thread of the handler may ask.
  */
-bool mishap_given(const mishap_call *call, const char *name);
+bool mishap_given(const mishap_call *call, const char *path);
 const char *mishap_string(const mishap_call *call,
-                          const char *name); /* strings and enums; with a NUL after it */
-size_t mishap_string_length(const mishap_call *call, const char *name);
-int64_t mishap_integer(const mishap_call *call, const char *name);
-double mishap_number(const mishap_call *call, const char *name);
-bool mishap_boolean(const mishap_call *call, const char *name);
+                          const char *path); /* strings and enums; with a NUL after it */
+size_t mishap_string_length(const mishap_call *call, const char *path);
+int64_t mishap_integer(const mishap_call *call, const char *path);
+double mishap_number(const mishap_call *call, const char *path);
+bool mishap_boolean(const mishap_call *call, const char *path);
 const char *mishap_json(const mishap_call *call,
-                        const char *name); /* any parameter, as compact JSON */
+                        const char *path); /* any parameter, as compact JSON; "": all of them */
+
+/* The kind of a value where anything may stand; MISHAP_KIND_JSON: an array, an object or a number
+ * beyond 64 bits; MISHAP_KIND_NONE: not given. */
+mishap_kind mishap_kind_of(const mishap_call *call, const char *path);
+
+/*
+ * How many items an array has, or how many members an object; and a walk over them:
+ *
+ *     for (const mishap_call *line = mishap_first(call, "lines"); line; line = mishap_next(line))
+ *         total += mishap_integer(line, "count") * mishap_number(line, "price");
+ *
+ * Each is a part of the call, and every getter takes it like a call: with a path from there on, and
+ * with "" for the part itself, such as a string in an array of strings. mishap_key() is the name of
+ * a member; NULL for an item. mishap_first() and mishap_at() return NULL if there is nothing; what
+ * mishap_first() returned moves on with mishap_next(). A walk takes one step for each item, whereas
+ * a path with an index may have to count up to it.
+ */
+size_t mishap_count(const mishap_call *call, const char *path);
+const mishap_call *mishap_first(const mishap_call *call, const char *path);
+const mishap_call *mishap_next(const mishap_call *item);
+const char *mishap_key(const mishap_call *member);
+
+/* One object or item as a part, for a function that reads it: mishap_at(call, "address"). */
+const mishap_call *mishap_at(const mishap_call *call, const char *path);
 
 /* Memory that lives as long as the call; never NULL: without memory the call ends as an
  * INTERNAL_ERROR. */
@@ -111,16 +180,52 @@ __attribute__((format(printf, 2, 3))) const char *mishap_call_print(mishap_call 
 void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void *argument);
 
 /* What the operation answers. All return NULL, so that a handler can end with `return
- * mishap_answer(call, …);`. The last answer counts; members add up to one object. */
+ * mishap_answer(call, …);`. The last answer counts. */
 mishap *mishap_answer(mishap_call *call,
                       const char *json); /* an object or an array as JSON; NULL: nothing */
+
+/*
+ * The same piece by piece: whatever the values are, it is valid JSON.
+ *
+ *     mishap_answer_member(call, "name", name);      {"name":"A\"da",
+ *     mishap_answer_array(call, "lines");             "lines":[
+ *     for (size_t i = 0; i < count; i++) {
+ *         mishap_answer_object(call, NULL);           {
+ *         mishap_answer_member(call, "count", i);      "count":0
+ *         mishap_answer_end(call);                    }
+ *     }
+ *     mishap_answer_end(call);                        ]
+ *     return mishap_answer_member(call, "ok", true);  "ok":true}
+ *
+ * What comes first decides what the answer is: a member makes it an object, an item an array;
+ * mishap_answer_object(call, NULL) and mishap_answer_array(call, NULL) say it themselves. Members
+ * have a key, items have none (NULL). What is still open at the end is closed, and if the handler
+ * fails, what it has written is dropped. A handler that
+ * leaves out a key, gives one to an item, ends what is not open or goes on after the end has made a
+ * mistake, and so has one whose piece is no JSON: the call ends as an INTERNAL_ERROR.
+ *
+ * A value is any that MISHAP_VALUE takes; mishap_value_none() leaves the member out. Where
+ * `.answers` declares a boolean, the numbers 0 and 1 are one, for a comparison is a number in C.
+ * Bytes that are no UTF-8, and NUL, are replaced by U+FFFD. Only the thread of the handler may
+ * answer.
+ */
 #define mishap_answer_member(call, key, value)                                                     \
-    mishap_answer_member_value((call), mishap_text_of(key), MISHAP_VALUE(value))
+    mishap_answer_member_value((call), mishap_text_of(key),                                        \
+                               mishap_value_as_spelled(MISHAP_VALUE(value), #value))
+#define mishap_answer_item(call, value)                                                            \
+    mishap_answer_item_value((call), mishap_value_as_spelled(MISHAP_VALUE(value), #value))
+mishap *mishap_answer_object(mishap_call *call, const char *key);
+mishap *mishap_answer_array(mishap_call *call, const char *key);
+mishap *mishap_answer_json(mishap_call *call, const char *key,
+                           const char *json); /* a piece of JSON; NULL: null */
+mishap *mishap_answer_end(mishap_call *call); /* of the object or array that was opened last */
 mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value);
+mishap *mishap_answer_item_value(mishap_call *call, mishap_value value);
 
 /*
  * The same by the words of HTTP. On any other boundary they answer just as well: only HTTP tells
- * 201 from 200. `location` is the path of what was created, and may be NULL.
+ * 201 from 200. Where `json` is NULL the answer is what was written piece by piece, if anything
+ * was. `location` is the path of what was created, and may be NULL.
  */
 mishap *mishap_ok(mishap_call *call, const char *json);
 mishap *mishap_created(mishap_call *call, const char *json, const char *location);
@@ -213,7 +318,8 @@ bool mishap_cancelled(const mishap_call *call);
 __attribute__((format(printf, 2, 3))) void mishap_changed(mishap_call *call, const char *format,
                                                           ...);
 
-/* A remark for who watches the call, while it runs. No secrets and nothing internal: it leaves. */
+/* A remark for the client, while the call runs: an agent that asked for such messages shows it. No
+ * secrets and nothing internal: it leaves. */
 typedef enum mishap_level {
     MISHAP_DEBUG,
     MISHAP_INFO,
@@ -224,8 +330,14 @@ typedef enum mishap_level {
     MISHAP_ALERT,
     MISHAP_EMERGENCY,
 } mishap_level;
-__attribute__((format(printf, 3, 4))) void mishap_log(mishap_call *call, mishap_level level,
-                                                      const char *format, ...);
+__attribute__((format(printf, 3, 4))) void mishap_tell_client(mishap_call *call, mishap_level level,
+                                                              const char *format, ...);
+
+/* A line for the operator, in the log of the program under the id of the request. The caller never
+ * sees it. Secret parameters are redacted in it. At most 2000 bytes; only the thread of the
+ * handler may tell. */
+__attribute__((format(printf, 2, 3))) void mishap_tell_operator(mishap_call *call,
+                                                                const char *format, ...);
 
 /* What the operation's service opened; for an operation without a service mishap_app.state. */
 void *mishap_state(const mishap_call *call);
@@ -240,6 +352,28 @@ void mishap_service_lost(mishap_call *call);
 
 /* Who calls: the name that an API key stands for; NULL if nobody had to say. */
 const char *mishap_caller(const mishap_call *call);
+
+/*
+ * Where the call comes from. The id of the request is what the caller can name: X-Request-Id over
+ * HTTP, meta.request_id of a command, and under it stand the incident and what
+ * mishap_tell_operator() says. Never NULL. The remote address is that of the client over HTTP, also
+ * behind a proxy; NULL elsewhere.
+ */
+typedef enum mishap_boundary_kind {
+    MISHAP_BY_C, /* mishap_invoke() */
+    MISHAP_BY_COMMAND,
+    MISHAP_BY_HTTP,
+    MISHAP_BY_MCP, /* an agent, over HTTP or standard input and output */
+} mishap_boundary_kind;
+mishap_boundary_kind mishap_boundary(const mishap_call *call);
+const char *mishap_request_id(const mishap_call *call);
+const char *mishap_operation_name(const mishap_call *call);
+const char *mishap_remote(const mishap_call *call);
+
+/* A header field of the request, which the operation declares in `.headers`, whatever the case of
+ * its letters; NULL: there is none, or no HTTP. If it stands there twice it is the first. Asking
+ * for one that is not declared ends the call as an INTERNAL_ERROR. */
+const char *mishap_header(const mishap_call *call, const char *name);
 
 /* -- services ---------------------------------------------------------------------------------- */
 
@@ -321,17 +455,19 @@ typedef struct mishap_operation {
     bool stateless; /* without a service: it keeps nothing from call to call, so a server may run
                        several calls at once, in several processes */
     bool chaos;     /* it fails on purpose, for drills: a server has it only if it is told so */
-    const char *answers_type; /* the media type that it answers with, by mishap_answer_bytes() or
-                                 mishap_stream(): "image/png"; NULL: JSON */
-    const char *takes;        /* the media types of a body that it takes as bytes (mishap_body()),
-                                 with commas between: "text/csv, application/pdf"; a star stands
-                                 for any kind or name; NULL: JSON alone */
+    const char *answers_type;   /* the media type that it answers with, by mishap_answer_bytes() or
+                                   mishap_stream(): "image/png"; NULL: JSON */
+    const char *takes;          /* the media types of a body that it takes as bytes (mishap_body()),
+                                   with commas between: "text/csv, application/pdf"; a star stands
+                                   for any kind or name; NULL: JSON alone */
+    const char *const *headers; /* the header fields that its handler reads, mishap_header(); the
+                                   list ends with NULL. Only these are kept of a request */
     bool resident; /* it stays until it is told to end, minds signals and time itself, and owns
                       standard output: not contained, no timeout */
 } mishap_operation;
 
 /* The codes that an operation declares: up to twelve bare names. */
-#define MISHAP_RAISES(...) ((const mishap_code *const[]){ MISHAP_EACH(__VA_ARGS__) NULL })
+#define MISHAP_RAISES(...) MISHAP_LIST_OF(const mishap_code *const, MISHAP_EACH(__VA_ARGS__) NULL)
 #define MISHAP_EACH(...)                                                                           \
     MISHAP_EACH_OF(__VA_ARGS__, MISHAP_EACH_12, MISHAP_EACH_11, MISHAP_EACH_10, MISHAP_EACH_9,     \
                    MISHAP_EACH_8, MISHAP_EACH_7, MISHAP_EACH_6, MISHAP_EACH_5, MISHAP_EACH_4,      \
@@ -369,24 +505,28 @@ typedef struct mishap_app {
 /*
  * The rule checks over a JSON object, as a list of calls that collects every failure:
  *
- *     mishap_validation_of *v = mishap_validate(json, length);
+ *     mishap_requirements *v = mishap_require_begin(json, length);
  *     mishap_require_fields(v, "name", "email", NULL);
  *     mishap_require_type(v, "age", MISHAP_INTEGER);
  *     mishap_require_range(v, "age", 0, 150);
  *     mishap_require_pattern(v, "email", ".*@.*\\..*");
- *     return mishap_validated(v);
+ *     return mishap_require_end(v);
  */
-typedef struct mishap_validation_of mishap_validation_of;
-mishap_validation_of *mishap_validate(const char *json, size_t length);
-void mishap_require_fields(mishap_validation_of *v, const char *field, ...)
+typedef struct mishap_requirements mishap_requirements;
+mishap_requirements *mishap_require_begin(const char *json, size_t length);
+void mishap_require_fields(mishap_requirements *v, const char *field, ...)
     __attribute__((sentinel));
-void mishap_require_type(mishap_validation_of *v, const char *field, mishap_type_of_param type);
-void mishap_require_length(mishap_validation_of *v, const char *field, size_t min, size_t max);
-void mishap_require_range(mishap_validation_of *v, const char *field, double min, double max);
-void mishap_require_pattern(mishap_validation_of *v, const char *field, const char *pattern);
+void mishap_require_type(mishap_requirements *v, const char *field, mishap_type_of_param type);
+void mishap_require_length(mishap_requirements *v, const char *field, size_t min, size_t max);
+void mishap_require_range(mishap_requirements *v, const char *field, double min, double max);
+void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern);
 
 /* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no
  * JSON object. Frees `v`. */
-mishap *mishap_validated(mishap_validation_of *v);
+mishap *mishap_require_end(mishap_requirements *v);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct mishap_text {
     const char *data; /* NULL only if there is no text at all */
     size_t length;
@@ -25,7 +29,8 @@ typedef struct mishap_text {
 /* The text of a C string; no text for NULL. */
 static inline mishap_text mishap_text_of(const char *string)
 {
-    return (mishap_text){ string, string ? strlen(string) : 0 };
+    mishap_text text = { string, string ? strlen(string) : 0 };
+    return text;
 }
 
 static inline bool mishap_text_equal(mishap_text a, mishap_text b)
@@ -60,7 +65,12 @@ void mishap_buffer_add(mishap_buffer *buffer, const char *data, size_t length);
 
 static inline mishap_text mishap_buffer_text(const mishap_buffer *buffer)
 {
-    return (mishap_text){ buffer->data, buffer->length };
+    mishap_text text = { buffer->data, buffer->length };
+    return text;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

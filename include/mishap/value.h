@@ -7,8 +7,13 @@
 #define MISHAP_VALUE_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "mishap/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 typedef enum mishap_kind {
     MISHAP_KIND_NONE, /* there is no value: the member is left out */
@@ -34,29 +39,45 @@ typedef struct mishap_value {
 
 static inline mishap_value mishap_value_none(void)
 {
-    return (mishap_value){ .kind = MISHAP_KIND_NONE };
+    mishap_value value = { MISHAP_KIND_NONE, { false } };
+    return value;
 }
 static inline mishap_value mishap_value_of_bool(bool boolean)
 {
-    return (mishap_value){ .kind = MISHAP_KIND_BOOL, .boolean = boolean };
+    mishap_value value = mishap_value_none();
+    value.kind = MISHAP_KIND_BOOL;
+    value.boolean = boolean;
+    return value;
 }
 static inline mishap_value mishap_value_of_int(int64_t integer)
 {
-    return (mishap_value){ .kind = MISHAP_KIND_INT, .integer = integer };
+    mishap_value value = mishap_value_none();
+    value.kind = MISHAP_KIND_INT;
+    value.integer = integer;
+    return value;
 }
 static inline mishap_value mishap_value_of_uint(uint64_t natural)
 {
     if (natural <= INT64_MAX)
         return mishap_value_of_int((int64_t)natural);
-    return (mishap_value){ .kind = MISHAP_KIND_UINT, .natural = natural };
+    mishap_value value = mishap_value_none();
+    value.kind = MISHAP_KIND_UINT;
+    value.natural = natural;
+    return value;
 }
 static inline mishap_value mishap_value_of_real(double real)
 {
-    return (mishap_value){ .kind = MISHAP_KIND_REAL, .real = real };
+    mishap_value value = mishap_value_none();
+    value.kind = MISHAP_KIND_REAL;
+    value.real = real;
+    return value;
 }
 static inline mishap_value mishap_value_of_text(mishap_text text)
 {
-    return (mishap_value){ .kind = text.data ? MISHAP_KIND_TEXT : MISHAP_KIND_NULL, .text = text };
+    mishap_value value = mishap_value_none();
+    value.kind = text.data ? MISHAP_KIND_TEXT : MISHAP_KIND_NULL;
+    value.text = text;
+    return value;
 }
 static inline mishap_value mishap_value_of_string(const char *string)
 {
@@ -70,13 +91,24 @@ static inline mishap_value mishap_value_of_json(const char *json)
         value.kind = MISHAP_KIND_JSON;
     return value;
 }
+/* The words true and false are numbers in C17: here they mean what they say. `spelled` is how the
+ * program spells the value. */
+static inline mishap_value mishap_value_as_spelled(mishap_value value, const char *spelled)
+{
+    if (value.kind == MISHAP_KIND_INT &&
+        (strcmp(spelled, "true") == 0 || strcmp(spelled, "false") == 0))
+        return mishap_value_of_bool(value.integer != 0);
+    return value;
+}
 static inline mishap_value mishap_value_itself(mishap_value value)
 {
     return value;
 }
 
 /* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17 the
- * words true and false are numbers; a variable of type bool, or (bool)true, is a truth value. */
+ * words true and false are numbers; a variable of type bool, or (bool)true, is a truth value. The
+ * macros that take a value, such as mishap_tell(), know the words by their spelling. */
+#ifndef __cplusplus
 #define MISHAP_VALUE(x)                                                                            \
     _Generic((x),                                                                                  \
         bool: mishap_value_of_bool,                                                                \
@@ -97,5 +129,44 @@ static inline mishap_value mishap_value_itself(mishap_value value)
         const char *: mishap_value_of_string,                                                      \
         mishap_text: mishap_value_of_text,                                                         \
         mishap_value: mishap_value_itself)(x)
+#else
+#define MISHAP_VALUE(x) mishap_value_from(x)
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+/* In C++ overloads choose; what has data() and size(), such as std::string, is text. */
+#ifdef __cplusplus
+static inline mishap_value mishap_value_from(bool x) { return mishap_value_of_bool(x); }
+static inline mishap_value mishap_value_from(char x) { return mishap_value_of_int(x); }
+static inline mishap_value mishap_value_from(signed char x) { return mishap_value_of_int(x); }
+static inline mishap_value mishap_value_from(short x) { return mishap_value_of_int(x); }
+static inline mishap_value mishap_value_from(int x) { return mishap_value_of_int(x); }
+static inline mishap_value mishap_value_from(long x) { return mishap_value_of_int(x); }
+static inline mishap_value mishap_value_from(long long x) { return mishap_value_of_int(x); }
+static inline mishap_value mishap_value_from(unsigned char x) { return mishap_value_of_uint(x); }
+static inline mishap_value mishap_value_from(unsigned short x) { return mishap_value_of_uint(x); }
+static inline mishap_value mishap_value_from(unsigned x) { return mishap_value_of_uint(x); }
+static inline mishap_value mishap_value_from(unsigned long x) { return mishap_value_of_uint(x); }
+static inline mishap_value mishap_value_from(unsigned long long x)
+{
+    return mishap_value_of_uint(x);
+}
+static inline mishap_value mishap_value_from(float x) { return mishap_value_of_real(double(x)); }
+static inline mishap_value mishap_value_from(double x) { return mishap_value_of_real(x); }
+static inline mishap_value mishap_value_from(const char *x) { return mishap_value_of_string(x); }
+static inline mishap_value mishap_value_from(char *x) { return mishap_value_of_string(x); }
+static inline mishap_value mishap_value_from(mishap_text x) { return mishap_value_of_text(x); }
+static inline mishap_value mishap_value_from(mishap_value x) { return x; }
+template <typename T> mishap_value mishap_value_from(T *) = delete; /* else it would be a bool */
+template <typename T>
+auto mishap_value_from(const T &x) -> decltype(x.data(), x.size(), mishap_value())
+{
+    mishap_text text = { x.data(), x.size() };
+    return mishap_value_of_text(text);
+}
+#endif
 
 #endif

@@ -3,74 +3,50 @@
 
 #include <stdio.h>
 
-/* -- JSON -------------------------------------------------------------------------------------- */
+/* -- rows into the answer ---------------------------------------------------------------------- */
 
-static void put(mishap_buffer *b, const char *text)
-{
-    mishap_buffer_add(b, text, strlen(text));
-}
-
-static void put_integer(mishap_buffer *b, int64_t integer)
+static void answer_id(mishap_call *call, const char *key, int64_t id)
 {
     char digits[24];
-    int length = snprintf(digits, sizeof digits, "%lld", (long long)integer);
-    mishap_buffer_add(b, digits, (size_t)length);
+    snprintf(digits, sizeof digits, "%lld", (long long)id);
+    mishap_answer_member(call, key, (const char *)digits);
 }
 
-static void put_string(mishap_buffer *b, mishap_text text)
+/* False without memory: "" would be a lie. */
+static bool answer_text(mishap_call *call, const char *key, sqlite3_stmt *statement, int i)
 {
-    size_t from = 0;
-    put(b, "\"");
-    for (size_t i = 0; i < text.length; i++) {
-        unsigned char c = (unsigned char)text.data[i];
-        if (c >= ' ' && c != '"' && c != '\\')
-            continue;
-        char escape[8];
-        int length = c < ' ' ? snprintf(escape, sizeof escape, "\\u%04x", c)
-                             : snprintf(escape, sizeof escape, "\\%c", c);
-        mishap_buffer_add(b, text.data + from, i - from);
-        mishap_buffer_add(b, escape, (size_t)length);
-        from = i + 1;
-    }
-    mishap_buffer_add(b, text.data + from, text.length - from);
-    put(b, "\"");
+    const char *text = (const char *)sqlite3_column_text(statement, i);
+    size_t length = (size_t)sqlite3_column_bytes(statement, i);
+    mishap_answer_member(call, key, ((mishap_text){ text, length }));
+    return text != NULL;
 }
 
-static void put_id(mishap_buffer *b, int64_t id)
+static bool answer_column(mishap_call *call, sqlite3_stmt *statement, int i,
+                          const todo_column *column)
 {
-    put(b, "\"");
-    put_integer(b, id);
-    put(b, "\"");
+    bool whole = true;
+    if (sqlite3_column_type(statement, i) == SQLITE_NULL)
+        mishap_answer_member(call, column->key, (const char *)NULL);
+    else if (column->kind == TODO_ID)
+        answer_id(call, column->key, sqlite3_column_int64(statement, i));
+    else if (column->kind == TODO_NUMBER)
+        mishap_answer_member(call, column->key, (int64_t)sqlite3_column_int64(statement, i));
+    else if (column->kind == TODO_FLAG)
+        mishap_answer_member(call, column->key, sqlite3_column_int(statement, i) != 0);
+    else
+        whole = answer_text(call, column->key, statement, i);
+    return whole;
 }
 
-static void put_column(mishap_buffer *b, sqlite3_stmt *statement, int i, todo_column_kind kind)
+/* One object. False without memory. */
+static bool answer_row(mishap_call *call, sqlite3_stmt *statement, const todo_column *columns)
 {
-    if (sqlite3_column_type(statement, i) == SQLITE_NULL) {
-        put(b, "null");
-    } else if (kind == TODO_ID) {
-        put_id(b, sqlite3_column_int64(statement, i));
-    } else if (kind == TODO_NUMBER) {
-        put_integer(b, sqlite3_column_int64(statement, i));
-    } else if (kind == TODO_FLAG) {
-        put(b, sqlite3_column_int(statement, i) ? "true" : "false");
-    } else {
-        /* NULL here is no memory: let the buffer fail, for "" would be a lie. */
-        const char *text = (const char *)sqlite3_column_text(statement, i);
-        size_t length = (size_t)sqlite3_column_bytes(statement, i);
-        b->failed = b->failed || !text;
-        put_string(b, (mishap_text){ text, text ? length : 0 });
-    }
-}
-
-static void put_row(mishap_buffer *b, sqlite3_stmt *statement, const todo_column *columns)
-{
-    for (int i = 0; columns[i].key; i++) {
-        put(b, i ? ",\"" : "{\"");
-        put(b, columns[i].key);
-        put(b, "\":");
-        put_column(b, statement, i, columns[i].kind);
-    }
-    put(b, "}");
+    bool whole = true;
+    mishap_answer_object(call, NULL);
+    for (int i = 0; columns[i].key; i++)
+        whole = answer_column(call, statement, i, &columns[i]) && whole;
+    mishap_answer_end(call);
+    return whole;
 }
 
 /* -- ids --------------------------------------------------------------------------------------- */
@@ -121,13 +97,9 @@ void todo_bind_id(todo_query *query, int place, const mishap_call *call, const c
 
 /* -- one row ----------------------------------------------------------------------------------- */
 
-/* No row that went through the checks needs more room than this, so none takes memory here that a
- * call which is ended would leave behind. */
 struct row {
     bool found;
     int64_t id;
-    mishap_buffer json; /* an object, with a NUL after it */
-    char storage[4096];
 };
 
 static bool refused(const todo_query *query)
@@ -135,24 +107,21 @@ static bool refused(const todo_query *query)
     return query->taken || query->dangling;
 }
 
-/* The row must be released, whatever happened. */
-static mishap *read_row(struct row *row, todo_query *query, const todo_column *columns)
+/* Answer with the row of a query, if there is one. */
+static mishap *read_row(struct row *row, mishap_call *call, todo_query *query,
+                        const todo_column *columns)
 {
-    row->found = false;
-    row->id = 0;
-    mishap_buffer_init(&row->json, row->storage, sizeof row->storage);
+    bool whole = true;
+    *row = (struct row){ 0 };
     /* To the end: some of the tables' rules speak only after the row. */
     while (todo_query_step(query)) {
         row->found = true;
         row->id = sqlite3_column_int64(query->statement, 0);
-        mishap_buffer_reset(&row->json);
-        put_row(&row->json, query->statement, columns);
-        mishap_buffer_add(&row->json, "", 1);
+        mishap_answer(call, NULL);
+        whole = answer_row(call, query->statement, columns);
     }
     mishap *failure = todo_query_end(query);
-    if (!failure && !refused(query) && row->json.failed)
-        failure = mishap_out_of_memory();
-    return failure;
+    return failure || whole ? failure : mishap_out_of_memory();
 }
 
 void todo_changed(mishap_call *call, const todo_kind *kind, int64_t id)
@@ -165,25 +134,21 @@ mishap *todo_answer_created(mishap_call *call, todo_query *query, const todo_kin
 {
     struct row row;
     char location[64];
-    mishap *failure = read_row(&row, query, kind->columns);
+    mishap *failure = read_row(&row, call, query, kind->columns);
+    if (failure || refused(query))
+        return failure;
     snprintf(location, sizeof location, "%s%lld", kind->path, (long long)row.id);
-    if (!failure && !refused(query)) {
-        todo_changed(call, kind, row.id);
-        failure = mishap_created(call, row.json.data, location);
-    }
-    mishap_buffer_release(&row.json);
-    return failure;
+    todo_changed(call, kind, row.id);
+    return mishap_created(call, NULL, location);
 }
 
 mishap *todo_answer_found(mishap_call *call, todo_query *query, const todo_kind *kind)
 {
     struct row row;
-    mishap *failure = read_row(&row, query, kind->columns);
-    if (!failure && !refused(query))
-        failure = row.found ? mishap_ok(call, row.json.data)
-                            : mishap_not_found("%s", kind->missing);
-    mishap_buffer_release(&row.json);
-    return failure;
+    mishap *failure = read_row(&row, call, query, kind->columns);
+    if (failure || refused(query))
+        return failure;
+    return row.found ? mishap_ok(call, NULL) : mishap_not_found("%s", kind->missing);
 }
 
 mishap *todo_answer_deleted(mishap_call *call, todo_query *query, const todo_kind *kind)
@@ -212,28 +177,28 @@ static void bind_filters(todo_query *query, const todo_page *page)
 }
 
 /* The rows, as many as asked for; *cut if there are more of them. */
-static mishap *put_page(mishap_buffer *b, const mishap_call *call, todo_store *store,
-                        const todo_page *page, bool *cut)
+static mishap *answer_page(mishap_call *call, todo_store *store, const todo_page *page, bool *cut)
 {
     int64_t limit = mishap_integer(call, "limit"), listed = 0, last = 0;
+    bool whole = true;
     todo_query query;
     todo_query_begin(&query, store, page->list);
     todo_query_bind_integer(&query, AFTER,
                             mishap_given(call, "after") ? todo_id(call, "after") : 0);
     todo_query_bind_integer(&query, LIMIT, limit + 1);
     bind_filters(&query, page);
-    put(b, "{\"items\":[");
+    mishap_answer_array(call, "items");
     for (*cut = false; todo_query_step(&query) && !(*cut = listed == limit); listed++) {
-        put(b, listed ? "," : "");
-        put_row(b, query.statement, page->kind->columns);
+        whole = answer_row(call, query.statement, page->kind->columns) && whole;
         last = sqlite3_column_int64(query.statement, 0);
     }
-    put(b, "],\"next\":");
+    mishap_answer_end(call);
     if (*cut)
-        put_id(b, last);
-    put(b, *cut ? "}" : "null}");
-    mishap_buffer_add(b, "", 1);
-    return todo_query_end(&query);
+        answer_id(call, "next", last);
+    else
+        mishap_answer_member(call, "next", (const char *)NULL);
+    mishap *failure = todo_query_end(&query);
+    return failure || whole ? failure : mishap_out_of_memory();
 }
 
 static mishap *count_rows(todo_store *store, const todo_page *page, int64_t *count)
@@ -251,17 +216,10 @@ mishap *todo_page_answer(mishap_call *call, const todo_page *page)
     int64_t total = 0, limit = mishap_integer(call, "limit");
     bool cut = false;
     todo_store *store = todo_store_of(call);
-    mishap_buffer json;
-    mishap_buffer_init(&json, NULL, 0);
-    mishap *failure = put_page(&json, call, store, page, &cut);
+    mishap *failure = answer_page(call, store, page, &cut);
     if (!failure && cut)
         failure = count_rows(store, page, &total);
-    if (!failure && json.failed)
-        failure = mishap_out_of_memory();
-    if (!failure)
-        mishap_answer(call, json.data);
     if (!failure && cut) /* others may have deleted some since */
         mishap_answer_cut(call, (size_t)limit, (size_t)(total > limit ? total : limit + 1));
-    mishap_buffer_release(&json);
     return failure;
 }

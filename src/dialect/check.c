@@ -299,7 +299,9 @@ static const mishap_shape field_shape[] = {
     MISHAP_SHAPE("actual", .types = MISHAP_SHAPE_ANY),
     MISHAP_SHAPE("min", .types = MISHAP_SHAPE_NUMBER),
     MISHAP_SHAPE("max", .types = MISHAP_SHAPE_NUMBER),
+    MISHAP_SHAPE("message", .types = MISHAP_SHAPE_STRING, .check = mishap_check_not_empty),
 };
+enum { BARE = MISHAP_SHAPE_COUNT(field_shape) - 1 }; /* without a message */
 
 /* The five errors that are known by name, and what each must say beside it. */
 static const struct known_error {
@@ -334,11 +336,11 @@ static void check_known_error(mishap_check *check, mishap_text name, bool expect
                          known->name.data);
 }
 
-static void check_field(mishap_check *check, yyjson_val *field)
+static void check_members(mishap_check *check, yyjson_val *field, size_t members)
 {
     size_t index, count;
     yyjson_val *key, *value, *error = NULL, *expected = NULL, *min = NULL, *max = NULL;
-    if (!mishap_check_object(check, field, field_shape, MISHAP_SHAPE_COUNT(field_shape), true))
+    if (!mishap_check_object(check, field, field_shape, members, true))
         return;
     MISHAP_JSON_MEMBERS (field, index, count, key, value) {
         if (MISHAP_JSON_IS(key, "error"))
@@ -357,7 +359,22 @@ static void check_field(mishap_check *check, yyjson_val *field)
         check_known_error(check, name, expected != NULL, min || max);
 }
 
+static void check_field(mishap_check *check, yyjson_val *field)
+{
+    check_members(check, field, MISHAP_SHAPE_COUNT(field_shape));
+}
+
+static void check_bare_field(mishap_check *check, yyjson_val *field)
+{
+    check_members(check, field, BARE);
+}
+
 void mishap_check_fields(mishap_check *check, yyjson_val *value)
 {
     mishap_check_items(check, value, check_field);
+}
+
+void mishap_check_bare_fields(mishap_check *check, yyjson_val *value)
+{
+    mishap_check_items(check, value, check_bare_field);
 }

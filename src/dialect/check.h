@@ -97,6 +97,7 @@ void mishap_check_url(mishap_check *check,
 void mishap_check_not_negative(mishap_check *check, yyjson_val *value);
 void mishap_check_fields(mishap_check *check,
                          yyjson_val *value); /* the field errors of the HTTP API */
+void mishap_check_bare_fields(mishap_check *check, yyjson_val *value); /* without a message */
 
 /* retry advice may stand only where `retryable` is true. */
 void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *retryable,

@@ -179,9 +179,13 @@ static void read_errors(mishap *m, yyjson_val *errors)
         yyjson_val *value = yyjson_obj_get(item, "value"), *actual = yyjson_obj_get(item, "actual");
         if (!actual && !yyjson_is_null(value))
             actual = value;
-        mishap_read_field(m, mishap_json_text(param), mishap_text_of(error),
-                          yyjson_obj_get(item, "expected"), actual, yyjson_obj_get(item, "min"),
-                          yyjson_obj_get(item, "max"));
+        mishap_read_field(m, &(mishap_field_parts){ .field = mishap_json_text(param),
+                                                    .error = mishap_text_of(error),
+                                                    .expected = yyjson_obj_get(item, "expected"),
+                                                    .actual = actual,
+                                                    .min = yyjson_obj_get(item, "min"),
+                                                    .max = yyjson_obj_get(item, "max"),
+                                                    .message = yyjson_obj_get(item, "message") });
     }
 }
 

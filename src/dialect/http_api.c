@@ -4,7 +4,8 @@
  *     {"error":"validation_error","message":"Validation failed",
  *      "details":[{"field":"age","error":"value_out_of_range","min":0,"max":150,"actual":200}]}
  *
- * `details` are the field errors; where there are none, the context that was told.
+ * `details` of a 422 is the array of field errors, of any other status the object of what was told.
+ * Where there is nothing of the kind, there are no details.
  */
 #include "dialect/parts.h"
 
@@ -20,10 +21,11 @@ static void render(const mishap_public *told, mishap_buffer *b)
     MISHAP_PUT(b, "\",\"message\":");
     mishap_json_string(b, message);
     /* What is masked has no details, on this wire as in the checks below. */
-    if (told->fields && !code->masked) {
+    bool fields = code->http_status == 422;
+    if (!code->masked && fields && told->fields) {
         MISHAP_JSON_KEY(b, "details");
-        mishap_put_fields(b, told);
-    } else if (told->context && !code->masked) {
+        mishap_put_bare_fields(b, told);
+    } else if (!code->masked && !fields && told->context) {
         MISHAP_JSON_KEY(b, "details");
         mishap_put_context(b, told);
     }
@@ -49,9 +51,10 @@ static mishap *read(const mishap_source *source, mishap **out)
         return mishap_refuse(source, message ? message : source->root,
                              "There is no `message` that is a string.");
     /* A custom status names itself by its phrase, so a name that no table has says nothing of its
-     * category. */
-    mishap *m = mishap_restore(MISHAP_SPELLING_HTTP, mishap_json_text(error), MISHAP_EXECUTION, 0,
-                               MISHAP_CODE_GENERAL_ERROR);
+     * category. But field errors stand only in a 422. */
+    int status = yyjson_arr_size(details) ? 422 : 0;
+    mishap *m = mishap_restore(MISHAP_SPELLING_HTTP, mishap_json_text(error), MISHAP_EXECUTION,
+                               status, MISHAP_CODE_GENERAL_ERROR);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
     if (yyjson_is_arr(details))
         mishap_read_fields(m, details);
@@ -80,7 +83,7 @@ static void check_error(mishap_check *c, yyjson_val *value)
 static void check_details(mishap_check *c, yyjson_val *value)
 {
     if (yyjson_is_arr(value))
-        mishap_check_fields(c, value);
+        mishap_check_bare_fields(c, value);
     else if (c->strict)
         mishap_check_say(c, MISHAP_RULE_WRONG_TYPE, "`details` must be an array of field errors.");
 }

@@ -48,18 +48,6 @@ bool mishap_field_error_upper(mishap_text error, char *name, size_t size)
     return mishap_code_name_valid((mishap_text){ name, error.length });
 }
 
-/* True if the description is what we would write for such a field without bounds. */
-static bool says_no_more(mishap_text description, mishap_text field, mishap_text error)
-{
-    char storage[256];
-    mishap_buffer sentence;
-    mishap_buffer_init(&sentence, storage, sizeof storage);
-    mishap_put_field_sentence(&sentence, &(mishap_field){ .field = field, .error = error });
-    bool same = sentence.failed || mishap_text_equal(mishap_buffer_text(&sentence), description);
-    mishap_buffer_release(&sentence);
-    return same;
-}
-
 /* The name of a field error in lower_snake, from any spelling. */
 static mishap_text field_error(const mishap_told_field *told, char *name, size_t size)
 {
@@ -78,14 +66,14 @@ void mishap_read_told_field(mishap *m, const mishap_told_field *told)
 {
     char name[128];
     mishap_text error = field_error(told, name, sizeof name);
-    mishap_text description = mishap_json_text(told->description);
     /* What is wrong with no field in particular is wrong with the whole. */
     mishap_text field = mishap_blank(told->field) ? (mishap_text)MISHAP_TEXT("document")
                                                   : told->field;
-    yyjson_val *expected = told->expected;
-    bool bounds = expected || told->actual || told->min || told->max;
-    if (!bounds && yyjson_is_str(told->description) && !mishap_blank(description) &&
-        !says_no_more(description, field, error))
-        expected = told->description;
-    mishap_read_field(m, field, error, expected, told->actual, told->min, told->max);
+    mishap_read_field(m, &(mishap_field_parts){ .field = field,
+                                                .error = error,
+                                                .expected = told->expected,
+                                                .actual = told->actual,
+                                                .min = told->min,
+                                                .max = told->max,
+                                                .message = told->description });
 }

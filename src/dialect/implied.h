@@ -26,7 +26,7 @@ bool mishap_field_error_upper(mishap_text error, char *name, size_t size);
 
 /*
  * A field error as others tell it. What is absent is NULL; what has the wrong type is left alone. A
- * description that says more than we would counts as what was expected, if nothing else says that.
+ * description that is not what we would say is the message.
  */
 typedef struct mishap_told_field {
     mishap_text field;

@@ -10,7 +10,24 @@
         }                                                                                          \
     } while (0)
 
-void mishap_put_fields(mishap_buffer *b, const mishap_public *told)
+static bool is_missing(const mishap_field *field)
+{
+    return mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("field_required"));
+}
+
+static void put_message(mishap_buffer *b, const mishap_field *field)
+{
+    char storage[256];
+    mishap_buffer sentence;
+    mishap_buffer_init(&sentence, storage, sizeof storage);
+    mishap_put_field_sentence(&sentence, field);
+    MISHAP_JSON_KEY(b, "message");
+    mishap_json_string(b, mishap_buffer_text(&sentence));
+    b->failed = b->failed || sentence.failed;
+    mishap_buffer_release(&sentence);
+}
+
+static void put_fields(mishap_buffer *b, const mishap_public *told, bool bare)
 {
     mishap_json_open(b, '[');
     for (const mishap_field *field = told->fields; field; field = field->next) {
@@ -21,13 +38,28 @@ void mishap_put_fields(mishap_buffer *b, const mishap_public *told)
         MISHAP_PUT(b, ",\"error\":\""); /* lower_snake: nothing in it needs an escape */
         mishap_buffer_put_text(b, field->error);
         MISHAP_PUT(b, "\"");
-        PUT_VALUE(b, "expected", field->expected);
+        bool typed = field->expected.kind != MISHAP_KIND_NONE && is_missing(field);
+        if (!typed || !bare)
+            PUT_VALUE(b, "expected", field->expected);
         PUT_VALUE(b, "min", field->min);
         PUT_VALUE(b, "max", field->max);
         PUT_VALUE(b, "actual", field->actual);
+        /* Of what is missing, `expected` alone would not say much. */
+        if (!bare && (field->message.length || typed))
+            put_message(b, field);
         mishap_json_close(b, '}');
     }
     mishap_json_close(b, ']');
+}
+
+void mishap_put_fields(mishap_buffer *b, const mishap_public *told)
+{
+    put_fields(b, told, false);
+}
+
+void mishap_put_bare_fields(mishap_buffer *b, const mishap_public *told)
+{
+    put_fields(b, told, true);
 }
 
 void mishap_put_context_members(mishap_buffer *b, const mishap_public *told)
@@ -109,13 +141,42 @@ static void put_plain(mishap_buffer *b, const char *before, const mishap_value *
         mishap_json_bare(b, value);
 }
 
+/* Choices are texts: a list of anything else is shown as it is. */
+static bool is_list_of_texts(yyjson_val *list)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (list, index, count, item)
+        if (!yyjson_is_str(item))
+            return false;
+    return yyjson_arr_size(list) > 0;
+}
+
+/* " must be one of A, B or C", for a list of choices. False: it is none. */
+static bool put_choices(mishap_buffer *b, const mishap_value *expected)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    size_t index, count;
+    yyjson_val *item;
+    bool list = expected->kind == MISHAP_KIND_JSON && mishap_json_read(&reader, expected->text) &&
+                is_list_of_texts(reader.root);
+    if (list) {
+        MISHAP_PUT(b, " must be one of ");
+        MISHAP_JSON_ITEMS (reader.root, index, count, item) {
+            mishap_value value = mishap_json_scalar(item);
+            put_plain(b, !index ? "" : index + 1 < count ? ", " : " or ", &value);
+        }
+    }
+    mishap_json_reader_release(&reader);
+    return list;
+}
+
 /* Errors that are told by their name alone. Where no full stop ends it, what may have been meant
  * follows. */
 static const struct {
     mishap_text error;
     const char *words;
 } phrases[] = {
-    { MISHAP_TEXT("field_required"), " is required." },
     { MISHAP_TEXT("unknown_option"), " is not an option here" },
     { MISHAP_TEXT("unknown_field"), " is not known here" },
     { MISHAP_TEXT("unexpected_argument"), " is one argument too many." },
@@ -157,13 +218,33 @@ static void put_bounds(mishap_buffer *b, const mishap_field *field)
         MISHAP_PUT(b, " characters");
 }
 
+/* What is missing, and of which type it would be: "name is required (string)." */
+static void put_missing(mishap_buffer *b, const mishap_field *field)
+{
+    MISHAP_PUT(b, " is required");
+    if (field->expected.kind == MISHAP_KIND_TEXT) {
+        put_plain(b, " (", &field->expected);
+        MISHAP_PUT(b, ")");
+    }
+    MISHAP_PUT(b, ".");
+}
+
 void mishap_put_field_sentence(mishap_buffer *b, const mishap_field *field)
 {
+    if (field->message.length) {
+        mishap_buffer_put_text(b, field->message);
+        return;
+    }
     mishap_buffer_put_text(b, field->field);
+    if (is_missing(field)) {
+        put_missing(b, field);
+        return;
+    }
     if (put_phrase(b, field))
         return;
     if (field->min.kind != MISHAP_KIND_NONE || field->max.kind != MISHAP_KIND_NONE) {
         put_bounds(b, field);
+    } else if (put_choices(b, &field->expected)) {
     } else if (field->expected.kind != MISHAP_KIND_NONE) {
         bool pattern = mishap_text_equal(field->error,
                                          (mishap_text)MISHAP_TEXT("pattern_mismatch"));
@@ -257,9 +338,27 @@ static bool read_range(mishap_text text, mishap_value *min, mishap_value *max)
     return true;
 }
 
-/* With values of any type: those that are no scalars need room to be written. */
-static void read_field_with_json(mishap *m, mishap_field *field, yyjson_val *const values[4])
+/* Add the field, with its message if that says anything of its own. */
+static void add_field(mishap *m, mishap_field *field, yyjson_val *message)
 {
+    char storage[256];
+    mishap_buffer sentence;
+    if (yyjson_is_str(message)) {
+        mishap_buffer_init(&sentence, storage, sizeof storage);
+        mishap_put_field_sentence(&sentence, field);
+        if (sentence.failed)
+            mishap_restore_failed(m);
+        else if (!mishap_text_equal(mishap_buffer_text(&sentence), mishap_json_text(message)))
+            field->message = mishap_json_text(message);
+        mishap_buffer_release(&sentence);
+    }
+    mishap_field_add(m, field);
+}
+
+/* With values of any type: those that are no scalars need room to be written. */
+static void read_field_with_json(mishap *m, mishap_field *field, const mishap_field_parts *parts)
+{
+    yyjson_val *const values[4] = { parts->expected, parts->actual, parts->min, parts->max };
     mishap_value *to[4] = { &field->expected, &field->actual, &field->min, &field->max };
     mishap_buffer scratch[4] = { { 0 } };
     bool failed = false;
@@ -270,7 +369,7 @@ static void read_field_with_json(mishap *m, mishap_field *field, yyjson_val *con
     if (failed)
         mishap_restore_failed(m);
     else
-        mishap_field_add(m, field);
+        add_field(m, field, parts->message);
     for (int i = 0; i < 4; i++)
         mishap_buffer_release(&scratch[i]);
 }
@@ -280,27 +379,24 @@ static bool is_scalar(yyjson_val *value)
     return !yyjson_is_ctn(value) && !yyjson_is_raw(value);
 }
 
-void mishap_read_field(mishap *m, mishap_text name, mishap_text error, yyjson_val *expected,
-                       yyjson_val *actual, yyjson_val *min, yyjson_val *max)
+void mishap_read_field(mishap *m, const mishap_field_parts *parts)
 {
-    mishap_field field;
-    field.field = name;
-    field.error = error;
-    if (!is_scalar(expected) || !is_scalar(actual) || !is_scalar(min) || !is_scalar(max)) {
-        yyjson_val *values[] = { expected, actual, min, max };
-        read_field_with_json(m, &field, values);
+    mishap_field field = { .field = parts->field, .error = parts->error };
+    if (!is_scalar(parts->expected) || !is_scalar(parts->actual) || !is_scalar(parts->min) ||
+        !is_scalar(parts->max)) {
+        read_field_with_json(m, &field, parts);
         return;
     }
-    field.expected = mishap_json_scalar(expected);
-    field.actual = mishap_json_scalar(actual);
-    field.min = mishap_json_scalar(min);
-    field.max = mishap_json_scalar(max);
-    if (!min && !max && yyjson_is_str(expected) &&
-        (mishap_text_equal(error, (mishap_text)MISHAP_TEXT("value_out_of_range")) ||
-         mishap_text_equal(error, (mishap_text)MISHAP_TEXT("invalid_length"))) &&
-        read_range(mishap_json_text(expected), &field.min, &field.max))
+    field.expected = mishap_json_scalar(parts->expected);
+    field.actual = mishap_json_scalar(parts->actual);
+    field.min = mishap_json_scalar(parts->min);
+    field.max = mishap_json_scalar(parts->max);
+    if (!parts->min && !parts->max && yyjson_is_str(parts->expected) &&
+        (mishap_text_equal(field.error, (mishap_text)MISHAP_TEXT("value_out_of_range")) ||
+         mishap_text_equal(field.error, (mishap_text)MISHAP_TEXT("invalid_length"))) &&
+        read_range(mishap_json_text(parts->expected), &field.min, &field.max))
         field.expected = mishap_value_none();
-    mishap_field_add(m, &field);
+    add_field(m, &field, parts->message);
 }
 
 void mishap_read_fields(mishap *m, yyjson_val *array)
@@ -308,30 +404,35 @@ void mishap_read_fields(mishap *m, yyjson_val *array)
     size_t index, count, member, members;
     yyjson_val *item, *key, *value;
     MISHAP_JSON_ITEMS (array, index, count, item) {
-        yyjson_val *field = NULL, *error = NULL, *expected = NULL, *actual = NULL, *min = NULL,
-                   *max = NULL;
+        yyjson_val *field = NULL, *error = NULL;
+        mishap_field_parts parts = { 0 };
         MISHAP_JSON_MEMBERS (item, member, members, key, value) {
             /* By length first, since there may be very many of them. */
             switch (unsafe_yyjson_get_len(key)) {
             case 3:
-                min = MISHAP_JSON_IS(key, "min") ? value : min;
-                max = MISHAP_JSON_IS(key, "max") ? value : max;
+                parts.min = MISHAP_JSON_IS(key, "min") ? value : parts.min;
+                parts.max = MISHAP_JSON_IS(key, "max") ? value : parts.max;
                 break;
             case 5:
                 field = MISHAP_JSON_IS(key, "field") ? value : field;
                 error = MISHAP_JSON_IS(key, "error") ? value : error;
                 break;
             case 6:
-                actual = MISHAP_JSON_IS(key, "actual") ? value : actual;
+                parts.actual = MISHAP_JSON_IS(key, "actual") ? value : parts.actual;
+                break;
+            case 7:
+                parts.message = MISHAP_JSON_IS(key, "message") ? value : parts.message;
                 break;
             case 8:
-                expected = MISHAP_JSON_IS(key, "expected") ? value : expected;
+                parts.expected = MISHAP_JSON_IS(key, "expected") ? value : parts.expected;
                 break;
             }
         }
-        if (yyjson_is_str(field) && yyjson_is_str(error))
-            mishap_read_field(m, mishap_json_text(field), mishap_json_text(error), expected, actual,
-                              min, max);
+        if (!yyjson_is_str(field) || !yyjson_is_str(error))
+            continue;
+        parts.field = mishap_json_text(field);
+        parts.error = mishap_json_text(error);
+        mishap_read_field(m, &parts);
     }
 }
 

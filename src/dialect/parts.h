@@ -9,8 +9,11 @@
 
 /* -- writing ----------------------------------------------------------------------------------- */
 
-/* The fields as an array of {field, error, expected?, min?, max?, actual?}. */
+/* The fields as an array of {field, error, expected?, min?, max?, actual?, message?}. */
 void mishap_put_fields(mishap_buffer *buffer, const mishap_public *told);
+
+/* The same as seed 003 has them: without sentences, and without the type of what is missing. */
+void mishap_put_bare_fields(mishap_buffer *buffer, const mishap_public *told);
 
 /* The context as members of the object that is open. */
 void mishap_put_context_members(mishap_buffer *buffer, const mishap_public *told);
@@ -32,7 +35,8 @@ enum {
 /* The members of the canonical form, into the object that is open: code, category, retryable, … */
 void mishap_put_canonical(mishap_buffer *buffer, const mishap_public *told, unsigned with);
 
-/* A sentence on a field error for people: "age must be at least 0 and at most 150, not 200." */
+/* A sentence on a field error for people: its own, or else one that is made of its members, "age
+ * must be at least 0 and at most 150, not 200." */
 void mishap_put_field_sentence(mishap_buffer *buffer, const mishap_field *field);
 
 /* -- reading ----------------------------------------------------------------------------------- */
@@ -46,10 +50,16 @@ void mishap_read_context(mishap *m, yyjson_val *object);
 /* Add the field errors of an array; items that are not field errors are left alone. */
 void mishap_read_fields(mishap *m, yyjson_val *array);
 
-/* Add one field error from its parts; `min` and `max` may also stand as one text, "0-150", in
- * `expected`. */
-void mishap_read_field(mishap *m, mishap_text field, mishap_text error, yyjson_val *expected,
-                       yyjson_val *actual, yyjson_val *min, yyjson_val *max);
+/*
+ * Add one field error from its parts, of which each but the first two may be NULL. `min` and `max`
+ * may also stand as one text, "0-150", in `expected`. A message that says what would be said anyway
+ * is none of its own.
+ */
+typedef struct mishap_field_parts {
+    mishap_text field, error;
+    yyjson_val *expected, *actual, *min, *max, *message;
+} mishap_field_parts;
+void mishap_read_field(mishap *m, const mishap_field_parts *parts);
 
 /* Set a text part from a member, if that is there and a string. */
 void mishap_read_part(mishap *m, mishap_part part, yyjson_val *object, const char *key);

@@ -44,6 +44,11 @@ typedef struct mishap_incident_entry {
  */
 bool mishap_incident_record(const mishap_incident_entry *entry);
 
+/* A line that a handler says to the operator, in an entry of its own: the same file, the same form.
+ * If that cannot be written, it goes to stderr. */
+void mishap_incident_line(const char *program, const char *operation, const char *id,
+                          mishap_text words, bool to_stderr);
+
 /* Say on stderr that the log cannot be written, and why: what put_why() says. No path: there is no
  * place for it. */
 void mishap_incident_announce(const char *program, const char *path, int error);

@@ -225,6 +225,34 @@ static mishap_limit limit_of(const mishap_incident_entry *entry, char like[MISHA
                   : MISHAP_LIMIT_WHOLE;
 }
 
+void mishap_incident_line(const char *program, const char *operation, const char *id,
+                          mishap_text words, bool to_stderr)
+{
+    char storage[ROOM];
+    mishap_buffer text, why = { 0 };
+    int error = errno;
+    mishap_buffer_init(&text, storage, sizeof storage);
+    mishap_clock_put_timestamp(&text, mishap_clock_now_ms());
+    put_word(&text, NULL, id);
+    put_word(&text, NULL, program);
+    put_word(&text, NULL, operation);
+    MISHAP_PUT(&text, "\n");
+    put_indented(&text, words);
+    MISHAP_PUT(&text, "\n");
+    if (mishap_log_is_kept(MISHAP_LOG_INCIDENTS)) {
+        if (!mishap_log_add(MISHAP_LOG_INCIDENTS, mishap_buffer_text(&text), true))
+            mishap_log_lose(MISHAP_LOG_INCIDENTS, 1);
+    } else if (!mishap_incident_log_is_off(program) &&
+               !write_to_log(program, mishap_buffer_text(&text), &why)) {
+        to_stderr = true;
+    }
+    if (to_stderr)
+        mishap_log_error(mishap_buffer_text(&text));
+    mishap_buffer_release(&why);
+    mishap_buffer_release(&text);
+    errno = error;
+}
+
 bool mishap_incident_record(const mishap_incident_entry *entry)
 {
     char storage[ROOM], like[MISHAP_ID_LENGTH + 1];

@@ -44,6 +44,9 @@ static void put_fields(mishap_buffer *b, const mishap_field *field)
         put_value(b, " min ", &field->min);
         put_value(b, " max ", &field->max);
         put_value(b, " actual ", &field->actual);
+        if (field->message.length)
+            put_value(b, " says ",
+                      &(mishap_value){ .kind = MISHAP_KIND_TEXT, .text = field->message });
         MISHAP_PUT(b, "\n");
     }
 }

@@ -238,6 +238,7 @@ static void put_fields(mishap_buffer *out, const mishap_public *told)
         put_value(out, &field->actual);
         put_value(out, &field->min);
         put_value(out, &field->max);
+        mishap_pack_text(out, field->message);
     }
 }
 
@@ -250,6 +251,7 @@ static void take_fields(mishap_unpack *in, mishap *m)
         field.actual = take_value(in);
         field.min = take_value(in);
         field.max = take_value(in);
+        field.message = mishap_unpack_text(in);
         if (!in->failed)
             mishap_field_add(m, &field);
     }

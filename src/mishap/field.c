@@ -138,10 +138,24 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
     if (null && mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("value_out_of_range")))
         field->actual = mishap_value_none(); /* what is out of range is a number */
     keep_bounds(m, field);
+    field->message = mishap_blank(wrong->message) ? (mishap_text){ NULL, 0 }
+                                                  : mishap_keep(m, wrong->message);
     if (field->actual.kind >= MISHAP_KIND_TEXT && !names_type(&field->actual) &&
         mishap_guard_secret_name(field->field))
         field->actual = mishap_value_of_text(mishap_guard_redacted);
     append(m, field);
+    return m;
+}
+
+mishap *mishap_field_says(mishap *m, const char *format, ...)
+{
+    va_list arguments;
+    if (mishap_fixed(m) || !m->last_field)
+        return m;
+    va_start(arguments, format);
+    mishap_text words = mishap_keep_printed(m, format, arguments);
+    va_end(arguments);
+    m->last_field->message = mishap_blank(words) ? (mishap_text){ NULL, 0 } : words;
     return m;
 }
 

@@ -8,6 +8,8 @@
 #ifndef MISHAP_MISHAP_INSIDE_H
 #define MISHAP_MISHAP_INSIDE_H
 
+#include <stdarg.h>
+
 #include "base/arena.h"
 #include "mishap/mishap.h"
 #include "mishap/trace.h"
@@ -71,6 +73,8 @@ static inline bool mishap_fixed(const mishap *m)
  */
 mishap_text mishap_keep(mishap *m, mishap_text text);
 mishap_text mishap_keep_words(mishap *m, mishap_text text);
+__attribute__((format(printf, 2, 0))) mishap_text mishap_keep_printed(mishap *m, const char *format,
+                                                                      va_list arguments);
 void mishap_keep_text_value(mishap *m, mishap_value *value);
 
 /* Numbers need no keeping, and most values are numbers or none. */

@@ -84,8 +84,7 @@ void mishap_free(mishap *m)
 
 /* -- raising ----------------------------------------------------------------------------------- */
 
-__attribute__((format(printf, 2, 0))) static mishap_text format_text(mishap *m, const char *format,
-                                                                     va_list arguments)
+mishap_text mishap_keep_printed(mishap *m, const char *format, va_list arguments)
 {
     /* Most messages are constant or handed over whole, and need no printf. */
     if (!strchr(format, '%'))
@@ -113,22 +112,73 @@ __attribute__((format(printf, 2, 0))) static mishap_text format_text(mishap *m, 
     return mishap_keep(m, text);
 }
 
-mishap *mishap_raise_at(const mishap_code *code, mishap_place place, const char *format, ...)
+/* `error` is what a format may ask for: %m */
+static inline __attribute__((always_inline, format(printf, 4, 0))) mishap *
+raise_with(const mishap_code *code, mishap_place place, int error, const char *format,
+           va_list arguments)
 {
-    int error = errno;
+    int before = errno;
     mishap *m = mishap_make(code);
     if (!m->constant) {
         m->place = place;
         mishap_trace_take(&m->trace);
-        va_list arguments;
-        va_start(arguments, format);
-        errno = error; /* a format may ask for it: %m */
+        errno = error;
         if (format)
-            mishap_set_message(m, format_text(m, format, arguments));
-        va_end(arguments);
+            mishap_set_message(m, mishap_keep_printed(m, format, arguments));
     }
-    errno = error;
+    errno = before;
     return m;
+}
+
+mishap *mishap_raise_at(const mishap_code *code, mishap_place place, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    mishap *m = raise_with(code, place, errno, format, arguments);
+    va_end(arguments);
+    return m;
+}
+
+/* What an errno means to a caller. All others are nothing that a caller can do anything about. */
+static const mishap_code *code_of_errno(int error)
+{
+    static const struct {
+        int error;
+        const mishap_code *code;
+    } known[] = {
+        { ENOENT, MISHAP_CODE_NOT_FOUND },        { ENOTDIR, MISHAP_CODE_NOT_FOUND },
+        { EEXIST, MISHAP_CODE_ALREADY_EXISTS },   { EACCES, MISHAP_CODE_NOT_AUTHORIZED },
+        { EPERM, MISHAP_CODE_NOT_AUTHORIZED },    { EROFS, MISHAP_CODE_NOT_AUTHORIZED },
+        { ETIMEDOUT, MISHAP_CODE_TIMEOUT },       { EAGAIN, MISHAP_CODE_UNAVAILABLE },
+        { EBUSY, MISHAP_CODE_UNAVAILABLE },       { ENOSPC, MISHAP_CODE_UNAVAILABLE },
+        { EDQUOT, MISHAP_CODE_UNAVAILABLE },      { EMFILE, MISHAP_CODE_UNAVAILABLE },
+        { ENFILE, MISHAP_CODE_UNAVAILABLE },      { ECONNREFUSED, MISHAP_CODE_UNAVAILABLE },
+        { ECONNRESET, MISHAP_CODE_UNAVAILABLE },  { ECONNABORTED, MISHAP_CODE_UNAVAILABLE },
+        { EPIPE, MISHAP_CODE_UNAVAILABLE },       { EHOSTUNREACH, MISHAP_CODE_UNAVAILABLE },
+        { ENETUNREACH, MISHAP_CODE_UNAVAILABLE }, { ENETDOWN, MISHAP_CODE_UNAVAILABLE },
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].error == error)
+            return known[i].code;
+    return MISHAP_CODE_INTERNAL_ERROR;
+}
+
+mishap *mishap_raise_errno_at(int error, mishap_place place, const char *format, ...)
+{
+    int before = errno;
+    const char *name = strerrorname_np(error);
+    va_list arguments;
+    va_start(arguments, format);
+    mishap *m = raise_with(code_of_errno(error), place, error, format, arguments);
+    va_end(arguments);
+    m = mishap_note(m, "errno", name ? name : "unknown");
+    errno = before;
+    return m;
+}
+
+bool mishap_has_code(const mishap *m, const mishap_code *code)
+{
+    return m && m->told.code == code;
 }
 
 /* -- telling ----------------------------------------------------------------------------------- */

@@ -1,98 +1,23 @@
-/* What a handler sees of a call: its parameters, its memory, its answer. */
+/* What a handler sees of a call: its memory, its time, who calls, and remarks beside the answer. */
 #include "operation/call.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #include "base/memory.h"
 #include "mishap/code.h"
+#include "operation/secret.h"
 
-/* The handler made a mistake, or there is no memory: the call ends here, and only the call. */
-static _Noreturn void end_call(const mishap_call *call, const char *why, const char *name)
+_Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, const char *name)
 {
-    mishap_call *ours = (mishap_call *)(uintptr_t)call;
+    mishap_call *ours = mishap_call_whole(call);
     ours->misuse = why;
-    ours->misused = name;
-    if (!call->way_out)
+    ours->misused = mishap_arena_copy(&ours->arena, mishap_text_of(name ? name : "")).data;
+    if (!ours->way_out)
         abort(); /* outside of a handler there is nobody to tell */
-    siglongjmp(*call->way_out, 1);
-}
-
-/* -- parameters -------------------------------------------------------------------------------- */
-
-static size_t find_param(const mishap_call *call, const char *name)
-{
-    for (size_t i = 0; i < call->param_count; i++)
-        if (strcmp(call->operation->params[i].name, name) == 0)
-            return i;
-    end_call(call, "the handler asked for a parameter that is not declared", name);
-}
-
-static yyjson_val *value_of(const mishap_call *call, const char *name, unsigned types)
-{
-    size_t i = find_param(call, name);
-    if (!(types >> call->operation->params[i].type & 1))
-        end_call(call,
-                 "the handler asked for a parameter under a type that it is not declared with",
-                 name);
-    return call->values[i];
-}
-
-enum {
-    STRINGS = 1 << MISHAP_STRING | 1 << MISHAP_ENUM,
-    INTEGERS = 1 << MISHAP_INTEGER,
-    NUMBERS = 1 << MISHAP_INTEGER | 1 << MISHAP_NUMBER,
-    BOOLEANS = 1 << MISHAP_BOOLEAN,
-};
-
-bool mishap_given(const mishap_call *call, const char *name)
-{
-    return call->values[find_param(call, name)] != NULL;
-}
-
-const char *mishap_string(const mishap_call *call, const char *name)
-{
-    return yyjson_get_str(value_of(call, name, STRINGS));
-}
-
-size_t mishap_string_length(const mishap_call *call, const char *name)
-{
-    return yyjson_get_len(value_of(call, name, STRINGS));
-}
-
-int64_t mishap_integer(const mishap_call *call, const char *name)
-{
-    return yyjson_get_sint(value_of(call, name, INTEGERS));
-}
-
-double mishap_number(const mishap_call *call, const char *name)
-{
-    yyjson_val *value = value_of(call, name, NUMBERS);
-    /* An integer beyond 64 bits is kept as its digits, in which no locale can see a point. */
-    return yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL) : yyjson_get_num(value);
-}
-
-bool mishap_boolean(const mishap_call *call, const char *name)
-{
-    return yyjson_get_bool(value_of(call, name, BOOLEANS));
-}
-
-const char *mishap_json(const mishap_call *call, const char *name)
-{
-    yyjson_val *value = call->values[find_param(call, name)];
-    mishap_buffer json = { 0 };
-    if (!value)
-        return NULL;
-    mishap_json_copy(&json, value);
-    mishap_text kept = { NULL, 0 };
-    if (!json.failed)
-        kept = mishap_arena_copy((mishap_arena *)(uintptr_t)&call->arena,
-                                 mishap_buffer_text(&json));
-    mishap_buffer_release(&json);
-    if (!kept.data)
-        end_call(call, "there was not enough memory", name);
-    return kept.data;
+    siglongjmp(*ours->way_out, 1);
 }
 
 /* -- memory and time --------------------------------------------------------------------------- */
@@ -101,7 +26,7 @@ void *mishap_call_take(mishap_call *call, size_t size)
 {
     void *memory = mishap_arena_take(&call->arena, size ? size : 1);
     if (!memory)
-        end_call(call, "there was not enough memory", "");
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, "");
     return memory;
 }
 
@@ -117,7 +42,7 @@ const char *mishap_call_print(mishap_call *call, const char *format, ...)
     va_end(again);
     va_end(arguments);
     if (!text)
-        end_call(call, "there was not enough memory", "");
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, "");
     return text;
 }
 
@@ -126,14 +51,15 @@ void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void
     mishap_deferred *deferred = mishap_arena_take(&call->arena, sizeof *deferred);
     if (!deferred) {
         function(argument);
-        end_call(call, "there was not enough memory", "");
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, "");
     }
     *deferred = (mishap_deferred){ function, argument, call->deferred };
     call->deferred = deferred;
 }
 
-int64_t mishap_call_time_left(const mishap_call *call)
+int64_t mishap_call_time_left(const mishap_call *part)
 {
+    const mishap_call *call = mishap_call_whole(part);
     if (!call->deadline_ns)
         return -1;
     int64_t left = (call->deadline_ns - mishap_clock_monotonic_ns()) / 1000000;
@@ -146,9 +72,10 @@ void mishap_progress(mishap_call *call, double done, double total, const char *w
         call->watcher->progress(call->watcher, done, total, mishap_text_of(words));
 }
 
-bool mishap_cancelled(const mishap_call *call)
+bool mishap_cancelled(const mishap_call *part)
 {
-    atomic_store_explicit(&((mishap_call *)(uintptr_t)call)->asked, true, memory_order_relaxed);
+    mishap_call *call = mishap_call_whole(part);
+    atomic_store_explicit(&call->asked, true, memory_order_relaxed);
     return atomic_load_explicit(&call->cancelled, memory_order_relaxed) ||
            (call->cancelled_by && atomic_load_explicit(call->cancelled_by, memory_order_relaxed));
 }
@@ -160,7 +87,7 @@ bool mishap_call_is_unheard(const mishap_call *call)
             atomic_load_explicit(call->cancelled_by, memory_order_relaxed) == MISHAP_CALLER_GONE);
 }
 
-void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
+void mishap_tell_client(mishap_call *call, mishap_level level, const char *format, ...)
 {
     va_list arguments, again;
     if (!call->watcher || !call->watcher->log)
@@ -179,112 +106,116 @@ void mishap_log(mishap_call *call, mishap_level level, const char *format, ...)
         call->watcher->log(call->watcher, level, clean);
 }
 
-void *mishap_state(const mishap_call *call)
+void *mishap_state(const mishap_call *part)
 {
+    const mishap_call *call = mishap_call_whole(part);
     return call->operation->service ? call->service_state : call->app->state;
 }
 
 const char *mishap_caller(const mishap_call *call)
 {
-    return call->caller;
+    return mishap_call_whole(call)->caller;
 }
 
-/* -- answering --------------------------------------------------------------------------------- */
+/* -- where it comes from ----------------------------------------------------------------------- */
 
-static void begin_answer(mishap_call *call, mishap_answer_kind kind)
+/* A copy with a NUL behind it. */
+static const char *keep_string(const mishap_call *part, mishap_text text)
 {
-    mishap_buffer_reset(&call->answer);
-    call->answer_kind = kind;
-    call->content = false;
+    mishap_call *call = mishap_call_whole(part);
+    mishap_text kept = mishap_arena_copy(&call->arena, text);
+    if (!kept.data)
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, "");
+    return kept.data;
 }
 
-mishap *mishap_answer(mishap_call *call, const char *json)
+mishap_boundary_kind mishap_boundary(const mishap_call *call)
 {
-    begin_answer(call, json ? MISHAP_ANSWER_JSON : MISHAP_ANSWER_NOTHING);
-    mishap_buffer_put_text(&call->answer, mishap_text_of(json));
-    return NULL;
+    return mishap_call_whole(call)->boundary;
 }
 
-mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value)
+/* Where few ask, it is not made before. */
+static mishap_text need_id(mishap_call *call)
 {
-    if (call->answer_kind != MISHAP_ANSWER_MEMBERS) {
-        begin_answer(call, MISHAP_ANSWER_MEMBERS);
-        mishap_json_open(&call->answer, '{');
+    char id[MISHAP_ID_LENGTH + 1];
+    if (!call->request_id.data) {
+        mishap_id_make(id);
+        call->request_id = mishap_text_of(keep_string(call, (mishap_text){ id, MISHAP_ID_LENGTH }));
     }
-    if (value.kind == MISHAP_KIND_NONE)
-        return NULL;
-    /* What a handler hands over may be any bytes; what is answered is UTF-8. */
-    mishap_text name = mishap_utf8_clean(&call->arena, key);
-    if (value.kind == MISHAP_KIND_TEXT)
-        value.text = mishap_utf8_clean(&call->arena, value.text);
-    if (!name.data || (value.kind == MISHAP_KIND_TEXT && !value.text.data))
-        end_call(call, "there was not enough memory", "");
-    mishap_json_key(&call->answer, name);
-    mishap_json_value(&call->answer, &value);
-    return NULL;
+    return call->request_id;
 }
 
-mishap *mishap_ok(mishap_call *call, const char *json)
+const char *mishap_request_id(const mishap_call *call)
 {
-    call->status = 200;
-    return mishap_answer(call, json);
+    return keep_string(call, need_id(mishap_call_whole(call)));
 }
 
-mishap *mishap_created(mishap_call *call, const char *json, const char *location)
+const char *mishap_operation_name(const mishap_call *call)
 {
-    call->status = 201;
-    call->location = location ? mishap_call_print(call, "%s", location) : NULL;
-    return mishap_answer(call, json);
+    return mishap_call_whole(call)->operation->name;
 }
 
-mishap *mishap_no_content(mishap_call *call)
+const char *mishap_remote(const mishap_call *call)
 {
-    call->status = 204;
-    return mishap_answer(call, NULL);
+    mishap_text remote = mishap_call_whole(call)->remote;
+    return remote.length ? keep_string(call, remote) : NULL;
 }
 
-int mishap_call_status(const mishap_call *call)
+mishap *mishap_call_keep_headers(mishap_call *call, mishap_header_finder *find, const void *state)
 {
-    int status = call->status              ? call->status
-                 : call->operation->status ? call->operation->status
-                                           : 200;
-    return call->answer_kind == MISHAP_ANSWER_NOTHING && status == 200 ? 204 : status;
+    char room[1024];
+    mishap_buffer headers;
+    mishap_buffer_init(&headers, room, sizeof room);
+    for (const char *const *name = call->operation->headers; name && *name; name++) {
+        mishap_text value = find(state, mishap_text_of(*name));
+        mishap_buffer_put_char(&headers, value.data ? '+' : '-');
+        mishap_buffer_put_text(&headers, value);
+        mishap_buffer_put_char(&headers, '\n');
+    }
+    if (!headers.failed)
+        call->headers = mishap_arena_copy(&call->arena, mishap_buffer_text(&headers));
+    mishap_buffer_release(&headers);
+    return call->headers.data ? NULL : mishap_out_of_memory();
 }
 
-const mishap_code *mishap_code_of_status(int http_status)
+const char *mishap_header(const mishap_call *part, const char *name)
 {
-    const mishap_code *code = mishap_code_by_status(http_status);
-    return code ? code : MISHAP_CODE_INTERNAL_ERROR;
+    const mishap_call *call = mishap_call_whole(part);
+    const char *const *declared = call->operation->headers;
+    mishap_text rest = call->headers;
+    for (; declared && *declared; declared++) {
+        const char *end = rest.length ? memchr(rest.data, '\n', rest.length) : NULL;
+        mishap_text line = { rest.data, end ? (size_t)(end - rest.data) : rest.length };
+        if (strcasecmp(*declared, name) == 0)
+            return line.length && line.data[0] == '+'
+                       ? keep_string(part, (mishap_text){ line.data + 1, line.length - 1 })
+                       : NULL;
+        if (end)
+            rest = (mishap_text){ end + 1, rest.length - line.length - 1 };
+    }
+    mishap_call_misuse(call, "it asked for a header field that its operation does not declare",
+                       name);
 }
 
-mishap *mishap_answer_document(mishap_call *call, mishap_text document)
+void mishap_tell_operator(mishap_call *part, const char *format, ...)
 {
-    begin_answer(call, MISHAP_ANSWER_DOCUMENT);
-    mishap_buffer_put_text(&call->answer, document);
-    return NULL;
+    mishap_call *call = mishap_call_whole(part);
+    char words[2048];
+    mishap_buffer hidden = { 0 };
+    va_list arguments;
+    if (!call->to_operator)
+        return;
+    va_start(arguments, format);
+    vsnprintf(words, sizeof words, format, arguments);
+    va_end(arguments);
+    mishap_secrets_put_hidden(&hidden, mishap_call_secrets(call), mishap_text_of(words));
+    if (!hidden.failed)
+        call->to_operator(call->app->name, call->operation->name, mishap_request_id(call),
+                          mishap_buffer_text(&hidden), call->verbose);
+    mishap_buffer_release(&hidden);
 }
 
-mishap *mishap_answer_bytes(mishap_call *call, mishap_text bytes, const char *media_type)
-{
-    begin_answer(call, MISHAP_ANSWER_BYTES);
-    mishap_buffer_put_text(&call->answer, bytes);
-    call->answer_type = mishap_call_print(call, "%s",
-                                          media_type ? media_type : "application/octet-stream");
-    return NULL;
-}
-
-mishap *mishap_answer_content(mishap_call *call, const char *json)
-{
-    mishap_answer(call, json);
-    call->content = json != NULL;
-    return NULL;
-}
-
-void mishap_answer_cut(mishap_call *call, size_t listed, size_t total)
-{
-    call->listed = listed;
-    call->total = total;
-}
+/* -- remarks ----------------------------------------------------------------------------------- */
 
 void mishap_warn(mishap_call *call, const char *format, ...)
 {

@@ -27,7 +27,7 @@ typedef enum mishap_cancelled_how {
 typedef enum mishap_answer_kind {
     MISHAP_ANSWER_NOTHING,
     MISHAP_ANSWER_JSON,
-    MISHAP_ANSWER_MEMBERS, /* an object that is still open */
+    MISHAP_ANSWER_WRITTEN, /* JSON that is being written, piece by piece */
     MISHAP_ANSWER_DOCUMENT,
     MISHAP_ANSWER_BYTES,  /* of the media type `answer_type` */
     MISHAP_ANSWER_STREAM, /* its pieces are with the watcher already */
@@ -46,6 +46,10 @@ typedef struct mishap_watcher {
     bool (*piece)(const struct mishap_watcher *watcher, mishap_text piece);
 } mishap_watcher;
 
+/* Keep a line for the operator. */
+typedef void mishap_operator_line(const char *program, const char *operation, const char *id,
+                                  mishap_text words, bool to_stderr);
+
 /* What is to be called when the call ends. */
 typedef struct mishap_deferred {
     void (*function)(void *argument);
@@ -53,7 +57,23 @@ typedef struct mishap_deferred {
     struct mishap_deferred *before; /* that was deferred before this one, and is called after it */
 } mishap_deferred;
 
+/*
+ * What the getters look at: the parameters of a call, or one value of them. It is the first member
+ * of a call; any other is in the arena, and handlers know it as a call, too.
+ */
+typedef struct mishap_call_part {
+    mishap_call *call;             /* whose parameters they are */
+    const mishap_param *param;     /* what the value is declared as; NULL: anything */
+    const mishap_param *container; /* what the array or object of a walk is declared as */
+    yyjson_val *value;             /* NULL in the call itself, which has `values` */
+    yyjson_val *key;               /* of a member, during a walk */
+    size_t left;                   /* how many follow it in a walk */
+} mishap_call_part;
+
+enum { MISHAP_OUTER_LEVELS = 6 }; /* most answers have no more */
+
 struct mishap_call {
+    mishap_call_part whole;
     const mishap_app *app;
     const mishap_operation *operation;
     mishap_arena arena;
@@ -63,6 +83,14 @@ struct mishap_call {
     size_t param_count;
     mishap_buffer answer;
     mishap_answer_kind answer_kind;
+    struct {
+        bool begun;
+        size_t depth; /* how many objects and arrays are open */
+        struct mishap_open {
+            bool array;
+            const mishap_param *declared;      /* its members, or its items; NULL: not said */
+        } outer[MISHAP_OUTER_LEVELS], *deeper; /* the rest; in the arena, NULL before it is used */
+    } writing;
     bool content;                     /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings;           /* JSON strings, with commas between */
     size_t listed, total;             /* of a list that was cut; else both 0 */
@@ -78,10 +106,16 @@ struct mishap_call {
     const char *caller;                   /* who calls; NULL: nobody in particular */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
     const char *counted_for; /* whose doing a failure is: the caller, or an address; may be NULL */
-    int status;              /* of HTTP, as the handler said; 0: as declared */
-    const char *location;    /* of what was created; the arena's */
-    const char *answer_type; /* of bytes; the arena's */
-    mishap_text body;        /* of a request that is no JSON; no data: none */
+    mishap_boundary_kind boundary; /* where it came in */
+    mishap_text request_id,
+        remote;          /* no data: none yet, which is made when it is asked for; none */
+    mishap_text headers; /* of those that the operation declares, in that order: "+VALUE\n", or
+                            "-\n" for one that is not there */
+    mishap_operator_line *to_operator; /* NULL: nobody hears it */
+    int status;                        /* of HTTP, as the handler said; 0: as declared */
+    const char *location;              /* of what was created; the arena's */
+    const char *answer_type;           /* of bytes; the arena's */
+    mishap_text body;                  /* of a request that is no JSON; no data: none */
     const char *body_type;
     const char *cursor;     /* of a stream that goes on; NULL: it begins */
     const char *resumed_by; /* the address whose change makes a stream go on; NULL: it is over */
@@ -103,6 +137,11 @@ struct mishap_call {
  */
 mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
                           mishap_text arguments, mishap_call **out);
+
+/* The same where arguments that are not declared, at any depth, are refused rather than left out.
+ */
+mishap *mishap_call_begin_closed(const mishap_app *app, const mishap_operation *operation,
+                                 mishap_text arguments, mishap_call **out);
 
 /*
  * The same with an object that was read already, out of a text without the flaws of
@@ -152,5 +191,26 @@ void mishap_call_end(mishap_call *call);
 /* In the process of its handler: nobody reads what it answers, however it does. A caller that has
  * only closed its sending side still may. */
 bool mishap_call_is_unheard(const mishap_call *call);
+
+/* Give it the header fields that its operation declares. `find` finds one; no data: it is not
+ * there.
+ */
+typedef mishap_text mishap_header_finder(const void *state, mishap_text name);
+mishap *mishap_call_keep_headers(mishap_call *call, mishap_header_finder *find, const void *state);
+
+/* Close what the handler has left open of an answer that it wrote piece by piece. */
+void mishap_answer_finish(mishap_call *call);
+
+/* The handler made a mistake, or there is no memory: the call ends here, and only the call. `name`
+ * is what it asked for. */
+_Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, const char *name);
+
+#define MISHAP_NO_MEMORY "there was not enough memory"
+
+/* The call that something is a part of: itself, if it is a call. */
+static inline mishap_call *mishap_call_whole(const mishap_call *call)
+{
+    return ((const mishap_call_part *)call)->call;
+}
 
 #endif

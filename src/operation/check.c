@@ -7,8 +7,7 @@
  * - A wrong type is the only thing that is said of a value. Else each rule is held against it, in
  *   the order length, range, pattern.
  * - A string has no NUL in it: who is given it as a C string would see the beginning of it alone.
- * - Members that are not declared are left alone: whoever reads a command line or a form knows
- *   better what to do with them.
+ * - Members that are not declared are left alone: unknown.c is about them.
  * - Of a key that stands twice the first counts, here as in yyjson_obj_get().
  */
 #include "base/memory.h"
@@ -89,14 +88,19 @@ static void find_values(struct search *search, yyjson_val *object, yyjson_val **
 
 /* -- walking the declaration ------------------------------------------------------------------- */
 
+static bool is_empty(const mishap_findings *findings, yyjson_val *value)
+{
+    return !findings->answered && yyjson_equals_str(value, "");
+}
+
 static void check_member(mishap_findings *findings, const mishap_spot *outer,
                          const mishap_param *param, yyjson_val *value)
 {
     mishap_spot spot = { outer, mishap_text_of(param->name), 0, outer ? outer->depth + 1 : 0,
                          param->secret || (outer && outer->secret) };
     bool there = value && !yyjson_is_null(value);
-    if (param->required && (!there || yyjson_equals_str(value, "")))
-        mishap_miss(findings, &spot);
+    if (param->required && (!there || is_empty(findings, value)))
+        mishap_miss(findings, &spot, param->type);
     else if (there)
         mishap_expect_param(findings, &spot, param, value);
 }
@@ -135,8 +139,8 @@ static void check_items(mishap_findings *findings, const mishap_spot *outer,
         mishap_spot spot = {
             outer, { NULL, 0 }, index, outer->depth + 1, outer->secret || param->secret
         };
-        if (param->required && (yyjson_is_null(item) || yyjson_equals_str(item, "")))
-            mishap_miss(findings, &spot);
+        if (param->required && (yyjson_is_null(item) || is_empty(findings, item)))
+            mishap_miss(findings, &spot, param->type);
         else
             mishap_expect_param(findings, &spot, param, item);
         if (findings->failure)
@@ -165,8 +169,14 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         holds = mishap_expect_length(findings, spot, param->length.min, param->length.max, value);
     switch (param->type) {
     case MISHAP_STRING:
-        if (mishap_expect_text(findings, spot, value) && param->pattern)
-            mishap_expect_pattern(findings, spot, param->pattern, !holds, value);
+        if (!findings->answered && !mishap_expect_text(findings, spot, value))
+            break;
+        if (param->pattern)
+            holds = mishap_expect_pattern(findings, spot, param->pattern, param->looks, !holds,
+                                          value) &&
+                    holds;
+        if (param->format && holds)
+            mishap_expect_format(findings, spot, param->format, param->looks, value);
         break;
     case MISHAP_INTEGER:
     case MISHAP_NUMBER:
@@ -188,11 +198,24 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
     }
 }
 
+void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
+                           yyjson_val *object)
+{
+    check_object(findings, NULL, params, object);
+}
+
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object)
 {
     mishap_findings findings = { .declared = true };
     if (!yyjson_is_obj(object))
         return mishap_raise(BAD_REQUEST, "The parameters must be a JSON object.");
     check_object(&findings, NULL, params, object);
+    return mishap_findings_end(&findings);
+}
+
+mishap *mishap_answers_check(const mishap_param *answers, yyjson_val *object)
+{
+    mishap_findings findings = { .declared = true, .answered = true };
+    check_object(&findings, NULL, answers, object);
     return mishap_findings_end(&findings);
 }

@@ -159,7 +159,7 @@ static void on_thread_end(void *state)
 
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, mishap_crash *crash)
 {
-    mishap_contained frame = { way_out, crash };
+    mishap_contained frame = { way_out, crash }, *outer = current;
     volatile bool returned = false;
     pthread_once(&install_once, install);
     use_signal_stack();
@@ -175,7 +175,7 @@ bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out, 
         run(state);
         returned = true;
     }
-    current = NULL;
+    current = outer;
     if (!returned)
         unblock();
     pthread_cleanup_pop(0);

@@ -31,7 +31,7 @@ typedef struct mishap_crash {
 /*
  * Run a function: true if it returned. False if it crashed, with the report in *crash; if it ended
  * its thread, with crash->thread_ended; or if it left through *way_out, in which case both
- * crash->signal and crash->thread_ended are 0. Containments do not nest on one thread.
+ * crash->signal and crash->thread_ended are 0. A function that runs in it may contain another.
  */
 bool mishap_contain(void (*run)(void *state), void *state, sigjmp_buf *way_out,
                     mishap_crash *crash);

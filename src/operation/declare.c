@@ -8,6 +8,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <strings.h>
 
 #include "operation/media.h"
 
@@ -286,6 +287,26 @@ static bool is_of_body(const char *name)
            strcmp(name, "body_base64") == 0;
 }
 
+/* Keys are the server's to read: mishap_caller() says whose it was. */
+static mishap *check_headers(const mishap_declared *what)
+{
+    static const char *const keys[] = { "authorization", "x-api-key" };
+    enum { LONGEST_HEADER = 63 };
+    for (const char *const *name = what->operation->headers; name && *name; name++) {
+        size_t length = strspn(*name,
+                               "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
+        if (!length || length > LONGEST_HEADER || (*name)[length])
+            return mishap_declared_wrongly(
+                what, "reads a header field whose name is not up to %d letters, digits and -",
+                LONGEST_HEADER);
+        for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+            if (strcasecmp(*name, keys[i]) == 0)
+                return mishap_declared_wrongly(
+                    what, "reads the header field %s, which has the caller's key", *name);
+    }
+    return NULL;
+}
+
 static mishap *check_takes(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -329,7 +350,7 @@ static mishap *check_operation(const mishap_declared *what)
     if (operation->answers_type && !mishap_media_is_type(operation->answers_type))
         return mishap_declared_wrongly(what, "answers with what is no media type, such as "
                                              "image/png");
-    if ((m = check_takes(what)))
+    if ((m = check_takes(what)) || (m = check_headers(what)))
         return m;
     if (operation->resident && operation->route)
         return mishap_declared_wrongly(what, "is resident and has a route");

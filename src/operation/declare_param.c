@@ -2,8 +2,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include <ctype.h>
+
 #include "operation/declare.h"
 #include "operation/findings.h"
+#include "operation/format.h"
 #include "operation/secret.h"
 
 static mishap *check_list(const mishap_declared *what, const mishap_param *params,
@@ -62,6 +65,16 @@ static mishap *check_pattern(const mishap_declared *what, const mishap_param *pa
     const char *flaw = mishap_pattern_flaw(param->pattern);
     return flaw ? mishap_declared_wrongly(what, "has a pattern that cannot be compiled: %s", flaw)
                 : NULL;
+}
+
+static mishap *check_format(const mishap_declared *what, const mishap_param *param)
+{
+    if (param->format && param->type != MISHAP_STRING)
+        return mishap_declared_wrongly(what, "has a format, which only a string has");
+    if (param->format && !mishap_format_find(param->format))
+        return mishap_declared_wrongly(what, "has the format `%s`, which is none of %s",
+                                       param->format, mishap_format_names);
+    return NULL;
 }
 
 static mishap *check_choices(const mishap_declared *what, const mishap_param *param)
@@ -180,7 +193,7 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     const char *flaw = param->help ? mishap_line_flaw(param->help) : NULL;
     if (flaw)
         return mishap_declared_wrongly(what, "has a help text that is %s", flaw);
-    if (param->looks && !param->pattern)
+    if (param->looks && !param->pattern && !param->format)
         return mishap_declared_wrongly(what, "says how it looks, but has no pattern");
     if (param->looks && (flaw = mishap_line_flaw(param->looks)))
         return mishap_declared_wrongly(what, "has words for its pattern that are %s", flaw);
@@ -188,8 +201,9 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
         return mishap_declared_wrongly(what,
                                        "is inside of another one, where no default is filled in");
     if ((m = check_length(what, param)) || (m = check_range(what, param)) ||
-        (m = check_pattern(what, param)) || (m = check_choices(what, param)) ||
-        (m = check_inside(what, param, depth)) || (m = check_command_line(what, param, depth > 0)))
+        (m = check_pattern(what, param)) || (m = check_format(what, param)) ||
+        (m = check_choices(what, param)) || (m = check_inside(what, param, depth)) ||
+        (m = check_command_line(what, param, depth > 0)))
         return m;
     if (param->members && (m = check_list(what, param->members, what->param, depth + 1)))
         return m;
@@ -202,12 +216,37 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
 }
 
-/* What must not stand twice in one list. */
+/* lower_snake or camelCase, and not both in one name. */
+static bool is_name(const char *name)
+{
+    bool camel = !strchr(name, '_') && *name >= 'a' && *name <= 'z';
+    for (const char *c = name; *c && camel; c++)
+        camel = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+    return camel || mishap_words_valid(name, '_', "");
+}
+
+/* due_date and dueDate are one flag. */
+static bool same_flag(const char *a, const char *b)
+{
+    for (;; a++, b++) {
+        a += *a == '_';
+        b += *b == '_';
+        if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
+            return false;
+        if (!*a)
+            return true;
+    }
+}
+
+/* What must not stand twice in one list. `flags`: it is one of flags. */
 static mishap *check_against(const mishap_declared *what, const mishap_param *param,
-                             const mishap_param *earlier)
+                             const mishap_param *earlier, bool flags)
 {
     if (strcmp(param->name, earlier->name) == 0)
         return mishap_declared_wrongly(what, "is declared twice");
+    if (flags && same_flag(param->name, earlier->name))
+        return mishap_declared_wrongly(
+            what, "is spelled like `%s`, but for capitals or underscores", earlier->name);
     if (param->letter && param->letter == earlier->letter)
         return mishap_declared_wrongly(what, "has the short flag -%c, which `%s` has already",
                                        param->letter, earlier->name);
@@ -241,11 +280,12 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
         char path[256];
         snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
         mishap_declared one = { what->app, what->operation, path };
-        if (!mishap_words_valid(params[i].name, '_', ""))
-            return mishap_declared_wrongly(&one, "has a name that is not lower_snake");
+        if (!is_name(params[i].name))
+            return mishap_declared_wrongly(&one,
+                                           "has a name that is neither lower_snake nor camelCase");
         mishap *m = check_param(&one, &params[i], depth);
         for (size_t earlier = 0; !m && earlier < i; earlier++)
-            m = check_against(&one, &params[i], &params[earlier]);
+            m = check_against(&one, &params[i], &params[earlier], depth == 0);
         if (m)
             return m;
     }

@@ -66,7 +66,7 @@ static mishap_call *make_call(const mishap_app *app, const mishap_operation *ope
     mishap_call *call = mishap_allocate(sizeof *call + storage);
     if (!call)
         return NULL;
-    *call = (mishap_call){ .app = app, .operation = operation };
+    *call = (mishap_call){ .whole = { .call = call }, .app = app, .operation = operation };
     call->reader.storage = call->storage;
     call->reader.storage_size = storage;
     mishap_arena_init(&call->arena, NULL, 0);
@@ -89,14 +89,30 @@ static mishap *admit(mishap_call *call, mishap *failure, mishap_call **out)
     return NULL;
 }
 
-mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
-                          mishap_text arguments, mishap_call **out)
+static mishap *begin(const mishap_app *app, const mishap_operation *operation,
+                     mishap_text arguments, bool closed, mishap_call **out)
 {
     mishap_call *call = make_call(app, operation, STORAGE);
     *out = NULL;
     if (!call)
         return mishap_out_of_memory();
-    return admit(call, mishap_object_read(&call->reader, arguments, operation->params), out);
+    mishap *failure = mishap_object_read(&call->reader, arguments, operation->params);
+    if (!failure && closed)
+        failure = mishap_params_refuse_unknown(operation->params, call->reader.root,
+                                               call->reader.root, NULL, NULL);
+    return admit(call, failure, out);
+}
+
+mishap *mishap_call_begin(const mishap_app *app, const mishap_operation *operation,
+                          mishap_text arguments, mishap_call **out)
+{
+    return begin(app, operation, arguments, false, out);
+}
+
+mishap *mishap_call_begin_closed(const mishap_app *app, const mishap_operation *operation,
+                                 mishap_text arguments, mishap_call **out)
+{
+    return begin(app, operation, arguments, true, out);
 }
 
 mishap *mishap_call_begin_with(const mishap_app *app, const mishap_operation *operation,
@@ -169,32 +185,75 @@ static mishap *report_nonsense(const mishap_call *call)
                : mishap_note(m, "answer", mishap_buffer_text(&call->answer));
 }
 
-/* An answer is one JSON object or array, and sound. */
-static mishap *check_answer(mishap_call *call)
+/* Clients hold an answer against the schema that was made of `.answers`, and some throw away what
+ * does not fit: the operator is told where it does not. */
+static mishap *report_misfit(const mishap_call *call, const char *where, mishap *findings)
 {
-    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s does not fit what it declares.",
+                             call->operation->name);
+    return mishap_because(mishap_note(m, "where", where), findings);
+}
+
+static mishap *check_fit(const mishap_call *call, yyjson_val *answer)
+{
+    char where[256];
+    const mishap_param *answers = call->operation->answers;
+    if (!answers || call->content)
+        return NULL;
+    if (!yyjson_is_obj(answer))
+        return report_misfit(call, "it is an array, and an object is declared", NULL);
+    mishap *findings = mishap_answers_check(answers, answer);
+    const mishap_field *first = findings ? mishap_told(findings)->fields : NULL;
+    if (!first)
+        return findings;
+    snprintf(where, sizeof where, "%.*s: %.*s", (int)first->field.length, first->field.data,
+             (int)first->error.length, first->error.data);
+    return report_misfit(call, where, findings);
+}
+
+static bool answers_nothing(const mishap_call *call)
+{
+    const mishap_param *answers = call->operation->answers;
+    while (answers && answers->name && !answers->required)
+        answers++;
+    return call->answer_kind == MISHAP_ANSWER_NOTHING && answers && answers->name;
+}
+
+/* On one line, whatever white space the handler wrote, and without what was mended while reading.
+ */
+static mishap *make_compact(mishap_call *call, yyjson_val *answer)
+{
+    mishap_buffer compact = { 0 };
+    mishap_json_copy(&compact, answer);
+    mishap_buffer_release(&call->answer);
+    call->answer = compact;
+    return compact.failed ? mishap_out_of_memory() : NULL;
+}
+
+/* An answer is one JSON object or array, sound, and, unless it comes with a failure, as it was
+ * declared. */
+static mishap *check_answer(mishap_call *call, bool failed)
+{
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     mishap *failure = NULL;
-    if (call->answer_kind == MISHAP_ANSWER_MEMBERS) {
-        mishap_json_close(&call->answer, '}');
-        call->answer_kind = MISHAP_ANSWER_JSON;
-    }
+    bool written = call->answer_kind == MISHAP_ANSWER_WRITTEN; /* then it is compact */
+    if (written)
+        mishap_answer_finish(call);
     if (call->answer.failed)
         return mishap_out_of_memory();
+    if (!failed && answers_nothing(call))
+        return report_misfit(call, "there is none", NULL);
     if (call->answer_kind != MISHAP_ANSWER_JSON)
         return NULL;
     yyjson_val *at;
     if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)) ||
         mishap_json_first_flaw(&reader, &at) != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
         failure = report_nonsense(call);
-    if (!failure) {
-        /* On one line, whatever white space the handler wrote, and without what was mended while
-         * reading. */
-        mishap_buffer compact = { 0 };
-        mishap_json_copy(&compact, reader.root);
-        failure = compact.failed ? mishap_out_of_memory() : NULL;
-        mishap_buffer_release(&call->answer);
-        call->answer = compact;
-    }
+    if (!failure && !failed)
+        failure = check_fit(call, reader.root);
+    if (!failure && !written)
+        failure = make_compact(call, reader.root);
     mishap_json_reader_release(&reader);
     return failure;
 }
@@ -330,8 +389,11 @@ mishap *mishap_call_run(mishap_call *call)
                                .what = "handler",
                                .entry = (uintptr_t)call->operation->run };
     mishap *ended = run_all(&running), *m = running.outcome;
+    if (m && call->answer_kind == MISHAP_ANSWER_WRITTEN)
+        drop_answer(call,
+                    NULL); /* it was perhaps only begun; a whole one may come with a failure */
     if (!ended)
-        ended = check_answer(call);
+        ended = check_answer(call, m != NULL);
     if (ended)
         return drop_answer(call, mishap_because(ended, m));
     if (!m || may_raise(call->operation, mishap_told(m)->code))

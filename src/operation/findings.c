@@ -5,8 +5,10 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "guard/guard.h"
 #include "mishap/inside.h"
 #include "mishap/restore.h"
+#include "operation/format.h"
 
 /* -- collecting -------------------------------------------------------------------------------- */
 
@@ -67,6 +69,49 @@ static void add(mishap_findings *findings, const mishap_spot *spot, mishap_field
     mishap_buffer_release(&name);
 }
 
+/* A sentence of its own for a finding: where it is, what `says` says of it, and the value. */
+typedef void says(mishap_buffer *sentence, const void *what);
+
+/* Short, visible and no secret: it may be repeated to whom it came from. */
+static bool may_show(const mishap_spot *spot, mishap_text name, mishap_text value)
+{
+    enum { LONGEST = 40 };
+    if (spot->secret || value.length == 0 || value.length > LONGEST ||
+        mishap_guard_secret_name(name))
+        return false;
+    for (size_t i = 0; i < value.length; i++)
+        if ((unsigned char)value.data[i] < ' ' || value.data[i] == 127)
+            return false;
+    return true;
+}
+
+static void add_saying(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                       says *put_words, const void *what, yyjson_val *value)
+{
+    char storage[256];
+    mishap_buffer sentence;
+    if (findings->count >= MISHAP_MOST_FINDINGS) {
+        findings->count++;
+        return;
+    }
+    mishap_buffer_init(&sentence, storage, sizeof storage);
+    put_spot(&sentence, spot);
+    mishap_text name = mishap_buffer_text(&sentence), given = mishap_json_text(value);
+    bool shown = may_show(spot, name, given);
+    put_words(&sentence, what);
+    if (shown) {
+        MISHAP_PUT(&sentence, ", not ");
+        mishap_buffer_put_text(&sentence, given);
+    }
+    MISHAP_PUT(&sentence, ".");
+    wrong->message = mishap_buffer_text(&sentence);
+    if (sentence.failed)
+        findings->no_memory = true;
+    else
+        add(findings, spot, wrong, false);
+    mishap_buffer_release(&sentence);
+}
+
 mishap *mishap_findings_end(mishap_findings *findings)
 {
     mishap *m = findings->m, *whole = NULL, *failure = findings->failure;
@@ -84,9 +129,19 @@ mishap *mishap_findings_end(mishap_findings *findings)
     return whole;
 }
 
-void mishap_miss(mishap_findings *findings, const mishap_spot *spot)
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot, mishap_type_of_param type)
 {
-    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("field_required") }, true);
+    const char *name = mishap_param_type_name(type);
+    mishap_field wrong = { .error = MISHAP_TEXT("field_required") };
+    if (name)
+        wrong.expected = mishap_value_of_string(name);
+    add(findings, spot, &wrong, true);
+}
+
+void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant)
+{
+    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("unknown_field"), .expected = meant },
+        false);
 }
 
 /* -- type -------------------------------------------------------------------------------------- */
@@ -101,10 +156,12 @@ const char *mishap_param_type_name(mishap_type_of_param type)
     return type > 0 && type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
-/* Digits that were kept as text are an integer, unless they have a point or an exponent and are
- * simply too large. */
+/* 3.0 is an integer. Digits that were kept as text are one, unless they have a point or an exponent
+ * and are simply too large. */
 static bool is_integer(yyjson_val *value)
 {
+    if (yyjson_is_real(value))
+        return trunc(unsafe_yyjson_get_real(value)) == unsafe_yyjson_get_real(value);
     if (!yyjson_is_raw(value))
         return yyjson_is_int(value);
     mishap_text digits = mishap_json_text(value);
@@ -121,7 +178,7 @@ static const char *type_name(yyjson_val *value)
         return "boolean";
     case YYJSON_TYPE_NUM:
     case YYJSON_TYPE_RAW:
-        return is_integer(value) ? "integer" : "number";
+        return is_integer(value) && !yyjson_is_real(value) ? "integer" : "number";
     case YYJSON_TYPE_STR:
         return "string";
     case YYJSON_TYPE_ARR:
@@ -173,6 +230,28 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
 
 /* -- length ------------------------------------------------------------------------------------ */
 
+/* Of characters a dialect knows what to say. */
+static void put_items(mishap_buffer *sentence, const void *what)
+{
+    const mishap_field *wrong = what;
+    bool low = wrong->min.kind != MISHAP_KIND_NONE, high = wrong->max.kind != MISHAP_KIND_NONE;
+    MISHAP_PUT(sentence, " must have");
+    if (low) {
+        MISHAP_PUT(sentence, " at least ");
+        mishap_buffer_put_uint(sentence, wrong->min.natural);
+    }
+    if (high) {
+        mishap_buffer_put_text(sentence, mishap_text_of(low ? " and at most " : " at most "));
+        mishap_buffer_put_uint(sentence, wrong->max.natural);
+    }
+    bool one = high ? wrong->max.natural == 1 : low && wrong->min.natural == 1;
+    mishap_buffer_put_text(sentence, mishap_text_of(one ? " item" : " items"));
+    if (wrong->actual.kind != MISHAP_KIND_NONE) {
+        MISHAP_PUT(sentence, ", not ");
+        mishap_buffer_put_uint(sentence, wrong->actual.natural);
+    }
+}
+
 bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, size_t min,
                           size_t max, yyjson_val *value)
 {
@@ -187,7 +266,12 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
         wrong.min = mishap_value_of_uint(min);
     if (limited)
         wrong.max = mishap_value_of_uint(max);
-    add(findings, spot, &wrong, min <= max || !limited);
+    if (spot->secret)
+        wrong.actual = mishap_value_none();
+    if (yyjson_is_arr(value) && (min <= max || !limited))
+        add_saying(findings, spot, &wrong, put_items, &wrong, NULL);
+    else
+        add(findings, spot, &wrong, min <= max || !limited);
     return false;
 }
 
@@ -261,6 +345,9 @@ static int compare(yyjson_val *value, double bound)
 /* What a handler can be given: 64 bits with a sign, or a finite double. */
 static bool has_room(mishap_type_of_param type, yyjson_val *value)
 {
+    if (type == MISHAP_INTEGER && yyjson_is_real(value))
+        return unsafe_yyjson_get_real(value) >= -two_to_63 &&
+               unsafe_yyjson_get_real(value) < two_to_63;
     if (type == MISHAP_INTEGER)
         return yyjson_is_uint(value) ? unsafe_yyjson_get_uint(value) <= INT64_MAX
                                      : !yyjson_is_raw(value);
@@ -309,15 +396,21 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
 
 /* -- form -------------------------------------------------------------------------------------- */
 
+static void put_no_nul(mishap_buffer *sentence, const void *what)
+{
+    (void)what;
+    MISHAP_PUT(sentence, " must be text without NUL characters");
+}
+
 bool mishap_expect_text(mishap_findings *findings, const mishap_spot *spot, yyjson_val *value)
 {
     mishap_text text = mishap_json_text(value);
     if (!memchr(text.data, '\0', text.length))
         return true;
-    add(findings, spot,
-        &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                         .expected = mishap_value_of_string("^[^\\x00]*$") },
-        true);
+    add_saying(findings, spot,
+               &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                                .expected = mishap_value_of_string("^[^\\x00]*$") },
+               put_no_nul, NULL, NULL);
     return false;
 }
 
@@ -337,18 +430,35 @@ static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mish
     return m;
 }
 
+static void put_looks(mishap_buffer *sentence, const void *what)
+{
+    const char *words = what;
+    mishap_buffer_put_text(
+        sentence, mishap_text_of(mishap_looks_name_it(words) ? " must be " : " must look like "));
+    mishap_buffer_put_text(sentence, mishap_text_of(words));
+}
+
+/* `words` live as long as the declaration; those of a pattern are the pattern itself. */
+static void mismatch(mishap_findings *findings, const mishap_spot *spot, const char *words,
+                     bool pattern, yyjson_val *value)
+{
+    mishap_field wrong = { .error = MISHAP_TEXT("pattern_mismatch"),
+                           .expected = mishap_value_of_string(words) };
+    if (pattern)
+        add(findings, spot, &wrong, true);
+    else
+        add_saying(findings, spot, &wrong, put_looks, words, value);
+}
+
 bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
-                           bool wrong, yyjson_val *value)
+                           const char *looks, bool wrong, yyjson_val *value)
 {
     mishap_text text = mishap_json_text(value);
     switch (mishap_pattern_search(pattern, text)) {
     case MISHAP_MATCH_YES:
         return true;
     case MISHAP_MATCH_NO:
-        add(findings, spot,
-            &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                             .expected = mishap_value_of_string(pattern) },
-            true);
+        mismatch(findings, spot, looks ? looks : pattern, !looks, value);
         return false;
     case MISHAP_MATCH_GAVE_UP:
         break;
@@ -358,20 +468,24 @@ bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, c
     return false;
 }
 
-/* The choices as the pattern that they are: ^(red|dark\.green)$ */
-static void put_choices(mishap_buffer *buffer, const char *const *choices)
+bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, const char *format,
+                          const char *looks, yyjson_val *value)
 {
-    MISHAP_PUT(buffer, "^(");
+    const mishap_format *known = mishap_format_find(format);
+    if (!known || known->holds(mishap_json_text(value)))
+        return true;
+    mismatch(findings, spot, looks ? looks : known->looks, false, value);
+    return false;
+}
+
+static void put_choices(mishap_buffer *sentence, const void *what)
+{
+    const char *const *choices = what;
+    MISHAP_PUT(sentence, " must be one of ");
     for (size_t i = 0; choices && choices[i]; i++) {
-        if (i)
-            mishap_buffer_put_char(buffer, '|');
-        for (const char *c = choices[i]; *c; c++) {
-            if (strchr("\\^$.[]|()?*+{}", *c))
-                mishap_buffer_put_char(buffer, '\\');
-            mishap_buffer_put_char(buffer, *c);
-        }
+        mishap_buffer_put_text(sentence, mishap_text_of(!i ? "" : choices[i + 1] ? ", " : " or "));
+        mishap_buffer_put_text(sentence, mishap_text_of(choices[i]));
     }
-    MISHAP_PUT(buffer, ")$");
 }
 
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
@@ -384,13 +498,17 @@ bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
         if (mishap_text_equal(mishap_text_of(choices[i]), text))
             return true;
     mishap_buffer_init(&expected, storage, sizeof storage);
-    put_choices(&expected, choices);
+    mishap_json_open(&expected, '[');
+    for (size_t i = 0; choices && choices[i]; i++)
+        mishap_json_string(&expected, mishap_text_of(choices[i]));
+    mishap_json_close(&expected, ']');
     if (expected.failed)
         findings->no_memory = true;
-    add(findings, spot,
-        &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                         .expected = mishap_value_of_text(mishap_buffer_text(&expected)) },
-        false);
+    add_saying(findings, spot,
+               &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
+                                .expected = { .kind = MISHAP_KIND_JSON,
+                                              .text = mishap_buffer_text(&expected) } },
+               put_choices, choices, value);
     mishap_buffer_release(&expected);
     return false;
 }

@@ -28,20 +28,25 @@ typedef struct mishap_findings {
     bool no_memory;
     bool declared; /* names and patterns come from a declaration, which lives as long as the program
                       and was checked at its start */
+    bool answered; /* the values are an answer: an empty string is one like any other */
 } mishap_findings;
 
 /* The outcome, which is the caller's: NULL if nothing was found. All findings are in it, or it says
  * that memory ran out. */
 mishap *mishap_findings_end(mishap_findings *findings);
 
-/* Not there: field_required. */
-void mishap_miss(mishap_findings *findings, const mishap_spot *spot);
+/* Not there: field_required, which expects the type, if that is known (not 0). */
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot, mishap_type_of_param type);
+
+/* There, but not declared: unknown_field, with the name that may be meant, or none. */
+void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant);
 
 /*
  * The rules. True if it holds. The value has a type that the rule is for: a string or an array has
  * a length, a number a range, a string a pattern and choices.
  *
- *     type      null, a wrong type: invalid_type. `true` is no number and 3.0 is no integer.
+ *     type      null, a wrong type: invalid_type. `true` is no number; 3.0 is an integer, as it is
+ *               in JSON Schema
  *     length    of characters or items; max 0 is none: invalid_length with the bounds there are
  *     range     bounds included, infinite where there is none; what the type (0: any number) has
  *               no room for is out of range, too, and then the bounds of the type stand for those
@@ -49,7 +54,13 @@ void mishap_miss(mishap_findings *findings, const mishap_spot *spot);
  *     text      no NUL: pattern_mismatch that expects anything else
  *     pattern   searched for; if the search gives up that is a failure of its own, unless `wrong`
  *               says that the value was found wrong already
- *     choice    one of a list: pattern_mismatch that expects ^(one|of|them)$
+ *               What is expected is told in the words of `looks`, where there are some: "must
+ *               look like" them, or "must be" them if they begin with an article
+ *     format    one that format.h knows: pattern_mismatch that expects its words
+ *     choice    one of a list: pattern_mismatch that expects ["one","of","them"]
+ *
+ * What is told in words has a sentence of its own, which also shows the value, if that is short and
+ * no secret.
  */
 bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
                         mishap_type_of_param type, yyjson_val *value);
@@ -59,9 +70,15 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
                          mishap_type_of_param type, yyjson_val *value);
 bool mishap_expect_text(mishap_findings *findings, const mishap_spot *spot, yyjson_val *value);
 bool mishap_expect_pattern(mishap_findings *findings, const mishap_spot *spot, const char *pattern,
-                           bool wrong, yyjson_val *value);
+                           const char *looks, bool wrong, yyjson_val *value);
+bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, const char *format,
+                          const char *looks, yyjson_val *value);
 bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
                           const char *const *choices, yyjson_val *value);
+
+/* Hold the members of an object against a declaration. */
+void mishap_expect_members(mishap_findings *findings, const mishap_param *params,
+                           yyjson_val *object);
 
 /* Hold one value against all rules of a parameter but `required`; the spot is the value's. */
 void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,

@@ -6,13 +6,17 @@
  *     declare*.c  is the declaration sound?
  *     schema.c    a JSON Schema of the parameters
  *     check.c     do the parameters hold?
+ *     unknown.c   members that are not declared
  *     spelled.c   what stands for a value where there is only text
  *     findings.c  one rule against one value
  *     require.c   the same rules as stand-alone calls
+ *     format.c    dates, addresses and other formats of text
  *     pattern.c   regular expressions with a limit
  *     object.c    arguments that are no sound JSON object
  *     dispatch.c  checks, then the handler
- *     call.c      the call that a handler sees
+ *     call.c      the call that a handler sees: its memory, its time, who calls
+ *     arguments.c its arguments, by names, paths and walks
+ *     answer.c    its answer, whole or piece by piece
  *     contain.c   a handler that crashes
  *     changes.c   what handlers have changed, and which functions are told of it
  *     news.c      the last changes, in memory that all loops of a server share
@@ -97,8 +101,25 @@ enum { MISHAP_MOST_FINDINGS = 100 };
  */
 mishap *mishap_params_check(const mishap_param *params, yyjson_val *object);
 
-/* A JSON Schema (2020-12) of the parameters, as an object. */
+/*
+ * Members that are not declared, at any depth, of an object and of what is in it: NULL if there are
+ * none. Else one VALIDATION_ERROR with all findings about `checked`, which is the same object
+ * unless its values are still to be read, and then an unknown_field for each. `known` may be NULL;
+ * it says of a name which is not declared that it is right all the same.
+ */
+typedef bool mishap_name_test(const void *state, mishap_text name);
+mishap *mishap_params_refuse_unknown(const mishap_param *params, yyjson_val *named,
+                                     yyjson_val *checked, mishap_name_test *known,
+                                     const void *state);
+
+/* Hold an object that an operation answers with against what it declares, by the rules that its
+ * schema states: an empty string is there, and may have a NUL in it. */
+mishap *mishap_answers_check(const mishap_param *answers, yyjson_val *object);
+
+/* A JSON Schema (2020-12) of the parameters, as an object. In the closed one nothing stands that is
+ * not declared, at any depth. */
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params);
+void mishap_params_put_closed_schema(mishap_buffer *buffer, const mishap_param *params);
 
 /* The name of a type as findings and schemas spell it: string, integer, number, boolean, string
  * (enum), array, object. */

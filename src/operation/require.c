@@ -12,7 +12,7 @@
 #include "base/sort.h"
 #include "operation/findings.h"
 
-struct mishap_validation_of {
+struct mishap_requirements {
     mishap_json_reader reader;
     mishap_findings findings;
     mishap *refusal; /* the text is no JSON object */
@@ -28,18 +28,18 @@ struct mishap_validation_of {
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-mishap_validation_of *mishap_validate(const char *json, size_t length)
+mishap_requirements *mishap_require_begin(const char *json, size_t length)
 {
-    mishap_validation_of *v = mishap_allocate(sizeof *v);
+    mishap_requirements *v = mishap_allocate(sizeof *v);
     if (!v)
-        return NULL; /* mishap_validated() knows what that means */
-    *v = (mishap_validation_of){ .reader = MISHAP_JSON_READER };
+        return NULL; /* mishap_require_end() knows what that means */
+    *v = (mishap_requirements){ .reader = MISHAP_JSON_READER };
     v->refusal = mishap_object_read(&v->reader,
                                     (mishap_text){ json ? json : "", json ? length : 0 }, NULL);
     return v;
 }
 
-mishap *mishap_validated(mishap_validation_of *v)
+mishap *mishap_require_end(mishap_requirements *v)
 {
     if (!v)
         return mishap_out_of_memory();
@@ -70,7 +70,7 @@ static int by_key(const void *a, const void *b)
                  mishap_json_text(*(yyjson_val *const *)b));
 }
 
-static void sort_keys(mishap_validation_of *v)
+static void sort_keys(mishap_requirements *v)
 {
     size_t index, count;
     yyjson_val *key, *value;
@@ -82,7 +82,7 @@ static void sort_keys(mishap_validation_of *v)
     mishap_sort(v->sorted, count, sizeof *v->sorted, by_key);
 }
 
-static yyjson_val *look_up(const mishap_validation_of *v, mishap_text name)
+static yyjson_val *look_up(const mishap_requirements *v, mishap_text name)
 {
     size_t low = 0, high = unsafe_yyjson_get_len(v->reader.root);
     while (low < high) {
@@ -98,7 +98,7 @@ static yyjson_val *look_up(const mishap_validation_of *v, mishap_text name)
     return NULL;
 }
 
-static yyjson_val *walk_to(mishap_validation_of *v, mishap_text name)
+static yyjson_val *walk_to(mishap_requirements *v, mishap_text name)
 {
     size_t count = unsafe_yyjson_get_len(v->reader.root);
     for (size_t i = 0; i < count; i++, v->steps++) {
@@ -112,7 +112,7 @@ static yyjson_val *walk_to(mishap_validation_of *v, mishap_text name)
     return NULL;
 }
 
-static yyjson_val *find_key(mishap_validation_of *v, mishap_text name)
+static yyjson_val *find_key(mishap_requirements *v, mishap_text name)
 {
     if (v->key && mishap_text_equal(mishap_json_text(v->key), name))
         return v->key;
@@ -127,19 +127,19 @@ static yyjson_val *find_key(mishap_validation_of *v, mishap_text name)
 }
 
 /* The value of a field; NULL if it is not there, which null is not either. */
-static yyjson_val *find(mishap_validation_of *v, mishap_text name)
+static yyjson_val *find(mishap_requirements *v, mishap_text name)
 {
     yyjson_val *key = find_key(v, name);
     return key && !yyjson_is_null(key + 1) ? key + 1 : NULL; /* a value follows its key */
 }
 
-static bool is_settled(const mishap_validation_of *v, yyjson_val *value)
+static bool is_settled(const mishap_requirements *v, yyjson_val *value)
 {
     size_t i = (size_t)(value - v->reader.root);
     return v->settled && v->settled[i / 64] >> (i % 64) & 1;
 }
 
-static void settle(mishap_validation_of *v, yyjson_val *value)
+static void settle(mishap_requirements *v, yyjson_val *value)
 {
     size_t i = (size_t)(value - v->reader.root);
     if (!v->settled) {
@@ -155,7 +155,7 @@ static void settle(mishap_validation_of *v, yyjson_val *value)
 }
 
 /* The value of a field of which something is still to be said, and its spot; else NULL. */
-static yyjson_val *open_field(mishap_validation_of *v, const char *field, mishap_spot *spot)
+static yyjson_val *open_field(mishap_requirements *v, const char *field, mishap_spot *spot)
 {
     if (!v || v->refusal || v->findings.failure || !field)
         return NULL;
@@ -166,18 +166,18 @@ static yyjson_val *open_field(mishap_validation_of *v, const char *field, mishap
 
 /* -- the calls --------------------------------------------------------------------------------- */
 
-static void require_field(mishap_validation_of *v, const char *field)
+static void require_field(mishap_requirements *v, const char *field)
 {
     mishap_spot spot = { .name = mishap_text_of(field) };
     yyjson_val *value = find(v, spot.name);
     if (value && (is_settled(v, value) || !yyjson_equals_str(value, "")))
         return;
-    mishap_miss(&v->findings, &spot);
+    mishap_miss(&v->findings, &spot, 0);
     if (value)
         settle(v, value);
 }
 
-void mishap_require_fields(mishap_validation_of *v, const char *field, ...)
+void mishap_require_fields(mishap_requirements *v, const char *field, ...)
 {
     va_list fields;
     va_start(fields, field);
@@ -186,7 +186,7 @@ void mishap_require_fields(mishap_validation_of *v, const char *field, ...)
     va_end(fields);
 }
 
-void mishap_require_type(mishap_validation_of *v, const char *field, mishap_type_of_param type)
+void mishap_require_type(mishap_requirements *v, const char *field, mishap_type_of_param type)
 {
     mishap_spot spot;
     yyjson_val *value = open_field(v, field, &spot);
@@ -194,7 +194,7 @@ void mishap_require_type(mishap_validation_of *v, const char *field, mishap_type
         settle(v, value);
 }
 
-void mishap_require_length(mishap_validation_of *v, const char *field, size_t min, size_t max)
+void mishap_require_length(mishap_requirements *v, const char *field, size_t min, size_t max)
 {
     mishap_spot spot;
     yyjson_val *value = open_field(v, field, &spot);
@@ -205,7 +205,7 @@ void mishap_require_length(mishap_validation_of *v, const char *field, size_t mi
         settle(v, value);
 }
 
-void mishap_require_range(mishap_validation_of *v, const char *field, double min, double max)
+void mishap_require_range(mishap_requirements *v, const char *field, double min, double max)
 {
     mishap_spot spot;
     yyjson_val *value = open_field(v, field, &spot);
@@ -215,12 +215,12 @@ void mishap_require_range(mishap_validation_of *v, const char *field, double min
         settle(v, value);
 }
 
-void mishap_require_pattern(mishap_validation_of *v, const char *field, const char *pattern)
+void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern)
 {
     mishap_spot spot;
     yyjson_val *value = open_field(v, field, &spot);
     if (value && mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value))
-        mishap_expect_pattern(&v->findings, &spot, pattern, false, value);
+        mishap_expect_pattern(&v->findings, &spot, pattern, NULL, false, value);
     else if (value)
         settle(v, value);
 }

@@ -3,16 +3,17 @@
  * say, and of answers.
  *
  * It says the same as check.c, but for what it cannot say: that null is as good as leaving an
- * optional member out, and that 3.0 is no integer. Where both are possible the schema is the
- * stricter one, so what it accepts will be accepted; 3.0 is the exception.
+ * optional member out. Where both are possible the schema is the stricter one, so what it accepts
+ * will be accepted.
  */
 #include "operation/schema.h"
 
 #include "operation/findings.h"
+#include "operation/format.h"
 
-/* What a schema is for. What is given is held against the rules; an answer is only described, so a
- * required text may be empty, and what is not required may be null. */
-enum purpose { GIVEN, ANSWERED };
+/* What a schema is for. What is given is held against the rules, with other members or without; of
+ * an answer a required text may be empty, and what is not required may be null. */
+enum purpose { GIVEN, GIVEN_CLOSED, ANSWERED };
 
 static void put_bound(mishap_buffer *b, const char *key, double bound)
 {
@@ -35,12 +36,16 @@ static void put_limit(mishap_buffer *b, const char *key, size_t limit)
 static void put_string_rules(mishap_buffer *b, const mishap_param *param, enum purpose purpose)
 {
     /* A required string is not empty. */
-    bool not_empty = param->required && purpose == GIVEN && !param->length.min;
+    bool not_empty = param->required && purpose != ANSWERED && !param->length.min;
     put_limit(b, "minLength", not_empty ? 1 : param->length.min);
     put_limit(b, "maxLength", param->length.max);
     if (param->pattern) {
         MISHAP_JSON_KEY(b, "pattern");
         mishap_json_string(b, mishap_text_of(param->pattern));
+    }
+    if (param->format) {
+        MISHAP_JSON_KEY(b, "format");
+        mishap_json_string(b, mishap_text_of(param->format));
     }
 }
 
@@ -81,20 +86,32 @@ static void put_default(mishap_buffer *b, const char *initial)
     mishap_json_reader_release(&reader);
 }
 
-/* What it is, and what its pattern means. */
+void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool alone)
+{
+    const char *looks = alone ? mishap_param_looks(param) : param->looks;
+    if (param->help)
+        mishap_buffer_put_text(b, mishap_text_of(param->help));
+    if (looks) {
+        const char *before = mishap_looks_name_it(looks)
+                                 ? (param->help ? "; " : "It is ")
+                                 : (param->help ? "; looks like " : "It looks like ");
+        mishap_buffer_put_text(b, mishap_text_of(before));
+        mishap_buffer_put_text(b, mishap_text_of(looks));
+    }
+    for (size_t i = 0; alone && param->choices && param->choices[i]; i++) {
+        const char *first = param->help ? "; one of " : "One of ";
+        mishap_buffer_put_text(b, mishap_text_of(!i                      ? first
+                                                 : param->choices[i + 1] ? ", "
+                                                                         : " or "));
+        mishap_buffer_put_text(b, mishap_text_of(param->choices[i]));
+    }
+}
+
 static void put_description(mishap_buffer *b, const mishap_param *param)
 {
     mishap_buffer words = { 0 };
-    if (!param->help && !param->looks)
-        return;
-    mishap_buffer_put_text(&words, mishap_text_of(param->help ? param->help : "It"));
-    if (param->looks) {
-        mishap_buffer_put_text(&words,
-                               mishap_text_of(param->help ? "; looks like " : " looks like "));
-        mishap_buffer_put_text(&words, mishap_text_of(param->looks));
-    }
-    MISHAP_JSON_KEY(b, "description");
-    mishap_json_string(b, mishap_buffer_text(&words));
+    mishap_param_put_words(&words, param, false);
+    MISHAP_JSON_TEXT_MEMBER(b, "description", mishap_buffer_text(&words));
     b->failed = b->failed || words.failed;
     mishap_buffer_release(&words);
 }
@@ -129,7 +146,7 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
         put_members(b, param->members, purpose);
     if (param->initial)
         put_default(b, param->initial);
-    if (param->secret && purpose == GIVEN) {
+    if (param->secret && purpose != ANSWERED) {
         MISHAP_JSON_KEY(b, "writeOnly");
         mishap_json_bool(b, true);
     }
@@ -160,7 +177,7 @@ static void put_members_but(mishap_buffer *b, const mishap_param *params, enum p
         mishap_json_close(b, ']');
     }
     MISHAP_JSON_KEY(b, "additionalProperties");
-    mishap_json_bool(b, true);
+    mishap_json_bool(b, purpose != GIVEN_CLOSED);
 }
 
 static void put_members(mishap_buffer *b, const mishap_param *params, enum purpose purpose)
@@ -180,6 +197,11 @@ static void put_object(mishap_buffer *b, const mishap_param *params, enum purpos
 void mishap_params_put_schema(mishap_buffer *buffer, const mishap_param *params)
 {
     put_object(buffer, params, GIVEN, NULL, NULL);
+}
+
+void mishap_params_put_closed_schema(mishap_buffer *buffer, const mishap_param *params)
+{
+    put_object(buffer, params, GIVEN_CLOSED, NULL, NULL);
 }
 
 void mishap_params_put_schema_but(mishap_buffer *buffer, const mishap_param *params,

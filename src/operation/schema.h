@@ -4,6 +4,10 @@
 
 #include "operation/operation.h"
 
+/* What a parameter is, in words for people: "Where it is; looks like HOST:PORT". Nothing if there
+ * are none. `alone`: there is no schema beside them, so formats and choices are told, too. */
+void mishap_param_put_words(mishap_buffer *buffer, const mishap_param *param, bool alone);
+
 /* One parameter by itself. */
 void mishap_param_put_schema(mishap_buffer *buffer, const mishap_param *param);
 

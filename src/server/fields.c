@@ -56,7 +56,7 @@ static mishap *add_wishes(mishap_http_fields *fields, const mishap_http_extensio
 {
     for (const mishap_http_wish *wishes = extension->fields; wishes && wishes->name; wishes++) {
         mishap_text name = mishap_text_of(wishes->name);
-        mishap *failure = add(fields, name, MISHAP_HTTP_ONCE);
+        mishap *failure = add(fields, name, wishes->first ? MISHAP_HTTP_FIRST : MISHAP_HTTP_ONCE);
         if (failure)
             return mishap_tell(failure, "extension", extension->name);
         struct mishap_http_kept_field *kept = &fields->kept[mishap_http_field_find(fields, name)];

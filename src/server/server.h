@@ -133,11 +133,12 @@ typedef enum mishap_http_field {
 
 enum { MISHAP_HTTP_MOST_FIELDS = 24 }; /* with those that extensions ask for */
 
-/* A header field that an extension asks for. It may stand once in a request. */
+/* A header field that an extension asks for. It may stand once in a request, unless `first`. */
 typedef struct mishap_http_wish {
     const char *name; /* "Mcp-Session-Id"; NULL ends a list */
     bool from_pages;  /* pages of other origins may send it */
     bool to_pages;    /* … and read it in replies */
+    bool first;       /* it may stand there again, and the first counts */
 } mishap_http_wish;
 
 /* The table of the fields that are kept: the server's own and what the extensions ask for. A field

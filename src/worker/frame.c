@@ -98,6 +98,10 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                                   (call->watcher && call->watcher->piece ? WANTS_PIECES : 0) |
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
                                   (call->cursor ? HAS_CURSOR : 0)));
+    mishap_pack_u8(out, (uint8_t)call->boundary);
+    mishap_pack_text(out, call->request_id);
+    mishap_pack_text(out, call->remote);
+    mishap_pack_text(out, call->headers);
     if (call->caller)
         mishap_pack_text(out, mishap_text_of(call->caller));
     if (body) {
@@ -124,6 +128,10 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
     call->wants_progress = flags & WANTS_PROGRESS;
     call->wants_log = flags & WANTS_LOG;
     call->wants_pieces = flags & WANTS_PIECES;
+    call->boundary = (mishap_boundary_kind)mishap_unpack_u8(&in);
+    call->request_id = mishap_unpack_text(&in);
+    call->remote = mishap_unpack_text(&in);
+    call->headers = mishap_unpack_text(&in);
     if (flags & HAS_CALLER)
         call->caller = mishap_unpack_text(&in);
     if (flags & HAS_BODY) {
@@ -134,8 +142,9 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
         call->cursor = mishap_unpack_text(&in);
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
-    return colon && !in.failed && flags <= ALL_OF_CALL && is_string(call->caller) &&
-           is_string(call->body_type) && is_string(call->cursor);
+    return colon && !in.failed && flags <= ALL_OF_CALL && call->boundary <= MISHAP_BY_MCP &&
+           is_string(call->request_id) && is_string(call->remote) && is_string(call->headers) &&
+           is_string(call->caller) && is_string(call->body_type) && is_string(call->cursor);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -274,7 +283,7 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
     }
     a->warnings = mishap_unpack_text(in);
     a->text = mishap_unpack_text(in);
-    if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_MEMBERS ||
+    if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_WRITTEN ||
         a->kind > MISHAP_ANSWER_STREAM || a->flags > ALL_OF_OUTCOME ||
         (a->status && (a->status < 200 || a->status > 599)))
         return false;
@@ -376,5 +385,5 @@ bool mishap_frame_take_log(mishap_text payload, mishap_level *level, mishap_text
     uint8_t number = mishap_unpack_u8(&in);
     *level = (mishap_level)number;
     *words = mishap_unpack_text(&in);
-    return mishap_unpack_ended(&in) && number <= MISHAP_EMERGENCY;
+    return mishap_unpack_ended(&in) && number <= MISHAP_FOR_OPERATOR;
 }

@@ -55,6 +55,8 @@ typedef struct mishap_frame_call {
     uint32_t limit_ms;  /* for its handler */
     bool verbose, wants_progress, wants_log, wants_pieces;
     mishap_text caller; /* no data: nobody in particular */
+    mishap_boundary_kind boundary;
+    mishap_text request_id, remote, headers; /* as the call of the loop has them */
     mishap_text arguments;
     mishap_text body_type, body; /* of a call with a body that is no JSON; no data: none */
     mishap_text cursor;          /* where a stream goes on; no data: it begins */
@@ -88,6 +90,8 @@ void mishap_frame_put_progress(mishap_buffer *out, unsigned slot, double done, d
 bool mishap_frame_take_progress(mishap_text payload, double *done, double *total,
                                 mishap_text *words);
 
+/* A message for the client, or, of the level MISHAP_FOR_OPERATOR, a line for the operator. */
+enum { MISHAP_FOR_OPERATOR = MISHAP_EMERGENCY + 1 };
 void mishap_frame_put_log(mishap_buffer *out, unsigned slot, mishap_level level, mishap_text words);
 bool mishap_frame_take_log(mishap_text payload, mishap_level *level, mishap_text *words);
 

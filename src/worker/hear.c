@@ -53,6 +53,14 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
     return NULL;
 }
 
+/* The client may be gone: the call has its own copy of the id. */
+static void tell_operator(const mishap_call *call, mishap_text words)
+{
+    if (call->to_operator && call->request_id.data)
+        call->to_operator(call->app->name, call->operation->name, call->request_id.data, words,
+                          call->verbose);
+}
+
 static const char *take_report(const mishap_link *link, const mishap_framed *frame)
 {
     const mishap_link_slot *slot = &link->slots[frame->slot];
@@ -72,7 +80,9 @@ static const char *take_report(const mishap_link *link, const mishap_framed *fra
     case MISHAP_FRAME_LOG:
         if (!mishap_frame_take_log(frame->payload, &level, &words))
             return "a log message that is none";
-        if (watcher && watcher->log)
+        if ((int)level == MISHAP_FOR_OPERATOR)
+            tell_operator(mishap_link_call(slot), words);
+        else if (watcher && watcher->log)
             watcher->log(watcher, level, words);
         return NULL;
     case MISHAP_FRAME_BEGIN:

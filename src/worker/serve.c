@@ -163,6 +163,17 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     end_report(true);
 }
 
+/* The log is the loop's to write: a worker may have limits of its own. */
+static void on_operator_line(const char *program, const char *operation, const char *id,
+                             mishap_text words, bool to_stderr)
+{
+    mishap_buffer *out = begin_report();
+    (void)program, (void)operation, (void)id, (void)to_stderr;
+    if (out)
+        mishap_frame_put_log(out, w.slot, (mishap_level)MISHAP_FOR_OPERATOR, words);
+    end_report(false);
+}
+
 static bool send_bytes(mishap_frame_type type, mishap_text bytes)
 {
     mishap_buffer *out = begin_report();
@@ -292,7 +303,13 @@ static void prepare(mishap_call *call, const mishap_frame_call *asked, const str
     call->verbose = asked->verbose;
     call->caller = copy_text(call, asked->caller);
     call->cursor = copy_text(call, asked->cursor);
-    call->body = asked->body; /* it stays where it was read until the call is over */
+    call->boundary = asked->boundary;
+    call->request_id =
+        asked->request_id; /* these stay where they were read until the call is over */
+    call->remote = asked->remote;
+    call->headers = asked->headers;
+    call->to_operator = on_operator_line;
+    call->body = asked->body;
     call->body_type = copy_text(call, asked->body_type);
     call->cancelled_by = &user->page->cancelled[slot];
     call->deadline_ns = mishap_clock_monotonic_ns() + asked->limit_ms * INT64_C(1000000);

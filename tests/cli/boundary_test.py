@@ -36,7 +36,7 @@ FOLDER = tempfile.mkdtemp(prefix="boundary-")
 atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 LOG = os.path.join(FOLDER, "sample.log")
 os.environ.update(HOME=FOLDER, XDG_STATE_HOME=os.path.join(FOLDER, "state"), LC_ALL="C", SAMPLE_LOG=LOG,
-                  DIRECTORY_FILE=os.path.join(FOLDER, "users.jsonl"))
+                  DIRECTORY_FILE=os.path.join(FOLDER, "users.txt"))
 for variable in ["SAMPLE_TOKEN", "TOOL_TRACE_ID", "MISHAP_LOG", "DIRECTORY_LOG", "NO_COLOR"]:
     os.environ.pop(variable, None)
 os.chdir(FOLDER)
@@ -357,7 +357,7 @@ def a_wrong_choice_is_shown_beside_the_choices(words, value):
 def a_pattern_is_told_in_words_where_there_are_some():
     item, = ask("sample", "form", "--place", "8080", status=2, code="ARG_ERROR")["error"]["errors"]
     equal((item["code"], item["message"], item["expected"]),
-          ("INVALID_FORMAT", "place must look like HOST:PORT, such as localhost:80.", "HOST:PORT, such as localhost:80"))
+          ("INVALID_FORMAT", "place must look like HOST:PORT, such as localhost:80, not 8080.", "HOST:PORT, such as localhost:80"))
     help_text = " ".join(run("sample", "form", "--help").err.decode().split())
     expect("Where it is (looks like HOST:PORT, such as localhost:80)" in help_text, help_text)
     about = MANIFESTS["sample"]["commands"]["form"]["flags"]["place"]["description"]
@@ -371,7 +371,7 @@ def a_pattern_is_told_in_words_where_there_are_some():
 
 
 @tests_of({"one": (["form", "--place", "a:70000"], ["place must be at least 0 and at most 65535, not 70000."], 1),
-           "of the arguments": (["types"], ["string is required."], 1),
+           "of the arguments": (["types"], ["string is required (string)."], 1),
            "several": (["types", "-s", "a", "--integer", "x"], ["string must have", "integer must be"], 1)})
 def every_field_is_named_once_in_text(words, sentences, times):
     err = run("sample", *words, "--output", "text").err.decode()
@@ -1193,7 +1193,7 @@ def the_manifest_is_the_same_in_every_run(program):
 @test
 def the_directory_creates_lists_and_refuses():
     with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
-        env = {"DIRECTORY_FILE": os.path.join(folder, "users.jsonl")}
+        env = {"DIRECTORY_FILE": os.path.join(folder, "users.txt")}
         ada = {"name": "Ada Lovelace", "age": 36, "email": "ada@example.com"}
         words = ["users", "create", "--name", ada["name"], "--age", "36", "--email", ada["email"]]
         equal(ask("directory", "users", "list", env=env)["data"], [])

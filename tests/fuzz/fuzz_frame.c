@@ -255,6 +255,10 @@ static mishap_call *remade(const mishap_frame_call *asked, mishap_watcher *watch
     call->verbose = asked->verbose;
     call->caller = copied(call, asked->caller);
     call->cursor = copied(call, asked->cursor);
+    call->boundary = asked->boundary;
+    call->request_id = asked->request_id;
+    call->remote = asked->remote;
+    call->headers = asked->headers;
     call->body = asked->body;
     call->body_type = copied(call, asked->body_type);
     return call;
@@ -272,7 +276,10 @@ static void expect_same_call(mishap_text payload)
     EXPECT(mishap_frame_take_call(payload_of(&first), &again), "our own call is refused");
     EXPECT(again.number == asked.number && again.operation == asked.operation &&
                again.limit_ms == asked.limit_ms && !again.body.data == !asked.body.data &&
-               mishap_text_equal(again.body, asked.body) &&
+               mishap_text_equal(again.body, asked.body) && again.boundary == asked.boundary &&
+               mishap_text_equal(again.request_id, asked.request_id) &&
+               mishap_text_equal(again.remote, asked.remote) &&
+               mishap_text_equal(again.headers, asked.headers) &&
                mishap_text_equal(again.caller, asked.caller),
            "another call");
     mishap_call *other = remade(&again, &watcher);

@@ -19,7 +19,7 @@ static mishap *echo(mishap_call *call)
 static mishap *slow(mishap_call *call)
 {
     mishap_progress(call, 1, 2, "half");
-    mishap_log(call, MISHAP_LEVEL_WARNING, "It takes a while.");
+    mishap_tell_client(call, MISHAP_LEVEL_WARNING, "It takes a while.");
     if (mishap_given(call, "fails"))
         return mishap_raise(NOT_FOUND, "There is no such thing.");
     return mishap_answer_member(call, "done", true);

@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "guard/guard.h"
+#include "operation/format.h"
 
 /* -- UTF-8
  * ----------------------------------------------------------------------------------------------------
@@ -110,6 +111,24 @@ static void expect_trace(mishap_text text)
     free(lines);
 }
 
+/* No format reads beyond the end, none has a NUL in it, and what one is does not hang on what
+ * stands behind the text. */
+static void expect_formats(mishap_text text)
+{
+    static const char *const names[] = { "date",     "time", "date-time", "duration", "email",
+                                         "hostname", "ipv4", "ipv6",      "uri",      "uuid" };
+    char *exact = malloc(text.length);
+    EXPECT(exact, "%zu bytes", text.length);
+    memcpy(exact, text.data, text.length);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const mishap_format *format = mishap_format_find(names[i]);
+        bool holds = format->holds((mishap_text){ exact, text.length });
+        EXPECT(holds == format->holds(text), "%s", names[i]);
+        EXPECT(!holds || !memchr(exact, '\0', text.length), "%s", names[i]);
+    }
+    free(exact);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     mishap_arena arena;
@@ -118,6 +137,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mishap_arena_init(&arena, NULL, 0);
     mishap_text clean = mishap_utf8_clean(&arena, input_text(data, size));
     expect_clean(data, size, clean);
+    expect_formats(input_text(data, size));
     for (size_t limit = 0; limit <= clean.length + 1 && limit < 64; limit++)
         expect_cut(clean, limit);
     expect_cut(clean, clean.length / 2);

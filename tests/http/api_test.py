@@ -1224,7 +1224,7 @@ def a_request_in_single_bytes_is_answered():
 
 @test
 def the_example_of_the_readme_serves():
-    file = os.path.join(server.FOLDER, "users.jsonl")
+    file = os.path.join(server.FOLDER, "users.txt")
     with Server("--workers", "2", program=os.path.abspath(os.environ["DIRECTORY_PROGRAM"]), DIRECTORY_FILE=file) as found:
         equal(findings(found.ask("POST", "/users", COMPLETE)), [NAME, AGE, EMAIL])
         ada = {"name": "Ada", "age": 36, "email": "ada@example.com"}

@@ -78,7 +78,7 @@ static mishap *with_logging(mishap_call *call)
                                          "Tool execution completed" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         wait_ms(i ? 50 : 0);
-        mishap_log(call, MISHAP_INFO, "%s", words[i]);
+        mishap_tell_client(call, MISHAP_INFO, "%s", words[i]);
     }
     return mishap_answer_document(call, mishap_text_of("Tool with logging executed successfully"));
 }
@@ -94,7 +94,7 @@ static mishap *with_progress(mishap_call *call)
 
 static mishap *logging_tool(mishap_call *call)
 {
-    mishap_log(call, MISHAP_INFO, "This is sent to those who ask for it.");
+    mishap_tell_client(call, MISHAP_INFO, "This is sent to those who ask for it.");
     return mishap_answer_document(call, mishap_text_of("A message was logged"));
 }
 

@@ -58,22 +58,38 @@ def not_part(name, revision="2025-11-25"):
     return error(-32601, "METHOD_NOT_FOUND", f"The method {name} is not part of revision {revision}.")
 
 
-def invalid(*fields, message="One or more fields are not valid."):
+def invalid(*fields, message):
     """A validation error that names these fields, each with what is wrong."""
     return error(-32602, "VALIDATION_ERROR", message, fields=list(fields))
 
 
+def say(*sentences):
+    """The message: it tells what is wrong with each field, for clients that show nothing else."""
+    return " ".join(("One or more fields are not valid.",) + sentences)
+
+
+OBJECTS = {"ref", "argument", "capabilities", "clientInfo", "notifications"}
+
+
 def missing(*fields):
-    return invalid(*((field, "field_required") for field in fields))
+    return invalid(*((field, "field_required") for field in fields),
+                   message=say(*("%s is required (%s)." % (field, "object" if field in OBJECTS else "string")
+                                 for field in fields)))
 
 
-def wrong_type(*fields):
-    return invalid(*((field, "invalid_type") for field in fields))
+def wrong_type(field, expected, actual):
+    return invalid((field, "invalid_type"), message=say("%s must be: %s, not %s." % (field, expected, actual)))
 
 
 PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
 CURSOR = error(-32602, "INVALID_ARGUMENT", "The cursor is none of this server's.")
 NO_TOOL = error(-32602, "NOT_FOUND", "There is no such tool.")
+
+
+def meant(tool):
+    return error(-32602, "NOT_FOUND", "There is no such tool; did you mean `%s`?" % tool)
+
+
 NO_BATCH = bad("There are no batches in this revision.", ABSENT)
 NOT_YET = bad("This session is not initialized yet.")
 
@@ -295,13 +311,13 @@ SESSION = {
     "progress of nothing": (raw(method="notifications/progress", params={"progressToken": []}), None),
     "a call of nothing": (raw(id=1, method="tools/call"), missing("name")),
     "a call without a name": (ask("tools/call"), missing("name")),
-    "a tool that is a number": (ask("tools/call", name=5), wrong_type("name")),
+    "a tool that is a number": (ask("tools/call", name=5), wrong_type("name", "string", "integer")),
     "an unknown tool": (ask("tools/call", name="nope"), NO_TOOL),
-    "a tool in capitals": (ask("tools/call", name="ECHO"), NO_TOOL),
+    "a tool in capitals": (ask("tools/call", name="ECHO"), meant("echo")),
     "the server as a tool": (ask("tools/call", name="mcp"), NO_TOOL),
-    "an operation by its name": (ask("tools/call", name="apart.echo"), NO_TOOL),
-    "arguments as an array": (ask("tools/call", name="echo", arguments=[]), wrong_type("arguments")),
-    "arguments as a string": (ask("tools/call", name="echo", arguments="text"), wrong_type("arguments")),
+    "an operation by its name": (ask("tools/call", name="apart.echo"), meant("apart_echo")),
+    "arguments as an array": (ask("tools/call", name="echo", arguments=[]), wrong_type("arguments", "object", "array")),
+    "arguments as a string": (ask("tools/call", name="echo", arguments="text"), wrong_type("arguments", "object", "string")),
     "no arguments": (ask("tools/call", name="echo"), failed_call(("text", "field_required"))),
     "an argument of a wrong type": (ask("tools/call", name="echo", arguments={"text": 5}),
                                     failed_call(("text", "invalid_type"))),
@@ -325,7 +341,9 @@ SESSION = {
     "an unknown prompt": (ask("prompts/get", name="nope"), error(-32602, "NOT_FOUND", "There is no such prompt.")),
     "a prompt without its argument": (ask("prompts/get", name="explain_failure"), missing("error")),
     "completion of nothing": (ask("completion/complete"), missing("ref", "argument")),
-    "an unknown level": (ask("logging/setLevel", level="loud"), invalid(("level", "pattern_mismatch"))),
+    "an unknown level": (ask("logging/setLevel", level="loud"), invalid(
+        ("level", "pattern_mismatch"),
+        message=say("level must be one of debug, info, notice, warning, error, critical, alert or emergency, not loud."))),
     "no level": (ask("logging/setLevel"), missing("level")),
 }
 
@@ -351,10 +369,10 @@ FRESH = {
                                   missing("protocolVersion", "capabilities", "clientInfo")),
     "initialize with a number as revision": (ask("initialize", protocolVersion=5, capabilities={},
                                                  clientInfo={"name": "c", "version": "1"}),
-                                             wrong_type("protocolVersion")),
+                                             wrong_type("protocolVersion", "string", "integer")),
     "initialize with an array of capabilities": (ask("initialize", protocolVersion="2025-11-25", capabilities=[],
                                                      clientInfo={"name": "c", "version": "1"}),
-                                                 wrong_type("capabilities")),
+                                                 wrong_type("capabilities", "object", "array")),
     "initialize without a version of the client": (ask("initialize", protocolVersion="2025-11-25", capabilities={},
                                                        clientInfo={"name": "c"}), missing("clientInfo.version")),
 }
@@ -426,7 +444,7 @@ STATELESS = {
                                          message=f"`_meta.{V}logLevel` must be the name of a level.")),
     "listening to nothing": (stateless("subscriptions/listen"), missing("notifications")),
     "listening with a number": (stateless("subscriptions/listen", notifications={"toolsListChanged": 1}),
-                                wrong_type("notifications.toolsListChanged")),
+                                wrong_type("notifications.toolsListChanged", "boolean", "integer")),
     "no such resource": (stateless("resources/read", uri="no://where"), no_resource("no://where", -32602)),
     "no such tool": (stateless("tools/call", name="nope"), NO_TOOL),
     "a batch": (b"[" + stateless("tools/list") + b"]", NO_BATCH),

@@ -41,7 +41,7 @@ static void tell_meanwhile(mishap_call *call, const char *password)
     const char *const said[] = { password, TRACE, "all of it" };
     for (int i = 0; i < 3; i++) {
         mishap_progress(call, i + 1, 3, said[i]);
-        mishap_log(call, MISHAP_INFO, "%s", said[i]);
+        mishap_tell_client(call, MISHAP_INFO, "%s", said[i]);
         mishap_warn(call, "%s", said[i]);
         wait_ms(50); /* so that each is heard */
     }
@@ -139,7 +139,7 @@ static mishap *tell_all(mishap_call *call, mishap *m)
     for (const mishap_param *param = vault_params + 1; param->name; param++) {
         const char *json = mishap_given(call, param->name) ? mishap_json(call, param->name) : "{}";
         mishap_warn(call, "There is %s.", json);
-        mishap_log(call, MISHAP_LEVEL_ERROR, "There is %s.", json);
+        mishap_tell_client(call, MISHAP_LEVEL_ERROR, "There is %s.", json);
         m = mishap_tell(m, mishap_call_print(call, "my_%s", param->name),
                         mishap_value_of_json(json));
         m = mishap_note(m, mishap_call_print(call, "text_of_%s", param->name), json);

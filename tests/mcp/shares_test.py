@@ -164,7 +164,8 @@ def a_caller_has_so_many_streams_and_another_its_own():
         refused(session.exchange("GET"), "One caller may have 100 streams open here.")
         equal(session.post(message("ping")).status, 200, "what is no stream")
         with listen(found, other) as stream:
-            expect(stream.streams and stream.event(), "another caller")
+            expect(stream.streams, "another caller is refused:", stream.status)
+            expect(stream.event(), "the stream of another caller has ended")
         streams.pop().connection.close()
 
         def stands():

@@ -94,7 +94,7 @@ static mishap *sleep_through(mishap_call *call)
 static mishap *chatter(mishap_call *call)
 {
     for (int level = MISHAP_DEBUG; level <= MISHAP_EMERGENCY; level++)
-        mishap_log(call, (mishap_level)level, "This is level %d.", level);
+        mishap_tell_client(call, (mishap_level)level, "This is level %d.", level);
     return mishap_answer_member(call, "levels", (int)MISHAP_EMERGENCY + 1);
 }
 

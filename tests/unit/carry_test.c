@@ -128,6 +128,7 @@ static mishap *full(const mishap_code *code)
                                              .actual = mishap_value_of_string(MARKER) });
     m = mishap_field_add(
         m, &(mishap_field){ .field = T("items[2].name"), .error = T("OddErrorName") });
+    m = mishap_field_says(m, "What is wrong, %s", "in words.");
     m = mishap_field_range(m, "age", mishap_value_of_int(-1), mishap_value_of_real(1.5),
                            mishap_value_of_uint(UINT64_MAX));
     m = mishap_output(mishap_type(m, "FOO ERROR"), T("printed\n"));

@@ -475,16 +475,19 @@ static void examples_are_of_the_command(void **state)
 static void parameters_have_a_name_and_a_type(void **state)
 {
     (void)state;
-    static const char *const sound[] = { "x", "name", "created_at", "line_2", "x1" };
+    static const char *const sound[] = { "x",       "name",   "created_at", "line_2", "x1",
+                                         "dueDate", "userID", "x509Cert",   "aB" };
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
         ASSERT_SOUND(PARAMS({ sound[i], .type = MISHAP_STRING }));
-    static const char *const broken[] = { "",   "Name", "created-at", "a.b",          "_a",
-                                          "a_", "a__b", "1a",         "na\xC3\xAFve", "a b" };
+    static const char *const broken[] = {
+        "",   "Name",         "created-at", "a.b",      "_a",       "a_",      "a__b",
+        "1a", "na\xC3\xAFve", "a b",        "due_Date", "dueDate_", "due-Date"
+    };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char sentence[200];
         snprintf(sentence, sizeof sentence,
                  "The operation `users.create` is declared wrongly: its parameter `%s` has a name "
-                 "that is not lower_snake.",
+                 "that is neither lower_snake nor camelCase.",
                  broken[i]);
         assert_operations(OPERATION(PARAMS({ broken[i], .type = MISHAP_STRING })), sentence);
     }
@@ -495,6 +498,12 @@ static void parameters_have_a_name_and_a_type(void **state)
     ASSERT_PARAM("has a help text that is not UTF-8", .type = MISHAP_STRING, .help = "\xFE");
     ASSERT_OPERATION("it has a parameter, number 2, without a name",
                      PARAMS({ "x", .type = MISHAP_STRING }, { NULL, .type = MISHAP_STRING }));
+    ASSERT_PARAMS("`dueDate` is spelled like `due_date`, but for capitals or underscores",
+                  { "due_date", .type = MISHAP_STRING }, { "dueDate", .type = MISHAP_STRING });
+    static const mishap_param members[] = { { "due_date", .type = MISHAP_STRING },
+                                            { "dueDate", .type = MISHAP_STRING },
+                                            { 0 } };
+    ASSERT_PARAM_SOUND(MISHAP_OBJECT, .members = members); /* no flags */
     ASSERT_PARAMS("`x` is declared twice", { "x", .type = MISHAP_STRING },
                   { "y", .type = MISHAP_STRING }, { "x", .type = MISHAP_INTEGER });
 }
@@ -556,6 +565,15 @@ static void patterns_and_choices_work(void **state)
                  .pattern = "x");
     ASSERT_PARAM("has a pattern that cannot be compiled: missing closing parenthesis (at byte 1)",
                  MISHAP_STRING, .pattern = "(");
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .format = "date-time", .looks = "a point in time");
+    ASSERT_PARAM("has a format, which only a string has", MISHAP_INTEGER, .format = "date");
+    ASSERT_PARAM("has a format, which only a string has", MISHAP_ENUM, .choices = colours,
+                 .format = "date");
+    ASSERT_PARAM("has the format `datetime`, which is none of date, time, date-time, duration, "
+                 "email, hostname, ipv4, ipv6, uri or uuid",
+                 MISHAP_STRING, .format = "datetime");
+    ASSERT_PARAM("has a default that breaks its own rules: pattern_mismatch", MISHAP_STRING,
+                 .format = "date", .initial = "\"2026-02-31\"");
     ASSERT_PARAM_SOUND(MISHAP_ENUM, .choices = colours);
     ASSERT_PARAM("is an enum without choices", .type = MISHAP_ENUM);
     ASSERT_PARAM("is an enum without choices", MISHAP_ENUM, .choices = none);
@@ -637,6 +655,23 @@ static void defaults_hold_their_own_rules(void **state)
                  .required = true, .initial = "\"a\"");
     ASSERT_PARAM("is secret and has a default, which anybody could read", MISHAP_STRING,
                  .secret = true, .initial = "\"a\"");
+}
+
+static void headers_have_names_and_are_no_keys(void **state)
+{
+    (void)state;
+#define HEADERS(...) OPERATION(.headers = (const char *const[]){ __VA_ARGS__, NULL })
+#define REFUSED(why) "The operation `users.create` is declared wrongly: it reads " why "."
+    assert_operations(HEADERS("User-Agent", "traceparent", "X-1"), NULL);
+    static const char odd[] = REFUSED("a header field whose name is not up to 63 letters, digits "
+                                      "and -");
+    assert_operations(HEADERS("User Agent"), odd);
+    assert_operations(HEADERS(""), odd);
+    assert_operations(HEADERS("ok", "a:b"), odd);
+    assert_operations(HEADERS("X-API-Key"),
+                      REFUSED("the header field X-API-Key, which has the caller's key"));
+    assert_operations(HEADERS("authorization"),
+                      REFUSED("the header field authorization, which has the caller's key"));
 }
 
 static void the_command_line_is_not_ambiguous(void **state)
@@ -750,6 +785,7 @@ int main(void)
         TEST(what_is_inside_is_checked_too),
         TEST(a_declaration_that_contains_itself_is_refused),
         TEST(defaults_hold_their_own_rules),
+        TEST(headers_have_names_and_are_no_keys),
         TEST(the_command_line_is_not_ambiguous),
         TEST(operation_and_parameter_are_told),
         TEST(without_memory_nothing_broken_passes),

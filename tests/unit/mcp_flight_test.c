@@ -62,7 +62,7 @@ static mishap *wait_and_say(mishap_call *call)
 {
     wait_for_test(call);
     mishap_progress(call, 1, 2, "half");
-    mishap_log(call, MISHAP_LEVEL_ERROR, "It goes on.");
+    mishap_tell_client(call, MISHAP_LEVEL_ERROR, "It goes on.");
     return echo(call);
 }
 
@@ -111,9 +111,9 @@ static mishap *say_all(mishap_call *call)
     mishap_progress(call, NAN, 100, NULL);
     mishap_progress(call, 25.5, 0, NULL);
     mishap_progress(call, 12, 0, NULL);
-    mishap_log(call, MISHAP_DEBUG, "A detail.");
-    mishap_log(call, MISHAP_INFO, "It goes \"on\".");
-    mishap_log(call, MISHAP_LEVEL_WARNING, "The word is %s.", mishap_string(call, "key"));
+    mishap_tell_client(call, MISHAP_DEBUG, "A detail.");
+    mishap_tell_client(call, MISHAP_INFO, "It goes \"on\".");
+    mishap_tell_client(call, MISHAP_LEVEL_WARNING, "The word is %s.", mishap_string(call, "key"));
     mishap_progress(call, 100, 100, "The word is open sesame.");
     mishap_progress(call, 100, 100, "not more than before");
     mishap_progress(call, 99, 100, "less than before");
@@ -123,7 +123,7 @@ static mishap *say_all(mishap_call *call)
 static mishap *say_too_much(mishap_call *call)
 {
     for (int i = 0; i < 5000; i++) {
-        mishap_log(call, MISHAP_EMERGENCY, "%01000d", i);
+        mishap_tell_client(call, MISHAP_EMERGENCY, "%01000d", i);
         mishap_progress(call, i, 5000, NULL);
         if (i == 0)
             stop_the_clock(call);
@@ -138,12 +138,12 @@ static mishap *say_in_steps(mishap_call *call)
     for (int i = 0; i < STEPS; i++) {
         let_time_pass(call);
         mishap_progress(call, i, STEPS, NULL);
-        mishap_log(call, MISHAP_INFO, "Step %d.", i);
+        mishap_tell_client(call, MISHAP_INFO, "Step %d.", i);
     }
     for (int i = 0; i < 2; i++) {
         let_time_pass(call);
         for (int n = 0; n < 100; n++) {
-            mishap_log(call, MISHAP_INFO, "Word %d.", n);
+            mishap_tell_client(call, MISHAP_INFO, "Word %d.", n);
             stop_the_clock(call);
         }
     }
@@ -156,14 +156,14 @@ static const char trace[] = "Traceback (most recent call last):\n  File \"x.py\"
 static mishap *say_a_trace(mishap_call *call)
 {
     mishap_progress(call, 1, 2, trace);
-    mishap_log(call, MISHAP_LEVEL_ERROR, "%s", trace);
+    mishap_tell_client(call, MISHAP_LEVEL_ERROR, "%s", trace);
     return wait_and_echo(call);
 }
 
 static mishap *say_traces(mishap_call *call)
 {
     for (int i = 0; i < 100; i++)
-        mishap_log(call, MISHAP_LEVEL_ERROR, "%s", trace);
+        mishap_tell_client(call, MISHAP_LEVEL_ERROR, "%s", trace);
     return wait_and_echo(call);
 }
 
@@ -185,7 +185,7 @@ static mishap *work(mishap_call *call)
 {
     for (int i = 1; i <= 200 && !mishap_cancelled(call); i++) {
         mishap_progress(call, i, 200, "working");
-        mishap_log(call, MISHAP_INFO, "step %d", i);
+        mishap_tell_client(call, MISHAP_INFO, "step %d", i);
     }
     return echo(call);
 }

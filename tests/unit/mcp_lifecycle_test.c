@@ -353,15 +353,18 @@ static void the_revision_is_negotiated(void **state)
     }
 }
 
+#define MISSING(field, type)                                                                       \
+    "{\"field\":\"" field "\",\"error\":\"field_required\",\"expected\":\"" type                   \
+    "\",\"message\":\"" field " is required (" type ").\"}"
+
 static void initialize_wants_its_parameters(void **state)
 {
     (void)state;
     static const struct {
         const char *params, *fields;
     } wrong[] = {
-        { "", "[{\"field\":\"protocolVersion\",\"error\":\"field_required\"},"
-              "{\"field\":\"capabilities\",\"error\":\"field_required\"},"
-              "{\"field\":\"clientInfo\",\"error\":\"field_required\"}]" },
+        { "", "[" MISSING("protocolVersion", "string") "," MISSING(
+                  "capabilities", "object") "," MISSING("clientInfo", "object") "]" },
         { "\"protocolVersion\":1," CLIENT,
           "[{\"field\":\"protocolVersion\",\"error\":\"invalid_type\",\"expected\":\"string\","
           "\"actual\":\"integer\"}]" },
@@ -370,8 +373,8 @@ static void initialize_wants_its_parameters(void **state)
           "\"actual\":\"null\"}]" },
         { "\"protocolVersion\":\"2025-11-25\",\"capabilities\":[],\"clientInfo\":{}",
           "[{\"field\":\"capabilities\",\"error\":\"invalid_type\",\"expected\":\"object\","
-          "\"actual\":\"array\"},{\"field\":\"clientInfo.name\",\"error\":\"field_required\"},"
-          "{\"field\":\"clientInfo.version\",\"error\":\"field_required\"}]" },
+          "\"actual\":\"array\"}," MISSING("clientInfo.name", "string") "," MISSING(
+              "clientInfo.version", "string") "]" },
         { "\"protocolVersion\":\"2025-11-25\",\"capabilities\":{},\"clientInfo\":\"me\"",
           "[{\"field\":\"clientInfo\",\"error\":\"invalid_type\",\"expected\":\"object\","
           "\"actual\":\"string\"}]" },

@@ -90,7 +90,7 @@ static const mishap_param part_params[] = {
     { "colour", MISHAP_ENUM, .choices = kinds },
     { 0 },
 };
-static const mishap_param a_thing[] = { { "id", MISHAP_STRING, .required = true }, { 0 } };
+static const mishap_param a_thing[] = { { "id", .type = MISHAP_STRING }, { 0 } };
 
 static const mishap_service cellar = { .name = "cellar" };
 

@@ -38,6 +38,11 @@ static const mishap_operation operations[] = {
       .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR, UNAVAILABLE) },
     { 0 },
 };
+/* The same, which may answer anything. */
+static const mishap_operation undeclared = {
+    "try", "Try", params, run, .quick = true,
+    .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR, UNAVAILABLE)
+};
 static const mishap_app app = { .name = "mcp-result", .version = "1", .operations = operations };
 
 static mishap_mcp_offer tool_of(const mishap_dialect *dialect)
@@ -50,6 +55,7 @@ static char *outcome(const mishap_dialect *dialect, const char *arguments,
                      mishap_mcp_revision revision)
 {
     mishap_mcp_offer tool = tool_of(dialect);
+    tool.operation = &undeclared;
     mishap_call *call = NULL;
     mishap_buffer result = { 0 };
     mishap *failure = mishap_call_begin(&app, tool.operation, mishap_text_of(arguments), &call);

@@ -180,7 +180,8 @@ static void a_program_without_tools_has_none(void **state)
     "\"description\":\"Whom to greet\",\"minLength\":1,\"maxLength\":20},"                         \
     "\"code\":{\"type\":\"string\"},\"word\":{\"type\":\"string\",\"pattern\":\"^[a-z]+$\"}},"     \
     "\"required\":[\"name\"],\"additionalProperties\":false}"
-#define NO_INPUT "\"inputSchema\":{\"type\":\"object\",\"additionalProperties\":false}"
+#define NO_INPUT                                                                                   \
+    "\"inputSchema\":{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false}"
 
 static void assert_tool(struct wire *w, const char *pointer, const char *expected)
 {

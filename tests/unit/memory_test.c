@@ -211,10 +211,10 @@ static void call_operation(const char *rest)
         mishap_hide_failure(failure, note_params, mishap_call_secrets(call));
     mishap_free(failure);
     mishap_call_end(call);
-    mishap_validation_of *v = mishap_validate(arguments.data, arguments.length);
+    mishap_requirements *v = mishap_require_begin(arguments.data, arguments.length);
     for (int i = 0; i < 100; i++)
         mishap_require_range(v, i % 2 ? "list" : "many", 1, 2);
-    mishap_free(mishap_validated(v));
+    mishap_free(mishap_require_end(v));
     mishap_buffer_release(&arguments);
 }
 
@@ -370,7 +370,7 @@ static void a_table_without_memory_is_not_circumvented(void **state)
     mishap_buffer text = { 0 };
     assert_non_null(mishap_render(*mishap_dialects(), m, &text).data);
     mishap_free(m);
-    mishap_validated(mishap_validate("{\"a\":1}", 7));
+    mishap_require_end(mishap_require_begin("{\"a\":1}", 7));
     mishap_buffer_release(&text);
     assert_all_went_through_the_table();
 }

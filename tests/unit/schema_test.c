@@ -78,6 +78,12 @@ static void every_rule_has_its_keyword(void **state)
                .looks = "HOST:PORT, such as a:80");
     ASSERT_ONE("{\"type\":\"string\",\"description\":\"It looks like A:B\",\"pattern\":\":\"}",
                .type = MISHAP_STRING, .pattern = ":", .looks = "A:B");
+    ASSERT_ONE("{\"type\":\"string\",\"description\":\"When; a day of "
+               "2026\",\"pattern\":\"^2026\",\"format\":\"date\"}",
+               .type = MISHAP_STRING, .pattern = "^2026", .format = "date", .help = "When",
+               .looks = "a day of 2026");
+    ASSERT_ONE("{\"type\":\"string\",\"format\":\"date-time\"}", .type = MISHAP_STRING,
+               .format = "date-time");
     ASSERT_ONE("{\"type\":\"string\",\"enum\":[\"red\",\"\\\"green\\\"\"]}", .type = MISHAP_ENUM,
                .choices = colours);
     ASSERT_ONE("{\"type\":\"array\",\"minItems\":1,\"maxItems\":5,"

@@ -76,6 +76,14 @@ static bool same_bounds(const mishap_public *a, const mishap_public *b)
             return false;
     return !x && !y;
 }
+static bool same_sentences(const mishap_public *a, const mishap_public *b)
+{
+    const mishap_field *x = a->fields, *y = b->fields;
+    for (; x && y; x = x->next, y = y->next)
+        if (!mishap_text_equal(x->message, y->message))
+            return false;
+    return !x && !y;
+}
 static bool same_incident(const mishap_public *a, const mishap_public *b)
 {
     return mishap_text_equal(a->incident, b->incident);
@@ -147,6 +155,12 @@ static mishap *with_fields(void)
     m = mishap_field_type(m, "size", "integer", "string");
     return mishap_field_pattern(m, "email", ".*@.*\\..*");
 }
+static mishap *with_sentences(void)
+{
+    mishap *m = mishap_field_says(with_fields(), "email must be an e-mail address, not %s.", "a@");
+    m = mishap_field_says(mishap_field_required(m, "zip"), "A zip code is needed in this country.");
+    return mishap_field_required(m, "town");
+}
 static mishap *with_incident(void)
 {
     return mishap_incident(plain(), "0192f7a0-1111-7000-8000-000000000000");
@@ -177,6 +191,7 @@ enum part {
     CONTEXT,
     FIELDS,
     BOUNDS,
+    SENTENCES,
     INCIDENT,
     TYPE,
     OUTPUT,
@@ -200,6 +215,7 @@ static const struct {
     [CONTEXT] = { "context", with_context, same_context },
     [FIELDS] = { "field errors", with_fields, same_fields },
     [BOUNDS] = { "… with bounds", with_fields, same_bounds },
+    [SENTENCES] = { "… with sentences", with_sentences, same_sentences },
     [INCIDENT] = { "incident id", with_incident, same_incident },
     [TYPE] = { "condition type", with_type, same_type },
     [OUTPUT] = { "subject's output", with_output, same_output },
@@ -327,8 +343,8 @@ static void what_both_carry_survives_every_pair(void **state)
 {
     (void)state;
     static mishap *(*const makers[])(
-        void) = { plain,           with_code,   with_retryable, with_retry_after,
-                  with_suggestion, with_fields, everything,     by_the_catalog };
+        void) = { plain,       with_code,      with_retryable, with_retry_after, with_suggestion,
+                  with_fields, with_sentences, everything,     by_the_catalog };
     bool table[DIALECTS][PARTS];
     const mishap_dialect *const *all = mishap_dialects();
     for (int d = 0; d < DIALECTS; d++)

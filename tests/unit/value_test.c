@@ -149,6 +149,62 @@ static void errno_survives_raising(void **state)
     mishap_free(m);
 }
 
+static void an_errno_has_its_code_and_its_name(void **state)
+{
+    (void)state;
+    static const struct {
+        int error;
+        const mishap_code *code;
+        const char *name;
+    } rows[] = {
+        { ENOENT, MISHAP_CODE_NOT_FOUND, "ENOENT" },
+        { EEXIST, MISHAP_CODE_ALREADY_EXISTS, "EEXIST" },
+        { EACCES, MISHAP_CODE_NOT_AUTHORIZED, "EACCES" },
+        { ETIMEDOUT, MISHAP_CODE_TIMEOUT, "ETIMEDOUT" },
+        { ENOSPC, MISHAP_CODE_UNAVAILABLE, "ENOSPC" },
+        { EBADF, MISHAP_CODE_INTERNAL_ERROR, "EBADF" },
+        { 9999, MISHAP_CODE_INTERNAL_ERROR, "unknown" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char name[64];
+        mishap_buffer account = { 0 };
+        errno = ENOTTY;
+        mishap *m = mishap_raise_errno(rows[i].error, "It failed: %m.");
+        assert_int_equal(errno, ENOTTY);
+        assert_ptr_equal(mishap_told(m)->code, rows[i].code);
+        mishap_account(m, &account);
+        mishap_buffer_add(&account, "", 1);
+        snprintf(name, sizeof name, "noted errno = \"%s\"", rows[i].name);
+        assert_non_null(strstr(account.data, name));
+        assert_non_null(strstr(account.data, strerror(rows[i].error)));
+        assert_non_null(strstr(account.data, "value_test.c"));
+        mishap_buffer_release(&account);
+        mishap_free(m);
+    }
+}
+
+static mishap *try_to(mishap *outcome, bool *went_on)
+{
+    MISHAP_TRY(outcome);
+    *went_on = true;
+    return NULL;
+}
+
+static void a_try_returns_what_failed(void **state)
+{
+    (void)state;
+    bool went_on = false;
+    assert_null(try_to(NULL, &went_on));
+    assert_true(went_on);
+    went_on = false;
+    mishap *m = try_to(mishap_raise(NOT_FOUND, "No."), &went_on);
+    assert_false(went_on);
+    assert_true(mishap_is(m, NOT_FOUND));
+    assert_false(mishap_is(m, ALREADY_EXISTS));
+    assert_false(mishap_is(NULL, NOT_FOUND));
+    mishap_free(m);
+}
+
 static void the_factories_have_their_codes_and_categories(void **state)
 {
     (void)state;
@@ -455,7 +511,7 @@ static void every_text_is_made_valid_utf8_without_nul(void **state)
     mishap_type(m, bad_string);
     mishap_output(m, bad);
     mishap_frame_add(m, bad);
-    mishap_field_add(m, &(mishap_field){ NULL, bad, bad, value, value, value, value });
+    mishap_field_add(m, &(mishap_field){ NULL, bad, bad, value, value, value, value, bad });
     const mishap_public *public = mishap_told(m);
     assert_text(public->message, good);
     assert_text(public->context->key, good);
@@ -840,6 +896,8 @@ int main(void)
         TEST(a_long_message_is_kept_whole),
         TEST(without_a_message_the_catalog_speaks),
         TEST(errno_survives_raising),
+        TEST(an_errno_has_its_code_and_its_name),
+        TEST(a_try_returns_what_failed),
         TEST(the_factories_have_their_codes_and_categories),
         TEST(what_is_raised_as_an_internal_error_stays_private),
         TEST(every_c_type_can_be_told),

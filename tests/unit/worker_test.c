@@ -169,7 +169,7 @@ mishap *do_die(mishap_call *call)
 mishap *do_say(mishap_call *call)
 {
     mishap_progress(call, 1, 3, "one");
-    mishap_log(call, MISHAP_INFO, "between");
+    mishap_tell_client(call, MISHAP_INFO, "between");
     mishap_changed(call, "thing://%d", 7);
     mishap_progress(call, 2, 3, NULL);
     return mishap_answer_member(call, "done", 1);

@@ -71,14 +71,24 @@ static void refuse_param(struct reading *r, size_t i, const char *error, const c
 }
 
 /* A value that is none of the choices is shown beside them. */
-static void refuse_choice(struct reading *r, const char *name, const char *choices,
+static void refuse_choice(struct reading *r, const char *name, const char *const *choices,
                           mishap_text given)
 {
+    mishap_buffer list = { 0 };
     mishap_value value = given.data ? mishap_value_of_text(shown(given)) : mishap_value_none();
-    refuse_field(r, &(mishap_field){ .field = mishap_text_of(name),
-                                     .error = MISHAP_TEXT("invalid_choice"),
-                                     .expected = value_of(choices),
-                                     .actual = value });
+    mishap_json_open(&list, '[');
+    for (size_t c = 0; choices[c]; c++)
+        mishap_json_string(&list, mishap_text_of(choices[c]));
+    mishap_json_close(&list, ']');
+    if (list.failed)
+        r->no_memory = true;
+    else
+        refuse_field(r, &(mishap_field){ .field = mishap_text_of(name),
+                                         .error = MISHAP_TEXT("invalid_choice"),
+                                         .expected = { .kind = MISHAP_KIND_JSON,
+                                                       .text = mishap_buffer_text(&list) },
+                                         .actual = value });
+    mishap_buffer_release(&list);
 }
 
 /* -- values ------------------------------------------------------------------------------------ */
@@ -126,22 +136,15 @@ static void put_item(mishap_buffer *to, mishap_type_of_param type, mishap_text t
 /* One of the choices? If not, they are named. */
 static bool is_choice(struct reading *r, size_t i, mishap_text text)
 {
-    mishap_buffer all = { 0 };
     const char *const *choices = r->params[i].choices;
     for (size_t c = 0; choices[c]; c++) {
         if (mishap_text_equal(text, mishap_text_of(choices[c])))
             return true;
     }
-    for (size_t c = 0; choices[c]; c++) {
-        mishap_buffer_put_text(&all, mishap_text_of(!c ? "" : choices[c + 1] ? ", " : " and "));
-        mishap_buffer_put_text(&all, mishap_text_of(choices[c]));
-    }
-    mishap_buffer_put_char(&all, '\0');
     if (!r->refused[i])
-        refuse_choice(r, r->params[i].name, all.failed ? "the choices" : all.data,
+        refuse_choice(r, r->params[i].name, choices,
                       r->params[i].secret ? (mishap_text){ NULL, 0 } : text);
     r->refused[i] = true;
-    mishap_buffer_release(&all);
     return false;
 }
 
@@ -248,7 +251,7 @@ static void take_common(struct reading *r, size_t i, const char *value)
         else if (value && strcmp(value, "text") == 0)
             r->cli->json = false;
         else
-            refuse_choice(r, "--output", "json and text", mishap_text_of(value));
+            refuse_choice(r, "--output", mishap_cli_flags[i].choices, mishap_text_of(value));
     }
 }
 
@@ -408,18 +411,15 @@ static bool is_refused(const struct reading *r, mishap_text field)
     return false;
 }
 
-/* A pattern is said in words where there are some. */
+/* What is told in words is no matter of a pattern. */
 static void refuse_by_rule(struct reading *r, const mishap_field *field)
 {
     mishap_field worded = *field;
-    size_t i = 0;
-    while (i < r->count && !mishap_text_equal(field->field, mishap_text_of(r->params[i].name)))
-        i++;
-    if (i < r->count && r->params[i].looks &&
-        mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("pattern_mismatch"))) {
-        worded.error = (mishap_text)MISHAP_TEXT("invalid_format");
-        worded.expected = value_of(r->params[i].looks);
-    }
+    if (field->message.length &&
+        mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("pattern_mismatch")))
+        worded.error = field->expected.kind == MISHAP_KIND_JSON
+                           ? (mishap_text)MISHAP_TEXT("invalid_choice")
+                           : (mishap_text)MISHAP_TEXT("invalid_format");
     refuse_field(r, &worded);
 }
 

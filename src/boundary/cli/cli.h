@@ -73,12 +73,12 @@ const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const
 const char *mishap_cli_nearest(const char *word, const char *const *names);
 
 /* How a name is written on a command line: `users.create` as `users create`, timeout_ms as
- * timeout-ms. */
+ * timeout-ms, dueDate as due-date. */
 void mishap_cli_put_command(mishap_buffer *buffer, const char *operation_name);
 void mishap_cli_put_flag(mishap_buffer *buffer, const char *param_name);
 
 /* Is a flag, without its hyphens, the name of this parameter? An underscore may be written as a
- * hyphen. */
+ * hyphen, and dueDate as due-date. */
 bool mishap_cli_spells(const char *flag, size_t length, const char *param_name);
 
 /* -- exit codes -------------------------------------------------------------------------------- */

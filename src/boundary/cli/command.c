@@ -115,7 +115,7 @@ bool mishap_cli_is_common(const mishap_param *flag)
 bool mishap_cli_has_param(const mishap_operation *operation, const char *name)
 {
     for (const mishap_param *p = operation ? operation->params : NULL; p && p->name; p++)
-        if (strcmp(p->name, name) == 0)
+        if (mishap_cli_spells(name, strlen(name), p->name))
             return true;
     return false;
 }
@@ -186,19 +186,41 @@ void mishap_cli_put_command(mishap_buffer *buffer, const char *operation_name)
         mishap_buffer_put_char(buffer, *c == '.' ? ' ' : *c);
 }
 
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Does a word begin with this capital? Those of userID are one word. */
+static bool begins_word(const char *name, const char *at)
+{
+    return at > name && is_capital(*at) && (!is_capital(at[-1]) || (at[1] >= 'a' && at[1] <= 'z'));
+}
+
 void mishap_cli_put_flag(mishap_buffer *buffer, const char *param_name)
 {
-    for (const char *c = param_name; *c; c++)
-        mishap_buffer_put_char(buffer, *c == '_' ? '-' : *c);
+    for (const char *c = param_name; *c; c++) {
+        if (begins_word(param_name, c))
+            mishap_buffer_put_char(buffer, '-');
+        mishap_buffer_put_char(buffer, *c == '_' ? '-' : is_capital(*c) ? (char)(*c + 32) : *c);
+    }
 }
 
 bool mishap_cli_spells(const char *flag, size_t length, const char *param_name)
 {
-    size_t i = 0;
-    for (; i < length && param_name[i]; i++)
-        if (flag[i] != param_name[i] && !(flag[i] == '-' && param_name[i] == '_'))
+    const char *at = flag, *end = flag + length, *c = param_name;
+    if (strlen(param_name) == length && memcmp(flag, param_name, length) == 0)
+        return true;
+    for (; at < end && *c; at++, c++) {
+        if (begins_word(param_name, c) && (*at == '-' || *at == '_'))
+            at++;
+        else if (begins_word(param_name, c))
             return false;
-    return i == length && !param_name[i];
+        char wanted = is_capital(*c) ? (char)(*c + 32) : *c;
+        if (at == end || (*at != wanted && !(*at == '-' && *c == '_')))
+            return false;
+    }
+    return at == end && !*c;
 }
 
 /* -- which one is meant ------------------------------------------------------------------------ */

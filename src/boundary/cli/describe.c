@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "boundary/cli/describe.h"
+#include "operation/format.h"
 #include "operation/secret.h"
 
 enum {
@@ -57,8 +58,11 @@ static bool shows_choices(const mishap_param *param)
 
 static void put_capitals(mishap_buffer *b, const char *name)
 {
-    for (const char *c = name; *c; c++)
-        mishap_buffer_put_char(b, *c >= 'a' && *c <= 'z' ? (char)(*c - 32) : *c == '_' ? '-' : *c);
+    size_t start = b->length;
+    mishap_cli_put_flag(b, name);
+    for (size_t i = start; i < b->length; i++)
+        if (b->data[i] >= 'a' && b->data[i] <= 'z')
+            b->data[i] -= 32;
 }
 
 static const char *word_for_value(const mishap_param *param)
@@ -228,12 +232,13 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 {
     note_length(notes, param);
     note_range(notes, param);
-    if (param->looks) {
-        mishap_cli_put(next_note(notes), "looks like ");
-        mishap_cli_put(notes->b, param->looks);
+    const char *looks = mishap_param_looks(param);
+    if (looks) {
+        mishap_cli_put(next_note(notes), mishap_looks_name_it(looks) ? "" : "looks like ");
+        mishap_cli_put(notes->b, looks);
     }
     /* For people words say it better: HOST:PORT. */
-    if (param->pattern && !(notes->brief && (param->placeholder || param->looks))) {
+    if (param->pattern && !(notes->brief && (param->placeholder || looks))) {
         mishap_cli_put(next_note(notes), "matches ");
         mishap_cli_put(notes->b, param->pattern);
     }

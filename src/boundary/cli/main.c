@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "boundary/cli/describe.h"
+#include "incident/incident.h"
 #include "operation/call.h"
 #include "operation/hide.h"
 #include "operation/media.h"
@@ -267,7 +268,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_call *call;
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
-    answer.failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
+    answer.failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
         cli->secrets = mishap_call_secrets(call); /* now: later the call is the handler's */
     if (!answer.failure)
@@ -280,6 +281,9 @@ static int run(mishap_cli *cli, mishap_text arguments)
         answer.failure = mishap_cli_guard_exit(cli, call);
     bool ready = !answer.failure;
     if (ready) {
+        call->boundary = MISHAP_BY_COMMAND;
+        call->request_id = mishap_text_of(cli->request_id);
+        call->to_operator = mishap_incident_line;
         call->verbose = cli->verbose;
         call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;

@@ -175,11 +175,39 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
 
 /* -- before the call --------------------------------------------------------------------------- */
 
+void mishap_api_call_come_from(mishap_call *call, const mishap_http_request *request)
+{
+    call->boundary = MISHAP_BY_HTTP;
+    call->caller = request->caller;
+    call->request_id = (mishap_text){ request->id, MISHAP_ID_LENGTH };
+    call->remote = request->remote;
+    call->to_operator = mishap_incident_line;
+}
+
+struct asked {
+    const mishap_http_fields *fields;
+    const mishap_http_request *request;
+};
+
+static mishap_text find_header(const void *state, mishap_text name)
+{
+    const struct asked *asked = state;
+    int place = mishap_http_field_find(asked->fields, name);
+    return place < 0 ? (mishap_text){ NULL, 0 } : asked->request->fields[place];
+}
+
+mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *settings,
+                                const mishap_http_request *request)
+{
+    return mishap_call_keep_headers(call, find_header,
+                                    &(struct asked){ settings->fields, request });
+}
+
 /* On the loop: nobody else is served meanwhile. */
 static void call_quickly(mishap_http_server *server, const mishap_http_request *request,
                          mishap_call *call, mishap_http_reply *reply)
 {
-    call->caller = request->caller;
+    mishap_api_call_come_from(call, request);
     mishap *failure = mishap_call_run(call);
     if (call->crashed)
         mishap_http_count(server, MISHAP_HTTP_CRASHES, 1);
@@ -208,13 +236,16 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
     if (!m)
         m = mishap_call_begin(served->app, operation, arguments, &call);
     mishap_buffer_release(&object);
-    if (!m && mishap_http_has_bytes(operation, request)) {
-        m = keep_body(call, request);
-        if (m)
-            mishap_call_end(call);
-    }
     if (m)
         return m;
+    if (mishap_http_has_bytes(operation, request))
+        m = keep_body(call, request);
+    if (!m && operation->headers)
+        m = mishap_api_keep_headers(call, mishap_http_settings_of(server), request);
+    if (m) {
+        mishap_call_end(call);
+        return m;
+    }
     mishap_call_limit(call, served->call_ms);
     call->verbose = served->verbose;
     if (operation->quick) {

@@ -102,6 +102,13 @@ void mishap_api_record(const mishap_served *served, const mishap_http_request *r
                        const mishap_call *call, const mishap_secrets *secrets,
                        const mishap *failure);
 
+/* Say where a call comes from: a request that lives as long as the call. */
+void mishap_api_call_come_from(mishap_call *call, const mishap_http_request *request);
+
+/* Copy the header fields that its operation declares. */
+mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *settings,
+                                const mishap_http_request *request);
+
 /* Answer a request later with what comes of a call. NULL: the call is no longer the caller's. */
 mishap *mishap_api_call_begin(mishap_api *api, const mishap_http_request *request,
                               mishap_call *call);

@@ -36,20 +36,15 @@ static mishap_text relative_link(const mishap_dialect *dialect, const mishap_pub
     return (mishap_text){ room, length > 0 && (size_t)length < size ? (size_t)length : 0 };
 }
 
-/* In seed 003's schema `details` is a list of field errors and nothing else. So on this wire
- * context is not told in its own format; the other dialects have a place for it. */
 static mishap_text spell(const mishap_dialect *dialect, const mishap_public *told,
                          mishap_buffer *body)
 {
     char room[256];
     mishap_text link = relative_link(dialect, told, room, sizeof room);
-    if (link.length || (dialect == &mishap_http_api && told->context)) {
-        mishap_public narrow = *told;
-        if (link.length)
-            narrow.docs_url = link;
-        else
-            narrow.context = NULL;
-        dialect->render(&narrow, body);
+    if (link.length) {
+        mishap_public linked = *told;
+        linked.docs_url = link;
+        dialect->render(&linked, body);
     } else {
         dialect->render(told, body);
     }

@@ -197,11 +197,31 @@ static size_t bodies_limit(mishap_call *call)
     return !limit || limit > least ? limit : least;
 }
 
+/* The header fields that handlers read. Only names that are declared are in it, each once or more;
+ * the table of fields has each once, and says if there are too many. */
+static mishap_http_wish wishes[MISHAP_HTTP_MOST_FIELDS + 2];
+static const mishap_http_extension handlers = { .name = "handlers", .fields = wishes };
+
 /* The API, and what is served beside it; the last is NULL. There is room for one more than a server
  * takes, which says so when it starts. */
 static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] = {
-    &mishap_api_over_http
+    &mishap_api_over_http, &handlers
 };
+
+static void wish_headers(const mishap_app *app)
+{
+    size_t count = 0;
+    for (const mishap_operation *operation = app->operations; operation->name; operation++) {
+        const char *const *name = operation->headers;
+        for (; name && *name && count <= MISHAP_HTTP_MOST_FIELDS; name++) {
+            size_t i = 0;
+            while (i < count && strcasecmp(wishes[i].name, *name) != 0)
+                i++;
+            if (i == count)
+                wishes[count++] = (mishap_http_wish){ *name, .from_pages = true, .first = true };
+        }
+    }
+}
 
 void mishap_http_extend(const mishap_http_extension *extension)
 {
@@ -225,6 +245,7 @@ static mishap *run(mishap_call *call)
     };
     char log[4096];
     mishap_served_read(&served, call);
+    wish_headers(served.app);
     mishap_http_settings settings = {
         .extensions = extensions,
         .served = &served,

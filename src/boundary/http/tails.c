@@ -114,10 +114,14 @@ static mishap *remake(const mishap_api_call *c, mishap_call **out)
         call->body_type = mishap_arena_copy(&call->arena, c->body_type).data;
         whole = whole && call->body.data && call->body_type;
     }
-    if (whole)
-        return NULL;
-    mishap_call_end(call);
-    return mishap_out_of_memory();
+    if (!whole)
+        failure = mishap_out_of_memory();
+    else if (c->operation->headers)
+        failure = mishap_api_keep_headers(call, mishap_http_settings_of(c->api->server),
+                                          &c->later->request);
+    if (failure)
+        mishap_call_end(call);
+    return failure;
 }
 
 /* False: there are too many calls; it is tried again soon. */

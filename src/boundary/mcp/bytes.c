@@ -112,8 +112,9 @@ static const mishap_param body_params[] = {
     { 0 },
 };
 
-bool mishap_mcp_is_of_body(const mishap_operation *operation, mishap_text name)
+bool mishap_mcp_is_of_body(const void *state, mishap_text name)
 {
+    const mishap_operation *operation = state;
     for (const mishap_param *param = body_params; operation->takes && param->name; param++)
         if (mishap_text_equal(name, mishap_text_of(param->name)))
             return true;
@@ -125,7 +126,7 @@ void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation 
 {
     size_t count = mishap_param_count(operation->params), more = mishap_param_count(body_params);
     if (!operation->takes) {
-        mishap_params_put_schema(schema, operation->params);
+        mishap_params_put_closed_schema(schema, operation->params);
         return;
     }
     mishap_param *all = mishap_allocate((count + more + 1) * sizeof *all);
@@ -136,7 +137,7 @@ void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation 
     if (count)
         memcpy(all, operation->params, count * sizeof *all);
     memcpy(all + count, body_params, (more + 1) * sizeof *all);
-    mishap_params_put_schema(schema, all);
+    mishap_params_put_closed_schema(schema, all);
     mishap_release(all);
 }
 

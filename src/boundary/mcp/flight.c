@@ -8,11 +8,9 @@
 #include "incident/incident.h"
 
 enum {
-    FLIGHTS = 256,     /* of one peer, where the server says nothing */
-    ROOM = 2048,       /* for the arguments of most calls, and for most refusals */
-    BUSY_MS = 1000,    /* when to try again */
-    SHOWN_NAME = 64,   /* bytes of the name of an argument that there is not */
-    MOST_UNKNOWN = 20, /* such arguments that are named */
+    FLIGHTS = 256,  /* of one peer, where the server says nothing */
+    ROOM = 2048,    /* for the arguments of most calls, and for most refusals */
+    BUSY_MS = 1000, /* when to try again */
 };
 
 /* -- failures of which no handler knows -------------------------------------------------------- */
@@ -71,6 +69,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
     mishap_buffer token;
     const mishap_mcp_peer *peer = request->peer;
     size_t caller = peer->caller ? strlen(peer->caller) + 1 : 0;
+    mishap_text remote = mishap_arena_copy(&call->arena, peer->remote);
     mishap_buffer_init(&token, room, sizeof room);
     put_token(&token, request->message);
     mishap_mcp_flight *flight = token.failed ? NULL
@@ -94,6 +93,9 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         else
             mishap_id_make(flight->incident);
         flight->run.incident = flight->incident;
+        mishap_mcp_come_from(call, flight->incident, remote);
+        call->request_id = mishap_arena_copy(&call->arena,
+                                             call->request_id); /* it may outlive it */
         mishap_mcp_report_begin(flight, request);
     }
     mishap_buffer_release(&token);
@@ -137,64 +139,34 @@ mishap_mcp_flight *mishap_mcp_flight_find(const mishap_mcp_peer *peer, mishap_te
 
 /* -- arguments --------------------------------------------------------------------------------- */
 
-static bool is_declared(const mishap_param *params, mishap_text name)
-{
-    for (; params && params->name; params++)
-        if (mishap_text_equal(mishap_text_of(params->name), name))
-            return true;
-    return false;
-}
-
-/* A parameter that may be meant by the name of an argument, and was not given; or nothing. */
-static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
-{
-    mishap_guess guess = { .word = name };
-    for (; params && params->name; params++)
-        if (!yyjson_obj_get(given, params->name))
-            mishap_guess_weigh(&guess, mishap_text_of(params->name));
-    return guess.name.data ? mishap_value_of_text(guess.name) : mishap_value_none();
-}
-
-/* What is wrong with those that there are. */
-static mishap *check_known(const mishap_operation *operation, const mishap_mcp_arguments *arguments)
+/* Arguments that there are not. Those of a prompt are texts, which are read before they are held
+ * against the rules. */
+static mishap *refuse_unknown(const mishap_operation *operation,
+                              const mishap_mcp_arguments *arguments)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
-    yyjson_val *object = arguments->object;
+    yyjson_val *checked = arguments->object;
+    if (!checked)
+        return NULL;
     if (arguments->spelled) /* it is JSON: if it cannot be read there is no memory */
-        object = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
-                                                                                   : NULL;
-    mishap *m = object ? mishap_params_check(operation->params, object) : mishap_out_of_memory();
+        checked = mishap_json_read(&reader, mishap_buffer_text(arguments->spelled)) ? reader.root
+                                                                                    : NULL;
+    mishap *m = checked ? mishap_params_refuse_unknown(operation->params, arguments->object,
+                                                       checked, mishap_mcp_is_of_body, operation)
+                        : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
     return m;
 }
 
-/* A misspelled argument would change nothing, and the model would not notice. NULL: there is none;
- * else all that is wrong with the arguments. */
-static mishap *find_unknown(const mishap_operation *operation,
-                            const mishap_mcp_arguments *arguments)
-{
-    mishap *m = NULL;
-    size_t index, count, found = 0;
-    yyjson_val *key, *value;
-    MISHAP_JSON_MEMBERS (arguments->object, index, count, key, value) {
-        mishap_text name = mishap_json_text(key);
-        if (is_declared(operation->params, name) || mishap_mcp_is_of_body(operation, name) ||
-            found++ >= MOST_UNKNOWN)
-            continue;
-        if (!m)
-            m = check_known(operation, arguments);
-        if (!m)
-            m = mishap_raise(VALIDATION_ERROR, NULL);
-        mishap_value meant = nearest_to(name, operation->params, arguments->object);
-        name.length = mishap_utf8_cut(name, SHOWN_NAME);
-        mishap_field_add(m, &(mishap_field){ .field = name,
-                                             .error = MISHAP_TEXT("unknown_field"),
-                                             .expected = meant });
-    }
-    return m;
-}
-
 /* -- the beginning ----------------------------------------------------------------------------- */
+
+void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote)
+{
+    call->boundary = MISHAP_BY_MCP;
+    call->request_id = mishap_text_of(id); /* NULL: one is made if it is asked for */
+    call->remote = remote;
+    call->to_operator = mishap_incident_line;
+}
 
 static void set_limits(mishap_call *call, const mishap_mcp_server *server)
 {
@@ -212,7 +184,7 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     yyjson_val *object = arguments->object ? arguments->object : &none;
     char room[ROOM];
     mishap_buffer json;
-    mishap *failure = find_unknown(operation, arguments);
+    mishap *failure = refuse_unknown(operation, arguments);
     if (failure)
         return failure;
     if (arguments->spelled) {
@@ -230,6 +202,8 @@ static mishap *begin_call(const mishap_mcp_request *request, const mishap_operat
     }
     if (!failure)
         failure = mishap_mcp_take_body(*call, object);
+    if (!failure && operation->headers && request->peer->headers)
+        failure = request->peer->headers(request->peer, *call);
     if (!failure)
         set_limits(*call, server);
     return failure;
@@ -276,13 +250,15 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
     mishap *failure = lost ? mishap_out_of_memory()
                            : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
+        mishap_mcp_come_from(call, peer->incident, peer->remote);
         call->caller = peer->caller;
         call->counted_for = peer->counted_for;
         mishap *outcome = mishap_call_run(call);
         if (call->crashed && peer->died)
             peer->died(peer);
         request->channel->code = outcome ? mishap_told(outcome)->code : NULL;
-        request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome, peer->incident);
+        request->outcome = mishap_mcp_put_outcome(result, asked, call, outcome,
+                                                  call->request_id.data);
         mishap_free(outcome);
     } else if (!failure) {
         failure = start_flight(request, asked, call);

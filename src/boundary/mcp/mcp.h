@@ -204,6 +204,7 @@ typedef struct mishap_mcp_peer {
     const char *caller;           /* by its API key; NULL: nobody in particular */
     const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
     const char *incident;         /* that a failed call is found by; NULL: each has its own */
+    mishap_text remote;           /* the address of the client over HTTP; no data: none */
     mishap_level level;           /* of log messages, for revisions with logging/setLevel */
     mishap_mcp_flight *flights;   /* calls that run or wait */
     size_t flight_count;
@@ -211,6 +212,8 @@ typedef struct mishap_mcp_peer {
 
     /* Of the transport: a flight is about to begin; false: it cannot now. NULL: it always can. */
     bool (*start)(struct mishap_mcp_peer *peer, mishap_mcp_flight *flight);
+    /* … give a call the header fields that its operation declares. NULL: there are none. */
+    mishap *(*headers)(struct mishap_mcp_peer *peer, mishap_call *call);
     /* … the process that ran a call died of it, or would have: not that its time was over. NULL:
      * nobody counts. */
     void (*died)(struct mishap_mcp_peer *peer);
@@ -397,7 +400,7 @@ mishap_mcp_put_each mishap_mcp_put_block;
 /* The body of an operation that takes one: `body`, `body_base64` and `body_type` among the
  * arguments of its tool. Is this name one of them; the schema of all arguments; the arguments
  * without them; and what they say as the body of a call. */
-bool mishap_mcp_is_of_body(const mishap_operation *operation, mishap_text name);
+bool mishap_mcp_is_of_body(const void *operation, mishap_text name);
 void mishap_mcp_put_params_schema(mishap_buffer *schema, const mishap_operation *operation);
 void mishap_mcp_put_others(mishap_buffer *json, const mishap_operation *operation,
                            yyjson_val *arguments);
@@ -474,6 +477,9 @@ typedef struct mishap_mcp_arguments {
     yyjson_val *object;           /* as they are given; NULL: none, or elsewhere in the message */
     const mishap_buffer *spelled; /* … as they are meant, if that differs: JSON */
 } mishap_mcp_arguments;
+/* Say where a call comes from. What it points to lives as long as the call; `id` may be NULL. */
+void mishap_mcp_come_from(mishap_call *call, const char *id, mishap_text remote);
+
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,
                              const mishap_mcp_arguments *arguments, mishap_buffer *result);
 

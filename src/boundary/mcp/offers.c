@@ -90,13 +90,18 @@ static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char 
     char words[200];
     for (size_t i = 0; i < count; i++)
         mishap_guess_weigh(&guess, offers[i].name);
+    /* Clients show the message and drop the rest. */
+    char meant[LONGEST_NAME + 32] = ".";
+    if (guess.name.data)
+        snprintf(meant, sizeof meant, "; did you mean `%.*s`?", (int)guess.name.length,
+                 guess.name.data);
     if (guess.name.data)
         snprintf(words, sizeof words, "Did you mean `%.*s`? Ask %ss/list which %ss there are.",
                  (int)guess.name.length, guess.name.data, sort, sort);
     else
         snprintf(words, sizeof words, "Ask %ss/list which %ss there are.", sort, sort);
     name.length = mishap_utf8_cut(name, LONGEST_NAME);
-    mishap *m = mishap_raise(NOT_FOUND, "There is no such %s.", sort);
+    mishap *m = mishap_raise(NOT_FOUND, "There is no such %s%s", sort, meant);
     return mishap_suggest(mishap_tell(m, sort, name), words);
 }
 

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 #include "boundary/mcp/mcp.h"
+#include "operation/schema.h"
 
 enum {
     PAGE = 50,
@@ -24,10 +25,11 @@ static void put_argument(mishap_buffer *b, const mishap_param *param)
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, mishap_text_of(param->name));
-    if (param->help) {
-        MISHAP_JSON_KEY(b, "description");
-        mishap_json_string(b, mishap_text_of(param->help));
-    }
+    mishap_buffer words = { 0 };
+    mishap_param_put_words(&words, param, true);
+    MISHAP_JSON_TEXT_MEMBER(b, "description", mishap_buffer_text(&words));
+    b->failed = b->failed || words.failed;
+    mishap_buffer_release(&words);
     MISHAP_JSON_KEY(b, "required");
     mishap_json_bool(b, param->required);
     mishap_json_close(b, '}');

@@ -154,6 +154,7 @@ bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
                                     mishap_buffer_text(&object), &call);
     bool exists = resource && (!failure || mishap_told(failure)->category != MISHAP_VALIDATION);
     if (call && resource->operation->quick) {
+        mishap_mcp_come_from(call, peer->incident, peer->remote);
         call->caller = peer->caller;
         call->counted_for = peer->counted_for;
         failure = mishap_call_run(call);

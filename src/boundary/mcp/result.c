@@ -38,7 +38,7 @@ static const struct failure_schema {
           "\"retryable\":{\"type\":\"boolean\",\"description\":\"The same call may work later\"},"
           "\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
           "with each argument\",\"items\":{\"type\":\"object\",\"properties\":{\"field\":" WORDS
-          ",\"error\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
+          ",\"error\":" WORDS ",\"message\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
           "\"suggestion\":" WORDS ",\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},"
           "\"cause\":" WORDS ",\"docs_url\":" WORDS ",\"incident\":" WORDS "},"
           "\"required\":[\"status\",\"error_type\",\"message\"]}") },

@@ -16,19 +16,11 @@ static void put_input_schema(mishap_buffer *b, const mishap_operation *operation
 {
     mishap_buffer schema = { 0 };
     MISHAP_JSON_KEY(b, "inputSchema");
-    if (mishap_param_count(operation->params) == 0 && !operation->takes) {
-        MISHAP_PUT(b, "{\"type\":\"object\",\"additionalProperties\":false}");
-        return;
-    }
     mishap_mcp_put_params_schema(&schema, operation);
-    if (schema.failed) {
+    if (schema.failed)
         mishap_buffer_reserve(b, SIZE_MAX);
-    } else {
-        /* Other boundaries let more members pass; a tool does not. They are the schema's last. */
-        schema.length -= sizeof "true}" - 1;
-        MISHAP_PUT(&schema, "false}");
+    else
         mishap_mcp_put_schema(b, mishap_buffer_text(&schema));
-    }
     b->failed = b->failed || schema.failed;
     mishap_buffer_release(&schema);
 }

@@ -47,6 +47,7 @@ static void on_closed(mishap_http_later *later)
     mishap_mcp_post *post = later->owner;
     post->later = NULL;
     post->peer.caller = NULL; /* it was the request's; calls have their own copy */
+    post->peer.remote = (mishap_text){ NULL, 0 };
     if (post->in_session && post->peer.flight_count)
         return; /* it goes on, for whoever resumes */
     if (post->sending || post->reply)
@@ -401,6 +402,20 @@ void mishap_mcp_posts_drain(mishap_mcp_front *front)
     }
 }
 
+static mishap_text find_header(const void *state, mishap_text name)
+{
+    const mishap_mcp_post *post = state;
+    int place = mishap_http_field_find(mishap_http_settings_of(post->front->http)->fields, name);
+    return place < 0 ? (mishap_text){ NULL, 0 } : post->request->fields[place];
+}
+
+/* The request is there as long as its messages are taken. */
+static mishap *keep_headers(mishap_mcp_peer *peer, mishap_call *call)
+{
+    const mishap_mcp_post *post = post_of(peer);
+    return post->request ? mishap_call_keep_headers(call, find_header, post) : NULL;
+}
+
 /* -- making ------------------------------------------------------------------------------------ */
 
 mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http_request *request,
@@ -421,6 +436,8 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     post->peer.caller = request->caller;
     mishap_http_request_caller(request, post->counted_for, sizeof post->counted_for);
     post->peer.counted_for = post->counted_for;
+    post->peer.remote = request->remote;
+    post->peer.headers = keep_headers;
     post->peer.start = start;
     post->peer.runs = runs;
     post->peer.died = count_death;
@@ -436,6 +453,7 @@ void mishap_mcp_post_leave(mishap_mcp_post *post)
         wait_for_answer(post);
     if (!post->finished && post->later && post->request->caller)
         post->peer.caller = post->later->request.caller;
+    post->peer.remote = (mishap_text){ NULL, 0 }; /* every call has begun */
     /* Who listens for changes, and for no answer, is gone when it closes its side. */
     if (!post->finished && post->later)
         post->later->half_close = post->peer.flight_count > 0;

@@ -1,0 +1,180 @@
+/* Operations as plain C calls: the same checks, the same containment, on the thread that calls. */
+#include "mishap/invoke.h"
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+#include "incident/incident.h"
+#include "operation/call.h"
+
+/* -- the program ------------------------------------------------------------------------------- */
+
+/* The program whose declarations were found sound last: most processes have one. */
+static _Atomic(const mishap_app *) sound;
+
+static mishap *check_declarations(const mishap_app *app)
+{
+    if (atomic_load_explicit(&sound, memory_order_acquire) == app)
+        return NULL;
+    mishap *failure = mishap_declaration_check(app);
+    if (!failure)
+        atomic_store_explicit(&sound, app, memory_order_release);
+    return failure;
+}
+
+mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup)
+{
+    mishap_service_use(setup);
+    return check_declarations(app);
+}
+
+void mishap_app_close(void)
+{
+    mishap_service_close_all();
+}
+
+/* -- the answer -------------------------------------------------------------------------------- */
+
+struct answered {
+    mishap_answered visible; /* the first */
+    mishap_call *call;
+    mishap_json_reader reader;
+    mishap_call_part part; /* all of the answer */
+};
+
+void mishap_answered_free(mishap_answered *answered)
+{
+    struct answered *ours = (struct answered *)answered;
+    if (!ours)
+        return;
+    mishap_json_reader_release(&ours->reader);
+    mishap_call_end(ours->call);
+    mishap_release(ours);
+}
+
+static const char *media_type_of(const mishap_call *call, mishap_answer_kind kind)
+{
+    switch (kind) {
+    case MISHAP_ANSWER_NOTHING:
+        return NULL;
+    case MISHAP_ANSWER_DOCUMENT:
+        return "text/plain; charset=utf-8";
+    case MISHAP_ANSWER_BYTES:
+    case MISHAP_ANSWER_STREAM:
+        return call->answer_type;
+    default:
+        return "application/json";
+    }
+}
+
+/* Of a call that worked, which is the answer's from then on; it is ended if this fails. */
+static mishap *take_answer(mishap_call *call, mishap_answered **out)
+{
+    mishap_answer_kind kind;
+    struct answered *ours = mishap_allocate(sizeof *ours);
+    if (!ours) {
+        mishap_call_end(call);
+        return mishap_out_of_memory();
+    }
+    *ours = (struct answered){ .call = call };
+    mishap_buffer_put_char(&call->answer, '\0');
+    mishap_text text = mishap_call_answer(call, &kind);
+    mishap_text warnings = mishap_call_warnings(call);
+    char *list = mishap_arena_take(&call->arena, warnings.length + 3);
+    bool whole = list && !call->answer.failed;
+    if (whole && kind == MISHAP_ANSWER_JSON) {
+        text.length--;
+        whole = mishap_json_read(&ours->reader, text);
+        text.length++;
+        ours->part = (mishap_call_part){ .call = call, .value = ours->reader.root };
+        ours->visible.json = (const mishap_call *)&ours->part;
+    }
+    if (!whole) {
+        mishap_answered_free(&ours->visible);
+        return mishap_out_of_memory();
+    }
+    list[0] = '[';
+    memcpy(list + 1, warnings.data ? warnings.data : "", warnings.length);
+    memcpy(list + 1 + warnings.length, "]", 2);
+    ours->visible.warnings = (mishap_text){ list, warnings.length + 2 };
+    if (kind != MISHAP_ANSWER_NOTHING)
+        ours->visible.text = (mishap_text){ text.data, text.length - 1 };
+    ours->visible.media_type = media_type_of(call, kind);
+    ours->visible.status = mishap_call_status(call);
+    ours->visible.location = call->location;
+    *out = &ours->visible;
+    return NULL;
+}
+
+/* -- the call ---------------------------------------------------------------------------------- */
+
+static mishap *find(const mishap_app *app, const char *name, const mishap_operation **found)
+{
+    mishap *failure = check_declarations(app);
+    if (failure)
+        return failure;
+    *found = mishap_operation_find(app, mishap_text_of(name));
+    if (!*found || (*found)->resident)
+        return mishap_raise(NOT_FOUND, "%s has no operation %s to call.", app->name, name);
+    return NULL;
+}
+
+static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap_id_make(id);
+    call->boundary = MISHAP_BY_C;
+    call->request_id = (mishap_text){ id, MISHAP_ID_LENGTH };
+    call->to_operator = mishap_incident_line;
+    call->caller = how->caller;
+    call->body = how->body;
+    call->body_type = how->body_type;
+    mishap_call_limit(call, how->timeout_ms);
+    mishap *failure = mishap_call_run(call);
+    if (!failure)
+        return take_answer(call, out);
+    mishap_call_end(call);
+    return failure;
+}
+
+mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
+                      const mishap_invocation *how, mishap_answered **out)
+{
+    const mishap_operation *found = NULL;
+    mishap_call *call;
+    *out = NULL;
+    mishap *failure = find(app, operation, &found);
+    if (!failure)
+        failure = mishap_call_begin_closed(app, found, mishap_text_of(arguments ? arguments : "{}"),
+                                           &call);
+    return failure ? failure : run(call, how ? how : &(mishap_invocation){ 0 }, out);
+}
+
+mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
+                           const mishap_invocation *how, mishap_answered **out,
+                           const mishap_pair *pairs)
+{
+    mishap_buffer json = { 0 };
+    mishap_arena arena;
+    mishap_arena_init(&arena, NULL, 0);
+    *out = NULL;
+    mishap_json_open(&json, '{');
+    for (; pairs->name; pairs++) {
+        mishap_value value = pairs->value;
+        if (value.kind == MISHAP_KIND_NONE)
+            continue;
+        if (value.kind == MISHAP_KIND_TEXT) {
+            value.text = mishap_utf8_clean(&arena, value.text);
+            json.failed |= !value.text.data;
+        }
+        mishap_json_key(&json, mishap_text_of(pairs->name));
+        mishap_json_value(&json, &value);
+    }
+    mishap_json_close(&json, '}');
+    mishap_buffer_put_char(&json, '\0');
+    mishap_arena_release(&arena);
+    mishap *failure = json.failed ? mishap_out_of_memory()
+                                  : mishap_invoke(app, operation, json.data, how, out);
+    mishap_buffer_release(&json);
+    return failure;
+}

@@ -1,0 +1,291 @@
+/*
+ * What a handler answers: JSON that it has, JSON that it writes piece by piece, a document, bytes.
+ *
+ * What is written piece by piece is valid JSON at every moment, but for the brackets that are still
+ * open: the stack of these says where a key is due. A handler that gets it wrong is ended, and what
+ * it leaves open is closed.
+ */
+#include "base/memory.h"
+#include "mishap/code.h"
+#include "operation/call.h"
+
+/* -- a whole answer ---------------------------------------------------------------------------- */
+
+static void begin_answer(mishap_call *call, mishap_answer_kind kind)
+{
+    mishap_buffer_reset(&call->answer);
+    call->answer_kind = kind;
+    call->content = false;
+    call->writing.depth = 0;
+    call->writing.begun = false;
+}
+
+mishap *mishap_answer(mishap_call *call, const char *json)
+{
+    begin_answer(call, json ? MISHAP_ANSWER_JSON : MISHAP_ANSWER_NOTHING);
+    mishap_buffer_put_text(&call->answer, mishap_text_of(json));
+    return NULL;
+}
+
+/* -- an answer in pieces ----------------------------------------------------------------------- */
+
+static const char nameless[] = "the handler gave a member of an object no name";
+
+/* The level that was opened last; there is one. */
+static struct mishap_open *innermost(mishap_call *call)
+{
+    size_t level = call->writing.depth - 1;
+    return level < MISHAP_OUTER_LEVELS ? &call->writing.outer[level]
+                                       : &call->writing.deeper[level - MISHAP_OUTER_LEVELS];
+}
+
+/* What is declared for a value that stands here under this key; NULL: nothing. */
+static const mishap_param *declared_for(mishap_call *call, mishap_text key)
+{
+    if (!call->writing.depth)
+        return NULL;
+    const struct mishap_open *open = innermost(call);
+    const mishap_param *param = open->declared;
+    if (open->array || !param)
+        return param;
+    while (param->name && !mishap_text_equal(key, mishap_text_of(param->name)))
+        param++;
+    return param->name ? param : NULL;
+}
+
+static void open_container(mishap_call *call, bool array, mishap_text key)
+{
+    const mishap_param *param = declared_for(call, key), *declared = NULL;
+    if (call->writing.depth == MISHAP_JSON_MAX_DEPTH)
+        mishap_call_misuse(call, "the handler has nested its answer too deep", "");
+    if (!call->writing.depth)
+        declared = array ? NULL : call->operation->answers;
+    else if (param)
+        declared = array ? param->items : param->members;
+    mishap_json_open(&call->answer, array ? '[' : '{');
+    if (call->writing.depth++ == MISHAP_OUTER_LEVELS && !call->writing.deeper)
+        call->writing.deeper = mishap_call_take(call,
+                                                MISHAP_JSON_MAX_DEPTH * sizeof(struct mishap_open));
+    *innermost(call) = (struct mishap_open){ array, declared };
+    call->writing.begun = true;
+}
+
+static void close_container(mishap_call *call)
+{
+    mishap_json_close(&call->answer, innermost(call)->array ? ']' : '}');
+    call->writing.depth--;
+}
+
+/* Text of a handler may be any bytes; what is answered is UTF-8. Without memory the answer has
+ * failed, but the handler goes on: it may hold something that it has to give back. */
+static bool clean(mishap_call *call, mishap_text *text)
+{
+    mishap_text cleaned = mishap_utf8_clean(&call->arena, *text);
+    if (!cleaned.data)
+        call->answer.failed = true;
+    *text = cleaned;
+    return cleaned.data != NULL;
+}
+
+/*
+ * Before a value: it stands in an object and has a key, or in an array and has none. The first that
+ * is written decides what the answer is; `root`: it may be the answer itself. False: there is no
+ * memory, and nothing is to be written.
+ */
+static bool begin_value(mishap_call *call, mishap_text key, bool root)
+{
+    if (call->answer_kind != MISHAP_ANSWER_WRITTEN)
+        begin_answer(call, MISHAP_ANSWER_WRITTEN);
+    if (!call->writing.depth) {
+        if (call->writing.begun)
+            mishap_call_misuse(call, "the handler went on after the end of its answer", key.data);
+        if (root && !key.data)
+            return true;
+        open_container(call, !key.data, key);
+    }
+    bool in_array = innermost(call)->array;
+    if (in_array && key.data)
+        mishap_call_misuse(call, "the handler gave an item of an array a name", key.data);
+    if (!in_array && !key.data)
+        mishap_call_misuse(call, nameless, "");
+    if (key.data && !clean(call, &key))
+        return false;
+    if (key.data)
+        mishap_json_key(&call->answer, key);
+    return true;
+}
+
+/* In C a comparison is a number: where a boolean is declared, 0 and 1 are one. */
+static bool is_truth(const mishap_value *value)
+{
+    return value->kind == MISHAP_KIND_INT && (value->integer == 0 || value->integer == 1);
+}
+
+static void write_value(mishap_call *call, mishap_text key, mishap_value value)
+{
+    if (value.kind == MISHAP_KIND_TEXT && !clean(call, &value.text))
+        return;
+    if (!begin_value(call, key, false))
+        return;
+    if (is_truth(&value)) {
+        const mishap_param *param = declared_for(call, key);
+        if (param && param->type == MISHAP_BOOLEAN)
+            value = mishap_value_of_bool(value.integer != 0);
+    }
+    mishap_json_value(&call->answer, &value);
+}
+
+/* A piece of JSON is read before it is written, or it could be more than one value. False: it is
+ * none, and nothing was written. */
+static bool write_json(mishap_call *call, mishap_text key, mishap_text json)
+{
+    char storage[MISHAP_JSON_STORAGE];
+    mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
+    yyjson_val *at;
+    bool sound = mishap_json_read(&reader, json) &&
+                 mishap_json_first_flaw(&reader, &at) == MISHAP_JSON_SOUND;
+    if (sound && begin_value(call, key, yyjson_is_ctn(reader.root))) {
+        mishap_json_copy(&call->answer, reader.root);
+        call->writing.begun = true;
+    }
+    call->answer.failed |= reader.flaw == MISHAP_JSON_NO_MEMORY;
+    mishap_json_reader_release(&reader);
+    return sound || call->answer.failed;
+}
+
+/* As mishap_value_of_json() promises, what is no JSON is told as a string. */
+static mishap *write_any(mishap_call *call, mishap_text key, mishap_value value)
+{
+    if (value.kind == MISHAP_KIND_JSON && write_json(call, key, value.text))
+        return NULL;
+    if (value.kind == MISHAP_KIND_JSON)
+        value.kind = MISHAP_KIND_TEXT;
+    write_value(call, key, value);
+    return NULL;
+}
+
+mishap *mishap_answer_object(mishap_call *call, const char *key)
+{
+    if (begin_value(call, mishap_text_of(key), true))
+        open_container(call, false, mishap_text_of(key));
+    return NULL;
+}
+
+mishap *mishap_answer_array(mishap_call *call, const char *key)
+{
+    if (begin_value(call, mishap_text_of(key), true))
+        open_container(call, true, mishap_text_of(key));
+    return NULL;
+}
+
+mishap *mishap_answer_end(mishap_call *call)
+{
+    if (call->answer_kind != MISHAP_ANSWER_WRITTEN || !call->writing.depth)
+        mishap_call_misuse(call, "the handler ended an object or array that is not open", "");
+    close_container(call);
+    return NULL;
+}
+
+mishap *mishap_answer_member_value(mishap_call *call, mishap_text key, mishap_value value)
+{
+    if (!key.data)
+        mishap_call_misuse(call, nameless, "");
+    if (value.kind != MISHAP_KIND_NONE)
+        return write_any(call, key, value);
+    if (call->answer_kind != MISHAP_ANSWER_WRITTEN) { /* an object without members, so far */
+        begin_answer(call, MISHAP_ANSWER_WRITTEN);
+        open_container(call, false, key);
+    }
+    return NULL;
+}
+
+mishap *mishap_answer_item_value(mishap_call *call, mishap_value value)
+{
+    return value.kind == MISHAP_KIND_NONE ? NULL : write_any(call, (mishap_text){ NULL, 0 }, value);
+}
+
+mishap *mishap_answer_json(mishap_call *call, const char *key, const char *json)
+{
+    if (!write_json(call, mishap_text_of(key), mishap_text_of(json ? json : "null")))
+        mishap_call_misuse(call, "the handler answered with a piece that is no JSON", key);
+    return NULL;
+}
+
+void mishap_answer_finish(mishap_call *call)
+{
+    while (call->writing.depth)
+        close_container(call);
+    call->answer_kind = MISHAP_ANSWER_JSON;
+}
+
+/* -- by the words of HTTP ---------------------------------------------------------------------- */
+
+/* What was written piece by piece is the answer, where no other is given. */
+static mishap *answer_or_keep(mishap_call *call, const char *json)
+{
+    return !json && call->answer_kind == MISHAP_ANSWER_WRITTEN ? NULL : mishap_answer(call, json);
+}
+
+mishap *mishap_ok(mishap_call *call, const char *json)
+{
+    call->status = 200;
+    return answer_or_keep(call, json);
+}
+
+mishap *mishap_created(mishap_call *call, const char *json, const char *location)
+{
+    call->status = 201;
+    call->location = location ? mishap_call_print(call, "%s", location) : NULL;
+    return answer_or_keep(call, json);
+}
+
+mishap *mishap_no_content(mishap_call *call)
+{
+    call->status = 204;
+    return mishap_answer(call, NULL);
+}
+
+int mishap_call_status(const mishap_call *call)
+{
+    int status = call->status              ? call->status
+                 : call->operation->status ? call->operation->status
+                                           : 200;
+    return call->answer_kind == MISHAP_ANSWER_NOTHING && status == 200 ? 204 : status;
+}
+
+const mishap_code *mishap_code_of_status(int http_status)
+{
+    const mishap_code *code = mishap_code_by_status(http_status);
+    return code ? code : MISHAP_CODE_INTERNAL_ERROR;
+}
+
+/* -- other kinds of answers -------------------------------------------------------------------- */
+
+mishap *mishap_answer_document(mishap_call *call, mishap_text document)
+{
+    begin_answer(call, MISHAP_ANSWER_DOCUMENT);
+    mishap_buffer_put_text(&call->answer, document);
+    return NULL;
+}
+
+mishap *mishap_answer_bytes(mishap_call *call, mishap_text bytes, const char *media_type)
+{
+    begin_answer(call, MISHAP_ANSWER_BYTES);
+    mishap_buffer_put_text(&call->answer, bytes);
+    call->answer_type = mishap_call_print(call, "%s",
+                                          media_type ? media_type : "application/octet-stream");
+    return NULL;
+}
+
+mishap *mishap_answer_content(mishap_call *call, const char *json)
+{
+    mishap_answer(call, json);
+    call->content = json != NULL;
+    return NULL;
+}
+
+void mishap_answer_cut(mishap_call *call, size_t listed, size_t total)
+{
+    call->listed = listed;
+    call->total = total;
+}

@@ -1,0 +1,316 @@
+/*
+ * What a handler asks of its arguments: a value by its name or by a path to it, how many there are,
+ * and a walk over them.
+ *
+ * The getters take a call or a part of one. What is declared is asked for as it was declared: else
+ * the handler has made a mistake, and the call ends. Where anything may stand, such as among the
+ * members of an object that declares none, a value of another type is not there.
+ */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "operation/call.h"
+
+/* -- from a path to a value -------------------------------------------------------------------- */
+
+struct found {
+    const mishap_param *param; /* NULL: not declared, anything may stand there */
+    yyjson_val *value;         /* NULL: not given */
+};
+
+static const char not_declared[] = "the handler asked for a parameter that is not declared";
+static const char other_type[] =
+    "the handler asked for a parameter under a type that it is not declared with";
+static const char bad_path[] = "the handler asked for a parameter by a path that is none";
+
+static const mishap_param *find_member(const mishap_param *params, const char *name, size_t length)
+{
+    for (; params->name; params++)
+        if (strncmp(params->name, name, length) == 0 && !params->name[length])
+            return params;
+    return NULL;
+}
+
+static const mishap_param *member_of_key(const mishap_param *members, yyjson_val *key)
+{
+    return find_member(members, yyjson_get_str(key), yyjson_get_len(key));
+}
+
+static struct found step_to_member(mishap_call *call, struct found at, const char *path,
+                                   const char *name, size_t length)
+{
+    struct found to = { NULL, NULL };
+    if (at.param && at.param->type != MISHAP_OBJECT)
+        mishap_call_misuse(call, other_type, path);
+    if (at.param && at.param->members && !(to.param = find_member(at.param->members, name, length)))
+        mishap_call_misuse(call, not_declared, path);
+    to.value = yyjson_obj_getn(at.value, name, length);
+    return to;
+}
+
+static struct found step_to_item(mishap_call *call, struct found at, const char *path, size_t index)
+{
+    if (at.param && at.param->type != MISHAP_ARRAY)
+        mishap_call_misuse(call, other_type, path);
+    return (struct found){ at.param ? at.param->items : NULL, yyjson_arr_get(at.value, index) };
+}
+
+/* The first name of a path leads to a parameter of the call. */
+static struct found begin_at_call(const mishap_call *call, const char *path, size_t length)
+{
+    for (size_t i = 0; i < call->param_count; i++) {
+        const mishap_param *param = &call->operation->params[i];
+        if (strncmp(param->name, path, length) == 0 && !param->name[length])
+            return (struct found){ param, call->values[i] };
+    }
+    mishap_call_misuse(call, not_declared, path);
+}
+
+/* name, name.name, name[2].name, [2], and nothing at all for the part itself. */
+static struct found find(const mishap_call *from, const char *path)
+{
+    const mishap_call_part *part = (const mishap_call_part *)from;
+    mishap_call *call = part->call;
+    struct found at = { part->param, part->value };
+    const char *rest = path;
+    if (part == &call->whole) {
+        rest += strcspn(path, ".[");
+        at = begin_at_call(call, path, (size_t)(rest - path));
+    }
+    while (*rest) {
+        if (*rest == '[') {
+            char *end;
+            unsigned long long index = strtoull(rest + 1, &end, 10);
+            if (rest[1] < '0' || rest[1] > '9' || *end != ']')
+                mishap_call_misuse(call, bad_path, path);
+            at = step_to_item(call, at, path, index < SIZE_MAX ? (size_t)index : SIZE_MAX);
+            rest = end + 1;
+            continue;
+        }
+        if (rest > path && *rest++ != '.')
+            mishap_call_misuse(call, bad_path, path);
+        size_t length = strcspn(rest, ".[");
+        if (!length)
+            mishap_call_misuse(call, bad_path, path);
+        at = step_to_member(call, at, path, rest, length);
+        rest += length;
+    }
+    if (yyjson_is_null(at.value))
+        at.value = NULL;
+    return at;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+enum {
+    STRINGS = 1 << MISHAP_STRING | 1 << MISHAP_ENUM,
+    INTEGERS = 1 << MISHAP_INTEGER,
+    NUMBERS = 1 << MISHAP_INTEGER | 1 << MISHAP_NUMBER,
+    BOOLEANS = 1 << MISHAP_BOOLEAN,
+    CONTAINERS = 1 << MISHAP_ARRAY | 1 << MISHAP_OBJECT,
+};
+
+static struct found find_typed(const mishap_call *call, const char *path, unsigned types)
+{
+    struct found at = find(call, path);
+    if (at.param && !(types >> at.param->type & 1))
+        mishap_call_misuse(call, other_type, path);
+    return at;
+}
+
+static yyjson_val *value_of(const mishap_call *call, const char *path, unsigned types)
+{
+    return find_typed(call, path, types).value;
+}
+
+bool mishap_given(const mishap_call *call, const char *path)
+{
+    return find(call, path).value != NULL;
+}
+
+const char *mishap_string(const mishap_call *call, const char *path)
+{
+    return yyjson_get_str(value_of(call, path, STRINGS));
+}
+
+size_t mishap_string_length(const mishap_call *call, const char *path)
+{
+    yyjson_val *value = value_of(call, path, STRINGS);
+    return yyjson_is_str(value) ? yyjson_get_len(value) : 0;
+}
+
+int64_t mishap_integer(const mishap_call *call, const char *path)
+{
+    yyjson_val *value = value_of(call, path, INTEGERS);
+    /* 3.0 is an integer; that it fits was checked, but not where anything may stand. */
+    if (yyjson_is_real(value)) {
+        double real = unsafe_yyjson_get_real(value);
+        return real >= -0x1p63 && real < 0x1p63 ? (int64_t)real : 0;
+    }
+    return yyjson_get_sint(value);
+}
+
+double mishap_number(const mishap_call *call, const char *path)
+{
+    yyjson_val *value = value_of(call, path, NUMBERS);
+    /* An integer beyond 64 bits is kept as its digits, in which no locale can see a point. */
+    return yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL) : yyjson_get_num(value);
+}
+
+bool mishap_boolean(const mishap_call *call, const char *path)
+{
+    return yyjson_get_bool(value_of(call, path, BOOLEANS));
+}
+
+/* A value without the members that are not declared. */
+static void put_declared(mishap_buffer *json, const mishap_param *param, yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *key, *item;
+    if (yyjson_is_arr(value) && param && param->items) {
+        mishap_json_open(json, '[');
+        MISHAP_JSON_ITEMS (value, index, count, item)
+            put_declared(json, param->items, item);
+        mishap_json_close(json, ']');
+    } else if (yyjson_is_obj(value) && param && param->members) {
+        mishap_json_open(json, '{');
+        MISHAP_JSON_MEMBERS (value, index, count, key, item) {
+            const mishap_param *member = member_of_key(param->members, key);
+            if (!member)
+                continue;
+            mishap_json_key(json, mishap_json_text(key));
+            put_declared(json, member, item);
+        }
+        mishap_json_close(json, '}');
+    } else {
+        mishap_json_copy(json, value);
+    }
+}
+
+/* All parameters that were given or have a default, as they were declared. */
+static void put_all(mishap_buffer *json, const mishap_call *call)
+{
+    mishap_json_open(json, '{');
+    for (size_t i = 0; i < call->param_count; i++)
+        if (call->values[i]) {
+            mishap_json_key(json, mishap_text_of(call->operation->params[i].name));
+            put_declared(json, &call->operation->params[i], call->values[i]);
+        }
+    mishap_json_close(json, '}');
+}
+
+const char *mishap_json(const mishap_call *call, const char *path)
+{
+    bool all = !*path && call == mishap_call_whole(call);
+    struct found at = { NULL, NULL };
+    mishap_buffer json = { 0 };
+    if (!all)
+        at = find(call, path);
+    if (!at.value && !all)
+        return NULL;
+    if (all)
+        put_all(&json, call);
+    else
+        put_declared(&json, at.param, at.value);
+    mishap_text kept = { NULL, 0 };
+    if (!json.failed)
+        kept = mishap_arena_copy(&mishap_call_whole(call)->arena, mishap_buffer_text(&json));
+    mishap_buffer_release(&json);
+    if (!kept.data)
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, path);
+    return kept.data;
+}
+
+mishap_kind mishap_kind_of(const mishap_call *call, const char *path)
+{
+    yyjson_val *value = find(call, path).value;
+    if (!value)
+        return MISHAP_KIND_NONE;
+    return yyjson_is_ctn(value) || yyjson_is_raw(value) ? MISHAP_KIND_JSON
+                                                        : mishap_json_scalar(value).kind;
+}
+
+/* -- parts ------------------------------------------------------------------------------------- */
+
+/* Of an object whose members are declared, those that are not do not count. */
+static bool is_seen(const mishap_param *container, yyjson_val *key)
+{
+    return !key || !container || !container->members || member_of_key(container->members, key);
+}
+
+size_t mishap_count(const mishap_call *call, const char *path)
+{
+    struct found at = find_typed(call, path, CONTAINERS);
+    size_t seen = 0, index, count;
+    yyjson_val *key, *value;
+    if (!yyjson_is_obj(at.value) || !at.param || !at.param->members)
+        return yyjson_is_ctn(at.value) ? yyjson_get_len(at.value) : 0;
+    MISHAP_JSON_MEMBERS (at.value, index, count, key, value)
+        seen += is_seen(at.param, key);
+    return seen;
+}
+
+static mishap_call_part *make_part(const mishap_call *of, struct found at)
+{
+    mishap_call *call = mishap_call_whole(of);
+    mishap_call_part *part = mishap_arena_take(&call->arena, sizeof *part);
+    if (!part)
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, "");
+    *part = (mishap_call_part){ .call = call, .param = at.param, .value = at.value };
+    return part;
+}
+
+const mishap_call *mishap_at(const mishap_call *call, const char *path)
+{
+    struct found at = find(call, path);
+    return at.value ? (const mishap_call *)make_part(call, at) : NULL;
+}
+
+/* Of an object a key comes before each value. */
+static void stand_on(mishap_call_part *part, yyjson_val *key_or_item)
+{
+    part->value = part->key ? key_or_item + 1 : key_or_item;
+    if (part->key)
+        part->key = key_or_item;
+}
+
+static const mishap_param *declared_as(const mishap_param *container, yyjson_val *key)
+{
+    if (!container || container->type == MISHAP_ARRAY)
+        return container ? container->items : NULL;
+    return container->members ? member_of_key(container->members, key) : NULL;
+}
+
+const mishap_call *mishap_next(const mishap_call *item)
+{
+    mishap_call_part *part = (mishap_call_part *)(uintptr_t)item;
+    while (part && part->left) {
+        part->left--;
+        stand_on(part, unsafe_yyjson_get_next(part->value));
+        part->param = declared_as(part->container, part->key);
+        if (is_seen(part->container, part->key))
+            return item;
+    }
+    return NULL;
+}
+
+const mishap_call *mishap_first(const mishap_call *call, const char *path)
+{
+    struct found at = find_typed(call, path, CONTAINERS);
+    if (!yyjson_is_ctn(at.value) || !yyjson_get_len(at.value))
+        return NULL;
+    yyjson_val *first = unsafe_yyjson_get_first(at.value);
+    mishap_call_part *part = make_part(call, at);
+    part->container = at.param;
+    part->left = yyjson_get_len(at.value) - 1;
+    part->key = yyjson_is_obj(at.value) ? first : NULL;
+    stand_on(part, first);
+    part->param = declared_as(at.param, part->key);
+    return is_seen(at.param, part->key) ? (const mishap_call *)part
+                                        : mishap_next((const mishap_call *)part);
+}
+
+const char *mishap_key(const mishap_call *member)
+{
+    return yyjson_get_str(((const mishap_call_part *)member)->key);
+}

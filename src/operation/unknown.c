@@ -1,0 +1,91 @@
+/*
+ * Members that are not declared, at any depth. No handler ever sees one (arguments.c). A boundary
+ * whose callers write names themselves refuses them besides, for a name that is misspelled would
+ * change nothing, and nobody would notice.
+ */
+#include "base/nearest.h"
+#include "operation/findings.h"
+
+enum {
+    SHOWN_NAME = 64,   /* bytes of such a name */
+    MOST_UNKNOWN = 20, /* that are named */
+};
+
+struct hunt {
+    mishap_findings *findings; /* NULL: it is only asked whether there is any */
+    size_t found;
+    mishap_name_test *known;
+    const void *state;
+};
+
+static const mishap_param *find_param(const mishap_param *params, mishap_text name)
+{
+    for (; params && params->name; params++)
+        if (mishap_text_equal(mishap_text_of(params->name), name))
+            return params;
+    return NULL;
+}
+
+/* What may be meant by the name, and was not given; or nothing. */
+static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
+{
+    mishap_guess guess = { .word = name };
+    for (; params && params->name; params++)
+        if (!yyjson_obj_get(given, params->name))
+            mishap_guess_weigh(&guess, mishap_text_of(params->name));
+    return guess.name.data ? mishap_value_of_text(guess.name) : mishap_value_none();
+}
+
+static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mishap_param *param,
+                          yyjson_val *value);
+
+static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mishap_param *params,
+                           yyjson_val *object)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
+        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key) };
+        const mishap_param *param = find_param(params, spot.name);
+        if (param) {
+            hunt_in_value(hunt, &spot, param, value);
+        } else if ((outer || !hunt->known || !hunt->known(hunt->state, spot.name)) &&
+                   hunt->found++ < MOST_UNKNOWN && hunt->findings) {
+            mishap_value meant = nearest_to(spot.name, params, object);
+            spot.name.length = mishap_utf8_cut(spot.name, SHOWN_NAME);
+            mishap_find_unknown(hunt->findings, &spot, meant);
+        }
+    }
+}
+
+static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mishap_param *param,
+                          yyjson_val *value)
+{
+    size_t index, count;
+    yyjson_val *item;
+    if (param->type == MISHAP_OBJECT && param->members && yyjson_is_obj(value))
+        hunt_in_object(hunt, spot, param->members, value);
+    if (param->type != MISHAP_ARRAY || !param->items || !yyjson_is_arr(value))
+        return;
+    MISHAP_JSON_ITEMS (value, index, count, item) {
+        mishap_spot place = { .outer = spot, .index = index };
+        hunt_in_value(hunt, &place, param->items, item);
+    }
+}
+
+mishap *mishap_params_refuse_unknown(const mishap_param *params, yyjson_val *named,
+                                     yyjson_val *checked, mishap_name_test *known,
+                                     const void *state)
+{
+    mishap_findings findings = { .declared = true };
+    struct hunt hunt = { .known = known, .state = state };
+    hunt_in_object(&hunt, NULL, params, named);
+    if (!hunt.found)
+        return NULL;
+    mishap_expect_members(&findings, params, checked);
+    hunt.found = 0;
+    hunt.findings = &findings;
+    if (!findings.failure)
+        hunt_in_object(&hunt, NULL, params, named);
+    return mishap_findings_end(&findings);
+}

@@ -1,0 +1,416 @@
+/* src/operation/arguments: values by names and paths, how many there are, and walks over them. */
+#include "testing.h"
+
+#include "mishap/inside.h"
+#include "operation/call.h"
+
+/* -- a call whose handler is the test ---------------------------------------------------------- */
+
+static void (*asked)(mishap_call *call);
+
+static mishap *ask(mishap_call *call)
+{
+    asked(call);
+    return NULL;
+}
+
+static const char *const sizes[] = { "small", "large", NULL };
+static const mishap_param line_members[] = {
+    { .name = "title", .type = MISHAP_STRING },
+    { .name = "count", .type = MISHAP_INTEGER },
+    { .name = "price", .type = MISHAP_NUMBER },
+    { "size", MISHAP_ENUM, .choices = sizes },
+    { .name = "gift", .type = MISHAP_BOOLEAN },
+    { "tags", MISHAP_ARRAY, .items = &(const mishap_param){ NULL, .type = MISHAP_STRING } },
+    { 0 },
+};
+static const mishap_param line = { "line", MISHAP_OBJECT, .members = line_members };
+static const mishap_param address_members[] = {
+    { .name = "street", .type = MISHAP_STRING },
+    { .name = "zip", .type = MISHAP_STRING },
+    { 0 },
+};
+static const mishap_param order_params[] = {
+    { .name = "name", .type = MISHAP_STRING },
+    { "count", MISHAP_INTEGER, .initial = "7" },
+    { "address", MISHAP_OBJECT, .members = address_members },
+    { "lines", MISHAP_ARRAY, .items = &line },
+    { "numbers", MISHAP_ARRAY, .items = &(const mishap_param){ NULL, .type = MISHAP_NUMBER } },
+    { .name = "extra", .type = MISHAP_OBJECT },
+    { .name = "anything", .type = MISHAP_ARRAY },
+    { 0 },
+};
+static const mishap_operation operations[] = {
+    { .name = "order", .summary = "Order", .params = order_params, .run = ask },
+    { 0 },
+};
+static const mishap_app app = { .name = "sample", .operations = operations };
+
+/* What came of it; to be freed. */
+static mishap *outcome(const char *arguments, void (*handler)(mishap_call *call))
+{
+    mishap_call *call;
+    asked = handler;
+    mishap *m = mishap_call_begin(&app, &operations[0], mishap_text_of(arguments), &call);
+    assert_null(m);
+    m = mishap_call_run(call);
+    mishap_call_end(call);
+    return m;
+}
+
+static void with(const char *arguments, void (*handler)(mishap_call *call))
+{
+    assert_null(outcome(arguments, handler));
+}
+
+static const char whole[] =
+    "{\"name\":\"Ada\",\"address\":{\"street\":\"1 \\\"A\\\" Road\",\"zip\":null},"
+    "\"lines\":[{\"title\":\"tea\",\"count\":2,\"price\":1.5,\"size\":\"small\",\"gift\":true,"
+    "\"tags\":[\"hot\",\"green\"]},{\"title\":\"milk\",\"count\":1,\"price\":2}],"
+    "\"numbers\":[1,2.5,18446744073709551616],"
+    "\"extra\":{\"a\":1,\"b\":{\"c\":[true,null,\"x\"]},\"dotted.key\":3},"
+    "\"anything\":[\"text\",5,null,[1,2],{\"k\":1.5}]}";
+
+/* -- paths ------------------------------------------------------------------------------------- */
+
+static void ask_by_paths(mishap_call *call)
+{
+    assert_string_equal(mishap_string(call, "name"), "Ada");
+    assert_int_equal(mishap_integer(call, "count"), 7);
+    assert_string_equal(mishap_string(call, "address.street"), "1 \"A\" Road");
+    assert_int_equal(mishap_string_length(call, "address.street"), 10);
+    assert_false(mishap_given(call, "address.zip")); /* null */
+    assert_null(mishap_string(call, "address.zip"));
+    assert_int_equal(mishap_string_length(call, "address.zip"), 0);
+    assert_int_equal(mishap_integer(call, "lines[0].count"), 2);
+    assert_true(mishap_number(call, "lines[0].price") == 1.5);
+    assert_true(mishap_number(call, "lines[1].count") == 1);
+    assert_string_equal(mishap_string(call, "lines[0].size"), "small");
+    assert_true(mishap_boolean(call, "lines[0].gift"));
+    assert_false(mishap_boolean(call, "lines[1].gift"));
+    assert_string_equal(mishap_string(call, "lines[0].tags[1]"), "green");
+    assert_true(mishap_number(call, "numbers[2]") == 18446744073709551616.0);
+    assert_string_equal(mishap_json(call, "lines[1]"),
+                        "{\"title\":\"milk\",\"count\":1,\"price\":2}");
+    assert_string_equal(mishap_json(call, "extra.b.c"), "[true,null,\"x\"]");
+}
+
+static void ask_for_all(mishap_call *call)
+{
+    assert_string_equal(mishap_json(call, ""), "{\"name\":\"A\\\"da\",\"count\":7}");
+}
+
+static void all_that_is_declared_is_one_object(void **state)
+{
+    (void)state;
+    with("{\"other\":1,\"address\":null,\"name\":\"A\\\"da\"}", ask_for_all);
+}
+
+static void a_path_leads_to_a_value_in_objects_and_arrays(void **state)
+{
+    (void)state;
+    with(whole, ask_by_paths);
+}
+
+static void ask_for_what_is_not_there(mishap_call *call)
+{
+    assert_false(mishap_given(call, "address"));
+    assert_false(mishap_given(call, "address.zip"));
+    assert_null(mishap_string(call, "address.zip"));
+    assert_false(mishap_given(call, "lines[0]"));
+    assert_int_equal(mishap_integer(call, "lines[0].count"), 0);
+    assert_false(mishap_given(call, "lines[18446744073709551616].count"));
+    assert_null(mishap_json(call, "lines[3].tags"));
+    assert_int_equal(mishap_count(call, "lines"), 0);
+    assert_int_equal(mishap_count(call, "lines[1].tags"), 0);
+    assert_null(mishap_first(call, "lines"));
+    assert_null(mishap_at(call, "address"));
+    assert_null(mishap_next(NULL));
+}
+
+static void what_is_not_given_has_nothing_below_it(void **state)
+{
+    (void)state;
+    with("{}", ask_for_what_is_not_there);
+    with("{\"lines\":[],\"address\":null}", ask_for_what_is_not_there);
+}
+
+/* -- parts ------------------------------------------------------------------------------------- */
+
+static void walk(mishap_call *call)
+{
+    double total = 0;
+    size_t lines = 0, tags = 0;
+    for (const mishap_call *l = mishap_first(call, "lines"); l; l = mishap_next(l), lines++) {
+        total += (double)mishap_integer(l, "count") * mishap_number(l, "price");
+        assert_null(mishap_key(l));
+        for (const mishap_call *tag = mishap_first(l, "tags"); tag; tag = mishap_next(tag), tags++)
+            assert_string_equal(mishap_string(tag, ""), tags ? "green" : "hot");
+    }
+    assert_int_equal(lines, 2);
+    assert_int_equal(tags, 2);
+    assert_true(total == 5);
+    assert_int_equal(mishap_count(call, "lines"), 2);
+    assert_int_equal(mishap_count(call, "lines[0].tags"), 2);
+    assert_int_equal(mishap_count(call, "extra"), 3);
+    assert_int_equal(mishap_count(call, "address"), 2);
+}
+
+static void a_walk_gives_every_item_as_a_part(void **state)
+{
+    (void)state;
+    with(whole, walk);
+}
+
+static void walk_members(mishap_call *call)
+{
+    static const char *const keys[] = { "a", "b", "dotted.key" };
+    size_t i = 0;
+    for (const mishap_call *m = mishap_first(call, "extra"); m; m = mishap_next(m), i++) {
+        assert_string_equal(mishap_key(m), keys[i]);
+        if (i != 1)
+            assert_int_equal(mishap_integer(m, ""), i ? 3 : 1);
+        else
+            assert_string_equal(mishap_string(m, "c[2]"), "x");
+    }
+    assert_int_equal(i, 3);
+    i = 0;
+    for (const mishap_call *m = mishap_first(call, "address"); m; m = mishap_next(m), i++)
+        assert_int_equal(mishap_given(m, ""), i == 0);
+    assert_int_equal(i, 2);
+}
+
+static void a_walk_over_an_object_tells_the_keys(void **state)
+{
+    (void)state;
+    with(whole, walk_members);
+}
+
+static void look_at_a_part(mishap_call *call)
+{
+    const mishap_call *address = mishap_at(call, "address"), *first = mishap_at(call, "lines[0]");
+    assert_string_equal(mishap_string(address, "street"), "1 \"A\" Road");
+    assert_string_equal(mishap_string(first, "tags[0]"), "hot");
+    assert_string_equal(mishap_string(mishap_at(first, "tags"), "[1]"), "green");
+    assert_string_equal(mishap_json(mishap_at(call, "numbers"), ""),
+                        "[1,2.5,18446744073709551616]");
+    assert_ptr_equal(mishap_state(first), mishap_state(call));
+    assert_ptr_equal(mishap_caller(first), mishap_caller(call));
+    assert_false(mishap_cancelled(first));
+}
+
+static void a_part_is_asked_like_a_call(void **state)
+{
+    (void)state;
+    with(whole, look_at_a_part);
+}
+
+static void ask_for_anything(mishap_call *call)
+{
+    assert_int_equal(mishap_kind_of(call, "anything[0]"), MISHAP_KIND_TEXT);
+    assert_int_equal(mishap_kind_of(call, "anything[1]"), MISHAP_KIND_INT);
+    assert_int_equal(mishap_kind_of(call, "anything[2]"), MISHAP_KIND_NONE);
+    assert_int_equal(mishap_kind_of(call, "anything[3]"), MISHAP_KIND_JSON);
+    assert_int_equal(mishap_kind_of(call, "anything[4].k"), MISHAP_KIND_REAL);
+    assert_int_equal(mishap_kind_of(call, "extra.b.c[0]"), MISHAP_KIND_BOOL);
+    assert_int_equal(mishap_kind_of(call, "numbers[2]"), MISHAP_KIND_JSON);
+    assert_int_equal(mishap_kind_of(call, "extra.missing.deeper"), MISHAP_KIND_NONE);
+    /* Under another type it is not there. */
+    assert_null(mishap_string(call, "anything[1]"));
+    assert_int_equal(mishap_string_length(call, "anything[3]"), 0);
+    assert_int_equal(mishap_integer(call, "anything[0]"), 0);
+    assert_false(mishap_boolean(call, "anything[0]"));
+    assert_int_equal(mishap_count(call, "anything[0]"), 0);
+    assert_null(mishap_first(call, "anything[1]"));
+    assert_false(mishap_given(call, "anything[0].x"));
+    assert_false(mishap_given(call, "anything[0][1]"));
+}
+
+static void where_anything_may_stand_a_value_of_another_type_is_not_there(void **state)
+{
+    (void)state;
+    with(whole, ask_for_anything);
+}
+
+static void look_for_what_is_not_declared(mishap_call *call)
+{
+    assert_string_equal(mishap_json(call, "address"), "{\"zip\":\"1\"}");
+    assert_string_equal(mishap_json(call, "lines"), "[{\"title\":\"tea\"},{\"count\":1},{}]");
+    assert_string_equal(mishap_json(call, ""), "{\"count\":7,\"address\":{\"zip\":\"1\"},"
+                                               "\"lines\":[{\"title\":\"tea\"},{\"count\":1},{}],"
+                                               "\"extra\":{\"is_admin\":true}}");
+    assert_int_equal(mishap_count(call, "address"), 1);
+    size_t seen = 0;
+    for (const mishap_call *m = mishap_first(call, "address"); m; m = mishap_next(m), seen++)
+        assert_string_equal(mishap_key(m), "zip");
+    assert_int_equal(seen, 1);
+    assert_null(mishap_first(call, "lines[2]"));
+}
+
+static void what_is_not_declared_never_reaches_the_handler(void **state)
+{
+    (void)state;
+    mishap_call *call;
+    asked = look_for_what_is_not_declared;
+    assert_null(mishap_call_begin(
+        &app, &operations[0],
+        T("{\"is_admin\":true,\"address\":{\"is_admin\":true,\"zip\":\"1\",\"x\":{}},"
+          "\"lines\":[{\"title\":\"tea\",\"is_admin\":true},{\"admin\":1,\"count\":1},"
+          "{\"x\":1}],\"extra\":{\"is_admin\":true}}"),
+        &call));
+    assert_null(mishap_call_run(call));
+    mishap_call_end(call);
+}
+
+static void what_is_not_declared_is_refused_at_any_depth(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field, *meant;
+    } unknown[] = {
+        { "nam", "name" },          { "address.zipp", "zip" },  { "lines[0].pric", "price" },
+        { "lines[1].xyzzy", NULL }, { "lines[1].tag", "tags" },
+    };
+    mishap_call *call;
+    mishap *m = mishap_call_begin_closed(
+        &app, &operations[0],
+        T("{\"nam\":1,\"address\":{\"zipp\":\"1\",\"street\":7},\"extra\":{\"any\":1},"
+          "\"lines\":[{\"title\":\"a\",\"pric\":1},"
+          "{\"title\":\"b\",\"xyzzy\":1,\"tag\":[]}]}"),
+        &call);
+    assert_null(call);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_VALIDATION_ERROR);
+    const mishap_field *field = mishap_told(m)->fields;
+    assert_string_equal(field->field.data,
+                        "address.street"); /* what is wrong besides comes first */
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        field = field->next;
+        assert_string_equal(field->field.data, unknown[i].field);
+        assert_string_equal(field->error.data, "unknown_field");
+        assert_int_equal(field->expected.kind,
+                         unknown[i].meant ? MISHAP_KIND_TEXT : MISHAP_KIND_NONE);
+        if (unknown[i].meant)
+            assert_string_equal(field->expected.text.data, unknown[i].meant);
+    }
+    assert_null(field->next);
+    mishap_free(m);
+    assert_null(mishap_call_begin_closed(&app, &operations[0],
+                                         T("{\"name\":\"a\",\"extra\":{\"any\":{}}}"), &call));
+    mishap_call_end(call);
+}
+
+/* -- mistakes of the program ------------------------------------------------------------------- */
+
+static const char *mistaken_path;
+
+static void ask_for_a_string(mishap_call *call)
+{
+    char path[64]; /* as a handler may: what is told of it must not lie on its stack */
+    snprintf(path, sizeof path, "%s", mistaken_path);
+    mishap_string(call, path);
+}
+
+static void count_them(mishap_call *call)
+{
+    mishap_count(call, mistaken_path);
+}
+
+static void ask_for_an_integer_of_a_line(mishap_call *call)
+{
+    mishap_integer(mishap_first(call, "lines"), mistaken_path);
+}
+
+static void a_path_that_is_not_declared_ends_the_call(void **state)
+{
+    (void)state;
+    static const struct {
+        void (*handler)(mishap_call *call);
+        const char *path, *why;
+    } mistakes[] = {
+        { ask_for_a_string, "nome", "not declared" },
+        { ask_for_a_string, "", "not declared" },
+        { ask_for_a_string, "address.zipp", "not declared" },
+        { ask_for_a_string, "address.zi", "not declared" },
+        { ask_for_a_string, "lines[0].name", "not declared" },
+        { ask_for_a_string, "lines[9].name", "not declared" },
+        { ask_for_a_string, "count", "under a type" },
+        { ask_for_a_string, "lines[0].count", "under a type" },
+        { ask_for_a_string, "name.first", "under a type" },
+        { ask_for_a_string, "name[0]", "under a type" },
+        { ask_for_a_string, "address[0]", "under a type" },
+        { ask_for_a_string, "lines.title", "under a type" },
+        { ask_for_a_string, "address.", "a path that is none" },
+        { ask_for_a_string, "address..zip", "a path that is none" },
+        { ask_for_a_string, "lines[].title", "a path that is none" },
+        { ask_for_a_string, "lines[-1].title", "a path that is none" },
+        { ask_for_a_string, "lines[ 1].title", "a path that is none" },
+        { ask_for_a_string, "lines[1", "a path that is none" },
+        { ask_for_a_string, "lines[1]title", "a path that is none" },
+        { count_them, "name", "under a type" },
+        { ask_for_an_integer_of_a_line, "title", "under a type" },
+        { ask_for_an_integer_of_a_line, "lines[0].count", "not declared" },
+        { ask_for_an_integer_of_a_line, ".count", "a path that is none" },
+    };
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        mistaken_path = mistakes[i].path;
+        mishap *m = outcome(whole, mistakes[i].handler);
+        assert_non_null(m);
+        assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_INTERNAL_ERROR);
+        assert_non_null(strstr(m->masked_message.data, mistakes[i].why));
+        assert_int_equal(m->noted != NULL, mistakes[i].path[0] != '\0');
+        if (m->noted)
+            assert_string_equal(m->noted->value.text.data, mistakes[i].path);
+        mishap_free(m);
+    }
+}
+
+static void walk_often(mishap_call *call)
+{
+    for (int i = 0; i < 1000; i++)
+        walk(call);
+}
+
+static void a_walk_without_memory_ends_the_call(void **state)
+{
+    (void)state;
+    size_t ended = 0;
+    for (size_t at = 1; at < 200; at++) {
+        mishap_call *call;
+        asked = walk_often;
+        mishap_use_allocator(&failing_allocator);
+        calls = 0;
+        fail_at = at;
+        mishap *m = mishap_call_begin(&app, &operations[0], mishap_text_of(whole), &call);
+        if (!m) {
+            m = mishap_call_run(call);
+            ended += m != NULL;
+            mishap_call_end(call);
+        }
+        bool done = !m;
+        mishap_free(m);
+        fail_at = 0;
+        mishap_use_allocator(NULL);
+        if (done)
+            break;
+    }
+    assert_true(ended > 0);
+    assert_int_equal(blocks, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_path_leads_to_a_value_in_objects_and_arrays),
+        TEST(all_that_is_declared_is_one_object),
+        TEST(what_is_not_given_has_nothing_below_it),
+        TEST(a_walk_gives_every_item_as_a_part),
+        TEST(a_walk_over_an_object_tells_the_keys),
+        TEST(a_part_is_asked_like_a_call),
+        TEST(where_anything_may_stand_a_value_of_another_type_is_not_there),
+        TEST(what_is_not_declared_never_reaches_the_handler),
+        TEST(what_is_not_declared_is_refused_at_any_depth),
+        TEST(a_path_that_is_not_declared_ends_the_call),
+        TEST(a_walk_without_memory_ends_the_call),
+    };
+    return RUN(tests);
+}

@@ -1,0 +1,416 @@
+/* src/boundary/c: operations as plain C calls, and expectations about them. */
+#include "testing.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mishap/inside.h"
+#include "mishap/invoke.h"
+#include "mishap/test.h"
+
+extern const mishap_app app;
+
+/* -- a program --------------------------------------------------------------------------------- */
+
+static mishap *greet(mishap_call *call)
+{
+    mishap_warn(call, "It is \"%s\".", "late");
+    mishap_answer_member(call, "hello", mishap_string(call, "name"));
+    mishap_answer_member(call, "caller", mishap_caller(call));
+    mishap_answer_member(call, "times", mishap_integer(call, "times"));
+    mishap_answer_array(call, "left");
+    mishap_answer_item(call, mishap_call_time_left(call) <= 30000);
+    mishap_answer_item(call, 1.5);
+    mishap_answer_item(call, UINT64_MAX);
+    mishap_answer_end(call);
+    return mishap_created(call, NULL, "/greetings/1");
+}
+
+/* By a signal that cmocka does not catch itself. */
+static mishap *crash(mishap_call *call)
+{
+    (void)call;
+    raise(SIGABRT);
+    return NULL;
+}
+
+static mishap *leave(mishap_call *call)
+{
+    (void)call;
+    pthread_exit(NULL);
+}
+
+static mishap *misuse(mishap_call *call)
+{
+    mishap_string(call, "nobody");
+    return NULL;
+}
+
+static mishap *refuse(mishap_call *call)
+{
+    (void)call;
+    return mishap_tell(mishap_tell(mishap_raise(NOT_FOUND, "There is none."), "shelf", 7), "empty",
+                       true);
+}
+
+/* Calls others, some of which crash, and goes on. */
+static mishap *relay(mishap_call *call)
+{
+    static const char *const others[] = { "crash", "leave", "misuse", "greet" };
+    for (size_t i = 0; i < 4; i++) {
+        mishap_answered *answered;
+        mishap *failure = mishap_invoke(&app, others[i], "{\"name\":\"Ada\"}", NULL, &answered);
+        mishap_answer_member(call, others[i],
+                             failure ? mishap_told(failure)->code->name.data
+                                     : mishap_string(answered->json, "hello"));
+        mishap_answered_free(answered);
+        mishap_free(failure);
+    }
+    if (mishap_boolean(call, "crash"))
+        raise(SIGABRT); /* the containment of this call is in force again */
+    return NULL;
+}
+
+static mishap *document(mishap_call *call)
+{
+    return mishap_answer_document(call, T("one\ntwo\n"));
+}
+
+static mishap *nothing(mishap_call *call)
+{
+    return mishap_no_content(call);
+}
+
+static mishap *stream(mishap_call *call)
+{
+    mishap_stream(call, "text/csv");
+    mishap_stream_write(call, T("a,b\n"));
+    mishap_stream_write(call, mishap_body(call));
+    return NULL;
+}
+
+static mishap *open_shelf(const mishap_setup *setup, void **state)
+{
+    *state = strdup(setup->data);
+    return NULL;
+}
+
+static const mishap_service shelf = { "shelf", "A shelf", .open = open_shelf, .close = free };
+
+static mishap *where(mishap_call *call)
+{
+    return mishap_answer_member(call, "folder", (const char *)mishap_state(call));
+}
+
+static const mishap_param greet_params[] = {
+    { "name", MISHAP_STRING, .required = true },
+    { "times", MISHAP_INTEGER, .initial = "1", .range = { 1, 9 } },
+    { 0 },
+};
+static const mishap_param relay_params[] = { { .name = "crash", .type = MISHAP_BOOLEAN }, { 0 } };
+static const mishap_operation operations[] = {
+    { "greet", "Greet", greet_params, greet, .timeout_ms = 30000 },
+    { "crash", "Crash", greet_params, crash, .danger = MISHAP_SAFE },
+    { "leave", "Leave", greet_params, leave, .danger = MISHAP_SAFE },
+    { "misuse", "Misuse", greet_params, misuse, .danger = MISHAP_SAFE },
+    { "refuse", "Refuse", NULL, refuse, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "relay", "Relay", relay_params, relay, .danger = MISHAP_SAFE },
+    { "document", "Document", NULL, document, .danger = MISHAP_SAFE },
+    { "nothing", "Nothing", NULL, nothing, .danger = MISHAP_SAFE },
+    { "stream", "Stream", NULL, stream, .takes = "text/csv", .answers_type = "text/csv" },
+    { "where", "Where", NULL, where, .service = &shelf },
+    { "stay", "Stay", NULL, nothing, .resident = true, .local = true },
+    { 0 },
+};
+const mishap_app app = { .name = "invoked", .version = "1", .operations = operations };
+
+/* -- invoking ---------------------------------------------------------------------------------- */
+
+static void an_operation_answers_a_c_call(void **state)
+{
+    (void)state;
+    mishap_answered *answered;
+    mishap_invocation how = { .caller = "ada", .timeout_ms = 20000 };
+    assert_null(
+        mishap_invoke(&app, "greet", "{\"name\":\"A\\\"da\",\"times\":2}", &how, &answered));
+    assert_string_equal(answered->text.data,
+                        "{\"hello\":\"A\\\"da\",\"caller\":\"ada\",\"times\":2,"
+                        "\"left\":[1,1.5,18446744073709551615]}");
+    assert_int_equal(answered->text.length, strlen(answered->text.data));
+    assert_string_equal(answered->media_type, "application/json");
+    assert_int_equal(answered->status, 201);
+    assert_string_equal(answered->location, "/greetings/1");
+    assert_string_equal(answered->warnings.data, "[\"It is \\\"late\\\".\"]");
+    assert_int_equal(answered->warnings.length, strlen(answered->warnings.data));
+    assert_string_equal(mishap_string(answered->json, "hello"), "A\"da");
+    assert_int_equal(mishap_count(answered->json, "left"), 3);
+    assert_true(mishap_number(answered->json, "left[1]") == 1.5);
+    mishap_answered_free(answered);
+    mishap_answered_free(NULL);
+}
+
+static void pairs_are_arguments(void **state)
+{
+    (void)state;
+    mishap_answered *answered;
+    assert_null(mishap_invoke_with(&app, "greet", NULL, &answered,
+                                   MISHAP_PAIRS({ "name", MISHAP_VALUE("q\"\xff") },
+                                                { "left_out", mishap_value_none() },
+                                                { "times", MISHAP_VALUE(3) })));
+    assert_string_equal(mishap_string(answered->json, "hello"), "q\"\xef\xbf\xbd");
+    assert_int_equal(mishap_integer(answered->json, "times"), 3);
+    assert_false(mishap_given(answered->json, "caller"));
+    mishap_answered_free(answered);
+}
+
+static void assert_fails(const char *operation, const char *arguments, const mishap_code *code)
+{
+    mishap_answered *answered = (mishap_answered *)1;
+    mishap *failure = mishap_invoke(&app, operation, arguments, NULL, &answered);
+    assert_non_null(failure);
+    assert_null(answered);
+    assert_ptr_equal(mishap_told(failure)->code, code);
+    mishap_free(failure);
+}
+
+static void a_c_call_goes_through_the_same_checks(void **state)
+{
+    (void)state;
+    assert_fails("greet", NULL, MISHAP_CODE_VALIDATION_ERROR);
+    assert_fails("greet", "{\"name\":\"a\",\"times\":10}", MISHAP_CODE_VALIDATION_ERROR);
+    assert_fails("greet", "[]", MISHAP_CODE_BAD_REQUEST);
+    assert_fails("greet", "{", MISHAP_CODE_BAD_REQUEST);
+    assert_fails("gret", "{}", MISHAP_CODE_NOT_FOUND);
+    assert_fails("stay", "{}", MISHAP_CODE_NOT_FOUND);
+    assert_fails("refuse", "{}", MISHAP_CODE_NOT_FOUND);
+    assert_fails("crash", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+    assert_fails("leave", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+    assert_fails("misuse", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static void a_broken_declaration_is_told(void **state)
+{
+    (void)state;
+    static const mishap_operation broken[] = { { .name = "x", .summary = "No handler" }, { 0 } };
+    static const mishap_app other = { .name = "other", .operations = broken };
+    mishap_answered *answered;
+    mishap *failure = mishap_invoke(&other, "x", NULL, NULL, &answered);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_CONFIGURED);
+    mishap_free(failure);
+}
+
+static void a_handler_invokes_others_that_crash(void **state)
+{
+    (void)state;
+    mishap_answered *answered;
+    assert_null(mishap_invoke(&app, "relay", NULL, NULL, &answered));
+    assert_string_equal(answered->text.data,
+                        "{\"crash\":\"INTERNAL_ERROR\",\"leave\":\"INTERNAL_ERROR\","
+                        "\"misuse\":\"INTERNAL_ERROR\",\"greet\":\"Ada\"}");
+    mishap_answered_free(answered);
+    assert_fails("relay", "{\"crash\":true}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static void other_kinds_of_answers_have_their_media_types(void **state)
+{
+    (void)state;
+    mishap_answered *answered;
+    mishap_invocation how = { .body = T("1,2\n"), .body_type = "text/csv" };
+    assert_null(mishap_invoke(&app, "document", NULL, NULL, &answered));
+    assert_string_equal(answered->text.data, "one\ntwo\n");
+    assert_string_equal(answered->media_type, "text/plain; charset=utf-8");
+    assert_null(answered->json);
+    mishap_answered_free(answered);
+    assert_null(mishap_invoke(&app, "stream", NULL, &how, &answered));
+    assert_string_equal(answered->text.data, "a,b\n1,2\n");
+    assert_string_equal(answered->media_type, "text/csv");
+    mishap_answered_free(answered);
+    assert_null(mishap_invoke(&app, "nothing", NULL, NULL, &answered));
+    assert_null(answered->text.data);
+    assert_null(answered->media_type);
+    assert_int_equal(answered->status, 204);
+    assert_string_equal(answered->warnings.data, "[]");
+    mishap_answered_free(answered);
+}
+
+static void without_memory_a_c_call_fails_and_leaves_nothing(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    mishap_use_allocator(&failing_allocator);
+    for (size_t at = 1;; at++) {
+        mishap_answered *answered;
+        calls = 0;
+        fail_at = at;
+        mishap *failure = mishap_invoke_with(
+            &app, "greet", NULL, &answered,
+            MISHAP_PAIRS({ "name", MISHAP_VALUE("Ada\xff") }, { "times", MISHAP_VALUE(3) }));
+        bool worked = !failure;
+        failed += !worked;
+        mishap_answered_free(answered);
+        mishap_free(failure);
+        fail_at = 0;
+        if (worked)
+            break;
+        assert_true(at < 200);
+    }
+    mishap_use_allocator(NULL);
+    assert_true(failed > 3);
+    assert_int_equal(blocks, 0);
+}
+
+/* -- expectations ------------------------------------------------------------------------------ */
+
+static char *told; /* what a test wrote to standard output */
+static int code;   /* its exit code */
+
+static void play(void (*expectations)(mishap_test *test))
+{
+    char path[] = "/tmp/mishap-told-XXXXXX";
+    size_t length;
+    int file = mkstemp(path), before = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(file, STDOUT_FILENO);
+    mishap_test *test = mishap_test_begin(&app);
+    expectations(test);
+    code = mishap_test_end(test);
+    fflush(stdout);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    close(file);
+    free(told);
+    told = read_file(path, &length);
+    unlink(path);
+}
+
+static void expect_what_holds(mishap_test *t)
+{
+    mishap_test_as(t, "ada");
+    mishap_test_call(t, "greet", "{\"name\":\"Ada\"}");
+    mishap_expect_ok(t);
+    mishap_expect_answer(t, "{\"left\":[1,1.5,18446744073709551615], \"hello\":\"Ada\", "
+                            "\"times\":1, \"caller\":\"ada\"}");
+    mishap_expect_value(t, "hello", "Ada");
+    mishap_expect_value(t, "times", 1);
+    mishap_expect_value(t, "left[1]", 1.5);
+    mishap_expect_value(t, "left[2]", UINT64_MAX);
+    mishap_expect_value(t, "left", mishap_value_of_json("[1,1.5,18446744073709551615]"));
+    mishap_expect_nothing(t, "left[3]");
+    mishap_expect_nothing(t, "absent.deeper");
+    mishap_test_call_with(t, "greet", MISHAP_PAIRS({ "times", MISHAP_VALUE(10) }));
+    mishap_expect_code(t, VALIDATION_ERROR);
+    mishap_expect_field(t, "name", "field_required");
+    mishap_expect_field(t, "times", "value_out_of_range");
+    mishap_test_call(t, "refuse", NULL);
+    mishap_expect_code(t, NOT_FOUND);
+    mishap_expect_told(t, "shelf", 7);
+    mishap_expect_told(t, "empty", true);
+    mishap_expect(t, mishap_test_failure(t) && !mishap_test_answered(t), "it %s", "failed");
+    mishap_test_call(t, "where", NULL);
+    mishap_expect_value(t, "folder", mishap_test_folder(t));
+}
+
+static void expectations_that_hold_are_ok(void **state)
+{
+    (void)state;
+    play(expect_what_holds);
+    assert_int_equal(code, 0);
+    assert_null(strstr(told, "not ok"));
+    assert_null(strstr(told, "#"));
+    assert_non_null(strstr(told, "ok 1 - greet: works\nok 2 - greet: answers {\"left\":"));
+    assert_non_null(strstr(told, "\nok 3 - greet: hello is \"Ada\"\n"));
+    assert_non_null(strstr(told, "\nok 10 - greet: fails with VALIDATION_ERROR\n"));
+    assert_non_null(strstr(told, "\nok 11 - greet: says field_required of name\n"));
+    assert_non_null(strstr(told, "\nok 15 - refuse: empty is told as true\n"));
+    assert_non_null(strstr(told, "\nok 16 - refuse: it failed\n"));
+    assert_non_null(strstr(told, "\n1..17\n"));
+}
+
+static void expect_what_does_not_hold(mishap_test *t)
+{
+    mishap_test_call(t, "greet", "{\"name\":\"Ada\"}");
+    mishap_expect_answer(t, "{\"hello\":\"Ada\"}");
+    mishap_expect_answer(t, "no json");
+    mishap_expect_value(t, "hello", "Bob");
+    mishap_expect_value(t, "times", "1");
+    mishap_expect_value(t, "times", 1.5);
+    mishap_expect_value(t, "times", true);
+    mishap_expect_value(t, "times", UINT64_MAX);
+    mishap_expect_value(t, "left", mishap_value_of_json("[]"));
+    mishap_expect_nothing(t, "hello");
+    mishap_expect_code(t, NOT_FOUND);
+    mishap_expect_field(t, "name", "field_required");
+    mishap_expect_told(t, "shelf", 7);
+    mishap_test_call(t, "crash", "{\"name\":\"Ada\"}");
+    mishap_expect_ok(t);
+    mishap_expect_answer(t, "{}");
+    mishap_expect_value(t, "hello", "Ada");
+    mishap_expect_code(t, NOT_FOUND);
+    mishap_test_call(t, "refuse", NULL);
+    mishap_expect_told(t, "shelf", 8);
+    mishap_expect_told(t, "floor", 7);
+    mishap_test_call(t, "greet", NULL);
+    mishap_expect_field(t, "name", "invalid_type");
+    mishap_expect_field(t, "nome", "field_required");
+    mishap_expect(t, false, "never");
+}
+
+static void expectations_that_do_not_hold_say_what_came(void **state)
+{
+    (void)state;
+    size_t failed = 0;
+    play(expect_what_does_not_hold);
+    assert_int_equal(code, 1);
+    for (const char *at = told; (at = strstr(at, "not ok ")); at++)
+        failed++;
+    assert_int_equal(failed, 21);
+    assert_non_null(strstr(told, "\n1..21\n"));
+    assert_null(strstr(told, "\nok "));
+    assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
+    assert_non_null(strstr(told, "invoke_test.c:"));
+    assert_non_null(strstr(told, "# {\"hello\":\"Ada\",\"caller\":null,"));
+    assert_non_null(strstr(told, "crashed with SIGABRT")); /* the private side: it is their test */
+}
+
+static char folder_of_test[64];
+
+static void expect_nothing_at_all(mishap_test *t)
+{
+    snprintf(folder_of_test, sizeof folder_of_test, "%s", mishap_test_folder(t));
+    char path[96];
+    snprintf(path, sizeof path, "%s/inner", folder_of_test);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/inner/file", folder_of_test);
+    close(open(path, O_CREAT | O_WRONLY, 0600));
+}
+
+static void a_test_without_expectations_fails_and_leaves_no_folder(void **state)
+{
+    (void)state;
+    struct stat about;
+    play(expect_nothing_at_all);
+    assert_int_equal(code, 1);
+    assert_string_equal(told, "1..0\n");
+    assert_int_not_equal(stat(folder_of_test, &about), 0);
+    free(told);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(an_operation_answers_a_c_call),
+        TEST(pairs_are_arguments),
+        TEST(a_c_call_goes_through_the_same_checks),
+        TEST(a_broken_declaration_is_told),
+        TEST(a_handler_invokes_others_that_crash),
+        TEST(other_kinds_of_answers_have_their_media_types),
+        TEST(without_memory_a_c_call_fails_and_leaves_nothing),
+        TEST(expectations_that_hold_are_ok),
+        TEST(expectations_that_do_not_hold_say_what_came),
+        TEST(a_test_without_expectations_fails_and_leaves_no_folder),
+    };
+    return RUN(tests);
+}
