@@ -116,18 +116,13 @@ mishap *mishap_runner_busy(void)
                               1000);
 }
 
-/* A call that waits, and whose caller has perhaps left, gives way to another when there are too
- * many: it ends with the next flush. */
-static bool make_room(mishap_runner *r)
+/* A call that waits, and whose caller has perhaps left, gives way to another: it ends with the next
+ * flush. `holder`: only one of this caller; 0: of any. */
+static bool let_one_give_way(mishap_runner *r, uint64_t holder)
 {
-    size_t giving_way = 0;
-    for (size_t i = 0; i < r->settings.plan->groups.count; i++)
-        giving_way += r->groups[i].giving_way;
-    if (r->count - giving_way < r->settings.most_waiting)
-        return true;
     for (size_t i = 0; i < r->settings.plan->groups.count; i++)
         for (mishap_run *run = r->groups[i].first; run; run = run->next)
-            if (run->cancelled && !run->gives_way) {
+            if (run->cancelled && !run->gives_way && (!holder || run->call->holder == holder)) {
                 run->gives_way = true;
                 r->groups[i].giving_way++;
                 return true;
@@ -135,17 +130,13 @@ static bool make_room(mishap_runner *r)
     return false;
 }
 
-/* A caller that has its share gets another place for one whose answer it does not wait for. */
-static bool make_room_of_its_own(mishap_runner *r, const mishap_call *call)
+/* There are too many: is there room all the same? */
+static bool make_room(mishap_runner *r)
 {
+    size_t giving_way = 0;
     for (size_t i = 0; i < r->settings.plan->groups.count; i++)
-        for (mishap_run *run = r->groups[i].first; run; run = run->next)
-            if (run->cancelled && !run->gives_way && run->call->holder == call->holder) {
-                run->gives_way = true;
-                r->groups[i].giving_way++;
-                return true;
-            }
-    return false;
+        giving_way += r->groups[i].giving_way;
+    return r->count - giving_way < r->settings.most_waiting || let_one_give_way(r, 0);
 }
 
 static void end_giving_way(mishap_runner *r, mishap_runner_group *g)
@@ -406,7 +397,7 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
     size_t group = group_of(r, run);
     if (group >= r->settings.plan->groups.count ||
-        (is_over_share(r, run->call) && !make_room_of_its_own(r, run->call)) ||
+        (is_over_share(r, run->call) && !let_one_give_way(r, run->call->holder)) ||
         (r->count >= r->settings.most_waiting && !make_room(r)))
         return false;
     run->died = run->moved = run->cancelled = run->gives_way = false;
