@@ -81,9 +81,10 @@ def a_caller_that_calls_very_much_leaves_room_for_others():
         late = wait_for(lambda: [each for each in calls if not each.is_silent(0.001)])
         for each in late:
             refused(each, "48 calls of this caller")
-        another = found.connect().send(request("GET", "/slow?ms=1", fields={"X-Forwarded-For": "192.0.2.2"}))
-        expect(another.is_silent(0.3), "another caller was refused")
-        for each in [another, *calls]:
+        others = [found.connect().send(request("GET", "/slow?ms=1", fields={"X-Forwarded-For": address}))
+                  for address in ["192.0.2.2", "192.0.2.3"]]  # one may be counted in the place of the first, by chance
+        expect(any([each.is_silent(0.3) for each in others]), "other callers were refused:", [each.received for each in others])
+        for each in [*others, *calls]:
             each.reset()
 
 

@@ -33,8 +33,9 @@ def keyed(*flags):
     """A server, and the fields of two callers."""
     data = os.path.join(server.FOLDER, "keyed-%d" % (Server.count + 1))
     os.mkdir(data)
-    one, other = add_key(data, "one"), add_key(data, "other")
+    one, other, third = (add_key(data, name) for name in ["one", "other", "third"])
     with Server("--require-key", *flags, data=data) as found:
+        found.third = third
         yield found, one, other
 
 
@@ -206,6 +207,16 @@ def the_counts_are_right_when_a_loop_is_killed():
 
 # ---- Calls ---------------------------------------------------------------------------------------
 
+def came_at_once(found, request):
+    """What is answered to a call that should wait for a worker: nothing.
+
+    Callers are counted in a table of 4,096 places, so one of them may share the place of the caller that has too much.
+    """
+    with found.connect() as another:
+        another.send(request)
+        return b"" if another.is_silent(0.3) else another.received or another.socket.recv(4096)
+
+
 @test
 def a_caller_that_calls_very_much_leaves_room_for_others():
     with keyed("--workers", "1", "--handlers", "1") as (found, one, other):
@@ -216,9 +227,8 @@ def a_caller_that_calls_very_much_leaves_room_for_others():
             result = whole(each).json["result"]
             equal((result["isError"], result["structuredContent"]["code"]), (True, "RATE_LIMITED"), "one more")
             expect("48 calls of this caller" in result["content"][0]["text"], result)
-        with found.connect() as another:  # it waits for a worker
-            another.send(raw("POST", said, repeated(said, **other)))
-            expect(another.is_silent(0.3), "another caller was refused")
+        came = [came_at_once(found, raw("POST", said, repeated(said, **fields))) for fields in [other, found.third]]
+        expect(b"" in came, "other callers were refused:", came, found.read(found.stderr))
         for each in connections:
             each.close()
 
