@@ -406,6 +406,8 @@ typedef struct mishap_service {
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
                    a time, and the state is lost when a call ends that process. Else it opens the
                    service in several */
+    const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): what each of its operations may
+                                         raise, beyond what that operation declares */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -434,7 +436,8 @@ typedef struct mishap_operation {
                           the parameter `id`; `{path...}` or `:path...`, at the end, is one or more
                           segments with the slashes between them */
     const mishap_code *const
-        *raises; /* MISHAP_RAISES(NOT_FOUND, …): beyond what every operation may raise */
+        *raises; /* MISHAP_RAISES(NOT_FOUND, …): beyond what every operation of its service, of the
+                    program and of any program may raise */
     mishap_danger danger;
     int timeout_ms;                 /* 0: the program's default */
     const char *description;        /* some paragraphs for the manual; may be NULL */
@@ -498,6 +501,8 @@ typedef struct mishap_app {
     void *state;
     int timeout_ms;      /* for operations that declare none; 0: 30 seconds */
     const char *license; /* "MIT", for the description of its API; may be NULL */
+    const mishap_code *const *raises; /* what each of its operations may raise, beyond what the
+                                         operation and its service declare */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */

@@ -5,6 +5,7 @@
 #include "mishap/main.h"
 
 #include "base/memory.h"
+#include "boundary/cli/cli.h"
 #include "boundary/http/http.h"
 #include "boundary/mcp/http/over_http.h"
 
@@ -33,6 +34,9 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     size_t last = has_tool(app->operations) ? OURS : OF_HTTP;
     if (last == OURS)
         mishap_http_extend(&mishap_mcp_over_http);
+    mishap *broken = mishap_http_routes_declared(app);
+    if (broken)
+        return mishap_cli_refuse_program(broken);
     if (first == last)
         return mishap_cli_main(argc, argv, app);
     while (app->operations[count].name)
