@@ -59,8 +59,12 @@ static struct found begin_at_call(const mishap_call *call, const char *path, siz
 static struct found find(const mishap_call *from, const char *path)
 {
     const mishap_call_part *part = (const mishap_call_part *)from;
+    if (!part) /* what mishap_at() returns for an object that is not given has no members */
+        return (struct found){ NULL, NULL };
     mishap_call *call = part->call;
     struct found at = { part->param, part->value };
+    if (!path)
+        mishap_call_misuse(call, bad_path, "");
     const char *rest = path;
     if (part == &call->whole) {
         rest += strcspn(path, ".[");
@@ -190,7 +194,7 @@ static void put_all(mishap_buffer *json, const mishap_call *call)
 
 const char *mishap_json(const mishap_call *call, const char *path)
 {
-    bool all = !*path && call == mishap_call_whole(call);
+    bool all = call && path && !*path && call == mishap_call_whole(call);
     struct found at = { NULL, NULL };
     mishap_buffer json = { 0 };
     if (!all)
@@ -302,5 +306,5 @@ const mishap_call *mishap_first(const mishap_call *call, const char *path)
 
 const char *mishap_key(const mishap_call *member)
 {
-    return yyjson_get_str(((const mishap_call_part *)member)->key);
+    return member ? yyjson_get_str(((const mishap_call_part *)member)->key) : NULL;
 }

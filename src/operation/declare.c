@@ -416,6 +416,8 @@ static mishap *check_program(const mishap_declared *what)
 
 mishap *mishap_declaration_check(const mishap_app *app)
 {
+    if (!app)
+        return mishap_raise(NOT_CONFIGURED, "There is no program: `app` is NULL.");
     mishap *m = check_program(&(mishap_declared){ .app = app });
     size_t i = 0;
     for (; !m && app->operations[i].name; i++) {
