@@ -3,6 +3,9 @@
  *
  * The rows are generated from a table in plain text (catalog/codes.txt). A program adds a table of
  * its own, made by the same generator, with mishap_catalog_add().
+ *
+ * Tables are constant and live as long as the program: nothing that is returned is to be freed. Any
+ * thread may ask, once all tables were added. A name that is NULL or empty is not found.
  */
 #ifndef MISHAP_CATALOG_H
 #define MISHAP_CATALOG_H
@@ -38,17 +41,16 @@ typedef enum mishap_effects {
 } mishap_effects;
 
 typedef struct mishap_code {
-    mishap_text name;      /* NOT_FOUND */
-    mishap_text condition; /* NOT-FOUND: the type in a condition report */
-    mishap_text snake;     /* not_found: the code of an artifact */
-    mishap_text http_name; /* not_found: the `error` of the HTTP API */
-    mishap_text tool_type; /* ValueError: one of the six types of a tool result */
-    mishap_text title;     /* Not found: the kind of failure in a few words */
-    mishap_text message;   /* the sentence for an occurrence that brings none of its own */
-    mishap_text
-        http_message; /* the same for the HTTP API, where that is worded otherwise; else empty */
-    mishap_text suggestion; /* what the caller can do; empty where there is nothing */
-    mishap_text docs_url;   /* empty where the catalog has no documentation address */
+    mishap_text name;         /* NOT_FOUND */
+    mishap_text condition;    /* NOT-FOUND: the type in a condition report */
+    mishap_text snake;        /* not_found: the code of an artifact */
+    mishap_text http_name;    /* not_found: the `error` of the HTTP API */
+    mishap_text tool_type;    /* ValueError: one of the six types of a tool result */
+    mishap_text title;        /* Not found: the kind of failure in a few words */
+    mishap_text message;      /* the sentence for an occurrence that brings none of its own */
+    mishap_text http_message; /* … of the HTTP API, where that is worded otherwise; else empty */
+    mishap_text suggestion;   /* what the caller can do; empty where there is nothing */
+    mishap_text docs_url;     /* empty where the catalog has no documentation address */
     mishap_category category;
     mishap_retry retry;
     mishap_effects effects;
@@ -86,8 +88,9 @@ typedef struct mishap_catalog {
 extern mishap_catalog mishap_code_table;
 
 /*
- * Make a program's own table known, so that documents with its codes can be read. Call it at the
- * start, before other threads run. A table that was added already is left alone; a code that two
+ * Make a program's own table known, so that its codes can be declared and documents with them can
+ * be read. Call it at the start, before other threads run. The table stays the program's, and must
+ * live as long as that; NULL, and a table that was added already, change nothing. A code that two
  * tables share is found in the one that was added first, and the built-in table comes before all.
  */
 void mishap_catalog_add(mishap_catalog *catalog);
@@ -105,7 +108,7 @@ const mishap_code *mishap_catalog_for_status(int http_status);
 /* The phrase of an HTTP status of an error ("Payment Required"), NULL if it has none. */
 const char *mishap_http_phrase(int http_status);
 
-/* `validation`, `permission`, … and back: false if there is no such category. */
+/* `validation`, `permission`, … and back: NULL and false if there is no such category. */
 const char *mishap_category_name(mishap_category category);
 bool mishap_category_find(mishap_text name, mishap_category *category);
 

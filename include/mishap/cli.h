@@ -22,7 +22,10 @@ extern "C" {
 
 /*
  * Run the command that argv names and return the exit code. A declaration that is broken ends here,
- * with a sentence on stderr and exit 70, whatever the command.
+ * with a sentence on stderr and exit 70, whatever the command; so does an app that is NULL.
+ *
+ * To be called once, by main(), while the program has no other thread: it changes standard output,
+ * signals and the order of argv. `argv` and `app` stay the caller's.
  */
 int mishap_cli_main(int argc, char **argv, const mishap_app *app);
 

@@ -3,6 +3,10 @@
  *
  * A dialect renders the public side of a mishap, parses a document back into a mishap, and verifies
  * any document, whoever wrote it, against the rules of that wire.
+ *
+ * Dialects are constant: nothing that is returned of them is to be freed, and any thread may use
+ * them. A mishap and a buffer are one thread's at a time. A dialect that is NULL has no name, and
+ * must not be used otherwise; a document without data is an empty one.
  */
 #ifndef MISHAP_DIALECT_H
 #define MISHAP_DIALECT_H
@@ -18,7 +22,7 @@ typedef struct mishap_dialect mishap_dialect;
 /* All of them, in the order of the documentation; the list ends with NULL. */
 const mishap_dialect *const *mishap_dialects(void);
 
-/* The dialect of this name (`http-api`), NULL if there is none. */
+/* The dialect of this name (`http-api`), NULL if there is none, or no name. */
 const mishap_dialect *mishap_dialect_find(const char *name);
 
 const char *mishap_dialect_name(const mishap_dialect *dialect);
@@ -27,7 +31,8 @@ const char *mishap_dialect_media_type(const mishap_dialect *dialect);
 /*
  * Render the public side of a mishap into a buffer that is empty. The result is the buffer's
  * content, or, if there was no memory for it, a constant document of the same dialect: it is always
- * well-formed and valid as long as the buffer is.
+ * well-formed and valid as long as the buffer is. NULL in place of a mishap is rendered as an
+ * INTERNAL_ERROR.
  */
 mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap_buffer *buffer);
 
@@ -39,8 +44,8 @@ enum { MISHAP_REPORT_TEXT_LIMIT = 65536, MISHAP_REPORT_FRAME_LIMIT = 20 };
 
 /*
  * Read a document. On success NULL is returned and *out is a mishap of the caller's. Else the
- * mishap that is returned says what is wrong and where (told as `line`, `column` and, inside JSON,
- * `pointer`), and *out is left alone.
+ * mishap that is returned, the caller's too, says what is wrong and where (told as `line`, `column`
+ * and, inside JSON, `pointer`), and *out is left alone. `out` must not be NULL.
  *
  * It takes what can be understood: a document that breaks a rule of verify() but still says what
  * went wrong is read.
@@ -69,7 +74,7 @@ typedef void mishap_found(void *state, const mishap_finding *finding);
 /*
  * Check a document against the rules of a dialect. All findings are reported. `strict` also takes
  * to the letter what is open by default. The result is a mishap only if there was no memory to
- * check it all.
+ * check it all. `found` must not be NULL; `state` is handed to it as it is.
  */
 mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict,
                       mishap_found *found, void *state);

@@ -5,8 +5,11 @@
  * server, `program keys add` makes an API key. mishap_main() (mishap/main.h) adds these commands to
  * any program that has a route.
  *
+ * The server answers at some routes itself: GET /health, /metrics, /openapi.json, /errors and
+ * /errors/:code, and /mcp. A program that declares one of these does not start.
+ *
  * Handlers need nothing of this header. What they say by the words of HTTP, mishap_created() and
- * the like, is in mishap/operation.h, for it is understood on every boundary.
+ * the like, is in mishap/call.h, for it is understood on every boundary.
  */
 #ifndef MISHAP_HTTP_H
 #define MISHAP_HTTP_H

@@ -12,6 +12,11 @@
  * The arguments go through the same checks, and a handler that crashes is contained, as it is in a
  * command. It runs on the thread that calls, so nothing can end it when its time is up; it is told
  * how much is left (mishap_call_time_left). A handler may invoke another operation.
+ *
+ * Any thread may call these functions, but for mishap_app_open() and mishap_app_close(). What is
+ * handed in stays the caller's and is needed during the call alone; what comes back is the caller's
+ * and is to be freed. A program that is NULL is NOT_CONFIGURED, an operation that is NULL
+ * NOT_FOUND.
  */
 #ifndef MISHAP_INVOKE_H
 #define MISHAP_INVOKE_H
@@ -39,7 +44,7 @@ typedef struct mishap_answered {
     mishap_text text;        /* JSON, a document or bytes, with a NUL behind; no data: nothing */
     const char *media_type;  /* of the text; NULL: there is none */
     const mishap_call *json; /* the same for the getters, if it is JSON: mishap_string(json,
-                                "a[2].b") and all others of mishap/operation.h. NULL: it is none */
+                                "a[2].b") and all others of mishap/call.h. NULL: it is none */
     int status;              /* that HTTP would say */
     const char *location;    /* of what was created; may be NULL */
     mishap_text warnings;    /* an array of strings, as JSON */
@@ -47,17 +52,21 @@ typedef struct mishap_answered {
 
 /*
  * Run an operation of a program with a JSON object of arguments (NULL: none). NULL if it worked:
- * then *out is what it answered, to be freed. Else it is the mishap, which is the caller's, and
- * *out is NULL. `how` may be NULL.
+ * then *out is what it answered, for mishap_answered_free(). Else it is the mishap, and *out is
+ * NULL. `how` may be NULL, and `out` as well, if the answer is not wanted.
  *
  * NOT_FOUND: there is no such operation. NOT_CONFIGURED: its declaration is broken. A service is
- * opened by its first call, in the folder that mishap_app_open() named. Any thread may call.
+ * opened by its first call, in the folder that mishap_app_open() named.
  */
 mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
                       const mishap_invocation *how, mishap_answered **out);
 
-/* The same with pairs: mishap_invoke_with(&app, "users.get", NULL, &answered,
- * MISHAP_PAIRS({ "email", MISHAP_VALUE(email) })). A pair whose value is none is left out. */
+/*
+ * The same with pairs (NULL: none). A pair whose value is none is left out.
+ *
+ *     failure = mishap_invoke_with(&app, "users.get", NULL, &answered,
+ *                                  MISHAP_PAIRS({ "email", MISHAP_VALUE(email) }));
+ */
 typedef struct mishap_pair {
     const char *name;
     mishap_value value;
@@ -77,7 +86,7 @@ void mishap_answered_free(mishap_answered *answered);
 
 /* Check the declarations of a program and say where its services keep their data, which is
  * remembered, not copied; NULL: in the folder of the user. Without this call mishap_invoke() does
- * so with NULL. */
+ * so with NULL. To be called before other threads invoke anything. */
 mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup);
 
 /* Close what services have opened. No other thread may be calling. */

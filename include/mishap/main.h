@@ -23,7 +23,9 @@
 extern "C" {
 #endif
 
-/* Run the command that argv names and return the exit code; see mishap_cli_main(). */
+/* Run the command that argv names and return the exit code. For threads, NULL and broken
+ * declarations see mishap_cli_main(); a route at which the server itself answers is refused, too.
+ */
 int mishap_main(int argc, char **argv, const mishap_app *app);
 
 #ifdef __cplusplus

@@ -7,8 +7,8 @@
  * (mishap/main.h) adds this command to any program that has a tool.
  *
  * Handlers need nothing of this header. A long one says how far it is with mishap_progress() and
- * asks mishap_cancelled() now and then; both are in mishap/operation.h, for they do no harm on any
- * other boundary.
+ * asks mishap_cancelled() now and then; both are in mishap/call.h, for they do no harm on any other
+ * boundary.
  */
 #ifndef MISHAP_MCP_H
 #define MISHAP_MCP_H

@@ -32,10 +32,13 @@ typedef struct mishap_allocator {
  */
 void mishap_use_allocator(const mishap_allocator *allocator);
 
-/* The functions of the table, for a service or program that wants to use the same memory. */
+/* The functions of the table, for a service or program that wants to use the same memory. Any
+ * thread may call them, if it may call those of the table. They return NULL when there is no
+ * memory. To resize NULL is to allocate, and to release NULL does nothing. */
 void *mishap_allocate(size_t size);
 void *mishap_resize(void *block, size_t size);
 void mishap_release(void *block);
+
 #ifdef __cplusplus
 }
 #endif

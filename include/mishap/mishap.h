@@ -5,7 +5,7 @@
  * returning it; whoever handles it frees it.
  *
  *     if (user_by_email(email))
- *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "This e-mail is taken."), "email", email);
+ *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "It is taken."), "email", email);
  *
  * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see,
  * so what was not told cannot be rendered. The private side (what was noted, the chain of causes,
@@ -18,6 +18,15 @@
  *
  * Text is copied. It is made valid UTF-8 on the way in: a byte that breaks it, and NUL, become
  * U+FFFD. What goes by a name that speaks of a secret (password, token …) is kept as "[redacted]".
+ *
+ * What holds for all functions here:
+ *
+ * - Threads: any thread may call them. A mishap is one thread's at a time, and may be handed on to
+ *   another.
+ * - Owner: a `mishap *` that is returned is the caller's; it is the same that was handed in, if one
+ *   was. Everything that is `const` stays the mishap's and lives as long as it.
+ * - NULL: for a mishap it is success: nothing is added, and NULL, false or no text is returned. For
+ *   a key, a text or a field it means that nothing is said.
  */
 #ifndef MISHAP_MISHAP_H
 #define MISHAP_MISHAP_H
@@ -113,8 +122,11 @@ static inline mishap_place mishap_place_of(const char *file, const char *functio
 
 /*
  * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for
- * printf. The message is a sentence. Under a code that is masked (INTERNAL_ERROR) the message is
- * private: the caller gets the catalog's constant sentence.
+ * printf. The message is a sentence; NULL: the catalog's. Under a code that is masked
+ * (INTERNAL_ERROR) the message is private: the caller gets the catalog's constant sentence.
+ *
+ * To raise never fails and never returns NULL. errno is afterwards what it was before, whatever
+ * happens meanwhile; the message may speak of it by %m.
  */
 #define mishap_raise(code, ...) mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__)
 
@@ -137,22 +149,25 @@ static inline mishap_place mishap_place_of(const char *file, const char *functio
 #define MISHAP_RAISE_IN(category, code, ...)                                                       \
     mishap_file_under(mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__), (category))
 
-/* What the macros call. `format` may be NULL: the catalog's sentence is used. Never NULL, and errno
- * is afterwards what it was before. To raise one and drop it is a mistake that compilers warn of. */
+/* What the macros call. A code that is NULL is INTERNAL_ERROR. To raise a mishap and drop it is a
+ * mistake that compilers warn of. */
 __attribute__((format(printf, 3, 4), warn_unused_result)) mishap *
 mishap_raise_at(const mishap_code *code, mishap_place place, const char *format, ...);
 
 /*
- * Raise what an errno means, with its name noted for the operator: mishap_raise_errno(errno, "The
- * file %s cannot be read.", name). ENOENT is NOT_FOUND, EEXIST ALREADY_EXISTS, EACCES and EPERM
- * NOT_AUTHORIZED, ETIMEDOUT TIMEOUT; what passes (EAGAIN, EBUSY, ENOSPC, a connection that is
- * refused or lost …) is UNAVAILABLE; all others are INTERNAL_ERROR, and the message is private then.
+ * Raise what an errno means, with its name noted for the operator:
+ *
+ *     return mishap_raise_errno(errno, "The file %s cannot be read.", name);
+ *
+ * ENOENT is NOT_FOUND, EEXIST ALREADY_EXISTS, EACCES and EPERM NOT_AUTHORIZED, ETIMEDOUT TIMEOUT;
+ * what passes (EAGAIN, EBUSY, ENOSPC, a connection that is refused or lost …) is UNAVAILABLE; all
+ * others are INTERNAL_ERROR, and the message is private then.
  */
 #define mishap_raise_errno(error, ...) mishap_raise_errno_at((error), MISHAP_HERE, __VA_ARGS__)
 __attribute__((format(printf, 3, 4), warn_unused_result)) mishap *
 mishap_raise_errno_at(int error, mishap_place place, const char *format, ...);
 
-/* Is it a mishap with this code? NULL is none. */
+/* Is it a mishap with this code? */
 #define mishap_is(m, code) mishap_has_code((m), MISHAP_CODE_##code)
 bool mishap_has_code(const mishap *m, const mishap_code *code);
 
@@ -164,16 +179,16 @@ bool mishap_has_code(const mishap *m, const mishap_code *code);
             return mishap_tried;                                                                   \
     } while (0)
 
-/* The mishap that stands for "no memory left to say more". */
+/* The constant mishap that stands for "no memory left to say more". It need not be freed. */
 mishap *mishap_out_of_memory(void);
 
-/* Give it back, with its causes. NULL is fine. */
+/* Give it back, with its causes. */
 void mishap_free(mishap *m);
 
 /* -- telling: what the caller may know --------------------------------------------------------- */
 
-/* A named value for the caller: number, boolean, C string, mishap_text, mishap_value. Told twice:
- * the last counts. */
+/* A named value for the caller: number, boolean, C string (NULL: null), mishap_text, mishap_value.
+ * Told twice: the last counts. */
 #define mishap_tell(m, key, value)                                                                 \
     mishap_tell_value((m), mishap_text_of(key),                                                    \
                       mishap_value_as_spelled(MISHAP_VALUE(value), #value))
@@ -233,12 +248,12 @@ mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value);
  * cause of the one before. If either is NULL the other is returned. */
 mishap *mishap_because(mishap *m, mishap *cause);
 
-/* The cause, NULL if there is none: it stays the mishap's. */
+/* The cause, NULL if there is none. */
 const mishap *mishap_cause(const mishap *m);
 
 /*
  * The whole account for the operator, private side included: several lines of text, added to the
- * buffer. Never send it to a caller.
+ * buffer, which must not be NULL. Never send it to a caller.
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
 

@@ -16,7 +16,10 @@
  * Each expectation is a line of the Test Anything Protocol on standard output, which meson, prove
  * and others read; one that does not hold says what came instead, the private side of the failure
  * included. Services keep their data in a folder that is new for each test and removed at its end.
- * One thread, one test at a time.
+ *
+ * One thread, one test at a time. mishap_test_begin() never returns NULL, and no test may be NULL;
+ * the arguments of a call and its caller may be. What is returned stays the test's. What came of a
+ * call lives until the next call.
  */
 #ifndef MISHAP_TEST_H
 #define MISHAP_TEST_H

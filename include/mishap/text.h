@@ -2,7 +2,10 @@
  * Text with its length, and the buffer that text is written into.
  *
  * Text is never assumed to end with a NUL byte, though all text that a mishap keeps has one after
- * its end, so that `data` can be handed to printf.
+ * its end, so that `data` can be handed to printf. A text owns nothing: it points at its bytes.
+ *
+ * Any thread may call these functions, but only one at a time with the same buffer. A buffer must
+ * not be NULL.
  */
 #ifndef MISHAP_TEXT_H
 #define MISHAP_TEXT_H
@@ -60,9 +63,11 @@ void mishap_buffer_reset(mishap_buffer *buffer);
 /* Give the memory back. The buffer is empty afterwards and can be used again. */
 void mishap_buffer_release(mishap_buffer *buffer);
 
-/* Add bytes. Nothing happens to a buffer that failed. */
+/* Add a copy of these bytes; `data` may be NULL if there are none. Nothing happens to a buffer that
+ * failed. */
 void mishap_buffer_add(mishap_buffer *buffer, const char *data, size_t length);
 
+/* The content; it is the buffer's, until that changes. */
 static inline mishap_text mishap_buffer_text(const mishap_buffer *buffer)
 {
     mishap_text text = { buffer->data, buffer->length };

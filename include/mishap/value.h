@@ -1,7 +1,8 @@
 /*
  * A value that can be told: nothing, null, a boolean, a number, text, or a piece of JSON.
  *
- * It only points at its text. Whatever keeps a value copies it.
+ * It only points at its text. Whatever keeps a value copies it. A string that is NULL, and text
+ * without data, are null. Any thread may call these functions.
  */
 #ifndef MISHAP_VALUE_H
 #define MISHAP_VALUE_H
@@ -139,6 +140,7 @@ static inline mishap_value mishap_value_itself(mishap_value value)
 
 /* In C++ overloads choose; what has data() and size(), such as std::string, is text. */
 #ifdef __cplusplus
+/* clang-format off */
 static inline mishap_value mishap_value_from(bool x) { return mishap_value_of_bool(x); }
 static inline mishap_value mishap_value_from(char x) { return mishap_value_of_int(x); }
 static inline mishap_value mishap_value_from(signed char x) { return mishap_value_of_int(x); }
@@ -160,6 +162,7 @@ static inline mishap_value mishap_value_from(const char *x) { return mishap_valu
 static inline mishap_value mishap_value_from(char *x) { return mishap_value_of_string(x); }
 static inline mishap_value mishap_value_from(mishap_text x) { return mishap_value_of_text(x); }
 static inline mishap_value mishap_value_from(mishap_value x) { return x; }
+/* clang-format on */
 template <typename T> mishap_value mishap_value_from(T *) = delete; /* else it would be a bool */
 template <typename T>
 auto mishap_value_from(const T &x) -> decltype(x.data(), x.size(), mishap_value())

@@ -57,4 +57,5 @@ const mishap_service todo_service = {
     .close = close_service,
     .identity = identity_of,
     .dialect = "tool-result",
+    .raises = MISHAP_RAISES(UNAVAILABLE), /* the store, at any time */
 };

@@ -30,3 +30,17 @@ bool mishap_route_next(const char **at, mishap_route_part *part)
     }
     return true;
 }
+
+bool mishap_route_same(const char *a, const char *b)
+{
+    mishap_route_part one, other;
+    const char *path_a = strchr(a, '/'), *path_b = strchr(b, '/');
+    if (!path_a || !path_b || path_a - a != path_b - b || strncmp(a, b, (size_t)(path_a - a)) != 0)
+        return false;
+    while (mishap_route_next(&path_a, &one)) {
+        if (!mishap_route_next(&path_b, &other) || one.param != other.param ||
+            (!one.param && !mishap_text_equal(one.text, other.text)))
+            return false;
+    }
+    return !*path_b;
+}

@@ -27,12 +27,12 @@ const mishap_dialect *mishap_dialect_find(const char *name)
 
 const char *mishap_dialect_name(const mishap_dialect *dialect)
 {
-    return dialect->name;
+    return dialect ? dialect->name : NULL;
 }
 
 const char *mishap_dialect_media_type(const mishap_dialect *dialect)
 {
-    return dialect->media_type;
+    return dialect ? dialect->media_type : NULL;
 }
 
 /* -- rendering --------------------------------------------------------------------------------- */

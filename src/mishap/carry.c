@@ -67,12 +67,11 @@ static void put_code(mishap_buffer *out, const mishap_code *code, bool whole_row
         mishap_pack_text(out, code->name);
 }
 
-static const mishap_code *take_code(mishap_unpack *in, const mishap_code *const *own, mishap *m,
-                                    bool whole_row)
+static const mishap_code *take_code(mishap_unpack *in, mishap *m, bool whole_row)
 {
     const mishap_code *code;
     if (whole_row)
-        code = mishap_carry_take_row(in, own, m);
+        code = mishap_carry_take_row(in, m);
     else
         code = mishap_catalog_find(MISHAP_SPELLING_NAME, mishap_unpack_text(in));
     if (!code)
@@ -330,9 +329,9 @@ static void take_place(mishap_unpack *in, mishap *m)
 }
 
 /* Into a mishap that is empty. */
-static void take_parts(mishap_unpack *in, const mishap_code *const *own, mishap *m, unsigned flags)
+static void take_parts(mishap_unpack *in, mishap *m, unsigned flags)
 {
-    m->told.code = take_code(in, own, m, flags & WHOLE_ROW);
+    m->told.code = take_code(in, m, flags & WHOLE_ROW);
     unsigned category = mishap_unpack_u8(in);
     int64_t after = (int64_t)mishap_unpack_u64(in);
     if (category >= MISHAP_CATEGORIES || after < -1) {
@@ -363,7 +362,7 @@ static void take_parts(mishap_unpack *in, const mishap_code *const *own, mishap 
 
 /* The next mishap of a chain. If there is no memory for it, its bytes are read all the same, since
  * those behind them must be found. */
-static mishap *take_one(mishap_unpack *in, const mishap_code *const *own, bool last)
+static mishap *take_one(mishap_unpack *in, bool last)
 {
     unsigned flags = mishap_unpack_u8(in);
     if (flags & CONSTANT) {
@@ -373,12 +372,12 @@ static mishap *take_one(mishap_unpack *in, const mishap_code *const *own, bool l
     }
     mishap *m = mishap_make(MISHAP_CODE_GENERAL_ERROR);
     if (!m->constant) {
-        take_parts(in, own, m, flags);
+        take_parts(in, m, flags);
         return m;
     }
     mishap unused = { .told.code = MISHAP_CODE_GENERAL_ERROR };
     mishap_arena_init(&unused.arena, NULL, 0);
-    take_parts(in, own, &unused, flags);
+    take_parts(in, &unused, flags);
     mishap_arena_release(&unused.arena);
     return m;
 }
@@ -402,7 +401,7 @@ void mishap_carry_put(mishap_buffer *out, const mishap *m)
     }
 }
 
-bool mishap_carry_take(mishap_text bytes, const mishap_code *const *own, mishap **out)
+bool mishap_carry_take(mishap_text bytes, mishap **out)
 {
     mishap_unpack in = mishap_unpack_of(bytes);
     mishap *first = NULL, **next = &first;
@@ -410,7 +409,7 @@ bool mishap_carry_take(mishap_text bytes, const mishap_code *const *own, mishap 
     if (version != VERSION || count > MISHAP_CARRY_CHAIN)
         mishap_unpack_fail(&in);
     for (unsigned i = 0; i < count && !in.failed; i++) {
-        mishap *m = take_one(&in, own, i + 1 == count);
+        mishap *m = take_one(&in, i + 1 == count);
         if (!next)
             mishap_free(m); /* there was no memory for the one that it is the cause of */
         else

@@ -29,13 +29,13 @@ void mishap_carry_put(mishap_buffer *out, const mishap *m);
  * NULL, if the bytes are not exactly what mishap_carry_put() writes for some mishap.
  *
  * A code that is not in the built-in table arrives with its whole row. If a table of this process
- * or `own` (a list that ends with NULL, or NULL) has an equal row, that one is used, so that codes
- * can be compared by their addresses; else the mishap has a copy of the row.
+ * has an equal row, that one is used, so that codes can be compared by their addresses; else the
+ * mishap has a copy of the row.
  *
  * Text is mended and redacted as that of a new mishap, which changes nothing in what was sent by an
  * intact process. Without memory, parts are left out and the mishap is marked as incomplete, or the
  * mishap that stands for "no memory" takes its place.
  */
-bool mishap_carry_take(mishap_text bytes, const mishap_code *const *own, mishap **out);
+bool mishap_carry_take(mishap_text bytes, mishap **out);
 
 #endif

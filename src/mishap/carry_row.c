@@ -74,14 +74,15 @@ static bool same_row(const mishap_code *a, const mishap_code *b)
 }
 
 /* The row of this process that says the same, NULL if there is none. */
-static const mishap_code *find_row(const mishap_code *row, const mishap_code *const *own)
+static const mishap_code *find_row(const mishap_code *row)
 {
     const mishap_code *found = mishap_catalog_find(MISHAP_SPELLING_NAME, row->name);
     if (found && same_row(found, row))
         return found;
-    for (; own && *own; own++)
-        if (same_row(*own, row))
-            return *own;
+    for (const mishap_catalog *table = mishap_catalog_first(); table; table = table->next)
+        for (size_t i = 0; i < table->count; i++)
+            if (same_row(&table->codes[i], row))
+                return &table->codes[i];
     return NULL;
 }
 
@@ -104,12 +105,11 @@ static const mishap_code *keep_row(mishap *m, const mishap_code *row)
     return row->masked ? MISHAP_CODE_INTERNAL_ERROR : MISHAP_CODE_GENERAL_ERROR;
 }
 
-const mishap_code *mishap_carry_take_row(mishap_unpack *in, const mishap_code *const *own,
-                                         mishap *m)
+const mishap_code *mishap_carry_take_row(mishap_unpack *in, mishap *m)
 {
     mishap_code row = take_row(in);
     if (in->failed)
         return NULL;
-    const mishap_code *code = find_row(&row, own);
+    const mishap_code *code = find_row(&row);
     return code ? code : keep_row(m, &row);
 }

@@ -14,7 +14,7 @@ const mishap_catalog *mishap_catalog_first(void)
 void mishap_catalog_add(mishap_catalog *catalog)
 {
     mishap_catalog *last = &mishap_code_table;
-    for (; last != catalog; last = last->next) {
+    for (; catalog && last != catalog; last = last->next) {
         if (!last->next) {
             last->next = catalog;
             catalog->next = NULL;
@@ -158,7 +158,7 @@ static const char *const category_names[MISHAP_CATEGORIES] = {
 
 const char *mishap_category_name(mishap_category category)
 {
-    return category_names[category];
+    return category <= MISHAP_SYSTEM ? category_names[category] : NULL;
 }
 
 bool mishap_category_find(mishap_text name, mishap_category *category)

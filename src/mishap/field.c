@@ -124,7 +124,7 @@ void mishap_field_add_sound(mishap *m, const mishap_field *sound)
 
 mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
 {
-    mishap_field *field = mishap_fixed(m) ? NULL : take_field(m);
+    mishap_field *field = mishap_fixed(m) || !wrong ? NULL : take_field(m);
     if (!field)
         return m;
     *field = *wrong;
@@ -150,13 +150,18 @@ mishap *mishap_field_add(mishap *m, const mishap_field *wrong)
 mishap *mishap_field_says(mishap *m, const char *format, ...)
 {
     va_list arguments;
-    if (mishap_fixed(m) || !m->last_field)
+    if (mishap_fixed(m) || !m->last_field || !format)
         return m;
     va_start(arguments, format);
     mishap_text words = mishap_keep_printed(m, format, arguments);
     va_end(arguments);
     m->last_field->message = mishap_blank(words) ? (mishap_text){ NULL, 0 } : words;
     return m;
+}
+
+static mishap_value said(const char *words)
+{
+    return words ? mishap_value_of_string(words) : mishap_value_none();
 }
 
 mishap *mishap_field_required(mishap *m, const char *field)
@@ -169,8 +174,8 @@ mishap *mishap_field_type(mishap *m, const char *field, const char *expected, co
 {
     return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
                                                 .error = MISHAP_TEXT("invalid_type"),
-                                                .expected = mishap_value_of_string(expected),
-                                                .actual = mishap_value_of_string(actual) });
+                                                .expected = said(expected),
+                                                .actual = said(actual) });
 }
 
 mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max,
@@ -197,5 +202,5 @@ mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern)
 {
     return mishap_field_add(m, &(mishap_field){ .field = mishap_text_of(field),
                                                 .error = MISHAP_TEXT("pattern_mismatch"),
-                                                .expected = mishap_value_of_string(pattern) });
+                                                .expected = said(pattern) });
 }

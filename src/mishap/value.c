@@ -118,7 +118,7 @@ raise_with(const mishap_code *code, mishap_place place, int error, const char *f
            va_list arguments)
 {
     int before = errno;
-    mishap *m = mishap_make(code);
+    mishap *m = mishap_make(code ? code : MISHAP_CODE_INTERNAL_ERROR);
     if (!m->constant) {
         m->place = place;
         mishap_trace_take(&m->trace);
@@ -258,7 +258,7 @@ mishap *mishap_retry_after(mishap *m, int64_t milliseconds)
 
 mishap *mishap_file_under(mishap *m, mishap_category category)
 {
-    if (!mishap_fixed(m)) {
+    if (!mishap_fixed(m) && category <= MISHAP_SYSTEM) {
         m->told.category = category;
         mishap_retryable(m, false);
     }
@@ -319,11 +319,15 @@ const mishap *mishap_cause(const mishap *m)
 
 mishap_text mishap_public_message(const mishap_public *told)
 {
+    if (!told)
+        return (mishap_text){ NULL, 0 };
     return told->message.length ? told->message : told->code->message;
 }
 
 mishap_text mishap_public_suggestion(const mishap_public *told)
 {
+    if (!told)
+        return (mishap_text){ NULL, 0 };
     /* What can be retried always has a suggestion, even under a code that usually cannot. */
     if (told->suggestion.length || told->code->suggestion.length || !told->retryable)
         return told->suggestion.length ? told->suggestion : told->code->suggestion;
@@ -332,10 +336,12 @@ mishap_text mishap_public_suggestion(const mishap_public *told)
 
 mishap_text mishap_public_docs_url(const mishap_public *told)
 {
+    if (!told)
+        return (mishap_text){ NULL, 0 };
     return told->docs_url.length ? told->docs_url : told->code->docs_url;
 }
 
 bool mishap_public_recoverable(const mishap_public *told)
 {
-    return told->retryable || told->code->retry != MISHAP_RETRY_NEVER;
+    return told && (told->retryable || told->code->retry != MISHAP_RETRY_NEVER);
 }

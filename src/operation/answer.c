@@ -48,9 +48,7 @@ static const mishap_param *declared_for(mishap_call *call, mishap_text key)
     const mishap_param *param = open->declared;
     if (open->array || !param)
         return param;
-    while (param->name && !mishap_text_equal(key, mishap_text_of(param->name)))
-        param++;
-    return param->name ? param : NULL;
+    return mishap_param_find(param, key);
 }
 
 static void open_container(mishap_call *call, bool array, mishap_text key)

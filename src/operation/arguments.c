@@ -23,26 +23,15 @@ static const char other_type[] =
     "the handler asked for a parameter under a type that it is not declared with";
 static const char bad_path[] = "the handler asked for a parameter by a path that is none";
 
-static const mishap_param *find_member(const mishap_param *params, const char *name, size_t length)
-{
-    for (; params->name; params++)
-        if (strncmp(params->name, name, length) == 0 && !params->name[length])
-            return params;
-    return NULL;
-}
-
-static const mishap_param *member_of_key(const mishap_param *members, yyjson_val *key)
-{
-    return find_member(members, yyjson_get_str(key), yyjson_get_len(key));
-}
-
 static struct found step_to_member(mishap_call *call, struct found at, const char *path,
                                    const char *name, size_t length)
 {
     struct found to = { NULL, NULL };
     if (at.param && at.param->type != MISHAP_OBJECT)
         mishap_call_misuse(call, other_type, path);
-    if (at.param && at.param->members && !(to.param = find_member(at.param->members, name, length)))
+    if (at.param && at.param->members)
+        to.param = mishap_param_find(at.param->members, (mishap_text){ name, length });
+    if (at.param && at.param->members && !to.param)
         mishap_call_misuse(call, not_declared, path);
     to.value = yyjson_obj_getn(at.value, name, length);
     return to;
@@ -58,20 +47,24 @@ static struct found step_to_item(mishap_call *call, struct found at, const char 
 /* The first name of a path leads to a parameter of the call. */
 static struct found begin_at_call(const mishap_call *call, const char *path, size_t length)
 {
-    for (size_t i = 0; i < call->param_count; i++) {
-        const mishap_param *param = &call->operation->params[i];
-        if (strncmp(param->name, path, length) == 0 && !param->name[length])
-            return (struct found){ param, call->values[i] };
-    }
-    mishap_call_misuse(call, not_declared, path);
+    const mishap_param *params = call->operation->params;
+    const mishap_param *param = mishap_param_find(params, (mishap_text){ path, length });
+    size_t i = param ? (size_t)(param - params) : call->param_count;
+    if (i >= call->param_count)
+        mishap_call_misuse(call, not_declared, path);
+    return (struct found){ param, call->values[i] };
 }
 
 /* name, name.name, name[2].name, [2], and nothing at all for the part itself. */
 static struct found find(const mishap_call *from, const char *path)
 {
     const mishap_call_part *part = (const mishap_call_part *)from;
+    if (!part) /* what mishap_at() returns for an object that is not given has no members */
+        return (struct found){ NULL, NULL };
     mishap_call *call = part->call;
     struct found at = { part->param, part->value };
+    if (!path)
+        mishap_call_misuse(call, bad_path, "");
     const char *rest = path;
     if (part == &call->whole) {
         rest += strcspn(path, ".[");
@@ -175,7 +168,7 @@ static void put_declared(mishap_buffer *json, const mishap_param *param, yyjson_
     } else if (yyjson_is_obj(value) && param && param->members) {
         mishap_json_open(json, '{');
         MISHAP_JSON_MEMBERS (value, index, count, key, item) {
-            const mishap_param *member = member_of_key(param->members, key);
+            const mishap_param *member = mishap_param_find(param->members, mishap_json_text(key));
             if (!member)
                 continue;
             mishap_json_key(json, mishap_json_text(key));
@@ -201,7 +194,7 @@ static void put_all(mishap_buffer *json, const mishap_call *call)
 
 const char *mishap_json(const mishap_call *call, const char *path)
 {
-    bool all = !*path && call == mishap_call_whole(call);
+    bool all = call && path && !*path && call == mishap_call_whole(call);
     struct found at = { NULL, NULL };
     mishap_buffer json = { 0 };
     if (!all)
@@ -235,7 +228,8 @@ mishap_kind mishap_kind_of(const mishap_call *call, const char *path)
 /* Of an object whose members are declared, those that are not do not count. */
 static bool is_seen(const mishap_param *container, yyjson_val *key)
 {
-    return !key || !container || !container->members || member_of_key(container->members, key);
+    return !key || !container || !container->members ||
+           mishap_param_find(container->members, mishap_json_text(key));
 }
 
 size_t mishap_count(const mishap_call *call, const char *path)
@@ -278,7 +272,7 @@ static const mishap_param *declared_as(const mishap_param *container, yyjson_val
 {
     if (!container || container->type == MISHAP_ARRAY)
         return container ? container->items : NULL;
-    return container->members ? member_of_key(container->members, key) : NULL;
+    return container->members ? mishap_param_find(container->members, mishap_json_text(key)) : NULL;
 }
 
 const mishap_call *mishap_next(const mishap_call *item)
@@ -312,5 +306,5 @@ const mishap_call *mishap_first(const mishap_call *call, const char *path)
 
 const char *mishap_key(const mishap_call *member)
 {
-    return yyjson_get_str(((const mishap_call_part *)member)->key);
+    return member ? yyjson_get_str(((const mishap_call_part *)member)->key) : NULL;
 }

@@ -48,6 +48,8 @@ const char *mishap_call_print(mishap_call *call, const char *format, ...)
 
 void mishap_call_defer(mishap_call *call, void (*function)(void *argument), void *argument)
 {
+    if (!function)
+        return;
     mishap_deferred *deferred = mishap_arena_take(&call->arena, sizeof *deferred);
     if (!deferred) {
         function(argument);
@@ -183,7 +185,7 @@ const char *mishap_header(const mishap_call *part, const char *name)
     const mishap_call *call = mishap_call_whole(part);
     const char *const *declared = call->operation->headers;
     mishap_text rest = call->headers;
-    for (; declared && *declared; declared++) {
+    for (; name && declared && *declared; declared++) {
         const char *end = rest.length ? memchr(rest.data, '\n', rest.length) : NULL;
         mishap_text line = { rest.data, end ? (size_t)(end - rest.data) : rest.length };
         if (strcasecmp(*declared, name) == 0)

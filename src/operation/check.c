@@ -30,14 +30,6 @@ struct search {
     bool indexed;
 };
 
-static bool named(const mishap_param *param, mishap_text key)
-{
-    size_t i = 0;
-    while (i < key.length && param->name[i] == key.data[i] && key.data[i])
-        i++;
-    return i == key.length && param->name[i] == '\0';
-}
-
 static void make_index(struct search *search)
 {
     memset(search->table, 0, (search->mask + 1) * sizeof *search->table);
@@ -55,15 +47,14 @@ static size_t find_param(struct search *search, mishap_text key)
 {
     size_t i = 0;
     if (!search->table) {
-        while (i < search->count && !named(&search->params[i], key))
-            i++;
-        return i;
+        const mishap_param *found = mishap_param_find(search->params, key);
+        return found ? (size_t)(found - search->params) : search->count;
     }
     if (!search->indexed)
         make_index(search);
     for (size_t slot = mishap_text_hash(key) & search->mask; (i = search->table[slot]);
          slot = (slot + 1) & search->mask)
-        if (named(&search->params[i - 1], key))
+        if (mishap_param_is_named(&search->params[i - 1], key))
             return i - 1;
     return search->count;
 }
@@ -75,7 +66,7 @@ static void find_values(struct search *search, yyjson_val *object, yyjson_val **
     memset(values, 0, search->count * sizeof *values);
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         mishap_text name = { unsafe_yyjson_get_str(key), unsafe_yyjson_get_len(key) };
-        size_t i = next < search->count && named(&search->params[next], name)
+        size_t i = next < search->count && mishap_param_is_named(&search->params[next], name)
                        ? next
                        : find_param(search, name);
         if (i == search->count)
@@ -109,9 +100,7 @@ static void check_object(mishap_findings *findings, const mishap_spot *outer,
                          const mishap_param *params, yyjson_val *object)
 {
     yyjson_val *few[FEW], **values = few;
-    struct search search = { .params = params };
-    while (params && params[search.count].name)
-        search.count++;
+    struct search search = { .params = params, .count = mishap_param_count(params) };
     if (search.count > FEW) {
         for (search.mask = 4 * FEW - 1; search.mask < 2 * search.count;)
             search.mask = search.mask * 2 + 1;

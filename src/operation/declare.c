@@ -19,8 +19,10 @@ enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
 mishap *mishap_declared_wrongly(const mishap_declared *what, const char *format, ...)
 {
     char words[400], subject[300] = "it";
-    const char *kind = what->operation ? "operation" : "program";
-    const char *name = what->operation ? what->operation->name : what->app->name;
+    const char *kind = what->service ? "service" : what->operation ? "operation" : "program";
+    const char *name = what->service     ? what->service->name
+                       : what->operation ? what->operation->name
+                                         : what->app->name;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
@@ -31,7 +33,7 @@ mishap *mishap_declared_wrongly(const mishap_declared *what, const char *format,
                              name ? name : "", subject, words);
     m = mishap_suggest(m, "Correct the declaration and build the program again.");
     if (what->operation)
-        m = mishap_tell(m, "operation", name);
+        m = mishap_tell(m, "operation", what->operation->name);
     if (what->param)
         m = mishap_tell(m, "parameter", what->param);
     return m;
@@ -88,22 +90,20 @@ static const char *path_of(const char *route)
 static mishap *check_route_param(const mishap_declared *what, const mishap_route_part *part)
 {
     mishap_text name = part->text;
-    for (const mishap_param *param = what->operation->params; param && param->name; param++) {
-        if (!mishap_text_equal(mishap_text_of(param->name), name))
-            continue;
-        if (!param->required || param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT ||
-            param->secret)
-            return mishap_declared_wrongly(
-                what, "has `%s` in its route, which must be required, simple and no secret",
-                param->name);
-        if (part->tail && param->type != MISHAP_STRING)
-            return mishap_declared_wrongly(
-                what, "has `%s` as the tail of its route, which must be a string", param->name);
-        return NULL;
-    }
-    return mishap_declared_wrongly(what,
-                                   "has a route with the parameter `%.*s`, which is not declared",
-                                   (int)name.length, name.data);
+    const mishap_param *param = mishap_param_find(what->operation->params, name);
+    if (!param)
+        return mishap_declared_wrongly(
+            what, "has a route with the parameter `%.*s`, which is not declared", (int)name.length,
+            name.data);
+    if (!param->required || param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT ||
+        param->secret)
+        return mishap_declared_wrongly(
+            what, "has `%s` in its route, which must be required, simple and no secret",
+            param->name);
+    if (part->tail && param->type != MISHAP_STRING)
+        return mishap_declared_wrongly(
+            what, "has `%s` as the tail of its route, which must be a string", param->name);
+    return NULL;
 }
 
 static mishap *check_segment(const mishap_declared *what, const mishap_route_part *part)
@@ -180,27 +180,22 @@ static mishap *check_route(const mishap_declared *what)
     return NULL;
 }
 
-/* Two routes are one if they differ only in how their parameters are called. A segment and a tail
- * at the same place are one as well: nobody who reads the description could tell them apart. */
-static bool same_route(const char *a, const char *b)
-{
-    mishap_route_part one, other;
-    const char *path_a = strchr(a, '/'), *path_b = strchr(b, '/');
-    if (!path_a || !path_b || path_a - a != path_b - b || strncmp(a, b, (size_t)(path_a - a)) != 0)
-        return false;
-    while (mishap_route_next(&path_a, &one)) {
-        if (!mishap_route_next(&path_b, &other) || one.param != other.param ||
-            (!one.param && !mishap_text_equal(one.text, other.text)))
-            return false;
-    }
-    return !*path_b;
-}
-
 /* -- operations -------------------------------------------------------------------------------- */
 
-static mishap *check_raises(const mishap_declared *what)
+/* A code is known by its address. One that is no row of a table which was added would be told by
+ * documents that nobody can read back, and counted under no name. */
+static bool is_added(const mishap_code *code)
 {
-    const mishap_code *const *raises = what->operation->raises;
+    uintptr_t at = (uintptr_t)code;
+    const mishap_catalog *table = mishap_catalog_first();
+    while (table &&
+           (at < (uintptr_t)table->codes || at >= (uintptr_t)(table->codes + table->count)))
+        table = table->next;
+    return table;
+}
+
+static mishap *check_raises(const mishap_declared *what, const mishap_code *const *raises)
+{
     for (size_t i = 0; raises && raises[i]; i++) {
         const mishap_code *code = raises[i];
         for (size_t earlier = 0; earlier < i; earlier++)
@@ -215,8 +210,25 @@ static mishap *check_raises(const mishap_declared *what)
         if (code->retry == MISHAP_RETRY_YES && code->effects != MISHAP_EFFECTS_NONE)
             return mishap_declared_wrongly(
                 what, "declares %s, which is retried but leaves something behind", code->name.data);
+        if (!is_added(code))
+            return mishap_declared_wrongly(
+                what, "declares %s, whose table was not added; call mishap_catalog_add() first",
+                code->name.data);
     }
     return NULL;
+}
+
+/* What its service declares for all of its operations. */
+static mishap *check_service(const mishap_declared *what)
+{
+    const mishap_service *service = what->operation->service;
+    if (!service)
+        return NULL;
+    if (!service->name || !*service->name)
+        return mishap_declared_wrongly(what, "belongs to a service without a name");
+    return check_raises(
+        &(mishap_declared){ .app = what->app, .operation = what->operation, .service = service },
+        service->raises);
 }
 
 /* An example starts with the operation's own words: "users create …". */
@@ -342,8 +354,6 @@ static mishap *check_operation(const mishap_declared *what)
         return mishap_declared_wrongly(what, "has a timeout below zero");
     if (operation->status && (operation->status < 200 || operation->status > 204))
         return mishap_declared_wrongly(what, "has a status that is not 200 to 204");
-    if (operation->service && (!operation->service->name || !*operation->service->name))
-        return mishap_declared_wrongly(what, "belongs to a service without a name");
     if (operation->tool && !is_tool_name(operation->tool))
         return mishap_declared_wrongly(
             what, "is a tool whose name is not up to %d letters, digits, _, - and .", LONGEST_TOOL);
@@ -355,7 +365,8 @@ static mishap *check_operation(const mishap_declared *what)
     if (operation->resident && operation->route)
         return mishap_declared_wrongly(what, "is resident and has a route");
     if ((m = mishap_params_declared(what, operation->params)) || (m = check_route(what)) ||
-        (m = mishap_agents_declared(what)) || (m = check_raises(what)))
+        (m = mishap_agents_declared(what)) || (m = check_raises(what, operation->raises)) ||
+        (m = check_service(what)))
         return m;
     return check_examples(what);
 }
@@ -375,7 +386,7 @@ static mishap *check_against(const mishap_declared *what, const mishap_operation
     if (is_group_of(operation->name, earlier->name) || is_group_of(earlier->name, operation->name))
         return mishap_declared_wrongly(what, "and `%s` cannot be told apart on a command line",
                                        earlier->name);
-    if (operation->route && earlier->route && same_route(operation->route, earlier->route))
+    if (operation->route && earlier->route && mishap_route_same(operation->route, earlier->route))
         return mishap_declared_wrongly(what, "has the route of `%s`", earlier->name);
     return mishap_agents_declared_against(what, earlier);
 }
@@ -400,11 +411,13 @@ static mishap *check_program(const mishap_declared *what)
     if (!app->operations ||
         !(app->operations->name || app->operations->summary || app->operations->run))
         return mishap_declared_wrongly(what, "has no operations");
-    return NULL;
+    return check_raises(what, app->raises);
 }
 
 mishap *mishap_declaration_check(const mishap_app *app)
 {
+    if (!app)
+        return mishap_raise(NOT_CONFIGURED, "There is no program: `app` is NULL.");
     mishap *m = check_program(&(mishap_declared){ .app = app });
     size_t i = 0;
     for (; !m && app->operations[i].name; i++) {
@@ -417,13 +430,4 @@ mishap *mishap_declaration_check(const mishap_app *app)
         m = mishap_declared_wrongly(&(mishap_declared){ .app = app },
                                     "has an operation, number %zu, without a name", i + 1);
     return m;
-}
-
-const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text name)
-{
-    for (const mishap_operation *operation = app->operations; operation && operation->name;
-         operation++)
-        if (mishap_text_equal(mishap_text_of(operation->name), name))
-            return operation;
-    return NULL;
 }

@@ -10,6 +10,7 @@ typedef struct mishap_declared {
     const mishap_app *app;
     const mishap_operation *operation; /* NULL: the program itself */
     const char *param;                 /* "address.city", "tags[]"; NULL: the operation itself */
+    const mishap_service *service;     /* the service itself, if not NULL */
 } mishap_declared;
 
 /* A declaration is broken. The words go on from "it" or "its parameter `age`": "has no summary". */

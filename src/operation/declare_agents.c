@@ -28,14 +28,6 @@ static mishap_text variable_at(const char *brace)
     return brace[1 + length] == '}' ? (mishap_text){ brace + 1, length } : (mishap_text){ NULL, 0 };
 }
 
-static const mishap_param *find_param(const mishap_operation *operation, mishap_text name)
-{
-    for (const mishap_param *param = operation->params; param && param->name; param++)
-        if (mishap_text_equal(mishap_text_of(param->name), name))
-            return param;
-    return NULL;
-}
-
 /* Is there a {variable} of this name, in front of `end`? */
 static bool has_variable(const char *address, const char *end, mishap_text name)
 {
@@ -55,7 +47,7 @@ static mishap *check_variable(const mishap_declared *what, const char *brace)
         return mishap_declared_wrongly(
             what, "has an address in which {%.*s} is not all that stands between two slashes",
             (int)name.length, name.data);
-    const mishap_param *param = find_param(what->operation, name);
+    const mishap_param *param = mishap_param_find(what->operation->params, name);
     if (!param)
         return mishap_declared_wrongly(what, "has an address with {%.*s}, which is no parameter",
                                        (int)name.length, name.data);

@@ -153,6 +153,12 @@ static mishap *check_command_line(const mishap_declared *what, const mishap_para
             what, "is inside of another one, so it has no flag, place or variable of its own");
     if (letter && !((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z')))
         return mishap_declared_wrongly(what, "has a short flag that is not a letter");
+    if (!inner && strcmp(param->name, "help") == 0)
+        return mishap_declared_wrongly(
+            what, "could not be given on a command line, where --help shows the help");
+    if (letter == 'h')
+        return mishap_declared_wrongly(what,
+                                       "has the short flag -h, which shows the help of a command");
     if (variable &&
         (!*variable ||
          strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(variable) ||
@@ -210,8 +216,9 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     if (param->items) {
         char path[256];
         snprintf(path, sizeof path, "%s[]", what->param);
-        m = check_param(&(mishap_declared){ what->app, what->operation, path }, param->items,
-                        depth + 1);
+        m = check_param(
+            &(mishap_declared){ .app = what->app, .operation = what->operation, .param = path },
+            param->items, depth + 1);
     }
     return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
 }
@@ -238,6 +245,13 @@ static bool same_flag(const char *a, const char *b)
     }
 }
 
+/* --no-color turns the boolean `color` off. */
+static bool turns_off(const char *name, const mishap_param *param)
+{
+    return param->type == MISHAP_BOOLEAN && strncmp(name, "no", 2) == 0 &&
+           (name[2] == '_' || isupper((unsigned char)name[2])) && same_flag(name + 2, param->name);
+}
+
 /* What must not stand twice in one list. `flags`: it is one of flags. */
 static mishap *check_against(const mishap_declared *what, const mishap_param *param,
                              const mishap_param *earlier, bool flags)
@@ -247,6 +261,10 @@ static mishap *check_against(const mishap_declared *what, const mishap_param *pa
     if (flags && same_flag(param->name, earlier->name))
         return mishap_declared_wrongly(
             what, "is spelled like `%s`, but for capitals or underscores", earlier->name);
+    if (flags && (turns_off(param->name, earlier) || turns_off(earlier->name, param)))
+        return mishap_declared_wrongly(
+            what, "and `%s` are one flag on a command line, where --no-NAME turns a boolean off",
+            earlier->name);
     if (param->letter && param->letter == earlier->letter)
         return mishap_declared_wrongly(what, "has the short flag -%c, which `%s` has already",
                                        param->letter, earlier->name);
@@ -279,7 +297,7 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
     for (; params[i].name; i++) {
         char path[256];
         snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
-        mishap_declared one = { what->app, what->operation, path };
+        mishap_declared one = { .app = what->app, .operation = what->operation, .param = path };
         if (!is_name(params[i].name))
             return mishap_declared_wrongly(&one,
                                            "has a name that is neither lower_snake nor camelCase");

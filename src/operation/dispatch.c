@@ -11,14 +11,6 @@ enum { DEFAULT_TIMEOUT_MS = 30000, STORAGE = 2048 };
 
 /* -- before ------------------------------------------------------------------------------------ */
 
-size_t mishap_param_count(const mishap_param *params)
-{
-    size_t count = 0;
-    while (params && params[count].name)
-        count++;
-    return count;
-}
-
 /* The value of each parameter: as given, or by default. Null is not given. */
 static mishap *resolve(mishap_call *call)
 {
@@ -158,7 +150,7 @@ void mishap_call_end(mishap_call *call)
 
 /* Codes that any operation may raise: those of the framework itself, and what is wrong with the
  * input. */
-static bool may_raise(const mishap_operation *operation, const mishap_code *code)
+static bool may_raise(const mishap_call *call, const mishap_code *code)
 {
     static const mishap_code *const always[] = {
         MISHAP_CODE_INTERNAL_ERROR, MISHAP_CODE_VALIDATION_ERROR, MISHAP_CODE_ARG_ERROR,
@@ -168,11 +160,10 @@ static bool may_raise(const mishap_operation *operation, const mishap_code *code
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i] == code)
             return true;
-    for (size_t i = 0; operation->raises && operation->raises[i]; i++)
-        if (operation->raises[i] == code)
-            return true;
-    return operation->service && /* it could not be opened */
-           (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED);
+    if (call->operation->service && /* it could not be opened */
+        (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED))
+        return true;
+    return mishap_operation_declares(call->app, call->operation, code);
 }
 
 static mishap *report_nonsense(const mishap_call *call)
@@ -396,7 +387,7 @@ mishap *mishap_call_run(mishap_call *call)
         ended = check_answer(call, m != NULL);
     if (ended)
         return drop_answer(call, mishap_because(ended, m));
-    if (!m || may_raise(call->operation, mishap_told(m)->code))
+    if (!m || may_raise(call, mishap_told(m)->code))
         return m;
     return drop_answer(
         call,

@@ -4,6 +4,7 @@
  * it.
  *
  *     declare*.c  is the declaration sound?
+ *     lookup.c    what a declaration has, by name
  *     schema.c    a JSON Schema of the parameters
  *     check.c     do the parameters hold?
  *     unknown.c   members that are not declared
@@ -48,8 +49,33 @@ int mishap_operation_timeout(const mishap_app *app, const mishap_operation *oper
 /* How dangerous an operation is: as it says, or else as its route does. */
 mishap_danger mishap_operation_danger(const mishap_operation *operation);
 
+/*
+ * The codes that an operation declares, each once: its own, then those of its service, then those
+ * of the program (`app` may be NULL). `at` begins as 0; NULL: that was the last.
+ *
+ *     size_t at = 0;
+ *     for (const mishap_code *code; (code = mishap_operation_code(app, operation, &at));)
+ */
+const mishap_code *mishap_operation_code(const mishap_app *app, const mishap_operation *operation,
+                                         size_t *at);
+
+/* Is it one of them? */
+bool mishap_operation_declares(const mishap_app *app, const mishap_operation *operation,
+                               const mishap_code *code);
+
 /* How many parameters a list has. */
 size_t mishap_param_count(const mishap_param *params);
+
+/* The parameter of this name; NULL if there is none, or no list. A name with a NUL is none. */
+const mishap_param *mishap_param_find(const mishap_param *params, mishap_text name);
+
+static inline bool mishap_param_is_named(const mishap_param *param, mishap_text name)
+{
+    size_t i = 0;
+    while (i < name.length && param->name[i] == name.data[i] && name.data[i])
+        i++;
+    return i == name.length && param->name[i] == '\0';
+}
 
 /* -- services ---------------------------------------------------------------------------------- */
 

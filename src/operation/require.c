@@ -218,7 +218,7 @@ void mishap_require_range(mishap_requirements *v, const char *field, double min,
 void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern)
 {
     mishap_spot spot;
-    yyjson_val *value = open_field(v, field, &spot);
+    yyjson_val *value = pattern ? open_field(v, field, &spot) : NULL;
     if (value && mishap_expect_type(&v->findings, &spot, MISHAP_STRING, value))
         mishap_expect_pattern(&v->findings, &spot, pattern, NULL, false, value);
     else if (value)

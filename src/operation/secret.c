@@ -32,11 +32,6 @@ bool mishap_params_have_secret(const mishap_param *params)
     return false;
 }
 
-static bool is_named(const mishap_param *param, mishap_text name)
-{
-    return param->name && mishap_text_equal(mishap_text_of(param->name), name);
-}
-
 /* Is there a secret parameter of this name? An array of secrets is one by its own name, too. */
 static bool names_secret(const mishap_param *params, mishap_text name, bool inside, size_t depth)
 {
@@ -47,7 +42,7 @@ static bool names_secret(const mishap_param *params, mishap_text name, bool insi
             inner = inner->items;
             secret = secret || inner->secret;
         }
-        if ((secret && is_named(params, name)) ||
+        if ((secret && mishap_param_is_named(params, name)) ||
             names_secret(inner->members, name, secret, depth + 1))
             return true;
     }
@@ -86,7 +81,7 @@ static void walk(const mishap_param *param, yyjson_val *value, visitor *visit, v
     }
     for (const mishap_param *member = param->members; member && member->name; member++) {
         MISHAP_JSON_MEMBERS (value, index, count, key, item) {
-            if (is_named(member, mishap_json_text(key)))
+            if (mishap_param_is_named(member, mishap_json_text(key)))
                 walk(member, item, visit, state, depth + 1);
         }
     }
@@ -156,14 +151,6 @@ static void learn_number(struct learning *learning, yyjson_val *value)
     mishap_buffer_release(&spelled);
 }
 
-static const mishap_param *find_member(const mishap_param *param, mishap_text name)
-{
-    const mishap_param *member = param ? param->members : NULL;
-    while (member && member->name && !is_named(member, name))
-        member++;
-    return member && member->name ? member : NULL;
-}
-
 /* Each text and number in a secret is one, and so is a key that no declaration makes public. */
 static void learn(struct learning *learning, const mishap_param *param, yyjson_val *value)
 {
@@ -174,7 +161,8 @@ static void learn(struct learning *learning, const mishap_param *param, yyjson_v
     else if (yyjson_is_num(value) || yyjson_is_raw(value))
         learn_number(learning, value);
     MISHAP_JSON_MEMBERS (value, index, count, key, item) {
-        const mishap_param *member = find_member(param, mishap_json_text(key));
+        const mishap_param *member = mishap_param_find(param ? param->members : NULL,
+                                                       mishap_json_text(key));
         if (!member)
             mishap_secrets_add_text(learning->secrets, mishap_json_text(key));
         learn(learning, member, item);

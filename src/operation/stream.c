@@ -73,21 +73,21 @@ mishap *mishap_stream_wait(mishap_call *call, const char *address, const char *c
     if (call->answer_kind != MISHAP_ANSWER_STREAM)
         mishap_stream(call, NULL);
     call->cursor = kept;
-    call->resumed_by = mishap_call_print(call, "%s", address);
+    call->resumed_by = address ? mishap_call_print(call, "%s", address) : NULL;
     return NULL;
 }
 
 const char *mishap_cursor(const mishap_call *call)
 {
-    return call->cursor;
+    return mishap_call_whole(call)->cursor;
 }
 
 mishap_text mishap_body(const mishap_call *call)
 {
-    return call->body;
+    return mishap_call_whole(call)->body;
 }
 
 const char *mishap_body_type(const mishap_call *call)
 {
-    return call->body_type;
+    return mishap_call_whole(call)->body_type;
 }

@@ -18,14 +18,6 @@ struct hunt {
     const void *state;
 };
 
-static const mishap_param *find_param(const mishap_param *params, mishap_text name)
-{
-    for (; params && params->name; params++)
-        if (mishap_text_equal(mishap_text_of(params->name), name))
-            return params;
-    return NULL;
-}
-
 /* What may be meant by the name, and was not given; or nothing. */
 static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
 {
@@ -46,7 +38,7 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
     yyjson_val *key, *value;
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         mishap_spot spot = { .outer = outer, .name = mishap_json_text(key) };
-        const mishap_param *param = find_param(params, spot.name);
+        const mishap_param *param = mishap_param_find(params, spot.name);
         if (param) {
             hunt_in_value(hunt, &spot, param, value);
         } else if ((outer || !hunt->known || !hunt->known(hunt->state, spot.name)) &&

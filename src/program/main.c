@@ -5,6 +5,7 @@
 #include "mishap/main.h"
 
 #include "base/memory.h"
+#include "boundary/cli/cli.h"
 #include "boundary/http/http.h"
 #include "boundary/mcp/http/over_http.h"
 
@@ -29,17 +30,22 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     const mishap_operation *ours[] = { &mishap_serve, &mishap_keys_add, &mishap_keys_list,
                                        &mishap_keys_remove, &mishap_mcp_command };
     enum { OURS = sizeof ours / sizeof *ours, OF_HTTP = OURS - 1 };
+    if (!app)
+        return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
     size_t count = 0, first = has_route(app->operations) ? 0 : OF_HTTP;
     size_t last = has_tool(app->operations) ? OURS : OF_HTTP;
     if (last == OURS)
         mishap_http_extend(&mishap_mcp_over_http);
+    mishap *broken = mishap_http_routes_declared(app);
+    if (broken)
+        return mishap_cli_refuse_program(broken);
     if (first == last)
         return mishap_cli_main(argc, argv, app);
     while (app->operations[count].name)
         count++;
     mishap_operation *all = mishap_allocate((count + OURS + 1) * sizeof *all);
     if (!all)
-        return mishap_cli_main(argc, argv, app); /* that one has a way to say it */
+        return mishap_cli_main(argc, argv, app); /* as above */
     memcpy(all, app->operations, count * sizeof *all);
     for (size_t i = first; i < last; i++)
         all[count++] = *ours[i];

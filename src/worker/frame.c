@@ -193,7 +193,7 @@ bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY
     mishap_text text = mishap_unpack_text(&in);
     *failure = NULL;
     return !in.failed && take_identity(text, identity) &&
-           mishap_carry_take((mishap_text){ in.data, in.left }, NULL, failure);
+           mishap_carry_take((mishap_text){ in.data, in.left }, failure);
 }
 
 /* -- outcomes ---------------------------------------------------------------------------------- */
@@ -315,9 +315,7 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     *failure = NULL;
     uint8_t how = mishap_unpack_u8(&in);
     if (how) {
-        bool sound = how <= LOST &&
-                     mishap_carry_take((mishap_text){ in.data, in.left }, call->operation->raises,
-                                       failure) &&
+        bool sound = how <= LOST && mishap_carry_take((mishap_text){ in.data, in.left }, failure) &&
                      *failure;
         call->ended = sound ? how == ENDED : call->ended;
         call->lost = sound ? how == LOST : call->lost;

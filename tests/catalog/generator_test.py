@@ -15,6 +15,7 @@ import tempfile
 TESTS = os.environ.get("MISHAP_TESTS", os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 ROOT = os.path.dirname(os.path.abspath(TESTS))
 GENERATE = os.path.join(ROOT, "catalog", "generate")
+BUILT_IN = os.path.join(ROOT, "catalog", "codes.txt")
 CC = shlex.split(os.environ.get("CC", "cc"))
 OUTPUTS = {"header": "codes.h", "source": "codes.c", "schema": "codes.json", "typescript": "codes.ts",
            "manual": "codes.7"}
@@ -87,6 +88,10 @@ BROKEN = [
     ("retry-after that is no number",
      TABLE + LAST_ROW + "    retry-after soon\n", 5, "`soon` is no number of milliseconds"),
     ("an http-name with capitals", TABLE + "    http-name   Good\n", 2, "`Good` is no lower_snake name"),
+    ("a name that the built-in table has", TABLE.replace("GOOD_ONE", "NOT_FOUND"), 2,
+     "NOT_FOUND: the built-in table has a code of this name; raise that one, or choose another name"),
+    ("the name of the built-in table", TABLE.replace("catalog own", "catalog mishap"), 1,
+     "`mishap` is the name of the built-in table"),
     ("a docs address without {CODE}", "docs https://example.com/\n" + TABLE, 1, "no {CODE}"),
 ]
 
@@ -117,11 +122,11 @@ CODES = ["CART_EMPTY", "OVEN_OFFLINE", "PARCEL_LOST", "KITCHEN_FIRE"]
 class Run:
     """One run of the generator over a table, in a folder of its own."""
 
-    def __init__(self, folder, table, encoding="utf-8"):
+    def __init__(self, folder, table, encoding="utf-8", generate=GENERATE):
         self.folder, self.table = folder, os.path.join(folder, "table.txt")
         with open(self.table, "wb") as file:
             file.write(table.encode(encoding))
-        command = [sys.executable, GENERATE, self.table, "--include", "codes.h"]
+        command = [sys.executable, generate, self.table, "--include", "codes.h"]
         for option, name in OUTPUTS.items():
             command += [f"--{option}", self.path(name)]
         done = subprocess.run(command, capture_output=True, text=True)
@@ -291,9 +296,25 @@ def the_manual_page_has_every_code_and_no_line_that_troff_takes_for_a_request(fo
 
 
 def the_built_in_table_is_good(folder):
-    with open(os.path.join(ROOT, "catalog", "codes.txt"), encoding="utf-8") as file:
-        run = Run(folder, file.read())
-    assert (run.status, run.said) == (0, ""), run.said
+    output = os.path.join(folder, "codes.h")
+    done = subprocess.run([sys.executable, GENERATE, BUILT_IN, "--header", output], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert os.listdir(folder) == ["codes.h"]
+
+
+def the_installed_program_knows_the_names_of_the_built_in_table(folder):
+    """It lies alone in its folder, far from the built-in table."""
+    program, inner = os.path.join(folder, "mishap-catalog"), os.path.join(folder, "inner")
+    subprocess.run([sys.executable, GENERATE, BUILT_IN, "--program", program], check=True)
+    for table, said in ((TABLE, None), (TABLE.replace("GOOD_ONE", "TIMEOUT"), "TIMEOUT: the built-in table has")):
+        os.mkdir(inner)
+        run = Run(inner, table, generate=program)
+        if said:
+            run.assert_refused()
+            assert [line for line, _ in run.lines()] == [2] and said in run.said, run.said
+        else:
+            assert (run.status, run.said) == (0, ""), run.said
+        shutil.rmtree(inner)
 
 
 TESTS_OF_THEIR_OWN = [
@@ -308,6 +329,7 @@ TESTS_OF_THEIR_OWN = [
     the_typescript_module_has_every_code,
     the_manual_page_has_every_code_and_no_line_that_troff_takes_for_a_request,
     the_built_in_table_is_good,
+    the_installed_program_knows_the_names_of_the_built_in_table,
 ]
 
 

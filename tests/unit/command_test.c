@@ -102,15 +102,15 @@ static void what_is_declared_replaces_what_all_have(void **state)
         strcat(strcat(seen, o->name), o == operations ? "! " : " ");
     assert_string_equal(seen, "manifest! help completion manual ");
     seen[0] = '\0';
-    const mishap_param *help = mishap_cli_flags;
-    while (strcmp(help->name, "help") != 0)
-        help++;
+    const mishap_param *verbose = mishap_cli_flags;
+    while (strcmp(verbose->name, "verbose") != 0)
+        verbose++;
     for (const mishap_param *p = NULL; (p = mishap_cli_next_flag(operations, p));)
         strcat(strcat(seen, p->name), mishap_cli_is_common(p) ? "* " : " ");
     assert_string_equal(seen,
                         "format file limit report verbose output* timeout_ms* help* version* ");
-    assert_int_equal(mishap_cli_letter(operation_of(&large_app, "items.remove"), help), 0);
-    assert_int_equal(mishap_cli_letter(operation_of(&large_app, "connect"), help), 'h');
+    assert_int_equal(mishap_cli_letter(operation_of(&large_app, "items.remove"), verbose), 0);
+    assert_int_equal(mishap_cli_letter(operation_of(&large_app, "connect"), verbose), 'v');
 }
 
 /* -- what may have been meant ------------------------------------------------------------------ */
@@ -202,8 +202,8 @@ static void assert_row(const mishap_operation *operation, int code, const char *
                        const char *description, bool retryable, const char *side_effects)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    const mishap_exit *found = row(exits, mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS),
-                                   code);
+    const mishap_exit *found = row(
+        exits, mishap_cli_exits(NULL, operation, exits, MISHAP_CLI_MOST_EXITS), code);
     assert_string_equal(found->name, name);
     assert_string_equal(found->description, description);
     assert_int_equal(found->retryable, retryable);
@@ -216,7 +216,7 @@ static void every_map_of_exit_codes_is_sound(void **state)
     static const int needed[] = { 0, 1, 2, 4, 10, 130, 143 };
     for (const mishap_operation *o = NULL; (o = mishap_cli_next_command(&large_app, o));) {
         mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-        size_t count = mishap_cli_exits(o, exits, MISHAP_CLI_MOST_EXITS);
+        size_t count = mishap_cli_exits(NULL, o, exits, MISHAP_CLI_MOST_EXITS);
         for (size_t i = 0; i < sizeof needed / sizeof *needed; i++)
             row(exits, count, needed[i]);
         for (size_t i = 0; o->raises && o->raises[i]; i++)
@@ -284,13 +284,34 @@ static void what_a_service_may_fail_with_is_an_exit_of_its_operations(void **sta
                                         .service = &service,
                                         .raises = MISHAP_RAISES(UNAVAILABLE) };
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    size_t few = mishap_cli_exits(&plain, exits, MISHAP_CLI_MOST_EXITS);
-    assert_int_equal(mishap_cli_exits(&stored, exits, MISHAP_CLI_MOST_EXITS), few + 2);
+    size_t few = mishap_cli_exits(NULL, &plain, exits, MISHAP_CLI_MOST_EXITS);
+    assert_int_equal(mishap_cli_exits(NULL, &stored, exits, MISHAP_CLI_MOST_EXITS), few + 2);
     row(exits, few + 2, 12);
     row(exits, few + 2, 78);
     assert_row(&stored, 12, "UNAVAILABLE", "Something that it needs is not available.", true,
                "none");
-    assert_int_equal(mishap_cli_exits(&declared, exits, MISHAP_CLI_MOST_EXITS), few + 2);
+    assert_int_equal(mishap_cli_exits(NULL, &declared, exits, MISHAP_CLI_MOST_EXITS), few + 2);
+}
+
+static mishap *do_nothing(mishap_call *call)
+{
+    (void)call;
+    return NULL;
+}
+
+static void what_a_service_and_a_program_declare_is_an_exit_of_their_operations(void **state)
+{
+    (void)state;
+    const mishap_service service = { .name = "store", .raises = MISHAP_RAISES(NOT_FOUND) };
+    const mishap_app app = { .name = "d", .raises = MISHAP_RAISES(RATE_LIMITED) };
+    const mishap_operation stored = { .name = "a", .run = do_nothing, .service = &service };
+    mishap_exit exits[MISHAP_CLI_MOST_EXITS];
+    size_t count = mishap_cli_exits(&app, &stored, exits, MISHAP_CLI_MOST_EXITS);
+    row(exits, count, MISHAP_CODE_NOT_FOUND->exit_code);
+    row(exits, count, MISHAP_CODE_RATE_LIMITED->exit_code);
+    /* What every program has, such as `help`, raises nothing of the program's. */
+    assert_int_equal(mishap_cli_exits(&app, mishap_cli_builtins, exits, MISHAP_CLI_MOST_EXITS),
+                     mishap_cli_exits(NULL, mishap_cli_builtins, exits, MISHAP_CLI_MOST_EXITS));
 }
 
 static void danger_that_is_not_said_follows_from_the_route(void **state)
@@ -338,7 +359,7 @@ static void long_texts_are_cut_between_characters(void **state)
         const mishap_operation operation = { .name = "x", .raises = raises };
         mishap_exit exits[MISHAP_CLI_MOST_EXITS];
         const mishap_exit *found = row(
-            exits, mishap_cli_exits(&operation, exits, MISHAP_CLI_MOST_EXITS), 80);
+            exits, mishap_cli_exits(NULL, &operation, exits, MISHAP_CLI_MOST_EXITS), 80);
         mishap_text text = { found->description,
                              strnlen(found->description, sizeof found->description) };
         assert_true(text.length >= 117 && text.length <= 120);
@@ -354,7 +375,7 @@ static void rows_end_where_the_room_ends(void **state)
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
     for (size_t room = 0; room < MISHAP_CLI_MOST_EXITS; room++) {
         memset(exits, 0x55, sizeof exits);
-        size_t count = mishap_cli_exits(operation_of(&large_app, "connect"), exits, room);
+        size_t count = mishap_cli_exits(NULL, operation_of(&large_app, "connect"), exits, room);
         assert_true(count <= room && count <= 8);
         assert_true(room < 8 || count == 8);
         assert_int_equal(((const unsigned char *)(exits + room))[0], 0x55);
@@ -377,6 +398,7 @@ int main(void)
         TEST(the_effects_follow_from_what_is_declared),
         TEST(codes_with_one_exit_code_share_a_row),
         TEST(what_a_service_may_fail_with_is_an_exit_of_its_operations),
+        TEST(what_a_service_and_a_program_declare_is_an_exit_of_their_operations),
         TEST(danger_that_is_not_said_follows_from_the_route),
         TEST(long_texts_are_cut_between_characters),
         TEST(rows_end_where_the_room_ends),

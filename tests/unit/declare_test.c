@@ -1,5 +1,8 @@
 /* Broken declarations: each is refused with a sentence that says where and why, and sound ones are
  * not. */
+#include <unistd.h>
+
+#include "mishap/main.h"
 #include "operation/declare.h"
 #include "operation/findings.h"
 #include "testing.h"
@@ -438,9 +441,139 @@ static void declared_codes_make_sense(void **state)
     own.name = (mishap_text)MISHAP_TEXT("not found");
     ASSERT_OPERATION("it declares a code whose name is not UPPER_SNAKE",
                      .raises = (const mishap_code *const[]){ &own, NULL });
+    own.name = (mishap_text)MISHAP_TEXT("OUT_OF_TEA");
+    ASSERT_OPERATION("it declares OUT_OF_TEA, whose table was not added; call mishap_catalog_add() "
+                     "first",
+                     .raises = (const mishap_code *const[]){ MISHAP_CODE_TIMEOUT, &own, NULL });
+    static mishap_code added;
+    static mishap_catalog table = { .name = "tea", .codes = &added, .count = 1 };
+    added = own;
+    mishap_catalog_add(&table);
+    ASSERT_SOUND(.raises = (const mishap_code *const[]){ MISHAP_CODE_TIMEOUT, &added, NULL });
+    ASSERT_OPERATION("it declares OUT_OF_TEA, whose table was not added; call mishap_catalog_add() "
+                     "first",
+                     .raises = (const mishap_code *const[]){ &own, NULL });
     /* Whatever the catalog has can be declared. */
     for (size_t i = 0; i < mishap_code_table.count; i++)
         ASSERT_SOUND(.raises = (const mishap_code *const[]){ &mishap_code_table.codes[i], NULL });
+}
+
+static void codes_of_a_service_and_of_a_program_make_sense(void **state)
+{
+    (void)state;
+    static const mishap_code unknown = { .name = MISHAP_TEXT("OUT_OF_MILK"), .exit_code = 1 };
+    mishap_service service = { .name = "store", .raises = MISHAP_RAISES(LOCKED, TIMEOUT) };
+    mishap_app app = { .name = "directory",
+                       .raises = MISHAP_RAISES(LOCKED, RATE_LIMITED),
+                       .operations = OPERATION(.service = &service,
+                                               .raises = MISHAP_RAISES(NOT_FOUND, LOCKED)) };
+    assert_app(&app, NULL);
+    app.raises = MISHAP_RAISES(LOCKED, RATE_LIMITED, LOCKED);
+    assert_app(&app, "The program `directory` is declared wrongly: it declares LOCKED twice.");
+    app.raises = (const mishap_code *const[]){ &unknown, NULL };
+    assert_app(&app, "The program `directory` is declared wrongly: it declares OUT_OF_MILK, whose "
+                     "table was not added; call mishap_catalog_add() first.");
+    app.raises = NULL;
+    service.raises = MISHAP_RAISES(TIMEOUT, TIMEOUT);
+    assert_app(&app, "The service `store` is declared wrongly: it declares TIMEOUT twice.");
+    service.raises = (const mishap_code *const[]){ &unknown, NULL };
+    assert_app(&app, "The service `store` is declared wrongly: it declares OUT_OF_MILK, whose "
+                     "table was not added; call mishap_catalog_add() first.");
+}
+
+/* Its own, then those of its service, then those of the program, each once. */
+static void codes_are_those_of_the_operation_its_service_and_the_program(void **state)
+{
+    (void)state;
+    const mishap_service service = { .name = "store", .raises = MISHAP_RAISES(LOCKED, TIMEOUT) };
+    const mishap_app app = { .name = "directory",
+                             .raises = MISHAP_RAISES(TIMEOUT, GONE, CONFLICT) };
+    const mishap_operation *o = OPERATION(.service = &service,
+                                          .raises = MISHAP_RAISES(CONFLICT, NOT_FOUND));
+    const struct {
+        const mishap_app *app;
+        const mishap_operation *operation;
+        const mishap_code *const *codes;
+    } cases[] = {
+        { &app, o, MISHAP_RAISES(CONFLICT, NOT_FOUND, LOCKED, TIMEOUT, GONE) },
+        { NULL, o, MISHAP_RAISES(CONFLICT, NOT_FOUND, LOCKED, TIMEOUT) },
+        { &app, OPERATION(.raises = NULL), MISHAP_RAISES(TIMEOUT, GONE, CONFLICT) },
+        { &app, OPERATION(.service = &service), MISHAP_RAISES(LOCKED, TIMEOUT, GONE, CONFLICT) },
+        { NULL, OPERATION(.raises = NULL), (const mishap_code *const[]){ NULL } },
+        { NULL, OPERATION(.raises = MISHAP_RAISES(GONE, LOCKED, GONE)),
+          MISHAP_RAISES(GONE, LOCKED) },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        size_t at = 0;
+        for (const mishap_code *const *code = cases[i].codes; *code; code++) {
+            assert_ptr_equal(mishap_operation_code(cases[i].app, cases[i].operation, &at), *code);
+            assert_true(mishap_operation_declares(cases[i].app, cases[i].operation, *code));
+        }
+        assert_null(mishap_operation_code(cases[i].app, cases[i].operation, &at));
+        assert_null(mishap_operation_code(cases[i].app, cases[i].operation, &at));
+        assert_false(mishap_operation_declares(cases[i].app, cases[i].operation,
+                                               MISHAP_CODE_PAYMENT_REQUIRED));
+    }
+}
+
+/* The first line that a program says on standard error, which ends with this exit code. */
+static void assert_program_says(const mishap_app *app, int status, const char *line)
+{
+    char said[400] = "", *argv[] = { (char[]){ "directory" }, (char[]){ "--version" }, NULL };
+    FILE *file = tmpfile();
+    int before = dup(STDERR_FILENO), out = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(fileno(file), STDERR_FILENO);
+    dup2(fileno(file), STDOUT_FILENO);
+    int ended = mishap_main(2, argv, app);
+    fflush(stdout);
+    dup2(before, STDERR_FILENO);
+    dup2(out, STDOUT_FILENO);
+    close(before);
+    close(out);
+    rewind(file);
+    assert_non_null(fgets(said, sizeof said, file));
+    fclose(file);
+    said[strcspn(said, "\n")] = '\0';
+    assert_string_equal(said, line);
+    assert_int_equal(ended, status);
+}
+
+static void no_route_is_one_of_the_server(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *route, *own;
+    } cases[] = {
+        { "GET /health", "GET /health" },
+        { "GET /metrics", "GET /metrics" },
+        { "GET /openapi.json", "GET /openapi.json" },
+        { "GET /errors", "GET /errors" },
+        { "GET /errors/:name", "GET /errors/:code" },
+        { "GET /errors/{name...}", "GET /errors/:code" },
+        { "POST /mcp", "POST /mcp" },
+        { "GET /mcp", "GET /mcp" },
+        { "DELETE /mcp", "DELETE /mcp" },
+        { "POST /health", NULL },
+        { "GET /healthy", NULL },
+        { "GET /:name", NULL },
+        { "GET /mcp/tools", NULL },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[300] = "directory 1.0";
+        if (cases[i].own)
+            snprintf(line, sizeof line,
+                     "The operation `users.create` is declared wrongly: it has the route `%s`, at "
+                     "which the server itself answers.",
+                     cases[i].own);
+        const mishap_app app = {
+            .name = "directory",
+            .version = "1.0",
+            .operations = OPERATION(.route = cases[i].route,
+                                    PARAMS({ "name", MISHAP_STRING, .required = true })),
+        };
+        assert_program_says(&app, cases[i].own ? 70 : 0, line);
+    }
 }
 
 static void examples_are_of_the_command(void **state)
@@ -680,6 +813,26 @@ static void the_command_line_is_not_ambiguous(void **state)
     ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'p', .environment = "MY_X2", .placeholder = "WORD");
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '1');
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '-');
+    ASSERT_PARAM("has the short flag -h, which shows the help of a command", MISHAP_STRING,
+                 .letter = 'h');
+    ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'v'); /* it comes before that of --verbose */
+    ASSERT_PARAMS("`help` could not be given on a command line, where --help shows the help",
+                  { "help", MISHAP_STRING, .help = "Of whom" });
+    static const mishap_param inner[] = { { "help", MISHAP_STRING, .length = { 1, 9 } }, { 0 } };
+    ASSERT_SOUND(PARAMS({ "helper", MISHAP_STRING, .length = { 1, 9 } },
+                        { "version", MISHAP_STRING, .length = { 1, 9 } },
+                        { "output", MISHAP_OBJECT, .members = inner }));
+    ASSERT_PARAMS("`no_color` and `color` are one flag on a command line, where --no-NAME turns a "
+                  "boolean off",
+                  { "color", MISHAP_BOOLEAN, .letter = 'c' },
+                  { "no_color", MISHAP_STRING, .letter = 'n' });
+    ASSERT_PARAMS("`dueDate` and `noDueDate` are one flag on a command line, where --no-NAME turns "
+                  "a boolean off",
+                  { "noDueDate", MISHAP_STRING, .letter = 'n' },
+                  { "dueDate", MISHAP_BOOLEAN, .letter = 'd' });
+    ASSERT_SOUND(PARAMS(
+        { "tice", MISHAP_BOOLEAN, .letter = 't' }, { "notice", MISHAP_STRING, .letter = 'n' },
+        { "no_name", MISHAP_STRING, .letter = 'x' }, { "name", MISHAP_STRING, .letter = 'y' }));
     ASSERT_PARAM("says how it looks, but has no pattern", MISHAP_STRING, .looks = "HOST:PORT");
     ASSERT_PARAM("has words for its pattern that are empty", MISHAP_STRING, .pattern = ":",
                  .looks = "");
@@ -777,6 +930,9 @@ int main(void)
         TEST(resources_have_an_address),
         TEST(prompts_have_a_name),
         TEST(declared_codes_make_sense),
+        TEST(codes_of_a_service_and_of_a_program_make_sense),
+        TEST(codes_are_those_of_the_operation_its_service_and_the_program),
+        TEST(no_route_is_one_of_the_server),
         TEST(examples_are_of_the_command),
         TEST(parameters_have_a_name_and_a_type),
         TEST(lengths_are_of_strings_and_arrays),

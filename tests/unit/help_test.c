@@ -144,7 +144,7 @@ static void the_help_of_every_command_is_complete(void **state)
         assert_non_null(strstr(buffer.data, o->summary));
         for (const mishap_param *p = NULL; (p = mishap_cli_next_flag(o, p));)
             assert_flag_is_described(buffer.data, o, p);
-        size_t count = mishap_cli_exits(o, exits, MISHAP_CLI_MOST_EXITS);
+        size_t count = mishap_cli_exits(NULL, o, exits, MISHAP_CLI_MOST_EXITS);
         for (size_t i = 0; i < count; i++)
             assert_mentions(buffer.data, exits[i].name);
         mishap_buffer_release(&buffer);

@@ -339,6 +339,26 @@ static void examples_are_sound(const char *media_type, const char *dialect, int 
     assert_int_equal(findings, 0);
 }
 
+/* An endpoint of the server raises nothing of the program's. */
+static void codes_of_a_service_and_of_the_program_are_documented(void **state)
+{
+    (void)state;
+    const mishap_service service = { .name = "box", .raises = MISHAP_RAISES(LOCKED) };
+    const mishap_operation in_service[] = {
+        { "boxes.get", "Get", NULL, raise_it, .route = "GET /boxes", .service = &service },
+        { "root", "The root", NULL, raise_it, .route = "GET /", .quick = true },
+        { 0 },
+    };
+    mishap_app whole = { "sample", "1.0", "A sample", in_service, .license = "MIT" };
+    whole.raises = MISHAP_RAISES(PAYMENT_REQUIRED);
+    describe((mishap_http_settings){ .served = &(mishap_served){ .app = &whole } });
+    assert_non_null(at("/paths/~1boxes/get/responses/423"));
+    assert_non_null(at("/paths/~1boxes/get/responses/402"));
+    assert_non_null(at("/paths/~1/get/responses/402"));
+    assert_null(at("/paths/~1/get/responses/423"));
+    assert_null(at("/paths/~1health/get/responses/402"));
+}
+
 static void examples_are_what_the_server_sends(void **state)
 {
     (void)state;
@@ -558,6 +578,7 @@ int main(void)
         DOCUMENT_TEST(answers_have_their_status_and_schema),
         DOCUMENT_TEST(keys_and_rates_show_where_they_matter),
         DOCUMENT_TEST(whatever_an_operation_may_raise_is_documented),
+        DOCUMENT_TEST(codes_of_a_service_and_of_the_program_are_documented),
         DOCUMENT_TEST(examples_are_what_the_server_sends),
         DOCUMENT_TEST(references_lead_somewhere_and_components_are_used),
         DOCUMENT_TEST(every_route_of_the_service_is_there),

@@ -191,6 +191,25 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     assert_fails("misuse", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
 }
 
+static void a_code_is_declared_by_the_operation_its_service_or_the_program(void **state)
+{
+    (void)state;
+    mishap_service service = { "shelf", "A shelf", .open = open_shelf, .close = free };
+    mishap_operation one[] = { { "refuse", "Refuse", NULL, refuse, .service = &service }, { 0 } };
+    for (int declared = 0; declared < 4; declared++) {
+        mishap_app program = { .name = "invoked", .operations = one };
+        const mishap_code *const *raises = MISHAP_RAISES(GONE, NOT_FOUND);
+        mishap_answered *answered;
+        one[0].raises = declared == 1 ? raises : NULL;
+        service.raises = declared == 2 ? raises : NULL;
+        program.raises = declared == 3 ? raises : NULL;
+        mishap *failure = mishap_invoke(&program, "refuse", NULL, NULL, &answered);
+        assert_ptr_equal(mishap_told(failure)->code,
+                         declared ? MISHAP_CODE_NOT_FOUND : MISHAP_CODE_INTERNAL_ERROR);
+        mishap_free(failure);
+    }
+}
+
 static void a_broken_declaration_is_told(void **state)
 {
     (void)state;
@@ -404,6 +423,7 @@ int main(void)
         TEST(an_operation_answers_a_c_call),
         TEST(pairs_are_arguments),
         TEST(a_c_call_goes_through_the_same_checks),
+        TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
         TEST(a_handler_invokes_others_that_crash),
         TEST(other_kinds_of_answers_have_their_media_types),

@@ -126,7 +126,7 @@ static void assert_flag(yyjson_val *flag, const mishap_operation *operation,
 static void assert_exits(yyjson_val *map, const mishap_operation *operation)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    size_t count = mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS);
+    size_t count = mishap_cli_exits(NULL, operation, exits, MISHAP_CLI_MOST_EXITS);
     assert_int_equal(yyjson_obj_size(map), count);
     for (size_t i = 0; i < count; i++) {
         char code[16];

@@ -243,14 +243,20 @@ static void a_description_says_how_it_can_fail(void **state)
 {
     (void)state;
     struct wire w;
-    open_wire(&w, &(mishap_app){ .name = "todo", .version = "1", .operations = todo_operations },
-              MISHAP_MCP_2025_11_25);
+    mishap_app todo = { .name = "todo", .version = "1", .operations = todo_operations };
+    open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/0/description"),
                         "Create a user. Every user has an e-mail address of their own. May fail "
                         "with ALREADY_EXISTS, UNAVAILABLE.");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
                         "Show a user. May fail with NOT_FOUND, UNAVAILABLE.");
+    close_wire(&w);
+    todo.raises = MISHAP_RAISES(NOT_FOUND, LOCKED);
+    open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
+    ask(&w, "tools/list", "");
+    assert_string_equal(text_at(&w, "/result/tools/1/description"),
+                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, LOCKED.");
     close_wire(&w);
 }
 

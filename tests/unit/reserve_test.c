@@ -190,6 +190,31 @@ static void the_message_can_speak_of_errno(void **state)
     mishap_free(m);
 }
 
+/* With memory, without, and when even the reserve is used up. */
+static void errno_survives_a_raise(void **state)
+{
+    (void)state;
+    enum { MANY = 100 };
+    mishap *raised[MANY][4];
+    for (int without = 0; without < 2; without++) {
+        if (without)
+            end_memory();
+        for (int i = 0; i < MANY; i++) {
+            errno = ENOENT;
+            raised[i][0] = mishap_raise(NOT_FOUND, "There is no %s: %m.", "file");
+            raised[i][1] = mishap_raise(TIMEOUT, NULL);
+            raised[i][2] = mishap_raise_errno(EACCES, "No: %m.");
+            raised[i][3] = mishap_validation("Wrong.");
+            assert_int_equal(errno, ENOENT);
+        }
+        bring_memory_back();
+        assert_true(without == (raised[MANY - 1][0] == mishap_out_of_memory()));
+        for (int i = 0; i < MANY; i++)
+            for (int j = 0; j < 4; j++)
+                mishap_free(raised[i][j]);
+    }
+}
+
 /* -- threads ----------------------------------------------------------------------------------- */
 
 enum { THREADS = 8, ROUNDS = 100000 };
@@ -248,6 +273,7 @@ int main(void)
         TEST(a_part_that_finds_no_memory_is_left_out_and_that_is_said),
         TEST(a_long_message_is_cut_when_there_is_no_memory_for_it),
         TEST(the_message_can_speak_of_errno),
+        TEST(errno_survives_a_raise),
         TEST(threads_do_not_see_each_other),
         TEST(threads_share_the_reserve),
     };

@@ -103,7 +103,7 @@ static const mishap_param import_params[] = {
 static const mishap_param remove_params[] = {
     { "id", MISHAP_INTEGER, .required = true, .positional = true, .range = { 1, INFINITY },
       .help = "Which one" },
-    { "help_text", MISHAP_STRING, .letter = 'h' },
+    { "help_text", MISHAP_STRING, .letter = 'v' },
     { 0 },
 };
 

@@ -14,7 +14,7 @@ static _Atomic(const mishap_app *) sound;
 
 static mishap *check_declarations(const mishap_app *app)
 {
-    if (atomic_load_explicit(&sound, memory_order_acquire) == app)
+    if (app && atomic_load_explicit(&sound, memory_order_acquire) == app)
         return NULL;
     mishap *failure = mishap_declaration_check(app);
     if (!failure)
@@ -115,7 +115,8 @@ static mishap *find(const mishap_app *app, const char *name, const mishap_operat
         return failure;
     *found = mishap_operation_find(app, mishap_text_of(name));
     if (!*found || (*found)->resident)
-        return mishap_raise(NOT_FOUND, "%s has no operation %s to call.", app->name, name);
+        return mishap_raise(NOT_FOUND, "%s has no operation %s to call.", app->name,
+                            name ? name : "without a name");
     return NULL;
 }
 
@@ -141,13 +142,18 @@ mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *
                       const mishap_invocation *how, mishap_answered **out)
 {
     const mishap_operation *found = NULL;
+    mishap_answered *unwanted = NULL;
     mishap_call *call;
+    out = out ? out : &unwanted;
     *out = NULL;
     mishap *failure = find(app, operation, &found);
     if (!failure)
         failure = mishap_call_begin_closed(app, found, mishap_text_of(arguments ? arguments : "{}"),
                                            &call);
-    return failure ? failure : run(call, how ? how : &(mishap_invocation){ 0 }, out);
+    if (!failure)
+        failure = run(call, how ? how : &(mishap_invocation){ 0 }, out);
+    mishap_answered_free(unwanted);
+    return failure;
 }
 
 mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
@@ -157,9 +163,10 @@ mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
     mishap_buffer json = { 0 };
     mishap_arena arena;
     mishap_arena_init(&arena, NULL, 0);
-    *out = NULL;
+    if (out)
+        *out = NULL;
     mishap_json_open(&json, '{');
-    for (; pairs->name; pairs++) {
+    for (; pairs && pairs->name; pairs++) {
         mishap_value value = pairs->value;
         if (value.kind == MISHAP_KIND_NONE)
             continue;

@@ -92,9 +92,11 @@ typedef struct mishap_exit {
     const char *side_effects; /* none, partial, complete */
 } mishap_exit;
 
-/* All of an operation: success, what it declares, and the framework's own (1, 2, 4, 10, 130, 143),
- * in order, each once. Returns how many; `exits` has room for `room`. */
-size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, size_t room);
+/* All of an operation: success, what it, its service and its program declare (`app` may be NULL),
+ * and the framework's own (1, 2, 4, 10, 130, 143), in order, each once. Returns how many; `exits`
+ * has room for `room`. */
+size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation,
+                        mishap_exit *exits, size_t room);
 
 /* -- help.c, manifest.c, complete.c, manual.c -------------------------------------------------- */
 
@@ -192,6 +194,11 @@ void mishap_cli_claim_answer(void);
 
 /* Claim it, and say whether it was given. */
 bool mishap_cli_claim_first(void);
+
+/* -- main.c ------------------------------------------------------------------------------------ */
+
+/* Say on standard error what is wrong with the declarations, and return the exit code for it. */
+int mishap_cli_refuse_program(mishap *broken);
 
 /* -- leave.c ----------------------------------------------------------------------------------- */
 

@@ -151,15 +151,6 @@ static void describe(mishap_exit *row, const mishap_code *code)
     append(row->description, sizeof row->description, code->message);
 }
 
-/* Is it among the first so many of a list? */
-static bool is_among(const mishap_code *code, const mishap_code *const *codes, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (codes[i] == code)
-            return true;
-    return false;
-}
-
 static void add_code(struct rows *rows, const mishap_code *code, bool safe)
 {
     bool sound = code->exit_code >= 1 && code->exit_code <= 125;
@@ -174,20 +165,20 @@ static void add_code(struct rows *rows, const mishap_code *code, bool safe)
 }
 
 /* What it declares, each once, and that its service cannot be opened. */
-static void add_declared(struct rows *rows, const mishap_operation *operation, bool safe)
+static void add_declared(struct rows *rows, const mishap_app *app,
+                         const mishap_operation *operation, bool safe)
 {
     const mishap_code *const of_service[] = { MISHAP_CODE_UNAVAILABLE, MISHAP_CODE_NOT_CONFIGURED };
-    const mishap_code *const *raises = operation->raises;
-    size_t count = 0;
-    for (; raises && raises[count]; count++)
-        if (!is_among(raises[count], raises, count))
-            add_code(rows, raises[count], safe);
+    const mishap_code *code;
+    for (size_t at = 0; (code = mishap_operation_code(app, operation, &at));)
+        add_code(rows, code, safe);
     for (size_t i = 0; operation->service && i < 2; i++)
-        if (!is_among(of_service[i], raises, count))
+        if (!mishap_operation_declares(app, operation, of_service[i]))
             add_code(rows, of_service[i], safe);
 }
 
-size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, size_t room)
+size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation,
+                        mishap_exit *exits, size_t room)
 {
     struct rows rows = { exits, 0, room };
     bool safe = mishap_operation_danger(operation) == MISHAP_SAFE;
@@ -201,7 +192,7 @@ size_t mishap_cli_exits(const mishap_operation *operation, mishap_exit *exits, s
         if (row)
             lower(row, safe && own[i].retryable_if_safe, !safe && own[i].partial);
     }
-    add_declared(&rows, operation, safe);
+    add_declared(&rows, operation->run ? app : NULL, operation, safe); /* help raises nothing */
     for (size_t i = 0; i < rows.count; i++)
         if (kind_of(exits[i].code) && kind_of(exits[i].code)->description)
             append(exits[i].description, sizeof exits[i].description,

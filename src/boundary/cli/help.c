@@ -160,7 +160,7 @@ static void put_exit_left(mishap_cli_page *page, const mishap_exit *row)
 static void put_exits(mishap_cli_page *page, const mishap_operation *operation)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    size_t count = mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS),
+    size_t count = mishap_cli_exits(page->app, operation, exits, MISHAP_CLI_MOST_EXITS),
            column = MISHAP_CLI_LEAST_COLUMN;
     mishap_cli_page_heading(page, "Exit codes");
     for (size_t i = 0; i < count; i++) {

@@ -387,17 +387,21 @@ static void occupy_standard_files(void)
             open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+int mishap_cli_refuse_program(mishap *broken)
+{
+    fprintf(stderr, "%s\n", mishap_public_message(mishap_told(broken)).data);
+    mishap_free(broken);
+    return BROKEN_DECLARATION;
+}
+
 int mishap_cli_main(int argc, char **argv, const mishap_app *app)
 {
     mishap_cli cli;
     size_t used = 0;
     occupy_standard_files();
     mishap *broken = mishap_declaration_check(app);
-    if (broken) {
-        fprintf(stderr, "%s\n", mishap_public_message(mishap_told(broken)).data);
-        mishap_free(broken);
-        return BROKEN_DECLARATION;
-    }
+    if (broken)
+        return mishap_cli_refuse_program(broken);
     begin(&cli, argc, argv, app);
     const char *first = cli.word_count ? cli.words[0] : "";
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;

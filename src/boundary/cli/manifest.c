@@ -58,10 +58,10 @@ static void put_flag(mishap_buffer *b, const mishap_operation *operation, const 
 
 /* -- exit codes, examples ---------------------------------------------------------------------- */
 
-static void put_exits(mishap_buffer *b, const mishap_operation *operation)
+static void put_exits(mishap_buffer *b, const mishap_app *app, const mishap_operation *operation)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    size_t count = mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS);
+    size_t count = mishap_cli_exits(app, operation, exits, MISHAP_CLI_MOST_EXITS);
     MISHAP_JSON_KEY(b, "exit_codes");
     mishap_json_open(b, '{');
     for (size_t i = 0; i < count; i++) {
@@ -124,7 +124,7 @@ static void put_command(mishap_buffer *b, const mishap_app *app, const mishap_op
     while ((param = mishap_cli_next_flag(operation, param)))
         put_flag(b, operation, param, words);
     mishap_json_close(b, '}');
-    put_exits(b, operation);
+    put_exits(b, app, operation);
     put_examples(b, app, operation, words);
     mishap_json_close(b, '}');
 }

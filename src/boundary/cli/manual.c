@@ -185,8 +185,8 @@ static const mishap_operation any = { .danger = MISHAP_MUTATING };
 static void put_own_exits(struct page *page, const mishap_operation *operation)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS], common[MISHAP_CLI_MOST_EXITS];
-    size_t count = mishap_cli_exits(operation, exits, MISHAP_CLI_MOST_EXITS);
-    size_t common_count = mishap_cli_exits(&any, common, MISHAP_CLI_MOST_EXITS);
+    size_t count = mishap_cli_exits(page->app, operation, exits, MISHAP_CLI_MOST_EXITS);
+    size_t common_count = mishap_cli_exits(NULL, &any, common, MISHAP_CLI_MOST_EXITS);
     bool begun = false;
     for (size_t i = 0; i < count; i++) {
         size_t j = 0;
@@ -346,7 +346,7 @@ static void put_top(struct page *page)
 static void put_exit_status(struct page *page)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
-    size_t count = mishap_cli_exits(&any, exits, MISHAP_CLI_MOST_EXITS);
+    size_t count = mishap_cli_exits(NULL, &any, exits, MISHAP_CLI_MOST_EXITS);
     MISHAP_PUT(page->out, ".SH \"EXIT STATUS\"\nAny command can end with one of these; what else "
                           "one can end with is said "
                           "there.\n");

@@ -186,14 +186,6 @@ static mishap *decode(struct reading *r, const mishap_param *param, bool in_path
     return NULL;
 }
 
-static const mishap_param *find_param(const mishap_operation *operation, mishap_text name)
-{
-    for (const mishap_param *param = operation->params; param && param->name; param++)
-        if (mishap_text_equal(mishap_text_of(param->name), name))
-            return param;
-    return NULL;
-}
-
 static mishap *give(struct reading *r, const mishap_param *param, mishap_text name,
                     mishap_text text, bool in_path)
 {
@@ -218,7 +210,7 @@ static mishap *take_path(struct reading *r, const mishap_http_match *match)
 {
     for (size_t i = 0; i < match->param_count; i++) {
         mishap_text name = mishap_text_of(match->params[i].name), text;
-        const mishap_param *param = find_param(r->operation, name);
+        const mishap_param *param = mishap_param_find(r->operation->params, name);
         mishap *m = decode(r, param, true, match->params[i].raw, &text);
         if (!m && param)
             m = give(r, param, name, text, true);
@@ -241,7 +233,7 @@ static mishap *take_pair(struct reading *r, mishap_text pair)
         m = refuse_text(NULL, false, "has a name with a NUL in it");
     if (m)
         return m;
-    const mishap_param *param = find_param(r->operation, name);
+    const mishap_param *param = mishap_param_find(r->operation->params, name);
     m = decode(r, param, false, raw_value, &value);
     return m || !param ? m : give(r, param, mishap_text_of(param->name), value, false);
 }

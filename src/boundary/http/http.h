@@ -206,4 +206,8 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
 /* What `serve` serves beside the operations: said before the command runs, once for each. */
 void mishap_http_extend(const mishap_http_extension *extension);
 
+/* NULL if no operation has a route at which the server or an extension answers; else a
+ * NOT_CONFIGURED mishap that says which one does. */
+mishap *mishap_http_routes_declared(const mishap_app *app);
+
 #endif

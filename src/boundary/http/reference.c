@@ -99,19 +99,20 @@ static bool contains(const mishap_code *const *codes, size_t count, const mishap
 static const mishap_code **gather(mishap_http_document *d, const mishap_http_entry *entry,
                                   size_t *count)
 {
-    const mishap_code *const *raises = entry->operation->raises;
+    const mishap_app *app = entry->endpoint ? NULL : d->settings->served->app;
+    const mishap_code *code;
     int traits = traits_of(d, entry);
-    size_t declared = 0;
-    while (raises && raises[declared])
+    size_t declared = 0, at = 0;
+    while (mishap_operation_code(app, entry->operation, &at))
         declared++;
     const mishap_code **codes = mishap_arena_take(&d->arena, (COMMONS + declared) * sizeof *codes);
     *count = 0;
-    for (size_t i = 0; codes && i < COMMONS + declared; i++) {
-        const mishap_code *code = i < COMMONS ? commons[i].code : raises[i - COMMONS];
-        bool can = i >= COMMONS || (commons[i].traits & ~traits) == 0;
-        if (can && !contains(codes, *count, code))
+    for (size_t i = 0; codes && i < COMMONS; i++)
+        if ((commons[i].traits & ~traits) == 0)
+            codes[(*count)++] = commons[i].code;
+    for (at = 0; codes && (code = mishap_operation_code(app, entry->operation, &at));)
+        if (!contains(codes, *count, code))
             codes[(*count)++] = code;
-    }
     return codes;
 }
 

@@ -10,6 +10,7 @@
 #include "boundary/http/keys.h"
 #include "incident/incident.h"
 #include "operation/call.h"
+#include "operation/declare.h"
 
 enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
 
@@ -230,6 +231,31 @@ void mishap_http_extend(const mishap_http_extension *extension)
         count++;
     if (count <= MISHAP_HTTP_MOST_EXTENSIONS)
         extensions[count] = extension;
+}
+
+static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *endpoints,
+                                                 const char *route)
+{
+    for (; endpoints && endpoints->route; endpoints++)
+        if (mishap_route_same(endpoints->route, route))
+            return endpoints;
+    return NULL;
+}
+
+mishap *mishap_http_routes_declared(const mishap_app *app)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++) {
+        const mishap_http_endpoint *own = NULL;
+        if (o->route)
+            own = find_endpoint(mishap_http_endpoints, o->route);
+        for (size_t i = 0; o->route && !own && extensions[i]; i++)
+            own = find_endpoint(extensions[i]->endpoints, o->route);
+        if (own)
+            return mishap_declared_wrongly(&(mishap_declared){ .app = app, .operation = o },
+                                           "has the route `%s`, at which the server itself answers",
+                                           own->route);
+    }
+    return NULL;
 }
 
 static mishap *run(mishap_call *call)

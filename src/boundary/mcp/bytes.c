@@ -115,10 +115,7 @@ static const mishap_param body_params[] = {
 bool mishap_mcp_is_of_body(const void *state, mishap_text name)
 {
     const mishap_operation *operation = state;
-    for (const mishap_param *param = body_params; operation->takes && param->name; param++)
-        if (mishap_text_equal(name, mishap_text_of(param->name)))
-            return true;
-    return false;
+    return operation->takes && mishap_param_find(body_params, name);
 }
 
 /* The parameters of the operation and those of its body, in one schema. */

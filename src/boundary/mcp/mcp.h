@@ -349,8 +349,8 @@ void mishap_mcp_put_implementation(mishap_buffer *buffer, const mishap_mcp_serve
                                    mishap_mcp_revision revision);
 
 /* An item of a list: its title, in the revisions that have one, and its description. */
-void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_operation *operation,
-                          mishap_mcp_revision revision);
+void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
+                          const mishap_operation *operation, mishap_mcp_revision revision);
 
 /* -- what came of a call (result.c, contents.c) ------------------------------------------------ */
 

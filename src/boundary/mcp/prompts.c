@@ -35,14 +35,14 @@ static void put_argument(mishap_buffer *b, const mishap_param *param)
     mishap_json_close(b, '}');
 }
 
-static void put_prompt(mishap_buffer *b, const mishap_mcp_offer *prompt,
+static void put_prompt(mishap_buffer *b, const mishap_app *app, const mishap_mcp_offer *prompt,
                        mishap_mcp_revision revision)
 {
     const mishap_param *params = prompt->operation->params;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, prompt->name);
-    mishap_mcp_put_words(b, prompt->operation, revision);
+    mishap_mcp_put_words(b, app, prompt->operation, revision);
     if (mishap_param_count(params)) {
         MISHAP_JSON_KEY(b, "arguments");
         mishap_json_open(b, '[');
@@ -62,7 +62,7 @@ mishap *mishap_mcp_prompts_list(mishap_mcp_request *request, mishap_buffer *resu
         return mishap_raise(INVALID_ARGUMENT, "The cursor is none of this server's.");
     MISHAP_PUT(result, "\"prompts\":[");
     for (size_t at = first; at < count && at - first < size; at++)
-        put_prompt(result, &server->prompts[at], request->message->revision);
+        put_prompt(result, server->app, &server->prompts[at], request->message->revision);
     mishap_json_close(result, ']');
     if (count - first > size)
         mishap_mcp_put_cursor(result, first + size, count);

@@ -53,10 +53,8 @@ static bool is_template(const mishap_mcp_offer *resource)
 
 static mishap_type_of_param type_of(const mishap_operation *operation, mishap_text name)
 {
-    const mishap_param *param = operation->params;
-    while (param->name && !mishap_text_equal(mishap_text_of(param->name), name))
-        param++;
-    return param->type; /* it is there: that was checked at the start */
+    const mishap_param *param = mishap_param_find(operation->params, name);
+    return param ? param->type : MISHAP_STRING; /* it is there: that was checked at the start */
 }
 
 /* One variable as a member of the object. It may have escapes; false: they are broken, or stand for
@@ -170,7 +168,7 @@ bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
 
 /* -- lists ------------------------------------------------------------------------------------- */
 
-static void put_resource(mishap_buffer *b, const mishap_mcp_offer *resource,
+static void put_resource(mishap_buffer *b, const mishap_app *app, const mishap_mcp_offer *resource,
                          mishap_mcp_revision revision)
 {
     const mishap_operation *operation = resource->operation;
@@ -179,7 +177,7 @@ static void put_resource(mishap_buffer *b, const mishap_mcp_offer *resource,
     mishap_json_string(b, mishap_text_of(operation->resource));
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, resource->name);
-    mishap_mcp_put_words(b, operation, revision);
+    mishap_mcp_put_words(b, app, operation, revision);
     if (operation->answers_type) {
         MISHAP_JSON_KEY(b, "mimeType");
         mishap_json_string(b, mishap_text_of(operation->answers_type));
@@ -204,7 +202,7 @@ static mishap *put_list(mishap_mcp_request *request, mishap_buffer *result, cons
         if (is_template(&server->resources[i]) != templates)
             continue;
         if (at >= first && at - first < size)
-            put_resource(result, &server->resources[i], request->message->revision);
+            put_resource(result, server->app, &server->resources[i], request->message->revision);
         at++;
     }
     mishap_json_close(result, ']');

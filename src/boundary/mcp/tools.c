@@ -65,13 +65,14 @@ static void put_annotations(mishap_buffer *b, const mishap_operation *operation,
     mishap_json_close(b, '}');
 }
 
-static void put_tool(mishap_buffer *b, const mishap_mcp_offer *tool, mishap_mcp_revision revision)
+static void put_tool(mishap_buffer *b, const mishap_app *app, const mishap_mcp_offer *tool,
+                     mishap_mcp_revision revision)
 {
     const mishap_operation *operation = tool->operation;
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "name");
     mishap_json_string(b, tool->name);
-    mishap_mcp_put_words(b, operation, revision);
+    mishap_mcp_put_words(b, app, operation, revision);
     put_input_schema(b, operation);
     if (revision >= MISHAP_MCP_2025_06_18) {
         mishap_buffer schema = { 0 };
@@ -99,7 +100,7 @@ mishap *mishap_mcp_tools_list(mishap_mcp_request *request, mishap_buffer *result
     MISHAP_JSON_KEY(result, "tools");
     mishap_json_open(result, '[');
     for (size_t i = first; i < end; i++)
-        put_tool(result, &server->tools[i], request->message->revision);
+        put_tool(result, server->app, &server->tools[i], request->message->revision);
     mishap_json_close(result, ']');
     if (end < count)
         mishap_mcp_put_cursor(result, end, count);

@@ -142,29 +142,31 @@ void mishap_mcp_put_no_cache(mishap_buffer *result, mishap_mcp_revision revision
 /* -- items of lists ---------------------------------------------------------------------------- */
 
 /* What it is, and by which codes it can fail: a result or an error names them. */
-static void put_description(mishap_buffer *words, const mishap_operation *operation)
+static void put_description(mishap_buffer *words, const mishap_app *app,
+                            const mishap_operation *operation)
 {
-    const mishap_code *const *raises = operation->raises;
+    const mishap_code *code;
+    bool any = false;
     mishap_buffer_put_text(words, mishap_text_of(operation->summary));
     if (operation->description) {
         MISHAP_PUT(words, ". ");
         mishap_buffer_put_text(words, mishap_text_of(operation->description));
     }
-    for (size_t i = 0; raises && raises[i]; i++) {
+    for (size_t at = 0; (code = mishap_operation_code(app, operation, &at)); any = true) {
         bool ended = words->length && words->data[words->length - 1] == '.';
-        const char *before = i ? ", " : ended ? " May fail with " : ". May fail with ";
+        const char *before = any ? ", " : ended ? " May fail with " : ". May fail with ";
         mishap_buffer_put_text(words, mishap_text_of(before));
-        mishap_buffer_put_text(words, raises[i]->name);
+        mishap_buffer_put_text(words, code->name);
     }
-    if (raises && raises[0])
+    if (any)
         MISHAP_PUT(words, ".");
 }
 
-void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_operation *operation,
-                          mishap_mcp_revision revision)
+void mishap_mcp_put_words(mishap_buffer *buffer, const mishap_app *app,
+                          const mishap_operation *operation, mishap_mcp_revision revision)
 {
     mishap_buffer words = { 0 };
-    put_description(&words, operation);
+    put_description(&words, app, operation);
     if (words.failed)
         mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a description is none */
     if (revision >= MISHAP_MCP_2025_06_18) {
