@@ -14,13 +14,13 @@
 
 /* -- the store: each process that runs handlers opens it --------------------------------------- */
 
-/* The key of `lent` sees to it that a book is lent once, even if two requests come together. */
+/* The key of `lent` lets a book be lent once. AUTOINCREMENT: no loan gets the id of another. */
 static const char tables[] =
     "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON;"
     "CREATE TABLE IF NOT EXISTS books (id INTEGER PRIMARY KEY, title, author);"
     "CREATE TABLE IF NOT EXISTS members (id INTEGER PRIMARY KEY, name, email UNIQUE, address);"
-    "CREATE TABLE IF NOT EXISTS loans (id INTEGER PRIMARY KEY, member_id REFERENCES members,"
-    " due, note, reminded);"
+    "CREATE TABLE IF NOT EXISTS loans (id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    " member_id REFERENCES members, due, note, reminded);"
     "CREATE TABLE IF NOT EXISTS lent (book_id INTEGER PRIMARY KEY REFERENCES books, condition,"
     " loan_id REFERENCES loans ON DELETE CASCADE);";
 
