@@ -44,7 +44,7 @@ static mishap *not_found(mishap_call *call, const char *word)
     mishap_code_unspell(mishap_text_of(word), name, sizeof name);
     const char *nearest = mishap_cli_nearest(name, names);
     mishap *m = mishap_tell(mishap_raise(NOT_FOUND, "There is no such code in the catalog."),
-                            "code", word);
+                            "asked", word); /* `code` is the name of what failed, in tool results */
     return mishap_suggest(m, nearest ? mishap_call_print(call, "Did you mean %s?", nearest)
                                      : "`mishap catalog`, the tool list_codes and "
                                        "catalog://codes list them all.");

@@ -71,7 +71,8 @@ size_t mishap_string_length(const mishap_call *call, const char *path);
 const char *mishap_json(const mishap_call *call, const char *path);
 
 /* The kind of a value where anything may stand; MISHAP_KIND_JSON: an array, an object or a number
- * beyond 64 bits; MISHAP_KIND_NONE: not given. */
+ * beyond 64 bits; MISHAP_KIND_NONE: not given. What is declared as an integer is MISHAP_KIND_INT,
+ * also if it was sent as 3.0. */
 mishap_kind mishap_kind_of(const mishap_call *call, const char *path);
 
 /*

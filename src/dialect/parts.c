@@ -15,6 +15,15 @@ static bool is_missing(const mishap_field *field)
     return mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("field_required"));
 }
 
+/* Names alone do not say much: of what is missing `expected` is a type, of what is not known it is
+ * another name. */
+static bool needs_words(const mishap_field *field)
+{
+    return field->expected.kind != MISHAP_KIND_NONE &&
+           (is_missing(field) ||
+            mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("unknown_field")));
+}
+
 static void put_message(mishap_buffer *b, const mishap_field *field)
 {
     char storage[256];
@@ -38,14 +47,12 @@ static void put_fields(mishap_buffer *b, const mishap_public *told, bool bare)
         MISHAP_PUT(b, ",\"error\":\""); /* lower_snake: nothing in it needs an escape */
         mishap_buffer_put_text(b, field->error);
         MISHAP_PUT(b, "\"");
-        bool typed = field->expected.kind != MISHAP_KIND_NONE && is_missing(field);
-        if (!typed || !bare)
+        if (!bare || !is_missing(field))
             PUT_VALUE(b, "expected", field->expected);
         PUT_VALUE(b, "min", field->min);
         PUT_VALUE(b, "max", field->max);
         PUT_VALUE(b, "actual", field->actual);
-        /* Of what is missing, `expected` alone would not say much. */
-        if (!bare && (field->message.length || typed))
+        if (!bare && (field->message.length || needs_words(field)))
             put_message(b, field);
         mishap_json_close(b, '}');
     }

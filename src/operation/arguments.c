@@ -216,11 +216,13 @@ const char *mishap_json(const mishap_call *call, const char *path)
 
 mishap_kind mishap_kind_of(const mishap_call *call, const char *path)
 {
-    yyjson_val *value = find(call, path).value;
-    if (!value)
+    struct found at = find(call, path);
+    if (!at.value)
         return MISHAP_KIND_NONE;
-    return yyjson_is_ctn(value) || yyjson_is_raw(value) ? MISHAP_KIND_JSON
-                                                        : mishap_json_scalar(value).kind;
+    if (at.param && at.param->type == MISHAP_INTEGER)
+        return MISHAP_KIND_INT; /* 3.0 is one, too: mishap_integer() reads both */
+    return yyjson_is_ctn(at.value) || yyjson_is_raw(at.value) ? MISHAP_KIND_JSON
+                                                              : mishap_json_scalar(at.value).kind;
 }
 
 /* -- parts ------------------------------------------------------------------------------------- */

@@ -91,7 +91,7 @@ static void check_member(mishap_findings *findings, const mishap_spot *outer,
                          param->secret || (outer && outer->secret) };
     bool there = value && !yyjson_is_null(value);
     if (param->required && (!there || is_empty(findings, value)))
-        mishap_miss(findings, &spot, param->type);
+        mishap_miss(findings, &spot, param);
     else if (there)
         mishap_expect_param(findings, &spot, param, value);
 }
@@ -129,7 +129,7 @@ static void check_items(mishap_findings *findings, const mishap_spot *outer,
             outer, { NULL, 0 }, index, outer->depth + 1, outer->secret || param->secret
         };
         if (param->required && (yyjson_is_null(item) || is_empty(findings, item)))
-            mishap_miss(findings, &spot, param->type);
+            mishap_miss(findings, &spot, param);
         else
             mishap_expect_param(findings, &spot, param, item);
         if (findings->failure)

@@ -129,19 +129,72 @@ mishap *mishap_findings_end(mishap_findings *findings)
     return whole;
 }
 
-void mishap_miss(mishap_findings *findings, const mishap_spot *spot, mishap_type_of_param type)
+static void find_no_choice(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                           says *put_words, const char *const *choices, yyjson_val *value);
+
+static void put_words_of(mishap_buffer *sentence, const char *const *choices)
 {
-    const char *name = mishap_param_type_name(type);
+    for (size_t i = 0; choices && choices[i]; i++) {
+        mishap_buffer_put_text(sentence, mishap_text_of(!i ? "" : choices[i + 1] ? ", " : " or "));
+        mishap_buffer_put_text(sentence, mishap_text_of(choices[i]));
+    }
+}
+
+static void put_missing_choice(mishap_buffer *sentence, const void *what)
+{
+    MISHAP_PUT(sentence, " is required (one of ");
+    put_words_of(sentence, what);
+    MISHAP_PUT(sentence, ")");
+}
+
+/* What a value would have to be, in words, if there are any. */
+static const char *words_of(const mishap_param *param)
+{
+    const mishap_format *format = param->format ? mishap_format_find(param->format) : NULL;
+    if (param->looks)
+        return param->looks;
+    return format ? format->looks : mishap_param_type_name(param->type);
+}
+
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param)
+{
     mishap_field wrong = { .error = MISHAP_TEXT("field_required") };
-    if (name)
-        wrong.expected = mishap_value_of_string(name);
+    if (param && param->type == MISHAP_ENUM) {
+        find_no_choice(findings, spot, &wrong, put_missing_choice, param->choices, NULL);
+        return;
+    }
+    if (param)
+        wrong.expected = mishap_value_of_string(words_of(param));
     add(findings, spot, &wrong, true);
 }
 
-void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant)
+/* -- unknown ----------------------------------------------------------------------------------- */
+
+/* A caller that cannot have meant any of them by it is told which there are. */
+static void put_names(mishap_buffer *sentence, const void *what)
 {
-    add(findings, spot, &(mishap_field){ .error = MISHAP_TEXT("unknown_field"), .expected = meant },
-        false);
+    enum { MOST_NAMES = 20 };
+    const mishap_param *params = what;
+    MISHAP_PUT(sentence, " is not known here");
+    for (size_t i = 0; params && params[i].name && i < MOST_NAMES; i++) {
+        bool last = !params[i + 1].name;
+        mishap_buffer_put_text(sentence, mishap_text_of(!i ? last ? "; known is " : "; known are "
+                                                        : last ? " and "
+                                                               : ", "));
+        mishap_buffer_put_text(sentence, mishap_text_of(params[i].name));
+        if (!last && i + 1 == MOST_NAMES)
+            MISHAP_PUT(sentence, " and more");
+    }
+}
+
+void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
+                         const mishap_param *params)
+{
+    mishap_field wrong = { .error = MISHAP_TEXT("unknown_field"), .expected = meant };
+    if (meant.kind != MISHAP_KIND_NONE)
+        add(findings, spot, &wrong, false);
+    else
+        add_saying(findings, spot, &wrong, put_names, params, NULL);
 }
 
 /* -- type -------------------------------------------------------------------------------------- */
@@ -480,23 +533,16 @@ bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, co
 
 static void put_choices(mishap_buffer *sentence, const void *what)
 {
-    const char *const *choices = what;
     MISHAP_PUT(sentence, " must be one of ");
-    for (size_t i = 0; choices && choices[i]; i++) {
-        mishap_buffer_put_text(sentence, mishap_text_of(!i ? "" : choices[i + 1] ? ", " : " or "));
-        mishap_buffer_put_text(sentence, mishap_text_of(choices[i]));
-    }
+    put_words_of(sentence, what);
 }
 
-bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
-                          const char *const *choices, yyjson_val *value)
+/* What is expected is the list of choices. */
+static void find_no_choice(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
+                           says *put_words, const char *const *choices, yyjson_val *value)
 {
     char storage[256];
     mishap_buffer expected;
-    mishap_text text = mishap_json_text(value);
-    for (size_t i = 0; choices && choices[i]; i++)
-        if (mishap_text_equal(mishap_text_of(choices[i]), text))
-            return true;
     mishap_buffer_init(&expected, storage, sizeof storage);
     mishap_json_open(&expected, '[');
     for (size_t i = 0; choices && choices[i]; i++)
@@ -504,11 +550,20 @@ bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
     mishap_json_close(&expected, ']');
     if (expected.failed)
         findings->no_memory = true;
-    add_saying(findings, spot,
-               &(mishap_field){ .error = MISHAP_TEXT("pattern_mismatch"),
-                                .expected = { .kind = MISHAP_KIND_JSON,
-                                              .text = mishap_buffer_text(&expected) } },
-               put_choices, choices, value);
+    wrong->expected = (mishap_value){ .kind = MISHAP_KIND_JSON,
+                                      .text = mishap_buffer_text(&expected) };
+    add_saying(findings, spot, wrong, put_words, choices, value);
     mishap_buffer_release(&expected);
+}
+
+bool mishap_expect_choice(mishap_findings *findings, const mishap_spot *spot,
+                          const char *const *choices, yyjson_val *value)
+{
+    mishap_field wrong = { .error = MISHAP_TEXT("pattern_mismatch") };
+    mishap_text text = mishap_json_text(value);
+    for (size_t i = 0; choices && choices[i]; i++)
+        if (mishap_text_equal(mishap_text_of(choices[i]), text))
+            return true;
+    find_no_choice(findings, spot, &wrong, put_choices, choices, value);
     return false;
 }

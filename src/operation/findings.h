@@ -35,11 +35,14 @@ typedef struct mishap_findings {
  * that memory ran out. */
 mishap *mishap_findings_end(mishap_findings *findings);
 
-/* Not there: field_required, which expects the type, if that is known (not 0). */
-void mishap_miss(mishap_findings *findings, const mishap_spot *spot, mishap_type_of_param type);
+/* Not there: field_required, which expects what the parameter says of itself: its choices, the words
+ * of its format or of `looks`, else its type. NULL: nothing is known. */
+void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param);
 
-/* There, but not declared: unknown_field, with the name that may be meant, or none. */
-void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant);
+/* There, but not declared: unknown_field, with the name that may be meant. If there is none, the
+ * sentence lists the names of `params`, which may be NULL. */
+void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
+                         const mishap_param *params);
 
 /*
  * The rules. True if it holds. The value has a type that the rule is for: a string or an array has

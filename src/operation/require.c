@@ -172,7 +172,7 @@ static void require_field(mishap_requirements *v, const char *field)
     yyjson_val *value = find(v, spot.name);
     if (value && (is_settled(v, value) || !yyjson_equals_str(value, "")))
         return;
-    mishap_miss(&v->findings, &spot, 0);
+    mishap_miss(&v->findings, &spot, NULL);
     if (value)
         settle(v, value);
 }

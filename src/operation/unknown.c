@@ -45,7 +45,7 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
                    hunt->found++ < MOST_UNKNOWN && hunt->findings) {
             mishap_value meant = nearest_to(spot.name, params, object);
             spot.name.length = mishap_utf8_cut(spot.name, SHOWN_NAME);
-            mishap_find_unknown(hunt->findings, &spot, meant);
+            mishap_find_unknown(hunt->findings, &spot, meant, params);
         }
     }
 }

@@ -40,6 +40,32 @@ static mishap *plan(mishap_call *call)
     return mishap_answer_member(call, "day", mishap_string(call, "day"));
 }
 
+/* A passenger with objects in it; the answer is what the handler gets to see. */
+static mishap *enrol(mishap_call *call)
+{
+    return mishap_answer(call, mishap_json(call, ""));
+}
+
+static const mishap_param address[] = {
+    { .name = "street", .type = MISHAP_STRING },
+    { .name = "zip", .type = MISHAP_STRING },
+    { 0 },
+};
+static const mishap_param bag[] = {
+    { "weight", MISHAP_INTEGER, .required = true },
+    { .name = "colour", .type = MISHAP_STRING },
+    { 0 },
+};
+static const mishap_param passenger[] = {
+    { "born", MISHAP_STRING, .required = true, .format = "date" },
+    { "class", MISHAP_ENUM, .required = true, .choices = classes },
+    { "home", MISHAP_STRING, .required = true, .pattern = "^[A-Z]{3}$",
+      .looks = "an airport, such as VIE" },
+    { "address", MISHAP_OBJECT, .members = address },
+    { "bags", MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_OBJECT, .members = bag) },
+    { 0 },
+};
+
 /* A seat that is taken: what is told reaches the caller, what is noted does not. */
 static mishap *take_seat(mishap_call *call)
 {
@@ -83,6 +109,8 @@ static const mishap_param see_params[] = {
 static const mishap_operation operations[] = {
     { "book", "Book a flight", book_params, book, .route = "POST /flights", .stateless = true },
     { "plan", "Plan a journey", plan_params, plan, .prompt = "plan_journey", .stateless = true },
+    { "enrol", "Enrol a passenger", passenger, enrol, .route = "POST /passengers",
+      .answers = passenger, .stateless = true },
     { "seats.take", "Take a seat", seat_params, take_seat, .route = "PUT /seats/:seat",
       .raises = MISHAP_RAISES(CONFLICT), .stateless = true },
     { "see", "See the call, in a worker", see_params, see, .route = "POST /see", .headers = headers,

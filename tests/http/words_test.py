@@ -132,9 +132,67 @@ def clients_that_drop_data_are_told_what_was_meant():
                 ("tools/call", {"name": "quite_another"}, "There is no such tool."),
                 ("prompts/get", {"name": "plan_jorney"}, "There is no such prompt; did you mean `plan_journey`?"),
                 ("prompts/get", {"name": "plan_journey", "arguments": {"dai": "2026-02-31"}},
-                 "One or more fields are not valid. day is required (string). dai is not known here; did you mean day?")]:
+                 "One or more fields are not valid. day is required (a date such as 2026-02-28). dai is not known here; did you mean day?")]:
             error = found.ask(method, params)["error"]
             equal((error["message"], error["data"]["message"]), (words, words), "message")
+
+
+# ---- What is missing, and what is not known ------------------------------------------------------
+
+MISSING = {
+    "born": ("a date such as 2026-02-28", "born is required (a date such as 2026-02-28)."),
+    "class": (["economy", "premium"], "class is required (one of economy or premium)."),
+    "home": ("an airport, such as VIE", "home is required (an airport, such as VIE)."),
+}
+PASSENGER = {"born": "1990-02-28", "class": "economy", "home": "VIE", "address": {"street": "Ring 1", "zip": "1010"},
+             "bags": [{"weight": 7, "colour": "red"}, {"weight": 9}]}
+STRAY = {**PASSENGER, "address": {**PASSENGER["address"], "zipp": "1", "is_admin": True},
+         "bags": [PASSENGER["bags"][0], {"weight": 9, "color": "blue"}]}
+UNKNOWN = {
+    "address.zipp": "address.zipp is not known here; known are street and zip.",
+    "address.is_admin": "address.is_admin is not known here; known are street and zip.",
+    "bags[1].color": "bags[1].color is not known here; did you mean colour?",
+}
+
+
+@test
+def what_is_missing_is_described():
+    with agent() as found:
+        fields = found.call("enrol")["structuredContent"]["fields"]
+        equal({field["field"]: (field["expected"], field["message"]) for field in fields}, MISSING, "tool")
+    fields = parsed(post("/passengers", {}, fields=[("Accept", "application/problem+json")]).body)["errors"]
+    equal({field["field"]: (field["expected"], field["message"]) for field in fields}, MISSING, "problem")
+    equal(parsed(post("/passengers", {}).body)["details"], [{"field": name, "error": "field_required"} for name in MISSING],
+          "the HTTP API has exactly these members")
+    errors = command("enrol", status=2)["error"]["errors"]
+    equal({error["param"]: error["message"] for error in errors}, {name: words for name, (_, words) in MISSING.items()}, "command")
+
+
+@test
+def http_leaves_out_what_is_not_declared_in_an_object():
+    found = post("/passengers", {**STRAY, "is_admin": True})
+    equal((found.status, parsed(found.body)), (200, PASSENGER), "what the handler gets")
+
+
+@test
+def tools_refuse_what_is_not_declared_in_an_object():
+    with agent() as found:
+        equal(found.call("enrol", **PASSENGER)["structuredContent"], PASSENGER, "the right call")
+        wrong = found.call("enrol", **STRAY)
+        equal((wrong["isError"], {field["field"]: field["message"] for field in wrong["structuredContent"]["fields"]}),
+              (True, UNKNOWN), "fields")
+        field, = found.call("enrol", **PASSENGER, priority=1)["structuredContent"]["fields"]
+        equal(field["message"], "priority is not known here; known are born, class, home, address and bags.", "an argument")
+        schema = [tool for tool in found.result("tools/list")["tools"] if tool["name"] == "enrol"][0]["inputSchema"]
+        equal((schema["additionalProperties"], schema["properties"]["address"]["additionalProperties"],
+               schema["properties"]["bags"]["items"]["additionalProperties"]), (False, False, False), "the schema")
+
+
+@test
+def commands_refuse_what_is_not_declared_in_an_object():
+    flags = {name: value if isinstance(value, str) else json.dumps(value) for name, value in STRAY.items()}
+    wrong = command("enrol", *("--%s=%s" % flag for flag in flags.items()), status=2)
+    equal({error["param"]: error["message"] for error in wrong["error"]["errors"]}, UNKNOWN, "errors")
 
 
 # ---- Names in camelCase --------------------------------------------------------------------------

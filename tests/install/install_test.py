@@ -126,6 +126,19 @@ def the_program_of_the_readme_is_built_by_one_line(compiler):
     equal([user["name"] for user in answer["data"]], ["Ada"], "the users")
 
 
+@tests_of(COMPILERS)
+def the_example_of_a_service_is_built_without_warnings_and_its_tests_pass(compiler):
+    folder = fresh_folder("loans", compiler)
+    for name in ["loans.c", "loans_test.c", "loans_codes.txt"]:
+        shutil.copy(os.path.join(TREE, "examples", name), folder)
+    shell("mishap-catalog loans_codes.txt --header loans_codes.h --source loans_codes.c --include loans_codes.h", folder)
+    shell("cc -Wall -Wextra -Werror -O2 -o loans_test loans_test.c loans_codes.c %s -lsqlite3" % FLAGS, folder, compiler)
+    shell("cc -Wall -Wextra -Werror -O2 -fsyntax-only loans.c $(pkg-config --cflags mishap)", folder, compiler)
+    expect("not ok" not in shell("./loans_test", folder), "its own tests")
+    with open(os.path.join(folder, "loans.c"), encoding="utf-8") as file:
+        expect(len(file.readlines()) <= 250, "the service has more than 250 lines")
+
+
 CRASHING = """
 #include <mishap/main.h>
 int *volatile nowhere; /* not known to the compiler, which would else arrange for the crash by itself */

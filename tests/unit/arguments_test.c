@@ -205,6 +205,21 @@ static void a_part_is_asked_like_a_call(void **state)
     with(whole, look_at_a_part);
 }
 
+static void ask_for_kinds(mishap_call *call)
+{
+    assert_int_equal(mishap_kind_of(call, "count"), MISHAP_KIND_INT);
+    assert_int_equal(mishap_integer(call, "count"), 3);
+    assert_int_equal(mishap_kind_of(call, "lines[0].count"), MISHAP_KIND_INT);
+    assert_int_equal(mishap_kind_of(call, "lines[0].price"), MISHAP_KIND_REAL);
+    assert_int_equal(mishap_kind_of(call, "name"), MISHAP_KIND_NONE);
+}
+
+static void the_kind_of_an_integer_is_that_of_its_declaration(void **state)
+{
+    (void)state;
+    with("{\"count\":3.0,\"lines\":[{\"count\":2.0,\"price\":2.0}]}", ask_for_kinds);
+}
+
 static void ask_for_anything(mishap_call *call)
 {
     assert_int_equal(mishap_kind_of(call, "anything[0]"), MISHAP_KIND_TEXT);
@@ -406,6 +421,7 @@ int main(void)
         TEST(a_walk_gives_every_item_as_a_part),
         TEST(a_walk_over_an_object_tells_the_keys),
         TEST(a_part_is_asked_like_a_call),
+        TEST(the_kind_of_an_integer_is_that_of_its_declaration),
         TEST(where_anything_may_stand_a_value_of_another_type_is_not_there),
         TEST(what_is_not_declared_never_reaches_the_handler),
         TEST(what_is_not_declared_is_refused_at_any_depth),

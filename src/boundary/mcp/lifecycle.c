@@ -84,7 +84,7 @@ static void check_member(mishap_findings *findings, const mishap_spot *outer, yy
     if (value)
         mishap_expect_type(findings, &spot, type, value);
     else
-        mishap_miss(findings, &spot, type);
+        mishap_miss(findings, &spot, &(mishap_param){ .type = type });
 }
 
 static mishap *check_params(yyjson_val *params)

@@ -1,0 +1,123 @@
+/*
+ * The tests of the loans service: they call its operations as a program would, and say what is
+ * expected. Each expectation is a line of the Test Anything Protocol.
+ *
+ *     cc -o loans_test loans_test.c loans_codes.c $(pkg-config --cflags --libs mishap sqlite3)
+ *     ./loans_test
+ */
+#include <mishap/test.h>
+
+/* The service is one file, and this is a program of its own. */
+int loans_main(int argc, char **argv);
+#define main loans_main
+#include "loans.c"
+#undef main
+
+static const char lend_two[] =
+    "{\"member_id\":1,\"due\":\"2030-02-28\","
+    "\"books\":[{\"book_id\":1},{\"book_id\":2,\"condition\":\"worn\"}]}";
+
+static void add(mishap_test *t)
+{
+    mishap_test_call(t, "books.add", "{\"title\":\"A \\\"quoted\\\" title\",\"author\":\"Ö\"}");
+    mishap_expect_answer(t, "{\"id\":1}");
+    mishap_test_call_with(
+        t, "books.add",
+        MISHAP_PAIRS({ "title", MISHAP_VALUE("Emma") }, { "author", MISHAP_VALUE("Jane Austen") }));
+    mishap_expect_value(t, "id", 2);
+    mishap_test_call(t, "members.add",
+                     "{\"name\":\"Ada\",\"email\":\"ada@example.com\","
+                     "\"address\":{\"street\":\"1 Mill Lane\",\"city\":\"Bath\"}}");
+    mishap_expect_value(t, "id", 1);
+    mishap_test_call(t, "members.add", "{\"name\":\"Eve\",\"email\":\"ada@example.com\"}");
+    mishap_expect_code(t, ALREADY_EXISTS);
+    mishap_expect_told(t, "email", "ada@example.com");
+    mishap_test_call(t, "members.list", NULL);
+    mishap_expect_value(t, "items[0].address.city", "Bath");
+    mishap_expect_nothing(t, "items[1]");
+}
+
+static void turn_pages(mishap_test *t)
+{
+    mishap_test_call(t, "books.list", "{\"limit\":1}");
+    mishap_expect_value(t, "items[0].title", "A \"quoted\" title");
+    mishap_expect_value(t, "next", 1);
+    mishap_test_call(t, "books.list", "{\"limit\":1,\"after\":1}");
+    mishap_expect_value(t, "items[0].title", "Emma");
+    mishap_expect_nothing(t, "next");
+    mishap_test_call(t, "books.list", "{\"after\":2}");
+    mishap_expect_answer(t, "{\"items\":[]}");
+}
+
+static void lend(mishap_test *t)
+{
+    mishap_test_call(t, "lend", lend_two);
+    mishap_expect_answer(t, "{\"id\":1}");
+    mishap_test_call(t, "list", NULL);
+    mishap_expect_value(t, "items[0].books[1].condition", "worn");
+    mishap_test_call(t, "books.list", NULL);
+    mishap_expect_value(t, "items[1].loan_id", 1);
+    mishap_test_call(t, "lend", lend_two);
+    mishap_expect_code(t, BOOK_LENT);
+    mishap_expect_told(t, "book_id", 1);
+
+    /* A loan that fails leaves nothing behind. */
+    mishap_test_call(t, "return", "{\"id\":1.0}");
+    mishap_expect_ok(t);
+    mishap_test_call(t, "lend",
+                     "{\"member_id\":1,\"due\":\"2030-02-28\","
+                     "\"books\":[{\"book_id\":1},{\"book_id\":77}]}");
+    mishap_expect_code(t, UNKNOWN_ID);
+    mishap_expect_told(t, "book_id", 77);
+    mishap_test_call(t, "list", NULL);
+    mishap_expect_answer(t, "{\"items\":[]}");
+    mishap_test_call(t, "return", "{\"id\":1}");
+    mishap_expect_code(t, UNKNOWN_ID);
+}
+
+static void refuse(mishap_test *t)
+{
+    mishap_test_call(t, "lend",
+                     "{\"member_id\":\"1\",\"due\":\"2030-02-31\",\"books\":"
+                     "[{\"book_id\":1,\"condition\":\"torn\"},{\"bok_id\":2}]}");
+    mishap_expect_code(t, VALIDATION_ERROR);
+    mishap_expect_field(t, "member_id", "invalid_type");
+    mishap_expect_field(t, "due", "pattern_mismatch");
+    mishap_expect_field(t, "books[0].condition", "pattern_mismatch");
+    mishap_expect_field(t, "books[1].book_id", "field_required");
+}
+
+/* Five loans are the most that a member may have; all of them are reminded of, once. */
+static void remind(mishap_test *t)
+{
+    static const char *const one_book[] = { "[{\"book_id\":1}]", "[{\"book_id\":2}]",
+                                            "[{\"book_id\":3}]", "[{\"book_id\":4}]",
+                                            "[{\"book_id\":5}]", "[{\"book_id\":6}]" };
+    for (int i = 0; i < 6; i++) {
+        mishap_test_call(t, "books.add", "{\"title\":\"Another\",\"author\":\"Anon\"}");
+        mishap_expect_ok(t);
+        mishap_test_call_with(t, "lend",
+                              MISHAP_PAIRS({ "member_id", MISHAP_VALUE(1) },
+                                           { "books", mishap_value_of_json(one_book[i]) },
+                                           { "due", MISHAP_VALUE("2030-02-28") }));
+        if (i < 5)
+            mishap_expect_ok(t);
+    }
+    mishap_expect_code(t, LOAN_LIMIT);
+    mishap_test_call(t, "remind", "{\"day\":\"2030-03-01\"}");
+    mishap_expect_answer(t, "{\"reminded\":5}");
+    mishap_test_call(t, "remind", "{\"day\":\"2030-03-01\"}");
+    mishap_expect_answer(t, "{\"reminded\":0}");
+}
+
+int main(void)
+{
+    mishap_catalog_add(&loans_code_table);
+    mishap_test *t = mishap_test_begin(&app);
+    add(t);
+    turn_pages(t);
+    lend(t);
+    refuse(t);
+    remind(t);
+    return mishap_test_end(t);
+}

@@ -1,0 +1,125 @@
+"""examples/loans.c from outside: as commands, over HTTP and for agents, on the same data.
+
+    MISHAP_PROGRAM=… LOANS_PROGRAM=… python3 tests/http/loans_test.py [PART-OF-A-NAME]
+
+Speaks TAP. Its own tests, examples/loans_test.c, are about what its operations do.
+"""
+import concurrent.futures
+import json
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "mcp"))
+import server
+import exchange  # noqa: E402
+import talk  # noqa: E402
+from blackbox import equal, expect, main, parsed, run_program, test
+
+LOANS = os.path.abspath(os.environ["LOANS_PROGRAM"])
+ADA = {"name": "Ada \"A\" L.", "email": "ada@example.com", "address": {"street": "1 Mill Lane", "city": "Bath"}}
+
+# The codes of its own are names of failures, too.
+NAMES = server.http_names() | {"unknown_id", "book_lent", "loan_limit"}
+server.http_names = lambda: NAMES
+
+
+def the_server():
+    return server.server("loans", "--workers", "2", program=LOANS)
+
+
+def post(path, body):
+    found = the_server().ask("POST", path, json.dumps(body).encode())
+    return found.status, parsed(found.body)
+
+
+def get(path):
+    return parsed(the_server().ask("GET", path).body)
+
+
+def command(*words, data=None, status=0):
+    answer = run_program(LOANS, *words, "--output", "json", env={"LOANS_DATA": data or the_server().data, "LOANS_LOG": ""})
+    equal(answer.status, status, "exit code")
+    return parsed(answer.out)
+
+
+def new_book():
+    return post("/books", {"title": "Emma", "author": "Jane Austen"})[1]["id"]
+
+
+def new_member():
+    return post("/members", dict(ADA, email="member%d@example.com" % len(get("/members?limit=100")["items"])))[1]["id"]
+
+
+def loan(member, *books, due="2030-02-28"):
+    return {"member_id": member, "due": due, "books": [{"book_id": book} for book in books]}
+
+
+@test
+def one_book_goes_from_hand_to_hand_over_every_boundary():
+    member, book = new_member(), new_book()
+    equal(command("books", "list", "--after", str(book - 1))["data"]["items"],
+          [{"id": book, "title": "Emma", "author": "Jane Austen", "loan_id": None}], "by a command")
+    status, lent = post("/loans", loan(member, book))
+    equal(status, 201, "over HTTP")
+    session = exchange.Session(the_server())
+    refused = session.post(exchange.call("lend_books", loan(member, book))).json["result"]
+    equal((refused["isError"], refused["structuredContent"]["code"], refused["structuredContent"]["book_id"]),
+          (True, "BOOK_LENT", book), "by an agent")
+    equal(command("return", "--id", str(lent["id"]))["data"], None, "back")
+    taken = session.post(exchange.call("lend_books", loan(member, book))).json["result"]
+    equal((list(taken["structuredContent"]), "isError" in taken and taken["isError"]), (["id"], False), "by an agent then")
+
+
+@test
+def its_failures_are_told_on_every_boundary():
+    member = new_member()
+    equal(post("/loans", loan(member, 999)),
+          (404, {"error": "unknown_id", "message": "There is nothing with this id.", "details": {"book_id": 999}}), "HTTP")
+    error = command("lend", "--member-id", str(member), "--books", '[{"book_id":999}]', "--due", "2030-02-28", status=5)["error"]
+    equal((error["code"], error["context"], error["docs_url"]),
+          ("UNKNOWN_ID", {"book_id": 999}, "https://loans.example.com/errors/UNKNOWN_ID"), "command")
+    equal(get("/loans?after=%d" % (1 << 40)), {"items": []}, "an empty page")
+    equal([field["field"] for field in post("/loans", dict(loan(member, "x"), due="2030-02-31"))[1]["details"]],
+          ["due", "books[0].book_id"], "fields")
+    expect(b'code="UNKNOWN_ID"' in the_server().ask("GET", "/metrics").body, "it is not counted by its name")
+
+
+@test
+def of_many_who_want_a_book_one_gets_it():
+    member, book = new_member(), new_book()
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: post("/loans", loan(member, book))[0], range(8)))
+    equal(sorted(found), [201] + [409] * 7, "statuses")
+
+
+@test
+def an_agent_hears_how_far_the_reminders_are():
+    with talk.Server(program=LOANS, revision="2025-11-25") as found:
+        for number in range(1, 9):
+            found.call("add_book", title="Emma", author="Jane Austen")
+            if number % 4 == 1:
+                found.call("add_member", name="Ada", email="ada%d@example.com" % number)
+            found.call("lend_books", **loan((number + 3) // 4, number))
+        found.send(talk.request(7, "tools/call", {"name": "remind_members", "arguments": {"day": "2030-03-01"},
+                                                  "_meta": {"progressToken": "p"}}))
+        before, answer = found.receive_all(7)
+        equal(answer["result"]["structuredContent"], {"reminded": 8}, "answer")
+        said = [(message["method"], message["params"]["progressToken"], message["params"]["total"]) for message in before]
+        expect(said and set(said) == {("notifications/progress", "p", 8)}, "progress:", before)
+
+
+@test
+def a_store_that_cannot_be_opened_is_told_without_its_path():
+    data = os.path.join(server.FOLDER, "closed")
+    os.makedirs(os.path.join(data, "loans.sqlite"))
+    error = command("list", data=data, status=78)["error"]
+    equal((error["code"], error["cause"]), ("NOT_CONFIGURED", "The loans cannot be opened."), "error")
+    expect(data not in json.dumps(error), "the path is in", error)
+
+
+@test
+def all_ended_in_order():
+    server.all_ended_in_order()
+
+
+main()

@@ -1,0 +1,162 @@
+"""The official clients, LangChain's adapters and @ai-sdk/mcp with all that the examples can answer.
+
+    MISHAP_PROGRAM=… DIRECTORY_PROGRAM=… LOANS_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/mcp/examples_test.py
+
+Every tool of the directory, the loans and the todo service is called once with success and once with each code that it
+declares, by each client (examples.mjs). Nothing may throw, but LangChain's tools do so when they fail: then the text of the
+failure is in what they throw.
+"""
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+
+from talk import MISHAP, Server, Skipped, equal, expect, main, tests_of
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", "")
+DIRECTORY, LOANS = (os.path.abspath(os.environ[name + "_PROGRAM"]) for name in ("DIRECTORY", "LOANS"))
+CLIENTS = ["SDK 1.x", "SDK 2.x, stateless", "SDK 2.x, older revision", "@langchain/mcp-adapters", "@ai-sdk/mcp"]
+INVALID = "VALIDATION_ERROR"
+
+# ---- The calls: tool, arguments, and the code of the failure or None -----------------------------
+
+ADA = {"name": "Ada \"A\" Lovelace", "age": 36, "email": "ada@example.com"}
+LOAN = {"member_id": 1, "due": "2030-02-28", "books": [{"book_id": 1, "condition": "worn"}, {"book_id": 2}], "note": "Ring."}
+
+
+def loan_of(*books):
+    return dict(LOAN, books=[{"book_id": book} for book in books])
+
+
+CALLS = {
+    "directory": [
+        ("users_create", ADA, None), ("users_create", ADA, "ALREADY_EXISTS"), ("users_create", {"age": 200, "emial": "x"}, INVALID),
+        ("users_get", {"email": "ada@example.com"}, None), ("users_get", {"email": "eve@example.com"}, "NOT_FOUND"),
+        ("users_get", {}, INVALID), ("users_list", {}, None), ("users_list", {"limit": 3}, INVALID),
+    ],
+    "directory, which cannot be opened": [("users_create", ADA, "UNAVAILABLE")],
+    "loans": [
+        *[("add_book", {"title": "Emma %d" % i, "author": "Jane Austen"}, None) for i in range(6)],
+        ("add_book", {"title": ""}, INVALID), ("list_books", {}, None), ("list_books", {"limit": "1"}, INVALID),
+        ("add_member", dict(name="Ada", email="ada@example.com", address={"street": "1 Mill Lane", "city": "Bath"}), None),
+        ("add_member", dict(name="Eve", email="ada@example.com"), "ALREADY_EXISTS"),
+        ("add_member", dict(name="Eve", email="eve", address={"street": "x", "town": "Bath"}), INVALID),
+        ("list_members", {}, None), ("list_members", {"after": 1.5}, INVALID),
+        ("lend_books", LOAN, None), ("lend_books", loan_of(3, 1), "BOOK_LENT"), ("lend_books", loan_of(77), "UNKNOWN_ID"),
+        ("lend_books", dict(LOAN, due="2030-02-31", books=[{"book_id": "1", "conditon": "new"}]), INVALID),
+        *[("lend_books", loan_of(i), None) for i in range(3, 7)], ("lend_books", loan_of(1), "LOAN_LIMIT"),
+        ("list_loans", {"limit": 2}, None), ("list_loans", {"limit": 101}, INVALID),
+        ("remind_members", {"day": "2030-03-01"}, None), ("remind_members", {"day": "soon"}, INVALID),
+        ("return_books", {"id": 1}, None), ("return_books", {"id": 1}, "UNKNOWN_ID"), ("return_books", {"id": []}, INVALID),
+    ],
+    "todo": [
+        ("list_codes", {}, None), ("list_codes", {"category": "sport"}, INVALID),
+        ("explain_code", {"code": "NOT_FOUND"}, None), ("explain_code", {"code": "NOPE"}, "NOT_FOUND"), ("explain_code", {}, INVALID),
+        ("create_user", ADA, None), ("create_user", ADA, "ALREADY_EXISTS"), ("create_user", {"name": "", "age": 200}, INVALID),
+        ("create_user", {"name": "Eve", "email": "eve@example.com"}, None),
+        ("get_user", {"id": "1"}, None), ("get_user", {"id": "9"}, "NOT_FOUND"), ("get_user", {"id": 1}, INVALID),
+        ("list_users", {"limit": 1}, None), ("list_users", {"limit": 0}, INVALID),
+        ("update_user", {"id": "1", "age": 37}, None), ("update_user", {"id": "9", "age": 37}, "NOT_FOUND"),
+        ("update_user", {"id": "1", "email": "eve@example.com"}, "ALREADY_EXISTS"), ("update_user", {"id": "1", "age": -1}, INVALID),
+        ("create_todo", {"title": "Read", "user_id": "1"}, None), ("create_todo", {"title": "Read", "user_id": "9"}, "NOT_FOUND"),
+        ("create_todo", {"title": "Read"}, None), ("create_todo", {"titel": "Read"}, INVALID),
+        ("get_todo", {"id": "2"}, None), ("get_todo", {"id": "9"}, "NOT_FOUND"), ("get_todo", {}, INVALID),
+        ("list_todos", {"done": False}, None), ("list_todos", {"done": "no"}, INVALID),
+        ("update_todo", {"id": "1", "done": True}, None), ("update_todo", {"id": "9", "done": True}, "NOT_FOUND"),
+        ("update_todo", {"id": "1", "done": 1}, INVALID),
+        ("delete_todo", {"id": "1"}, None), ("delete_todo", {"id": "1"}, "NOT_FOUND"), ("delete_todo", {"id": None}, INVALID),
+        ("delete_user", {"id": "1"}, None), ("delete_user", {"id": "1"}, "NOT_FOUND"), ("delete_user", {}, INVALID),
+        ("get_premium_report", {}, "PAYMENT_REQUIRED"), ("get_premium_report", {"page": 1}, INVALID),
+        *[("cause_chaos", {"how": how}, "INTERNAL_ERROR") for how in ("crash", "undeclared", "nonsense", "error")],
+        ("cause_chaos", {"how": "gently"}, INVALID),
+        {"remove": "todo.sqlite"},
+        *[(tool, arguments, "UNAVAILABLE") for tool, arguments in {
+            "create_user": {"name": "Eva", "email": "eva@example.com"}, "get_user": {"id": "1"}, "list_users": {},
+            "update_user": {"id": "1", "age": 37}, "delete_user": {"id": "1"}, "create_todo": {"title": "Read"},
+            "get_todo": {"id": "1"}, "list_todos": {}, "update_todo": {"id": "1", "done": True}, "delete_todo": {"id": "1"}}.items()],
+    ],
+}
+NEVER_WORK = {"get_premium_report", "cause_chaos"}
+PROGRAMS = {
+    "directory": (DIRECTORY, ["mcp"], {"DIRECTORY_FILE": "DATA/users.txt", "DIRECTORY_LOG": "DATA/log"}),
+    "directory, which cannot be opened": (DIRECTORY, ["mcp"], {"DIRECTORY_FILE": "DATA/no/users.txt", "DIRECTORY_LOG": "DATA/log"}),
+    "loans": (LOANS, ["mcp"], {"LOANS_DATA": "DATA", "LOANS_LOG": "DATA/log"}),
+    "todo": (MISHAP, ["mcp", "--chaos"], {"MISHAP_DATA": "DATA", "MISHAP_LOG": "DATA/log"}),
+}
+
+
+@functools.cache
+def tools_of(program):
+    """What the server itself lists: {name: codes that it declares}."""
+    command, arguments, _ = PROGRAMS[program]
+    with Server(*arguments[1:], program=command, revision="2025-11-25") as found:
+        tools = found.result("tools/list")["tools"]
+    return {tool["name"]: re.findall(r"[A-Z_]{3,}", (re.findall(r"May fail with ([A-Z_, ]+)\.", tool["description"]) or [""])[-1])
+            for tool in tools}
+
+
+# ---- What the clients made of them ---------------------------------------------------------------
+
+@functools.cache
+def everything():
+    """{(client, program): what was said}"""
+    own = os.path.join(NODE_MODULES, ".bin", "node")
+    node = own if os.path.exists(own) else shutil.which("node")
+    version = node and subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
+    if not version or int(re.match(r"v(\d+)", version)[1]) < 22:
+        raise Skipped("the clients need Node 22")
+    with tempfile.TemporaryDirectory(prefix="mishap-examples-") as folder:
+        plan = {"data": folder, "calls": {name: [call if isinstance(call, dict) else call[:2] for call in calls]
+                                          for name, calls in CALLS.items()},
+                "programs": {name: {"command": command, "args": arguments, "env": env}
+                             for name, (command, arguments, env) in PROGRAMS.items()}}
+        done = subprocess.run([node, os.path.join(HERE, "examples.mjs"), NODE_MODULES], input=json.dumps(plan).encode(),
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=170, check=False)
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    expect(told, "nothing was said:", done.stderr[-2000:])
+    return {(one["client"], one["program"]): one for one in told}
+
+
+def check_failure(client, call, answer):
+    code = call[2]
+    expect(isinstance(answer, list), client, "throws at", call, answer)
+    text, failed = answer
+    expect(failed, client, call, "worked:", text)
+    if client.startswith("@langchain") and "did not match expected schema" in text:
+        equal(code, INVALID, "%s refused %s itself" % (client, call))  # its own check, by our schema
+        return
+    told = json.loads(text[text.index("{"):])
+    equal((told["status"], told["code"]), ("error", code), "%s: %s" % (client, call))
+
+
+@tests_of({"%s, %s" % row: row for row in [(client, program) for client in CLIENTS for program in PROGRAMS]})
+def a_client_takes_every_tool_answer_and_failure(client, program):
+    told = everything().get((client, program))
+    expect(told, "nothing was said")
+    if "missing" in told:
+        raise Skipped("the package is not there")
+    expect("thrown" not in told, "it throws:", told)
+    equal(sorted(told["tools"]), sorted(tools_of(program)), "tools")
+    equal(len(told["answers"]), len(CALLS[program]), "answers")
+    for call, answer in zip(CALLS[program], told["answers"]):
+        if isinstance(call, dict):
+            continue
+        if call[2]:
+            check_failure(client, call, answer)
+        else:
+            expect(isinstance(answer, list) and not answer[1], client, call, "fails:", answer)
+
+
+@tests_of({name: name for name in PROGRAMS if "," not in name})
+def every_tool_is_called_with_all_that_can_become_of_it(program):
+    calls = [call for name in PROGRAMS if name.split(",")[0] == program for call in CALLS[name] if not isinstance(call, dict)]
+    for tool, codes in tools_of(program).items():
+        wanted = {*codes, INVALID, *([] if tool in NEVER_WORK else [None])}
+        equal(wanted - {code for name, _, code in calls if name == tool}, set(), "of %s not tried" % tool)
+
+
+main()
