@@ -47,7 +47,7 @@ static void put_fields(mishap_buffer *b, const mishap_public *told, bool bare)
         MISHAP_PUT(b, ",\"error\":\""); /* lower_snake: nothing in it needs an escape */
         mishap_buffer_put_text(b, field->error);
         MISHAP_PUT(b, "\"");
-        if (!bare || !is_missing(field))
+        if (!bare || field->expected.kind == MISHAP_KIND_NONE || !is_missing(field))
             PUT_VALUE(b, "expected", field->expected);
         PUT_VALUE(b, "min", field->min);
         PUT_VALUE(b, "max", field->max);

@@ -344,7 +344,8 @@ SESSION = {
     "an unknown level": (ask("logging/setLevel", level="loud"), invalid(
         ("level", "pattern_mismatch"),
         message=say("level must be one of debug, info, notice, warning, error, critical, alert or emergency, not loud."))),
-    "no level": (ask("logging/setLevel"), missing("level")),
+    "no level": (ask("logging/setLevel"), invalid(("level", "field_required"), message=say(
+        "level is required (one of debug, info, notice, warning, error, critical, alert or emergency)."))),
 }
 
 
