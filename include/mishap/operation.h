@@ -33,6 +33,7 @@
 #define MISHAP_OPERATIONS(...) MISHAP_LIST_OF(const mishap_operation, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_EXAMPLES(...)   MISHAP_LIST_OF(const mishap_example, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
+#define MISHAP_SERVICES(...)   MISHAP_LIST_OF(const mishap_service *const, __VA_ARGS__, NULL)
 #define MISHAP_ITEM(...)       MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
 #ifndef __cplusplus
 #define MISHAP_LIST_OF(type, ...) ((type[]){ __VA_ARGS__ })
@@ -350,6 +351,16 @@ void *mishap_state(const mishap_call *call);
  */
 void mishap_service_lost(mishap_call *call);
 
+/*
+ * The settings of the operation's service, for the getters of a call:
+ *
+ *     mishap_string(mishap_settings(call), "folder")
+ *
+ * A service that is opened gets them as `mishap_setup.settings`. Asking for them where the
+ * operation has no service, or one that declares no settings, ends the call as an INTERNAL_ERROR.
+ */
+const mishap_call *mishap_settings(mishap_call *call);
+
 /* Who calls: the name that an API key stands for; NULL if nobody had to say. */
 const char *mishap_caller(const mishap_call *call);
 
@@ -380,10 +391,15 @@ const char *mishap_header(const mishap_call *call, const char *name);
 /* How a program was started, for the services that it opens. */
 typedef struct mishap_setup {
     const char *data;     /* the folder for what must last: it is there, for this user only */
-    const char *store;    /* where the store is, as an address; NULL: in the data folder */
     const char *identity; /* what has this identity is to be opened, and nothing is to be made: the
                              server runs already. "": the service names none. NULL: this is the
                              first time, and what is not there may be made */
+    const mishap_call *settings; /* of the service that is opened, after the checks, for the getters
+                             of a call: mishap_string(setup->settings, "folder"). What they return
+                             lives until the service is closed; only the thread that opens may ask.
+                             NULL: the service declares none */
+    const char *config; /* for mishap_app_open() alone: settings of services as a JSON object, as
+                           in the file of --config: {"lisp":{"folder":"/srv/lisp"}} */
 } mishap_setup;
 
 enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, with its end */
@@ -406,6 +422,12 @@ typedef struct mishap_service {
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
                    a time, and the state is lost when a call ends that process. Else it opens the
                    service in several */
+    const mishap_param *settings; /* what an operator can set, declared like parameters: a setting
+                   `folder` of the service `lisp` is the flag --lisp-folder, the variable
+                   NAME_LISP_FOLDER of the program NAME, and the member {"lisp":{"folder":…}} of the
+                   file that --config names; the first of these counts, else `.initial`. Names are
+                   lower_snake; `.letter`, `.positional` and `.environment` are for parameters
+                   alone. NULL: none */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -498,6 +520,9 @@ typedef struct mishap_app {
     void *state;
     int timeout_ms;      /* for operations that declare none; 0: 30 seconds */
     const char *license; /* "MIT", for the description of its API; may be NULL */
+    const mishap_service *const
+        *services; /* MISHAP_SERVICES(&lisp_service, …): their settings are known also where no
+                      operation names the service; those that operations name need not be listed */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */

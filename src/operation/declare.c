@@ -19,21 +19,26 @@ enum { LONGEST_SUMMARY = 120, LONGEST_TOOL = 64 };
 mishap *mishap_declared_wrongly(const mishap_declared *what, const char *format, ...)
 {
     char words[400], subject[300] = "it";
-    const char *kind = what->operation ? "operation" : "program";
-    const char *name = what->operation ? what->operation->name : what->app->name;
+    const char *kind = what->service ? "service" : what->operation ? "operation" : "program";
+    const char *name = what->service     ? what->service->name
+                       : what->operation ? what->operation->name
+                                         : what->app->name;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
     if (what->param)
-        snprintf(subject, sizeof subject, "its parameter `%s`", what->param);
+        snprintf(subject, sizeof subject, "its %s `%s`", what->service ? "setting" : "parameter",
+                 what->param);
     mishap *m = mishap_raise(NOT_CONFIGURED, "The %s `%s` is declared wrongly: %s %s.", kind,
                              name ? name : "", subject, words);
     m = mishap_suggest(m, "Correct the declaration and build the program again.");
     if (what->operation)
         m = mishap_tell(m, "operation", name);
+    if (what->service)
+        m = mishap_tell(m, "service", name);
     if (what->param)
-        m = mishap_tell(m, "parameter", what->param);
+        m = mishap_tell(m, what->service ? "setting" : "parameter", what->param);
     return m;
 }
 
@@ -416,7 +421,7 @@ mishap *mishap_declaration_check(const mishap_app *app)
     if (!m && (app->operations[i].summary || app->operations[i].run || app->operations[i].params))
         m = mishap_declared_wrongly(&(mishap_declared){ .app = app },
                                     "has an operation, number %zu, without a name", i + 1);
-    return m;
+    return m ? m : mishap_services_declared(app);
 }
 
 const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text name)

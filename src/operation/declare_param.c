@@ -210,8 +210,8 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     if (param->items) {
         char path[256];
         snprintf(path, sizeof path, "%s[]", what->param);
-        m = check_param(&(mishap_declared){ what->app, what->operation, path }, param->items,
-                        depth + 1);
+        m = check_param(&(mishap_declared){ what->app, what->operation, path, what->service },
+                        param->items, depth + 1);
     }
     return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
 }
@@ -225,12 +225,11 @@ static bool is_name(const char *name)
     return camel || mishap_words_valid(name, '_', "");
 }
 
-/* due_date and dueDate are one flag. */
-static bool same_flag(const char *a, const char *b)
+bool mishap_same_flag(const char *a, const char *b)
 {
     for (;; a++, b++) {
-        a += *a == '_';
-        b += *b == '_';
+        a += *a == '_' || *a == '-';
+        b += *b == '_' || *b == '-';
         if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
             return false;
         if (!*a)
@@ -244,7 +243,7 @@ static mishap *check_against(const mishap_declared *what, const mishap_param *pa
 {
     if (strcmp(param->name, earlier->name) == 0)
         return mishap_declared_wrongly(what, "is declared twice");
-    if (flags && same_flag(param->name, earlier->name))
+    if (flags && mishap_same_flag(param->name, earlier->name))
         return mishap_declared_wrongly(
             what, "is spelled like `%s`, but for capitals or underscores", earlier->name);
     if (param->letter && param->letter == earlier->letter)
@@ -279,7 +278,7 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
     for (; params[i].name; i++) {
         char path[256];
         snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
-        mishap_declared one = { what->app, what->operation, path };
+        mishap_declared one = { what->app, what->operation, path, what->service };
         if (!is_name(params[i].name))
             return mishap_declared_wrongly(&one,
                                            "has a name that is neither lower_snake nor camelCase");
@@ -290,7 +289,8 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
             return m;
     }
     if (nameless(&params[i]))
-        return mishap_declared_wrongly(what, "has a parameter, number %zu, without a name", i + 1);
+        return mishap_declared_wrongly(what, "has a %s, number %zu, without a name",
+                                       what->service ? "setting" : "parameter", i + 1);
     return NULL;
 }
 
