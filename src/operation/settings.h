@@ -66,4 +66,29 @@ mishap *mishap_settings_open(const mishap_app *app, const mishap_service *servic
 bool mishap_settings_find(const mishap_service *service, const mishap_param **declared,
                           yyjson_val **value);
 
+/* -- between settings.c and settings_read.c ---------------------------------------------------- */
+
+typedef struct mishap_settings_sources {
+    yyjson_val *given, *file; /* objects; NULL: nothing */
+    bool flags;               /* what is given was given by flags */
+} mishap_settings_sources;
+
+const mishap_settings_sources *mishap_settings_in_use(void);
+
+/* What may stand at the top of a document, as a list of parameters in the arena: an object for each
+ * service with settings, and in a file the options of the commands that serve, which check those
+ * themselves. NULL: no memory. */
+mishap_param *mishap_settings_names(const mishap_app *app, mishap_arena *arena, bool options);
+
+bool mishap_setting_is_store(const mishap_param *setting);
+
+/* Read and check the settings of services, those that were read before left out, and with `names`
+ * look for names that nothing has; keep them if all hold. */
+mishap *mishap_settings_read(const mishap_app *app, const mishap_service *const *services,
+                             size_t count, bool names);
+
+/* Keep the values of a service, a JSON object with all that hold. */
+mishap *mishap_settings_keep(const mishap_app *app, const mishap_service *service,
+                             mishap_text values);
+
 #endif
