@@ -1,6 +1,8 @@
 /* Settings of services: from where they come, what is wrong with them, who reads them. */
 #include "operation/settings.h"
 
+#include <unistd.h>
+
 #include "mishap/test.h"
 #include "operation/call.h"
 #include "operation/secret.h"
@@ -326,6 +328,25 @@ static void handlers_and_tests_read_settings_too(void **state)
     mishap_free(m);
 }
 
+static void a_test_begins_with_settings(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mishap-told-XXXXXX";
+    int output = mkstemp(path), before = dup(STDOUT_FILENO);
+    fflush(stdout);
+    dup2(output, STDOUT_FILENO);
+    mishap_test *test = mishap_test_begin_with(&app, "{\"press\":{\"folder\":\"/test\"}}");
+    mishap_test_call(test, "show", NULL);
+    bool holds = mishap_expect_value(test, "folder", "/test");
+    mishap_test_end(test);
+    fflush(stdout);
+    dup2(before, STDOUT_FILENO);
+    close(before);
+    close(output);
+    unlink(path);
+    assert_true(holds);
+}
+
 static void a_service_or_handler_that_asks_wrongly_is_ended(void **state)
 {
     (void)state;
@@ -479,6 +500,7 @@ int main(void)
         SETTINGS_TEST(a_command_checks_its_own_service_and_all_names),
         SETTINGS_TEST(a_service_that_is_listed_has_settings_without_operations),
         SETTINGS_TEST(handlers_and_tests_read_settings_too),
+        SETTINGS_TEST(a_test_begins_with_settings),
         SETTINGS_TEST(a_service_or_handler_that_asks_wrongly_is_ended),
         SETTINGS_TEST(a_secret_setting_is_in_no_failure),
         SETTINGS_TEST(settings_that_could_not_be_given_are_refused),
