@@ -51,10 +51,7 @@ struct gathering {
     const mishap_app *app;
     const mishap_settings_sources *from;
     mishap_arena arena;
-    mishap_param *params; /* each setting, under the name that its value came by */
-    size_t count;
-    mishap_buffer checked; /* the values under those names, as an object */
-    mishap *found;         /* all findings; NULL as long as there are none */
+    mishap *found; /* all findings; NULL as long as there are none */
     bool no_memory;
 };
 
@@ -215,17 +212,20 @@ static struct source find_source(struct gathering *g, const mishap_service *serv
     return found;
 }
 
-/* One service: its values under their names, to be checked, and as they are kept. */
-static void gather(struct gathering *g, const mishap_service *service, mishap_buffer *values)
+/* One service: its values by the names that they came by, in `named`, which are those of `params`;
+ * and as they are kept, with defaults, in `values`. */
+static void gather(struct gathering *g, const mishap_service *service, mishap_param *params,
+                   mishap_buffer *named, mishap_buffer *values)
 {
+    mishap_json_open(named, '{');
     mishap_json_open(values, '{');
-    for (const mishap_param *setting = service->settings; setting->name; setting++) {
+    for (const mishap_param *setting = service->settings; setting->name; setting++, params++) {
         struct source source = find_source(g, service, setting);
-        g->params[g->count] = *setting;
-        g->params[g->count++].name = source.name;
+        *params = *setting;
+        params->name = source.name;
         if (source.json.data) {
-            mishap_json_key(&g->checked, mishap_text_of(source.name));
-            mishap_buffer_put_text(&g->checked, source.json);
+            mishap_json_key(named, mishap_text_of(source.name));
+            mishap_buffer_put_text(named, source.json);
         }
         mishap_text kept = source.json.data ? source.json : mishap_text_of(setting->initial);
         if (kept.data) {
@@ -233,18 +233,28 @@ static void gather(struct gathering *g, const mishap_service *service, mishap_bu
             mishap_buffer_put_text(values, kept);
         }
     }
+    *params = (mishap_param){ 0 };
+    mishap_json_close(named, '}');
     mishap_json_close(values, '}');
 }
 
-static mishap *check_values(struct gathering *g)
+/* One service after the other: in all of them the same name may stand for a value, --store. */
+static mishap *read_service(struct gathering *g, const mishap_service *service,
+                            mishap_buffer *values)
 {
+    mishap_buffer named = { 0 };
     mishap_json_reader reader = MISHAP_JSON_READER;
-    mishap_json_close(&g->checked, '}');
-    bool whole = !g->checked.failed && !g->no_memory &&
-                 mishap_json_read(&reader, mishap_buffer_text(&g->checked));
-    mishap *failure = whole ? take_findings(g, mishap_params_check(g->params, reader.root))
+    size_t count = mishap_param_count(service->settings);
+    mishap_param *params = mishap_arena_take(&g->arena, (count + 1) * sizeof *params);
+    if (!params)
+        return mishap_out_of_memory();
+    gather(g, service, params, &named, values);
+    bool whole = !named.failed && !values->failed && !g->no_memory &&
+                 mishap_json_read(&reader, mishap_buffer_text(&named));
+    mishap *failure = whole ? take_findings(g, mishap_params_check(params, reader.root))
                             : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
+    mishap_buffer_release(&named);
     return failure;
 }
 
@@ -280,20 +290,10 @@ static mishap *read_services(struct gathering *g, const mishap_service *const *s
                              size_t count)
 {
     mishap_buffer values[MISHAP_MOST_SERVICES] = { 0 };
-    size_t total = 0;
-    for (size_t i = 0; i < count; i++)
-        total += mishap_param_count(services[i]->settings);
-    g->params = mishap_arena_take(&g->arena, (total + 1) * sizeof *g->params);
-    if (!g->params)
-        return mishap_out_of_memory();
-    memset(g->params, 0, (total + 1) * sizeof *g->params);
-    mishap_json_open(&g->checked, '{');
-    for (size_t i = 0; i < count; i++)
-        if (services[i]->settings && !is_known(services[i])) {
-            gather(g, services[i], &values[i]);
-            g->no_memory = g->no_memory || values[i].failed;
-        }
-    mishap *failure = check_values(g);
+    mishap *failure = NULL;
+    for (size_t i = 0; i < count && !failure; i++)
+        if (services[i]->settings && !is_known(services[i]))
+            failure = read_service(g, services[i], &values[i]);
     for (size_t i = 0; i < count; i++) {
         if (!failure && !g->found && values[i].length)
             failure = mishap_settings_keep(g->app, services[i], mishap_buffer_text(&values[i]));
@@ -314,7 +314,6 @@ mishap *mishap_settings_read(const mishap_app *app, const mishap_service *const 
         failure = check_names(&g, g.from->file, true);
     if (!failure)
         failure = read_services(&g, services, count);
-    mishap_buffer_release(&g.checked);
     mishap_arena_release(&g.arena);
     if (failure || !g.found) {
         mishap_free(g.found);

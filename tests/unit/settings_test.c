@@ -38,12 +38,13 @@ static const mishap_param press_settings[] = {
     { "fast", .type = MISHAP_BOOLEAN },
     { "colours", .type = MISHAP_ARRAY, .items = MISHAP_ITEM(.type = MISHAP_STRING) },
     { "token", MISHAP_STRING, .secret = true, .length = { 8, 100 } },
+    { "store", .type = MISHAP_STRING },
     { "door", .type = MISHAP_OBJECT,
       .members = MISHAP_PARAMS({ "number", .type = MISHAP_INTEGER }) },
     { 0 },
 };
 static const mishap_param vault_settings[] = {
-    { "store", .type = MISHAP_STRING },
+    { "store", MISHAP_STRING, .length = { 1, 12 } },
     { "since", MISHAP_STRING, .format = "date" },
     { 0 },
 };
@@ -199,7 +200,9 @@ static void one_store_stands_for_all_that_are_given_none(void **state)
     use(NULL, "{\"vault\":{\"store\":\"file:own\"}}");
     assert_string_equal(kept_in(), "variable");
     use("{\"store\":5}", NULL);
-    assert_findings(mishap_settings_check(&app, NULL), "--store:invalid_type");
+    assert_findings(mishap_settings_check(&app, NULL), "--store:invalid_type --store:invalid_type");
+    use("{\"store\":\"longer than vaults take\"}", NULL); /* the rules of each service hold */
+    assert_findings(mishap_settings_check(&app, NULL), "--store:invalid_length");
     assert_true(mishap_app_has_store(&app));
 }
 
