@@ -2,12 +2,14 @@
  * secret, and tell what they were opened with. */
 #include <mishap/main.h>
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct opened {
-    const char *data, *store, *token; /* they live until the service is closed */
-    int64_t copies;
+    const char *store, *token; /* settings live until the service is closed */
+    char folder[100];          /* the last name of the data folder, whose path does not */
     int process;
 };
 
@@ -22,7 +24,8 @@ static mishap *open_works(const mishap_setup *setup, void **state)
     struct opened *opened = malloc(sizeof *opened);
     if (!opened)
         return mishap_raise(INTERNAL_ERROR, "There is no memory.");
-    *opened = (struct opened){ setup->data, store, token, .process = (int)getpid() };
+    *opened = (struct opened){ store, token, .process = (int)getpid() };
+    snprintf(opened->folder, sizeof opened->folder, "%s", strrchr(setup->data, '/') + 1);
     *state = opened;
     return NULL;
 }
@@ -56,7 +59,7 @@ static mishap *show_press(mishap_call *call)
 {
     const struct opened *opened = mishap_state(call);
     mishap_answer_member(call, "store", opened->store);
-    mishap_answer_member(call, "folder", strrchr(opened->data, '/') + 1);
+    mishap_answer_member(call, "folder", opened->folder);
     mishap_answer_member(call, "paper", mishap_string(mishap_settings(call), "paper"));
     mishap_answer_member(call, "opened_here", (bool)(opened->process == (int)getpid()));
     mishap_answer_member(call, "token_length", opened->token ? strlen(opened->token) : 0);
