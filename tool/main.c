@@ -57,7 +57,8 @@ int main(int argc, char **argv)
                        .version = MISHAP_VERSION,
                        .summary = "One failure, told right to everyone who must hear of it",
                        .license = "MIT",
-                       .operations = operations });
+                       .operations = operations,
+                       .services = MISHAP_SERVICES(&todo_service) });
     mishap_release(operations);
     return status;
 }

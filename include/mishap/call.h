@@ -312,6 +312,16 @@ void *mishap_state(const mishap_call *call);
  */
 void mishap_service_lost(mishap_call *call);
 
+/*
+ * The settings of the operation's service, for the getters of a call:
+ *
+ *     mishap_string(mishap_settings(call), "folder")
+ *
+ * A service that is opened gets them as `mishap_setup.settings`. Asking for them where the
+ * operation has no service, or one that declares no settings, ends the call as an INTERNAL_ERROR.
+ */
+const mishap_call *mishap_settings(mishap_call *call);
+
 /* Who calls: the name that an API key stands for; NULL if nobody had to say. */
 const char *mishap_caller(const mishap_call *call);
 

@@ -84,9 +84,13 @@ mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
 /* NULL is allowed. */
 void mishap_answered_free(mishap_answered *answered);
 
-/* Check the declarations of a program and say where its services keep their data, which is
- * remembered, not copied; NULL: in the folder of the user. Without this call mishap_invoke() does
- * so with NULL. To be called before other threads invoke anything. */
+/*
+ * Check the declarations of a program and say where its services keep their data, which is
+ * remembered, not copied; NULL: in the folder of the user. `setup->config` has settings of its
+ * services, which are copied and checked now: NOT_CONFIGURED names all that are wrong. What is not
+ * in it comes from variables (mishap_service.settings). Without this call mishap_invoke() does so
+ * with NULL. To be called before other threads invoke anything, while no service is open.
+ */
 mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup);
 
 /* Close what services have opened. No other thread may be calling. */

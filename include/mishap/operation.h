@@ -38,6 +38,7 @@
 #define MISHAP_OPERATIONS(...) MISHAP_LIST_OF(const mishap_operation, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_EXAMPLES(...)   MISHAP_LIST_OF(const mishap_example, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_CHOICES(...)    MISHAP_LIST_OF(const char *const, __VA_ARGS__, NULL)
+#define MISHAP_SERVICES(...)   MISHAP_LIST_OF(const mishap_service *const, __VA_ARGS__, NULL)
 #define MISHAP_ITEM(...)       MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
 /* clang-format off */
 #ifndef __cplusplus
@@ -108,11 +109,17 @@ typedef struct mishap_param {
 
 /* How a program was started, for the services that it opens. */
 typedef struct mishap_setup {
-    const char *data;     /* the folder for what must last: it is there, for this user only */
-    const char *store;    /* where the store is, as an address; NULL: in the data folder */
+    const char *data;     /* the folder for what must last: it is there, for this user only. The path
+                             is to be copied if it is needed after open() */
     const char *identity; /* what has this identity is to be opened, and nothing is to be made: the
                              server runs already. "": the service names none. NULL: this is the
                              first time, and what is not there may be made */
+    const mishap_call *settings; /* of the service that is opened, after the checks, for the getters
+                             of a call: mishap_string(setup->settings, "folder"). What they return
+                             lives until the service is closed; only the thread that opens may ask.
+                             NULL: the service declares none */
+    const char *config; /* for mishap_app_open() alone: settings of services as a JSON object, as
+                           in the file of --config: {"lisp":{"folder":"/srv/lisp"}} */
 } mishap_setup;
 
 enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, with its end */
@@ -141,6 +148,12 @@ typedef struct mishap_service {
                    service in several */
     const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): what each of its operations may
                                          raise, beyond what that operation declares */
+    const mishap_param *settings; /* what an operator can set, declared like parameters: a setting
+                   `folder` of the service `lisp` is the flag --lisp-folder, the variable
+                   NAME_LISP_FOLDER of the program NAME, and the member {"lisp":{"folder":…}} of the
+                   file that --config names; the first of these counts, else `.initial`. Names are
+                   lower_snake; `.letter`, `.positional` and `.environment` are for parameters
+                   alone. NULL: none */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -235,6 +248,9 @@ typedef struct mishap_app {
     const char *license;              /* "MIT", for the description of its API; may be NULL */
     const mishap_code *const *raises; /* what each of its operations may raise, beyond what the
                                          operation and its service declare */
+    const mishap_service *const
+        *services; /* MISHAP_SERVICES(&lisp_service, …): their settings are known also where no
+                      operation names the service; those that operations name need not be listed */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */

@@ -35,6 +35,10 @@ typedef struct mishap_test mishap_test;
 /* Begin: a broken declaration ends the program here, with a sentence. */
 mishap_test *mishap_test_begin(const mishap_app *app);
 
+/* The same with settings of its services, as a JSON object: {"lisp":{"folder":"/srv/lisp"}}. Those
+ * that are wrong end the program here, too. */
+mishap_test *mishap_test_begin_with(const mishap_app *app, const char *settings);
+
 /* End, and free it. The exit code: 0 if all expectations held and there was one. */
 int mishap_test_end(mishap_test *test);
 

@@ -28,7 +28,7 @@ static mishap *open_in_folder(const char *folder, const char *identity, void **s
 static mishap *open_service(const mishap_setup *setup, void **state)
 {
     static const char scheme[] = "sqlite:";
-    const char *store = setup->store;
+    const char *store = mishap_string(setup->settings, "store");
     if (!store && setup->data && *setup->data)
         return open_in_folder(setup->data, setup->identity, state);
     if (!store)
@@ -50,6 +50,12 @@ static const char *identity_of(void *state)
     return todo_store_identity(state);
 }
 
+static const mishap_param settings[] = {
+    { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
+      .help = "Where users and todos are kept, sqlite:PATH; else todo.sqlite in the data folder" },
+    { 0 },
+};
+
 const mishap_service todo_service = {
     .name = "todo",
     .summary = "Users and their todos",
@@ -58,4 +64,5 @@ const mishap_service todo_service = {
     .identity = identity_of,
     .dialect = "tool-result",
     .raises = MISHAP_RAISES(UNAVAILABLE), /* the store, at any time */
+    .settings = settings,
 };

@@ -12,7 +12,7 @@
 
 #include <mishap/operation.h>
 
-/* Opened with DATA/todo.sqlite, or with the file that a store address names: sqlite:PATH. */
+/* Opened with DATA/todo.sqlite, or with the file that its setting `store` names: sqlite:PATH. */
 extern const mishap_service todo_service;
 
 /* All operations of the service; the list ends with { 0 }. */

@@ -66,6 +66,13 @@ void mishap_system_variable(const char *program, const char *suffix, char *varia
     snprintf(variable + length, size - length, "_%s", suffix);
 }
 
+void mishap_system_variable_of(const char *program, const char *suffix, char *variable, size_t size)
+{
+    mishap_system_variable(program, suffix, variable, size);
+    for (char *c = variable; *c; c++)
+        *c = in_capitals(*c);
+}
+
 const char *mishap_system_setting(const char *program, const char *suffix)
 {
     char variable[64];

@@ -28,4 +28,8 @@ bool mishap_system_random(void *bytes, size_t count);
 void mishap_system_variable(const char *program, const char *suffix, char *variable, size_t size);
 const char *mishap_system_setting(const char *program, const char *suffix);
 
+/* The same for a suffix that is not in capitals yet: NAME_LISP_FOLDER for `lisp-folder`. */
+void mishap_system_variable_of(const char *program, const char *suffix, char *variable,
+                               size_t size);
+
 #endif

@@ -28,14 +28,17 @@ mishap *mishap_declared_wrongly(const mishap_declared *what, const char *format,
     vsnprintf(words, sizeof words, format, arguments);
     va_end(arguments);
     if (what->param)
-        snprintf(subject, sizeof subject, "its parameter `%s`", what->param);
+        snprintf(subject, sizeof subject, "its %s `%s`", what->service ? "setting" : "parameter",
+                 what->param);
     mishap *m = mishap_raise(NOT_CONFIGURED, "The %s `%s` is declared wrongly: %s %s.", kind,
                              name ? name : "", subject, words);
     m = mishap_suggest(m, "Correct the declaration and build the program again.");
     if (what->operation)
         m = mishap_tell(m, "operation", what->operation->name);
+    if (what->service)
+        m = mishap_tell(m, "service", what->service->name);
     if (what->param)
-        m = mishap_tell(m, "parameter", what->param);
+        m = mishap_tell(m, what->service ? "setting" : "parameter", what->param);
     return m;
 }
 
@@ -429,5 +432,5 @@ mishap *mishap_declaration_check(const mishap_app *app)
     if (!m && (app->operations[i].summary || app->operations[i].run || app->operations[i].params))
         m = mishap_declared_wrongly(&(mishap_declared){ .app = app },
                                     "has an operation, number %zu, without a name", i + 1);
-    return m;
+    return m ? m : mishap_services_declared(app);
 }

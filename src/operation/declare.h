@@ -1,5 +1,5 @@
 /* The parts of the check of declarations: operations in declare.c, their parameters in
- * declare_param.c, what they are for agents in declare_agents.c. */
+ * declare_param.c, what they are for agents in declare_agents.c, services in declare_service.c. */
 #ifndef MISHAP_OPERATION_DECLARE_H
 #define MISHAP_OPERATION_DECLARE_H
 
@@ -8,9 +8,10 @@
 /* What a sentence is about. */
 typedef struct mishap_declared {
     const mishap_app *app;
-    const mishap_operation *operation; /* NULL: the program itself */
-    const char *param;                 /* "address.city", "tags[]"; NULL: the operation itself */
-    const mishap_service *service;     /* the service itself, if not NULL */
+    const mishap_operation *operation; /* NULL: the program itself, or a service */
+    const char *param; /* "address.city", "tags[]"; NULL: the operation itself; of a service a
+                          setting */
+    const mishap_service *service;
 } mishap_declared;
 
 /* A declaration is broken. The words go on from "it" or "its parameter `age`": "has no summary". */
@@ -21,6 +22,12 @@ __attribute__((format(printf, 2, 3))) mishap *mishap_declared_wrongly(const mish
 enum { MISHAP_DEEPEST_PARAM = 16 };
 
 mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *params);
+
+/* Are these two names one flag? due_date and dueDate are. */
+bool mishap_same_flag(const char *a, const char *b);
+
+/* The services of a program and their settings. */
+mishap *mishap_services_declared(const mishap_app *app);
 
 /* What an operation is for agents, as a resource and as a prompt; and whether it is the same as an
  * earlier one is. */

@@ -216,9 +216,8 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     if (param->items) {
         char path[256];
         snprintf(path, sizeof path, "%s[]", what->param);
-        m = check_param(
-            &(mishap_declared){ .app = what->app, .operation = what->operation, .param = path },
-            param->items, depth + 1);
+        m = check_param(&(mishap_declared){ what->app, what->operation, path, what->service },
+                        param->items, depth + 1);
     }
     return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
 }
@@ -232,12 +231,11 @@ static bool is_name(const char *name)
     return camel || mishap_words_valid(name, '_', "");
 }
 
-/* due_date and dueDate are one flag. */
-static bool same_flag(const char *a, const char *b)
+bool mishap_same_flag(const char *a, const char *b)
 {
     for (;; a++, b++) {
-        a += *a == '_';
-        b += *b == '_';
+        a += *a == '_' || *a == '-';
+        b += *b == '_' || *b == '-';
         if (tolower((unsigned char)*a) != tolower((unsigned char)*b))
             return false;
         if (!*a)
@@ -249,7 +247,7 @@ static bool same_flag(const char *a, const char *b)
 static bool turns_off(const char *name, const mishap_param *param)
 {
     return param->type == MISHAP_BOOLEAN && strncmp(name, "no", 2) == 0 &&
-           (name[2] == '_' || isupper((unsigned char)name[2])) && same_flag(name + 2, param->name);
+           (name[2] == '_' || isupper((unsigned char)name[2])) && mishap_same_flag(name + 2, param->name);
 }
 
 /* What must not stand twice in one list. `flags`: it is one of flags. */
@@ -258,7 +256,7 @@ static mishap *check_against(const mishap_declared *what, const mishap_param *pa
 {
     if (strcmp(param->name, earlier->name) == 0)
         return mishap_declared_wrongly(what, "is declared twice");
-    if (flags && same_flag(param->name, earlier->name))
+    if (flags && mishap_same_flag(param->name, earlier->name))
         return mishap_declared_wrongly(
             what, "is spelled like `%s`, but for capitals or underscores", earlier->name);
     if (flags && (turns_off(param->name, earlier) || turns_off(earlier->name, param)))
@@ -297,7 +295,7 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
     for (; params[i].name; i++) {
         char path[256];
         snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
-        mishap_declared one = { .app = what->app, .operation = what->operation, .param = path };
+        mishap_declared one = { what->app, what->operation, path, what->service };
         if (!is_name(params[i].name))
             return mishap_declared_wrongly(&one,
                                            "has a name that is neither lower_snake nor camelCase");
@@ -308,7 +306,8 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
             return m;
     }
     if (nameless(&params[i]))
-        return mishap_declared_wrongly(what, "has a parameter, number %zu, without a name", i + 1);
+        return mishap_declared_wrongly(what, "has a %s, number %zu, without a name",
+                                       what->service ? "setting" : "parameter", i + 1);
     return NULL;
 }
 

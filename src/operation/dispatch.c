@@ -171,7 +171,7 @@ static mishap *report_nonsense(const mishap_call *call)
     mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
                              call->operation->name);
     /* What cannot be read cannot be searched for a secret either. */
-    return mishap_params_have_secret(call->operation->params)
+    return mishap_operation_has_secret(call->operation)
                ? m
                : mishap_note(m, "answer", mishap_buffer_text(&call->answer));
 }

@@ -100,7 +100,7 @@ void mishap_hide_data(mishap_buffer *json, const mishap_param *params,
                       const mishap_secrets *secrets)
 {
     mishap_arena arena;
-    if (!json->length || !mishap_params_have_secret(params))
+    if (!json->length || (!mishap_params_have_secret(params) && mishap_secrets_none(secrets)))
         return;
     mishap_arena_init(&arena, NULL, 0);
     mishap_value value = { .kind = MISHAP_KIND_JSON, .text = mishap_buffer_text(json) };
@@ -182,7 +182,7 @@ static void hide_one(const struct hiding *h, mishap *m)
 
 void mishap_hide_failure(mishap *failure, const mishap_param *params, const mishap_secrets *secrets)
 {
-    if (!mishap_params_have_secret(params))
+    if (!mishap_params_have_secret(params) && mishap_secrets_none(secrets))
         return;
     for (; failure && !failure->constant; failure = failure->cause)
         hide_one(&(struct hiding){ &failure->arena, params, secrets }, failure);

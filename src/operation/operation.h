@@ -24,6 +24,7 @@
  *     stream.c    answers in pieces, bodies that are not JSON
  *     media.c     media types of both
  *     service.c   what services opened
+ *     settings*.c what an operator sets for them
  *     secret.c    which parameters are secret, and their values in a call
  *     hide_failure.c  a failure without those values
  *     hide.c      documents about a failure, without secrets and stack traces

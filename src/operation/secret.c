@@ -3,6 +3,7 @@
 
 #include "operation/call.h"
 #include "operation/declare.h"
+#include "operation/settings.h"
 
 /* -- declarations ------------------------------------------------------------------------------ */
 
@@ -30,6 +31,12 @@ bool mishap_params_have_secret(const mishap_param *params)
         if (has_secret(params, 0))
             return true;
     return false;
+}
+
+bool mishap_operation_has_secret(const mishap_operation *operation)
+{
+    return mishap_params_have_secret(operation->params) ||
+           (operation->service && mishap_params_have_secret(operation->service->settings));
 }
 
 /* Is there a secret parameter of this name? An array of secrets is one by its own name, too. */
@@ -176,18 +183,30 @@ static void learn_one(void *state, const mishap_param *param, yyjson_val *value)
     learn(state, param, value);
 }
 
-static void learn_all(struct learning *learning, const mishap_call *call)
+static void learn_settings(struct learning *learning, const mishap_service *service)
 {
-    for (size_t i = 0; i < call->param_count; i++)
+    const mishap_param *declared;
+    yyjson_val *value;
+    if (mishap_settings_find(service, &declared, &value))
+        walk(declared, value, learn_one, learning, 0);
+}
+
+/* `call` may be NULL. */
+static void learn_all(struct learning *learning, const mishap_call *call,
+                      const mishap_service *service)
+{
+    for (size_t i = 0; call && i < call->param_count; i++)
         walk(&call->operation->params[i], call->values[i], learn_one, learning, 0);
+    learn_settings(learning, service);
 }
 
 /* Once to count them, once to keep them. */
-void mishap_secrets_learn(mishap_secrets *secrets, mishap_arena *arena, const mishap_call *call)
+static void learn_twice(mishap_secrets *secrets, mishap_arena *arena, const mishap_call *call,
+                        const mishap_service *service)
 {
     struct learning learning = { secrets, arena };
     *secrets = (mishap_secrets){ 0 };
-    learn_all(&learning, call);
+    learn_all(&learning, call, service);
     if (mishap_secrets_none(secrets))
         return;
     secrets->texts = mishap_arena_take(arena, (secrets->count + 1) * sizeof *secrets->texts);
@@ -198,14 +217,25 @@ void mishap_secrets_learn(mishap_secrets *secrets, mishap_arena *arena, const mi
         return;
     }
     secrets->count = secrets->number_count = 0;
-    learn_all(&learning, call);
+    learn_all(&learning, call, service);
     mishap_secrets_sort(secrets);
+}
+
+void mishap_secrets_learn(mishap_secrets *secrets, mishap_arena *arena, const mishap_call *call)
+{
+    learn_twice(secrets, arena, call, call->operation->service);
+}
+
+void mishap_settings_learn(mishap_secrets *secrets, mishap_arena *arena,
+                           const mishap_service *service)
+{
+    learn_twice(secrets, arena, NULL, service);
 }
 
 const mishap_secrets *mishap_call_secrets(mishap_call *call)
 {
     static const mishap_secrets unknown = { .unknown = true };
-    if (call->secrets || !mishap_params_have_secret(call->operation->params))
+    if (call->secrets || !mishap_operation_has_secret(call->operation))
         return call->secrets;
     mishap_secrets *secrets = mishap_arena_take(&call->arena, sizeof *secrets);
     if (!secrets)

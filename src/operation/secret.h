@@ -25,12 +25,20 @@ bool mishap_param_value_has_secret(const mishap_param *param, yyjson_val *value)
 /* Is `at`, somewhere in an object that is meant for these parameters, a part of a secret? */
 bool mishap_secret_stands_at(const mishap_param *params, yyjson_val *object, yyjson_val *at);
 
-/* The secrets of a call. They point into the call and into the arena; without memory they are
- * unknown. */
+/* The secrets of a call, with those of its service. They point into the call and into the arena;
+ * without memory they are unknown. */
 void mishap_secrets_learn(mishap_secrets *secrets, mishap_arena *arena, const mishap_call *call);
 
-/* The same, learned once and kept with the call, until mishap_call_end(). NULL: it has none. Only
- * the thread that made the call may ask first. */
+/* Of a service: those of its settings, which belong to every call of its operations, too. */
+void mishap_settings_learn(mishap_secrets *secrets, mishap_arena *arena,
+                           const mishap_service *service);
+
+/* Can a call of this operation have secrets: in its parameters, or in the settings of its service?
+ */
+bool mishap_operation_has_secret(const mishap_operation *operation);
+
+/* The same as mishap_secrets_learn(), learned once and kept with the call, until mishap_call_end().
+ * NULL: it has none. Only the thread that made the call may ask first. */
 const mishap_secrets *mishap_call_secrets(mishap_call *call);
 
 /*

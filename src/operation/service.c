@@ -13,9 +13,10 @@
 #include <time.h>
 
 #include "operation/call.h"
+#include "operation/settings.h"
 
 enum {
-    MOST_SERVICES = 32,
+    MOST_SERVICES = MISHAP_MOST_SERVICES,
     LONGEST_PATH = 4096,
     PATIENCE_S = 5, /* a handler that crashed while it opened a service has the lock for ever */
 };
@@ -138,11 +139,48 @@ static mishap *not_available(const mishap_service *service, mishap *failure)
     return mishap_because(m, failure);
 }
 
+/* What a service says of its failure may have its secret settings in it. */
+static mishap *without_secrets(const mishap_service *service, mishap *failure)
+{
+    mishap_arena arena;
+    mishap_secrets secrets;
+    mishap_arena_init(&arena, NULL, 0);
+    mishap_settings_learn(&secrets, &arena, service);
+    mishap_hide_failure(failure, service->settings, &secrets);
+    mishap_arena_release(&arena);
+    return failure;
+}
+
+/* A service that asks for a setting which it does not declare is ended here. `holder` may be NULL.
+ */
+static mishap *run_open(const mishap_service *service, const mishap_setup *setup,
+                        mishap_call *holder, void **state)
+{
+    sigjmp_buf way_out;
+    if (!holder)
+        return service->open(setup, state);
+    mishap *volatile failure = NULL;
+    if (sigsetjmp(way_out, 0) == 0) {
+        holder->way_out = &way_out;
+        failure = service->open(setup, state);
+    } else {
+        failure = mishap_note(mishap_raise(INTERNAL_ERROR, "The opening of %s was ended: %s.",
+                                           service->name, holder->misuse),
+                              "setting", holder->misused ? holder->misused : "");
+    }
+    holder->way_out = NULL;
+    return failure ? without_secrets(service, failure) : NULL;
+}
+
 static mishap *open_it(const mishap_app *app, const mishap_service *service, void **state)
 {
     char folder[LONGEST_PATH];
     mishap_setup setup = given ? *given : (mishap_setup){ .data = folder };
+    mishap_call *holder;
+    mishap *failure = mishap_settings_open(app, service, &setup.settings, &holder);
     setup.identity = expected_of(service);
+    if (failure)
+        return not_available(service, failure);
     if (!service->open)
         return NULL;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
@@ -150,9 +188,9 @@ static mishap *open_it(const mishap_app *app, const mishap_service *service, voi
             app,
             mishap_raise(NOT_CONFIGURED, "There is no folder for the data of %s.", service->name));
     bool makes = !setup.identity && setup.data && *setup.data;
-    mishap *failure = makes ? make_folder(app, setup.data) : NULL;
+    failure = makes ? make_folder(app, setup.data) : NULL;
     if (!failure)
-        failure = service->open(&setup, state);
+        failure = run_open(service, &setup, holder, state);
     return failure ? not_available(service, failure) : NULL;
 }
 

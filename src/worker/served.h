@@ -14,7 +14,7 @@ enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
 typedef struct mishap_served {
     const mishap_app *app;
     uint64_t log_bytes;   /* at which the log of incidents is moved away; 0: never */
-    mishap_setup setup;   /* data folder and store */
+    mishap_setup setup;   /* the data folder */
     const char *only;     /* the name of the one service that is wanted; NULL: all */
     bool chaos;           /* with the operations that fail on purpose */
     bool verbose;         /* the private side of a failure on stderr, too */

@@ -45,6 +45,8 @@ static const mishap_param flags[] = { TEN_FLAGS(0), TEN_FLAGS(1), TEN_FLAGS(2), 
     TEN(n##0), TEN(n##1), TEN(n##2), TEN(n##3), TEN(n##4), TEN(n##5), TEN(n##6), TEN(n##7),        \
         TEN(n##8), TEN(n##9)
 
+const mishap_service todo_service = { .name = "many", .summary = "Many operations" };
+
 const mishap_operation todo_operations[] = {
     HUNDRED(1),
     HUNDRED(2),

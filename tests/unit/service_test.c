@@ -12,7 +12,7 @@
 
 static int opens, closes, failures_left;
 static char closed[16];
-static const char *seen_data, *seen_store;
+static const char *seen_data;
 static char folder_copy[256];
 
 /* A failure that tells nothing: all of it is for the operator. */
@@ -29,7 +29,6 @@ static mishap *open_counted(const mishap_setup *setup, void **state)
     static char things[8];
     snprintf(folder_copy, sizeof folder_copy, "%s", setup->data ? setup->data : "");
     seen_data = folder_copy;
-    seen_store = setup->store;
     *state = &things[opens++ % 8]; /* also where it fails: nobody may use it then */
     usleep(1000);
     if (failures_left && failures_left--)
@@ -85,7 +84,7 @@ static const mishap_operation sound[] = {
 static const mishap_app app = { .name = "test-app", .operations = operations };
 static const mishap_app sound_app = { .name = "test-app", .operations = sound };
 static char folder[64], data[80];
-static const mishap_setup setup = { .data = data, .store = "kept:here" };
+static const mishap_setup setup = { .data = data };
 
 static int begin(void **state)
 {
@@ -156,7 +155,6 @@ static void a_service_sees_how_the_program_was_started(void **state)
     (void)state;
     assert_null(run("one"));
     assert_string_equal(seen_data, data);
-    assert_string_equal(seen_store, "kept:here");
 }
 
 static void the_data_folder_is_there_for_this_user_only(void **state)
@@ -204,7 +202,6 @@ static void without_a_setup_the_data_folder_is_the_users(void **state)
     setenv("TEST_APP_DATA", data, 1);
     assert_null(run("one"));
     assert_string_equal(seen_data, data);
-    assert_null(seen_store);
     unsetenv("TEST_APP_DATA");
 }
 

@@ -17,6 +17,7 @@
 #include "base/json_read.h"
 #include "operation/call.h"
 #include "operation/changes.h"
+#include "operation/settings.h"
 #include "testing.h"
 #include "todo/store.h"
 #include "todo/todo.h"
@@ -52,6 +53,7 @@ static int end(void **state)
     (void)state;
     mishap_service_close_all();
     mishap_service_use(NULL);
+    mishap_free(mishap_settings_use(&app, NULL));
     return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
@@ -1209,25 +1211,34 @@ static void the_store_is_for_its_owner_alone(void **state)
     }
 }
 
+/* As --todo-store says it. */
+static void use_store(const char *address)
+{
+    char json[200];
+    int length = snprintf(json, sizeof json, "{\"todo\":{\"store\":\"%s\"}}", address);
+    assert_null(mishap_settings_use(
+        &app, &(mishap_settings_from){ .given = { json, (size_t)length }, .flags = true }));
+}
+
 static void a_store_address_is_a_sqlite_file_or_refused(void **state)
 {
     static const char *const others[] = {
-        "postgres://me:marker@host/db", "sqlite", "sqlite:", "SQLITE:x", "", "/a/path"
+        "postgres://me:marker@host/db", "sqlite", "sqlite:", "SQLITE:x", "/a/path"
     };
     (void)state;
     char address[120], here[256];
     snprintf(address, sizeof address, "sqlite:%s", file);
     snprintf(file, sizeof file, "%s/elsewhere", folder);
     snprintf(address, sizeof address, "sqlite:%s", file);
-    setup.store = address;
+    use_store(address);
     create_users(1);
     assert_int_equal(access(file, F_OK), 0);
     mishap_service_close_all();
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         void *nothing = NULL;
-        setup.store = others[i];
-        mishap *m = todo_service.open(&setup, &nothing);
+        use_store(others[i]);
+        mishap *m = mishap_service_open(&app, &todo_service, &nothing);
         assert_non_null(m);
         assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_NOT_CONFIGURED);
         forget(&last);
@@ -1238,7 +1249,7 @@ static void a_store_address_is_a_sqlite_file_or_refused(void **state)
     /* A name is a name, also one that SQLite gives another meaning. */
     assert_non_null(getcwd(here, sizeof here));
     assert_int_equal(chdir(folder), 0);
-    setup.store = "sqlite::memory:";
+    use_store("sqlite::memory:");
     ask("users.list", "{}");
     assert_answer(200, NULL);
     assert_int_equal(access(":memory:", F_OK), 0);

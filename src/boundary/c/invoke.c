@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "incident/incident.h"
 #include "operation/call.h"
+#include "operation/settings.h"
 
 /* -- the program ------------------------------------------------------------------------------- */
 
@@ -24,8 +25,13 @@ static mishap *check_declarations(const mishap_app *app)
 
 mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup)
 {
+    const char *config = setup ? setup->config : NULL;
     mishap_service_use(setup);
-    return check_declarations(app);
+    mishap *failure = check_declarations(app);
+    if (!failure)
+        failure = mishap_settings_use(app,
+                                      &(mishap_settings_from){ .given = mishap_text_of(config) });
+    return failure ? failure : mishap_settings_check(app, NULL);
 }
 
 void mishap_app_close(void)

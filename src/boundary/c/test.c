@@ -32,13 +32,18 @@ static _Noreturn void give_up(const char *why)
 
 mishap_test *mishap_test_begin(const mishap_app *app)
 {
+    return mishap_test_begin_with(app, NULL);
+}
+
+mishap_test *mishap_test_begin_with(const mishap_app *app, const char *settings)
+{
     mishap_test *test = mishap_allocate(sizeof *test);
     if (!test)
         give_up("There is no memory for a test.");
     *test = (mishap_test){ .app = app, .folder = "/tmp/mishap-test-XXXXXX" };
     if (!mkdtemp(test->folder))
         give_up("No folder can be made in /tmp.");
-    test->setup.data = test->folder;
+    test->setup = (mishap_setup){ .data = test->folder, .config = settings };
     mishap *failure = mishap_app_open(app, &test->setup);
     if (failure) {
         rmdir(test->folder);

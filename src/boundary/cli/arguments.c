@@ -3,7 +3,8 @@
  *
  * Flags may stand anywhere, as --flag value or --flag=value; `--` ends them. Strings, arrays and
  * objects may come from a file (@FILE) or standard input (-). What no flag gives comes from the
- * environment, where that is declared. Everything that is wrong is found before anything happens,
+ * environment, where that is declared, and then from the file that --config names. Settings of
+ * services have flags, too (settings.c). Everything that is wrong is found before anything happens,
  * and all of it is in one answer.
  */
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include "boundary/cli/describe.h"
 #include "dialect/envelope.h"
 #include "operation/secret.h"
+#include "operation/settings.h"
 
 enum {
     LARGEST_FILE = 1 << 28,
@@ -23,11 +25,13 @@ enum {
 /* What has been read so far. */
 struct reading {
     mishap_cli *cli;
-    const mishap_param *params;
+    mishap_cli_flags_of flags;
+    const mishap_param *params; /* with the flags for settings behind */
     size_t count;
     mishap_buffer *values; /* the JSON of each parameter; empty: not given */
     bool *refused;         /* something is wrong with it already */
     mishap *wrong;         /* NULL as long as nothing is */
+    size_t settings_wrong; /* how many of its findings are about settings */
     const char *const *words;
     size_t word_count, next;
     bool no_memory;
@@ -63,11 +67,23 @@ static void refuse(struct reading *r, mishap_text name, const char *error, const
                                      .expected = value_of(expected) });
 }
 
+/* A setting is called by its flag, --lisp-folder: it may also come from elsewhere. */
 static void refuse_param(struct reading *r, size_t i, const char *error, const char *expected)
 {
-    if (!r->refused[i])
-        refuse(r, mishap_text_of(r->params[i].name), error, expected);
+    char storage[USUAL_FLAG];
+    mishap_buffer name;
+    mishap_buffer_init(&name, storage, sizeof storage);
+    if (i >= r->flags.own) {
+        MISHAP_PUT(&name, "--");
+        mishap_cli_put_flag(&name, r->params[i].name);
+    } else {
+        mishap_cli_put(&name, r->params[i].name);
+    }
+    r->no_memory = r->no_memory || name.failed;
+    if (!name.failed && !r->refused[i])
+        refuse(r, mishap_buffer_text(&name), error, expected);
     r->refused[i] = true;
+    mishap_buffer_release(&name);
 }
 
 /* A value that is none of the choices is shown beside them. */
@@ -159,7 +175,7 @@ static void put_value(struct reading *r, size_t i, mishap_text text)
         refuse_param(r, i, "given_twice", NULL);
     else if (item)
         put_item(to, param->items->type, text);
-    else if (param->type != MISHAP_ENUM || is_choice(r, i, text))
+    else if (param->type != MISHAP_ENUM || i >= r->flags.own || is_choice(r, i, text))
         put_spelled(to, param->type, text);
     r->no_memory = r->no_memory || to->failed;
 }
@@ -381,7 +397,10 @@ static void take_words(struct reading *r)
 
 static void take_environment(struct reading *r)
 {
+    r->flags.config_by_variable = r->flags.config < r->count && !r->values[r->flags.config].length;
     for (size_t i = 0; i < r->count; i++) {
+        if (i >= r->flags.own && i != r->flags.config)
+            continue; /* settings are read all together */
         const char *variable = r->params[i].environment,
                    *value = variable ? getenv(variable) : NULL;
         if (value && *value && !r->values[i].length && !r->refused[i])
@@ -389,12 +408,55 @@ static void take_environment(struct reading *r)
     }
 }
 
+/* -- settings ---------------------------------------------------------------------------------- */
+
+/* Options that nothing else gives. For the data folder there is a variable, which comes first. */
+static void take_options_of_file(struct reading *r)
+{
+    const char *data = mishap_system_setting(r->cli->app->name, "DATA");
+    for (size_t i = 0; i < r->flags.own; i++) {
+        yyjson_val *value = mishap_settings_in_file(r->params[i].name);
+        bool elsewhere = data && *data && strcmp(r->params[i].name, "data") == 0;
+        if (value && !elsewhere && !r->values[i].length && !r->refused[i])
+            mishap_json_copy(&r->values[i], value);
+        r->no_memory = r->no_memory || r->values[i].failed;
+    }
+}
+
+static bool is_refused_flag(const struct reading *r, mishap_text field)
+{
+    for (size_t i = r->flags.own; i < r->count; i++)
+        if (r->refused[i] && field.length > 2 &&
+            mishap_cli_spells(field.data + 2, field.length - 2, r->params[i].name))
+            return true;
+    return false;
+}
+
+static void refuse_by_rule(struct reading *r, const mishap_field *field);
+
+/* What is wrong with settings is told beside what is wrong with words. */
+static mishap *take_settings(struct reading *r)
+{
+    mishap *found = NULL;
+    mishap *failure = mishap_cli_use_settings(r->cli, &r->flags, r->values, &found);
+    if (!failure && mishap_cli_serves(r->cli->operation))
+        take_options_of_file(r);
+    const mishap_public *told = found ? mishap_told(found) : NULL;
+    for (const mishap_field *field = told ? told->fields : NULL; field; field = field->next)
+        if (!is_refused_flag(r, field->field)) {
+            refuse_by_rule(r, field);
+            r->settings_wrong++;
+        }
+    mishap_free(found);
+    return failure;
+}
+
 /* -- all together ------------------------------------------------------------------------------ */
 
 static void put_object(struct reading *r, mishap_buffer *object)
 {
     mishap_json_open(object, '{');
-    for (size_t i = 0; i < r->count; i++) {
+    for (size_t i = 0; i < r->flags.own; i++) {
         if (r->values[i].length) {
             mishap_json_key(object, mishap_text_of(r->params[i].name));
             mishap_buffer_put_text(object, mishap_buffer_text(&r->values[i]));
@@ -428,7 +490,7 @@ static mishap *check_rules(struct reading *r, mishap_text object)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap *failure = mishap_json_read(&reader, object)
-                          ? mishap_params_check(r->params, reader.root)
+                          ? mishap_params_check(r->cli->operation->params, reader.root)
                           : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
     const mishap_public *told = mishap_told(failure);
@@ -447,11 +509,14 @@ static void word_message(struct reading *r)
     const mishap_public *told = mishap_told(r->wrong);
     mishap_buffer message = { 0 }, suggestion = { 0 };
     const mishap_field *last = told->fields;
+    bool settings = r->settings_wrong == told->field_count;
     if (told->field_count == 1) {
-        MISHAP_PUT(&message, "An argument is not valid: ");
+        mishap_cli_put(&message,
+                       settings ? "A setting is not valid: " : "An argument is not valid: ");
         mishap_envelope_put_field_sentence(&message, told->fields);
     } else {
-        MISHAP_PUT(&message, "Some arguments are not valid: ");
+        mishap_cli_put(&message, settings ? "Some settings are not valid: "
+                                          : "Some arguments are not valid: ");
         for (const mishap_field *field = told->fields; field; field = field->next) {
             if (field != told->fields && mishap_text_equal(field->field, last->field))
                 continue; /* of one argument two things can be wrong */
@@ -476,16 +541,30 @@ static void word_message(struct reading *r)
     mishap_buffer_release(&suggestion);
 }
 
+/* Which file it was, for findings may be about what is in it. */
+static void tell_config(struct reading *r)
+{
+    size_t config = r->flags.config;
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    if (config < r->count && r->values[config].length &&
+        mishap_json_read(&reader, mishap_buffer_text(&r->values[config])))
+        mishap_tell(r->wrong, "config", mishap_json_text(reader.root));
+    mishap_json_reader_release(&reader);
+}
+
 mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, size_t count,
                                   mishap_buffer *object)
 {
     mishap_arena arena;
-    struct reading r = {
-        .cli = cli, .params = cli->operation->params, .words = words, .word_count = count
-    };
+    struct reading r = { .cli = cli, .words = words, .word_count = count };
     mishap *failure = NULL;
-    r.count = mishap_param_count(r.params);
     mishap_arena_init(&arena, NULL, 0);
+    if (!mishap_cli_list_flags(cli->app, cli->operation, &arena, &r.flags)) {
+        failure = mishap_out_of_memory();
+        goto done;
+    }
+    r.params = r.flags.list;
+    r.count = r.flags.count;
     r.values = mishap_arena_take(&arena, (r.count + 1) * sizeof *r.values);
     r.refused = mishap_arena_take(&arena, (r.count + 1) * sizeof *r.refused);
     if (!r.values || !r.refused) {
@@ -496,12 +575,15 @@ mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, siz
     memset(r.refused, 0, (r.count + 1) * sizeof *r.refused);
     take_words(&r);
     take_environment(&r);
+    if (r.count > r.flags.own)
+        failure = take_settings(&r);
     put_object(&r, object);
-    if (r.no_memory || object->failed)
+    if (!failure && (r.no_memory || object->failed))
         failure = mishap_out_of_memory();
     if (!failure)
         failure = check_rules(&r, mishap_buffer_text(object));
     if (!failure && r.wrong) {
+        tell_config(&r);
         word_message(&r);
         failure = r.wrong;
         r.wrong = NULL;

@@ -8,7 +8,7 @@
  *     leave.c      a handler that calls exit()          page.c       lines and columns for it
  *     answer.c     the envelope, or text for a person   manifest.c   all commands as JSON
  *     complete*.c  completion for bash, zsh and fish    manual.c     a page for man
- *     bytes.c      bodies and answers that are bytes
+ *     bytes.c      bodies and answers that are bytes    settings.c   flags for settings of services
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -48,6 +48,7 @@ typedef struct mishap_cli {
     int timeout_given; /* … if a flag said it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
     const mishap_secrets *secrets; /* the values of secret parameters; the call's */
+    mishap_setup setup; /* where services keep their data, if the file of --config says it */
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */
@@ -131,6 +132,43 @@ mishap *mishap_cli_read_arguments(mishap_cli *cli, const char *const *words, siz
 
 /* The whole of a file, or of standard input for "-". */
 bool mishap_cli_read_whole(const char *path, mishap_buffer *to);
+
+/* -- settings.c -------------------------------------------------------------------------------- */
+
+/*
+ * The flags of a command beside its own parameters: --config, --store, and one for each setting of
+ * a service. A command that serves has those of all services; any other those of its own service,
+ * which it opens in its own process.
+ */
+typedef struct mishap_cli_flags_of {
+    const mishap_param *list; /* its parameters, then these; the list ends with { 0 } */
+    size_t own, count;        /* how many are its parameters; how many there are in all */
+    size_t config, store;     /* where --config and --store are; SIZE_MAX: it has none */
+    bool config_by_variable;  /* no flag gives --config */
+    struct mishap_cli_setting {
+        const mishap_service *service;
+        const mishap_param *setting; /* NULL: it is none */
+    } * settings;                    /* of each that is no parameter */
+} mishap_cli_flags_of;
+
+/* Is it a command that serves: one that stays, and has a data folder? */
+bool mishap_cli_serves(const mishap_operation *operation);
+
+/* All flags of a command, in the arena. False: there is no memory. */
+bool mishap_cli_list_flags(const mishap_app *app, const mishap_operation *operation,
+                           mishap_arena *arena, mishap_cli_flags_of *flags);
+
+/* The program as help, manifest, completion and manual describe it: the same operations with all of
+ * their flags as parameters. False: there is no memory. */
+bool mishap_cli_describe(const mishap_app *app, mishap_arena *arena, mishap_app *described);
+
+/*
+ * Read the file that --config names, and use what flags (`values`, the JSON of each), variables and
+ * that file say of the services that the command may open. *found has a field for each thing that
+ * is wrong, named by where it came from; NULL: nothing is.
+ */
+mishap *mishap_cli_use_settings(mishap_cli *cli, const mishap_cli_flags_of *flags,
+                                const mishap_buffer *values, mishap **found);
 
 /* -- capture.c --------------------------------------------------------------------------------- */
 

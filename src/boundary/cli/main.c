@@ -99,6 +99,21 @@ static int tell_document(mishap_cli *cli, mishap_buffer *document)
 
 /* -- commands that every program has ----------------------------------------------------------- */
 
+/* The program with all flags of its commands, for what describes it. Without memory it is described
+ * as it was declared. */
+static void describe(mishap_cli *cli, mishap_arena *arena, mishap_app *described)
+{
+    const mishap_app *app = cli->app;
+    const mishap_operation *operation = cli->operation;
+    mishap_arena_init(arena, NULL, 0);
+    *described = *app;
+    if (!mishap_cli_describe(app, arena, described))
+        return;
+    for (size_t i = 0; app->operations[i].name; i++)
+        if (operation == &app->operations[i])
+            cli->operation = &described->operations[i];
+}
+
 static bool has_word(const mishap_cli *cli, const char *word, const char *letter)
 {
     for (size_t i = 0; i < cli->word_count && strcmp(cli->words[i], "--") != 0; i++)
@@ -112,11 +127,17 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
 static int show_help(mishap_cli *cli, const char *word)
 {
     mishap_buffer help = { 0 };
+    mishap_arena arena;
+    mishap_app described;
+    const mishap_operation *operation = cli->operation;
     bool person = isatty(STDOUT_FILENO), color = wants_color(STDOUT_FILENO);
+    describe(cli, &arena, &described);
     if (!cli->operation && mishap_cli_is_first_word(cli->app, word))
         mishap_cli_put_help_of(&help, cli->app, word, color);
     else
-        mishap_cli_put_help(&help, cli->app, cli->operation, color);
+        mishap_cli_put_help(&help, &described, cli->operation, color);
+    cli->operation = operation;
+    mishap_arena_release(&arena);
     if (!person)
         cli->out = STDERR_FILENO;
     return tell_document(cli, &help);
@@ -135,7 +156,11 @@ static int show_version(mishap_cli *cli)
 static int show_manifest(mishap_cli *cli)
 {
     mishap_buffer manifest = { 0 };
-    mishap_cli_put_manifest(&manifest, cli->app);
+    mishap_arena arena;
+    mishap_app described;
+    describe(cli, &arena, &described);
+    mishap_cli_put_manifest(&manifest, &described);
+    mishap_arena_release(&arena);
     int status = manifest.failed
                      ? tell_failure(cli, mishap_out_of_memory())
                      : mishap_cli_tell(
@@ -147,12 +172,16 @@ static int show_manifest(mishap_cli *cli)
 static int show_completion(mishap_cli *cli, mishap_text arguments)
 {
     mishap_buffer script = { 0 };
+    mishap_arena arena;
+    mishap_app described;
     mishap_call *call;
     mishap *failure = mishap_call_begin(cli->app, cli->operation, arguments, &call);
     if (failure)
         return tell_failure(cli, failure);
-    mishap_cli_put_completion(&script, cli->app,
+    describe(cli, &arena, &described);
+    mishap_cli_put_completion(&script, &described,
                               mishap_string(call, "shell")); /* one of the three */
+    mishap_arena_release(&arena);
     mishap_call_end(call);
     return tell_document(cli, &script);
 }
@@ -160,7 +189,11 @@ static int show_completion(mishap_cli *cli, mishap_text arguments)
 static int show_manual(mishap_cli *cli)
 {
     mishap_buffer page = { 0 };
-    mishap_cli_put_manual(&page, cli->app);
+    mishap_arena arena;
+    mishap_app described;
+    describe(cli, &arena, &described);
+    mishap_cli_put_manual(&page, &described);
+    mishap_arena_release(&arena);
     return tell_document(cli, &page);
 }
 
@@ -358,6 +391,8 @@ static int run_command(mishap_cli *cli, size_t used)
     if (failure)
         mishap_cli_claim_answer();
     int status = failure ? tell_failure(cli, failure) : run(cli, mishap_buffer_text(&object));
+    if (cli->setup.data)
+        mishap_service_use(NULL); /* it goes away with this run */
     mishap_buffer_release(&object);
     return status;
 }

@@ -23,8 +23,6 @@ static const mishap_param params[] = {
       .help = "The folder for what must last" },
     { "workers", MISHAP_INTEGER, .range = { 0, MOST_WORKERS }, .initial = "0", .placeholder = "N",
       .help = "Loops: processes that read requests and answer them; 0: one for each core" },
-    { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
-      .help = "Where the store is, if not in the data folder" },
     { "access_log", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "FILE", .file = true,
       .help =
           "Where to log each request; - is standard error; without it requests are not logged" },
@@ -262,7 +260,7 @@ static mishap *run(mishap_call *call)
 {
     mishap_served served = {
         .app = call->app,
-        .setup = { .data = mishap_call_data_folder(call), .store = mishap_string(call, "store") },
+        .setup = { .data = mishap_call_data_folder(call) },
         .chaos = mishap_boolean(call, "chaos"),
         .verbose = call->verbose,
         .call_ms = call->timeout_ms,

@@ -350,8 +350,7 @@ static mishap *run(mishap_call *call)
                     .call_ms = call->timeout_ms,
                     .verbose = call->verbose },
         .served = { .app = call->app,
-                    .setup = { .data = mishap_call_data_folder(call),
-                               .store = mishap_string(call, "store") },
+                    .setup = { .data = mishap_call_data_folder(call) },
                     .only = mishap_string(call, "service"),
                     .most_calls = 2 * MOST_FLIGHTS, /* with those that nobody waits for */
                     .chaos = mishap_boolean(call, "chaos"),
@@ -387,8 +386,6 @@ static const mishap_param params[] = {
       .help = "Only the tools of this service" },
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR",
       .help = "The folder for what must last" },
-    { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
-      .help = "Where the store is, if not in the data folder" },
     MISHAP_SERVED_PARAMS,
     { "chaos", MISHAP_BOOLEAN, .help = "Serve the operations that fail on purpose, for drills" },
     { 0 },

@@ -1,0 +1,118 @@
+/* Are the services of a program declared soundly, with their settings? A setting is a flag, a
+ * variable and a member of a file, and must be the only one of each. */
+#include <stdio.h>
+
+#include "operation/declare.h"
+#include "operation/settings.h"
+
+enum { LONGEST_NAME = 100 };
+
+/* Flags of every command, and of those with bodies, that have two words. */
+static const char *const common[] = { "timeout_ms", "body_type", NULL };
+
+static void name_flag(const mishap_service *service, const mishap_param *setting, char *name,
+                      size_t size)
+{
+    snprintf(name, size, "%s_%s", service->name, setting->name);
+}
+
+/* What the settings of services can do without, or would be misleading. */
+static mishap *check_setting(const mishap_declared *what, const mishap_param *setting)
+{
+    if (!mishap_words_valid(setting->name, '_', ""))
+        return mishap_declared_wrongly(what, "has a name that is not lower_snake");
+    if (strlen(setting->name) > LONGEST_NAME)
+        return mishap_declared_wrongly(what, "has a name of more than %d bytes", LONGEST_NAME);
+    if (setting->letter || setting->positional || setting->environment)
+        return mishap_declared_wrongly(
+            what, "has a letter, a position or a variable of its own, which only parameters have");
+    return NULL;
+}
+
+/* Commands that serve have the flags of all services, other commands those of their own. */
+static mishap *check_flag(const mishap_declared *what, const char *flag)
+{
+    for (size_t i = 0; common[i]; i++)
+        if (mishap_same_flag(common[i], flag))
+            return mishap_declared_wrongly(what, "would be a flag that every command has");
+    for (const mishap_operation *o = what->app->operations; o->name; o++)
+        for (const mishap_param *p = o->resident || o->service == what->service ? o->params : NULL;
+             p && p->name; p++)
+            if (mishap_same_flag(p->name, flag))
+                return mishap_declared_wrongly(
+                    what, "would be the flag of the parameter `%s` of the operation `%s`", p->name,
+                    o->name);
+    return NULL;
+}
+
+static mishap *check_against(const mishap_declared *what, const char *flag,
+                             const mishap_service *earlier)
+{
+    char other[2 * LONGEST_NAME + 2];
+    for (const mishap_param *setting = earlier->settings; setting && setting->name; setting++) {
+        name_flag(earlier, setting, other, sizeof other);
+        if (mishap_same_flag(other, flag))
+            return mishap_declared_wrongly(what,
+                                           "would be the flag of the setting `%s` of the service "
+                                           "`%s`",
+                                           setting->name, earlier->name);
+    }
+    return NULL;
+}
+
+static mishap *check_settings(const mishap_app *app, const mishap_service *const *services,
+                              size_t number)
+{
+    const mishap_service *service = services[number];
+    mishap *m = mishap_params_declared(&(mishap_declared){ .app = app, .service = service },
+                                       service->settings);
+    for (const mishap_param *setting = service->settings; !m && setting->name; setting++) {
+        char flag[2 * LONGEST_NAME + 2];
+        mishap_declared what = { .app = app, .param = setting->name, .service = service };
+        name_flag(service, setting, flag, sizeof flag);
+        m = check_setting(&what, setting);
+        if (!m)
+            m = check_flag(&what, flag);
+        for (size_t i = 0; !m && i < number; i++)
+            m = check_against(&what, flag, services[i]);
+    }
+    return m;
+}
+
+/* The name of a service with settings is part of flags, and a member of a file beside the options
+ * of commands that serve. */
+static mishap *check_name(const mishap_declared *what)
+{
+    const char *name = what->service->name;
+    if (!mishap_words_valid(name, '-', "_") || strlen(name) > LONGEST_NAME)
+        return mishap_declared_wrongly(
+            what, "has settings, and a name that is not lower-case words with - or _ between them");
+    for (const mishap_operation *o = what->app->operations; o->name; o++)
+        for (const mishap_param *p = o->resident ? o->params : NULL; p && p->name; p++)
+            if (strcmp(p->name, name) == 0)
+                return mishap_declared_wrongly(
+                    what, "has settings, and the name of an option of the command `%s`", o->name);
+    return NULL;
+}
+
+mishap *mishap_services_declared(const mishap_app *app)
+{
+    const mishap_service *services[MISHAP_MOST_SERVICES];
+    size_t count = mishap_services_of(app, services);
+    mishap *m = NULL;
+    for (size_t i = 0; i < count && !m; i++) {
+        mishap_declared what = { .app = app, .service = services[i] };
+        if (!services[i]->name || !*services[i]->name)
+            return mishap_declared_wrongly(&(mishap_declared){ .app = app },
+                                           "has a service without a name");
+        for (size_t earlier = 0; earlier < i && !m; earlier++)
+            if ((services[i]->settings || services[earlier]->settings) &&
+                strcmp(services[i]->name, services[earlier]->name) == 0)
+                m = mishap_declared_wrongly(&what, "is declared twice, once with settings");
+        if (!m && services[i]->settings)
+            m = check_name(&what);
+        if (!m && services[i]->settings)
+            m = check_settings(app, services, i);
+    }
+    return m;
+}
