@@ -47,8 +47,11 @@ static size_t find_param(struct search *search, mishap_text key)
 {
     size_t i = 0;
     if (!search->table) {
-        const mishap_param *found = mishap_param_find(search->params, key);
-        return found ? (size_t)(found - search->params) : search->count;
+        /* mishap_param_find() by number, without a call: every member that is out of order comes
+         * here */
+        while (i < search->count && !mishap_param_is_named(&search->params[i], key))
+            i++;
+        return i;
     }
     if (!search->indexed)
         make_index(search);
@@ -100,7 +103,9 @@ static void check_object(mishap_findings *findings, const mishap_spot *outer,
                          const mishap_param *params, yyjson_val *object)
 {
     yyjson_val *few[FEW], **values = few;
-    struct search search = { .params = params, .count = mishap_param_count(params) };
+    struct search search = { .params = params };
+    while (params && params[search.count].name)
+        search.count++;
     if (search.count > FEW) {
         for (search.mask = 4 * FEW - 1; search.mask < 2 * search.count;)
             search.mask = search.mask * 2 + 1;

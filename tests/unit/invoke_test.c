@@ -194,8 +194,9 @@ static void a_c_call_goes_through_the_same_checks(void **state)
 static void a_code_is_declared_by_the_operation_its_service_or_the_program(void **state)
 {
     (void)state;
-    mishap_service service = { "shelf", "A shelf", .open = open_shelf, .close = free };
-    mishap_operation one[] = { { "refuse", "Refuse", NULL, refuse, .service = &service }, { 0 } };
+    static mishap_service service = { "shelf", "A shelf", .open = open_shelf, .close = free };
+    static mishap_operation one[] = { { "refuse", "Refuse", NULL, refuse, .service = &service },
+                                      { 0 } };
     for (int declared = 0; declared < 4; declared++) {
         mishap_app program = { .name = "invoked", .operations = one };
         const mishap_code *const *raises = MISHAP_RAISES(GONE, NOT_FOUND);
@@ -208,6 +209,7 @@ static void a_code_is_declared_by_the_operation_its_service_or_the_program(void 
                          declared ? MISHAP_CODE_NOT_FOUND : MISHAP_CODE_INTERNAL_ERROR);
         mishap_free(failure);
     }
+    mishap_app_close();
 }
 
 static void a_broken_declaration_is_told(void **state)
