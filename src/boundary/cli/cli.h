@@ -115,9 +115,6 @@ void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
 void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, mishap_text group,
                             bool color);
 
-/* The same for programs: {"commands":[{"command":"users create","summary":"Create a user"},…]} */
-void mishap_cli_put_commands_of(mishap_buffer *buffer, const mishap_app *app, mishap_text group);
-
 /* {schema_version, framework_version, etag, commands{…}}: the same bytes for the same declarations.
  */
 void mishap_cli_put_manifest(mishap_buffer *buffer, const mishap_app *app);

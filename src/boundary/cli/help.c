@@ -362,29 +362,6 @@ static void put_group(mishap_cli_page *page, mishap_text group)
     put_further(page, group);
 }
 
-void mishap_cli_put_commands_of(mishap_buffer *buffer, const mishap_app *app, mishap_text group)
-{
-    char room[256];
-    mishap_buffer command;
-    mishap_buffer_init(&command, room, sizeof room);
-    MISHAP_PUT(buffer, "{\"commands\":[");
-    for (const mishap_operation *o = app->operations; o && o->name; o++) {
-        if (!mishap_cli_is_in_group(o, group))
-            continue;
-        mishap_buffer_reset(&command);
-        mishap_cli_put_command(&command, o->name);
-        mishap_json_open(buffer, '{');
-        MISHAP_JSON_KEY(buffer, "command");
-        mishap_json_string(buffer, mishap_buffer_text(&command));
-        MISHAP_JSON_KEY(buffer, "summary");
-        mishap_json_string(buffer, mishap_text_of(o->summary ? o->summary : ""));
-        mishap_json_close(buffer, '}');
-    }
-    MISHAP_PUT(buffer, "]}");
-    buffer->failed = buffer->failed || command.failed;
-    mishap_buffer_release(&command);
-}
-
 /* -- all of it --------------------------------------------------------------------------------- */
 
 void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,

@@ -220,32 +220,13 @@ static bool only_common_flags(const mishap_cli *cli, size_t from)
     return length;
 }
 
-/* A group without a command is no mistake of a person who looks for one. The answer is its list of
- * commands: a page for people, data for programs. */
-static int show_group(mishap_cli *cli, mishap_text group)
-{
-    mishap_buffer list = { 0 };
-    take_common_flags(cli);
-    if (cli->json)
-        mishap_cli_put_commands_of(&list, cli->app, group);
-    else
-        mishap_cli_put_help_of(&list, cli->app, group, mishap_cli_wants_color(STDOUT_FILENO));
-    if (!cli->json)
-        return tell_document(cli, &list);
-    int status = list.failed ? tell_failure(cli, mishap_out_of_memory())
-                             : mishap_cli_tell(
-                                   cli, &(mishap_cli_answer){ .data = mishap_buffer_text(&list) });
-    mishap_buffer_release(&list);
-    return status;
-}
-
+/* Its flags were taken already. */
 static int unknown_command(mishap_cli *cli)
 {
     char room[256];
     mishap_buffer advice;
     mishap *m = no_such_command(cli, cli->word_count ? cli->words[0] : "");
     const char *nearest = nearest_command(cli);
-    take_common_flags(cli);
     mishap_buffer_init(&advice, room, sizeof room);
     if (nearest) {
         MISHAP_PUT(&advice, "Did you mean `");
@@ -263,6 +244,18 @@ static int unknown_command(mishap_cli *cli)
         m = mishap_suggest(m, advice.data);
     mishap_buffer_release(&advice);
     return tell_failure(cli, m);
+}
+
+/* A person who names a group without a command looks for one: the list of its commands says more
+ * than that there is no such command. The exit code is that of the failure, as it must not depend
+ * on where the answer goes. */
+static int show_group(mishap_cli *cli, mishap_text group)
+{
+    mishap_buffer page = { 0 };
+    mishap_cli_put_help_of(&page, cli->app, group, cli->color);
+    cli->out = STDERR_FILENO;
+    int status = tell_document(cli, &page);
+    return status ? status : MISHAP_CODE_UNKNOWN_COMMAND->exit_code;
 }
 
 /* -- a command --------------------------------------------------------------------------------- */
@@ -456,12 +449,14 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
     if (skip && !cli.operation && word[0] && word[0] != '-' && !group.data) {
         cli.words++; /* help for a command that is none */
         cli.word_count--;
+        take_common_flags(&cli);
         return unknown_command(&cli);
     }
     if (help)
         return show_help(&cli, group);
     if (cli.operation)
         return cli.operation->run ? run_command(&cli, used) : run_builtin(&cli, used);
-    return group.data && only_common_flags(&cli, named) ? show_group(&cli, group)
-                                                        : unknown_command(&cli);
+    take_common_flags(&cli);
+    return group.data && !cli.json && only_common_flags(&cli, named) ? show_group(&cli, group)
+                                                                     : unknown_command(&cli);
 }

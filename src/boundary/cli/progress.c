@@ -8,8 +8,8 @@
 enum {
     GAP = 2,
     LEAST_BAR = 8,
-    MOST_BAR = 40,
-    LEAST_WORDS = 8,
+    MOST_BAR = 30,
+    LEAST_WORDS = 4,
     SETTLED_MS = 1000, /* how long it must have worked before a guess is worth anything */
     LONGEST_S = 360000 /* one hundred hours: nobody waits for the rest */
 };
@@ -33,7 +33,7 @@ static int64_t seconds_left(const mishap_cli_progress *p, int64_t now_ns)
     if (elapsed * 1000 < SETTLED_MS || !(made > 0))
         return -1;
     double left = elapsed / made * (p->total - p->done);
-    return left >= 0 && left < LONGEST_S ? (int64_t)left + 1 : -1;
+    return left >= 0 && left < LONGEST_S ? (int64_t)(left + 0.999) : -1;
 }
 
 /* A count of anything: whole numbers as they are, others with one decimal. */
@@ -80,32 +80,39 @@ static void put_figures(mishap_buffer *b, const mishap_cli_progress *p, double p
         MISHAP_PUT(b, " left");
 }
 
+/* A third of the line, so that it does not move when what stands behind it becomes longer. */
+static size_t bar_width(const mishap_cli_progress *p, size_t width)
+{
+    size_t third = width / 3;
+    if (!(p->total > 0) || third < LEAST_BAR)
+        return 0;
+    return third < MOST_BAR ? third : MOST_BAR;
+}
+
 void mishap_cli_put_progress(mishap_buffer *line, const mishap_cli_progress *p, int64_t now_ns,
                              size_t width)
 {
     char room[128];
     mishap_buffer figures;
     double part = p->total > 0 ? p->done / p->total : 0;
+    size_t bar = bar_width(p, width), most = width ? width - 1 : 0;
     part = part > 1 ? 1 : part > 0 ? part : 0;
+    most -= bar ? bar + 1 : 0;
     mishap_buffer_init(&figures, room, sizeof room);
     put_figures(&figures, p, part, now_ns, true);
-    if (figures.length >= width) { /* all of it is ASCII */
+    if (figures.length > most) { /* all of it is ASCII */
         mishap_buffer_reset(&figures);
         put_figures(&figures, p, part, now_ns, false);
     }
-    if (figures.length < width) {
-        size_t left = width - 1 - figures.length;
-        size_t for_bar = p->total > 0 && left >= LEAST_BAR + GAP ? LEAST_BAR + GAP : 0;
-        if (p->words.length && left >= for_bar + LEAST_WORDS + GAP) {
-            left -= mishap_cli_put_shown(line, p->words, left - for_bar - GAP, MISHAP_CLI_ONE_LINE);
-            MISHAP_PUT(line, "  ");
-            left -= GAP;
-        }
-        if (for_bar) {
-            put_bar(line, part, left - GAP < MOST_BAR ? left - GAP : MOST_BAR);
-            MISHAP_PUT(line, "  ");
-        }
+    if (figures.length <= most) {
+        size_t left = most - figures.length;
+        put_bar(line, part, bar);
+        mishap_cli_put_blanks(line, bar ? 1 : 0);
         mishap_buffer_put_text(line, mishap_buffer_text(&figures));
+        if (p->words.length && left >= LEAST_WORDS + GAP) {
+            mishap_cli_put_blanks(line, GAP);
+            mishap_cli_put_shown(line, p->words, left - GAP, MISHAP_CLI_ONE_LINE);
+        }
     }
     line->failed = line->failed || figures.failed;
     mishap_buffer_release(&figures);

@@ -17,8 +17,8 @@ typedef struct mishap_cli_progress {
 } mishap_cli_progress;
 
 /*
- * Put the line of this moment, in less than `width` columns: words, a bar, percent, the time left;
- * without a total words, a count, the time since the work began. The words, the bar and the time
+ * Put the line of this moment, in less than `width` columns: a bar, percent, the time left, words;
+ * without a total a count, the time since the work began, words. The words, the bar and the time
  * are left out where there is no room for them. No line feed.
  */
 void mishap_cli_put_progress(mishap_buffer *line, const mishap_cli_progress *progress,
