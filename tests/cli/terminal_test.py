@@ -2,7 +2,7 @@
 
 Programs run on a pseudo-terminal of some width, and a small model of a terminal says what is on the screen.
 """
-import contextlib
+import concurrent.futures
 import fcntl
 import os
 import re
@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import termios
+import time
 import unicodedata
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -67,18 +68,15 @@ class Screen:
 
 
 class Terminal:
-    """A program on a terminal that is its controlling one, so that Ctrl-C works."""
+    """A program on a terminal; with `control` it is its controlling one, so that Ctrl-C works."""
 
-    def __init__(self, *words, width=80, stdout=None, stderr=None, env=None):
+    def __init__(self, *words, width=80, stdout=None, env=None, control=False):
         self.width, self.bytes = width, b""
         self.end, other = open_terminal()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-
-        def control():
-            os.setsid()
-            fcntl.ioctl(other, termios.TIOCSCTTY, 0)
-        self.process = subprocess.Popen(words, stdin=other, stdout=stdout or other, stderr=stderr or other,
-                                        env=dict(os.environ, **dict(PLAIN, **(env or {}))), preexec_fn=control)
+        words = ["setsid", "--ctty", *words] if control else words
+        self.process = subprocess.Popen(words, stdin=other, stdout=stdout or other, stderr=other,
+                                        env=dict(os.environ, **dict(PLAIN, **(env or {}))))
         os.close(other)
 
     def read(self):
@@ -105,6 +103,25 @@ class Terminal:
 
 def on_terminal(*words, **how):
     return Terminal(*words, **how).finish()
+
+
+pool = concurrent.futures.ThreadPoolExecutor(20)
+
+
+def ahead(function, *arguments, **more):
+    """Work that takes time begins before the tests and side by side. A test calls what this returns for the result."""
+    return pool.submit(function, *arguments, **more).result
+
+
+def work_ahead(*words, **how):
+    """… (bytes, exit, screen) of a command on a terminal."""
+    def run():
+        began = time.monotonic()
+        terminal = Terminal(SHOWN, *words, **how)
+        status, screen = terminal.finish()
+        screen.seconds = time.monotonic() - began
+        return terminal.bytes, status, screen
+    return ahead(run)
 
 
 def shown(*words, **how):
@@ -214,14 +231,17 @@ def a_program_that_leaves_out_the_command_is_told_so():
 
 # ---- Progress ------------------------------------------------------------------------------------
 
-@tests_of({"80 columns": 80, "40 columns": 40})
-def long_work_has_a_bar_with_percent_and_time_left(width):
-    terminal = Terminal(SHOWN, "work", "--steps", "40", "--pause-ms", "40", width=width)
-    status, screen = terminal.finish()
+WORK = ["work", "--steps", "40", "--pause-ms", "40"]
+SHORT_WORK = ["work", "--steps", "10", "--pause-ms", "60"]
+
+
+@tests_of({"80 columns": (work_ahead(*WORK), 80), "40 columns": (work_ahead(*WORK, width=40), 40)})
+def long_work_has_a_bar_with_percent_and_time_left(worked, width):
+    written, status, screen = worked()
     equal((status, screen.text()), (0, "steps  40\n"), "exit and what stays")
-    equal(terminal.bytes.count(ERASED), 1, "erased once, in the end")
+    equal(written.count(ERASED), 1, "erased once, in the end")
     bars = screen.drawn
-    expect(3 <= len(bars) <= 40, "drawn", len(bars), "times")
+    expect(3 <= len(bars) <= 10 * screen.seconds + 2, "drawn", len(bars), "times in", screen.seconds)
     for bar in bars:
         expect(re.fullmatch(BAR + r" +\d+%(  \d:\d\d left)?  working", bar), "a bar:", bar)
         expect(len(bar) < width, "too wide:", bar)
@@ -230,79 +250,103 @@ def long_work_has_a_bar_with_percent_and_time_left(width):
     expect("left" in bars[-1], "no time left in", bars)
 
 
+unknown_length = work_ahead(*SHORT_WORK, "--no-total", "--words", "a\x1b[2J\n山")
+
+
 @test
 def work_of_unknown_length_has_a_count_and_a_time():
-    _, screen = on_terminal(SHOWN, "work", "--steps", "12", "--pause-ms", "60", "--no-total", "--words", "a\x1b[2J\n山")
-    equal(screen.text(), "steps  12\n", "what stays")
+    _, _, screen = unknown_length()
+    equal(screen.text(), "steps  10\n", "what stays")
     expect(screen.drawn, "nothing was drawn")
     for line in screen.drawn:
         expect(re.fullmatch(r"\d+  0:\d\d  a\?\[2J 山", line), "a line:", line)
 
 
+silent_work = work_ahead("work", "--steps", "1", "--no-total", "--for-ever", "--words", "", "--timeout-ms", "2500")
+
+
 @test
 def time_goes_by_while_the_handler_says_nothing():
-    terminal = Terminal(SHOWN, "work", "--steps", "1", "--no-total", "--for-ever", "--words", "")
-    terminal.read_until(r"0  0:0\d")
-    terminal.read_until(r"0  0:0[2-9]")
-    os.write(terminal.end, b"\x03")
-    equal(terminal.finish()[0], 130, "exit")
+    written, status, _ = silent_work()
+    times = re.findall(rb"0  0:0(\d)", written)
+    equal((status, times), (10, sorted(times)), "exit, and the times")
+    expect(len(set(times)) > 1, "time stands still:", times)
 
 
-@tests_of({"narrow": (14, r" *\d+%(  work…|  working)?"), "very narrow": (6, r" *\d+%"), "hopeless": (3, r"")})
-def a_narrow_terminal_gets_what_fits(width, expected):
-    status, screen = on_terminal(SHOWN, "work", "--steps", "10", "--pause-ms", "60", width=width)
+@tests_of({"narrow": (14, r" *\d+%(  work…|  working)?", work_ahead(*SHORT_WORK, width=14)),
+           "very narrow": (6, r" *\d+%", work_ahead(*SHORT_WORK, width=6)),
+           "hopeless": (3, r"", work_ahead(*SHORT_WORK, width=3))})
+def a_narrow_terminal_gets_what_fits(width, expected, worked):
+    _, status, screen = worked()
     equal((status, screen.lines[-2:]), (0, ["steps  10", ""]), "exit and what stays")
     for line in screen.drawn:
         expect(re.fullmatch(expected, line) and len(line) < width, "a line:", line)
 
 
+on_dumb_terminal = work_ahead(*SHORT_WORK, env={"TERM": "dumb"})
+elsewhere = ahead(run_program, SHOWN, *SHORT_WORK, env=PLAIN)
+
+
 @test
 def other_places_than_a_terminal_have_no_bar():
-    terminal = Terminal(SHOWN, "work", "--steps", "10", "--pause-ms", "50", env={"TERM": "dumb"})
-    equal(terminal.finish()[1].text(), "steps  10\n", "a dumb terminal")
-    expect(b"\x1b" not in terminal.bytes, terminal.bytes)
-    answer = run_program(SHOWN, "work", "--steps", "10", "--pause-ms", "50", env=PLAIN)
-    equal((answer.status, answer.err), (0, b""), "no terminal")
+    written, _, screen = on_dumb_terminal()
+    equal(screen.text(), "steps  10\n", "a dumb terminal")
+    expect(b"\x1b" not in written, written)
+    equal((elsewhere().status, elsewhere().err), (0, b""), "no terminal")
+
+
+answer_file = open(os.path.join(FOLDER.name, "answer"), "w+b")
+answered_elsewhere = work_ahead(*SHORT_WORK, stdout=answer_file)
 
 
 @test
 def the_bar_is_on_stderr_while_the_answer_goes_elsewhere():
-    terminal = Terminal(SHOWN, "work", "--steps", "12", "--pause-ms", "50", stdout=subprocess.PIPE)
-    status, screen = terminal.finish()
-    with terminal.process.stdout as out:
-        equal((status, parsed(out.read())["data"]), (0, {"steps": 12}), "the answer")
+    _, status, screen = answered_elsewhere()
+    answer_file.seek(0)
+    equal((status, parsed(answer_file.read())["data"]), (0, {"steps": 10}), "the answer")
     expect(screen.text() == "" and screen.drawn, "the screen:", screen.text(), screen.drawn)
 
 
-def clean_end(terminal, status, pattern):
-    ended, screen = terminal.finish()
+def clean_end(ended, screen, status, pattern):
     equal(ended, status, "exit")
     expect(re.fullmatch(pattern, screen.text()), "the screen:", screen.text())
 
 
 @test
 def ctrl_c_leaves_the_terminal_clean():
-    terminal = Terminal(SHOWN, "work", "--steps", "50", "--pause-ms", "10", "--for-ever")
+    terminal = Terminal(SHOWN, "work", "--steps", "50", "--pause-ms", "10", "--for-ever", control=True)
     terminal.read_until("%  ")
     os.write(terminal.end, b"\x03")
-    clean_end(terminal, 130, r"error CANCELLED  The command was ended by SIGINT\.\n(    try: .*\n)?")
+    clean_end(*terminal.finish(), 130, r"error CANCELLED  The command was ended by SIGINT\.\n(    try: .*\n)?")
 
 
-@tests_of({"a signal": (["--for-ever"], signal.SIGTERM, 143, r"error CANCELLED .*\n(    try: .*\n)?"),
-           "its time is up": (["--for-ever", "--timeout-ms", "1500"], None, 10, r"error TIMEOUT .*\n(    try: .*\n)?"),
-           "a crash": (["--crash"], None, 1, r"error INTERNAL_ERROR .*\n( +incident: .*\n)( +details: .*\n)")})
-def every_end_leaves_the_terminal_clean(words, sent, status, pattern):
-    terminal = Terminal(SHOWN, "work", "--steps", "12", "--pause-ms", "50", *words, width=200)
+@test
+def another_signal_leaves_the_terminal_clean():
+    terminal = Terminal(SHOWN, "work", "--steps", "50", "--pause-ms", "10", "--for-ever")
     terminal.read_until("%  ")
-    if sent:
-        os.kill(terminal.process.pid, sent)
-    clean_end(terminal, status, pattern)
+    os.kill(terminal.process.pid, signal.SIGTERM)
+    clean_end(*terminal.finish(), 143, r"error CANCELLED .*\n(    try: .*\n)?")
+
+
+LONG_ENOUGH = ["work", "--steps", "12", "--pause-ms", "50"]
+
+
+@tests_of({"its time is up": (work_ahead(*LONG_ENOUGH, "--for-ever", "--timeout-ms", "900"), 10,
+                              r"error TIMEOUT .*\n(    try: .*\n)?"),
+           "a crash": (work_ahead(*LONG_ENOUGH, "--crash", width=300), 1,
+                       r"error INTERNAL_ERROR .*\n( +incident: .*\n)( +details: .*\n)")})
+def a_failure_leaves_the_terminal_clean(worked, status, pattern):
+    _, ended, screen = worked()
+    expect(screen.drawn, "nothing was drawn")
+    clean_end(ended, screen, status, pattern)
+
+
+stream = work_ahead("stream")
 
 
 @test
 def a_stream_takes_the_place_of_the_bar():
-    terminal = Terminal(SHOWN, "stream")
-    status, screen = terminal.finish()
+    _, status, screen = stream()
     equal((status, screen.text()), (0, "piece " * 8), "exit and screen")
     expect(screen.drawn and not any("streaming" in line for line in screen.drawn), screen.drawn)
 
@@ -310,28 +354,29 @@ def a_stream_takes_the_place_of_the_bar():
 # ---- Log lines -----------------------------------------------------------------------------------
 
 SAID = r"info: a\?\[2J\n  b\nwarning: The token is \[redacted\]\.\nerror: .*removed.*\n"
+said = work_ahead("say", "a\x1b[2J\nb", width=200)
+said_elsewhere = ahead(run_program, SHOWN, "say", "a", env=PLAIN)
+said_verbosely = ahead(run_program, SHOWN, "say", "a\x1b[2J\nb", "--verbose", env=dict(PLAIN, SHOWN_LOG=""))
 
 
 @test
 def log_lines_appear_on_a_terminal():
-    terminal = Terminal(SHOWN, "say", "a\x1b[2J\nb", width=200)
-    status, screen = terminal.finish()
+    written, status, screen = said()
     equal(status, 0, "exit")
     expect(re.fullmatch(SAID + "said  true\n", screen.text()), "the screen:", screen.text())
     expect(any(re.match(BAR, line) for line in screen.drawn), "no bar in", screen.drawn)
-    expect(b"open-sesame" not in terminal.bytes and b"app.py" not in terminal.bytes, terminal.bytes)
+    expect(b"open-sesame" not in written and b"app.py" not in written, written)
     with open(LOG, encoding="utf-8") as log:
         expect("app.py" in log.read(), "the operator does not find it")
 
 
 @test
 def log_lines_elsewhere_need_verbose():
-    equal(run_program(SHOWN, "say", "a", env=PLAIN).err, b"", "stderr")
-    answer = run_program(SHOWN, "say", "a\x1b[2J\nb", "--verbose", env=dict(PLAIN, SHOWN_LOG=""))
+    equal(said_elsewhere().err, b"", "stderr")
+    answer = said_verbosely()
     equal((answer.status, parsed(answer.out)["data"]), (0, {"said": True}), "the answer")
     expect(answer.err.startswith(b"debug: A detail.\ninfo: a?[2J\n  b\nwarning: The token is [redacted].\n"), answer.err)
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
-        main()
+    main()
