@@ -8,6 +8,7 @@
  */
 #include "boundary/cli/progress.h"
 
+#include <errno.h>
 #include <math.h>
 #include <poll.h>
 #include <stdatomic.h>
@@ -32,8 +33,7 @@ enum {
 /* There is one call in a process. */
 static struct live {
     mishap_cli *cli;
-    bool terminal; /* standard error is one that can be drawn on */
-    bool shows_log;
+    atomic_bool terminal; /* standard error is one that can be drawn on; set last */
 
     atomic_flag busy; /* whoever sets it may use what follows */
     bool told, news;  /* there is progress; there is some that is not drawn */
@@ -63,10 +63,18 @@ static void leave(void)
     atomic_flag_clear(&live.busy);
 }
 
+/* What cannot be written is left out: it is no part of the answer. */
 static void write_out(mishap_text text)
 {
-    bool gone;
-    mishap_cli_write(live.cli, STDERR_FILENO, text, &gone);
+    while (text.length) {
+        ssize_t count = write(STDERR_FILENO, text.data, text.length);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return;
+        text.data += count;
+        text.length -= (size_t)count;
+    }
 }
 
 /* -- drawing ----------------------------------------------------------------------------------- */
@@ -109,7 +117,8 @@ static void draw(int64_t now)
 
 void mishap_cli_live_tick(void)
 {
-    if (!live.terminal || atomic_load(&live.erased) || atomic_flag_test_and_set(&live.busy))
+    if (!atomic_load(&live.terminal) || atomic_load(&live.erased) ||
+        atomic_flag_test_and_set(&live.busy))
         return;
     draw(mishap_clock_monotonic_ns());
     leave();
@@ -228,17 +237,18 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
 void mishap_cli_live_use(mishap_cli *cli, mishap_call *call)
 {
     live.cli = cli;
-    live.terminal = mishap_cli_is_smart(STDERR_FILENO);
-    if (live.terminal)
+    bool smart = mishap_cli_is_smart(STDERR_FILENO);
+    if (smart)
         cli->watcher.progress = on_progress;
     if (isatty(STDERR_FILENO) || cli->verbose)
         cli->watcher.log = on_log;
     call->watcher = &cli->watcher;
+    atomic_store(&live.terminal, smart);
 }
 
 void mishap_cli_live_erase(void)
 {
-    if (!live.terminal || atomic_exchange(&live.erased, true))
+    if (!atomic_load(&live.terminal) || atomic_exchange(&live.erased, true))
         return;
     enter(MOST_WAIT_MS);
     erase();
