@@ -516,17 +516,29 @@ static void a_table_is_never_wider_than_the_terminal(void **state)
 
 /* -- without memory ---------------------------------------------------------------------------- */
 
+struct wanted {
+    const char *json;
+    struct shown whole; /* with memory */
+};
+
+static const mishap_cli_asked list_asked = { "todo", &list_operation, WORDS("todos", "list"), 2 };
+static const mishap_cli_look narrow = { .width = 60, .styles = true };
+
+/* All of it, or a mark that something is missing. */
 static void show_without_memory(const void *input)
 {
+    const struct wanted *wanted = input;
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap_buffer out = { 0 }, remarks = { 0 };
-    mishap_cli_asked asked = { "todo", &list_operation, WORDS("todos", "list"), 2 };
-    if (mishap_json_read(&reader, mishap_text_of(input)))
-        mishap_cli_put_readable(&out, &remarks, reader.root, &asked,
-                                (mishap_cli_look){ .width = 60, .styles = true });
-    /* All of it, or a mark that something is missing. */
-    if (!out.failed && reader.root)
-        assert_true(out.length && out.data[out.length - 1] == '\n');
+    if (mishap_json_read(&reader, mishap_text_of(wanted->json))) {
+        mishap_cli_put_readable(&out, &remarks, reader.root, &list_asked, narrow);
+        mishap_buffer_put_char(&out, '\0');
+        mishap_buffer_put_char(&remarks, '\0');
+        if (!out.failed && !remarks.failed) {
+            assert_string_equal(out.data, wanted->whole.out.data);
+            assert_string_equal(remarks.data, wanted->whole.remarks.data);
+        }
+    }
     mishap_buffer_release(&out);
     mishap_buffer_release(&remarks);
     mishap_json_reader_release(&reader);
@@ -534,12 +546,25 @@ static void show_without_memory(const void *input)
 
 static void every_failing_allocation_is_survived(void **state)
 {
+    static const char long_cell[] =
+        "[{\"a\":\"" /* more than a cell first takes */
+        "0123456789012345678901234567890123456789012345678901234567890123"
+        "0123456789012345678901234567890123456789012345678901234567890123"
+        "\",\"b\":[1,2,3]},{\"a\":\"x\"}]";
+    struct wanted rows[] = {
+        { .json = "{\"items\":" USERS ",\"next\":\"9\",\"total\":3}" },
+        { .json = "{\"note\":\"one two three\\nfour\",\"a\":{\"b\":[1,{\"c\":2}]},"
+                  "\"lines\":" USERS ",\"tags\":[1,2]}" },
+        { .json = long_cell },
+    };
     (void)state;
-    mishap_use_allocator(&failing_allocator);
-    torture(show_without_memory, "{\"items\":" USERS ",\"next\":\"9\",\"total\":3}");
-    torture(show_without_memory, "{\"note\":\"one two three\\nfour\",\"a\":{\"b\":[1,{\"c\":2}]},"
-                                 "\"lines\":" USERS ",\"tags\":[1,2]}");
-    mishap_use_allocator(NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        show(&rows[i].whole, rows[i].json, &list_asked, narrow);
+        mishap_use_allocator(&failing_allocator);
+        torture(show_without_memory, &rows[i]);
+        mishap_use_allocator(NULL);
+        hide(&rows[i].whole);
+    }
 }
 
 int main(void)

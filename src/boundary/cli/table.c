@@ -98,11 +98,12 @@ static size_t put_header(mishap_buffer *out, mishap_text name, size_t most)
 /* A cell into t->cell: how many columns it takes. No item: the header. */
 static size_t make_cell(struct table *t, yyjson_val *item, size_t column, size_t most)
 {
+    yyjson_val none = { .tag = YYJSON_TYPE_NULL }, *value = item ? value_of(t, item, column) : NULL;
     mishap_buffer_reset(&t->cell);
-    if (!item)
-        return put_header(&t->cell, t->columns[column].name, most);
-    yyjson_val none = { .tag = YYJSON_TYPE_NULL }, *value = value_of(t, item, column);
-    return mishap_cli_put_short(&t->cell, value ? value : &none, most);
+    size_t width = item ? mishap_cli_put_short(&t->cell, value ? value : &none, most)
+                        : put_header(&t->cell, t->columns[column].name, most);
+    t->out->failed = t->out->failed || t->cell.failed; /* before the cell is used again */
+    return width;
 }
 
 static bool is_number(yyjson_val *value)
@@ -223,7 +224,6 @@ bool mishap_cli_put_table(mishap_buffer *out, yyjson_val *list, size_t indent, m
         MISHAP_JSON_ITEMS (list, index, count, item)
             put_line(&t, item);
     }
-    out->failed = out->failed || t.cell.failed;
     mishap_buffer_release(&t.cell);
     return fits;
 }
