@@ -258,7 +258,8 @@ int64_t mishap_call_time_left(const mishap_call *call);
 
 /*
  * How far a long call has come: `done` of `total` (0: not known), and a few words (may be NULL). It
- * must grow from call to call. A client that asked for progress is told; else it costs nothing.
+ * must grow from call to call. A client that asked for progress is told, and a command shows it if
+ * standard error is a terminal; else it costs nothing.
  */
 void mishap_progress(mishap_call *call, double done, double total, const char *words);
 
@@ -278,8 +279,9 @@ bool mishap_cancelled(const mishap_call *call);
 __attribute__((format(printf, 2, 3))) void mishap_changed(mishap_call *call, const char *format,
                                                           ...);
 
-/* A remark for the client, while the call runs: an agent that asked for such messages shows it. No
- * secrets and nothing internal: it leaves. */
+/* A remark for the client, while the call runs: an agent that asked for such messages shows it, a
+ * command prints it on standard error if that is a terminal or with --verbose. No secrets and
+ * nothing internal: it leaves. */
 typedef enum mishap_level {
     MISHAP_DEBUG,
     MISHAP_INFO,

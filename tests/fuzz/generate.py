@@ -265,6 +265,16 @@ def changed(document, keys):
     return value() if chance(0.12) else document
 
 
+# ---- Answers for people (fuzz_readable.c) --------------------------------------------------------
+
+def readable():
+    """The width of a terminal, and a list of objects that have some names in common."""
+    names = random.sample(NAMES, min(len(NAMES), 4)) + ["items", "next"]
+    listed = [{key: value() for key in names if chance(0.7)} for _ in range(random.randrange(6))]
+    answer = {"items": listed, "next": value()} if chance(0.3) else listed
+    return bytes([random.randrange(256)]) + json.dumps(answer, ensure_ascii=chance(0.5)).encode("utf-8", "replace")
+
+
 def main():
     name, count, folder = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     os.makedirs(folder, exist_ok=True)
@@ -277,6 +287,8 @@ def main():
             document = carry()
         elif name == "frame":
             document = frame()
+        elif name == "readable":
+            document = readable()
         else:
             made_up = canonical() if name == "canonical" and chance(0.7) or not known else None
             document = json.dumps(made_up or changed(random.choice(known), keys), ensure_ascii=chance(0.5))

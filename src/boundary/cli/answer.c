@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "boundary/cli/cli.h"
+#include "boundary/cli/progress.h"
+#include "boundary/cli/readable.h"
+#include "boundary/cli/terminal.h"
 #include "dialect/envelope.h"
 #include "incident/incident.h"
 #include "operation/hide.h"
@@ -20,8 +22,7 @@ enum { LAST_WORDS_MS = 1000 }; /* how long a server waits for who does not read 
 
 /* -- the private side -------------------------------------------------------------------------- */
 
-/* To the log file, and with --verbose to stderr. True: the log has it. */
-static bool record(const mishap_cli *cli, const mishap *failure)
+bool mishap_cli_record(const mishap_cli *cli, const mishap *failure)
 {
     mishap_buffer command = { 0 };
     if (cli->operation)
@@ -44,7 +45,7 @@ static void clean_json(const mishap_cli *cli, mishap_buffer *json, const mishap_
 {
     mishap *trace = mishap_hide_json(json, secrets);
     if (trace)
-        record(cli, trace);
+        mishap_cli_record(cli, trace);
     mishap_free(trace);
 }
 
@@ -260,18 +261,34 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     put_incident(b, cli, told, in_log);
 }
 
-/* Data as a person likes to read it: indented JSON, which is still JSON. */
-static void put_data(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+/* JSON that is asked for as such, with a line for each member. */
+static void put_pretty(mishap_buffer *b, yyjson_val *value)
 {
-    mishap_buffer room = { 0 }, pretty = { 0 };
+    mishap_buffer pretty = { 0 };
+    mishap_json_put_pretty(&pretty, value);
+    mishap_put_printable(b, mishap_buffer_text(&pretty));
+    MISHAP_PUT(b, "\n");
+    b->failed = b->failed || pretty.failed;
+    mishap_buffer_release(&pretty);
+}
+
+/* Data as a person likes to read it: readable.h. */
+static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli *cli,
+                     const mishap_cli_answer *answer)
+{
+    mishap_buffer room = { 0 };
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap_text data = clean_data(&room, cli, answer);
-    if (!room.failed && mishap_json_read(&reader, data))
-        mishap_json_put_pretty(&pretty, reader.root);
-    bool made = pretty.length && !pretty.failed;
-    mishap_put_printable(b, made ? mishap_buffer_text(&pretty) : data);
-    MISHAP_PUT(b, "\n");
-    mishap_buffer_release(&pretty);
+    const mishap_cli_asked asked = { cli->app->name, cli->operation, cli->words, cli->word_count };
+    const mishap_cli_look look = { mishap_cli_terminal_width(cli->out),
+                                   mishap_cli_wants_color(cli->out) };
+    bool read = !room.failed && mishap_json_read(&reader, data);
+    if (!read)
+        b->failed = true; /* an answer is JSON: there is no memory */
+    else if (answer->as_json)
+        put_pretty(b, reader.root);
+    else
+        mishap_cli_put_readable(b, remarks, reader.root, &asked, look);
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&room);
 }
@@ -347,6 +364,28 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
     return printed;
 }
 
+/* The data, and on stderr what is to be said about it. */
+static int print_data(const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    static const mishap_text last = MISHAP_TEXT(
+        "error INTERNAL_ERROR  There is not enough memory to show the answer.\n");
+    char cut[80];
+    mishap_buffer out = { 0 }, remarks = { 0 };
+    if (answer->total) {
+        snprintf(cut, sizeof cut, "Listed %zu of %zu.\n", answer->listed, answer->total);
+        mishap_buffer_put_text(&remarks, mishap_text_of(cut));
+    }
+    put_data(&out, &remarks, cli, answer);
+    bool made = !out.failed && !remarks.failed;
+    int printed = made ? print(cli, cli->out, mishap_buffer_text(&out))
+                       : MISHAP_CODE_INTERNAL_ERROR->exit_code;
+    if (!made || !answer->failure)
+        print(cli, STDERR_FILENO, made ? mishap_buffer_text(&remarks) : last);
+    mishap_buffer_release(&out);
+    mishap_buffer_release(&remarks);
+    return printed;
+}
+
 static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in_log)
 {
     mishap_buffer out = { 0 };
@@ -361,10 +400,8 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }
-    if (answer->data.length) {
-        put_data(&out, cli, answer);
-        printed = print(cli, cli->out, mishap_buffer_text(&out));
-    }
+    if (answer->data.length)
+        printed = print_data(cli, answer);
     mishap_buffer_release(&out);
     return printed;
 }
@@ -419,6 +456,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
 {
     int printed, exit_code = 0;
     bool in_log = false;
+    mishap_cli_live_end();
     /* How a server has done does not depend on who reads its last words. */
     bool resident = cli->operation && cli->operation->resident;
     if (resident && !answer->failure && (cli->out < 0 || !takes_some(cli->out)))
@@ -432,7 +470,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         complete(cli, answer->failure);
         exit_code = answer->exit_code ? answer->exit_code
                                       : mishap_told(answer->failure)->code->exit_code;
-        in_log = record(cli, answer->failure);
+        in_log = mishap_cli_record(cli, answer->failure);
     }
     if (!answer->failure && answer->document.data)
         printed = print(cli, cli->out, answer->document);

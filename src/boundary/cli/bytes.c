@@ -10,8 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "boundary/cli/cli.h"
-#include "operation/call.h"
+#include "boundary/cli/progress.h"
 #include "operation/media.h"
 
 static bool is_to_output(const mishap_cli *cli)
@@ -110,7 +109,6 @@ static bool put_piece(mishap_cli *cli, mishap_text piece, bool *gone)
 
 /* There is one call in a process. */
 static struct stream {
-    mishap_watcher watcher;
     mishap_cli *cli;
     mishap *refused; /* it is not for a terminal */
     bool broken;     /* it could not be written */
@@ -132,6 +130,8 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
     (void)watcher;
     if (stream.refused || stream.broken)
         return false;
+    if (!stream.cli->streamed && !stream.cli->to && isatty(stream.cli->out))
+        mishap_cli_live_erase(); /* the answer begins in the place of the line */
     stream.cli->streamed = true;
     stream.broken = !put_piece(stream.cli, piece, &gone);
     return !stream.broken && !gone;
@@ -139,14 +139,17 @@ static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
 
 void mishap_cli_bytes_use(mishap_cli *cli, mishap_call *call)
 {
-    stream = (struct stream){ .watcher = { .stream = on_stream, .piece = on_piece }, .cli = cli };
+    stream = (struct stream){ .cli = cli };
     if (cli->body_file) {
         call->body = mishap_buffer_text(&cli->body);
         call->body.data = call->body.data ? call->body.data : "";
         call->body_type = cli->body_type;
     }
-    if (!cli->envelope && !cli->operation->resident)
-        call->watcher = &stream.watcher;
+    if (!cli->envelope && !cli->operation->resident) {
+        cli->watcher.stream = on_stream;
+        cli->watcher.piece = on_piece;
+        call->watcher = &cli->watcher;
+    }
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */

@@ -9,6 +9,8 @@
  *     answer.c     the envelope, or text for a person   manifest.c   all commands as JSON
  *     complete*.c  completion for bash, zsh and fish    manual.c     a page for man
  *     bytes.c      bodies and answers that are bytes    settings.c   flags for settings of services
+ *     terminal.c   what the terminal can do             readable.c   answers for people: readable.h
+ *     width.c      columns of text                      progress.c   how far a call is: progress.h
  *
  * Every way out goes through answer.c: one JSON object and one line feed, with `ok` and the exit
  * code from one place.
@@ -21,7 +23,7 @@
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/cli.h"
-#include "operation/operation.h"
+#include "operation/call.h"
 
 /* One run of the program. It belongs to the main thread until the watcher claims the answer
  * (watch.c). */
@@ -49,6 +51,7 @@ typedef struct mishap_cli {
     char request_id[MISHAP_ID_LENGTH + 1];
     const mishap_secrets *secrets; /* the values of secret parameters; the call's */
     mishap_setup setup; /* where services keep their data, if the file of --config says it */
+    mishap_watcher watcher;        /* hears what the call says while it runs */
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */
@@ -68,6 +71,11 @@ extern const mishap_param mishap_cli_bytes_flags[];
  * none. */
 const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const *words,
                                         size_t count, size_t *used);
+
+/* The group of commands that the words name: `network.hosts` for `network hosts`, which begins
+ * `network hosts list`. No data: there is none. */
+mishap_text mishap_cli_group(const mishap_app *app, const char *const *words, size_t count);
+bool mishap_cli_is_in_group(const mishap_operation *operation, mishap_text group);
 
 /* The nearest of some names to a word that is none of them, NULL if none is near. The list ends
  * with NULL. */
@@ -106,10 +114,9 @@ size_t mishap_cli_exits(const mishap_app *app, const mishap_operation *operation
 void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
                          const mishap_operation *operation, bool color);
 
-/* … and for the commands that begin with one word: `users` of `users create` and `users list`. */
-void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, const char *word,
+/* … and for the commands of a group: `users` of `users create` and `users list`. */
+void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, mishap_text group,
                             bool color);
-bool mishap_cli_is_first_word(const mishap_app *app, const char *word);
 
 /* {schema_version, framework_version, etag, commands{…}}: the same bytes for the same declarations.
  */
@@ -186,6 +193,7 @@ bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
 typedef struct mishap_cli_answer {
     mishap *failure;        /* NULL: it worked */
     mishap_text data;       /* JSON, may be empty */
+    bool as_json;           /* … which is shown as JSON to people, too */
     mishap_text document;   /* printed as it is instead, if there is data in it */
     const char *media_type; /* of bytes that are the answer; NULL: there are none */
     mishap_text bytes;      /* … those that are not out already */
@@ -194,6 +202,10 @@ typedef struct mishap_cli_answer {
     const char *signal;     /* the name of the signal that ended it, or NULL */
     int exit_code;          /* 0: as the failure says */
 } mishap_cli_answer;
+
+/* Keep what is private of a failure: in the log file, and with --verbose on stderr. True: the log
+ * has it. Any thread. */
+bool mishap_cli_record(const mishap_cli *cli, const mishap *failure);
 
 /* Print the one answer and return the exit code. Nothing else of this boundary writes to standard
  * output. */

@@ -264,6 +264,37 @@ const mishap_operation *mishap_cli_find(const mishap_app *app, const char *const
     return found;
 }
 
+/* -- groups ------------------------------------------------------------------------------------ */
+
+bool mishap_cli_is_in_group(const mishap_operation *operation, mishap_text group)
+{
+    return strncmp(operation->name, group.data, group.length) == 0 &&
+           operation->name[group.length] == '.';
+}
+
+/* How many bytes of a name the words spell, if it goes on behind them; else 0. */
+static size_t beginning_of_name(const char *name, const char *const *words, size_t count)
+{
+    const char *at = name;
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(at, ".");
+        if (!is_segment(words[i], at, length) || !at[length])
+            return 0;
+        at += length + 1;
+    }
+    return count ? (size_t)(at - name) - 1 : 0;
+}
+
+mishap_text mishap_cli_group(const mishap_app *app, const char *const *words, size_t count)
+{
+    for (const mishap_operation *o = app->operations; o && o->name; o++) {
+        size_t length = beginning_of_name(o->name, words, count);
+        if (length)
+            return (mishap_text){ o->name, length };
+    }
+    return (mishap_text){ NULL, 0 };
+}
+
 /* -- what may have been meant ------------------------------------------------------------------ */
 
 const char *mishap_cli_nearest(const char *word, const char *const *names)

@@ -291,27 +291,28 @@ static bool is_own(const mishap_app *app, const mishap_operation *operation)
     return false;
 }
 
-/* PROGRAM COMMAND, or PROGRAM WORD COMMAND. */
-static void put_call(mishap_buffer *b, const mishap_cli_page *page, const char *word)
+/* PROGRAM COMMAND, or PROGRAM GROUP COMMAND. No data: no group. */
+static void put_call(mishap_buffer *b, const mishap_cli_page *page, mishap_text group)
 {
     mishap_cli_put(b, page->app->name);
-    mishap_cli_put(b, word ? " " : "");
-    mishap_cli_put(b, word);
+    mishap_cli_put(b, group.length ? " " : "");
+    for (size_t i = 0; i < group.length; i++)
+        mishap_buffer_put_char(b, group.data[i] == '.' ? ' ' : group.data[i]);
     MISHAP_PUT(b, " COMMAND");
 }
 
-static void put_usage_of_many(mishap_cli_page *page, const char *word)
+static void put_usage_of_many(mishap_cli_page *page, mishap_text group)
 {
     mishap_cli_page_bold(page, (mishap_text)MISHAP_TEXT("Usage:"));
     MISHAP_PUT(page->out, " ");
-    put_call(page->out, page, word);
+    put_call(page->out, page, group);
     MISHAP_PUT(page->out, " [OPTIONS]\n");
 }
 
-static void put_further(mishap_cli_page *page, const char *word)
+static void put_further(mishap_cli_page *page, mishap_text group)
 {
     MISHAP_PUT(&page->right, "Run `");
-    put_call(&page->right, page, word);
+    put_call(&page->right, page, group);
     MISHAP_PUT(&page->right, " --help` to read about one command.");
     mishap_buffer_put_char(page->out, '\n');
     mishap_cli_page_wrap(page, mishap_cli_page_text(page, &page->right), 0, 0, "");
@@ -326,7 +327,7 @@ static void put_program(mishap_cli_page *page)
         put_command_left(page, operation);
         mishap_cli_page_widen(page, &column);
     }
-    put_usage_of_many(page, NULL);
+    put_usage_of_many(page, (mishap_text){ NULL, 0 });
     mishap_cli_page_paragraphs(page, page->app->summary);
     put_groups(page, column);
     while ((operation = mishap_cli_next_command(page->app, operation))) {
@@ -338,41 +339,27 @@ static void put_program(mishap_cli_page *page)
         put_command(page, operation, column);
     }
     put_options(page, NULL, COMMON_OPTIONS, "Options of every command");
-    put_further(page, NULL);
+    put_further(page, (mishap_text){ NULL, 0 });
 }
 
-/* -- the commands of one word ------------------------------------------------------------------ */
+/* -- the commands of one group ----------------------------------------------------------------- */
 
-static bool begins_with(const mishap_operation *operation, const char *word)
-{
-    size_t length = strlen(word);
-    return strncmp(operation->name, word, length) == 0 && operation->name[length] == '.';
-}
-
-bool mishap_cli_is_first_word(const mishap_app *app, const char *word)
-{
-    for (const mishap_operation *o = app->operations; o && o->name; o++)
-        if (begins_with(o, word))
-            return true;
-    return false;
-}
-
-static void put_commands_of(mishap_cli_page *page, const char *word)
+static void put_group(mishap_cli_page *page, mishap_text group)
 {
     size_t column = MISHAP_CLI_LEAST_COLUMN;
     const mishap_operation *o, *all = page->app->operations;
-    put_usage_of_many(page, word);
+    put_usage_of_many(page, group);
     mishap_cli_page_heading(page, "Commands");
     for (o = all; o->name; o++) {
-        if (begins_with(o, word)) {
+        if (mishap_cli_is_in_group(o, group)) {
             put_command_left(page, o);
             mishap_cli_page_widen(page, &column);
         }
     }
     for (o = all; o->name; o++)
-        if (begins_with(o, word))
+        if (mishap_cli_is_in_group(o, group))
             put_command(page, o, column);
-    put_further(page, word);
+    put_further(page, group);
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */
@@ -388,10 +375,10 @@ void mishap_cli_put_help(mishap_buffer *buffer, const mishap_app *app,
     mishap_cli_page_finish(&page);
 }
 
-void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, const char *word,
+void mishap_cli_put_help_of(mishap_buffer *buffer, const mishap_app *app, mishap_text group,
                             bool color)
 {
     mishap_cli_page page = { .out = buffer, .app = app, .color = color };
-    put_commands_of(&page, word);
+    put_group(&page, group);
     mishap_cli_page_finish(&page);
 }

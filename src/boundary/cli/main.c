@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include "boundary/cli/describe.h"
+#include "boundary/cli/progress.h"
+#include "boundary/cli/terminal.h"
 #include "incident/incident.h"
-#include "operation/call.h"
 #include "operation/hide.h"
 #include "operation/media.h"
 
@@ -14,13 +15,6 @@ enum {
     BROKEN_DECLARATION = 70, /* EX_SOFTWARE: the program itself is wrong */
     LONGEST_SHOWN = 60,      /* bytes of an option that is told */
 };
-
-/* A terminal that knows escape sequences, and nobody who does not want them. */
-static bool wants_color(int file)
-{
-    const char *unwanted = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(file) && !(unwanted && *unwanted) && !(terminal && strcmp(terminal, "dumb") == 0);
-}
 
 /* How many words a flag that every command has takes with its value; 0 if the word is none. */
 static size_t common_flag_length(const char *word)
@@ -64,7 +58,7 @@ static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
         .words = (const char *const *)argv + (argc > 0),
         .word_count = argc > 0 ? (size_t)argc - 1 : 0,
         .json = !isatty(STDOUT_FILENO),
-        .color = wants_color(STDERR_FILENO),
+        .color = mishap_cli_wants_color(STDERR_FILENO),
         .out = STDOUT_FILENO,
         .to_file = -1,
         .started_ns = mishap_clock_monotonic_ns(),
@@ -124,16 +118,16 @@ static bool has_word(const mishap_cli *cli, const char *word, const char *letter
 
 /* Help does no work and writes no file; where standard output is for a program it goes to stderr.
  */
-static int show_help(mishap_cli *cli, const char *word)
+static int show_help(mishap_cli *cli, mishap_text group)
 {
     mishap_buffer help = { 0 };
     mishap_arena arena;
     mishap_app described;
     const mishap_operation *operation = cli->operation;
-    bool person = isatty(STDOUT_FILENO), color = wants_color(STDOUT_FILENO);
+    bool person = isatty(STDOUT_FILENO), color = mishap_cli_wants_color(STDOUT_FILENO);
     describe(cli, &arena, &described);
-    if (!cli->operation && mishap_cli_is_first_word(cli->app, word))
-        mishap_cli_put_help_of(&help, cli->app, word, color);
+    if (!cli->operation && group.data)
+        mishap_cli_put_help_of(&help, cli->app, group, color);
     else
         mishap_cli_put_help(&help, &described, cli->operation, color);
     cli->operation = operation;
@@ -163,8 +157,9 @@ static int show_manifest(mishap_cli *cli)
     mishap_arena_release(&arena);
     int status = manifest.failed
                      ? tell_failure(cli, mishap_out_of_memory())
-                     : mishap_cli_tell(
-                           cli, &(mishap_cli_answer){ .data = mishap_buffer_text(&manifest) });
+                     : mishap_cli_tell(cli,
+                                       &(mishap_cli_answer){ .data = mishap_buffer_text(&manifest),
+                                                             .as_json = true });
     mishap_buffer_release(&manifest);
     return status;
 }
@@ -250,13 +245,21 @@ static mishap *no_such_command(const mishap_cli *cli, const char *first)
                           advice);
 }
 
+static bool only_common_flags(const mishap_cli *cli, size_t from)
+{
+    size_t length = 1;
+    for (size_t i = from; i < cli->word_count && length; i += length)
+        length = common_flag_length(cli->words[i]);
+    return length;
+}
+
+/* Its flags were taken already. */
 static int unknown_command(mishap_cli *cli)
 {
     char room[256];
     mishap_buffer advice;
     mishap *m = no_such_command(cli, cli->word_count ? cli->words[0] : "");
     const char *nearest = nearest_command(cli);
-    take_common_flags(cli);
     mishap_buffer_init(&advice, room, sizeof room);
     if (nearest) {
         MISHAP_PUT(&advice, "Did you mean `");
@@ -274,6 +277,18 @@ static int unknown_command(mishap_cli *cli)
         m = mishap_suggest(m, advice.data);
     mishap_buffer_release(&advice);
     return tell_failure(cli, m);
+}
+
+/* A person who names a group without a command looks for one: the list of its commands says more
+ * than that there is no such command. The exit code is that of the failure, as it must not depend
+ * on where the answer goes. */
+static int show_group(mishap_cli *cli, mishap_text group)
+{
+    mishap_buffer page = { 0 };
+    mishap_cli_put_help_of(&page, cli->app, group, cli->color);
+    cli->out = STDERR_FILENO;
+    int status = tell_document(cli, &page);
+    return status ? status : MISHAP_CODE_UNKNOWN_COMMAND->exit_code;
 }
 
 /* -- a command --------------------------------------------------------------------------------- */
@@ -296,11 +311,24 @@ static void warn_of_output(const mishap_cli *cli, mishap_call *call)
     mishap_buffer_release(&hidden);
 }
 
+/* A document is printed as it is. A terminal gets it without what it would act on. */
+static mishap_text document_to_show(const mishap_cli *cli, mishap_text document,
+                                    mishap_buffer *shown)
+{
+    if (!document.length)
+        return (mishap_text)MISHAP_TEXT(""); /* nothing, then */
+    if (!isatty(cli->out))
+        return document;
+    mishap_put_printable(shown, document);
+    return shown->failed ? document : mishap_buffer_text(shown);
+}
+
 static int run(mishap_cli *cli, mishap_text arguments)
 {
     mishap_call *call;
     mishap_answer_kind kind = MISHAP_ANSWER_NOTHING;
     mishap_cli_answer answer = { 0 };
+    mishap_buffer shown = { 0 };
     answer.failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
         cli->secrets = mishap_call_secrets(call); /* now: later the call is the handler's */
@@ -321,6 +349,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
         call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
         mishap_cli_bytes_use(cli, call);
+        if (!cli->operation->resident)
+            mishap_cli_live_use(cli, call);
         answer.failure = mishap_call_run(call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
@@ -335,7 +365,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
             answer.media_type = mishap_media_clean(call->answer_type);
             answer.bytes = text;
         } else if (kind == MISHAP_ANSWER_DOCUMENT)
-            answer.document = text.data ? text : (mishap_text)MISHAP_TEXT(""); /* nothing, then */
+            answer.document = document_to_show(cli, text, &shown);
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
     }
@@ -344,6 +374,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     mishap_free(answer.failure);
     mishap_call_end(call);
     mishap_buffer_release(&cli->body);
+    mishap_buffer_release(&shown);
     return status;
 }
 
@@ -450,15 +481,21 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
         !mishap_cli_has_param(cli.operation, "version"))
         return show_version(&cli);
     const char *word = cli.word_count > skip ? cli.words[skip] : "";
-    if (skip && !cli.operation && word[0] && word[0] != '-' &&
-        !mishap_cli_is_first_word(app, word)) {
+    size_t named = 0;
+    while (skip + named < cli.word_count && cli.words[skip + named][0] != '-')
+        named++;
+    mishap_text group = mishap_cli_group(app, cli.words + skip, named);
+    if (skip && !cli.operation && word[0] && word[0] != '-' && !group.data) {
         cli.words++; /* help for a command that is none */
         cli.word_count--;
+        take_common_flags(&cli);
         return unknown_command(&cli);
     }
     if (help)
-        return show_help(&cli, word);
+        return show_help(&cli, group);
     if (cli.operation)
         return cli.operation->run ? run_command(&cli, used) : run_builtin(&cli, used);
-    return unknown_command(&cli);
+    take_common_flags(&cli);
+    return group.data && !cli.json && only_common_flags(&cli, named) ? show_group(&cli, group)
+                                                                     : unknown_command(&cli);
 }

@@ -14,8 +14,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "boundary/cli/cli.h"
-#include "operation/call.h"
+#include "boundary/cli/progress.h"
 
 enum { GRACE_S = 2 }; /* for a handler to tidy up */
 
@@ -59,6 +58,7 @@ static int wait_for_something(const sigset_t *set)
         int64_t left = end - mishap_clock_monotonic_ns();
         if (left <= 0)
             return 0;
+        mishap_cli_live_tick();
         if (left > 50000000)
             left = 50000000; /* look again whether the limit is another one by now */
         struct timespec wait = { 0, left };
