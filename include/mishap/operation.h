@@ -109,8 +109,8 @@ typedef struct mishap_param {
 
 /* How a program was started, for the services that it opens. */
 typedef struct mishap_setup {
-    const char *data;     /* the folder for what must last: it is there, for this user only. The path
-                             is to be copied if it is needed after open() */
+    const char *data; /* the folder for what must last: it is there, for this user only. The path
+                         is to be copied if it is needed after open() */
     const char *identity; /* what has this identity is to be opened, and nothing is to be made: the
                              server runs already. "": the service names none. NULL: this is the
                              first time, and what is not there may be made */

@@ -247,7 +247,8 @@ bool mishap_same_flag(const char *a, const char *b)
 static bool turns_off(const char *name, const mishap_param *param)
 {
     return param->type == MISHAP_BOOLEAN && strncmp(name, "no", 2) == 0 &&
-           (name[2] == '_' || isupper((unsigned char)name[2])) && mishap_same_flag(name + 2, param->name);
+           (name[2] == '_' || isupper((unsigned char)name[2])) &&
+           mishap_same_flag(name + 2, param->name);
 }
 
 /* What must not stand twice in one list. `flags`: it is one of flags. */

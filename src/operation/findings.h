@@ -35,8 +35,8 @@ typedef struct mishap_findings {
  * that memory ran out. */
 mishap *mishap_findings_end(mishap_findings *findings);
 
-/* Not there: field_required, which expects what the parameter says of itself: its choices, the words
- * of its format or of `looks`, else its type. NULL: nothing is known. */
+/* Not there: field_required, which expects what the parameter says of itself: its choices, the
+ * words of its format or of `looks`, else its type. NULL: nothing is known. */
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param);
 
 /* There, but not declared: unknown_field, with the name that may be meant. If there is none, the

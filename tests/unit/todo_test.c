@@ -1222,9 +1222,8 @@ static void use_store(const char *address)
 
 static void a_store_address_is_a_sqlite_file_or_refused(void **state)
 {
-    static const char *const others[] = {
-        "postgres://me:marker@host/db", "sqlite", "sqlite:", "SQLITE:x", "/a/path"
-    };
+    static const char *const others[] = { "postgres://me:marker@host/db", "sqlite",
+                                          "sqlite:", "SQLITE:x", "/a/path" };
     (void)state;
     char address[120], here[256];
     snprintf(address, sizeof address, "sqlite:%s", file);
