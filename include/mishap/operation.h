@@ -286,6 +286,10 @@ const char *mishap_body_type(const mishap_call *call);
  * any other boundary the answer is that array. */
 mishap *mishap_answer_content(mishap_call *call, const char *json);
 
+/* The answer, an object, once more as a text for readers: an agent gets this text with the object as
+ * structured content, and so does a caller over HTTP that accepts text/plain and no JSON. */
+mishap *mishap_answer_text(mishap_call *call, mishap_text text);
+
 /* The answer lists only so many of a larger number. */
 void mishap_answer_cut(mishap_call *call, size_t listed, size_t total);
 
@@ -403,6 +407,8 @@ typedef struct mishap_service {
                              that its data is never in two places. NULL: it has none */
     const char *dialect; /* in which its failures are told to an agent: tool-result,
                             condition-report or artifact; NULL: tool-result */
+    const struct mishap_foreign *worker; /* the foreign program that runs its calls
+                                            (mishap/worker.h); NULL: none */
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
                    a time, and the state is lost when a call ends that process. Else it opens the
                    service in several */
