@@ -2,6 +2,8 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -9,7 +11,11 @@
 #include "worker/inside.h"
 #include "worker/spawn.h"
 
-enum { KEPT = 64 * 1024 }; /* bytes of a buffer that stay for the next message */
+enum {
+    KEPT = 64 * 1024,    /* bytes of a buffer that stay for the next message */
+    MOST_INTERRUPTS = 2, /* for a call: the first may come before the program knows that it runs */
+    EARLY_MS = 5,        /* after which one that could not be sent is tried again */
+};
 
 /* -- before a call ----------------------------------------------------------------------------- */
 
@@ -158,8 +164,10 @@ static const char *take(mishap_runner *r, mishap_link *link, mishap_text text)
         ;
     else if (message.word <= MISHAP_FOREIGN_UNREADY)
         lie = take_start(r, link, &message);
-    else if (!its)
-        lie = link->joined ? NULL : "a message about a call that it does not have";
+    else if (!its) /* what is said of calls that are over comes too late, and does no harm */
+        lie = link->joined || message.id <= link->last_number
+                  ? NULL
+                  : "a message about a call that it does not have";
     else if (message.word >= MISHAP_FOREIGN_ANSWER)
         lie = take_outcome(r, link, &message);
     else
@@ -198,16 +206,33 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
 
 /* -- time -------------------------------------------------------------------------------------- */
 
-void mishap_runner_interrupt(mishap_runner *r, mishap_link *link)
+/* A signal that comes before the program has read the call would be in vain. */
+static bool has_read(const mishap_link *link)
+{
+    int unread = 0;
+    return link->sent == link->out.length &&
+           (ioctl(link->socket, SIOCOUTQ, &unread) != 0 || unread == 0);
+}
+
+static void send_interrupt(const mishap_runner *r, mishap_link *link)
 {
     mishap_keeper_message message = { .word = MISHAP_KEEPER_INTERRUPT,
                                       .worker = link->worker,
                                       .number = link->slots[0].number };
+    if (link->awaits_interrupt || link->interrupts == MOST_INTERRUPTS || !has_read(link))
+        return;
+    link->interrupts++;
+    link->awaits_interrupt = mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
+}
+
+void mishap_runner_interrupt(mishap_runner *r, mishap_link *link)
+{
     if (link->interrupted_ns || link->ending_since_ns)
         return;
     link->interrupted_ns = mishap_clock_monotonic_ns();
-    link->awaits_interrupt = mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
-    mishap_runner_wake_at(r, link->interrupted_ns + MISHAP_TICK_MS * MISHAP_MS);
+    link->interrupts = 0;
+    send_interrupt(r, link);
+    mishap_runner_wake_at(r, link->interrupted_ns + EARLY_MS * MISHAP_MS);
 }
 
 void mishap_runner_sweep_foreign(mishap_runner *r, mishap_link *link, unsigned i, int64_t now)
@@ -218,9 +243,12 @@ void mishap_runner_sweep_foreign(mishap_runner *r, mishap_link *link, unsigned i
         return;
     if (limit_ms > 0 && now - slot->begun_ns >= limit_ms * MISHAP_MS)
         mishap_runner_interrupt(r, link);
-    if (!link->interrupted_ns ||
-        now - link->interrupted_ns < mishap_foreign_grace_ms(link->foreign) * MISHAP_MS)
+    if (!link->interrupted_ns)
         return;
+    if (now - link->interrupted_ns < mishap_foreign_grace_ms(link->foreign) * MISHAP_MS) {
+        send_interrupt(r, link);
+        return;
+    }
     mishap_slot_change(link->page, i, slot->number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_KILLED);
     mishap_runner_ask_to_end(r, link, slot->run ? MISHAP_LINK_TIMEOUT : MISHAP_LINK_CANCELLED, NULL,
                              false);

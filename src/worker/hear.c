@@ -207,7 +207,7 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
     }
     link->joined = message->joined;
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
-    if ((foreign && foreign->sessions && !mishap_runner_session_started(r, link, message)) ||
+    if (!mishap_runner_session_started(r, link, message) ||
         epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0 ||
         !mishap_runner_begin_opening(r, link)) {
         mishap_link_free(link);
@@ -275,8 +275,7 @@ void mishap_runner_hear_keeper(mishap_runner *r)
         for (size_t i = 0; i < count; i++)
             close(files[i]);
         if (message.word == MISHAP_KEEPER_REFUSED && known &&
-            mishap_runner_foreign(r, message.group) &&
-            mishap_runner_foreign(r, message.group)->sessions) {
+            mishap_runner_has_sessions(r, message.group)) {
             mishap_runner_session_refused(r, &message);
         } else if (message.word == MISHAP_KEEPER_RECALL) {
             mishap_runner_session_recalled(r, &message);

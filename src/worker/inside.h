@@ -67,6 +67,12 @@ static inline const mishap_foreign *mishap_runner_foreign(const mishap_runner *r
     return r->settings.plan->groups.groups[group].foreign;
 }
 
+static inline bool mishap_runner_has_sessions(const mishap_runner *r, size_t group)
+{
+    const mishap_foreign *foreign = mishap_runner_foreign(r, group);
+    return foreign && foreign->sessions;
+}
+
 /* -- runner.c ---------------------------------------------------------------------------------- */
 
 /* A call waits in the line of its group, at its end or as the first of all; and waits no more. */
@@ -154,6 +160,9 @@ void mishap_runner_look_at_opening(mishap_runner *r, mishap_link *link, int64_t 
 
 /* Workers that opened the service in an earlier generation, and have no calls, are put away. */
 void mishap_runner_drop_stale(mishap_runner *r, size_t group);
+
+/* What is told of a call while its service is closed. */
+mishap *mishap_runner_not_available(const mishap_runner *r, size_t group);
 
 /* The service is closed: answer all calls that wait for it. */
 void mishap_runner_refuse_group(mishap_runner *r, size_t group);

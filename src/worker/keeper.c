@@ -183,7 +183,8 @@ static bool fork_worker(uint32_t group, const struct connection *c, struct kept 
 /* -- foreign programs ---------------------------------------------------------------------------
  */
 
-bool mishap_keeper_begin_foreign(uint32_t group, uint32_t *worker, int32_t *pid, int *end)
+bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *worker, int32_t *pid,
+                                 int *end)
 {
     struct kept *place = free_place();
     mishap_spawned spawned;
@@ -208,7 +209,7 @@ bool mishap_keeper_begin_foreign(uint32_t group, uint32_t *worker, int32_t *pid,
                             .group = group,
                             .control = -1,
                             .foreign = true,
-                            .session = k.plan->groups.groups[group].foreign->sessions,
+                            .session = session,
                             .spawned = spawned };
     *worker = place->number;
     *pid = place->pid;
@@ -253,7 +254,7 @@ static void start_foreign(size_t loop, const mishap_keeper_message *asked)
                                      .number = asked->number,
                                      .group = asked->group };
     int end = -1;
-    if (mishap_keeper_begin_foreign(asked->group, &answer.worker, &answer.pid, &end)) {
+    if (mishap_keeper_begin_foreign(asked->group, false, &answer.worker, &answer.pid, &end)) {
         answer.word = MISHAP_KEEPER_STARTED;
         mishap_keeper_set_user(answer.worker, loop, true);
     } else {

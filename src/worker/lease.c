@@ -1,6 +1,8 @@
 #include "worker/lease.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum {
@@ -9,6 +11,9 @@ enum {
     IDLE_MS = 30 * 60 * 1000,
     MOST_LIVING = 128, /* of a service, if nothing is declared */
     WORDS = MISHAP_KEEPER_LOOPS / 64,
+    QUIET_MS = 10,    /* between looks at a process that may run a call for nobody */
+    QUIET_LOOKS = 3,  /* … after it has read all */
+    MOST_LOOKS = 200, /* … in all */
 };
 
 struct session {
@@ -25,6 +30,8 @@ struct session {
     int64_t since_ns;       /* when it was left by its loop, or ended */
     uint8_t reason;         /* why it ended, if its caller is to be told; else NEW */
     bool again;             /* it is not its first process */
+    int quiet_looks;        /* before it is free: it may run a call of a loop that is gone */
+    int64_t quiet_at_ns;    /* … and when the next of them is */
 };
 
 /* There is one in a process. */
@@ -118,6 +125,7 @@ static void grant(struct session *s, size_t loop, bool joined)
 static void pass_on(struct session *s)
 {
     s->loop = NOBODY;
+    s->quiet_looks = 0;
     s->since_ns = mishap_clock_monotonic_ns();
     for (uint32_t i = 0; i < MISHAP_KEEPER_LOOPS && s->loop == NOBODY; i++) {
         uint32_t loop = (s->next + i) % MISHAP_KEEPER_LOOPS;
@@ -156,7 +164,7 @@ static bool begin(struct session *s, const mishap_keeper_message *asked)
         errno = error ? error : EUSERS;
         return false;
     }
-    if (!mishap_keeper_begin_foreign(asked->group, &worker, &pid, &end))
+    if (!mishap_keeper_begin_foreign(asked->group, true, &worker, &pid, &end))
         return false;
     *place = (struct session){ .known = true,
                                .group = asked->group,
@@ -181,6 +189,8 @@ static void lease(size_t loop, const mishap_keeper_message *asked)
             grant(find(asked->group, asked->session), loop, false);
         else
             refuse(loop, asked, errno);
+    } else if (s->quiet_looks) {
+        s->wanted[loop / 64] |= UINT64_C(1) << (loop % 64);
     } else if (s->loop == NOBODY || s->loop == (int)loop) {
         grant(s, loop, true);
     } else {
@@ -251,15 +261,31 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
     }
 }
 
-/* A call that it had handed over may still run: nobody waits for it. */
+/* A call that the loop had handed over may still run, or is about to: nobody waits for it. So the
+ * program is told to stop it, and has a moment to do so. A signal before it has read the call would
+ * be in vain. */
+static void look_for_quiet(struct session *s, int64_t now_ns)
+{
+    int unread = 0;
+    bool has_read = ioctl(s->end, SIOCOUTQ, &unread) != 0 || unread == 0;
+    if (has_read && s->quiet_looks > QUIET_LOOKS)
+        s->quiet_looks = QUIET_LOOKS;
+    if (has_read)
+        mishap_keeper_interrupt(s->worker, 0);
+    s->quiet_at_ns = now_ns + QUIET_MS * INT64_C(1000000);
+    if (--s->quiet_looks == 0)
+        pass_on(s);
+}
+
 void mishap_leases_loop_gone(size_t loop)
 {
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
         s->wanted[loop / 64] &= ~(UINT64_C(1) << (loop % 64));
         if (s->worker && s->loop == (int)loop) {
-            mishap_keeper_interrupt(s->worker, 0);
-            pass_on(s);
+            s->loop = NOBODY;
+            s->quiet_looks = MOST_LOOKS;
+            look_for_quiet(s, mishap_clock_monotonic_ns());
         }
     }
 }
@@ -277,6 +303,14 @@ int64_t mishap_leases_look(int64_t now_ns)
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
         if (!s->worker || s->loop != NOBODY)
+            continue;
+        if (s->quiet_looks && s->quiet_at_ns <= now_ns)
+            look_for_quiet(s, now_ns);
+        if (s->quiet_looks) {
+            next = s->quiet_at_ns < next ? s->quiet_at_ns : next;
+            continue;
+        }
+        if (s->loop != NOBODY)
             continue;
         int idle_ms = foreign_of(s->group)->idle_ms;
         int64_t due = s->since_ns + (idle_ms > 0 ? idle_ms : IDLE_MS) * INT64_C(1000000);

@@ -29,7 +29,8 @@ void mishap_leases_stop(void);
 
 /* A process of a foreign program, for no loop yet: its number, and the loops' end of the connection
  * to it. False: errno says why. */
-bool mishap_keeper_begin_foreign(uint32_t group, uint32_t *worker, int32_t *pid, int *end);
+bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *worker, int32_t *pid,
+                                 int *end);
 
 /* A loop uses a worker, and no more: then it hears of its end. */
 void mishap_keeper_set_user(uint32_t worker, size_t loop, bool uses);

@@ -72,6 +72,7 @@ typedef struct mishap_link {
     const mishap_foreign *foreign; /* NULL: it is none */
     int64_t interrupted_ns;        /* its call was told to stop; 0: it was not */
     bool too_long;                 /* the call that it was to be given is */
+    int interrupts;                /* … so often */
     bool awaits_interrupt;         /* … and whether the signal was sent is not known yet */
 
     /* … of a session: */

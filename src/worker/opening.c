@@ -24,11 +24,12 @@ bool mishap_runner_must_open(const mishap_runner *r, size_t group)
 /* -- what callers and the operator are told ---------------------------------------------------- */
 
 /* The reason is for the operator: there may be paths in it. */
-static mishap *not_available(const mishap_service *service)
+mishap *mishap_runner_not_available(const mishap_runner *r, size_t group)
 {
     enum { AGAIN_MS = 2000 };
-    return mishap_retry_after(
-        mishap_raise(UNAVAILABLE, "The service %s is not available.", service->name), AGAIN_MS);
+    return mishap_retry_after(mishap_raise(UNAVAILABLE, "The service %s is not available.",
+                                           group_of(r, group)->service->name),
+                              AGAIN_MS);
 }
 
 static void wake_for_try(mishap_runner *r, size_t group, int64_t now)
@@ -41,11 +42,16 @@ static void wake_for_try(mishap_runner *r, size_t group, int64_t now)
 void mishap_runner_refuse_group(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
+    if (mishap_runner_has_sessions(r, group)) {
+        mishap_runner_dispatch_sessions(r, group); /* those that live go on */
+        wake_for_try(r, group, mishap_clock_monotonic_ns());
+        return;
+    }
     mishap_runner_drop_stale(r, group);
     while (g->first) {
         mishap_run *run = g->first;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, not_available(group_of(r, group)->service));
+        mishap_runner_finish(r, run, mishap_runner_not_available(r, group));
     }
     wake_for_try(r, group, mishap_clock_monotonic_ns());
 }
@@ -126,6 +132,10 @@ void mishap_runner_end_opening(mishap_runner *r, mishap_link *link, mishap *fail
         return;
     }
     reopen_service(r, link->group, link->generation);
+    if (mishap_runner_has_sessions(r, link->group) && !link->is_session) {
+        mishap_runner_put_away(r, link); /* it has shown that one can be started */
+        return;
+    }
     /* Opened while it was closed, it is one of those that are open now. */
     if (!mishap_generation_is_open(link->generation))
         link->generation++;
@@ -168,7 +178,8 @@ void mishap_runner_drop_stale(mishap_runner *r, size_t group)
 {
     uint32_t generation = mishap_standing_generation(r->standing, group);
     for (mishap_link *link = r->links; link; link = link->next)
-        if (link->group == group && !link->dead && !link->used && !link->opening_since_ns &&
+        if (link->group == group && !link->dead && !link->used && !link->is_session &&
+            !link->opening_since_ns &&
             !link->ending_since_ns && link->socket >= 0 && link->generation != generation)
             mishap_runner_put_away(r, link);
 }

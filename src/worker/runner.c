@@ -252,16 +252,16 @@ static void dispatch(mishap_runner *r, size_t group)
     mishap_runner_group *g = &r->groups[group];
     int64_t now = 0;
     uint32_t generation = mishap_standing_generation(r->standing, group);
+    if (mishap_runner_has_sessions(r, group) && !r->settings.inside) {
+        mishap_runner_dispatch_sessions(r, group);
+        return;
+    }
     if (!mishap_generation_is_open(generation)) {
         mishap_runner_refuse_group(r, group);
         return;
     }
     if (r->settings.inside) {
         run_inside(r, group);
-        return;
-    }
-    if (mishap_runner_foreign(r, group) && mishap_runner_foreign(r, group)->sessions) {
-        mishap_runner_dispatch_sessions(r, group);
         return;
     }
     while (g->first) {

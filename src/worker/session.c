@@ -126,16 +126,19 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
     int64_t now = mishap_clock_monotonic_ns();
+    bool open = mishap_generation_is_open(mishap_standing_generation(r->standing, group));
     for (mishap_run *run = g->first, *next; run; run = next) {
         next = run->next;
         mishap *failure = run->session.known ? NULL : find_out(r, run, group);
+        mishap_link *link = failure ? NULL : find(r, group, run->session.key);
+        if (!failure && !link && !open)
+            failure = mishap_runner_not_available(r, group);
         if (failure) {
             mishap_runner_dequeue(g, run);
             mishap_runner_finish(r, run, failure);
             next = g->first; /* whoever was told may have changed the line */
             continue;
         }
-        mishap_link *link = find(r, group, run->session.key);
         if (link && may_have_call(link)) {
             hand(r, link, run, now);
         } else if (!link && (!run->session.asked_ns ||
@@ -153,6 +156,9 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
 bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
                                    const mishap_keeper_message *message)
 {
+    static const uint8_t none[MISHAP_SESSION_KEY];
+    if (!memcmp(message->session, none, sizeof none))
+        return true; /* it has none: it belongs to a pool, or shows whether any can be started */
     if (find(r, link->group, message->session))
         return false;
     link->is_session = true;
