@@ -106,10 +106,11 @@ struct mishap_call {
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
-    uint64_t owner;          /* the number of its API key, whose sessions it may use; 0: no key */
-    mishap_text session;     /* that it uses if its arguments name none; no data: none */
-    const char *session_is;  /* the handle of the session that it ran in; the arena's; NULL: none, or
-                                its caller need not know */
+    uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
+    mishap_text session;      /* the handle of the session that it names beside its arguments */
+    mishap_text conversation; /* to which it belongs, and whose session it uses if it names none */
+    const char *session_is; /* the handle of the session that it ran in; the arena's; NULL: none, or
+                               its caller need not know */
     const char *counted_for; /* whose doing a failure is: the caller, or an address; may be NULL */
     mishap_boundary_kind boundary; /* where it came in */
     mishap_text request_id,

@@ -179,8 +179,8 @@ void mishap_runner_drop_stale(mishap_runner *r, size_t group)
     uint32_t generation = mishap_standing_generation(r->standing, group);
     for (mishap_link *link = r->links; link; link = link->next)
         if (link->group == group && !link->dead && !link->used && !link->is_session &&
-            !link->opening_since_ns &&
-            !link->ending_since_ns && link->socket >= 0 && link->generation != generation)
+            !link->opening_since_ns && !link->ending_since_ns && link->socket >= 0 &&
+            link->generation != generation)
             mishap_runner_put_away(r, link);
 }
 

@@ -29,8 +29,8 @@ static mishap_text named_by(const mishap_call *call)
     const mishap_param *params = call->operation->params;
     for (size_t i = 0; i < call->param_count; i++)
         if (strcmp(params[i].name, "session") == 0)
-            return mishap_json_text(call->values[i]);
-    return (mishap_text){ NULL, 0 };
+            return call->values[i] ? mishap_json_text(call->values[i]) : call->session;
+    return call->session;
 }
 
 static mishap *not_found(void)
@@ -56,9 +56,9 @@ static mishap *find_out(mishap_runner *r, mishap_run *run, size_t group)
     mishap *failure = own_sessions(r);
     if (failure)
         return failure;
-    run->session.named = named.data || call->session.data;
-    if (!named.data && call->session.data) {
-        mishap_session_of(r->sessions, service, call->owner, call->session, run->session.key);
+    run->session.named = named.data || call->conversation.data;
+    if (!named.data && call->conversation.data) {
+        mishap_session_of(r->sessions, service, call->owner, call->conversation, run->session.key);
         run->session.known = true;
         return NULL;
     }
@@ -229,7 +229,10 @@ static mishap *too_many(int error)
 void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message *message)
 {
     mishap_runner_group *g = &r->groups[message->group];
+    static const uint8_t none[MISHAP_SESSION_KEY];
     bool full = message->status == EDQUOT || message->status == EUSERS;
+    if (!memcmp(message->session, none, sizeof none))
+        g->starting -= g->starting > 0; /* it was not for a session */
     for (mishap_run *run = g->first, *next; run; run = next) {
         next = run->next;
         if (!run->session.known ||

@@ -498,14 +498,14 @@ static void the_session_of_a_conversation_need_not_be_named(void **state)
     begin_sessions(&loop, &other);
     for (int i = 1; i <= 3; i++) {
         add_to(&loop, i % 2 ? loop.runner : other.runner, &o, "kept.count", "{}", 1);
-        o.run.call->session = (mishap_text)MISHAP_TEXT("a conversation");
+        o.run.call->conversation = (mishap_text)MISHAP_TEXT("a conversation");
         wait_both(&loop, &other, &o);
         assert_int_equal(member(&o, "n"), i);
         assert_null(o.run.call->session_is);
         let_go(&o);
     }
     add_to(&loop, loop.runner, &o, "kept.count", "{}", 2);
-    o.run.call->session = (mishap_text)MISHAP_TEXT("a conversation");
+    o.run.call->conversation = (mishap_text)MISHAP_TEXT("a conversation");
     wait_both(&loop, &other, &o);
     assert_int_equal(member(&o, "n"), 1);
     let_go(&o);

@@ -146,6 +146,7 @@ bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
 typedef struct mishap_cli_answer {
     mishap *failure;        /* NULL: it worked */
     mishap_text data;       /* JSON, may be empty */
+    mishap_text text;       /* the same for a person; may be empty */
     mishap_text document;   /* printed as it is instead, if there is data in it */
     const char *media_type; /* of bytes that are the answer; NULL: there are none */
     mishap_text bytes;      /* … those that are not out already */

@@ -305,6 +305,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
             answer.document = text.data ? text : (mishap_text)MISHAP_TEXT(""); /* nothing, then */
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
+        if (!answer.failure)
+            answer.text = mishap_buffer_text(&call->text);
     }
     int status = mishap_cli_tell(cli, &answer);
     mishap_cli_unguard_exit(status);
