@@ -34,8 +34,8 @@ typedef struct mishap_sandbox mishap_sandbox;
 
 /* What one sandboxed process has outside of itself, for mishap_sandbox_remove(). */
 typedef struct mishap_sandbox_place {
-    char folder[64];     /* the temporary folder, where there is no mount namespace; "": none */
-    char groups[2][160]; /* its control groups; "": none */
+    char folder[64]; /* the temporary folder, where there is no mount namespace; "": none */
+    char group[256]; /* its control group; "": none */
 } mishap_sandbox_place;
 
 /*
