@@ -51,7 +51,7 @@ static const char *const allowed[] = {
     "futex",
     "futex_time64",
     "futex_waitv",
-    "get_robust_list",
+
     "getcpu",
     "getegid",
     "geteuid",
@@ -66,7 +66,7 @@ static const char *const allowed[] = {
     "getresuid",
     "getrlimit",
     "getrusage",
-    "getsid",
+
     "gettid",
     "getuid",
     "pause",
@@ -82,7 +82,7 @@ static const char *const allowed[] = {
     "sched_get_priority_min",
     "sched_getaffinity",
     "sched_getparam",
-    "sched_getscheduler",
+
     "sched_yield",
     "set_robust_list",
     "set_thread_area",
@@ -267,7 +267,7 @@ static const char *const refused[] = {
 };
 
 /* Calls of which some uses are allowed: one argument, under a mask, has this value. Several lines
- * with one name are several such uses; the last of them says what the others return. */
+ * with one name are several such uses. */
 #define THREAD_FLAGS (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define OTHER_FLAGS                                                                                \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
@@ -284,7 +284,13 @@ static const struct use {
     { "tgkill", 0, WORD, SELF },
     { "rt_tgsigqueueinfo", 0, WORD, SELF },
     { "rt_sigqueueinfo", 0, WORD, SELF },
-    { "prlimit64", 2, WHOLE, 0 }, /* to ask, not to set */
+    { "getpgid", 0, WORD, 0 }, /* of itself */
+    { "getsid", 0, WORD, 0 },
+    { "getpriority", 1, WORD, 0 },
+    { "sched_getaffinity", 0, WORD, 0 },
+    { "sched_getaffinity", 0, WORD, SELF },
+    { "sched_getparam", 0, WORD, 0 },
+    { "sched_getscheduler", 0, WORD, 0 },
     { "personality", 0, WORD, WORD },
     { "sendto", 4, WHOLE, 0 }, /* to whom the socket is connected */
     /* A file can be truncated only if it is opened to be written: older versions of Landlock know
@@ -346,9 +352,17 @@ static int add_use(scmp_filter_ctx context, const struct use *use)
     return result == -EDOM ? 0 : result;
 }
 
+/* The limits of the process itself can be asked for, not set. */
+static int add_asking_for_limits(scmp_filter_ctx context)
+{
+    const struct scmp_arg_cmp compare[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
+                                            { 2, SCMP_CMP_EQ, 0, 0 } };
+    return seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, compare);
+}
+
 static int add_all(scmp_filter_ctx context)
 {
-    int result = 0;
+    int result = add_asking_for_limits(context);
     for (size_t i = 0; i < COUNT(allowed) && result >= 0; i++)
         result = add(context, SCMP_ACT_ALLOW, allowed[i]);
     for (size_t i = 0; i < COUNT(refused) && result >= 0; i++)

@@ -134,14 +134,15 @@ bool mishap_sandbox_change_root(const char *const *readable, const char *program
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         !take_all(readable, program, taken, &count) || !cover())
         return false;
+    /* First, for what is named may be below it. */
+    if (temporary_bytes && !make_temporary(temporary_bytes))
+        return false;
     for (size_t i = 0; i < count; i++)
         if (!put(&taken[i]))
             return false;
     for (size_t i = 0; i < count; i++)
         if (taken[i].tree >= 0)
             close(taken[i].tree);
-    if (temporary_bytes && !make_temporary(temporary_bytes))
-        return false;
     return syscall(SYS_mount_setattr, AT_FDCWD, ".", 0, &unchanging, sizeof unchanging) == 0 &&
            syscall(SYS_pivot_root, ".", ".") == 0 && umount2(".", MNT_DETACH) == 0 &&
            chdir("/") == 0;
