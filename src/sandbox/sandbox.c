@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -90,6 +91,23 @@ static bool make_folder(mishap_sandbox_place *place)
     return false;
 }
 
+/* The child dies with its parent. If that is dead already, nothing else tells: in a PID namespace
+ * getppid() is 0 anyway. Dropping privileges leaves this as it is, and so does executing. */
+static pid_t clone_bound(unsigned layers)
+{
+    int parent = (int)syscall(SYS_pidfd_open, getpid(), 0);
+    if (parent < 0)
+        return -1;
+    pid_t pid = mishap_sandbox_clone(layers);
+    int error = errno;
+    struct pollfd ended = { .fd = parent, .events = POLLIN };
+    if (pid == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || poll(&ended, 1, 0) != 0))
+        _exit(127);
+    close(parent);
+    errno = error;
+    return pid;
+}
+
 pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *place)
 {
     unsigned layers = sandbox->layers;
@@ -98,7 +116,7 @@ pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *p
     if (sandbox->profile->temporary_bytes && !(layers & MISHAP_LAYER_MOUNTS) && !make_folder(place))
         return -1;
     if (!(layers & MISHAP_LAYER_GROUPS) || mishap_sandbox_make_group(sandbox->profile, place))
-        pid = mishap_sandbox_clone(layers);
+        pid = clone_bound(layers);
     if (pid < 0) {
         int error = errno;
         mishap_sandbox_remove(place);
@@ -198,13 +216,6 @@ static bool drop_privileges(void)
     return syscall(SYS_capset, &head, none) == 0;
 }
 
-/* Death with the parent; a descendant of a dead parent has another one by now, or none that it can
- * see. */
-static bool be_bound(void)
-{
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0;
-}
-
 const char *mishap_sandbox_enter(unsigned layers, const mishap_sandbox_profile *profile,
                                  const mishap_sandbox_place *place, const char *program)
 {
@@ -227,7 +238,7 @@ const char *mishap_sandbox_enter(unsigned layers, const mishap_sandbox_profile *
         return "setrlimit";
     if (layers & MISHAP_LAYER_PRIVILEGES && !drop_privileges())
         return "capset";
-    if (!be_bound())
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
         return "prctl";
     if (chdir(folder ? folder : "/") != 0)
         return "chdir";

@@ -58,7 +58,7 @@ unsigned mishap_sandbox_layers(const mishap_sandbox *sandbox);
  * -1: errno says why, and nothing is to be removed. The child is a child of this process like any
  * other, but it may be the first process of a PID namespace: there getpid() is 1, getppid() is 0,
  * and of the signals that it has no handler for only SIGKILL and SIGSTOP from outside have an
- * effect. No handler of pthread_atfork() is called.
+ * effect. It dies with this process. No handler of pthread_atfork() is called.
  */
 pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *place);
 

@@ -24,7 +24,7 @@
 #include "sandbox_attempts.h"
 
 enum { STOPPED = 0, SUCCEEDED = 10, NOT_HERE = 77, NOT_ENTERED = 99 };
-enum { OWN_SOCKET = 3, DEADLINE_MS = 60000, MB = 1 << 20 };
+enum { OWN_SOCKET = 3, DEADLINE_MS = 60000, MB = 1 << 20, AT_ONCE = 8 };
 
 static const char *const readable[] = { MISHAP_SANDBOX_LIBRARIES, NULL };
 static const mishap_sandbox_profile profile = {
@@ -287,18 +287,42 @@ static unsigned stopping(const struct attempt *attempt)
 
 /* -- the tests --------------------------------------------------------------------------------- */
 
-static void expect_stopped(const struct attempt *row, unsigned layers, const char *by)
+/* Attempts that run at once. */
+struct batch {
+    const char *by;
+    size_t count;
+    struct {
+        const struct attempt *row;
+        struct run run;
+    } running[AT_ONCE];
+};
+
+static void finish_all(struct batch *batch)
 {
-    int outcome = attempt(layers, row->name);
-    if (outcome != STOPPED && outcome != NOT_HERE)
-        fail_msg("%s: an attempt to %s ended with %d: %s", row->name, row->what, outcome, by);
-    if (!is_as_it_was())
-        fail_msg("%s: the victim has changed: %s", row->name, by);
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct attempt *row = batch->running[i].row;
+        int outcome = finish(&batch->running[i].run);
+        if (outcome != STOPPED && outcome != NOT_HERE)
+            fail_msg("%s: an attempt to %s ended with %d: %s", row->name, row->what, outcome,
+                     batch->by);
+        if (!is_as_it_was())
+            fail_msg("%s or one beside it: the victim has changed: %s", row->name, batch->by);
+    }
+    batch->count = 0;
+}
+
+static void expect_stopped(struct batch *batch, const struct attempt *row, unsigned layers)
+{
+    if (batch->count == AT_ONCE)
+        finish_all(batch);
+    batch->running[batch->count].row = row;
+    start(&batch->running[batch->count++].run, layers, row->name);
 }
 
 static void a_layer_alone_stops_its_rows(void **state)
 {
     size_t letter = *(const size_t *)*state;
+    struct batch batch = { .by = letters[letter].name };
     unsigned layer = letters[letter].layer;
     unsigned help = layer == MISHAP_LAYER_PROCESSES ? MISHAP_LAYER_MOUNTS : 0;
     size_t count = 0;
@@ -309,22 +333,25 @@ static void a_layer_alone_stops_its_rows(void **state)
     for (size_t i = 0; i < ATTEMPTS; i++)
         if (stops(&attempts[i], letter) && !is_slow(&attempts[i])) {
             unsigned others = strcmp(attempts[i].name, "take_threads") == 0 ? help : 0;
-            expect_stopped(&attempts[i], with_users(layer | others), letters[letter].name);
+            expect_stopped(&batch, &attempts[i], with_users(layer | others));
             count++;
         }
+    finish_all(&batch);
     assert_true(count > 0);
 }
 
 static void all_layers_together_stop_all_rows(void **state)
 {
     unsigned layers = mishap_sandbox_probe()->layers;
+    struct batch batch = { .by = "all together" };
     (void)state;
     for (size_t i = 0; i < ATTEMPTS; i++) {
         if (strcmp(attempts[i].layers, "*") != 0 && !(stopping(&attempts[i]) & layers))
             print_message("# nothing on this machine stops: %s\n", attempts[i].name);
         else if (!is_slow(&attempts[i]))
-            expect_stopped(&attempts[i], layers, "all together");
+            expect_stopped(&batch, &attempts[i], layers);
     }
+    finish_all(&batch);
 }
 
 /* Both at once, for they take a second each. */
@@ -388,7 +415,6 @@ static void it_dies_with_its_parent(void **state)
         run.pid = mishap_sandbox_fork(run.sandbox, &run.place);
         if (run.pid == 0)
             be_attacker(&run, program, ends[1]);
-        usleep(1000);
         _exit(run.pid < 0);
     }
     close(ends[1]);
