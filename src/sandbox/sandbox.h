@@ -34,8 +34,8 @@ typedef struct mishap_sandbox mishap_sandbox;
 
 /* What one sandboxed process has outside of itself, for mishap_sandbox_remove(). */
 typedef struct mishap_sandbox_place {
-    char folder[64];     /* the temporary folder, where there is no mount namespace; "": none */
-    char groups[2][160]; /* its control groups; "": none */
+    char folder[64]; /* the temporary folder, where there is no mount namespace; "": none */
+    char group[256]; /* its control group; "": none */
 } mishap_sandbox_place;
 
 /*
@@ -58,7 +58,7 @@ unsigned mishap_sandbox_layers(const mishap_sandbox *sandbox);
  * -1: errno says why, and nothing is to be removed. The child is a child of this process like any
  * other, but it may be the first process of a PID namespace: there getpid() is 1, getppid() is 0,
  * and of the signals that it has no handler for only SIGKILL and SIGSTOP from outside have an
- * effect. No handler of pthread_atfork() is called.
+ * effect. It dies with this process. No handler of pthread_atfork() is called.
  */
 pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *place);
 
