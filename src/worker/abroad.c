@@ -23,13 +23,13 @@ bool mishap_runner_may_start_foreign(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
     const mishap_foreign *foreign = mishap_runner_foreign(r, group);
-    mishap *failure = mishap_spawn_check(foreign, MISHAP_SANDBOX_STRICT);
+    mishap *failure = mishap_spawn_check(foreign);
     if (!failure)
         return true;
     mishap_free(failure);
     while (g->first) {
         mishap_run *run = g->first;
-        failure = mishap_spawn_check(foreign, MISHAP_SANDBOX_STRICT); /* one for each */
+        failure = mishap_spawn_check(foreign); /* one for each */
         if (!failure)
             return false; /* it can now: the next flush asks again */
         mishap_runner_dequeue(g, run);

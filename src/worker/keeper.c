@@ -195,8 +195,7 @@ bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *worker,
     }
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    bool made = mishap_spawn(k.plan->groups.groups[group].foreign, MISHAP_SANDBOX_STRICT, ends[1],
-                             &spawned);
+    bool made = mishap_spawn(k.plan->groups.groups[group].foreign, ends[1], &spawned);
     int error = errno;
     close(ends[1]);
     if (!made) {

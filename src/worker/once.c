@@ -216,7 +216,7 @@ static bool start(struct abroad *a)
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
         return false;
-    bool started = mishap_spawn(a->foreign, MISHAP_SANDBOX_STRICT, ends[1], &a->spawned);
+    bool started = mishap_spawn(a->foreign, ends[1], &a->spawned);
     int error = errno;
     close(ends[1]);
     a->socket = ends[0];
@@ -262,7 +262,7 @@ mishap *mishap_foreign_run(mishap_call *call)
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
                               "A command begins a session of its own, unless --server names a "
                               "server that has one.");
-    mishap *failure = mishap_spawn_check(a.foreign, MISHAP_SANDBOX_STRICT);
+    mishap *failure = mishap_spawn_check(a.foreign);
     if (failure)
         return failure;
     a.packet = mishap_allocate(MISHAP_PACKET + 1);

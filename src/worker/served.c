@@ -32,6 +32,16 @@ static void expect_the_same(mishap_worker_groups *groups)
                                   mishap_service_identity(groups->groups[i].service));
 }
 
+/* Once, for all processes that are forked from here on. */
+static void probe_sandbox(const mishap_worker_groups *groups)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].foreign && groups->groups[i].foreign->sandbox) {
+            mishap_sandbox_probe();
+            return;
+        }
+}
+
 mishap *mishap_served_begin(mishap_served *served)
 {
     served->keeper.socket = served->connection = -1;
@@ -55,6 +65,7 @@ mishap *mishap_served_begin(mishap_served *served)
         mishap_service_close_all(); /* nothing that is open may be shared across a fork */
         return failure;
     }
+    probe_sandbox(&served->plan.groups);
     failure = mishap_keeper_start(&served->keeper, &served->plan);
     return failure
                ? failure

@@ -16,8 +16,14 @@ static struct {
     mishap_sandbox *sandbox;
 } made[MOST_SANDBOXES];
 
-static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox_mode mode,
-                          mishap_sandbox **sandbox)
+static mishap_sandbox_mode mode = MISHAP_SANDBOX_STRICT;
+
+void mishap_spawn_use(mishap_sandbox_mode chosen)
+{
+    mode = chosen;
+}
+
+static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbox)
 {
     size_t i = 0;
     *sandbox = NULL;
@@ -37,7 +43,7 @@ static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox_mode mod
     return failure;
 }
 
-mishap *mishap_spawn_check(const mishap_foreign *foreign, mishap_sandbox_mode mode)
+mishap *mishap_spawn_check(const mishap_foreign *foreign)
 {
     mishap *failure = foreign->usable ? foreign->usable() : NULL;
     return failure || !foreign->sandbox ? failure : mishap_sandbox_check(mode);
@@ -81,14 +87,13 @@ static _Noreturn void execute(const mishap_foreign *foreign, const char *const *
     _exit(127);
 }
 
-bool mishap_spawn(const mishap_foreign *foreign, mishap_sandbox_mode mode, int socket,
-                  mishap_spawned *spawned)
+bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned)
 {
     const char *arguments[MOST_ARGUMENTS + 1];
     mishap_sandbox *sandbox;
     pid_t parent = getpid();
     *spawned = (mishap_spawned){ .output = -1 };
-    mishap *failure = sandbox_of(foreign, mode, &sandbox);
+    mishap *failure = sandbox_of(foreign, &sandbox);
     if (failure) {
         mishap_free(failure);
         errno = EPERM;

@@ -12,13 +12,16 @@ typedef struct mishap_spawned {
     mishap_sandbox_place place;
 } mishap_spawned;
 
+/* Whether a weak sandbox will do, if there is no other; to be said before the first process starts.
+ * It is strict if nothing is. */
+void mishap_spawn_use(mishap_sandbox_mode mode);
+
 /* Can it be started: is it usable, and is there a sandbox for it? */
-mishap *mishap_spawn_check(const mishap_foreign *foreign, mishap_sandbox_mode mode);
+mishap *mishap_spawn_check(const mishap_foreign *foreign);
 
 /* Start it. `socket` is the program's end of the connection, and stays the caller's, who closes it.
  * False: errno says why. */
-bool mishap_spawn(const mishap_foreign *foreign, mishap_sandbox_mode mode, int socket,
-                  mishap_spawned *spawned);
+bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned);
 
 /* Have it end the call of this id. */
 void mishap_spawn_interrupt(pid_t pid, uint32_t id);

@@ -710,6 +710,45 @@ static void a_hundred_sessions_run_at_once(void **state)
     end_sessions(&loop, &other);
 }
 
+static void a_session_in_a_sandbox_is_a_session(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, o;
+    (void)state;
+    mishap *missing = mishap_sandbox_check(MISHAP_SANDBOX_STRICT);
+    if (missing) {
+        mishap_free(missing);
+        skip();
+    }
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "boxed.count", "{\"by\":5}", 1);
+    assert_int_equal(member(&first, "n"), 5);
+    call_to(&loop, &other, other.runner, &o, "boxed.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 6);
+    let_go(&o);
+    call_to(&loop, &other, other.runner, &o, "boxed.do", in_session(&first, "\"way\":\"escape\","),
+            1);
+    assert_int_equal(member(&o, "n"), 0);
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.do", in_session(&first, "\"way\":\"nap\","), 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
+    assert_string_equal(text_of(mishap_public_message(mishap_told(o.failure))), "Stopped.");
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 7);
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.do", in_session(&first, "\"way\":\"exit\","), 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_INTERNAL_ERROR);
+    assert_true(is_noted(&o, "my last words"));
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    let_go(&o);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
 int main(void)
 {
     abroad_begin();
@@ -735,6 +774,7 @@ int main(void)
         TEST(there_are_so_many_sessions_and_of_one_caller_fewer),
         TEST(a_session_that_nobody_named_gives_way_to_another),
         TEST(a_hundred_sessions_run_at_once),
+        TEST(a_session_in_a_sandbox_is_a_session),
     };
     return RUN(tests);
 }

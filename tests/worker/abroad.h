@@ -27,12 +27,22 @@ static const char *const abroad_ready[] = { "ready", NULL };
 static const char *const abroad_unready[] = { "unready", NULL };
 static const char *const abroad_gone[] = { "gone", NULL };
 
+static const char *const abroad_readable[] = { MISHAP_SANDBOX_LIBRARIES, NULL };
+static const mishap_sandbox_profile abroad_profile = { .readable = abroad_readable,
+                                                       .temporary_bytes = 1 << 20,
+                                                       .memory_bytes = 256 << 20,
+                                                       .address_bytes = 512 << 20 };
+
 static mishap_foreign abroad_pool = { .arguments = abroad_ready, .grace_ms = 300 },
                       abroad_once = { .arguments = abroad_ready, .once = true },
                       abroad_kept = { .arguments = abroad_ready,
                                       .grace_ms = 300,
                                       .sessions = true,
                                       .ended = abroad_ended },
+                      abroad_boxed = { .arguments = abroad_ready,
+                                       .sandbox = &abroad_profile,
+                                       .grace_ms = 300,
+                                       .sessions = true },
                       abroad_bad = { .arguments = abroad_unready },
                       abroad_dead = { .arguments = abroad_gone },
                       abroad_none = { .usable = abroad_unusable };
@@ -42,7 +52,7 @@ static inline void abroad_begin(void)
 {
     const char *program = getenv("FOREIGN_PROGRAM"), *idle = getenv("FOREIGN_IDLE_MS"),
                *most = getenv("FOREIGN_MOST");
-    mishap_foreign *const all[] = { &abroad_pool, &abroad_once, &abroad_kept,
+    mishap_foreign *const all[] = { &abroad_pool, &abroad_once, &abroad_kept, &abroad_boxed,
                                     &abroad_bad,  &abroad_dead, &abroad_none };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         all[i]->program = program;
@@ -57,6 +67,7 @@ static const mishap_service
     service_once = { "once", .summary = "A process for each call", .worker = &abroad_once },
     service_kept = { "kept", .summary = "A process for each session", .worker = &abroad_kept,
                      .dialect = "condition-report" },
+    service_boxed = { "boxed", .summary = "In a sandbox", .worker = &abroad_boxed },
     service_bad = { "bad", .summary = "It cannot start", .worker = &abroad_bad },
     service_dead = { "dead", .summary = "It dies at its start", .worker = &abroad_dead },
     service_none = { "none", .summary = "It is not there", .worker = &abroad_none };
@@ -108,6 +119,7 @@ static const mishap_operation abroad_operations[] = {
     ABROAD_OPERATIONS(pool, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(once, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(kept, ABROAD_SESSION, ABROAD_SESSION_IS),
+    ABROAD_OPERATIONS(boxed, ABROAD_SESSION, ABROAD_SESSION_IS),
     ABROAD_OPERATIONS(bad, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(dead, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(none, ABROAD_NOTHING, ABROAD_NOTHING),
