@@ -88,7 +88,7 @@ mishap *mishap_foreign_run(mishap_call *call);
     {                                                                                              \
         "session", MISHAP_STRING, .length = { 48, 48 }, .pattern = "^[0-9a-f]*$",                  \
                                   .help = "The session to use; without it, a new one",             \
-                                  .placeholder = "ID", .looks = "the handle of a session"          \
+                                  .placeholder = "ID", .looks = "48 hexadecimal digits"          \
     }
 #define MISHAP_SESSION_ANSWER                                                                      \
     {                                                                                              \

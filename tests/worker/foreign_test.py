@@ -289,6 +289,33 @@ def a_command_starts_the_program_for_one_call():
 
 
 @test
+def a_command_uses_a_session_of_a_server():
+    with start() as found:
+        def run(*arguments, env=None):
+            ended = run_program(ABROAD, "kept", *arguments, "--output", "json", env=env)
+            return parsed(ended.out)
+        first = run("count", "--by", "5", "--server", found.url)["data"]
+        second = run("count", "--server", found.url + "/", "--session", first["session"])["data"]
+        equal((second["n"], second["pid"], second["session"]), (6, first["pid"], first["session"]), "the session")
+        failed = run("fail", "--server", found.url, "--session", first["session"])["error"]
+        equal((failed["code"], failed["message"]), ("TYPE_ERROR", 'The value "hello" is not of type NUMBER.'), "a failure")
+        equal(run("count", "--server", found.url, "--session", "0" * 48)["error"]["code"], "NOT_FOUND", "no session")
+        os.kill(first["pid"], signal.SIGKILL)
+        wait_for(lambda: not is_alive(first["pid"]))
+        again = run("count", "--server", found.url, "--session", first["session"])
+        expect(again["data"]["n"] == 1 and "had ended" in again["warnings"][0], "a fresh one:", again)
+        made = parsed(run_program(ABROAD, "keys", "add", "--name", "ada", "--data", found.data, "--output", "json").out)
+        wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"])
+        expect(not run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["ok"], "a key that is none")
+        address = found.url
+    equal(run("count", "--server", address)["error"]["code"], "UNAVAILABLE", "no server")
+    for url in ["https://localhost", "ftp://x", "http://", "http://a:b", "http://[::1", "http://a b"]:
+        equal(run("count", "--server", url)["error"]["code"], "ARG_ERROR", url)
+    equal(parsed(run_program(ABROAD, "pool", "count", "--server", address, "--output", "json").out)["error"]["code"],
+          "ARG_ERROR", "a service without sessions")
+
+
+@test
 def a_command_that_is_interrupted_leaves_nothing_behind():
     before = {pid for pid, _ in server.processes() if server.name_of(pid) == "foreign"}
     process = subprocess.Popen([ABROAD, "pool", "do", "--way", "hang", "--timeout-ms", "60000"], stdout=subprocess.PIPE)

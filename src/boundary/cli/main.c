@@ -288,7 +288,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
         call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
         mishap_cli_bytes_use(cli, call);
-        answer.failure = mishap_call_run(call);
+        answer.failure = cli->server ? mishap_cli_ask_server(cli, call) : mishap_call_run(call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
     if (ready) {
