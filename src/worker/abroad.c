@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include "incident/logs.h"
+#include "mishap/inside.h"
 #include "worker/inside.h"
 #include "worker/spawn.h"
 
@@ -299,6 +300,8 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
                                 .output = { end->output, end->output_bytes } };
     mishap *own = link->foreign->ended ? link->foreign->ended(&told) : NULL;
     mishap *m = own ? own : tell_way(link, operation);
+    if (!m->constant)
+        m->trace.count = 0; /* which is only of us who tell of it */
     if (own) {
         char words[64];
         describe(end, words, sizeof words);

@@ -39,7 +39,11 @@ typedef enum mishap_session_reason {
     MISHAP_SESSION_LOST, /* so has what kept it */
 } mishap_session_reason;
 
-enum { MISHAP_SESSION_KEY = 16 }; /* bytes by which processes of a server know a session */
+enum {
+    MISHAP_SESSION_KEY = 16, /* bytes by which processes of a server know a session */
+    MISHAP_SESSION_RESTS_MS = 60 *
+                              1000, /* one that rested so long gives way to another of its caller */
+};
 
 typedef struct mishap_keeper_message {
     uint32_t word;
@@ -55,7 +59,7 @@ typedef struct mishap_keeper_message {
     uint8_t known;   /* of STARTED: this keeper has had the session before */
     uint8_t padding[7];
     uint8_t session[MISHAP_SESSION_KEY];
-    uint64_t holder; /* of LEASE: the caller that a new session counts for; 0: it does not count */
+    uint64_t holder; /* of LEASE and STARTED: the caller that a session counts for; 0: none */
     /* Of ENDED alone: */
     mishap_trace trace;    /* only as long as it needs to be */
     uint32_t output_bytes; /* of a foreign program: the end of what it wrote */

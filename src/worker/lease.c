@@ -113,6 +113,7 @@ static void grant(struct session *s, size_t loop, bool joined)
     answer.joined = joined;
     answer.reason = joined ? MISHAP_SESSION_NEW : s->reason;
     answer.known = s->again;
+    answer.holder = s->holder;
     s->reason = MISHAP_SESSION_NEW;
     s->wanted[loop / 64] &= ~(UINT64_C(1) << (loop % 64));
     if (!mishap_keeper_tell_loop(loop, &answer, &s->end))
@@ -134,6 +135,24 @@ static void pass_on(struct session *s)
             grant(s, loop, true);
         }
     }
+}
+
+static void close_session(struct session *s, mishap_session_reason reason);
+
+/* One of the same caller that no loop uses, and that rests for a while. */
+static bool end_resting(uint32_t group, uint64_t holder)
+{
+    struct session *oldest = NULL;
+    int64_t before = mishap_clock_monotonic_ns() - MISHAP_SESSION_RESTS_MS * INT64_C(1000000);
+    for (size_t i = 0; i < l.end; i++) {
+        struct session *s = &l.all[i];
+        if (s->worker && s->group == group && s->holder == holder && s->loop == NOBODY &&
+            !s->quiet_looks && s->since_ns < before && (!oldest || s->since_ns < oldest->since_ns))
+            oldest = s;
+    }
+    if (oldest)
+        close_session(oldest, MISHAP_SESSION_IDLE);
+    return oldest != NULL;
 }
 
 /* 0, or the error that says why there can be none more. */
@@ -159,6 +178,8 @@ static bool begin(struct session *s, const mishap_keeper_message *asked)
     uint32_t worker;
     int32_t pid;
     int end, error = check_room(asked->group, asked->holder);
+    if (error && end_resting(asked->group, asked->holder))
+        error = 0;
     struct session *place = s ? s : take_place();
     if (error || !place) {
         errno = error ? error : EUSERS;

@@ -78,6 +78,7 @@ typedef struct mishap_link {
     /* … of a session: */
     bool is_session, named; /* … that a call has named, or need not name */
     bool recalled;          /* another loop wants it */
+    uint64_t holder;        /* the caller that it counts for; 0: it does not count */
     uint8_t session[MISHAP_SESSION_KEY];
     mishap_session_reason reason; /* why it is not what it was; to be told with the next call */
 } mishap_link;

@@ -82,7 +82,7 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
     if (link->foreign && !link->used)
         mishap_runner_log_foreign_end(r, link);
     if (link->is_session)
-        mishap_runner_session_ended(r, link, link->used != 0);
+        mishap_runner_session_ended(r, link, link->used && link->slots[0].run);
     mishap_runner_opening_died(r, link);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
         mishap_slot_state state = mishap_link_state(link, i);

@@ -113,12 +113,15 @@ static bool may_have_call(const mishap_link *link)
            !link->waits_to_send && !link->awaits_interrupt && !link->recalled;
 }
 
-static void hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now)
+/* False: it could not be, and its caller was told. */
+static bool hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now)
 {
     mishap_runner_dequeue(&r->groups[link->group], run);
     link->named = link->named || run->session.named;
-    if (!mishap_link_hand(link, run, now))
-        mishap_runner_finish(r, run, mishap_runner_not_handed(link));
+    if (mishap_link_hand(link, run, now))
+        return true;
+    mishap_runner_finish(r, run, mishap_runner_not_handed(link));
+    return false;
 }
 
 /* Calls of a session run in the order in which they came, whatever those of others do. */
@@ -140,7 +143,8 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
             continue;
         }
         if (link && may_have_call(link)) {
-            hand(r, link, run, now);
+            if (!hand(r, link, run, now))
+                next = g->first;
         } else if (!link && (!run->session.asked_ns ||
                              now - run->session.asked_ns > r->times.start_ms * MISHAP_MS)) {
             if (!mishap_runner_may_start_foreign(r, group))
@@ -163,6 +167,7 @@ bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
         return false;
     link->is_session = true;
     memcpy(link->session, message->session, MISHAP_SESSION_KEY);
+    link->holder = message->holder;
     /* Ids of calls are told from those that another loop gave. */
     link->last_number = (uint32_t)mishap_clock_monotonic_ns() & (MISHAP_FOREIGN_IDS >> 1);
     if (message->joined)
@@ -207,13 +212,22 @@ void mishap_runner_session_recalled(mishap_runner *r, const mishap_keeper_messag
         give_back(r, link);
 }
 
-/* One that this loop began for a caller that has not come back to it. */
-static mishap_link *oldest_unnamed(const mishap_runner *r, size_t group)
+/* A caller has not come back to the session that was begun for it; or it has several, and this one
+ * rests for a while. */
+static bool may_give_way(const mishap_link *link, size_t group, uint64_t holder, int64_t now)
+{
+    return link->is_session && link->group == group && !link->dead && may_have_call(link) &&
+           link->idle_since_ns &&
+           (!link->named || (link->holder == holder &&
+                             now - link->idle_since_ns >= MISHAP_SESSION_RESTS_MS * MISHAP_MS));
+}
+
+static mishap_link *one_to_give_way(const mishap_runner *r, size_t group, uint64_t holder)
 {
     mishap_link *oldest = NULL;
+    int64_t now = mishap_clock_monotonic_ns();
     for (mishap_link *link = r->links; link; link = link->next)
-        if (link->is_session && link->group == group && !link->named && !link->dead &&
-            may_have_call(link) && link->idle_since_ns &&
+        if (may_give_way(link, group, holder, now) &&
             (!oldest || link->idle_since_ns < oldest->idle_since_ns))
             oldest = link;
     return oldest;
@@ -238,7 +252,9 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
         if (!run->session.known ||
             memcmp(run->session.key, message->session, MISHAP_SESSION_KEY) != 0)
             continue;
-        mishap_link *old = full && !run->session.tried ? oldest_unnamed(r, message->group) : NULL;
+        mishap_link *old = full && !run->session.tried
+                               ? one_to_give_way(r, message->group, run->call->holder)
+                               : NULL;
         if (old)
             close_session(r, old, MISHAP_SESSION_IDLE);
         run->session.tried = run->session.tried || full;
