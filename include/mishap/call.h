@@ -217,6 +217,10 @@ mishap *mishap_answer_bytes(mishap_call *call, mishap_text bytes, const char *me
  * any other boundary the answer is that array. NULL: nothing. */
 mishap *mishap_answer_content(mishap_call *call, const char *json);
 
+/* The answer, an object, once more as a text for readers: an agent gets this text with the object
+ * as structured content, and so does a caller over HTTP that accepts text/plain and no JSON. */
+mishap *mishap_answer_text(mishap_call *call, mishap_text text);
+
 /* The answer lists only so many of a larger number. */
 void mishap_answer_cut(mishap_call *call, size_t listed, size_t total);
 

@@ -143,6 +143,8 @@ typedef struct mishap_service {
                              that its data is never in two places. NULL: it has none */
     const char *dialect; /* in which its failures are told to an agent: tool-result,
                             condition-report or artifact; NULL: tool-result */
+    const struct mishap_foreign *worker; /* the foreign program that runs its calls
+                                            (mishap/worker.h); NULL: none */
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
                    a time, and the state is lost when a call ends that process. Else it opens the
                    service in several */

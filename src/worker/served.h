@@ -7,6 +7,7 @@
 
 #include "operation/news.h"
 #include "worker/runner.h"
+#include "worker/session.h"
 #include "worker/standing.h"
 
 enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
@@ -28,6 +29,7 @@ typedef struct mishap_served {
     mishap_keeper keeper;      /* of the supervisor */
     mishap_news *news;         /* what has changed, for all loops */
     mishap_standing *standing; /* which services can be opened, for all loops */
+    mishap_sessions *sessions; /* of foreign programs, for all loops */
     int connection;            /* of the loop that is forked next: its end */
     mishap_runner *runner;     /* in each process that serves, on the thread of its loop */
 } mishap_served;

@@ -293,6 +293,14 @@ static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli 
     mishap_buffer_release(&room);
 }
 
+/* What the handler wrote for readers, and its last line has an end. */
+static void put_words(mishap_buffer *b, mishap_text words)
+{
+    mishap_put_printable(b, words);
+    if (words.data[words.length - 1] != '\n')
+        MISHAP_PUT(b, "\n");
+}
+
 /* The warnings, a line each. */
 static void put_warnings(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
@@ -375,7 +383,10 @@ static int print_data(const mishap_cli *cli, const mishap_cli_answer *answer)
         snprintf(cut, sizeof cut, "Listed %zu of %zu.\n", answer->listed, answer->total);
         mishap_buffer_put_text(&remarks, mishap_text_of(cut));
     }
-    put_data(&out, &remarks, cli, answer);
+    if (answer->text.length)
+        put_words(&out, answer->text);
+    else
+        put_data(&out, &remarks, cli, answer);
     bool made = !out.failed && !remarks.failed;
     int printed = made ? print(cli, cli->out, mishap_buffer_text(&out))
                        : MISHAP_CODE_INTERNAL_ERROR->exit_code;

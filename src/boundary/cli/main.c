@@ -351,7 +351,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
         mishap_cli_bytes_use(cli, call);
         if (!cli->operation->resident)
             mishap_cli_live_use(cli, call);
-        answer.failure = mishap_call_run(call);
+        answer.failure = cli->server ? mishap_cli_ask_server(cli, call) : mishap_call_run(call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
     if (ready) {
@@ -368,6 +368,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
             answer.document = document_to_show(cli, text, &shown);
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
+        if (!answer.failure)
+            answer.text = mishap_buffer_text(&call->text);
     }
     int status = mishap_cli_tell(cli, &answer);
     mishap_cli_unguard_exit(status);

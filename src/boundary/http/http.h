@@ -43,6 +43,7 @@ typedef struct mishap_api {
     struct mishap_http_keys *keys;
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
+    int session_field;     /* … of Mishap-Session */
     uv_poll_t turn;        /* the runner of calls has something to do */
     uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
 
