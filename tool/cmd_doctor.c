@@ -1,11 +1,12 @@
 /* mishap doctor: what this machine offers for the services, and what to do about the rest. */
 #include "tool.h"
 
-#include <dlfcn.h>
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -43,14 +44,35 @@ static bool find_program(const char *name, char *path, size_t size)
     return false;
 }
 
+/* The path of a library in the cache of the dynamic loader, in which all paths are texts. */
+static bool find_in_cache(const char *cache, size_t length, const char *name, char *path,
+                          size_t size)
+{
+    char wanted[100];
+    size_t count = (size_t)snprintf(wanted, sizeof wanted, "/%s", name) + 1;
+    const char *found = memmem(cache, length, wanted, count), *start = found;
+    while (start && start > cache && start[-1])
+        start--;
+    return found && (size_t)snprintf(path, size, "%s", start) < size && access(path, R_OK) == 0;
+}
+
+/* To load a library only to see that it is there would run what it does at its start. */
 static bool find_library(const char *name, char *path, size_t size)
 {
-    void *library = dlopen(name, RTLD_LAZY | RTLD_LOCAL);
-    if (!library)
+    struct stat status;
+    bool found = false;
+    int file = open("/etc/ld.so.cache", O_RDONLY | O_CLOEXEC);
+    if (file < 0)
         return false;
-    snprintf(path, size, "%s", name);
-    dlclose(library);
-    return true;
+    if (fstat(file, &status) == 0 && status.st_size > 0) {
+        size_t length = (size_t)status.st_size;
+        void *cache = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
+        found = cache != MAP_FAILED && find_in_cache(cache, length, name, path, size);
+        if (cache != MAP_FAILED)
+            munmap(cache, length);
+    }
+    close(file);
+    return found;
 }
 
 static void put_member(mishap_buffer *json, const char *key, const char *text)
@@ -83,15 +105,16 @@ static void put_layer(mishap_buffer *json, const mishap_sandbox_offer *offer)
 {
     char words[200], reason[150];
     mishap_system_error(offer->error, reason, sizeof reason);
-    if (!offer->offered)
-        snprintf(words, sizeof words, "%s: %s", offer->step, reason);
+    snprintf(words, sizeof words, "%s: %s", offer->offered ? "" : offer->step, reason);
     mishap_json_open(json, '{');
     put_member(json, "layer", offer->name);
     MISHAP_JSON_KEY(json, "offered");
     mishap_json_bool(json, offer->offered);
     put_member(json, "what", offer->what);
-    put_member(json, "why_not", offer->offered ? NULL : words);
-    put_member(json, "advice", offer->offered ? NULL : offer->advice);
+    if (!offer->offered) {
+        put_member(json, "why_not", words);
+        put_member(json, "advice", offer->advice);
+    }
     mishap_json_close(json, '}');
 }
 

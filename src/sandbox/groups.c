@@ -53,19 +53,20 @@ static bool write_number(const char *folder, const char *name, uint64_t number)
 /* The path of this process in the hierarchy whose line begins like this: "0::" or "…:pids:". */
 static bool own_path(const char *controllers, char *path, size_t size)
 {
-    char line[LONGEST_PATH + 100];
-    bool found = false;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file && !found && fgets(line, sizeof line, file)) {
+    char text[4096];
+    int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    for (char *line = text, *end; *line; line = end) {
         const char *colon = strchr(line, ':');
-        line[strcspn(line, "\n")] = '\0';
-        found = colon && strncmp(colon + 1, controllers, strlen(controllers)) == 0;
-        if (found)
-            found = (size_t)snprintf(path, size, "%s", colon + 1 + strlen(controllers)) < size;
+        end = line + strcspn(line, "\n");
+        end += *end ? (*end = '\0', 1) : 0;
+        if (colon && strncmp(colon + 1, controllers, strlen(controllers)) == 0)
+            return (size_t)snprintf(path, size, "%s", colon + 1 + strlen(controllers)) < size;
     }
-    if (file)
-        fclose(file);
-    return found;
+    return false;
 }
 
 static bool is_mounted(const char *folder, long magic)
