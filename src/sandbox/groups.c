@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include "sandbox/inside.h"
 
@@ -89,6 +90,15 @@ static bool hands_down(const char *folder)
     return strstr(text, "pids") && strstr(text, "memory") && access(folder, W_OK) == 0;
 }
 
+/* Whose it is: that of a machine belongs to its system manager, unless that says otherwise. */
+static bool is_delegated(const char *folder)
+{
+    char word[2] = "";
+    if (getxattr(folder, "trusted.delegate", word, 1) < 0)
+        getxattr(folder, "user.delegate", word, 1);
+    return word[0] == '1' || (geteuid() != 0 && access(folder, W_OK) == 0);
+}
+
 /* A group that has processes hands nothing down, so it is the one above if the operator has put
  * this process into a group of its own below the one that was delegated (DelegateSubgroup=). */
 static bool look_at_version_2(void)
@@ -99,13 +109,14 @@ static bool look_at_version_2(void)
     size_t most = sizeof above.folder;
     if ((size_t)snprintf(above.folder, most, "/sys/fs/cgroup%s", path) >= most)
         return false;
-    if (hands_down(above.folder))
+    bool top = strcmp(path, "/") == 0;
+    if ((top || is_delegated(above.folder)) && hands_down(above.folder))
         return true;
     char *slash = strrchr(above.folder, '/');
-    if (strcmp(path, "/") == 0 || !slash)
+    if (top || !slash)
         return false;
     *slash = '\0';
-    return hands_down(above.folder);
+    return is_delegated(above.folder) && hands_down(above.folder);
 }
 
 static bool look_at_version_1(void)

@@ -71,7 +71,7 @@ static const struct {
 static char folder[] = "/tmp/mishap-attacked-XXXXXX";
 static int listening = -1, datagrams = -1, by_path = -1, abstract = -1, shm = -1, msg = -1,
            sem = -1;
-static char port[10], pid_text[20], queue[40];
+static char port[10], pid_text[20], queue[40], most_ids[20];
 static struct utsname machine;
 
 static const char *in_folder(const char *name)
@@ -89,6 +89,16 @@ static void make_victim(void)
     fclose(file);
     unlink(in_folder("moved"));
     remove(in_folder("made"));
+}
+
+/* What a PID namespace limits for itself is a setting of the whole machine on older kernels. */
+static void read_most_ids(char *text, size_t size)
+{
+    int file = open("/proc/sys/kernel/pid_max", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, size - 1) : 0;
+    text[length > 0 ? length : 0] = '\0';
+    if (file >= 0)
+        close(file);
 }
 
 static bool is_as_it_was(void)
@@ -341,6 +351,7 @@ static int set_up(void **state)
     (void)state;
     assert_non_null(mkdtemp(folder));
     assert_int_equal(uname(&machine), 0);
+    read_most_ids(most_ids, sizeof most_ids);
     make_victim();
     listen_everywhere();
     snprintf(pid_text, sizeof pid_text, "%d", (int)getpid());
@@ -351,6 +362,18 @@ static int set_up(void **state)
     mq_open(queue, O_RDWR | O_CREAT | O_CLOEXEC, 0600, NULL);
     start_slow_ones();
     return 0;
+}
+
+static void the_machine_is_as_it_was(void **state)
+{
+    char ids[20];
+    struct utsname now;
+    (void)state;
+    read_most_ids(ids, sizeof ids);
+    assert_string_equal(ids, most_ids);
+    assert_int_equal(uname(&now), 0);
+    assert_string_equal(now.nodename, machine.nodename);
+    assert_true(is_as_it_was());
 }
 
 static int tear_down(void **state)
@@ -531,7 +554,7 @@ int main(void)
 {
     static size_t numbers[MISHAP_SANDBOX_LAYERS];
     static char names[MISHAP_SANDBOX_LAYERS][40];
-    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 9] = { 0 };
+    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 10] = { 0 };
     static const struct CMUnitTest others[] = {
         cmocka_unit_test(an_honest_program_works),
         cmocka_unit_test(all_layers_together_stop_all_rows),
@@ -551,6 +574,8 @@ int main(void)
     }
     tests[MISHAP_SANDBOX_LAYERS + 8] = (struct CMUnitTest)cmocka_unit_test(
         processor_time_is_limited);
+    tests[MISHAP_SANDBOX_LAYERS + 9] = (struct CMUnitTest)cmocka_unit_test(
+        the_machine_is_as_it_was);
     signal(SIGPIPE, SIG_IGN);
     close_range(OWN_SOCKET, ~0U, CLOSE_RANGE_CLOEXEC); /* what this program was started with */
     cmocka_set_message_output(CM_OUTPUT_TAP);
