@@ -17,10 +17,18 @@ static struct {
 } made[MOST_SANDBOXES];
 
 static mishap_sandbox_mode mode = MISHAP_SANDBOX_STRICT;
+static bool mode_said;
 
 void mishap_spawn_use(mishap_sandbox_mode chosen)
 {
     mode = chosen;
+    mode_said = true;
+}
+
+void mishap_spawn_use_usual(const mishap_app *app)
+{
+    if (!mode_said)
+        mishap_spawn_use(mishap_sandbox_mode_of(app->name, NULL));
 }
 
 static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbox)
