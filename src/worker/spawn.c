@@ -57,6 +57,12 @@ mishap *mishap_spawn_check(const mishap_foreign *foreign)
     return failure || !foreign->sandbox ? failure : mishap_sandbox_check(mode);
 }
 
+void mishap_spawn_prepare(const mishap_foreign *foreign)
+{
+    mishap_sandbox *sandbox;
+    mishap_free(sandbox_of(foreign, &sandbox)); /* if that fails, it is tried again */
+}
+
 /* What is written beyond its size fails, and where it is written to says how much there is. */
 static int make_output(void)
 {

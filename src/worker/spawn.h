@@ -20,6 +20,9 @@ void mishap_spawn_use_usual(const mishap_app *app);
 /* Can it be started: is it usable, and is there a sandbox for it? */
 mishap *mishap_spawn_check(const mishap_foreign *foreign);
 
+/* Make its sandbox now, so that the first start need not wait for that. */
+void mishap_spawn_prepare(const mishap_foreign *foreign);
+
 /* Start it. `socket` is the program's end of the connection, and stays the caller's, who closes it.
  * False: errno says why. */
 bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned);
