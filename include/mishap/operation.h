@@ -22,6 +22,7 @@
 #include <math.h>
 
 #include "mishap/call.h"
+#include "mishap/sandbox.h"
 
 /*
  * Lists that end themselves, for declarations:
@@ -120,7 +121,24 @@ typedef struct mishap_setup {
                              NULL: the service declares none */
     const char *config; /* for mishap_app_open() alone: settings of services as a JSON object, as
                            in the file of --config: {"lisp":{"folder":"/srv/lisp"}} */
+    mishap_sandbox_mode sandbox; /* of the foreign programs that a service runs: strict, unless the
+                                    operator has said `--sandbox weak` */
 } mishap_setup;
+
+/*
+ * What a service says of itself in /health, beside whether it can be opened: the layers of its
+ * sandbox, the version of an interpreter. A value is any that MISHAP_VALUE takes; `json` is any
+ * JSON. Everybody can read it who reaches the server, so nothing private belongs there.
+ */
+typedef struct mishap_health mishap_health;
+#define mishap_health_member(health, key, value)                                                   \
+    mishap_health_member_value((health), (key),                                                    \
+                               mishap_value_as_spelled(MISHAP_VALUE(value), #value))
+void mishap_health_member_value(mishap_health *health, const char *key, mishap_value value);
+void mishap_health_json(mishap_health *health, const char *key, const char *json);
+
+/* The member `sandbox`: its mode, its layers and, below the minimum, those that are missing. */
+void mishap_health_sandbox(mishap_health *health);
 
 enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, with its end */
 
@@ -156,6 +174,9 @@ typedef struct mishap_service {
                    file that --config names; the first of these counts, else `.initial`. Names are
                    lower_snake; `.letter`, `.positional` and `.environment` are for parameters
                    alone. NULL: none */
+    void (*health)(const mishap_setup *setup, mishap_health *health); /* says its part of /health.
+                   It is called once, when the server starts, before it listens, and what it says
+                   holds until the server ends: so /health never waits. NULL: nothing to say */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */

@@ -41,7 +41,8 @@ typedef struct mishap_sandbox_profile {
     uint64_t memory_bytes;    /* of heap and private mappings (RLIMIT_DATA) */
     uint64_t address_bytes;   /* of all mappings (RLIMIT_AS): SBCL needs its heap and 300 MB */
     uint64_t stack_bytes;     /* of the first thread */
-    uint64_t cpu_seconds;     /* of all threads; then the system ends it. 0: any */
+    uint64_t cpu_seconds;     /* of all threads; then the system ends it: with SIGXCPU, which has no
+                                 effect in a PID namespace, and a second later with SIGKILL */
     uint64_t files;           /* open descriptors. 0: 64 */
     uint64_t file_bytes;      /* that it writes into one file. 0: as temporary_bytes */
     uint64_t threads;         /* at once. 0: 64 */

@@ -390,7 +390,7 @@ static int read_back(int file, mishap_sandbox_filter *filter)
     return pread(file, filter->code, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
-bool mishap_sandbox_compile(mishap_sandbox_filter *filter)
+static bool compile(mishap_sandbox_filter *filter)
 {
     int file = -1, result = -ENOMEM;
     scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
@@ -421,7 +421,13 @@ done:
     return result >= 0;
 }
 
-void mishap_sandbox_aim(mishap_sandbox_filter *filter, pid_t self)
+const mishap_sandbox_filter *mishap_sandbox_compile(void)
+{
+    static mishap_sandbox_filter filter;
+    return filter.code || compile(&filter) ? &filter : NULL;
+}
+
+void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self)
 {
     for (size_t i = 0; i < filter->count; i++)
         if (filter->code[i].code == (BPF_JMP | BPF_JEQ | BPF_K) && filter->code[i].k == SELF)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <sys/xattr.h>
 
 #include "sandbox/inside.h"
 
@@ -53,19 +54,20 @@ static bool write_number(const char *folder, const char *name, uint64_t number)
 /* The path of this process in the hierarchy whose line begins like this: "0::" or "…:pids:". */
 static bool own_path(const char *controllers, char *path, size_t size)
 {
-    char line[LONGEST_PATH + 100];
-    bool found = false;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file && !found && fgets(line, sizeof line, file)) {
+    char text[4096];
+    int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    for (char *line = text, *end; *line; line = end) {
         const char *colon = strchr(line, ':');
-        line[strcspn(line, "\n")] = '\0';
-        found = colon && strncmp(colon + 1, controllers, strlen(controllers)) == 0;
-        if (found)
-            found = (size_t)snprintf(path, size, "%s", colon + 1 + strlen(controllers)) < size;
+        end = line + strcspn(line, "\n");
+        end += *end ? (*end = '\0', 1) : 0;
+        if (colon && strncmp(colon + 1, controllers, strlen(controllers)) == 0)
+            return (size_t)snprintf(path, size, "%s", colon + 1 + strlen(controllers)) < size;
     }
-    if (file)
-        fclose(file);
-    return found;
+    return false;
 }
 
 static bool is_mounted(const char *folder, long magic)
@@ -88,6 +90,15 @@ static bool hands_down(const char *folder)
     return strstr(text, "pids") && strstr(text, "memory") && access(folder, W_OK) == 0;
 }
 
+/* Whose it is: that of a machine belongs to its system manager, unless that says otherwise. */
+static bool is_delegated(const char *folder)
+{
+    char word[2] = "";
+    if (getxattr(folder, "trusted.delegate", word, 1) < 0)
+        getxattr(folder, "user.delegate", word, 1);
+    return word[0] == '1' || (geteuid() != 0 && access(folder, W_OK) == 0);
+}
+
 /* A group that has processes hands nothing down, so it is the one above if the operator has put
  * this process into a group of its own below the one that was delegated (DelegateSubgroup=). */
 static bool look_at_version_2(void)
@@ -98,13 +109,14 @@ static bool look_at_version_2(void)
     size_t most = sizeof above.folder;
     if ((size_t)snprintf(above.folder, most, "/sys/fs/cgroup%s", path) >= most)
         return false;
-    if (hands_down(above.folder))
+    bool top = strcmp(path, "/") == 0;
+    if ((top || is_delegated(above.folder)) && hands_down(above.folder))
         return true;
     char *slash = strrchr(above.folder, '/');
-    if (strcmp(path, "/") == 0 || !slash)
+    if (top || !slash)
         return false;
     *slash = '\0';
-    return hands_down(above.folder);
+    return is_delegated(above.folder) && hands_down(above.folder);
 }
 
 static bool look_at_version_1(void)

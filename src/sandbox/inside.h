@@ -27,7 +27,7 @@ typedef struct mishap_sandbox_filter {
 struct mishap_sandbox {
     const mishap_sandbox_profile *profile;
     unsigned layers;
-    mishap_sandbox_filter filter;
+    const mishap_sandbox_filter *filter; /* NULL without seccomp */
 };
 
 /* In which of the layers a fork already has to begin: namespaces. */
@@ -39,11 +39,13 @@ enum {
 
 /* -- filter.c ---------------------------------------------------------------------------------- */
 
-/* Compile the list of system calls. False without memory, or if the library cannot; errno. */
-bool mishap_sandbox_compile(mishap_sandbox_filter *filter);
+/* Compile the list of system calls, once in a process and those that are forked of it later: it is
+ * the same for all profiles. NULL without memory, or if the library cannot; errno. */
+const mishap_sandbox_filter *mishap_sandbox_compile(void);
 
-/* The filter's own process is the one that it may send signals to. */
-void mishap_sandbox_aim(mishap_sandbox_filter *filter, pid_t self);
+/* In the child, whose copy of the filter it is from now on: the process that it may send signals to
+ * is itself. */
+void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self);
 
 /* Install the filter: the descriptor of its listener, or -1. */
 int mishap_sandbox_install(const mishap_sandbox_filter *filter);

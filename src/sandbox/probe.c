@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
-#include "base/memory.h"
 #include "base/system.h"
 #include "mishap/mishap.h"
 #include "sandbox/inside.h"
@@ -129,7 +128,7 @@ static void try_each(mishap_sandbox_report *report, const mishap_sandbox_filter 
         bool namespace = layer & MISHAP_SANDBOX_NAMESPACES;
         if (layer != MISHAP_LAYER_GROUPS)
             note(report, i,
-                 !(layer == MISHAP_LAYER_SECCOMP && !filter->code) &&
+                 (filter || layer != MISHAP_LAYER_SECCOMP) &&
                      try(layer | (namespace ? users : 0), filter, shared),
                  shared);
     }
@@ -138,7 +137,6 @@ static void try_each(mishap_sandbox_report *report, const mishap_sandbox_filter 
 static void look(mishap_sandbox_report *report)
 {
     const unsigned most = MISHAP_SANDBOX_ALL & ~MISHAP_LAYER_GROUPS;
-    mishap_sandbox_filter filter;
     struct verdict none = { "mmap", 0, false };
     memcpy(report->offers, offers, sizeof offers);
     struct verdict *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
@@ -150,17 +148,16 @@ static void look(mishap_sandbox_report *report)
         note_missing(report);
         return;
     }
-    bool compiled = mishap_sandbox_compile(&filter);
-    bool together = compiled && try(most, &filter, shared);
+    const mishap_sandbox_filter *filter = mishap_sandbox_compile();
+    bool together = filter && try(most, filter, shared);
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS && together; i++)
         if (offers[i].layer & most)
             note(report, i, true, shared);
     if (!together)
-        try_each(report, &filter, shared);
+        try_each(report, filter, shared);
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++)
         if (offers[i].layer == MISHAP_LAYER_GROUPS)
             note(report, i, try_groups(shared), shared);
-    mishap_release(filter.code);
     munmap(shared, sizeof *shared);
     note_missing(report);
 }

@@ -26,7 +26,9 @@ mishap *mishap_sandbox_prepare_layers(const mishap_sandbox_profile *profile, uns
     if (!*sandbox)
         return mishap_out_of_memory();
     **sandbox = (mishap_sandbox){ .profile = profile, .layers = layers };
-    if (!(layers & MISHAP_LAYER_SECCOMP) || mishap_sandbox_compile(&(*sandbox)->filter))
+    if (layers & MISHAP_LAYER_SECCOMP)
+        (*sandbox)->filter = mishap_sandbox_compile();
+    if (!(layers & MISHAP_LAYER_SECCOMP) || (*sandbox)->filter)
         return NULL;
     mishap *m = mishap_raise(INTERNAL_ERROR, "The filter of system calls cannot be compiled (%d).",
                              errno);
@@ -47,8 +49,6 @@ mishap *mishap_sandbox_prepare(const mishap_sandbox_profile *profile, mishap_san
 
 void mishap_sandbox_release(mishap_sandbox *sandbox)
 {
-    if (sandbox)
-        mishap_release(sandbox->filter.code);
     mishap_release(sandbox);
 }
 
@@ -254,13 +254,12 @@ const char *mishap_sandbox_exec(const mishap_sandbox *sandbox, const mishap_sand
     static const char *const empty[] = { NULL };
     const mishap_sandbox_profile *profile = sandbox->profile;
     const char *const *environment = profile->environment ? profile->environment : empty;
-    mishap_sandbox_filter filter = sandbox->filter; /* the code is this process's own by now */
     const char *step = mishap_sandbox_enter(sandbox->layers, profile, place, program[0]);
     if (step)
         return step;
-    if (sandbox->layers & MISHAP_LAYER_SECCOMP) {
-        mishap_sandbox_aim(&filter, getpid());
-        return mishap_sandbox_exec_last(&filter, program, environment);
+    if (sandbox->filter) {
+        mishap_sandbox_aim(sandbox->filter, getpid());
+        return mishap_sandbox_exec_last(sandbox->filter, program, environment);
     }
     execve(program[0], (char *const *)(uintptr_t)program, (char *const *)(uintptr_t)environment);
     return "execve";

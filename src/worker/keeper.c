@@ -650,6 +650,9 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t genera
     prctl(PR_SET_NAME, "mishap-keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     mishap_trace_prepare(); /* once here, for all workers */
+    for (size_t i = 0; i < plan->groups.count; i++)
+        if (plan->groups.groups[i].foreign)
+            mishap_spawn_prepare(plan->groups.groups[i].foreign);
     if (k.signals >= 0)
         watch();
     end_all();

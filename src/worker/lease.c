@@ -254,6 +254,8 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
 {
     struct session *s = find_worker(message->worker);
     bool its = s && s->loop == (int)loop;
+    if (message->reason > MISHAP_SESSION_LOST)
+        return;
     switch ((int)message->word) {
     case MISHAP_KEEPER_LEASE:
         lease(loop, message);
@@ -265,12 +267,14 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
         pass_on(s);
         break;
     case MISHAP_KEEPER_CLOSE:
-        if (!its)
+        if (its) {
+            mishap_keeper_set_user(s->worker, loop, false);
+            close_session(s, (mishap_session_reason)message->reason);
             return;
-        mishap_keeper_set_user(s->worker, loop, false);
-        close_session(s, message->reason <= MISHAP_SESSION_LOST
-                             ? (mishap_session_reason)message->reason
-                             : MISHAP_SESSION_NEW);
+        }
+        s = find(message->group, message->session); /* it may have ended by itself meanwhile */
+        if (s && !s->worker)
+            s->reason = message->reason;
         break;
     case MISHAP_KEEPER_TOLD:
         s = find(message->group, message->session);

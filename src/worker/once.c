@@ -262,6 +262,7 @@ mishap *mishap_foreign_run(mishap_call *call)
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
                               "A command begins a session of its own, unless --server names a "
                               "server that has one.");
+    mishap_spawn_use_usual(call->app);
     mishap *failure = mishap_spawn_check(a.foreign);
     if (failure)
         return failure;

@@ -7,11 +7,14 @@
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "operation/secret.h"
+#include "worker/spawn.h"
 
 enum { MOST_SESSIONS = 128 }; /* of a service that does not say */
+const char *const mishap_sandbox_words[] = { "strict", "weak", NULL };
 
 void mishap_served_read(mishap_served *served, mishap_call *call)
 {
+    served->setup.sandbox = mishap_sandbox_mode_of(call->app->name, mishap_string(call, "sandbox"));
     served->handlers = (int)mishap_integer(call, "handlers");
     served->log_bytes = (uint64_t)mishap_integer(call, "log_max_mb") << 20;
     served->plan.limits = (mishap_worker_limits){
@@ -56,8 +59,11 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_sessions_make(&served->sessions);
     served->plan.caller_share = served->caller_share;
+    mishap_spawn_use(served->setup.sandbox);
     if (failure)
         return failure;
+    /* Before there is a keeper, which then knows what the machine offers. */
+    mishap_health_collect(&served->plan.groups, &served->setup, served->only, &served->health);
     if (!served->handlers) {
         failure = mishap_service_open_all(served->app);
         if (!failure)
@@ -82,6 +88,7 @@ void mishap_served_end(mishap_served *served)
     served->standing = NULL;
     mishap_sessions_free(served->sessions);
     served->sessions = NULL;
+    mishap_buffer_release(&served->health);
 }
 
 /* A socket for each worker, and what the keeper passes with it; poll, clock and keeper of the

@@ -17,10 +17,18 @@ static struct {
 } made[MOST_SANDBOXES];
 
 static mishap_sandbox_mode mode = MISHAP_SANDBOX_STRICT;
+static bool mode_said;
 
 void mishap_spawn_use(mishap_sandbox_mode chosen)
 {
     mode = chosen;
+    mode_said = true;
+}
+
+void mishap_spawn_use_usual(const mishap_app *app)
+{
+    if (!mode_said)
+        mishap_spawn_use(mishap_sandbox_mode_of(app->name, NULL));
 }
 
 static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbox)
@@ -47,6 +55,12 @@ mishap *mishap_spawn_check(const mishap_foreign *foreign)
 {
     mishap *failure = foreign->usable ? foreign->usable() : NULL;
     return failure || !foreign->sandbox ? failure : mishap_sandbox_check(mode);
+}
+
+void mishap_spawn_prepare(const mishap_foreign *foreign)
+{
+    mishap_sandbox *sandbox;
+    mishap_free(sandbox_of(foreign, &sandbox)); /* if that fails, it is tried again */
 }
 
 /* What is written beyond its size fails, and where it is written to says how much there is. */

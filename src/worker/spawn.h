@@ -12,12 +12,16 @@ typedef struct mishap_spawned {
     mishap_sandbox_place place;
 } mishap_spawned;
 
-/* Whether a weak sandbox will do, if there is no other; to be said before the first process starts.
- * It is strict if nothing is. */
+/* Whether a weak sandbox will do, if there is no other. To be said before the first process starts;
+ * else it is as the environment of the program says. */
 void mishap_spawn_use(mishap_sandbox_mode mode);
+void mishap_spawn_use_usual(const mishap_app *app);
 
 /* Can it be started: is it usable, and is there a sandbox for it? */
 mishap *mishap_spawn_check(const mishap_foreign *foreign);
+
+/* Make its sandbox now, so that the first start need not wait for that. */
+void mishap_spawn_prepare(const mishap_foreign *foreign);
 
 /* Start it. `socket` is the program's end of the connection, and stays the caller's, who closes it.
  * False: errno says why. */

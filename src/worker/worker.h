@@ -34,6 +34,7 @@
  *     once.c     of a command: a foreign program for one call
  *     page.h     the page of memory that a loop and a worker share
  *     standing.c which services can be opened, for all loops
+ *     health.c   what services say of themselves in /health
  *     served.c   keeper and runner of a server, for all boundaries that share it
  *
  * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The

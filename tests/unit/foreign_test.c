@@ -293,8 +293,8 @@ static void whatever_it_does_the_next_call_works(void **state)
         { "undeclared", MISHAP_CODE_INTERNAL_ERROR, "does not declare" },
         { "stop", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
         { "close", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
-        { "endless", MISHAP_CODE_TIMEOUT, "1500" },
-        { "hang", MISHAP_CODE_TIMEOUT, "1500" },
+        { "endless", MISHAP_CODE_TIMEOUT, "1000" },
+        { "hang", MISHAP_CODE_TIMEOUT, "1000" },
         { "nap", MISHAP_CODE_TIMEOUT, "" },
         { "twice", NULL, NULL },
         { "flood", NULL, NULL },
@@ -336,7 +336,7 @@ static void a_call_that_stops_when_it_is_told_leaves_its_process(void **state)
     call(&loop, &o, "pool.do", "{\"way\":\"nap\"}");
     assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
     assert_string_equal(text_of(mishap_public_message(mishap_told(o.failure))), "Stopped.");
-    assert_true(mishap_clock_monotonic_ns() - before >= INT64_C(1500000000));
+    assert_true(mishap_clock_monotonic_ns() - before >= INT64_C(1000000000));
     const mishap_member *context = mishap_told(o.failure)->context;
     assert_int_equal(context->value.integer, 2); /* the id of its call came with the signal */
     let_go(&o);
@@ -359,7 +359,7 @@ static void a_forgotten_call_is_interrupted(void **state)
     assert_true(add(&loop, &o, "pool.do", "{\"way\":\"sleep\"}"));
     turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(1400000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(900000000);
     while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
         turn(&loop, 10);
     assert_int_equal(mishap_runner_count(loop.runner, true), 0);

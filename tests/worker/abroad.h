@@ -103,7 +103,7 @@ static const mishap_service
             .route = "POST /" #service_name "/do",                                                 \
             .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR),                                     \
             .params = MISHAP_PARAMS({ "way", MISHAP_STRING, .required = true } session_param),     \
-            .answers = MISHAP_PARAMS({ "n", MISHAP_INTEGER, .help = "Sum" }), .timeout_ms = 1500   \
+            .answers = MISHAP_PARAMS({ "n", MISHAP_INTEGER, .help = "Sum" }), .timeout_ms = 1000   \
     }
 
 static inline mishap *do_local(mishap_call *call)

@@ -93,7 +93,7 @@
     A(set_clock,          "SUC",  false, "set the clock") \
     A(mount_files,        "SLUC", false, "mount a file system") \
     A(mount_context,      "SUC",  false, "the same with fsopen()") \
-    A(unmount,            "SLUC", false, "unmount one") \
+    A(unmount,            "SUC",  false, "unmount one") \
     A(change_root,        "SUC",  false, "chroot") \
     A(pivot_root,         "SLUC", false, "pivot_root") \
     A(leave_namespace,    "SUC",  false, "unshare its mounts") \

@@ -127,10 +127,12 @@ static void put_text(mishap_http_reply *reply, mishap_call *call)
     reply->media_type = plain_text;
 }
 
+const char mishap_api_session_field[] = "Mishap-Session";
+
 static void put_session(mishap_http_reply *reply, const mishap_call *call)
 {
     if (call->session_is)
-        mishap_http_reply_field(reply, "Mishap-Session", mishap_text_of(call->session_is));
+        mishap_http_reply_field(reply, mishap_api_session_field, mishap_text_of(call->session_is));
 }
 
 static void put_success(mishap_http_reply *reply, const mishap_http_request *request,

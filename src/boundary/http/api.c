@@ -10,11 +10,7 @@
 
 static const char own_field[] = "X-Api-Key";
 
-static const char session_field[] = "Mishap-Session";
-
-static const mishap_http_wish fields[] = { { own_field, .from_pages = true },
-                                           { session_field, .from_pages = true, .to_pages = true },
-                                           { 0 } };
+static const mishap_http_wish fields[] = { { own_field, .from_pages = true }, { 0 } };
 
 /* -- endpoints --------------------------------------------------------------------------------- */
 
@@ -96,7 +92,8 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
         .served = settings->served,
         .news_seen = mishap_news_count(settings->served->news),
         .key_field = mishap_http_field_find(settings->fields, mishap_text_of(own_field)),
-        .session_field = mishap_http_field_find(settings->fields, mishap_text_of(session_field)),
+        .session_field = mishap_http_field_find(settings->fields,
+                                                mishap_text_of(mishap_api_session_field)),
     };
     mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
     if (failure)

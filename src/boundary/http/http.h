@@ -55,6 +55,9 @@ typedef struct mishap_api {
 
 extern const mishap_http_extension mishap_api_over_http;
 
+/* The header field that names a session, where there are any: Mishap-Session. */
+extern const char mishap_api_session_field[];
+
 /* Keys, document and fields of an API, without its runner of calls; and their end. */
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
 void mishap_api_release(mishap_api *api);
