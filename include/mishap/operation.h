@@ -10,7 +10,8 @@
  *
  * From one declaration come the checks, a JSON Schema, the flags of a command, its manual and the
  * manifest. A declaration that is broken stops the program at its start, with a sentence that says
- * which operation and why.
+ * which operation and why. Patterns and defaults take longer to check: a command checks its own,
+ * and a server, the help and the manual check all.
  */
 #ifndef MISHAP_OPERATION_H
 #define MISHAP_OPERATION_H

@@ -10,6 +10,7 @@ typedef struct mishap_declared {
     const mishap_app *app;
     const mishap_operation *operation; /* NULL: the program itself */
     const char *param;                 /* "address.city", "tags[]"; NULL: the operation itself */
+    bool shape_only;                   /* patterns and defaults are not looked at */
 } mishap_declared;
 
 /* A declaration is broken. The words go on from "it" or "its parameter `age`": "has no summary". */

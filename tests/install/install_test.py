@@ -151,6 +151,33 @@ def the_stack_of_a_crash_names_the_functions_of_the_program(compiler):
     expect_names(entry, "step_into_the_void", "mishap_main", "main")
 
 
+# One command has a pattern that cannot be compiled.
+HALF_BROKEN = """
+#include <mishap/main.h>
+static mishap *run(mishap_call *call) { return mishap_answer(call, NULL); }
+static const mishap_param params[] = { { "x", MISHAP_STRING, .pattern = "(" }, { 0 } };
+static const mishap_operation operations[] = { { "sound", "Sound", NULL, run },
+    { .name = "broken", .summary = "Broken", .run = run, .params = params }, { 0 } };
+int main(int argc, char **argv)
+{
+    return mishap_main(argc, argv, &(mishap_app){ .name = "half", .version = "1", .operations = operations });
+}
+"""
+
+
+@test
+def a_broken_pattern_stops_its_own_command_and_all_that_stay_or_describe_the_program():
+    folder = fresh_folder("half", "gcc")
+    with open(os.path.join(folder, "half.c"), "w", encoding="utf-8") as file:
+        file.write(HALF_BROKEN)
+    shell("cc -O2 -o half half.c " + FLAGS, folder, "gcc")
+    half = os.path.join(folder, "half")
+    equal(run_program(half, "sound").status, 0, "the sound command")
+    for words in (["broken"], ["broken", "--x", "a"], ["sound", "--help"], ["help"], ["mcp"], ["manual"], ["nonsense"], []):
+        ran = run_program(half, *words, stdin=b"")
+        expect(ran.status not in (0, 1, 2) and b"`x` has a pattern that cannot be compiled" in ran.err, words, ran.status, ran.err)
+
+
 # ---- What is installed ---------------------------------------------------------------------------
 
 @test
@@ -162,6 +189,16 @@ def nothing_that_is_installed_points_into_the_source_tree():
     expect("-fno-omit-frame-pointer" in flags and "-rdynamic" in flags, "the flags are", flags)
     for flag in flags:
         expect(not flag.startswith(("-I", "-L")) or os.path.isdir(flag[2:]), "there is no", flag)
+
+
+@test
+def the_program_needs_nothing_but_the_c_library_to_start():
+    elf = run_program("readelf", "-dlW", os.path.join(BIN, "mishap")).out.decode()
+    needed = [name for name in re.findall(r"Shared library: \[(.*?)\]", elf) if not name.startswith("ld-")]
+    equal(needed, ["libc.so.6"], "libraries that are loaded at each start")
+    thread = re.search(r"^ +TLS +(?:0x\w+ ){4}(0x\w+)", elf, re.M)
+    expect(int(thread[1], 16) < 8192, "so many bytes of thread-local variables are cleared at each start:", thread[1])
+    expect("Elf file type is EXEC" in elf, "it is relocated at each start:", elf[:300])
 
 
 @test

@@ -387,17 +387,33 @@ static void occupy_standard_files(void)
             open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* For the author of the program, before anybody is answered. */
+static bool tell_broken(mishap *broken)
+{
+    if (!broken)
+        return false;
+    fprintf(stderr, "%s\n", mishap_public_message(mishap_told(broken)).data);
+    mishap_free(broken);
+    return true;
+}
+
+/* A command that runs and ends needs nothing but its own operation to be sound. Those that stay or
+ * describe the program check all of it. */
+static mishap *check_rest(const mishap_cli *cli, bool help)
+{
+    const mishap_operation *operation = cli->operation;
+    bool alone = operation && operation->run && !operation->resident && !help;
+    return alone ? mishap_declaration_check_operation(cli->app, operation)
+                 : mishap_declaration_check(cli->app);
+}
+
 int mishap_cli_main(int argc, char **argv, const mishap_app *app)
 {
     mishap_cli cli;
     size_t used = 0;
     occupy_standard_files();
-    mishap *broken = mishap_declaration_check(app);
-    if (broken) {
-        fprintf(stderr, "%s\n", mishap_public_message(mishap_told(broken)).data);
-        mishap_free(broken);
+    if (tell_broken(mishap_declaration_check_shape(app)))
         return BROKEN_DECLARATION;
-    }
     begin(&cli, argc, argv, app);
     const char *first = cli.word_count ? cli.words[0] : "";
     bool help = has_word(&cli, "--help", "-h") || strcmp(first, "help") == 0;
@@ -407,6 +423,8 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
                            has */
         cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
                                         cli.words + skip, cli.word_count - skip, &used);
+    if (tell_broken(check_rest(&cli, help)))
+        return BROKEN_DECLARATION;
     if (has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h") &&
         !mishap_cli_has_param(cli.operation, "version"))
         return show_version(&cli);
