@@ -5,6 +5,7 @@ a catalog with a code of its own, a stack with names. Each with gcc and with cla
 
 Speaks TAP. MISHAP_BUILD is the build folder to install from; everything is installed into a temporary folder.
 """
+import ctypes.util
 import glob
 import os
 import re
@@ -149,6 +150,64 @@ def the_stack_of_a_crash_names_the_functions_of_the_program(compiler):
     with open(os.path.join(folder, "log"), encoding="utf-8") as log:
         entry = log.read()
     expect_names(entry, "step_into_the_void", "mishap_main", "main")
+
+
+# Nothing but main() is exported, and all is in one line for each step: their numbers are known.
+STATIC = """#include <mishap/main.h>
+static __attribute__((noinline)) mishap *deep_step(int how) { mishap *m = mishap_raise(UNAVAILABLE, "Step %d.", how);
+    return mishap_note(m, "how", how); }
+static inline __attribute__((always_inline)) mishap *inlined_step(void) { mishap *m = deep_step(3);
+    return mishap_note(m, "inlined", 1); }
+static __attribute__((noinline)) mishap *run_unseen(mishap_call *call) { mishap *m = inlined_step();
+    (void)call; return mishap_note(m, "run", 1); }
+static const mishap_operation operations[] = { { .name = "fall", .summary = "Fall", .run = run_unseen,
+    .route = "GET /fall", .raises = (const mishap_code *const[]){ MISHAP_CODE_UNAVAILABLE, NULL } }, { 0 } };
+int main(int argc, char **argv)
+{
+    return mishap_main(argc, argv, &(mishap_app){ .name = "unseen", .version = "1", .operations = operations });
+}
+"""
+UNSEEN = re.compile(r"native stack:\n +#0 deep_step\+0x\w+ \(\S*unseen\) at \S*unseen\.c:2\n"
+                    r" +#1 inlined_step \(inlined\) at \S*unseen\.c:4\n +#2 run_unseen\+0x\w+ \(\S*unseen\) at \S*unseen\.c:6\n")
+INTERNAL = re.compile(r"_step|_unseen|\.c:\d|\+0x")
+
+
+@tests_of(COMPILERS)
+def the_stack_names_static_and_inlined_functions_with_file_and_line(compiler):
+    folder = fresh_folder("unseen", compiler)
+    with open(os.path.join(folder, "unseen.c"), "w", encoding="utf-8") as file:
+        file.write(STATIC)
+    shell("cc -O2 -g -o unseen unseen.c " + FLAGS, folder, compiler)
+    if ctypes.util.find_library("dw") is None:
+        raise Skipped("there is no libdw")
+    program, log = os.path.join(folder, "unseen"), os.path.join(folder, "log")
+    ran = run_program(program, "fall", "--verbose", env={"UNSEEN_LOG": log})
+    expect(not INTERNAL.search(ran.out.decode()), "the caller gets", ran.out)
+    expect(UNSEEN.search(ran.err.decode()), "with --verbose:", ran.err)
+    with open(log, encoding="utf-8") as file:
+        entry = file.read()
+    expect(UNSEEN.search(entry), "in the log:", entry)
+    with Server("--verbose", "--workers", "1", program=program) as found:
+        answer = found.ask("GET", "/fall")
+        equal(answer.status, 503)
+        expect(not INTERNAL.search(answer.body.decode()), "the caller gets", answer.body)
+        entry = found.wait_for_log("fall")
+        expect(UNSEEN.search(entry), "in the log of the server:", entry)
+        server.wait_for(lambda: UNSEEN.search(found.read(found.stderr).decode()))
+
+
+@test
+def the_stack_of_a_stripped_program_has_addresses():
+    folder = fresh_folder("stripped", "gcc")
+    with open(os.path.join(folder, "unseen.c"), "w", encoding="utf-8") as file:
+        file.write(STATIC)
+    shell("cc -O2 -g -o unseen unseen.c " + FLAGS, folder, "gcc")
+    symbols = shell("nm unseen", folder)
+    start = int(re.search(r"^(\w+) t deep_step\b", symbols, re.M)[1], 16)
+    shell("strip unseen", folder)
+    ran = run_program(os.path.join(folder, "unseen"), "fall", "--verbose", env={"UNSEEN_LOG": ""})
+    found = re.search(r"native stack:\n +#0 \+0x(\w+) \(\S*unseen\)\n", ran.err.decode())
+    expect(found and 0 < int(found[1], 16) - start < 200, "deep_step is at %x:" % start, ran.err)
 
 
 # One command has a pattern that cannot be compiled.
