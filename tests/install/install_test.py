@@ -261,6 +261,69 @@ def the_program_needs_nothing_but_the_c_library_to_start():
 
 
 @test
+def the_library_exports_nothing_but_names_that_begin_with_mishap():
+    library = glob.glob(PLACE + "/**/libmishap.a", recursive=True)[0]
+    symbols = run_program("nm", "-g", "--defined-only", library).out.decode()
+    names = {line.split()[2] for line in symbols.splitlines() if len(line.split()) == 3}
+    expect(len(names) > 500, "only these:", names)
+    equal(sorted(name for name in names if not name.startswith("mishap")), [], "names of others")
+
+
+# Where each is below the prefix, and a text that is in it.
+INSTALLED = {
+    "share/man/man1/mishap.1": ".TH", "share/man/man7/mishap-codes.7": ".TH", "share/mishap/codes.txt": "INTERNAL_ERROR",
+    "share/mishap/mishap-codes.schema.json": "INTERNAL_ERROR", "share/mishap/mishap-codes.ts": "INTERNAL_ERROR",
+    "share/bash-completion/completions/mishap": "mishap", "share/zsh/site-functions/_mishap": "#compdef",
+    "share/fish/vendor_completions.d/mishap.fish": "complete", "share/doc/mishap/README.md": "# Mishap",
+    "share/doc/mishap/LICENSE": "MIT"}
+
+
+@test
+def what_belongs_to_the_program_is_installed():
+    for path, text in INSTALLED.items():
+        with open(os.path.join(os.path.dirname(BIN), path), encoding="utf-8") as file:
+            expect(text in file.read(), path, "does not have", text)
+
+
+@test
+def every_page_of_the_docs_is_installed():
+    pages = [name for name in os.listdir(os.path.join(TREE, "docs")) if not name.startswith(".")]
+    installed = os.listdir(os.path.join(os.path.dirname(BIN), "share/doc/mishap"))
+    equal(sorted(set(pages) - set(installed)), [], "pages that are missing")
+
+
+CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(directory C)
+find_package(Mishap 0.1 REQUIRED)
+add_executable(directory directory.c)
+target_link_libraries(directory PRIVATE Mishap::mishap)
+file(WRITE ${CMAKE_BINARY_DIR}/catalog "${Mishap_CATALOG}")
+"""
+
+
+@test
+def a_cmake_project_finds_the_package():
+    folder = fresh_folder("cmake", "gcc")
+    if not shutil.which("cmake"):
+        raise Skipped("there is no cmake")
+    shutil.copy(os.path.join(TREE, "examples", "directory.c"), folder)
+    with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write(CMAKE)
+    lines = "cmake -S . -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build" % os.path.dirname(BIN)
+    environment = {"PKG_CONFIG_PATH": "", "CFLAGS": "", "LDFLAGS": "", "CC": "gcc"}
+    ran = run_program("bash", "-c", lines, cwd=folder, env=environment)
+    expect(ran.status == 0, "cmake says", ran.out, ran.err)
+    shell("build/directory users create --name Ada --email ada@example.com", folder)
+    with open(os.path.join(folder, "build", "catalog"), encoding="utf-8") as file:
+        equal(os.path.realpath(file.read()), os.path.realpath(os.path.join(BIN, "mishap-catalog")))
+    newer = CMAKE.replace("0.1 REQUIRED", "0.2 REQUIRED")
+    with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write(newer)
+    ran = run_program("bash", "-c", lines.replace("-B build", "-B newer"), cwd=folder, env=environment)
+    expect(ran.status != 0 and b"MishapConfig.cmake, version: 0.1.0" in ran.err, ran.err)
+
+
+@test
 def the_generator_is_where_pkg_config_says():
     catalog = run_program("pkg-config", "--variable=catalog", "mishap", env=ENVIRONMENT).out.decode().strip()
     expect(os.access(catalog, os.X_OK), "no program:", catalog)
