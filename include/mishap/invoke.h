@@ -37,6 +37,8 @@ typedef struct mishap_invocation {
     int timeout_ms;     /* if that is less than what the operation has; 0: as declared */
     mishap_text body;   /* for an operation that declares `.takes` */
     const char *body_type;
+    struct mishap_foreign_process *process; /* that is to run it (mishap/worker.h); NULL: if it needs
+                                               one, it is started for this call */
 } mishap_invocation;
 
 /* What an operation answered. */
@@ -48,6 +50,7 @@ typedef struct mishap_answered {
     int status;              /* that HTTP would say */
     const char *location;    /* of what was created; may be NULL */
     mishap_text warnings;    /* an array of strings, as JSON */
+    mishap_text words;       /* the same for readers: mishap_answer_text(); no data: none */
 } mishap_answered;
 
 /*

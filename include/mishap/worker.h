@@ -74,6 +74,25 @@ typedef struct mishap_foreign {
 mishap *mishap_foreign_run(mishap_call *call);
 
 /*
+ * A process of a foreign program for several calls of one caller, such as a person at a terminal:
+ *
+ *     failure = mishap_foreign_start(&app, &interpreter, &process);
+ *     failure = mishap_invoke(&app, "python.evaluate", arguments,
+ *                             &(mishap_invocation){ .process = process }, &answered);
+ *     mishap_foreign_stop(process);
+ *
+ * It is used by one thread, and one call runs at a time. mishap_foreign_interrupt() has the call
+ * that runs end, and may be called in a handler of a signal. After a call during which the process
+ * ended it is over: mishap_foreign_is_over().
+ */
+typedef struct mishap_foreign_process mishap_foreign_process;
+mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
+                             mishap_foreign_process **out);
+void mishap_foreign_interrupt(const mishap_foreign_process *process);
+bool mishap_foreign_is_over(const mishap_foreign_process *process);
+void mishap_foreign_stop(mishap_foreign_process *process); /* NULL is allowed */
+
+/*
  * Sessions. Each is a process with its state, and has a handle that cannot be guessed. A call names
  * its session by the parameter `session`, or by the header field Mishap-Session; an agent of a
  * revision of MCP that has sessions need not name one. A call that names none begins one. The

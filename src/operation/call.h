@@ -109,6 +109,7 @@ struct mishap_call {
     uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
     mishap_text session;      /* the handle of the session that it names beside its arguments */
     mishap_text conversation; /* to which it belongs, and whose session it uses if it names none */
+    struct mishap_foreign_process *process; /* of a foreign program that is to run it; NULL: any */
     const char *session_is; /* the handle of the session that it ran in; the arena's; NULL: none, or
                                its caller need not know */
     const char *counted_for; /* whose doing a failure is: the caller, or an address; may be NULL */

@@ -583,6 +583,12 @@ static void watch(void)
         for (nfds_t i = 2; i < count; i++)
             if (files[i].revents)
                 listen_to(whose[i]);
+        if (mishap_leases_wait()) {
+            for (size_t i = 0; i < MISHAP_KEEPER_LOOPS; i++)
+                if (k.loops[i] >= 0)
+                    listen_to(i);
+            mishap_leases_serve();
+        }
         if (files[1].revents)
             listen_to_parent();
         look_at_clock();

@@ -7,6 +7,7 @@
 
 enum {
     MOST_SESSIONS = 2048, /* with those that have ended, of which the reason is known */
+    MOST_ASKED = 64,
     NOBODY = -1,
     IDLE_MS = 30 * 60 * 1000,
     MOST_LIVING = 128, /* of a service, if nothing is declared */
@@ -39,6 +40,11 @@ static struct {
     const mishap_keeper_plan *plan;
     struct session all[MOST_SESSIONS];
     size_t end; /* all places from here on are free */
+    struct {
+        size_t loop;
+        mishap_keeper_message message;
+    } asked[MOST_ASKED]; /* for sessions, and not served yet */
+    size_t asked_count;
 } l;
 
 void mishap_leases_begin(const mishap_keeper_plan *plan)
@@ -250,6 +256,19 @@ static void close_session(struct session *s, mishap_session_reason reason)
     mishap_keeper_let_end(worker);
 }
 
+bool mishap_leases_wait(void)
+{
+    return l.asked_count > 0;
+}
+
+void mishap_leases_serve(void)
+{
+    for (size_t i = 0; i < l.asked_count; i++)
+        if (l.asked[i].loop < MISHAP_KEEPER_LOOPS)
+            lease(l.asked[i].loop, &l.asked[i].message);
+    l.asked_count = 0;
+}
+
 void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
 {
     struct session *s = find_worker(message->worker);
@@ -258,7 +277,10 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
         return;
     switch ((int)message->word) {
     case MISHAP_KEEPER_LEASE:
-        lease(loop, message);
+        if (l.asked_count == MOST_ASKED)
+            mishap_leases_serve();
+        l.asked[l.asked_count].loop = loop;
+        l.asked[l.asked_count++].message = *message;
         break;
     case MISHAP_KEEPER_RELEASE:
         if (!its)
@@ -304,6 +326,9 @@ static void look_for_quiet(struct session *s, int64_t now_ns)
 
 void mishap_leases_loop_gone(size_t loop)
 {
+    for (size_t i = 0; i < l.asked_count; i++)
+        if (l.asked[i].loop == loop)
+            l.asked[i].loop = MISHAP_KEEPER_LOOPS; /* none */
     for (size_t i = 0; i < l.end; i++) {
         struct session *s = &l.all[i];
         s->wanted[loop / 64] &= ~(UINT64_C(1) << (loop % 64));

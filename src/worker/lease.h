@@ -11,8 +11,12 @@
 
 void mishap_leases_begin(const mishap_keeper_plan *plan);
 
-/* A loop wants a session, releases, closes one, or has told of its end. */
+/* A loop wants a session, releases, closes one, or has told of its end. What loops want is kept: a
+ * word that another loop has said before counts first, though it may be read later. True: something
+ * waits for mishap_leases_serve(), which is to be called when all loops were heard. */
 void mishap_leases_hear(size_t loop, const mishap_keeper_message *message);
+bool mishap_leases_wait(void);
+void mishap_leases_serve(void);
 
 /* A loop is gone; a worker is. */
 void mishap_leases_loop_gone(size_t loop);

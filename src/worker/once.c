@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,22 +20,28 @@ enum {
 
 #define MS INT64_C(1000000)
 
-struct abroad {
+struct mishap_foreign_process {
     const mishap_foreign *foreign;
-    mishap_call *call;
     mishap_spawned spawned;
     int socket; /* -1: closed */
     char *packet;
     mishap_buffer in;
-    bool ready, answered;
+    _Atomic uint32_t id; /* of the latest call */
+    bool ready, over;
+};
+
+/* What is waited for: the start of a process, or a call that it runs. */
+struct abroad {
+    mishap_foreign_process *process;
+    const mishap_foreign *foreign;
+    mishap_call *call; /* NULL: none */
+    bool answered, last;
     int64_t stop_at_ns;     /* when its time is over; 0: never */
     int64_t interrupted_ns; /* 0: it was not */
     bool timed_out, cancelled;
     const char *lie;
     mishap *failure;
 };
-
-static const uint32_t only_id = 1;
 
 static void take_report(const struct abroad *a, const mishap_foreign_message *message)
 {
@@ -52,6 +58,7 @@ static void take_outcome(struct abroad *a, const mishap_foreign_message *message
 {
     a->lie = mishap_foreign_take_outcome(message, a->call, &a->failure);
     a->answered = !a->lie;
+    a->last = message->last;
 }
 
 static void take(struct abroad *a, mishap_text text)
@@ -63,12 +70,16 @@ static void take(struct abroad *a, mishap_text text)
         mishap_json_reader_release(&reader);
         return;
     }
-    if (!a->ready && message.word == MISHAP_FOREIGN_READY)
-        a->ready = true;
-    else if (!a->ready && message.word == MISHAP_FOREIGN_UNREADY)
+    mishap_foreign_process *p = a->process;
+    uint32_t id = atomic_load(&p->id);
+    if (!p->ready && message.word == MISHAP_FOREIGN_READY)
+        p->ready = true;
+    else if (!p->ready && message.word == MISHAP_FOREIGN_UNREADY)
         a->failure = mishap_foreign_take_failure(&message, &a->lie);
-    else if (!a->ready || message.id != only_id)
+    else if (!p->ready || message.id > id || message.word <= MISHAP_FOREIGN_UNREADY)
         a->lie = "a message about a call that it does not have";
+    else if (message.id < id || !a->call)
+        ; /* of a call that is over: it comes too late */
     else if (message.word >= MISHAP_FOREIGN_ANSWER)
         take_outcome(a, &message);
     else
@@ -80,21 +91,22 @@ static void take(struct abroad *a, mishap_text text)
 static bool read_packet(struct abroad *a)
 {
     mishap_text message;
-    ssize_t count = recv(a->socket, a->packet, MISHAP_PACKET + 1, MSG_DONTWAIT);
+    mishap_foreign_process *p = a->process;
+    ssize_t count = recv(p->socket, p->packet, MISHAP_PACKET + 1, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return true;
     if (count <= 0)
         return false;
-    switch (mishap_foreign_gather(&a->in, (mishap_text){ a->packet, (size_t)count },
+    switch (mishap_foreign_gather(&p->in, (mishap_text){ p->packet, (size_t)count },
                                   mishap_foreign_limit(a->foreign), &message)) {
     case MISHAP_GATHERED_WHOLE:
         take(a, message);
-        mishap_buffer_reset(&a->in);
+        mishap_buffer_reset(&p->in);
         break;
     case MISHAP_GATHERED_PART:
         break;
     case MISHAP_GATHERED_BAD:
-        a->lie = a->in.failed ? "more than there is memory for" : "a packet that is none";
+        a->lie = p->in.failed ? "more than there is memory for" : "a packet that is none";
         break;
     }
     return true;
@@ -106,14 +118,14 @@ static bool read_packet(struct abroad *a)
 static bool mind_time(struct abroad *a)
 {
     int64_t now = mishap_clock_monotonic_ns();
-    bool over = a->stop_at_ns && now >= a->stop_at_ns, left = mishap_cancelled(a->call);
+    bool over = a->stop_at_ns && now >= a->stop_at_ns, left = a->call && mishap_cancelled(a->call);
     if ((over || left) && !a->interrupted_ns) {
         a->interrupted_ns = now;
         a->timed_out = over;
         a->cancelled = !over;
-        if (!a->ready)
+        if (!a->process->ready)
             return false;
-        mishap_spawn_interrupt(a->spawned.pid, only_id);
+        mishap_foreign_interrupt(a->process);
     }
     return !a->interrupted_ns || now - a->interrupted_ns < mishap_foreign_grace_ms(a->foreign) * MS;
 }
@@ -127,7 +139,7 @@ static bool is_over(const struct abroad *a)
 static void wait_for(struct abroad *a, const bool *what)
 {
     while (!*what && !is_over(a)) {
-        struct pollfd file = { .fd = a->socket, .events = POLLIN };
+        struct pollfd file = { .fd = a->process->socket, .events = POLLIN };
         if (poll(&file, 1, LOOK_MS) > 0 && !read_packet(a))
             return;
         if (!is_over(a) && !*what && !mind_time(a))
@@ -140,7 +152,8 @@ static bool send_call(struct abroad *a)
     mishap_buffer out = { 0 };
     size_t sent = 0;
     int64_t left = mishap_call_time_left(a->call);
-    if (!mishap_foreign_put_call(&out, a->call, only_id, left > 0 ? left : 0)) {
+    uint32_t id = atomic_fetch_add(&a->process->id, 1) + 1;
+    if (!mishap_foreign_put_call(&out, a->call, id, left > 0 ? left : 0)) {
         a->failure = out.failed ? mishap_out_of_memory()
                                 : mishap_raise(BAD_REQUEST, "The arguments are too long.");
         mishap_buffer_release(&out);
@@ -148,8 +161,8 @@ static bool send_call(struct abroad *a)
     }
     bool open = true;
     while (open && sent < out.length && mind_time(a)) {
-        struct pollfd file = { .fd = a->socket, .events = POLLOUT };
-        open = mishap_foreign_send(a->socket, &out, &sent);
+        struct pollfd file = { .fd = a->process->socket, .events = POLLOUT };
+        open = mishap_foreign_send(a->process->socket, &out, &sent);
         if (sent < out.length)
             poll(&file, 1, LOOK_MS);
     }
@@ -161,15 +174,15 @@ static bool send_call(struct abroad *a)
 
 static mishap *tell_way(const struct abroad *a, int status)
 {
-    const char *name = a->call->operation->name;
+    const char *name = a->call ? a->call->operation->name : a->foreign->program;
     if (a->timed_out)
         return mishap_raise(TIMEOUT, "The call was not finished in time.");
     if (a->cancelled)
         return mishap_raise(CANCELLED, "The call was cancelled.");
     if (a->lie)
         return mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.", name);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !a->ready)
-        return mishap_raise(NOT_CONFIGURED, "The program that runs %s cannot be started.", name);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !a->process->ready)
+        return mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started.");
     if (WIFEXITED(status))
         return mishap_raise(INTERNAL_ERROR, "The process of %s ended with status %d.", name,
                             WEXITSTATUS(status));
@@ -180,15 +193,16 @@ static mishap *tell_way(const struct abroad *a, int status)
 static mishap *tell_end(const struct abroad *a, int status)
 {
     char output[MISHAP_FOREIGN_LAST_OUTPUT];
-    size_t length = mishap_spawn_output(&a->spawned, output);
-    mishap_foreign_end end = { .operation = a->call->operation->name,
+    size_t length = mishap_spawn_output(&a->process->spawned, output);
+    mishap_foreign_end end = { .operation = a->call ? a->call->operation->name : "",
                                .status = status,
                                .timed_out = a->timed_out,
                                .cancelled = a->cancelled,
                                .broke = a->lie,
-                               .limit_ms = a->call->limit_ms,
+                               .limit_ms = a->call ? a->call->limit_ms : 0,
                                .output = { output, length } };
-    mishap *m = a->ready && a->foreign->ended ? a->foreign->ended(&end) : NULL;
+    bool asks = a->call && a->process->ready && a->foreign->ended;
+    mishap *m = asks ? a->foreign->ended(&end) : NULL;
     if (!m)
         m = tell_way(a, status);
     if (a->lie)
@@ -196,84 +210,169 @@ static mishap *tell_end(const struct abroad *a, int status)
     return length ? mishap_note(m, "output", end.output) : m;
 }
 
-/* How it ended of itself: it closed its end, and that says nothing yet. */
-static int reap(struct abroad *a, bool kill_it)
+/* How it ended of itself, if it did: that it closed its end says nothing yet. */
+static int reap(mishap_foreign_process *p, bool kill_it)
 {
-    int status = 0, looks = kill_it ? 0 : mishap_foreign_grace_ms(a->foreign);
+    int status = 0, looks = kill_it ? 0 : mishap_foreign_grace_ms(p->foreign);
     pid_t got = 0;
-    while (looks-- > 0 && (got = waitpid(a->spawned.pid, &status, WNOHANG)) == 0)
+    while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
-    if (got != a->spawned.pid) {
-        kill(a->spawned.pid, SIGKILL);
-        while (waitpid(a->spawned.pid, &status, 0) < 0 && errno == EINTR)
+    if (got != p->spawned.pid) {
+        kill(p->spawned.pid, SIGKILL);
+        while (waitpid(p->spawned.pid, &status, 0) < 0 && errno == EINTR)
             continue;
     }
+    p->over = true;
     return status;
 }
 
-static bool start(struct abroad *a)
+/* What became of it, if it is over. */
+static void conclude(struct abroad *a)
 {
-    int ends[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
-        return false;
-    bool started = mishap_spawn(a->foreign, ends[1], &a->spawned);
-    int error = errno;
-    close(ends[1]);
-    a->socket = ends[0];
-    errno = error;
-    return started;
-}
-
-static void run(struct abroad *a)
-{
-    bool started = start(a);
-    if (!started) {
-        a->failure = mishap_note(mishap_raise(UNAVAILABLE,
-                                              "The program that runs %s cannot be "
-                                              "started.",
-                                              a->call->operation->name),
-                                 "reason", strerror(errno));
+    if (a->answered && !a->last)
         return;
-    }
-    int64_t now = mishap_clock_monotonic_ns(), left = mishap_call_time_left(a->call);
-    int64_t ready_at = now + mishap_foreign_ready_ms(a->foreign) * MS;
-    int64_t over_at = left >= 0 ? now + left * MS : 0;
-    a->stop_at_ns = over_at && over_at < ready_at ? over_at : ready_at;
-    wait_for(a, &a->ready);
-    a->stop_at_ns = over_at;
-    if (a->ready && !is_over(a) && send_call(a))
-        wait_for(a, &a->answered);
-    int status = reap(a, is_over(a) || a->timed_out || a->cancelled);
+    int status = reap(a->process, is_over(a) || a->timed_out || a->cancelled);
     if (!a->answered && !a->failure)
         a->failure = tell_end(a, status);
 }
 
+/* -- processes --------------------------------------------------------------------------------- */
+
+void mishap_foreign_interrupt(const mishap_foreign_process *p)
+{
+    if (!p->over)
+        mishap_spawn_interrupt(p->spawned.pid, atomic_load(&p->id));
+}
+
+bool mishap_foreign_is_over(const mishap_foreign_process *p)
+{
+    return p->over;
+}
+
+void mishap_foreign_stop(mishap_foreign_process *p)
+{
+    if (!p)
+        return;
+    if (p->spawned.pid && !p->over)
+        reap(p, true);
+    if (p->socket >= 0)
+        close(p->socket);
+    mishap_spawn_remove(&p->spawned);
+    mishap_buffer_release(&p->in);
+    mishap_release(p->packet);
+    mishap_release(p);
+}
+
+static mishap_foreign_process *make(const mishap_foreign *foreign)
+{
+    mishap_foreign_process *p = mishap_allocate(sizeof *p);
+    char *packet = mishap_allocate(MISHAP_PACKET + 1);
+    if (!p || !packet) {
+        mishap_release(p);
+        mishap_release(packet);
+        return NULL;
+    }
+    *p = (mishap_foreign_process){
+        .foreign = foreign, .socket = -1, .packet = packet, .spawned.output = -1
+    };
+    return p;
+}
+
+static bool spawn(mishap_foreign_process *p)
+{
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    bool started = mishap_spawn(p->foreign, ends[1], &p->spawned);
+    int error = errno;
+    close(ends[1]);
+    p->socket = ends[0];
+    errno = error;
+    return started;
+}
+
+/* Start one, for a call (may be NULL) whose time counts from now on. */
+static mishap *start(const mishap_app *app, const mishap_foreign *foreign, mishap_call *call,
+                     mishap_foreign_process **out)
+{
+    *out = NULL;
+    mishap_spawn_use_usual(app);
+    mishap *failure = mishap_spawn_check(foreign);
+    if (failure)
+        return failure;
+    mishap_foreign_process *p = make(foreign);
+    if (!p)
+        return mishap_out_of_memory();
+    struct abroad a = { .process = p, .foreign = foreign, .call = call };
+    if (!spawn(p)) {
+        a.failure = mishap_note(mishap_raise(UNAVAILABLE, "The foreign program cannot be started."),
+                                "reason", strerror(errno));
+    } else {
+        int64_t left_ms = call ? mishap_call_time_left(call) : -1;
+        int64_t ready_ms = mishap_foreign_ready_ms(foreign);
+        a.stop_at_ns = mishap_clock_monotonic_ns() +
+                       (left_ms >= 0 && left_ms < ready_ms ? left_ms : ready_ms) * MS;
+        wait_for(&a, &p->ready);
+        if (!p->ready)
+            conclude(&a);
+    }
+    if (a.failure) {
+        mishap_foreign_stop(p);
+        return a.failure;
+    }
+    *out = p;
+    return NULL;
+}
+
+mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
+                             mishap_foreign_process **out)
+{
+    return start(app, foreign, NULL, out);
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static mishap *run(mishap_foreign_process *p, mishap_call *call)
+{
+    int64_t left_ms = mishap_call_time_left(call);
+    struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
+    if (left_ms >= 0)
+        a.stop_at_ns = mishap_clock_monotonic_ns() + left_ms * MS;
+    if (send_call(&a))
+        wait_for(&a, &a.answered);
+    else if (a.failure)
+        return a.failure; /* nothing was sent */
+    conclude(&a);
+    return a.failure;
+}
+
+static bool names_session(const mishap_call *call)
+{
+    for (size_t i = 0; i < call->param_count; i++)
+        if (strcmp(call->operation->params[i].name, "session") == 0)
+            return call->values[i] != NULL;
+    return false;
+}
+
 mishap *mishap_foreign_run(mishap_call *call)
 {
-    struct abroad a = { .foreign = call->operation->service ? call->operation->service->worker
-                                                            : NULL,
-                        .call = call,
-                        .socket = -1,
-                        .spawned.output = -1 };
-    if (!a.foreign)
+    const mishap_operation *operation = call->operation;
+    const mishap_foreign *foreign = operation->service ? operation->service->worker : NULL;
+    mishap_foreign_process *process = call->process;
+    if (!foreign)
         return mishap_raise(NOT_CONFIGURED, "The service of %s has no foreign program.",
-                            call->operation->name);
-    if (a.foreign->sessions && mishap_given(call, "session"))
+                            operation->name);
+    if (foreign->sessions && names_session(call))
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
                               "A command begins a session of its own, unless --server names a "
                               "server that has one.");
-    mishap_spawn_use_usual(call->app);
-    mishap *failure = mishap_spawn_check(a.foreign);
-    if (failure)
-        return failure;
-    a.packet = mishap_allocate(MISHAP_PACKET + 1);
-    if (!a.packet)
-        return mishap_out_of_memory();
-    run(&a);
-    if (a.socket >= 0)
-        close(a.socket);
-    mishap_spawn_remove(&a.spawned);
-    mishap_buffer_release(&a.in);
-    mishap_release(a.packet);
-    return a.failure;
+    if (process && process->over)
+        return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
+                            operation->name);
+    mishap *failure = process ? NULL : start(call->app, foreign, call, &process);
+    if (!failure)
+        failure = run(process, call);
+    if (process != call->process)
+        mishap_foreign_stop(process);
+    return failure;
 }

@@ -31,7 +31,7 @@
  *     abroad.c   of a loop: calls that foreign programs run
  *     session.c  … sessions: their handles, and which process is which
  *     lease.c    of the keeper: sessions, each of which one loop uses at a time
- *     once.c     of a command: a foreign program for one call
+ *     once.c     of a command: a foreign program without a keeper
  *     page.h     the page of memory that a loop and a worker share
  *     standing.c which services can be opened, for all loops
  *     health.c   what services say of themselves in /health

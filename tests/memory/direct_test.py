@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "tool_cmd_connect.c.o": {"getaddrinfo"},
     "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
+    "src_boundary_cli_remote.c.o": {"getaddrinfo"},
 }
 
 

@@ -7,6 +7,7 @@
 #include <signal.h>
 
 #include "../worker/abroad.h"
+#include "mishap/invoke.h"
 #include "worker/session.h"
 #include "worker_set_up.h"
 
@@ -584,9 +585,12 @@ static void a_session_that_the_keeper_lost_begins_afresh_and_says_so(void **stat
     (void)state;
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
+    pid_t pid = (pid_t)member(&first, "pid");
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
     kill(loop.keeper.pid, SIGKILL);
-    for (int i = 0; i < 20 && loop.keeper.generation < 2; i++)
+    while ((loop.keeper.generation < 2 || kill(pid, 0) == 0) && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
+    turn_both(&loop, &other, 20); /* a call that was given to it now would fail */
     call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
     assert_int_equal(member(&o, "n"), 1);
     assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "lost"));
@@ -749,6 +753,39 @@ static void a_session_in_a_sandbox_is_a_session(void **state)
     end_sessions(&loop, &other);
 }
 
+static void a_process_runs_several_calls_of_one_caller(void **state)
+{
+    mishap_foreign_process *process;
+    mishap_answered *answered;
+    (void)state;
+    assert_null(mishap_foreign_start(&abroad_app, &abroad_kept, &process));
+    mishap_invocation how = { .process = process };
+    for (int i = 1; i <= 3; i++) {
+        assert_null(mishap_invoke(&abroad_app, "kept.count", "{\"by\":2}", &how, &answered));
+        assert_int_equal(mishap_integer(answered->json, "n"), 2 * i);
+        mishap_answered_free(answered);
+    }
+    assert_null(mishap_invoke(&abroad_app, "kept.echo", NULL, &how, &answered));
+    assert_string_equal(text_of(answered->words), "as text");
+    mishap_answered_free(answered);
+    mishap *failure = mishap_invoke(&abroad_app, "kept.do", "{\"way\":\"nap\"}", &how, &answered);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_TIMEOUT);
+    mishap_free(failure);
+    assert_false(mishap_foreign_is_over(process));
+    failure = mishap_invoke(&abroad_app, "kept.do", "{\"way\":\"exit\"}", &how, &answered);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_RUNTIME_ERROR);
+    mishap_free(failure);
+    assert_true(mishap_foreign_is_over(process));
+    failure = mishap_invoke(&abroad_app, "kept.count", NULL, &how, &answered);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
+    mishap_free(failure);
+    mishap_foreign_stop(process);
+    assert_null(mishap_invoke(&abroad_app, "kept.count", "{\"by\":2}", NULL, &answered));
+    assert_int_equal(mishap_integer(answered->json, "n"), 2);
+    mishap_answered_free(answered);
+    mishap_app_close();
+}
+
 int main(void)
 {
     abroad_begin();
@@ -775,6 +812,7 @@ int main(void)
         TEST(a_session_that_nobody_named_gives_way_to_another),
         TEST(a_hundred_sessions_run_at_once),
         TEST(a_session_in_a_sandbox_is_a_session),
+        TEST(a_process_runs_several_calls_of_one_caller),
     };
     return RUN(tests);
 }

@@ -106,6 +106,8 @@ static mishap *take_answer(mishap_call *call, mishap_answered **out)
     if (kind != MISHAP_ANSWER_NOTHING)
         ours->visible.text = (mishap_text){ text.data, text.length - 1 };
     ours->visible.media_type = media_type_of(call, kind);
+    if (call->text.length)
+        ours->visible.words = mishap_buffer_text(&call->text);
     ours->visible.status = mishap_call_status(call);
     ours->visible.location = call->location;
     *out = &ours->visible;
@@ -136,6 +138,7 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->caller = how->caller;
     call->body = how->body;
     call->body_type = how->body_type;
+    call->process = how->process;
     mishap_call_limit(call, how->timeout_ms);
     mishap *failure = mishap_call_run(call);
     if (!failure)

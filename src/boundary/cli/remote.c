@@ -202,8 +202,10 @@ static mishap_text find_field(mishap_text head, const char *name)
 static void take_warnings(mishap_call *call, mishap_text field)
 {
     static const char mark[] = "299 - \"";
+    if (!field.data)
+        return;
     const char *at = field.data, *end = field.data + field.length;
-    while (at && (at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
+    while ((at = memmem(at, (size_t)(end - at), mark, sizeof mark - 1))) {
         char words[500];
         size_t length = 0;
         for (at += sizeof mark - 1; at < end && *at != '"'; at++) {
