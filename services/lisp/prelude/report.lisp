@@ -1,0 +1,256 @@
+;;;; A condition as the caller reads it: type, message, backtrace, restarts.
+
+(in-package "MISHAP-PRELUDE")
+
+(defstruct (report (:copier nil))
+  type              ; the name of the condition's class
+  code              ; the code of the catalog
+  message           ; on one line
+  frames            ; strings, the innermost first; "..." at the end if there are more
+  restarts          ; (name . description), the innermost first
+  form              ; the form that was evaluated, as text
+  calls)            ; the frames as lists, for GET-BACKTRACE
+
+(defvar *last-report* nil "The last failure of this session.")
+(defvar *form* nil "The form that is being evaluated.")
+(defvar *thread-failures* '() "Errors that ended threads of the user's: (thread type message).")
+(defvar *reading* nil "While a form is read: its stream.")
+
+;;; -- type and code ---------------------------------------------------------------------------------
+
+(define-condition exit-refused (error) ()
+  (:report "The code asked the process to end. The session goes on; `reset-session` gives a fresh one."))
+
+(define-condition evaluation-interrupted (serious-condition) ()
+  (:report "The evaluation was interrupted."))
+
+(define-condition evaluation-timeout (evaluation-interrupted)
+  ((seconds :initarg :seconds :reader timeout-seconds))
+  (:report (lambda (condition stream)
+             (let ((seconds (timeout-seconds condition)))
+               (format stream "The evaluation took longer than ~:[~,3F~;~D~] second~:[s~;~]." (integerp seconds) seconds
+                       (eql seconds 1))))))
+
+(defun condition-type (condition)
+  (typecase condition
+    (evaluation-timeout "TIMEOUT")
+    (evaluation-interrupted "INTERRUPTED")
+    (t (let ((name (ignore-errors (class-name (class-of condition)))))
+         (if (and (symbolp name) name (plusp (length (symbol-name name)))) (symbol-name name) "CONDITION")))))
+
+(defun condition-code (condition)
+  (typecase condition
+    (evaluation-timeout "TIMEOUT")
+    (evaluation-interrupted "CANCELLED")
+    (undefined-function "UNDEFINED_FUNCTION")
+    (unbound-variable "UNBOUND_VARIABLE")
+    (division-by-zero "DIVISION_BY_ZERO")
+    (reader-error "READER_ERROR")
+    (end-of-file (if *reading* "END_OF_FILE" "SIMPLE_ERROR"))
+    (package-error "PACKAGE_ERROR")
+    (program-error "PROGRAM_ERROR")
+    (type-error "TYPE_ERROR")
+    (t "SIMPLE_ERROR")))
+
+;;; -- message ---------------------------------------------------------------------------------------
+
+(defun cut-at (text mark)
+  "TEXT up to MARK, without the blanks before it."
+  (let ((at (search mark text)))
+    (if at (string-right-trim " " (subseq text 0 at)) text)))
+
+(defun type-message (datum expected)
+  (one-line (or (print-safely (lambda (stream)
+                                (format stream "The value ~S is not of type ~S." datum expected))
+                              +message-limit+ "")
+                (format nil "The value #<...> is not of type ~A." (printed-argument expected)))))
+
+(defun line-and-column (stream)
+  "Where STREAM, which reads from a string, is now."
+  (let* ((text (ignore-errors (slot-value stream (internal "SB-IMPL" "STRING"))))
+         (at (ignore-errors (file-position stream))))
+    (if (and (stringp text) (integerp at))
+        (let* ((at (min at (length text)))
+               (feed (position #\Newline text :end at :from-end t)))
+          (values (1+ (count #\Newline text :end at)) (- at (or feed -1))))
+        (values nil nil))))
+
+(defun plain-message (condition)
+  "The report of CONDITION on one line. Its report function may do anything."
+  (let ((text (print-safely (lambda (stream) (princ condition stream)) +message-limit+ "")))
+    (if text
+        (one-line text)
+        "The report function of the condition failed.")))
+
+(defun thread-message (condition)
+  (let* ((thread (ignore-errors (sb-thread:thread-error-thread condition)))
+         (failure (find thread *thread-failures* :key #'first)))
+    (if failure
+        (format nil "The thread failed with ~A: ~A" (second failure) (third failure))
+        (plain-message condition))))
+
+(defun message-of (condition type)
+  "The message on one line, never empty. SBCL's own wording is kept but for what speaks of its insides."
+  (let ((text
+          (with-plain-printing (:length 100 :pretty t)
+            (cond ((and *reading* (typep condition 'end-of-file))
+                   "The code ends before the form is complete: a parenthesis or a string is not closed.")
+                  ((typep condition 'reader-error)
+                   (cut-at (plain-message condition) "Stream: #<"))
+                  ((string= type "UNDEFINED-FUNCTION")
+                   (one-line (format nil "The function ~S is undefined." (cell-error-name condition))))
+                  ((typep condition 'sb-thread:join-thread-error) (thread-message condition))
+                  ((string= type "TYPE-ERROR")
+                   (let ((text (cut-at (plain-message condition) " when binding SB-")))
+                     (if (and (plusp (length text)) (char/= (char text (1- (length text))) #\.))
+                         (concatenate 'string text ".")
+                         text)))
+                  (t (plain-message condition))))))
+    (if (find-if-not (lambda (c) (member c '(#\Space #\Tab))) text)
+        text
+        (concatenate 'string "A condition of type " type " was signalled without a message."))))
+
+;;; -- backtrace -------------------------------------------------------------------------------------
+
+(defparameter *machinery*
+  '(error cerror signal warn break invoke-debugger eval sb-sys:interactive-interrupt)
+  "Functions above the point of the error that are how it was signalled, not where.")
+
+(defparameter *shown-packages*
+  (mapcar #'find-package '("COMMON-LISP" "SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-ALIEN")))
+
+(defun internal-package-p (package)
+  (or (eq package (load-time-value (find-package "MISHAP-PRELUDE")))
+      (let ((name (package-name package)))
+        (and (> (length name) 3) (string= name "SB-" :end1 3)))))
+
+(defun base-name (name)
+  "The symbol that a function's name is made of: F for (FLET G :IN F), (SETF F), (:METHOD F (T)). NIL if there is none."
+  (loop
+    (cond ((symbolp name) (return name))
+          ((not (consp name)) (return nil))
+          ((member (first name) '(flet labels lambda))
+           (setf name (second (member :in (ignore-errors (copy-list name))))))
+          ((consp (cdr name)) (setf name (second name)))
+          (t (return nil)))))
+
+(defun internal-call-p (call)
+  "True for a frame of SBCL's own, or of ours."
+  (let ((name (first call)))
+    (if (stringp name)
+        (not (string= name "undefined function"))
+        (let ((symbol (base-name name)))
+          (and symbol
+               (let ((package (symbol-package symbol)))
+                 (and package
+                      (internal-package-p package)
+                      (not (some (lambda (shown)
+                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) shown)
+                                     (and (eq found symbol) (eq status :external))))
+                                 *shown-packages*)))))))))
+
+(defun machinery-p (call)
+  (let ((name (base-name (first call))))
+    (and name (member name *machinery*) t)))
+
+(defun calls-now ()
+  "The frames of the user's code from here outwards, as lists of function and arguments."
+  (let* ((all (sb-debug:list-backtrace :count (+ +frames-kept+ 40)))
+         ;; What is below our EVALUATE-FORM is the evaluator.
+         (end (position-if (lambda (call) (eq (first call) 'evaluate-form)) all :from-end t))
+         (own (loop for call in all
+                    repeat (or end (length all))
+                    when (and (consp call) (not (internal-call-p call))) collect call)))
+    (loop while (and own (machinery-p (first own))) do (pop own))
+    ;; The call of EVAL by EVALUATE-FORM is not the user's.
+    (when (and end own (eq (caar (last own)) 'eval) (eq (second (car (last own))) *form*))
+      (setf own (butlast own)))
+    (if (> (length own) +frames-kept+) (subseq own 0 +frames-kept+) own)))
+
+(defun compiled-toplevel-p (call)
+  "True for the function that EVAL has made of a form."
+  (and (null (rest call)) (consp (first call)) (eq (first (first call)) 'lambda) (null (second (first call)))))
+
+(defun spelled-calls (calls condition form)
+  "CALLS as the user would write them."
+  (let ((calls (mapcar (lambda (call)
+                         (if (equal (first call) "undefined function")
+                             (cons (or (ignore-errors (cell-error-name condition)) (first call)) (rest call))
+                             call))
+                       calls)))
+    (cond ((null calls) (list (list 'eval form)))
+          ((compiled-toplevel-p (car (last calls)))
+           (append (butlast calls) (list (list 'eval form))))
+          (t calls))))
+
+(defun printed-call (call)
+  (let ((text (make-string-output-stream)) (length 1))
+    (write-char #\( text)
+    (loop for part in call
+          for first = t then nil
+          do (let ((part (cond ((and first (stringp part)) part)
+                               (t (printed-argument part)))))
+               (unless first (write-char #\Space text))
+               (incf length (1+ (length part)))
+               (when (> length +frame-limit+)
+                 (write-string "..." text)
+                 (return))
+               (write-string part text)))
+    (write-char #\) text)
+    (get-output-stream-string text)))
+
+(defun printed-calls (calls most)
+  (with-plain-printing (:length 10 :level 4)
+    (loop for (call . more) on calls
+          for count from 1
+          collect (printed-call call)
+          when (and (= count most) more) collect "..." and do (loop-finish))))
+
+;;; -- restarts --------------------------------------------------------------------------------------
+
+(defun restarts-of (condition)
+  (loop for restart in (compute-restarts condition)
+        repeat 20
+        collect (cons (if (restart-name restart) (symbol-name (restart-name restart)) "RESTART")
+                      (with-plain-printing ()
+                        (one-line (or (print-safely (lambda (stream) (princ restart stream)) 500 "...") "#<...>"))))))
+
+;;; -- the whole -------------------------------------------------------------------------------------
+
+(defun compile-time-type-error-p (condition all)
+  "True if the compiler saw the type error coming, and so signals it in its own words."
+  (and (eq (type-of condition) 'simple-type-error)
+       (let ((name (load-time-value (internal "SB-C" "%COMPILE-TIME-TYPE-ERROR"))))
+         (and name (find name all :key #'first)))))
+
+(defun report-exhaustion (condition)
+  "A report without any text: there is next to no stack. FINISH-REPORT does the rest once it is unwound."
+  (make-report :type condition :calls (ignore-errors (calls-now)) :form *form*))
+
+(defun finish-report (report)
+  (let ((condition (report-type report)))
+    (when (typep condition 'condition)
+      (setf (report-type report) (condition-type condition)
+            (report-code report) (condition-code condition)
+            (report-message report) (message-of condition (condition-type condition))
+            (report-calls report) (spelled-calls (report-calls report) condition (report-form report))
+            (report-frames report) (printed-calls (report-calls report) (limits-frames *limits*))
+            (report-restarts report) '(("ABORT" . "End this evaluation."))))
+    (setf (report-form report) (with-plain-printing () (printed-argument (report-form report) 1000)))
+    report))
+
+(defun report-condition (condition)
+  "The report of CONDITION at the point where it was signalled."
+  (let* ((early (compile-time-type-error-p condition (sb-debug:list-backtrace :count 12)))
+         (type (if early "TYPE-ERROR" (condition-type condition)))
+         (calls (spelled-calls (calls-now) condition *form*)))
+    (make-report :type type
+                 :code (condition-code condition)
+                 :message (if early
+                              (with-plain-printing (:length 100)
+                                (type-message (type-error-datum condition) (type-error-expected-type condition)))
+                              (message-of condition type))
+                 :calls calls
+                 :frames (printed-calls calls (limits-frames *limits*))
+                 :restarts (restarts-of condition)
+                 :form *form*)))
