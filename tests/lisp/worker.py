@@ -97,8 +97,9 @@ class Worker:
         return self.output.read()[-2000:].decode("utf-8", "replace")
 
     def private_kb(self):
+        """Memory that this process shares with nothing, not even with the file of the core."""
         with open(f"/proc/{self.process.pid}/smaps_rollup", encoding="ascii") as file:
-            return sum(int(line.split()[1]) for line in file if line.startswith("Private_"))
+            return sum(int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
 
     def close(self):
         self.ours.close()

@@ -20,7 +20,7 @@
 
 (defun note-warning (condition)
   "Keep the text of a warning, and go on without printing it."
-  (when (< (length *warnings*) +warnings+)
+  (when (and (< (length *warnings*) +warnings+) (find-restart 'muffle-warning condition))
     (let* ((undefined (undefined-names condition))
            (text (with-plain-printing (:pretty t)
                    (if undefined
@@ -83,11 +83,20 @@ warning."
                                 *random-state* *break-on-signals*)
               collect (cons variable (symbol-value variable)))))
 
+(defun user-package ()
+  "The package that a session begins in. Code may have deleted it; SBCL remembers the package of a constant name."
+  (declare (notinline find-package))
+  (or (find-package "COMMON-LISP-USER")
+      (make-package "COMMON-LISP-USER" :nicknames '("CL-USER")
+                                       :use '("COMMON-LISP" "SB-ALIEN" "SB-DEBUG" "SB-EXT" "SB-GRAY" "SB-PROFILE"))))
+
 (defun mend-state ()
   "Give each variable that makes no sense its first value again, and say so."
   (setf *break-on-signals* nil
         *debugger-hook* nil
         sb-ext:*invoke-debugger-hook* nil)
+  (unless (package-name (cdr (assoc '*package* *defaults*)))
+    (setf (cdr (assoc '*package* *defaults*)) (user-package)))
   (loop for (variable . value) in *defaults*
         unless (sane-p variable)
           do (setf (symbol-value variable) value)
@@ -95,9 +104,10 @@ warning."
 
 ;;; -- evaluating ------------------------------------------------------------------------------------
 
-(defun read-form (stream end)
-  "The next form of STREAM; END where there is none. `#.` is refused."
-  (let ((*read-eval* nil) (*reading* stream))
+(declaim (notinline read-form))
+(defun read-form (stream end text)
+  "The next form of STREAM, which reads TEXT; END where there is none. `#.` is refused."
+  (let ((*read-eval* nil) (*reading* (cons text (file-position stream))))
     (read stream nil end)))
 
 (declaim (notinline evaluate-form))
@@ -118,7 +128,7 @@ warning."
                    (sb-ext:compiler-note #'muffle-note))
       (with-input-from-string (stream code)
         (loop
-          (let ((form (read-form stream end)))
+          (let ((form (read-form stream end code)))
             (when (eq form end) (return values))
             (setf *form* form
                   values (evaluate-form form))))))))

@@ -15,9 +15,13 @@
 
 ;;; -- failures --------------------------------------------------------------------------------------
 
+(defun stack-exhausted-p (condition)
+  (and (typep condition 'storage-condition)
+       (not (typep condition (load-time-value (or (internal "SB-KERNEL" "HEAP-EXHAUSTED-ERROR") 'condition))))))
+
 (defun stop (condition)
   "End the guarded call with a report of CONDITION."
-  (if (typep condition 'storage-condition)
+  (if (stack-exhausted-p condition)
       (throw *guard* (report-exhaustion condition))
       (let ((report (report-condition condition)))
         (when (and *suspend* (< *level* 10) (not (typep condition 'evaluation-interrupted)))
@@ -55,28 +59,38 @@
       (apply function arguments)
       (error 'exit-refused)))
 
-(defvar *heap-reported* nil "True while a heap that is nearly full is being reported.")
+(define-condition heap-exhausted (storage-condition) ()
+  (:report "The heap is exhausted: the code keeps more than fits into it."))
 
-(defun watch-heap (function &rest arguments)
-  "After each collection: a heap that is nearly full is an error in the code that fills it, while there is still room to
-say so. If it is filled too fast for that, the process ends."
-  (prog1 (apply function arguments)
-    (when (and *guard* (> (sb-kernel:dynamic-usage) (* 0.7 (sb-ext:dynamic-space-size))))
-      (unless *heap-reported*
-        (sb-thread:interrupt-thread (sb-thread:main-thread) #'heap-filled)))))
+(defvar *heap-at-start* 0 "Bytes in use when the process began: they are never copied.")
+(defvar *heap-looked-at* 0 "Bytes in use after the last full collection that was made for a full heap.")
 
-(define-condition heap-nearly-full (storage-condition) ()
-  (:report "The heap is nearly full."))
+(defun heap-in-danger-p ()
+  "True if there may not be room for a copy of what is in use, which a full collection can need."
+  (let ((used (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)))
+    (> (- (* 2 (+ used (sb-ext:bytes-consed-between-gcs))) *heap-at-start*) (* 9/10 size))))
 
 (defun heap-filled ()
-  (when (and *guard* (not *heap-reported*))
-    (setf *heap-reported* t)
-    (sb-sys:with-interrupts (stop (make-condition 'heap-nearly-full)))))
+  "Called in the main thread: end the evaluation if it keeps so much, while there is still room to say so."
+  (when (and *guard* (heap-in-danger-p))
+    (sb-ext:gc :full t)
+    (setf *heap-looked-at* (sb-kernel:dynamic-usage))
+    (when (heap-in-danger-p)
+      (sb-sys:with-interrupts (stop (make-condition 'heap-exhausted))))))
+
+(defun watch-heap (function &rest arguments)
+  "After each collection. If the heap is filled too fast for this, the process ends."
+  (prog1 (apply function arguments)
+    (when (and (heap-in-danger-p)
+               (> (sb-kernel:dynamic-usage) (+ *heap-looked-at* (floor (sb-ext:dynamic-space-size) 50))))
+      (sb-thread:interrupt-thread (sb-thread:main-thread) #'heap-filled))))
 
 (defun install-guards ()
   "Done once, when the core is made."
   (sb-ext:without-package-locks
     (sb-int:encapsulate 'invoke-debugger 'mishap #'instead-of-debugger)
+    (let ((post-gc (internal "SB-KERNEL" "POST-GC")))
+      (when (and post-gc (fboundp post-gc)) (sb-int:encapsulate post-gc 'mishap #'watch-heap)))
     (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)
     (sb-int:encapsulate 'sb-ext:save-lisp-and-die 'mishap #'refuse-exit)))
 
@@ -185,6 +199,6 @@ say so. If it is filled too fast for that, the process ends."
     (stop-clock)
     (let ((*guard* nil) (*hurried* nil))
       (setf report (finish-report report)
-            *heap-reported* nil
+            *heap-looked-at* 0
             *last-report* report)
       (values nil report))))

@@ -41,35 +41,38 @@ The second value is true then."
 ;;; -- values ----------------------------------------------------------------------------------------
 
 (defun circular-p (object)
-  "True if OBJECT, made of conses and vectors, contains itself. Beyond 10,000 of them the answer is false."
+  "True if OBJECT, made of conses, vectors and structures, contains itself. Beyond 10,000 of them the answer is false."
   (let ((path (make-hash-table :test 'eq)) (left 10000))
-    (labels ((visit (object depth)
-               (when (or (consp object) (simple-vector-p object))
-                 (when (gethash object path) (return-from circular-p t))
-                 (when (or (minusp (decf left)) (> depth 1000)) (return-from circular-p nil))
-                 (setf (gethash object path) t)
-                 (if (consp object)
-                     ;; The list is walked in a loop: only its elements make the recursion deeper.
-                     (let ((passed '()))
-                       (loop for rest = object then (cdr rest)
+    (labels ((enter (object)
+               (when (gethash object path) (return-from circular-p t))
+               (when (minusp (decf left)) (return-from circular-p nil))
+               (setf (gethash object path) t))
+             (visit (object depth)
+               (when (> depth 1000) (return-from circular-p nil))
+               (typecase object
+                 ;; The list is walked in a loop: only its elements make the recursion deeper.
+                 (cons (loop for rest = object then (cdr rest)
                              while (consp rest)
-                             do (unless (eq rest object)
-                                  (when (gethash rest path) (return-from circular-p t))
-                                  (when (minusp (decf left)) (return-from circular-p nil))
-                                  (setf (gethash rest path) t)
-                                  (push rest passed))
+                             do (enter rest)
                                 (visit (car rest) (1+ depth))
                              finally (visit rest (1+ depth)))
-                       (dolist (rest passed) (remhash rest path)))
-                     (loop for element across object do (visit element (1+ depth))))
-                 (remhash object path))))
+                  (loop for rest = object then (cdr rest) while (consp rest) do (remhash rest path)))
+                 (simple-vector
+                  (enter object)
+                  (loop for element across object do (visit element (1+ depth)))
+                  (remhash object path))
+                 ((and structure-object (not pathname) (not hash-table) (not package))
+                  (enter object)
+                  (dolist (slot (sb-mop:class-slots (class-of object)))
+                    (visit (ignore-errors (slot-value object (sb-mop:slot-definition-name slot))) (1+ depth)))
+                  (remhash object path)))))
       (visit object 0)
       nil)))
 
 (defun print-value (value limit)
   "VALUE as `=> ` shows it, with the print variables of the session where they do no harm. It may fail."
   (let* ((*print-pretty* nil) (*print-readably* nil) (*print-escape* t) (*print-right-margin* nil)
-         (*print-circle* (or *print-circle* (and (typep value '(or cons simple-vector)) (circular-p value))))
+         (*print-circle* (or *print-circle* (and (typep value '(or cons simple-vector structure-object)) (circular-p value))))
          (*print-level* (or *print-level* 500)))
     (if (typep value 'fixnum)
         (let ((*print-level* nil)) (princ-to-string value))

@@ -14,7 +14,17 @@
 (defvar *last-report* nil "The last failure of this session.")
 (defvar *form* nil "The form that is being evaluated.")
 (defvar *thread-failures* '() "Errors that ended threads of the user's: (thread type message).")
-(defvar *reading* nil "While a form is read: its stream.")
+(defvar *reading* nil "While a form is read: its text, or T, and where it begins.")
+
+(defun text-being-read ()
+  "The beginning of the form that is being read."
+  (if (consp *reading*)
+      (destructuring-bind (text . start) *reading*
+        (let ((start (or (position-if-not (lambda (c) (member c '(#\Space #\Tab #\Newline #\Return))) text
+                                          :start (min start (length text)))
+                         0)))
+          (subseq text start (min (length text) (+ start +argument-limit+)))))
+      "..."))
 
 ;;; -- type and code ---------------------------------------------------------------------------------
 
@@ -65,26 +75,20 @@
                               +message-limit+ "")
                 (format nil "The value #<...> is not of type ~A." (printed-argument expected)))))
 
-(defun line-and-column (stream)
-  "Where STREAM, which reads from a string, is now."
-  (let* ((text (ignore-errors (slot-value stream (internal "SB-IMPL" "STRING"))))
-         (at (ignore-errors (file-position stream))))
-    (if (and (stringp text) (integerp at))
-        (let* ((at (min at (length text)))
-               (feed (position #\Newline text :end at :from-end t)))
-          (values (1+ (count #\Newline text :end at)) (- at (or feed -1))))
-        (values nil nil))))
-
 (defun plain-message (condition)
   "The report of CONDITION on one line. Its report function may do anything."
   (let ((text (print-safely (lambda (stream) (princ condition stream)) +message-limit+ "")))
-    (if text
-        (one-line text)
-        "The report function of the condition failed.")))
+    (cond ((null text)
+           (if (typep condition 'type-error)
+               (type-message (ignore-errors (type-error-datum condition)) (ignore-errors (type-error-expected-type condition)))
+               "The report function of the condition failed."))
+          ((typep condition 'sb-int:reference-condition) (cut-at (one-line text) " See also: "))
+          (t (one-line text)))))
 
 (defun thread-message (condition)
   (let* ((thread (ignore-errors (sb-thread:thread-error-thread condition)))
          (failure (find thread *thread-failures* :key #'first)))
+    (setf *thread-failures* (remove failure *thread-failures*))
     (if failure
         (format nil "The thread failed with ~A: ~A" (second failure) (third failure))
         (plain-message condition))))
@@ -113,11 +117,11 @@
 ;;; -- backtrace -------------------------------------------------------------------------------------
 
 (defparameter *machinery*
-  '(error cerror signal warn break invoke-debugger eval sb-sys:interactive-interrupt)
+  '(error cerror signal warn break invoke-debugger sb-ext:package-lock-violation sb-thread:interrupt-thread)
   "Functions above the point of the error that are how it was signalled, not where.")
 
 (defparameter *shown-packages*
-  (mapcar #'find-package '("COMMON-LISP" "SB-EXT" "SB-THREAD" "SB-MOP" "SB-GRAY" "SB-ALIEN")))
+  (mapcar #'find-package '("COMMON-LISP" "SB-EXT" "SB-THREAD" "SB-MOP" "SB-ALIEN")))
 
 (defun internal-package-p (package)
   (or (eq package (load-time-value (find-package "MISHAP-PRELUDE")))
@@ -156,20 +160,26 @@
 (defun calls-now ()
   "The frames of the user's code from here outwards, as lists of function and arguments."
   (let* ((all (sb-debug:list-backtrace :count (+ +frames-kept+ 40)))
-         ;; What is below our EVALUATE-FORM is the evaluator.
-         (end (position-if (lambda (call) (eq (first call) 'evaluate-form)) all :from-end t))
+         ;; Below these of our functions is the evaluator.
+         (end (position-if (lambda (call) (member (first call) '(evaluate-form read-form print-bounded call-guarded))) all))
          (own (loop for call in all
                     repeat (or end (length all))
                     when (and (consp call) (not (internal-call-p call))) collect call)))
     (loop while (and own (machinery-p (first own))) do (pop own))
-    ;; The call of EVAL by EVALUATE-FORM is not the user's.
-    (when (and end own (eq (caar (last own)) 'eval) (eq (second (car (last own))) *form*))
+    ;; The call of EVAL or READ by those functions is not the user's.
+    (when (and end own (eq (caar (last own)) (case (first (nth end all)) (evaluate-form 'eval) (read-form 'read) (print-bounded 'prin1))))
       (setf own (butlast own)))
     (if (> (length own) +frames-kept+) (subseq own 0 +frames-kept+) own)))
 
 (defun compiled-toplevel-p (call)
   "True for the function that EVAL has made of a form."
   (and (null (rest call)) (consp (first call)) (eq (first (first call)) 'lambda) (null (second (first call)))))
+
+(defun form-as-call (form)
+  "The frame that stands for the form itself."
+  (cond (*reading* (list 'read (text-being-read)))
+        ((and (consp form) (symbolp (first form)) (ignore-errors (list-length form))) form)
+        (t (list 'eval form))))
 
 (defun spelled-calls (calls condition form)
   "CALLS as the user would write them."
@@ -178,9 +188,9 @@
                              (cons (or (ignore-errors (cell-error-name condition)) (first call)) (rest call))
                              call))
                        calls)))
-    (cond ((null calls) (list (list 'eval form)))
+    (cond ((null calls) (list (form-as-call form)))
           ((compiled-toplevel-p (car (last calls)))
-           (append (butlast calls) (list (list 'eval form))))
+           (append (butlast calls) (list (form-as-call form))))
           (t calls))))
 
 (defun printed-call (call)
@@ -225,7 +235,7 @@
 
 (defun report-exhaustion (condition)
   "A report without any text: there is next to no stack. FINISH-REPORT does the rest once it is unwound."
-  (make-report :type condition :calls (ignore-errors (calls-now)) :form *form*))
+  (make-report :type condition :calls (calls-now) :form *form*))
 
 (defun finish-report (report)
   (let ((condition (report-type report)))

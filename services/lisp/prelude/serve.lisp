@@ -142,7 +142,8 @@ goes on."
     (when (and stop (fboundp stop)) (ignore-errors (funcall stop)))))
 
 (defun main ()
-  (setf *saving* nil)
+  (setf *saving* nil
+        *heap-at-start* (sb-kernel:dynamic-usage))
   (stop-finalizer)
   (reset-streams)
   (install-signals)
@@ -158,8 +159,7 @@ goes on."
   "Save the core. Nothing of the machine that builds it stays inside."
   (setf *package* (find-package "COMMON-LISP-USER")
         *features* (remove :mishap-prelude *features*)
-        *default-pathname-defaults* #P""
-        (sb-ext:bytes-consed-between-gcs) (* 24 1024 1024))
+        *default-pathname-defaults* #P"")
   (remember-defaults)
   (setf *packages-at-start* (remove (find-package "COMMON-LISP-USER") (list-all-packages)))
   (install-guards)

@@ -9,7 +9,10 @@
 
 (defmacro define-operation (name (arguments) documentation &body body)
   `(setf (gethash ,name *operations*)
-         (lambda (,arguments) (declare (ignorable ,arguments)) ,documentation ,@body)))
+         (sb-int:named-lambda ,(intern (concatenate 'string "OPERATION-" (string-upcase name))) (,arguments)
+           (declare (ignorable ,arguments))
+           ,documentation
+           ,@body)))
 
 (defun seconds-for (arguments)
   "How long a call may take: the least of what its caller, the session and the parent say."
@@ -126,7 +129,7 @@ result of the operation."
   (let ((*package* *package*) (*readtable* *readtable*) (*load-truename* path) (*load-pathname* path)
         (end (list nil)))
     (with-open-file (stream path :external-format '(:utf-8 :replacement #\?))
-      (loop (let ((form (let ((*reading* stream)) (read stream nil end))))
+      (loop (let ((form (let ((*reading* t)) (read stream nil end))))
               (when (eq form end) (return t))
               (setf *form* form)
               (evaluate-form form))))))
@@ -139,7 +142,7 @@ result of the operation."
          (problem
            (with-input-from-string (stream code)
              (guarded (arguments)
-               (let ((*read-suppress* t) (*read-eval* nil) (end (list nil)) (*reading* stream) (start 0))
+               (let ((*read-suppress* t) (*read-eval* nil) (end (list nil)) (*reading* t) (start 0))
                  (handler-case
                      (loop
                        ;; Where the form begins is where an unclosed one is missing its end.
@@ -178,7 +181,7 @@ result of the operation."
 (defun read-forms (code)
   (let ((end (list nil)))
     (with-input-from-string (stream code)
-      (loop for form = (read-form stream end) until (eq form end) collect form))))
+      (loop for form = (read-form stream end code) until (eq form end) collect form))))
 
 (define-operation "compile" (arguments)
     "Compile the forms of `code` without running them, for the sake of the warnings."
