@@ -73,6 +73,8 @@
 (defun heap-filled ()
   "Called in the main thread: end the evaluation if it keeps so much, while there is still room to say so."
   (when (and *guard* (heap-in-danger-p))
+    ;; This collection must not lead here again.
+    (setf *heap-looked-at* most-positive-fixnum)
     (sb-ext:gc :full t)
     (setf *heap-looked-at* (sb-kernel:dynamic-usage))
     (when (heap-in-danger-p)
@@ -96,11 +98,12 @@
 
 ;;; -- interruption ----------------------------------------------------------------------------------
 ;;;
-;;; SIGINT comes from the parent; SIGUSR1 from a timer of ours (SIGALRM belongs to SBCL's timers, which code may use). The
+;;; SIGINT comes from the parent; SIGVTALRM from a timer of ours (SIGALRM belongs to SBCL's timers, which code may use; SBCL
+;;; defers this signal where a collection must not be interrupted, as it does not with SIGUSR1). The
 ;;; timer fires again every second: code that refuses to unwind is interrupted again in its cleanup forms.
 
 (defconstant +sigint+ 2)
-(defconstant +sigusr1+ 10)
+(defconstant +sigvtalrm+ 26)
 (defconstant +si-queue+ -1)
 
 (defun interrupted ()
@@ -133,7 +136,7 @@
 (defun make-timer ()
   (sb-alien:with-alien ((event (array sb-alien:int 16)) (id sb-alien:unsigned-long))
     (dotimes (i 16) (setf (sb-alien:deref event i) 0))
-    (setf (sb-alien:deref event 2) +sigusr1+)
+    (setf (sb-alien:deref event 2) +sigvtalrm+)
     (when (zerop (sb-alien:alien-funcall
                   (sb-alien:extern-alien "timer_create" (function sb-alien:int sb-alien:int sb-alien:system-area-pointer
                                                                   sb-alien:system-area-pointer))
@@ -168,7 +171,7 @@
 
 (defun install-signals ()
   (sb-sys:enable-interrupt +sigint+ #'on-interrupt)
-  (sb-sys:enable-interrupt +sigusr1+ #'on-timer)
+  (sb-sys:enable-interrupt +sigvtalrm+ #'on-timer)
   (make-timer))
 
 ;;; -- the guard -------------------------------------------------------------------------------------

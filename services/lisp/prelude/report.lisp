@@ -85,6 +85,14 @@
           ((typep condition 'sb-int:reference-condition) (cut-at (one-line text) " See also: "))
           (t (one-line text)))))
 
+(defun without-internal-place (text)
+  "TEXT without the name of a variable that is not the user's: `when binding SB-KERNEL::X`, or LIST in CAR."
+  (let* ((words " when binding ") (at (search words text :from-end t))
+         (name (and at (subseq text (+ at (length words))))))
+    (if (and name (or (eql 0 (search "SB-" name)) (find-symbol name "COMMON-LISP")))
+        (subseq text 0 at)
+        text)))
+
 (defun thread-message (condition)
   (let* ((thread (ignore-errors (sb-thread:thread-error-thread condition)))
          (failure (find thread *thread-failures* :key #'first)))
@@ -105,7 +113,7 @@
                    (one-line (format nil "The function ~S is undefined." (cell-error-name condition))))
                   ((typep condition 'sb-thread:join-thread-error) (thread-message condition))
                   ((string= type "TYPE-ERROR")
-                   (let ((text (cut-at (plain-message condition) " when binding SB-")))
+                   (let ((text (without-internal-place (plain-message condition))))
                      (if (and (plusp (length text)) (char/= (char text (1- (length text))) #\.))
                          (concatenate 'string text ".")
                          text)))

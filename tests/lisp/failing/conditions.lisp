@@ -76,7 +76,7 @@
 (define-condition serious (serious-condition) ()) (error 'serious)
 
 ;;;; condition-in-another-case
-;;; type: \|?lower-case\|?
+;;; type: lower case
 (define-condition |lower case| (error) ()) (error '|lower case|)
 
 ;;;; unknown-condition-type
@@ -158,7 +158,7 @@
 (error "~A~A" (code-char #xFFFE) (code-char #x10FFFF))
 
 ;;;; invalid-utf-8
-;;; type: (OCTET-DECODING-ERROR|.*ERROR)
+;;; type: (INVALID-UTF8-STARTER-BYTE|.*ERROR)
 (sb-ext:octets-to-string (coerce '(255 254 0) '(vector (unsigned-byte 8))) :external-format '(:utf-8 :replacement nil))
 
 ;;;; unencodable-character

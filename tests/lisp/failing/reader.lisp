@@ -61,7 +61,7 @@ foo:
 
 ;;;; dot-context
 ;;; type: .*READER.*
-;;; message: dot
+;;; message: (?i)before \.
 ( . 1)
 
 ;;;; more-than-one-object-after-dot
@@ -111,7 +111,7 @@ foo:
 #<FUNCTION CAR>
 
 ;;;; ratio-by-zero
-;;; type: (READER-ERROR|DIVISION-BY-ZERO)
+;;; type: (.*READER.*|DIVISION-BY-ZERO)
 (list 1/0)
 
 ;;;; float-out-of-range

@@ -47,7 +47,7 @@
 (symbol-name "foo")
 
 ;;;; string-upcase-of-a-list
-;;; type: TYPE-ERROR
+;;; type: (SIMPLE-)?TYPE-ERROR
 (string-upcase '(1))
 
 ;;;; char-code-of-a-number
@@ -68,7 +68,7 @@
 
 ;;;; mapcar-with-an-error-inside
 ;;; type: TYPE-ERROR
-;;; frame: LAMBDA
+;;; frame: (LAMBDA|CAR)
 (mapcar (lambda (x) (car x)) '((1) 2))
 
 ;;;; sort-of-mixed-values
@@ -129,7 +129,7 @@
 
 ;;;; parse-integer
 ;;; type: SIMPLE-PARSE-ERROR
-;;; message: not an integer string
+;;; message: (junk in string|not an integer string)
 (parse-integer "12x")
 
 ;;;; parse-integer-of-nothing
