@@ -9,6 +9,8 @@ import subprocess
 import tempfile
 import time
 
+CORE = os.environ.get("LISP_CORE", "mishap-lisp.core")
+SBCL = os.environ.get("SBCL", "sbcl")
 PACKET = 65536
 PATIENCE = 120  # seconds: a machine may be very busy
 
@@ -18,14 +20,14 @@ class Died(Exception):
 
 
 class Worker:
-    def __init__(self, core, sbcl="sbcl", heap="256MB", options=()):
+    def __init__(self, heap="160MB", options=()):
         self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.output = tempfile.TemporaryFile()
         # The socket comes as descriptor 0 and is moved to where the protocol has it.
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', sbcl, "--core", core, "--noinform", "--disable-ldb",
+            ["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', SBCL, "--core", CORE, "--noinform", "--disable-ldb",
              "--dynamic-space-size", heap, "--control-stack-size", "2MB", "--end-runtime-options", *options],
             stdin=theirs, stdout=self.output, stderr=self.output, env={"PATH": os.environ.get("PATH", "")})
         theirs.close()

@@ -106,18 +106,23 @@
 (defconstant +sigvtalrm+ 26)
 (defconstant +si-queue+ -1)
 
+(defun deadline-passed-p ()
+  "The two clocks may differ by some milliseconds."
+  (and *deadline*
+       (>= (+ (get-internal-real-time) (floor internal-time-units-per-second 50)) *deadline*)))
+
 (defun interrupted ()
   "Called in the main thread, wherever it is."
   (when (or *guard* *failing*)
     (sb-sys:with-interrupts
       (cond (*failing* (setf *hurried* t)
                        (throw *failing* nil))
-            ((and *deadline* (>= (get-internal-real-time) *deadline*))
+            ((deadline-passed-p)
              (stop (make-condition 'evaluation-timeout :seconds *seconds*)))
             (t (stop (make-condition 'evaluation-interrupted)))))))
 
 (defun expired ()
-  (when (and *deadline* (>= (get-internal-real-time) *deadline*))
+  (when (deadline-passed-p)
     (interrupted)))
 
 (defun on-interrupt (signal info context)

@@ -84,7 +84,7 @@
 
 ;;;; macroexpansion-without-an-end
 ;;; type: .*
-;;; limit: 1000
+;;; limit: 300
 (defmacro for-ever (x) `(for-ever (list ,x))) (for-ever 1)
 
 ;;;; compiler-macro-that-fails

@@ -128,7 +128,7 @@
 
 ;;;; heap-exhaustion-by-a-bignum
 ;;; type: .*
-;;; limit: 3000
+;;; limit: 300
 (expt 10 (expt 10 12))
 
 ;;;; heap-exhaustion-little-by-little
