@@ -5,6 +5,7 @@
 (in-package "MISHAP-PRELUDE")
 
 (defvar *warnings* '() "Warnings of this call, the last first.")
+(defvar *doubtful* nil "True if one of them is more than a matter of style.")
 (defconstant +warnings+ 50 "Warnings that are kept of one call.")
 
 ;;; -- warnings --------------------------------------------------------------------------------------
@@ -20,6 +21,7 @@
 
 (defun note-warning (condition)
   "Keep the text of a warning, and go on without printing it."
+  (unless (typep condition 'style-warning) (setf *doubtful* t))
   (when (and (< (length *warnings*) +warnings+) (find-restart 'muffle-warning condition))
     (let* ((undefined (undefined-names condition))
            (text (with-plain-printing (:pretty t)

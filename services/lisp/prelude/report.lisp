@@ -146,20 +146,25 @@
           ((consp (cdr name)) (setf name (second name)))
           (t (return nil)))))
 
+(defparameter *evaluator* (list (internal "SB-IMPL" "EVAL-TLF") (internal "SB-INT" "EVAL-TLF"))
+  "Functions with names that look public, and are SBCL's way from a form to its values.")
+
 (defun internal-call-p (call)
   "True for a frame of SBCL's own, or of ours."
   (let ((name (first call)))
     (if (stringp name)
         (not (string= name "undefined function"))
-        (let ((symbol (base-name name)))
-          (and symbol
-               (let ((package (symbol-package symbol)))
-                 (and package
-                      (internal-package-p package)
-                      (not (some (lambda (shown)
-                                   (multiple-value-bind (found status) (find-symbol (symbol-name symbol) shown)
-                                     (and (eq found symbol) (eq status :external))))
-                                 *shown-packages*)))))))))
+        (let* ((symbol (base-name name)) (package (and symbol (symbol-package symbol))))
+          (cond ((null package) nil)
+                ((member symbol *evaluator*) t)
+                ;; A local function of a function of the language is SBCL's way to write it.
+                ((and (consp name) (member (first name) '(flet labels lambda)))
+                 (or (internal-package-p package) (eq package (load-time-value (find-package "COMMON-LISP")))))
+                ((internal-package-p package)
+                 (notany (lambda (shown)
+                           (multiple-value-bind (found status) (find-symbol (symbol-name symbol) shown)
+                             (and (eq found symbol) (eq status :external))))
+                         *shown-packages*)))))))
 
 (defun machinery-p (call)
   (let ((name (base-name (first call))))

@@ -54,7 +54,8 @@
 (defun begin-call (call)
   (setf *call-id* (member-of call "id" 0)
         *limit* (let ((limit (member-of call "limit_ms"))) (and (realp limit) (/ limit 1000)))
-        *warnings* '())
+        *warnings* '()
+        *doubtful* nil)
   (reset-captures)
   (reset-streams)
   (mend-state))
@@ -141,10 +142,19 @@ goes on."
   (let ((stop (internal "SB-IMPL" "FINALIZER-THREAD-STOP")))
     (when (and stop (fboundp stop)) (ignore-errors (funcall stop)))))
 
+(defun set-policy ()
+  "Code of a session keeps the arguments of its frames for the backtrace. What else DEBUG brings is undone: tail calls stay tail
+calls, and loops are as fast as by default."
+  (proclaim '(optimize (debug 2)))
+  (loop for (name value) in '(("INSERT-DEBUG-CATCH" 0) ("INSERT-STEP-CONDITIONS" 0) ("LET-CONVERSION" 3))
+        do (let ((quality (internal "SB-C" name)))
+             (when quality (proclaim `(optimize (,quality ,value)))))))
+
 (defun main ()
   (setf *saving* nil
         *heap-at-start* (sb-kernel:dynamic-usage))
   (stop-finalizer)
+  (set-policy)
   (reset-streams)
   (install-signals)
   (read-options)

@@ -88,14 +88,19 @@ result of the operation."
     (evaluation-answer (guarded (arguments :suspend (member-of arguments "suspend"))
                          (evaluate-and-print code)))))
 
+(defun microseconds ()
+  "The time of day: the clock behind GET-INTERNAL-REAL-TIME is coarse."
+  (multiple-value-bind (seconds microseconds) (sb-ext:get-time-of-day)
+    (+ (* 1000000 seconds) microseconds)))
+
 (define-operation "time" (arguments)
     "Evaluate the forms of `code`, and measure it."
   (let* ((code (member-of arguments "code" ""))
-         (real (get-internal-real-time)) (run (get-internal-run-time))
+         (real (microseconds)) (run (get-internal-run-time))
          (bytes (sb-ext:get-bytes-consed)) (gc sb-ext:*gc-run-time*)
          (values (guarded (arguments) (evaluate-and-print code))))
     (flet ((since (now then) (round (* 1000000 (- now then)) internal-time-units-per-second)))
-      (let ((real (since (get-internal-real-time) real)) (run (since (get-internal-run-time) run))
+      (let ((real (- (microseconds) real)) (run (since (get-internal-run-time) run))
             (bytes (- (sb-ext:get-bytes-consed) bytes)) (gc (since sb-ext:*gc-run-time* gc)))
         (evaluation-answer values
                            `("real_us" ,real "run_us" ,run "gc_us" ,gc "bytes" ,bytes)
@@ -142,7 +147,8 @@ result of the operation."
          (problem
            (with-input-from-string (stream code)
              (guarded (arguments)
-               (let ((*read-suppress* t) (*read-eval* nil) (end (list nil)) (*reading* t) (start 0))
+               (let ((*read-suppress* t) (*read-eval* nil) (end (list nil)) (*reading* t) (start 0)
+                     (*readtable* (readtable-without-evaluation)))
                  (handler-case
                      (loop
                        ;; Where the form begins is where an unclosed one is missing its end.
@@ -165,6 +171,18 @@ result of the operation."
         (values `(:object "valid" t "forms" ,count)
                 (with-plain-printing () (format nil "Valid: ~D form~:P." count))))))
 
+(defun readtable-without-evaluation ()
+  "The current readtable, but `#.` is refused even where nothing is read but the syntax."
+  (let ((table (copy-readtable)))
+    (set-dispatch-macro-character #\# #\. (lambda (stream character argument)
+                                           (declare (ignore character argument))
+                                           (error 'sb-int:simple-reader-error
+                                                  :stream stream
+                                                  :format-control "can't read #. while *READ-EVAL* is NIL"
+                                                  :format-arguments '()))
+                                  table)
+    table))
+
 (defun at-end-p (stream)
   "True if nothing but blanks and comments is left."
   (loop
@@ -185,16 +203,14 @@ result of the operation."
 
 (define-operation "compile" (arguments)
     "Compile the forms of `code` without running them, for the sake of the warnings."
-  (let* ((code (member-of arguments "code" "")) (failed nil)
+  (let* ((code (member-of arguments "code" ""))
          (count (guarded (arguments)
                   (handler-bind ((warning #'note-warning) (sb-ext:compiler-note #'muffle-note))
                     (let ((forms (read-forms code)))
                       (dolist (form forms (length forms))
                         (setf *form* form)
-                        (when (nth-value 2 (compile nil (if (and (consp form) (eq (first form) 'lambda))
-                                                            form
-                                                            `(lambda () ,form))))
-                          (setf failed t)))))))
+                        (compile nil (if (and (consp form) (eq (first form) 'lambda)) form `(lambda () ,form))))))))
+         (failed *doubtful*)
          (warnings (mapcar #'car (reverse *warnings*))))
     (values `(:object "forms" ,count "failed" ,failed "warnings" (:array ,@warnings))
             (concatenate 'string (sections "" "" warnings)
