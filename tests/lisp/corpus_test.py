@@ -80,7 +80,7 @@ def every_program_fails_with_a_report_and_the_session_lives(path):
         try:
             check_program(worker, name, members, code)
         except Exception as problem:  # the other programs go on
-            if not (isinstance(problem, Died) and "dies" in members):
+            if not (isinstance(problem, Died) and ("dies" in members or "may-die" in members)):
                 problems.append("%s: %s: %s" % (name, type(problem).__name__, problem))
             if isinstance(problem, (Died, TimeoutError)):
                 worker.__exit__()
@@ -91,9 +91,10 @@ def every_program_fails_with_a_report_and_the_session_lives(path):
 
 @test
 def the_parser_of_the_seed_reads_every_report():
-    count = sum("dies" not in members for path in FILES.values() for _, members, _ in entries(path))
+    programs = [members for path in FILES.values() for _, members, _ in entries(path)]
+    count = len(texts)
     expect(count >= 150, "only", count, "programs")
-    equal(len(texts), count, "the number of reports")
+    expect(count >= sum("dies" not in members and "may-die" not in members for members in programs), "only", count, "reports")
     with tempfile.NamedTemporaryFile("w", suffix=".lisp", encoding="utf-8") as responses:
         for name, text in texts.items():
             responses.write("(%s t %s)\n" % (lisp_string(name), lisp_string(text)))

@@ -39,6 +39,7 @@ TEXTS = {
                                   "[warnings]\nSIMPLE-STYLE-WARNING: undefined function: NOT-YET-DEFINED\n\n=> CALLS-LATER"),
     "no warning for what the next form defines": ("(defun first-one () (second-one)) (defun second-one () 2)",
                                                   "=> SECOND-ONE"),
+    "no warning for what is defined anew": ("(defun again () 1) (defun again () 2) (again)", "=> 2"),
     "a condition that is handled": ('(handler-case (error "x") (error (c) (princ-to-string c)))', '=> "x"'),
     "a signal that nothing handles": ("(signal 'simple-error)", "=> NIL"),
     "a restart that is chosen": ("(handler-bind ((error #'continue)) (cerror \"go on\" \"x\") 7)", "=> 7"),

@@ -96,7 +96,8 @@ class Worker:
 
     def words(self):
         self.output.seek(0)
-        return self.output.read()[-2000:].decode("utf-8", "replace")
+        words = self.output.read()
+        return (words if len(words) < 3000 else words[:1500] + b"\n...\n" + words[-1500:]).decode("utf-8", "replace")
 
     def private_kb(self):
         """Memory that this process shares with nothing, not even with the file of the core."""

@@ -20,7 +20,9 @@
             (list (first arguments) (second arguments)))))))
 
 (defun note-warning (condition)
-  "Keep the text of a warning, and go on without printing it."
+  "Keep the text of a warning, and go on without printing it. That something is defined anew is what sessions are for."
+  (when (typep condition (load-time-value (or (internal "SB-KERNEL" "REDEFINITION-WARNING") nil)))
+    (muffle-note condition))
   (unless (typep condition 'style-warning) (setf *doubtful* t))
   (when (and (< (length *warnings*) +warnings+) (find-restart 'muffle-warning condition))
     (let* ((undefined (undefined-names condition))
@@ -31,8 +33,7 @@
       (push (cons (format nil "~A: ~A" (condition-type condition) (if (string= text "") "A warning." text))
                   undefined)
             *warnings*)))
-  (let ((restart (find-restart 'muffle-warning condition)))
-    (when restart (invoke-restart restart))))
+  (muffle-note condition))
 
 (defun muffle-note (condition)
   (let ((restart (find-restart 'muffle-warning condition)))

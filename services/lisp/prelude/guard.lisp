@@ -183,8 +183,7 @@
 
 (defun aborted-report ()
   (make-report :type "ABORT" :code "CANCELLED" :message "The code aborted its evaluation."
-               :calls (list (list 'eval *form*))
-               :frames (with-plain-printing (:length 10 :level 4) (list (printed-call (list 'eval *form*))))
+               :frames (printed-calls (spelled-calls '() nil *form*))
                :form *form*))
 
 (defun call-guarded (function seconds &optional suspend)

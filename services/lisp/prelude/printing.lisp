@@ -28,15 +28,20 @@ The second value is true then."
     (catch full (funcall function stream))
     (values (kept stream mark) (slot-value stream 'lost))))
 
+(defun call-protected (function)
+  "The value of FUNCTION, and T; NIL and NIL if it fails in any way."
+  (let ((tag (list nil)))
+    (catch tag
+      (let ((*failing* tag))
+        (return-from call-protected
+          (handler-case (values (funcall function) t)
+            (serious-condition () (values nil nil))))))
+    (values nil nil)))
+
 (defun print-safely (function limit mark)
   "As PRINT-BOUNDED, but NIL if FUNCTION fails in any way."
   (unless *hurried*
-    (let* ((tag (list nil)) (text nil))
-      (catch tag
-        (let ((*failing* tag))
-          (setf text (handler-case (print-bounded function limit mark)
-                       (serious-condition () nil)))))
-      text)))
+    (values (call-protected (lambda () (print-bounded function limit mark))))))
 
 ;;; -- values ----------------------------------------------------------------------------------------
 
@@ -85,11 +90,13 @@ The second value is true then."
 
 ;;; -- arguments in frames ---------------------------------------------------------------------------
 
+(defvar *hidden* (make-symbol "HIDDEN") "Stands for an argument that is not shown.")
+
 (defun printed-argument (argument &optional (limit +argument-limit+))
   "ARGUMENT on one line, cut with three dots; `#<...>` if it cannot be printed."
   (let ((hidden (load-time-value (internal "SB-DEBUG" "UNPRINTABLE-OBJECT"))))
     (one-line
-     (or (cond ((and hidden (typep argument hidden)) nil)
+     (or (cond ((or (eq argument *hidden*) (and hidden (typep argument hidden))) nil)
                ((and (stringp argument) (> (length argument) limit))
                 (print-safely (lambda (stream) (prin1 (subseq argument 0 limit) stream)) (- limit 3) "..."))
                (t (print-safely (lambda (stream) (prin1 argument stream)) (- limit 3) "...")))

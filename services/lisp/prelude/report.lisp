@@ -6,10 +6,9 @@
   type              ; the name of the condition's class
   code              ; the code of the catalog
   message           ; on one line
-  frames            ; strings, the innermost first; "..." at the end if there are more
+  frames            ; strings, the innermost first. Objects of the frames are never kept
   restarts          ; (name . description), the innermost first
-  form              ; the form that was evaluated, as text
-  calls)            ; the frames as lists, for GET-BACKTRACE
+  form)             ; the form that was evaluated, as text
 
 (defvar *last-report* nil "The last failure of this session.")
 (defvar *form* nil "The form that is being evaluated.")
@@ -170,9 +169,34 @@
   (let ((name (base-name (first call))))
     (and name (member name *machinery*) t)))
 
-(defun calls-now ()
+(defun call-of (frame hidden)
+  "FRAME as a list of function and arguments. The variables of SBCL's own functions may hold what is no object at all, and are not
+looked at: it would be kept, and end the process with the next collection. HIDDEN: nor are those of this frame."
+  (let ((name (sb-di:debug-fun-name (sb-di:frame-debug-fun frame))))
+    (cond ((internal-call-p (list name)) (list name))
+          (hidden (list name *hidden*))
+          (t (multiple-value-bind (call whole)
+                 (call-protected (lambda ()
+                                   (multiple-value-bind (name arguments)
+                                       (sb-debug::frame-call frame :replace-dynamic-extent-objects t)
+                                     (cons name arguments))))
+               (if whole call (list "unknown")))))))
+
+(defun all-calls (count &optional asynchronous)
+  "The frames from here outwards. ASYNCHRONOUS: the condition did not arise where the code signalled it. Then the function that
+was running may just have been entered, with nothing in its variables yet, or not even with a frame of its own."
+  (let ((calls '()) (running (if asynchronous 2 0)))
+    (call-protected (lambda ()
+                      (sb-debug::map-backtrace (lambda (frame)
+                                                 (let ((call (call-of frame (plusp running))))
+                                                   (when (rest call) (decf running))
+                                                   (push call calls)))
+                                               :count count)))
+    (nreverse calls)))
+
+(defun calls-now (&optional asynchronous)
   "The frames of the user's code from here outwards, as lists of function and arguments."
-  (let* ((all (sb-debug:list-backtrace :count (+ +frames-kept+ 40)))
+  (let* ((all (all-calls (+ +frames-kept+ 40) asynchronous))
          ;; Below these of our functions is the evaluator.
          (end (position-if (lambda (call) (member (first call) '(evaluate-form read-form print-bounded call-guarded))) all))
          (own (loop for call in all
@@ -180,9 +204,10 @@
                     when (and (consp call) (not (internal-call-p call))) collect call)))
     (loop while (and own (machinery-p (first own))) do (pop own))
     ;; The call of EVAL or READ by those functions is not the user's.
-    (when (and end own (eq (caar (last own)) (case (first (nth end all)) (evaluate-form 'eval) (read-form 'read) (print-bounded 'prin1))))
+    (when (and end own (eq (caar (last own))
+                           (case (first (nth end all)) (evaluate-form 'eval) (read-form 'read) (print-bounded 'prin1))))
       (setf own (butlast own)))
-    (if (> (length own) +frames-kept+) (subseq own 0 +frames-kept+) own)))
+    own))
 
 (defun compiled-toplevel-p (call)
   "True for the function that EVAL has made of a form."
@@ -222,12 +247,18 @@
     (write-char #\) text)
     (get-output-stream-string text)))
 
-(defun printed-calls (calls most)
+(defun printed-calls (calls)
   (with-plain-printing (:length 10 :level 4)
-    (loop for (call . more) on calls
-          for count from 1
-          collect (printed-call call)
-          when (and (= count most) more) collect "..." and do (loop-finish))))
+    (loop for call in calls
+          repeat (1+ +frames-kept+)
+          collect (printed-call call))))
+
+(defun frames-shown (report &optional (most (limits-frames *limits*)))
+  "The first MOST frames of REPORT, and three dots if there are more."
+  (let ((frames (report-frames report)) (most (min most +frames-kept+)))
+    (if (> (length frames) most)
+        (append (subseq frames 0 most) '("..."))
+        frames)))
 
 ;;; -- restarts --------------------------------------------------------------------------------------
 
@@ -240,15 +271,15 @@
 
 ;;; -- the whole -------------------------------------------------------------------------------------
 
-(defun compile-time-type-error-p (condition all)
+(defun compile-time-type-error-p (condition)
   "True if the compiler saw the type error coming, and so signals it in its own words."
   (and (eq (type-of condition) 'simple-type-error)
        (let ((name (load-time-value (internal "SB-C" "%COMPILE-TIME-TYPE-ERROR"))))
-         (and name (find name all :key #'first)))))
+         (and name (find name (all-calls 12) :key #'first)))))
 
 (defun report-exhaustion (condition)
   "A report without any text: there is next to no stack. FINISH-REPORT does the rest once it is unwound."
-  (make-report :type condition :calls (calls-now) :form *form*))
+  (make-report :type condition :frames (calls-now t) :form *form*))
 
 (defun finish-report (report)
   (let ((condition (report-type report)))
@@ -256,24 +287,23 @@
       (setf (report-type report) (condition-type condition)
             (report-code report) (condition-code condition)
             (report-message report) (message-of condition (condition-type condition))
-            (report-calls report) (spelled-calls (report-calls report) condition (report-form report))
-            (report-frames report) (printed-calls (report-calls report) (limits-frames *limits*))
+            (report-frames report) (printed-calls (spelled-calls (report-frames report) condition (report-form report)))
             (report-restarts report) '(("ABORT" . "End this evaluation."))))
     (setf (report-form report) (with-plain-printing () (printed-argument (report-form report) 1000)))
     report))
 
 (defun report-condition (condition)
   "The report of CONDITION at the point where it was signalled."
-  (let* ((early (compile-time-type-error-p condition (sb-debug:list-backtrace :count 12)))
+  (let* ((early (compile-time-type-error-p condition))
          (type (if early "TYPE-ERROR" (condition-type condition)))
-         (calls (spelled-calls (calls-now) condition *form*)))
+         (calls (spelled-calls (calls-now (typep condition '(or evaluation-interrupted sb-sys:memory-fault-error)))
+                               condition *form*)))
     (make-report :type type
                  :code (condition-code condition)
                  :message (if early
                               (with-plain-printing (:length 100)
                                 (type-message (type-error-datum condition) (type-error-expected-type condition)))
                               (message-of condition type))
-                 :calls calls
-                 :frames (printed-calls calls (limits-frames *limits*))
+                 :frames (printed-calls calls)
                  :restarts (restarts-of condition)
                  :form *form*)))

@@ -35,7 +35,7 @@
                                  "type" ,(report-type report)
                                  "message" ,(report-message report)
                                  ,@(when (plusp (length stdout)) `("stdout" ,stdout))
-                                 "backtrace" (:array ,@(report-frames report))
+                                 "backtrace" (:array ,@(frames-shown report))
                                  "context"
                                  (:object "restarts" ,(restarts-array report)
                                           ,@(when (plusp (length stderr)) `("stderr" ,stderr))

@@ -321,7 +321,7 @@ result of the operation."
         (values '(:object "found" nil) "No evaluation has failed in this session.")
         (values `(:object "found" t "type" ,(report-type report) "message" ,(report-message report)
                           "form" ,(report-form report) "restarts" ,(restarts-array report)
-                          "backtrace" (:array ,@(report-frames report)))
+                          "backtrace" (:array ,@(frames-shown report)))
                 (with-plain-printing ()
                   (format nil "~A~%~A~%~%Form: ~A~%~%Restarts:~%~{~A~^~%~}"
                           (escaped (report-type report)) (escaped (report-message report)) (escaped (report-form report))
@@ -339,7 +339,7 @@ result of the operation."
   (let ((report *last-report*) (most (member-of arguments "max_frames" 20)))
     (if (null report)
         (values '(:object "found" nil "backtrace" (:array)) "No evaluation has failed in this session.")
-        (let ((frames (guarded ('()) (printed-calls (report-calls report) most))))
+        (let ((frames (frames-shown report most)))
           (values `(:object "found" t "backtrace" (:array ,@frames))
                   (with-plain-printing ()
                     (join (loop for frame in frames

@@ -66,7 +66,7 @@
 
 ;;;; stack-exhaustion
 ;;; type: CONTROL-STACK-EXHAUSTED
-;;; frame: ^\(DEEPER \d+\)$
+;;; frame: ^\(DEEPER #<\.\.\.>\)$
 (defun deeper (n) (1+ (deeper (1+ n)))) (deeper 0)
 
 ;;;; stack-exhaustion-again
@@ -89,7 +89,13 @@
 ;;; type: .*EXHAUSTED
 (defun cleaned (n) (unwind-protect (1+ (cleaned (1+ n))) (list n))) (cleaned 0)
 
+;;;; stack-exhaustion-with-allocation
+;;; type: .*EXHAUSTED
+;;; may-die: SBCL ends if the stack is exhausted inside its allocator
+(defun builds (n) (list (builds (list n n)))) (builds 0)
+
 ;;;; stack-exhaustion-in-the-printer
+;;; may-die: SBCL ends if the stack is exhausted inside its allocator
 ;;; type: CONTROL-STACK-EXHAUSTED
 (let ((l nil)) (dotimes (i 1000000) (setf l (list l))) (let ((*print-level* nil)) (prin1-to-string l)))
 
@@ -98,16 +104,18 @@
 (let ((a (list 1)) (b (list 1))) (setf (car a) a (car b) b) (equal a b))
 
 ;;;; stack-exhaustion-in-the-reader
+;;; may-die: SBCL ends if the stack is exhausted inside its allocator
 ;;; type: CONTROL-STACK-EXHAUSTED
 (read-from-string (make-string 1000000 :initial-element #\())
 
 ;;;; stack-exhaustion-in-the-compiler
 ;;; type: .*
+;;; may-die: SBCL ends if the stack is exhausted inside its allocator
 (let ((form 1)) (dotimes (i 20000) (setf form `(list ,form))) (compile nil `(lambda () ,form)) (error "compiled"))
 
 ;;;; stack-exhaustion-caught-then-error
 ;;; type: SIMPLE-ERROR
-(handler-case (deeper 0) (storage-condition () (error "after the exhaustion")))
+(defun even-deeper (n) (1+ (even-deeper (1+ n)))) (handler-case (even-deeper 0) (storage-condition () (error "after the exhaustion")))
 
 ;;;; binding-stack-exhaustion
 ;;; type: .*EXHAUSTED
@@ -189,7 +197,7 @@
 
 ;;;; stack-exhaustion-in-another-thread
 ;;; type: JOIN-THREAD-ERROR
-(sb-thread:join-thread (sb-thread:make-thread (lambda () (deeper 0))))
+(defun deeper-elsewhere (n) (1+ (deeper-elsewhere (1+ n)))) (sb-thread:join-thread (sb-thread:make-thread (lambda () (deeper-elsewhere 0))))
 
 ;;;; exit-in-another-thread
 ;;; type: JOIN-THREAD-ERROR
