@@ -24,7 +24,8 @@ static bool name_dialects(void)
 static mishap_operation *list_operations(void)
 {
     const mishap_operation *const commands[] = { &tool_render,  &tool_translate, &tool_check,
-                                                 &tool_catalog, &tool_explain,   &tool_connect };
+                                                 &tool_catalog, &tool_explain,   &tool_connect,
+                                                 &tool_doctor };
     enum { COMMANDS = sizeof commands / sizeof *commands };
     size_t count = 0;
     while (todo_operations[count].name)

@@ -9,7 +9,7 @@
 #include "mishap/operation.h"
 
 extern const mishap_operation tool_render, tool_translate, tool_check, tool_catalog, tool_explain,
-    tool_connect;
+    tool_connect, tool_doctor;
 
 /* -- what several commands take ---------------------------------------------------------------- */
 

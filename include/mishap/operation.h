@@ -18,6 +18,7 @@
 #include <math.h>
 
 #include "mishap/mishap.h"
+#include "mishap/sandbox.h"
 
 /*
  * Lists that end themselves, for declarations:
@@ -25,7 +26,8 @@
  *     static const mishap_operation *const operations = MISHAP_OPERATIONS(
  *         { "users.create", "Create a user", .run = create_user,
  *           .params = MISHAP_PARAMS({ "name", MISHAP_STRING, .required = true },
- *                                   { "tags", MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_STRING) }) });
+ *                                   { "tags", MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_STRING) })
+ * });
  *
  * They live as long as the program where they stand outside of a function.
  */
@@ -36,14 +38,19 @@
 #define MISHAP_ITEM(...)       MISHAP_LIST_OF(const mishap_param, { "item", __VA_ARGS__ })
 #ifndef __cplusplus
 #define MISHAP_LIST_OF(type, ...) ((type[]){ __VA_ARGS__ })
-#define MISHAP_LIST_END           { 0 }
+#define MISHAP_LIST_END                                                                            \
+    {                                                                                              \
+        0                                                                                          \
+    }
 #else
 #define MISHAP_LIST_OF(type, ...)                                                                  \
     ([]() -> type * {                                                                              \
         static type list[] = { __VA_ARGS__ };                                                      \
         return list;                                                                               \
     }())
-#define MISHAP_LIST_END {}
+#define MISHAP_LIST_END                                                                            \
+    {                                                                                              \
+    }
 #endif
 
 #ifdef __cplusplus
@@ -286,6 +293,10 @@ const char *mishap_body_type(const mishap_call *call);
  * any other boundary the answer is that array. */
 mishap *mishap_answer_content(mishap_call *call, const char *json);
 
+/* The answer, an object, once more as a text for readers: an agent gets this text with the object as
+ * structured content, and so does a caller over HTTP that accepts text/plain and no JSON. */
+mishap *mishap_answer_text(mishap_call *call, mishap_text text);
+
 /* The answer lists only so many of a larger number. */
 void mishap_answer_cut(mishap_call *call, size_t listed, size_t total);
 
@@ -304,9 +315,9 @@ void mishap_progress(mishap_call *call, double done, double total, const char *w
 
 /* True if nobody waits for the answer any more, or perhaps nobody does: an agent has cancelled the
  * call, a caller over HTTP has closed its connection. One that has closed its sending side alone
- * looks the same, and gets what is answered. A long handler asks now and then, and returns. A command that is ended
- * by a signal or its timeout waits a moment for a handler that asks; in a server a handler whose
- * time is up is killed without being told. */
+ * looks the same, and gets what is answered. A long handler asks now and then, and returns. A
+ * command that is ended by a signal or its timeout waits a moment for a handler that asks; in a
+ * server a handler whose time is up is killed without being told. */
 bool mishap_cancelled(const mishap_call *call);
 
 /*
@@ -345,8 +356,8 @@ void *mishap_state(const mishap_call *call);
 /*
  * What the service of this call has opened is of no more use: its file was removed, for example. To
  * be said before the call fails. It is closed when the call is over, and opened again; if that is
- * not possible, callers are told that the service is not available until it is. Without a service it
- * says nothing.
+ * not possible, callers are told that the service is not available until it is. Without a service
+ * it says nothing.
  */
 void mishap_service_lost(mishap_call *call);
 
@@ -384,7 +395,24 @@ typedef struct mishap_setup {
     const char *identity; /* what has this identity is to be opened, and nothing is to be made: the
                              server runs already. "": the service names none. NULL: this is the
                              first time, and what is not there may be made */
+    mishap_sandbox_mode sandbox; /* of the foreign programs that a service runs: strict, unless the
+                                    operator has said `--sandbox weak` */
 } mishap_setup;
+
+/*
+ * What a service says of itself in /health, beside whether it can be opened: the layers of its
+ * sandbox, the version of an interpreter. A value is any that MISHAP_VALUE takes; `json` is any
+ * JSON. Everybody can read it who reaches the server, so nothing private belongs there.
+ */
+typedef struct mishap_health mishap_health;
+#define mishap_health_member(health, key, value)                                                   \
+    mishap_health_member_value((health), (key),                                                    \
+                               mishap_value_as_spelled(MISHAP_VALUE(value), #value))
+void mishap_health_member_value(mishap_health *health, const char *key, mishap_value value);
+void mishap_health_json(mishap_health *health, const char *key, const char *json);
+
+/* The member `sandbox`: its mode, its layers and, below the minimum, those that are missing. */
+void mishap_health_sandbox(mishap_health *health);
 
 enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, with its end */
 
@@ -403,9 +431,14 @@ typedef struct mishap_service {
                              that its data is never in two places. NULL: it has none */
     const char *dialect; /* in which its failures are told to an agent: tool-result,
                             condition-report or artifact; NULL: tool-result */
+    const struct mishap_foreign *worker; /* the foreign program that runs its calls
+                                            (mishap/worker.h); NULL: none */
     bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
                    a time, and the state is lost when a call ends that process. Else it opens the
                    service in several */
+    void (*health)(const mishap_setup *setup, mishap_health *health); /* says its part of /health.
+                   It is called once, when the server starts, before it listens, and what it says
+                   holds until the server ends: so /health never waits. NULL: nothing to say */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */

@@ -284,6 +284,18 @@ mishap *mishap_answer_content(mishap_call *call, const char *json)
     return NULL;
 }
 
+mishap *mishap_answer_text(mishap_call *call, mishap_text text)
+{
+    mishap_text clean = mishap_utf8_clean(&call->arena, text);
+    if (!clean.data)
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, NULL);
+    mishap_buffer_reset(&call->text);
+    mishap_buffer_put_text(&call->text, clean);
+    if (call->text.failed)
+        mishap_call_misuse(call, MISHAP_NO_MEMORY, NULL);
+    return NULL;
+}
+
 void mishap_answer_cut(mishap_call *call, size_t listed, size_t total)
 {
     call->listed = listed;

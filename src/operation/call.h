@@ -91,6 +91,7 @@ struct mishap_call {
             const mishap_param *declared;      /* its members, or its items; NULL: not said */
         } outer[MISHAP_OUTER_LEVELS], *deeper; /* the rest; in the arena, NULL before it is used */
     } writing;
+    mishap_buffer text;               /* the same for readers: mishap_answer_text() */
     bool content;                     /* it is JSON: an array of content blocks, for agents */
     mishap_buffer warnings;           /* JSON strings, with commas between */
     size_t listed, total;             /* of a list that was cut; else both 0 */
@@ -105,6 +106,11 @@ struct mishap_call {
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
+    uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
+    mishap_text session;      /* the handle of the session that it names beside its arguments */
+    mishap_text conversation; /* to which it belongs, and whose session it uses if it names none */
+    const char *session_is; /* the handle of the session that it ran in; the arena's; NULL: none, or
+                               its caller need not know */
     const char *counted_for; /* whose doing a failure is: the caller, or an address; may be NULL */
     mishap_boundary_kind boundary; /* where it came in */
     mishap_text request_id,
@@ -167,6 +173,10 @@ void mishap_call_limit(mishap_call *call, int most_ms);
  * really happened on the private side.
  */
 mishap *mishap_call_run(mishap_call *call);
+
+/* What mishap_call_run() does with what the handler returned and answered: for a call that was run
+ * elsewhere. */
+mishap *mishap_call_conclude(mishap_call *call, mishap *outcome);
 
 /* The INTERNAL_ERROR for a handler that ends the process: what it called, such as "exit(3)", and
  * the stack of that. Any thread may ask for it while the call runs. */

@@ -150,6 +150,7 @@ void mishap_call_end(mishap_call *call)
     mishap_json_reader_release(&call->reader);
     mishap_buffer_release(&call->answer);
     mishap_buffer_release(&call->warnings);
+    mishap_buffer_release(&call->text);
     mishap_arena_release(&call->arena);
     mishap_release(call);
 }
@@ -262,6 +263,7 @@ static mishap *check_answer(mishap_call *call, bool failed)
 static mishap *drop_answer(mishap_call *call, mishap *failure)
 {
     mishap_buffer_reset(&call->answer);
+    mishap_buffer_reset(&call->text);
     call->answer_kind = MISHAP_ANSWER_NOTHING;
     return failure;
 }
@@ -383,12 +385,9 @@ static mishap *run_all(struct running *running)
     return ended;
 }
 
-mishap *mishap_call_run(mishap_call *call)
+/* `ended`: why the handler was, NULL: it was not; `m`: what it returned. */
+static mishap *conclude(mishap_call *call, mishap *ended, mishap *m)
 {
-    struct running running = { .call = call,
-                               .what = "handler",
-                               .entry = (uintptr_t)call->operation->run };
-    mishap *ended = run_all(&running), *m = running.outcome;
     if (m && call->answer_kind == MISHAP_ANSWER_WRITTEN)
         drop_answer(call,
                     NULL); /* it was perhaps only begun; a whole one may come with a failure */
@@ -403,6 +402,20 @@ mishap *mishap_call_run(mishap_call *call)
         mishap_because(mishap_raise(INTERNAL_ERROR, "%s raised %s, which it does not declare.",
                                     call->operation->name, mishap_told(m)->code->name.data),
                        m));
+}
+
+mishap *mishap_call_run(mishap_call *call)
+{
+    struct running running = { .call = call,
+                               .what = "handler",
+                               .entry = (uintptr_t)call->operation->run };
+    mishap *ended = run_all(&running);
+    return conclude(call, ended, running.outcome);
+}
+
+mishap *mishap_call_conclude(mishap_call *call, mishap *outcome)
+{
+    return conclude(call, NULL, outcome);
 }
 
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind)

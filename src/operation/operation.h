@@ -83,6 +83,10 @@ bool mishap_data_folder(const char *program, char *path, size_t size);
 /* The same for a call with the parameter `data`, which comes first; NULL if there is none. */
 const char *mishap_call_data_folder(mishap_call *call);
 
+/* How strict the sandbox is to be: what the parameter `sandbox` says, if there is one, else the
+ * environment variable NAME_SANDBOX of the program. Anything but "weak" is strict. */
+mishap_sandbox_mode mishap_sandbox_mode_of(const char *program, const char *named);
+
 /* -- checks ------------------------------------------------------------------------------------ */
 
 /* Read a text as a JSON object without any flaw of base/json_read.h. Else it is BAD_REQUEST, which

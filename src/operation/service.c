@@ -91,6 +91,12 @@ const char *mishap_call_data_folder(mishap_call *call)
     return mishap_call_print(call, "%s", folder);
 }
 
+mishap_sandbox_mode mishap_sandbox_mode_of(const char *program, const char *named)
+{
+    const char *word = named ? named : mishap_system_setting(program, "SANDBOX");
+    return word && strcmp(word, "weak") == 0 ? MISHAP_SANDBOX_WEAK : MISHAP_SANDBOX_STRICT;
+}
+
 /* -- opening ----------------------------------------------------------------------------------- */
 
 static mishap *suggest_folder(const mishap_app *app, mishap *m)
@@ -143,6 +149,8 @@ static mishap *open_it(const mishap_app *app, const mishap_service *service, voi
     char folder[LONGEST_PATH];
     mishap_setup setup = given ? *given : (mishap_setup){ .data = folder };
     setup.identity = expected_of(service);
+    if (!given)
+        setup.sandbox = mishap_sandbox_mode_of(app->name, NULL);
     if (!service->open)
         return NULL;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))

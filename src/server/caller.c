@@ -27,3 +27,11 @@ uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_r
     }
     return number ? number : 1;
 }
+
+uint64_t mishap_http_owner_of(const mishap_http_request *request)
+{
+    static const uint64_t known[2] = { 1, 2 }; /* the name of a key is chosen by the operator */
+    if (request->caller_key || !request->caller)
+        return request->caller_key;
+    return mishap_hash(known, mishap_text_of(request->caller));
+}

@@ -164,3 +164,38 @@ bool mishap_child_begin(int keeper, const mishap_worker_limits *limits, int *fil
     reset_signals();
     return arrange_files(files, count) && set_limits(limits);
 }
+
+/* -- a foreign program ------------------------------------------------------------------------- */
+
+static bool arrange_foreign_files(int socket, int output)
+{
+    enum { ABOVE = 16 };
+    int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+    socket = fcntl(socket, F_DUPFD_CLOEXEC, ABOVE); /* out of the way of the others */
+    output = fcntl(output, F_DUPFD_CLOEXEC, ABOVE);
+    if (nothing < 0 || socket < 0 || output < 0)
+        return false;
+    nothing = fcntl(nothing, F_DUPFD_CLOEXEC, ABOVE);
+    return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
+           dup2(output, STDERR_FILENO) >= 0 && dup2(socket, STDERR_FILENO + 1) >= 0 &&
+           close_range(STDERR_FILENO + 2, ~0U, CLOSE_RANGE_CLOEXEC) == 0;
+}
+
+bool mishap_child_begin_foreign(int parent, int socket, int output)
+{
+    static const int ignored[] = { SIGTERM, SIGHUP, SIGPIPE };
+    sigset_t none;
+    setsid();
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (parent && getppid() != parent)
+        return false;
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
+    be_first_to_go();
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL);
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        signal(ignored[i], SIG_IGN); /* they are for whoever started it, which ends it then */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    return arrange_foreign_files(socket, output);
+}

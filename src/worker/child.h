@@ -15,4 +15,12 @@ enum { MISHAP_CHILD_FILES = 3 }; /* that a worker is given, at most */
  */
 bool mishap_child_begin(int keeper, const mishap_worker_limits *limits, int *files, size_t count);
 
+/*
+ * The same for a process that is to execute a foreign program: a session of its own; the signals as
+ * a new program has them, but for SIGTERM, SIGHUP and SIGPIPE, which are ignored; descriptor 0
+ * reads nothing, 1 and 2 are `output`, 3 is `socket`, and all others are closed. Nothing here takes
+ * memory or a lock. `parent`: this process dies with it; 0: that is seen to elsewhere.
+ */
+bool mishap_child_begin_foreign(int parent, int socket, int output);
+
 #endif

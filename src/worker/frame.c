@@ -16,7 +16,8 @@ enum {
     HAS_LOCATION = 2,
     HAS_TYPE = 4,
     HAS_CHANGES = 8,
-    ALL_OF_OUTCOME = 15,
+    HAS_TEXT = 16,
+    ALL_OF_OUTCOME = 31,
 
     WORKED = 0, /* how a call came out */
     FAILED = 1,
@@ -211,7 +212,8 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
     mishap_pack_u8(out, (uint8_t)call->answer_kind);
     mishap_pack_u8(
         out, (uint8_t)((call->content ? CONTENT : 0) | (call->location ? HAS_LOCATION : 0) |
-                       (call->answer_type ? HAS_TYPE : 0) | (call->resumed_by ? HAS_CHANGES : 0)));
+                       (call->answer_type ? HAS_TYPE : 0) | (call->resumed_by ? HAS_CHANGES : 0) |
+                       (call->text.length ? HAS_TEXT : 0)));
     mishap_pack_u32(out, (uint32_t)call->status);
     mishap_pack_u64(out, call->listed);
     mishap_pack_u64(out, call->total);
@@ -223,6 +225,8 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
         mishap_pack_text(out, mishap_text_of(call->resumed_by));
         mishap_pack_text(out, mishap_text_of(call->cursor));
     }
+    if (call->text.length)
+        mishap_pack_text(out, mishap_buffer_text(&call->text));
     mishap_pack_text(out, mishap_buffer_text(&call->warnings));
     mishap_pack_text(out, mishap_buffer_text(&call->answer));
     mishap_frame_end(out, begun);
@@ -262,7 +266,7 @@ struct answer {
     uint8_t kind, flags;
     uint32_t status;
     uint64_t listed, total;
-    mishap_text location, type, resumed_by, cursor, warnings, text;
+    mishap_text location, type, resumed_by, cursor, for_readers, warnings, text;
 };
 
 static bool read_answer(mishap_unpack *in, struct answer *a)
@@ -281,6 +285,8 @@ static bool read_answer(mishap_unpack *in, struct answer *a)
         a->resumed_by = mishap_unpack_text(in);
         a->cursor = mishap_unpack_text(in);
     }
+    if (a->flags & HAS_TEXT)
+        a->for_readers = mishap_unpack_text(in);
     a->warnings = mishap_unpack_text(in);
     a->text = mishap_unpack_text(in);
     if (!mishap_unpack_ended(in) || a->kind == MISHAP_ANSWER_WRITTEN ||
@@ -337,6 +343,13 @@ bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **
     call->cursor = keep(call, a.cursor, &failed);
     mishap_buffer_reset(&call->answer);
     mishap_buffer_put_text(&call->answer, a.text);
+    mishap_buffer_reset(&call->text);
+    if (a.for_readers.length) {
+        mishap_text clean = mishap_utf8_clean(&call->arena, a.for_readers);
+        failed = failed || !clean.data;
+        mishap_buffer_put_text(&call->text, clean);
+        failed = failed || call->text.failed;
+    }
     mishap_buffer_reset(&call->warnings);
     mishap_buffer_put_text(&call->warnings, a.warnings);
     if (failed || call->answer.failed || call->warnings.failed)

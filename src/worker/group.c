@@ -1,9 +1,10 @@
 /* Which operations share a process. */
+#include "worker/foreign.h"
 #include "worker/worker.h"
 
 static bool same(const mishap_worker_group *a, const mishap_worker_group *b)
 {
-    return a->service == b->service && a->alone == b->alone;
+    return a->service == b->service && a->alone == b->alone && a->foreign == b->foreign;
 }
 
 /* What a C programmer expects of `static` state holds without a word: one process, one call at a
@@ -11,8 +12,12 @@ static bool same(const mishap_worker_group *a, const mishap_worker_group *b)
 static mishap_worker_group group_of(const mishap_operation *operation)
 {
     const mishap_service *service = operation->service;
+    const mishap_foreign *foreign = mishap_foreign_of(operation);
     return (mishap_worker_group){ .service = service,
-                                  .alone = service ? service->alone : !operation->stateless };
+                                  .foreign = foreign,
+                                  .alone = foreign   ? false
+                                           : service ? service->alone
+                                                     : !operation->stateless };
 }
 
 size_t mishap_worker_group_of(const mishap_worker_groups *groups, const mishap_operation *operation)

@@ -137,7 +137,7 @@ static size_t take_frames(mishap_runner *r, mishap_link *link, mishap_text bytes
     return taken;
 }
 
-static void on_lie(mishap_runner *r, mishap_link *link, const char *lie)
+void mishap_runner_on_lie(mishap_runner *r, mishap_link *link, const char *lie)
 {
     if (link->socket < 0)
         return;
@@ -153,6 +153,8 @@ bool mishap_runner_read(mishap_runner *r, mishap_link *link)
 {
     if (link->dead)
         return false; /* it was put away */
+    if (link->foreign)
+        return mishap_runner_read_foreign(r, link);
     ssize_t count = recv(link->socket, r->scratch, sizeof r->scratch, MSG_DONTWAIT);
     const char *lie = NULL;
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
@@ -180,7 +182,7 @@ bool mishap_runner_read(mishap_runner *r, mishap_link *link)
     if (link->in.failed)
         lie = "more than there is memory for";
     if (lie)
-        on_lie(r, link, lie);
+        mishap_runner_on_lie(r, link, lie);
     return !lie && (size_t)count == sizeof r->scratch;
 }
 
@@ -191,22 +193,26 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
 {
     size_t group = message->group;
     mishap_runner_group *g = &r->groups[group];
+    const mishap_foreign *foreign = mishap_runner_foreign(r, group);
+    size_t wanted = foreign ? 1 : MISHAP_KEEPER_FILES;
+    mishap_link *link = NULL;
     g->starting -= g->starting > 0;
-    mishap_link *link = count == MISHAP_KEEPER_FILES
-                            ? mishap_link_make(r, group, message->worker, files)
-                            : NULL;
+    if (count == wanted)
+        link = foreign ? mishap_link_make_foreign(r, group, message->worker, files[0], foreign)
+                       : mishap_link_make(r, group, message->worker, files);
     if (!link) {
-        for (size_t i = 0; count < MISHAP_KEEPER_FILES && i < count; i++)
+        for (size_t i = 0; count != wanted && i < count; i++)
             close(files[i]);
         return;
     }
+    link->joined = message->joined;
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
-    if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0 ||
+    if (!mishap_runner_session_started(r, link, message) ||
+        epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0 ||
         !mishap_runner_begin_opening(r, link)) {
         mishap_link_free(link);
         return;
     }
-    link->joined = message->joined;
     link->next = r->links;
     if (link->next)
         link->next->previous = link;
@@ -216,12 +222,25 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
     g->refused_ns = 0;
 }
 
+static mishap_link *find_worker(const mishap_runner *r, uint32_t worker)
+{
+    mishap_link *link = r->links;
+    while (link && (link->dead || link->worker != worker))
+        link = link->next;
+    return link;
+}
+
+static void on_interrupted(const mishap_runner *r, const mishap_keeper_message *message)
+{
+    mishap_link *link = find_worker(r, message->worker);
+    if (link)
+        link->awaits_interrupt = false;
+}
+
 /* It is dead, and what it had sent is read to the end first. */
 static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
 {
-    mishap_link *link = r->links;
-    while (link && (link->dead || link->worker != message->worker))
-        link = link->next;
+    mishap_link *link = find_worker(r, message->worker);
     if (!link)
         return;
     link->end.known = true;
@@ -229,6 +248,8 @@ static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
     link->end.stopped = message->stopped;
     link->end.has_trace = message->stack;
     link->end.trace = message->trace;
+    link->end.output_bytes = message->output_bytes;
+    memcpy(link->end.output, message->output, message->output_bytes);
     if (link->socket < 0) {
         mishap_runner_bury(r, link);
         return;
@@ -253,7 +274,14 @@ void mishap_runner_hear_keeper(mishap_runner *r)
         }
         for (size_t i = 0; i < count; i++)
             close(files[i]);
-        if (message.word == MISHAP_KEEPER_REFUSED && known) {
+        if (message.word == MISHAP_KEEPER_REFUSED && known &&
+            mishap_runner_has_sessions(r, message.group)) {
+            mishap_runner_session_refused(r, &message);
+        } else if (message.word == MISHAP_KEEPER_RECALL) {
+            mishap_runner_session_recalled(r, &message);
+        } else if (message.word == MISHAP_KEEPER_INTERRUPTED) {
+            on_interrupted(r, &message);
+        } else if (message.word == MISHAP_KEEPER_REFUSED && known) {
             mishap_runner_group *g = &r->groups[message.group];
             g->starting -= g->starting > 0;
             g->refused_ns = mishap_clock_monotonic_ns();

@@ -6,12 +6,15 @@
  *     lose.c    workers that end, and what becomes of their calls
  *     opening.c services that workers open, and cannot open
  *     sweep.c   time: who has waited, run or been silent for too long
+ *     abroad.c  calls that foreign programs run
+ *     session.c sessions: which process a call goes to
  */
 #ifndef MISHAP_WORKER_INSIDE_H
 #define MISHAP_WORKER_INSIDE_H
 
 #include "worker/keeper.h"
 #include "worker/link.h"
+#include "worker/session.h"
 #include "worker/standing.h"
 
 #define MISHAP_MS INT64_C(1000000) /* of nanoseconds */
@@ -38,6 +41,8 @@ struct mishap_runner {
     mishap_runner_times times;
     mishap_standing *standing; /* that of all loops, or its own */
     mishap_standing own_standing;
+    mishap_sessions *sessions; /* that of all loops, or its own; NULL before it is needed */
+    bool owns_sessions;
     int epoll, timer;
     int beside;       /* a file that whoever waits watches, too; -1: none */
     int64_t timer_ns; /* when it is due; 0: never */
@@ -54,6 +59,18 @@ struct mishap_runner {
 static inline bool mishap_runner_is_alone(const mishap_runner *r, size_t group)
 {
     return r->settings.plan->groups.groups[group].alone;
+}
+
+/* The foreign program that runs the calls of a group; NULL: none does. */
+static inline const mishap_foreign *mishap_runner_foreign(const mishap_runner *r, size_t group)
+{
+    return r->settings.plan->groups.groups[group].foreign;
+}
+
+static inline bool mishap_runner_has_sessions(const mishap_runner *r, size_t group)
+{
+    const mishap_foreign *foreign = mishap_runner_foreign(r, group);
+    return foreign && foreign->sessions;
 }
 
 /* -- runner.c ---------------------------------------------------------------------------------- */
@@ -96,6 +113,9 @@ void mishap_runner_listen(const mishap_runner *r, mishap_link *link);
  */
 bool mishap_runner_read(mishap_runner *r, mishap_link *link);
 void mishap_runner_hear_keeper(mishap_runner *r);
+
+/* It has sent what it must not, and is ended. */
+void mishap_runner_on_lie(mishap_runner *r, mishap_link *link, const char *lie);
 
 /* -- lose.c ------------------------------------------------------------------------------------ */
 
@@ -141,6 +161,9 @@ void mishap_runner_look_at_opening(mishap_runner *r, mishap_link *link, int64_t 
 /* Workers that opened the service in an earlier generation, and have no calls, are put away. */
 void mishap_runner_drop_stale(mishap_runner *r, size_t group);
 
+/* What is told of a call while its service is closed. */
+mishap *mishap_runner_not_available(const mishap_runner *r, size_t group);
+
 /* The service is closed: answer all calls that wait for it. */
 void mishap_runner_refuse_group(mishap_runner *r, size_t group);
 
@@ -152,6 +175,55 @@ void mishap_runner_lost_service(mishap_runner *r, size_t group);
 
 /* Where handlers run in this process: open the service. False: it is closed. */
 bool mishap_runner_may_run_inside(mishap_runner *r, size_t group);
+
+/* A worker has opened its service, or cannot open it. */
+void mishap_runner_end_opening(mishap_runner *r, mishap_link *link, mishap *failure);
+
+/* -- abroad.c ---------------------------------------------------------------------------------- */
+
+/* Before a process is asked for: can there be one? Else all calls that wait are told why not. */
+bool mishap_runner_may_start_foreign(mishap_runner *r, size_t group);
+
+/* Why a call could not be given to a worker: memory, or its length. */
+mishap *mishap_runner_not_handed(const mishap_link *link);
+
+/* Read the next packet of a foreign program. False: there was none, or it is over. */
+bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link);
+
+/* Have it stop its call: its time is over, or nobody waits for it. */
+void mishap_runner_interrupt(mishap_runner *r, mishap_link *link);
+
+/* What is told of a call whose process ended. */
+mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
+                                       const mishap_operation *operation);
+
+/* … and of one that ended without a call, to the operator. */
+void mishap_runner_log_foreign_end(const mishap_runner *r, const mishap_link *link);
+
+/* A call of it runs: look at its time. */
+void mishap_runner_sweep_foreign(mishap_runner *r, mishap_link *link, unsigned slot, int64_t now);
+
+/* -- session.c --------------------------------------------------------------------------------- */
+
+/* Hand over what waits for sessions that have no call now. */
+void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group);
+
+/* What the keeper says of sessions. */
+void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message *message);
+void mishap_runner_session_recalled(mishap_runner *r, const mishap_keeper_message *message);
+
+/* A process of a session was started, or handed on. False: this loop has it already. */
+bool mishap_runner_session_started(mishap_runner *r, mishap_link *link,
+                                   const mishap_keeper_message *message);
+
+/* Its call is over. `last`: so is its process, by its own word. */
+void mishap_runner_session_rests(mishap_runner *r, mishap_link *link, bool last);
+
+/* Its process has ended. `told`: a caller was told so. */
+void mishap_runner_session_ended(mishap_runner *r, const mishap_link *link, bool told);
+
+/* End it if it was idle for too long. */
+void mishap_runner_sweep_session(mishap_runner *r, mishap_link *link, int64_t now);
 
 /* -- sweep.c ----------------------------------------------------------------------------------- */
 

@@ -219,7 +219,8 @@ mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
     for (size_t i = 0; i < groups->count && !failure; i++) {
         int loop, kept;
         const mishap_service *service = groups->groups[i].service;
-        if (!service || groups->groups[i].program || (only && strcmp(service->name, only) != 0))
+        if (!service || groups->groups[i].program || groups->groups[i].foreign ||
+            (only && strcmp(service->name, only) != 0))
             continue;
         if (!mishap_keeper_connect(keeper, &loop, &kept))
             return lost(&groups->groups[i]);

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
@@ -29,8 +30,10 @@
 #include "incident/logs.h"
 #include "worker/child.h"
 #include "worker/children.h"
+#include "worker/lease.h"
 #include "worker/page.h"
 #include "worker/serve.h"
+#include "worker/spawn.h"
 #include "worker/stack.h"
 #include "worker/words.h"
 
@@ -53,6 +56,8 @@ struct kept {
     int64_t kill_at_ns;         /* 0: nobody wants that */
     bool stack_wanted, stopped, has_trace, killed;
     mishap_trace trace;
+    bool foreign, session; /* it runs a foreign program; … for a session: loops come and go */
+    mishap_spawned spawned;
 };
 
 /* There is one in a process. */
@@ -175,6 +180,90 @@ static bool fork_worker(uint32_t group, const struct connection *c, struct kept 
     return true;
 }
 
+/* -- foreign programs ---------------------------------------------------------------------------
+ */
+
+bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *worker, int32_t *pid,
+                                 int *end)
+{
+    struct kept *place = free_place();
+    mishap_spawned spawned;
+    int ends[2];
+    if (!place) {
+        errno = EAGAIN;
+        return false;
+    }
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    bool made = mishap_spawn(k.plan->groups.groups[group].foreign, ends[1], &spawned);
+    int error = errno;
+    close(ends[1]);
+    if (!made) {
+        close(ends[0]);
+        errno = error;
+        return false;
+    }
+    *place = (struct kept){ .pid = spawned.pid,
+                            .number = ++k.last_number,
+                            .group = group,
+                            .control = -1,
+                            .foreign = true,
+                            .session = session,
+                            .spawned = spawned };
+    *worker = place->number;
+    *pid = place->pid;
+    *end = ends[0];
+    return true;
+}
+
+static struct kept *find_number(uint32_t number)
+{
+    for (size_t i = 0; i < k.worker_end; i++)
+        if (k.workers[i].pid && k.workers[i].number == number)
+            return &k.workers[i];
+    return NULL;
+}
+
+void mishap_keeper_set_user(uint32_t number, size_t loop, bool used)
+{
+    struct kept *worker = find_number(number);
+    uint64_t bit = UINT64_C(1) << (loop % 64);
+    if (worker && used)
+        worker->users[loop / 64] |= bit;
+    else if (worker)
+        worker->users[loop / 64] &= ~bit;
+}
+
+void mishap_keeper_interrupt(uint32_t number, uint32_t id)
+{
+    const struct kept *worker = find_number(number);
+    if (worker && worker->foreign && !worker->killed)
+        mishap_spawn_interrupt(worker->pid, id);
+}
+
+bool mishap_keeper_tell_loop(size_t loop, const mishap_keeper_message *message, const int *file)
+{
+    return k.loops[loop] >= 0 && mishap_keeper_send(k.loops[loop], message, file, file ? 1 : 0);
+}
+
+/* One of a pool belongs to the loop that asked for it. */
+static void start_foreign(size_t loop, const mishap_keeper_message *asked)
+{
+    mishap_keeper_message answer = { .word = MISHAP_KEEPER_REFUSED,
+                                     .number = asked->number,
+                                     .group = asked->group };
+    int end = -1;
+    if (mishap_keeper_begin_foreign(asked->group, false, &answer.worker, &answer.pid, &end)) {
+        answer.word = MISHAP_KEEPER_STARTED;
+        mishap_keeper_set_user(answer.worker, loop, true);
+    } else {
+        answer.status = errno;
+    }
+    mishap_keeper_tell_loop(loop, &answer, end >= 0 ? &end : NULL);
+    if (end >= 0)
+        close(end);
+}
+
 /* A worker that several loops share gets one more connection; else there is a new one. */
 static void start(size_t loop, const mishap_keeper_message *asked)
 {
@@ -184,6 +273,10 @@ static void start(size_t loop, const mishap_keeper_message *asked)
     mishap_keeper_message hand = { .word = MISHAP_KEEPER_ADMIT };
     struct connection c;
     struct kept *worker = NULL;
+    if (asked->group < k.plan->groups.count && k.plan->groups.groups[asked->group].foreign) {
+        start_foreign(loop, asked);
+        return;
+    }
     bool made = asked->group < k.plan->groups.count && make_connection(&c);
     if (made) {
         worker = find_shared(asked->group);
@@ -235,9 +328,9 @@ static void kill_worker(struct kept *worker)
  * outside. The main thread is the one that runs calls. */
 static void end_worker(struct kept *worker, bool stack)
 {
-    if (worker->killed || worker->kill_at_ns)
+    if (worker->killed || (worker->kill_at_ns && !worker->foreign))
         return;
-    if (!stack) {
+    if (!stack || worker->foreign) { /* which knows no such signal */
         kill_worker(worker);
         return;
     }
@@ -301,11 +394,17 @@ static void on_end(struct kept *worker, int status)
                                       .stopped = worker->stopped,
                                       .trace = worker->trace };
     struct kept ended = *worker;
+    if (ended.foreign)
+        message.output_bytes = (uint32_t)mishap_spawn_output(&ended.spawned, message.output);
     *worker = (struct kept){ 0 };
     kill(-ended.pid, SIGKILL); /* its process group */
     if (ended.control >= 0)
         close(ended.control);
     tell_users(&ended, &message);
+    if (ended.session)
+        mishap_leases_worker_ended(ended.number);
+    if (ended.foreign)
+        mishap_spawn_remove(&ended.spawned);
     while (k.worker_end && !k.workers[k.worker_end - 1].pid)
         k.worker_end--;
 }
@@ -316,7 +415,7 @@ static void on_stop(struct kept *worker)
     if (worker->killed || worker->stack_wanted)
         return;
     worker->stopped = true;
-    worker->has_trace = mishap_stack_read(worker->pid, &worker->trace);
+    worker->has_trace = !worker->foreign && mishap_stack_read(worker->pid, &worker->trace);
     kill_worker(worker);
 }
 
@@ -363,6 +462,13 @@ static void put_away(struct kept *worker)
         worker->kill_at_ns = mishap_clock_monotonic_ns() + ORPHAN_MS * INT64_C(1000000);
 }
 
+void mishap_keeper_let_end(uint32_t number)
+{
+    struct kept *worker = find_number(number);
+    if (worker)
+        put_away(worker);
+}
+
 /* A loop is gone. Its workers notice; one whose handler hangs has nobody left to look after it. */
 static void part_with(size_t loop)
 {
@@ -373,13 +479,21 @@ static void part_with(size_t loop)
         if (!worker->pid || !uses(worker, loop))
             continue;
         worker->users[loop / 64] &= ~(UINT64_C(1) << (loop % 64));
-        put_away(worker);
+        if (!worker->session)
+            put_away(worker);
     }
+    mishap_leases_loop_gone(loop);
 }
 
-static void obey(struct kept *worker, const mishap_keeper_message *message)
+static void obey(size_t loop, struct kept *worker, const mishap_keeper_message *message)
 {
-    if (message->word == MISHAP_KEEPER_END)
+    if (message->word == MISHAP_KEEPER_INTERRUPT) {
+        mishap_keeper_message done = { .word = MISHAP_KEEPER_INTERRUPTED,
+                                       .worker = worker->number,
+                                       .number = message->number };
+        mishap_keeper_interrupt(worker->number, message->number);
+        mishap_keeper_tell_loop(loop, &done, NULL);
+    } else if (message->word == MISHAP_KEEPER_END)
         end_worker(worker, message->stack);
     else if (message->word == MISHAP_KEEPER_PUT_AWAY)
         put_away(worker);
@@ -395,10 +509,13 @@ static void listen_to(size_t loop)
             close(files[i]);
         if (message.word == MISHAP_KEEPER_START)
             start(loop, &message);
-        for (size_t i = 0; i < k.worker_end; i++)
-            if (k.workers[i].pid && k.workers[i].number == message.worker &&
-                uses(&k.workers[i], loop))
-                obey(&k.workers[i], &message);
+        else if (message.word >= MISHAP_KEEPER_LEASE)
+            mishap_leases_hear(loop, &message);
+        else
+            for (size_t i = 0; i < k.worker_end; i++)
+                if (k.workers[i].pid && k.workers[i].number == message.worker &&
+                    uses(&k.workers[i], loop))
+                    obey(loop, &k.workers[i], &message);
     }
     if (got < 0)
         part_with(loop);
@@ -436,13 +553,14 @@ static bool is_needed(void)
 
 static int next_wait_ms(void)
 {
-    int64_t now = mishap_clock_monotonic_ns(), next = INT64_MAX;
+    int64_t now = mishap_clock_monotonic_ns(), next = mishap_leases_look(now);
     for (size_t i = 0; i < k.worker_end; i++)
         if (k.workers[i].pid && k.workers[i].kill_at_ns && k.workers[i].kill_at_ns < next)
             next = k.workers[i].kill_at_ns;
     if (next == INT64_MAX)
         return -1;
-    return next > now ? (int)((next - now) / 1000000) + 1 : 0;
+    int64_t wait_ms = next > now ? (next - now) / 1000000 + 1 : 0;
+    return wait_ms < INT_MAX ? (int)wait_ms : INT_MAX;
 }
 
 static void watch(void)
@@ -504,6 +622,7 @@ static void end_all(void)
         if (k.workers[i].pid)
             kill_worker(&k.workers[i]);
     k.worker_end = 0;
+    mishap_leases_stop();
     for (int i = 0; i < LAST_LOOKS; i++) {
         kill_left_over();
         while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -527,6 +646,7 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t genera
         k.loops[i] = -1;
     close_others();
     take_signals();
+    mishap_leases_begin(plan);
     prctl(PR_SET_NAME, "mishap-keeper");
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     mishap_trace_prepare(); /* once here, for all workers */

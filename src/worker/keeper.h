@@ -6,6 +6,7 @@
 #define MISHAP_WORKER_KEEPER_H
 
 #include "mishap/trace.h"
+#include "worker/foreign.h"
 #include "worker/worker.h"
 
 typedef enum mishap_keeper_word {
@@ -17,7 +18,32 @@ typedef enum mishap_keeper_word {
     MISHAP_KEEPER_STARTED,   /* keeper: with a socket and a page; `number` as in START */
     MISHAP_KEEPER_REFUSED,   /* keeper: none can be started; `status` is the error */
     MISHAP_KEEPER_ENDED,     /* keeper: worker `worker` has ended */
+
+    /* Of foreign programs: */
+    MISHAP_KEEPER_INTERRUPT,   /* loop: have worker `worker` end its call `number` */
+    MISHAP_KEEPER_INTERRUPTED, /* keeper: the signal was sent */
+
+    /* Of sessions, each of which one loop uses at a time: */
+    MISHAP_KEEPER_LEASE,   /* loop: the process of a session, please; STARTED follows, or REFUSED */
+    MISHAP_KEEPER_RECALL,  /* keeper: another loop wants the session of worker `worker` */
+    MISHAP_KEEPER_RELEASE, /* loop: it uses the session of worker `worker` no more */
+    MISHAP_KEEPER_CLOSE,   /* loop: the session of worker `worker` is to end, because of `reason` */
+    MISHAP_KEEPER_TOLD,    /* loop: its caller knows that the session has ended */
 } mishap_keeper_word;
+
+/* Why a session is not what it was. */
+typedef enum mishap_session_reason {
+    MISHAP_SESSION_NEW,  /* it is: nothing is to be said */
+    MISHAP_SESSION_IDLE, /* it was ended, for nobody used it */
+    MISHAP_SESSION_DIED, /* its process has died */
+    MISHAP_SESSION_LOST, /* so has what kept it */
+} mishap_session_reason;
+
+enum {
+    MISHAP_SESSION_KEY = 16, /* bytes by which processes of a server know a session */
+    MISHAP_SESSION_RESTS_MS = 60 *
+                              1000, /* one that rested so long gives way to another of its caller */
+};
 
 typedef struct mishap_keeper_message {
     uint32_t word;
@@ -29,8 +55,15 @@ typedef struct mishap_keeper_message {
     uint8_t stack;   /* of END: wanted. Of ENDED: `trace` has it, read from outside */
     uint8_t stopped; /* of ENDED: it had stopped itself, and was killed for it */
     uint8_t joined;  /* of STARTED: the worker was there already, for other loops */
-    uint8_t padding[1];
-    mishap_trace trace; /* only as long as it needs to be */
+    uint8_t reason;  /* of STARTED and CLOSE: a mishap_session_reason */
+    uint8_t known;   /* of STARTED: this keeper has had the session before */
+    uint8_t padding[7];
+    uint8_t session[MISHAP_SESSION_KEY];
+    uint64_t holder; /* of LEASE and STARTED: the caller that a session counts for; 0: none */
+    /* Of ENDED alone: */
+    mishap_trace trace;    /* only as long as it needs to be */
+    uint32_t output_bytes; /* of a foreign program: the end of what it wrote */
+    char output[MISHAP_FOREIGN_LAST_OUTPUT];
 } mishap_keeper_message;
 
 enum { MISHAP_KEEPER_FILES = 2 }; /* with one message, at most */

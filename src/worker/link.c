@@ -30,13 +30,37 @@ mishap_link *mishap_link_make(mishap_runner *runner, size_t group, uint32_t work
     return link;
 }
 
+mishap_link *mishap_link_make_foreign(mishap_runner *runner, size_t group, uint32_t worker,
+                                      int socket, const mishap_foreign *foreign)
+{
+    mishap_link *link = mishap_allocate(sizeof *link);
+    mishap_worker_page *page = mishap_allocate(sizeof *page);
+    if (!link || !page) {
+        mishap_release(link);
+        mishap_release(page);
+        close(socket);
+        return NULL;
+    }
+    memset(page, 0, sizeof *page);
+    *link = (mishap_link){ .runner = runner,
+                           .group = group,
+                           .worker = worker,
+                           .socket = socket,
+                           .page = page,
+                           .foreign = foreign };
+    return link;
+}
+
 void mishap_link_free(mishap_link *link)
 {
     if (link->socket >= 0)
         close(link->socket);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++)
         mishap_call_end(link->slots[i].call);
-    munmap(link->page, sizeof *link->page);
+    if (link->foreign)
+        mishap_release(link->page);
+    else
+        munmap(link->page, sizeof *link->page);
     mishap_buffer_release(&link->in);
     mishap_buffer_release(&link->out);
     mishap_release(link);
@@ -54,7 +78,16 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
     unsigned slot = (unsigned)__builtin_ctz(~link->used);
     size_t before = link->out.length;
     uint32_t number = ++link->last_number, before_used = link->used;
-    mishap_frame_put_call(&link->out, slot, number, run->call, (uint32_t)limit_of(run->call));
+    if (link->foreign) {
+        number = link->last_number = number <= MISHAP_FOREIGN_IDS ? number : 1;
+        if (!mishap_foreign_put_call(&link->out, run->call, number, run->call->limit_ms)) {
+            link->too_long = !link->out.failed;
+            link->out.failed = false;
+            return false;
+        }
+    } else {
+        mishap_frame_put_call(&link->out, slot, number, run->call, (uint32_t)limit_of(run->call));
+    }
     if (link->out.failed) {
         link->out.failed = false;
         link->out.length = before;
@@ -62,8 +95,11 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
     }
     atomic_store(&link->page->cancelled[slot],
                  run->cancelled ? MISHAP_CALLER_LEFT : MISHAP_CALLER_THERE);
-    atomic_store(&link->page->slots[slot], mishap_slot_word(number, MISHAP_SLOT_HANDED));
-    link->slots[slot] = (mishap_link_slot){ .run = run, .number = number, .handed_ns = now_ns };
+    atomic_store(&link->page->slots[slot],
+                 mishap_slot_word(number, link->foreign ? MISHAP_SLOT_BEGUN : MISHAP_SLOT_HANDED));
+    link->slots[slot] = (mishap_link_slot){
+        .run = run, .number = number, .handed_ns = now_ns, .begun_ns = link->foreign ? now_ns : 0
+    };
     link->used |= UINT32_C(1) << slot;
     link->idle_since_ns = 0;
     /* Was everything taken back from it, it may have been silent for as long as that lasts. */
@@ -101,6 +137,15 @@ bool mishap_link_take_back(mishap_link *link, unsigned slot)
 
 bool mishap_link_flush(mishap_link *link)
 {
+    if (link->foreign) {
+        if (!mishap_foreign_send(link->socket, &link->out, &link->sent))
+            return false;
+        if (link->sent == link->out.length) {
+            mishap_buffer_reset_within(&link->out, KEPT);
+            link->sent = 0;
+        }
+        return true;
+    }
     while (link->sent < link->out.length) {
         ssize_t count = send(link->socket, link->out.data + link->sent,
                              link->out.length - link->sent, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -3,16 +3,19 @@
 #define MISHAP_WORKER_LINK_H
 
 #include "base/id.h"
+#include "worker/foreign.h"
 #include "worker/frame.h"
+#include "worker/keeper.h"
 #include "worker/page.h"
 #include "worker/runner.h"
 
 /* Why a loop wants a worker to end. */
 typedef enum mishap_link_why {
     MISHAP_LINK_FINE,
-    MISHAP_LINK_TIMEOUT, /* its handler took too long */
-    MISHAP_LINK_CLOSED,  /* it closed the connection */
-    MISHAP_LINK_LIED,    /* it sent what it must not */
+    MISHAP_LINK_TIMEOUT,   /* its handler took too long */
+    MISHAP_LINK_CANCELLED, /* nobody waits for its call, which did not stop */
+    MISHAP_LINK_CLOSED,    /* it closed the connection */
+    MISHAP_LINK_LIED,      /* it sent what it must not */
 } mishap_link_why;
 
 /* How a worker ended, as far as it is known. */
@@ -24,6 +27,8 @@ typedef struct mishap_link_end {
     bool stopped;    /* it had stopped itself */
     bool has_trace;  /* read from outside */
     mishap_trace trace;
+    uint32_t output_bytes; /* of a foreign program: the end of what it wrote */
+    char output[MISHAP_FOREIGN_LAST_OUTPUT];
 } mishap_link_end;
 
 /* A call that the worker has. */
@@ -61,12 +66,31 @@ typedef struct mishap_link {
     int64_t idle_since_ns, ending_since_ns; /* 0: it does not */
     mishap_link_end end;
     bool dead; /* to be freed when this turn is over */
+
+    /* Of a foreign program, which has one call at a time, in slot 0. Its page is this process's
+     * own. */
+    const mishap_foreign *foreign; /* NULL: it is none */
+    int64_t interrupted_ns;        /* its call was told to stop; 0: it was not */
+    bool too_long;                 /* the call that it was to be given is */
+    int interrupts;                /* … so often */
+    bool awaits_interrupt;         /* … and whether the signal was sent is not known yet */
+
+    /* … of a session: */
+    bool is_session, named; /* … that a call has named, or need not name */
+    bool recalled;          /* another loop wants it */
+    uint64_t holder;        /* the caller that it counts for; 0: it does not count */
+    uint8_t session[MISHAP_SESSION_KEY];
+    mishap_session_reason reason; /* why it is not what it was; to be told with the next call */
 } mishap_link;
 
 /* Make one of a socket and a page, which become its own in any case. NULL: no memory. */
 mishap_link *mishap_link_make(mishap_runner *runner, size_t group, uint32_t worker,
                               const int *files);
 void mishap_link_free(mishap_link *link);
+
+/* The same of a socket to a foreign program. */
+mishap_link *mishap_link_make_foreign(mishap_runner *runner, size_t group, uint32_t worker,
+                                      int socket, const mishap_foreign *foreign);
 
 /* How many calls the worker has. */
 static inline unsigned mishap_link_count(const mishap_link *link)

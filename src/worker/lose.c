@@ -60,8 +60,9 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
     mishap_link_slot *slot = &link->slots[i];
     mishap_run *run = slot->run;
     const mishap_call *call = run ? run->call : slot->call;
-    mishap *failure = mishap_link_tell_end(link, i, call->operation,
-                                           mishap_runner_is_alone(r, link->group));
+    mishap *failure = link->foreign ? mishap_runner_tell_foreign_end(link, i, call->operation)
+                                    : mishap_link_tell_end(link, i, call->operation,
+                                                           mishap_runner_is_alone(r, link->group));
     if (run) {
         mishap_link_clear(link, i);
         run->died = link->end.why != MISHAP_LINK_TIMEOUT;
@@ -78,6 +79,10 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
     bool begun[MISHAP_SLOTS], any_begun = link->joined || atomic_load(&link->page->has_begun) != 0;
     link->dead = true;
     r->groups[link->group].links--;
+    if (link->foreign && !link->used)
+        mishap_runner_log_foreign_end(r, link);
+    if (link->is_session)
+        mishap_runner_session_ended(r, link, link->used && link->slots[0].run);
     mishap_runner_opening_died(r, link);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
         mishap_slot_state state = mishap_link_state(link, i);

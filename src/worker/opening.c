@@ -18,17 +18,18 @@ static const mishap_worker_group *group_of(const mishap_runner *r, size_t group)
 bool mishap_runner_must_open(const mishap_runner *r, size_t group)
 {
     const mishap_worker_group *g = group_of(r, group);
-    return g->service && !g->program;
+    return g->service && !g->program && !g->foreign;
 }
 
 /* -- what callers and the operator are told ---------------------------------------------------- */
 
 /* The reason is for the operator: there may be paths in it. */
-static mishap *not_available(const mishap_service *service)
+mishap *mishap_runner_not_available(const mishap_runner *r, size_t group)
 {
     enum { AGAIN_MS = 2000 };
-    return mishap_retry_after(
-        mishap_raise(UNAVAILABLE, "The service %s is not available.", service->name), AGAIN_MS);
+    return mishap_retry_after(mishap_raise(UNAVAILABLE, "The service %s is not available.",
+                                           group_of(r, group)->service->name),
+                              AGAIN_MS);
 }
 
 static void wake_for_try(mishap_runner *r, size_t group, int64_t now)
@@ -41,11 +42,16 @@ static void wake_for_try(mishap_runner *r, size_t group, int64_t now)
 void mishap_runner_refuse_group(mishap_runner *r, size_t group)
 {
     mishap_runner_group *g = &r->groups[group];
+    if (mishap_runner_has_sessions(r, group)) {
+        mishap_runner_dispatch_sessions(r, group); /* those that live go on */
+        wake_for_try(r, group, mishap_clock_monotonic_ns());
+        return;
+    }
     mishap_runner_drop_stale(r, group);
     while (g->first) {
         mishap_run *run = g->first;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, not_available(group_of(r, group)->service));
+        mishap_runner_finish(r, run, mishap_runner_not_available(r, group));
     }
     wake_for_try(r, group, mishap_clock_monotonic_ns());
 }
@@ -83,11 +89,15 @@ bool mishap_runner_begin_opening(mishap_runner *r, mishap_link *link)
 {
     const mishap_worker_group *g = group_of(r, link->group);
     link->generation = mishap_standing_generation(r->standing, link->group);
-    if (!mishap_runner_must_open(r, link->group))
-        return true;
-    mishap_frame_put_open(&link->out, g->opened ? g->identity : NULL);
-    if (link->out.failed)
-        return false;
+    if (link->foreign && link->joined)
+        return true; /* it has been ready for a while */
+    if (!link->foreign) {
+        if (!mishap_runner_must_open(r, link->group))
+            return true;
+        mishap_frame_put_open(&link->out, g->opened ? g->identity : NULL);
+        if (link->out.failed)
+            return false;
+    }
     link->opening_since_ns = mishap_clock_monotonic_ns();
     r->groups[link->group].opening++;
     mishap_runner_wake_at(r, link->opening_since_ns + MISHAP_TICK_MS * MISHAP_MS);
@@ -109,18 +119,27 @@ const char *mishap_runner_take_opened(mishap_runner *r, mishap_link *link, misha
         return "that it has opened what it was not told to open";
     if (!mishap_frame_take_opened(payload, identity, &failure))
         return "that it has opened its service, in no way that is known";
+    mishap_runner_end_opening(r, link, failure);
+    return NULL;
+}
+
+void mishap_runner_end_opening(mishap_runner *r, mishap_link *link, mishap *failure)
+{
     end_opening(r, link);
     if (failure) {
         mishap_runner_put_away(r, link);
         close_service(r, link->group, link->generation, failure);
-        return NULL;
+        return;
     }
     reopen_service(r, link->group, link->generation);
+    if (mishap_runner_has_sessions(r, link->group) && !link->is_session) {
+        mishap_runner_put_away(r, link); /* it has shown that one can be started */
+        return;
+    }
     /* Opened while it was closed, it is one of those that are open now. */
     if (!mishap_generation_is_open(link->generation))
         link->generation++;
     mishap_runner_drop_stale(r, link->group);
-    return NULL;
 }
 
 void mishap_runner_opening_died(mishap_runner *r, mishap_link *link)
@@ -143,7 +162,8 @@ void mishap_runner_look_at_opening(mishap_runner *r, mishap_link *link, int64_t 
     if (!link->opening_since_ns)
         return;
     mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);
-    if (link->ending_since_ns || now - link->opening_since_ns <= r->times.open_ms * MISHAP_MS)
+    int most_ms = link->foreign ? mishap_foreign_ready_ms(link->foreign) : r->times.open_ms;
+    if (link->ending_since_ns || now - link->opening_since_ns <= most_ms * MISHAP_MS)
         return;
     mishap_runner_ask_to_end(r, link, MISHAP_LINK_LIED, "nothing, and did not open its service",
                              true);
@@ -158,8 +178,9 @@ void mishap_runner_drop_stale(mishap_runner *r, size_t group)
 {
     uint32_t generation = mishap_standing_generation(r->standing, group);
     for (mishap_link *link = r->links; link; link = link->next)
-        if (link->group == group && !link->dead && !link->used && !link->opening_since_ns &&
-            !link->ending_since_ns && link->socket >= 0 && link->generation != generation)
+        if (link->group == group && !link->dead && !link->used && !link->is_session &&
+            !link->opening_since_ns && !link->ending_since_ns && link->socket >= 0 &&
+            link->generation != generation)
             mishap_runner_put_away(r, link);
 }
 

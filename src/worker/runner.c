@@ -188,7 +188,10 @@ static mishap_link *choose(mishap_runner *r, size_t group, uint32_t generation, 
         unsigned count = mishap_link_count(link);
         if (link->group != group || link->dead || link->ending_since_ns || link->socket < 0 ||
             link->waits_to_send || link->opening_since_ns || link->generation != generation ||
-            count >= (alone ? (unsigned)MISHAP_SLOTS : (unsigned)BATCH))
+            link->awaits_interrupt ||
+            count >= (alone           ? (unsigned)MISHAP_SLOTS
+                      : link->foreign ? 1U
+                                      : (unsigned)BATCH))
             continue;
         if (!count)
             return link;
@@ -220,6 +223,8 @@ static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
     if (g->links + g->starting >= most || g->starting + g->opening >= g->waiting ||
         (g->refused_ns && now - g->refused_ns < r->times.retry_ms * MISHAP_MS))
         return;
+    if (mishap_runner_foreign(r, group) && !mishap_runner_may_start_foreign(r, group))
+        return;
     mishap_runner_start_worker(r, group, now);
 }
 
@@ -247,6 +252,10 @@ static void dispatch(mishap_runner *r, size_t group)
     mishap_runner_group *g = &r->groups[group];
     int64_t now = 0;
     uint32_t generation = mishap_standing_generation(r->standing, group);
+    if (mishap_runner_has_sessions(r, group) && !r->settings.inside) {
+        mishap_runner_dispatch_sessions(r, group);
+        return;
+    }
     if (!mishap_generation_is_open(generation)) {
         mishap_runner_refuse_group(r, group);
         return;
@@ -268,7 +277,7 @@ static void dispatch(mishap_runner *r, size_t group)
         bool behind = link->used && !mishap_runner_is_alone(r, group);
         mishap_runner_dequeue(g, run);
         if (!mishap_link_hand(link, run, now))
-            mishap_runner_finish(r, run, mishap_out_of_memory());
+            mishap_runner_finish(r, run, mishap_runner_not_handed(link));
         mishap_runner_wake_at(r, now + (behind ? MISHAP_SHORT_MS : MISHAP_TICK_MS) * MISHAP_MS);
     }
 }
@@ -401,6 +410,7 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
         (r->count >= r->settings.most_waiting && !make_room(r)))
         return false;
     run->died = run->moved = run->cancelled = run->gives_way = false;
+    run->session = (struct mishap_run_session){ 0 };
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);
@@ -447,6 +457,8 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
     } else {
         mishap_runner_hold(r, run, false); /* what it sends is thrown away */
         atomic_store(&link->page->cancelled[i], MISHAP_CALLER_GONE);
+        if (link->foreign)
+            mishap_runner_interrupt(r, link);
         link->slots[i].run = NULL;
         link->slots[i].call = run->call;
         snprintf(link->slots[i].incident, sizeof link->slots[i].incident, "%s",
@@ -468,6 +480,7 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
     memset(r, 0, offsetof(mishap_runner, scratch));
     r->settings = *settings;
     r->standing = settings->standing ? settings->standing : &r->own_standing;
+    r->sessions = settings->sessions;
     r->beside = -1;
     r->times = settings->times ? *settings->times : usual;
     r->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -499,5 +512,7 @@ void mishap_runner_close(mishap_runner *r)
     if (r->timer >= 0)
         close(r->timer);
     mishap_release(r->named);
+    if (r->owns_sessions)
+        mishap_sessions_free(r->sessions);
     mishap_release(r);
 }

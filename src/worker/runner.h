@@ -39,7 +39,13 @@ struct mishap_run {
     mishap_run *next, *previous; /* of those that wait */
     int64_t since_ns;            /* when it began to wait */
     bool moved;                  /* the worker that it was given to died before it began */
-    bool cancelled, gives_way; /* its caller may have left; it ends for that with the next flush */
+    bool cancelled, gives_way;  /* its caller may have left; it ends for that with the next flush */
+    struct mishap_run_session { /* of a call that runs in a session */
+        unsigned char key[16];
+        bool known, named; /* which one it is; it was named, or is its caller's usual one */
+        bool tried;        /* another session was ended to make room for it */
+        int64_t asked_ns;  /* when the keeper was asked for it; 0: it was not */
+    } session;
 };
 
 /* How long a runner waits, in milliseconds. */
@@ -71,6 +77,7 @@ typedef struct mishap_runner_settings {
      * one loop that found out calls it; again, if the reason is another one. */
     void (*stands)(void *state, const mishap_service *service, const mishap *failure);
     struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
+    struct mishap_sessions *sessions; /* the same */
     void *state;
 } mishap_runner_settings;
 

@@ -7,9 +7,14 @@
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "operation/secret.h"
+#include "worker/spawn.h"
+
+enum { MOST_SESSIONS = 128 }; /* of a service that does not say */
+const char *const mishap_sandbox_words[] = { "strict", "weak", NULL };
 
 void mishap_served_read(mishap_served *served, mishap_call *call)
 {
+    served->setup.sandbox = mishap_sandbox_mode_of(call->app->name, mishap_string(call, "sandbox"));
     served->handlers = (int)mishap_integer(call, "handlers");
     served->log_bytes = (uint64_t)mishap_integer(call, "log_max_mb") << 20;
     served->plan.limits = (mishap_worker_limits){
@@ -30,6 +35,16 @@ static void expect_the_same(mishap_worker_groups *groups)
                                   mishap_service_identity(groups->groups[i].service));
 }
 
+/* Once, for all processes that are forked from here on. */
+static void probe_sandbox(const mishap_worker_groups *groups)
+{
+    for (size_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].foreign && groups->groups[i].foreign->sandbox) {
+            mishap_sandbox_probe();
+            return;
+        }
+}
+
 mishap *mishap_served_begin(mishap_served *served)
 {
     served->keeper.socket = served->connection = -1;
@@ -41,8 +56,14 @@ mishap *mishap_served_begin(mishap_served *served)
         failure = mishap_news_make(&served->news);
     if (!failure)
         failure = mishap_standing_make(&served->standing);
+    if (!failure)
+        failure = mishap_sessions_make(&served->sessions);
+    served->plan.caller_share = served->caller_share;
+    mishap_spawn_use(served->setup.sandbox);
     if (failure)
         return failure;
+    /* Before there is a keeper, which then knows what the machine offers. */
+    mishap_health_collect(&served->plan.groups, &served->setup, served->only, &served->health);
     if (!served->handlers) {
         failure = mishap_service_open_all(served->app);
         if (!failure)
@@ -50,6 +71,7 @@ mishap *mishap_served_begin(mishap_served *served)
         mishap_service_close_all(); /* nothing that is open may be shared across a fork */
         return failure;
     }
+    probe_sandbox(&served->plan.groups);
     failure = mishap_keeper_start(&served->keeper, &served->plan);
     return failure
                ? failure
@@ -64,6 +86,9 @@ void mishap_served_end(mishap_served *served)
     served->news = NULL;
     mishap_standing_free(served->standing);
     served->standing = NULL;
+    mishap_sessions_free(served->sessions);
+    served->sessions = NULL;
+    mishap_buffer_release(&served->health);
 }
 
 /* A socket for each worker, and what the keeper passes with it; poll, clock and keeper of the
@@ -73,9 +98,14 @@ size_t mishap_served_files(const mishap_served *served)
 {
     const mishap_worker_groups *groups = &served->plan.groups;
     size_t files = 3 + 2 + 1;
-    for (size_t i = 0; i < groups->count; i++)
-        files += (groups->groups[i].alone ? 1 : (size_t)served->handlers) +
-                 (groups->groups[i].service ? 3 : 0);
+    for (size_t i = 0; i < groups->count; i++) {
+        const mishap_foreign *foreign = groups->groups[i].foreign;
+        if (foreign && foreign->sessions)
+            files += foreign->most_sessions > 0 ? (size_t)foreign->most_sessions : MOST_SESSIONS;
+        else
+            files += (groups->groups[i].alone ? 1 : (size_t)served->handlers) +
+                     (groups->groups[i].service ? 3 : 0);
+    }
     return files;
 }
 
@@ -158,6 +188,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .orphaned = record,
                                                          .stands = stands,
                                                          .standing = served->standing,
+                                                         .sessions = served->sessions,
                                                          .state = served },
                               &served->runner);
 }

@@ -7,6 +7,7 @@
 
 #include "operation/news.h"
 #include "worker/runner.h"
+#include "worker/session.h"
 #include "worker/standing.h"
 
 enum { MISHAP_CALLS_FOR_EACH_HANDLER = 64 }; /* that may wait or run at once */
@@ -24,10 +25,12 @@ typedef struct mishap_served {
     int caller_share;     /* percent of these that one caller may have, if all want some; 0: all */
     int handlers; /* workers of a service in each loop, at most; 0: handlers run in the loop */
 
+    mishap_buffer health; /* what services say in /health, as JSON, from the start on */
     mishap_keeper_plan plan;
     mishap_keeper keeper;      /* of the supervisor */
     mishap_news *news;         /* what has changed, for all loops */
     mishap_standing *standing; /* which services can be opened, for all loops */
+    mishap_sessions *sessions; /* of foreign programs, for all loops */
     int connection;            /* of the loop that is forked next: its end */
     mishap_runner *runner;     /* in each process that serves, on the thread of its loop */
 } mishap_served;
@@ -36,6 +39,9 @@ typedef struct mishap_served {
  * say, into `handlers`, `log_bytes` and the limits of the plan. */
 /* clang-format off */
 #define MISHAP_SERVED_PARAMS                                                                       \
+    { "sandbox", MISHAP_ENUM, .choices = mishap_sandbox_words, .help =                             \
+      "weak: run foreign programs also where the machine does not offer the sandbox for them; "    \
+      "else their operations are refused there" },                                                 \
     { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",         \
       .help = "Most processes that run handlers, for each service and loop; 0: handlers run in "   \
               "the server itself, for a debugger" },                                               \
@@ -56,6 +62,7 @@ typedef struct mishap_served {
     { "log_max_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "64", .placeholder = "N",  \
       .help = "Size at which the log file is moved to FILE.1, in MB; FILE.2 is kept, too; 0: any" }
 /* clang-format on */
+extern const char *const mishap_sandbox_words[];
 void mishap_served_read(mishap_served *served, mishap_call *call);
 
 /*
@@ -77,5 +84,10 @@ void mishap_served_close(mishap_served *served);
 /* The names of the services that cannot be opened now, one after the other, then NULL. *at is 0 at
  * first. Any process that serves may ask. */
 const char *mishap_served_unavailable(const mishap_served *served, size_t *at);
+
+/* Ask each service what it has to say in /health: an object with a member for each that has a word
+ * to say; empty if none has. `only` is the name of the one service that counts; NULL: all. */
+void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setup *setup,
+                           const char *only, mishap_buffer *json);
 
 #endif

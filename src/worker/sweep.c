@@ -152,7 +152,9 @@ static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
             continue;
         int64_t begun = mishap_link_begun(link, i, now);
         const char *lie = link->ending_since_ns ? NULL : lie_of_page(link, i);
-        if (lie)
+        if (link->foreign)
+            mishap_runner_sweep_foreign(r, link, i, now);
+        else if (lie)
             mishap_runner_ask_to_end(r, link, MISHAP_LINK_LIED, lie, false);
         else if (begun)
             sweep_begun(r, link, i, begun, now);
@@ -183,6 +185,10 @@ static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
         return;
     if (!link->used && !link->idle_since_ns)
         link->idle_since_ns = now;
+    if (link->is_session && !link->used && link->socket >= 0)
+        mishap_runner_sweep_session(r, link, now);
+    if (link->dead)
+        return;
     if (link->gone_since_ns && now - link->gone_since_ns >= r->times.gone_ms * MISHAP_MS)
         mishap_runner_ask_to_end(r, link, MISHAP_LINK_CLOSED, NULL, link->used != 0);
     if (link->ending_since_ns && now - link->ending_since_ns > r->times.lost_ms * MISHAP_MS) {
@@ -190,7 +196,7 @@ static void sweep_link(mishap_runner *r, mishap_link *link, int64_t now)
         mishap_runner_bury(r, link); /* no word of the keeper has come, and none will */
     } else if (!link->used && now - link->idle_since_ns > r->times.idle_ms * MISHAP_MS &&
                !mishap_runner_is_alone(r, link->group) && r->groups[link->group].links > 1 &&
-               link->socket >= 0) {
+               link->socket >= 0 && !link->is_session) {
         mishap_runner_put_away(r, link);
     } else if (link->ending_since_ns || link->gone_since_ns || link->waits_to_send) {
         mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);

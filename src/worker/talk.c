@@ -15,7 +15,9 @@ union control {
 static size_t size_of(const mishap_keeper_message *message)
 {
     return offsetof(mishap_keeper_message, trace) +
-           (message->word == MISHAP_KEEPER_ENDED ? sizeof message->trace : 0);
+           (message->word == MISHAP_KEEPER_ENDED
+                ? sizeof *message - offsetof(mishap_keeper_message, trace)
+                : 0);
 }
 
 bool mishap_keeper_send(int socket, const mishap_keeper_message *message, const int *files,
@@ -72,7 +74,8 @@ int mishap_keeper_receive(int socket, mishap_keeper_message *message, int *files
     if (length > 0)
         *count = take_files(&head, files);
     if (length > 0 && (size_t)length == size_of(message) &&
-        message->trace.count <= MISHAP_TRACE_MAX)
+        message->trace.count <= MISHAP_TRACE_MAX &&
+        message->output_bytes <= MISHAP_FOREIGN_LAST_OUTPUT)
         return 1;
     for (size_t i = 0; i < *count; i++)
         close(files[i]);

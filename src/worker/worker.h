@@ -26,8 +26,15 @@
  *     child.c    … how it begins: descriptors, signals, limits
  *     words.c    … its last words: what it leaves in its page when it dies
  *     frame.c    the messages between a loop and a worker
+ *     foreign.c  … and between it, or a command, and a foreign program
+ *     spawn.c    how the process of a foreign program begins
+ *     abroad.c   of a loop: calls that foreign programs run
+ *     session.c  … sessions: their handles, and which process is which
+ *     lease.c    of the keeper: sessions, each of which one loop uses at a time
+ *     once.c     of a command: a foreign program for one call
  *     page.h     the page of memory that a loop and a worker share
  *     standing.c which services can be opened, for all loops
+ *     health.c   what services say of themselves in /health
  *     served.c   keeper and runner of a server, for all boundaries that share it
  *
  * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The
@@ -46,7 +53,8 @@
  * a service and without state (.stateless) are one, and those without a service are one.
  */
 typedef struct mishap_worker_group {
-    const mishap_service *service; /* NULL: operations without one */
+    const mishap_service *service;        /* NULL: operations without one */
+    const struct mishap_foreign *foreign; /* the program that runs its calls; NULL: this one */
     bool alone; /* state in memory: one process for the whole server, which is never put away */
     const char *const *program; /* another program to execute, its arguments, then NULL; NULL: this
                                    one, forked */
@@ -87,6 +95,7 @@ typedef struct mishap_keeper_plan {
     const mishap_setup *setup; /* for the services; NULL: the user's data folder */
     mishap_worker_groups groups;
     mishap_worker_limits limits;
+    int caller_share; /* percent of the sessions that one caller may have; 0: all */
 } mishap_keeper_plan;
 
 enum { MISHAP_KEEPER_LOOPS = 256 };

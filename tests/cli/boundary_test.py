@@ -1156,7 +1156,7 @@ def the_manifest_lists_every_command_with_its_danger():
     equal(MANIFESTS["sample"]["commands"]["types"]["examples"],
           [{"description": "The least", "command": "sample types --string abc"}])
     equal(list(MANIFESTS["mishap"]["commands"]),
-          ["render", "translate", "check", "catalog", "explain", "connect",
+          ["render", "translate", "check", "catalog", "explain", "connect", "doctor",
            "users.create", "users.get", "users.list", "users.update", "users.delete",
            "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.plan", "premium.report",
            "chaos.fail",

@@ -276,6 +276,14 @@ static void put_data(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_a
     mishap_buffer_release(&room);
 }
 
+/* What the handler wrote for readers, and its last line has an end. */
+static void put_words(mishap_buffer *b, mishap_text words)
+{
+    mishap_put_printable(b, words);
+    if (words.data[words.length - 1] != '\n')
+        MISHAP_PUT(b, "\n");
+}
+
 /* The warnings, a line each. */
 static void put_warnings(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
 {
@@ -362,7 +370,10 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
         mishap_buffer_reset(&out);
     }
     if (answer->data.length) {
-        put_data(&out, cli, answer);
+        if (answer->text.length)
+            put_words(&out, answer->text);
+        else
+            put_data(&out, cli, answer);
         printed = print(cli, cli->out, mishap_buffer_text(&out));
     }
     mishap_buffer_release(&out);

@@ -269,9 +269,10 @@ static const mishap_param *find_bytes_flag(const struct reading *r, const char *
 static void take_bytes(struct reading *r, const mishap_param *flag, mishap_text word,
                        const char *value)
 {
-    const char **to = strcmp(flag->name, "to") == 0     ? &r->cli->to
-                      : strcmp(flag->name, "body") == 0 ? &r->cli->body_file
-                                                        : &r->cli->body_type;
+    const char **to = strcmp(flag->name, "to") == 0       ? &r->cli->to
+                      : strcmp(flag->name, "server") == 0 ? &r->cli->server
+                      : strcmp(flag->name, "body") == 0   ? &r->cli->body_file
+                                                          : &r->cli->body_type;
     if (!value || !*value)
         refuse(r, word, "missing_value", NULL);
     else if (*to)

@@ -40,6 +40,7 @@ typedef struct mishap_cli {
     int to_file;    /* … which is open; -1: it is not */
     bool to_made;   /* … and was not there before */
     const char *body_file, *body_type; /* --body and --body-type; NULL: not given */
+    const char *server;                /* --server; NULL: not given */
     mishap_buffer body;                /* what was read */
     bool streamed;                     /* pieces of the answer are out already */
     uint64_t written;                  /* … so many bytes */
@@ -57,8 +58,8 @@ typedef struct mishap_cli {
 enum { MISHAP_CLI_LONGEST_MS = 24 * 3600 * 1000 };
 extern const mishap_param mishap_cli_flags[];
 
-/* --body FILE and --body-type TYPE of operations that take a body, --to FILE of those that answer
- * bytes. */
+/* --server URL of operations that run in sessions, --body FILE and --body-type TYPE of those that
+ * take a body, --to FILE of those that answer bytes. */
 extern const mishap_param mishap_cli_bytes_flags[];
 
 /* -- command.c --------------------------------------------------------------------------------- */
@@ -146,6 +147,7 @@ bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);
 typedef struct mishap_cli_answer {
     mishap *failure;        /* NULL: it worked */
     mishap_text data;       /* JSON, may be empty */
+    mishap_text text;       /* the same for a person; may be empty */
     mishap_text document;   /* printed as it is instead, if there is data in it */
     const char *media_type; /* of bytes that are the answer; NULL: there are none */
     mishap_text bytes;      /* … those that are not out already */
@@ -162,6 +164,11 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer);
 /* Write all of it; false: it could not be, and stderr says why. A reader that left is no failure,
  * but *gone. */
 bool mishap_cli_write(const mishap_cli *cli, int file, mishap_text text, bool *gone);
+
+/* -- remote.c ---------------------------------------------------------------------------------- */
+
+/* Have the call run by the server that --server names, and wait: its answer is the call's. */
+mishap *mishap_cli_ask_server(const mishap_cli *cli, mishap_call *call);
 
 /* -- bytes.c ----------------------------------------------------------------------------------- */
 

@@ -1,5 +1,6 @@
 /* Which commands and flags there are, how they are spelled, which one is meant by some words. */
 #include "boundary/cli/describe.h"
+#include "mishap/worker.h"
 
 /* -- the flags and the commands that all have -------------------------------------------------- */
 
@@ -24,6 +25,12 @@ const mishap_param mishap_cli_flags[] = {
 };
 
 const mishap_param mishap_cli_bytes_flags[] = {
+    { .name = "server",
+      .type = MISHAP_STRING,
+      .placeholder = "URL",
+      .help =
+          "Call the server at this address, such as http://127.0.0.1:8080; it has sessions that "
+          "last" },
     { .name = "body",
       .type = MISHAP_STRING,
       .file = true,
@@ -127,13 +134,23 @@ static bool is_in(const mishap_param *list, const mishap_param *flag)
     return list->name;
 }
 
-/* The last flag of bytes is about answers, those before it about bodies. A parameter of the same
- * name takes precedence. */
+static bool has_sessions(const mishap_operation *operation)
+{
+    return operation->service && operation->service->worker &&
+           operation->service->worker->sessions && operation->route;
+}
+
+static bool is_about(const mishap_operation *operation, const mishap_param *flag)
+{
+    return strcmp(flag->name, "server") == 0 ? has_sessions(operation)
+           : strcmp(flag->name, "to") == 0   ? operation->answers_type != NULL
+                                             : operation->takes != NULL;
+}
+
+/* A parameter of the same name takes precedence. */
 static bool has_flag(const mishap_operation *operation, const mishap_param *flag)
 {
-    if (is_in(mishap_cli_bytes_flags, flag) &&
-        !(operation &&
-          (strcmp(flag->name, "to") == 0 ? operation->answers_type : operation->takes)))
+    if (is_in(mishap_cli_bytes_flags, flag) && !(operation && is_about(operation, flag)))
         return false;
     return !mishap_cli_has_param(operation, flag->name);
 }

@@ -288,7 +288,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
         call->timeout_ms = cli->timeout_given;
         call->deadline_ns = cli->started_ns + (int64_t)cli->timeout_ms * 1000000;
         mishap_cli_bytes_use(cli, call);
-        answer.failure = mishap_call_run(call);
+        answer.failure = cli->server ? mishap_cli_ask_server(cli, call) : mishap_call_run(call);
     }
     mishap_cli_claim_answer(); /* the watcher may run already, whatever became of the call */
     if (ready) {
@@ -305,6 +305,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
             answer.document = text.data ? text : (mishap_text)MISHAP_TEXT(""); /* nothing, then */
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
+        if (!answer.failure)
+            answer.text = mishap_buffer_text(&call->text);
     }
     int status = mishap_cli_tell(cli, &answer);
     mishap_cli_unguard_exit(status);

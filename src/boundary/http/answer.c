@@ -6,7 +6,9 @@
  */
 #include <stdio.h>
 
+#include "base/media.h"
 #include "boundary/http/http.h"
+#include "dialect/dialect.h"
 #include "incident/incident.h"
 #include "operation/hide.h"
 #include "operation/media.h"
@@ -105,12 +107,44 @@ static const char *media_type_of(mishap_http_reply *reply, const mishap_call *ca
     }
 }
 
-static void put_success(mishap_http_reply *reply, mishap_call *call)
+/* Has it asked for text, and for no JSON? */
+static bool wants_text(const mishap_http_request *request)
+{
+    mishap_text accept = request->fields[MISHAP_HTTP_ACCEPT];
+    return accept.data && mishap_http_accepts(accept, (mishap_text)MISHAP_TEXT("text/plain")) &&
+           !mishap_http_accepts(accept, (mishap_text)MISHAP_TEXT("application/json"));
+}
+
+static const char plain_text[] = "text/plain; charset=utf-8";
+
+/* The answer as its handler wrote it for readers. */
+static void put_text(mishap_http_reply *reply, mishap_call *call)
+{
+    mishap_buffer_release(&reply->body);
+    reply->body = call->text; /* it changes hands */
+    call->text = (mishap_buffer){ 0 };
+    reply->content = mishap_buffer_text(&reply->body);
+    reply->media_type = plain_text;
+}
+
+const char mishap_api_session_field[] = "Mishap-Session";
+
+static void put_session(mishap_http_reply *reply, const mishap_call *call)
+{
+    if (call->session_is)
+        mishap_http_reply_field(reply, mishap_api_session_field, mishap_text_of(call->session_is));
+}
+
+static void put_success(mishap_http_reply *reply, const mishap_http_request *request,
+                        mishap_call *call)
 {
     mishap_answer_kind kind;
     mishap_call_answer(call, &kind);
     reply->status = mishap_call_status(call);
-    if (kind != MISHAP_ANSWER_NOTHING) {
+    reply->vary_accept = call->text.length != 0;
+    if (call->text.length && wants_text(request)) {
+        put_text(reply, call);
+    } else if (kind != MISHAP_ANSWER_NOTHING) {
         reply->media_type = media_type_of(reply, call, kind);
         if (kind == MISHAP_ANSWER_BYTES || kind == MISHAP_ANSWER_STREAM)
             mishap_api_put_bytes_fields(reply);
@@ -121,6 +155,7 @@ static void put_success(mishap_http_reply *reply, mishap_call *call)
     }
     if (call->location)
         put_location(reply, call->location);
+    put_session(reply, call);
     put_warnings(reply, mishap_call_warnings(call));
 }
 
@@ -144,6 +179,29 @@ static mishap *refuse_call(const mishap_http_settings *settings, const mishap_ht
     return removed;
 }
 
+/* A service whose failures are reports gives the report itself to a caller that reads text. */
+static bool tell_report(const mishap_http_request *request, const mishap_call *call,
+                        const mishap_secrets *secrets, const mishap *failure,
+                        mishap_http_reply *reply)
+{
+    const mishap_service *service = call->operation->service;
+    mishap_buffer hidden = { 0 };
+    if (!service || !service->dialect || !wants_text(request) ||
+        mishap_dialect_find(service->dialect) != &mishap_condition_report)
+        return false;
+    mishap_buffer_reset(&reply->body);
+    mishap_text text = mishap_render(&mishap_condition_report, failure, &reply->body);
+    if (mishap_secrets_stand_in(secrets, text)) {
+        mishap_secrets_put_hidden(&hidden, secrets, text);
+        mishap_buffer_release(&reply->body);
+        reply->body = hidden;
+        text = hidden.failed ? mishap_condition_report.last_words : mishap_buffer_text(&hidden);
+    }
+    reply->content = text;
+    reply->media_type = plain_text;
+    return true;
+}
+
 /* The failure of a call, without what the call knows to be secret. */
 static void conclude_failure(const mishap_http_settings *settings,
                              const mishap_http_request *request, mishap_call *call, mishap *failure,
@@ -152,6 +210,8 @@ static void conclude_failure(const mishap_http_settings *settings,
     const mishap_secrets *secrets = mishap_call_secrets(call);
     mishap_hide_failure(failure, call->operation->params, secrets);
     mishap *removed = refuse_call(settings, request, secrets, &failure, reply);
+    tell_report(request, call, secrets, failure, reply);
+    put_session(reply, call);
     mishap_api_record(settings->served, request, call, secrets, failure);
     if (removed)
         mishap_api_record(settings->served, request, call, secrets, removed);
@@ -170,7 +230,7 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
     if (failure)
         conclude_failure(settings, request, call, failure, reply);
     else
-        put_success(reply, call); /* the program's own: nothing of it is changed */
+        put_success(reply, request, call); /* the program's own: nothing of it is changed */
 }
 
 /* -- before the call --------------------------------------------------------------------------- */
@@ -179,6 +239,7 @@ void mishap_api_call_come_from(mishap_call *call, const mishap_http_request *req
 {
     call->boundary = MISHAP_BY_HTTP;
     call->caller = request->caller;
+    call->owner = mishap_http_owner_of(request);
     call->request_id = (mishap_text){ request->id, MISHAP_ID_LENGTH };
     call->remote = request->remote;
     call->to_operator = mishap_incident_line;
@@ -224,6 +285,18 @@ static mishap *keep_body(mishap_call *call, const mishap_http_request *request)
     return call->body.data && call->body_type ? NULL : mishap_out_of_memory();
 }
 
+/* The session that a header field names. */
+static mishap *keep_session(mishap_call *call, const mishap_http_request *request,
+                            const mishap_api *api)
+{
+    mishap_text named = api->session_field < 0 ? (mishap_text){ NULL, 0 }
+                                               : request->fields[api->session_field];
+    if (!named.data)
+        return NULL;
+    call->session = mishap_arena_copy(&call->arena, named);
+    return call->session.data ? NULL : mishap_out_of_memory();
+}
+
 static mishap *call_operation(mishap_http_server *server, const mishap_http_request *request,
                               const mishap_http_match *match, mishap_http_reply *reply)
 {
@@ -242,6 +315,8 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
         m = keep_body(call, request);
     if (!m && operation->headers)
         m = mishap_api_keep_headers(call, mishap_http_settings_of(server), request);
+    if (!m && operation->service && operation->service->worker)
+        m = keep_session(call, request, match->state);
     if (m) {
         mishap_call_end(call);
         return m;

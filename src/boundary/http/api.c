@@ -92,6 +92,8 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
         .served = settings->served,
         .news_seen = mishap_news_count(settings->served->news),
         .key_field = mishap_http_field_find(settings->fields, mishap_text_of(own_field)),
+        .session_field = mishap_http_field_find(settings->fields,
+                                                mishap_text_of(mishap_api_session_field)),
     };
     mishap *failure = mishap_http_keys_make(api->served->setup.data, &api->keys);
     if (failure)

@@ -41,6 +41,10 @@ static void answer_health(mishap_http_server *server, const mishap_http_request 
             mishap_json_string(b, mishap_text_of(missing));
         mishap_json_close(b, ']');
     }
+    if (served->health.length && !served->health.failed) {
+        MISHAP_JSON_KEY(b, "services");
+        mishap_buffer_put_text(b, mishap_buffer_text(&served->health));
+    }
     mishap_json_close(b, '}');
     answer_with(server, request, reply, "application/json");
 }

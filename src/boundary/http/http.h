@@ -43,6 +43,7 @@ typedef struct mishap_api {
     struct mishap_http_keys *keys;
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
+    int session_field;     /* … of Mishap-Session */
     uv_poll_t turn;        /* the runner of calls has something to do */
     uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
 
@@ -53,6 +54,9 @@ typedef struct mishap_api {
 } mishap_api;
 
 extern const mishap_http_extension mishap_api_over_http;
+
+/* The header field that names a session, where there are any: Mishap-Session. */
+extern const char mishap_api_session_field[];
 
 /* Keys, document and fields of an API, without its runner of calls; and their end. */
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);

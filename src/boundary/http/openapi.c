@@ -54,6 +54,8 @@ static const mishap_param health_answers[] = {
     { "version", MISHAP_STRING, .required = true },
     { "unavailable", MISHAP_ARRAY, .items = &one_service,
       .help = "The services that are not available now, if there are any" },
+    { "services", MISHAP_OBJECT,
+      .help = "What services say of themselves, each under its name, if any does" },
     { 0 },
 };
 

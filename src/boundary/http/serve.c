@@ -9,6 +9,7 @@
 
 #include "boundary/http/keys.h"
 #include "incident/incident.h"
+#include "mishap/worker.h"
 #include "operation/call.h"
 
 enum { LONGEST_MS = 24 * 3600 * 1000, MOST_WORKERS = 64, HEAD_LIMIT = 16384 };
@@ -208,9 +209,20 @@ static const mishap_http_extension *extensions[MISHAP_HTTP_MOST_EXTENSIONS + 2] 
     &mishap_api_over_http, &handlers
 };
 
+static bool has_sessions(const mishap_app *app)
+{
+    for (const mishap_operation *o = app->operations; o->name; o++)
+        if (o->service && o->service->worker && o->service->worker->sessions)
+            return true;
+    return false;
+}
+
 static void wish_headers(const mishap_app *app)
 {
     size_t count = 0;
+    if (has_sessions(app))
+        wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
+                                              .to_pages = true };
     for (const mishap_operation *operation = app->operations; operation->name; operation++) {
         const char *const *name = operation->headers;
         for (; name && *name && count <= MISHAP_HTTP_MOST_FIELDS; name++) {

@@ -62,6 +62,15 @@ static char *keep(char *to, mishap_text *kept, mishap_text text)
     return to + text.length;
 }
 
+/* Where the revision has sessions, a call that names none uses that of its conversation. */
+static void belong_to(mishap_call *call, const mishap_mcp_peer *peer, const mishap_mcp_asked *asked)
+{
+    const mishap_service *service = call->operation->service;
+    if (service && service->worker && peer->conversation.data &&
+        !mishap_mcp_is_modern(asked->revision))
+        call->conversation = mishap_arena_copy(&call->arena, peer->conversation);
+}
+
 static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
                                       const mishap_mcp_asked *asked, mishap_call *call)
 {
@@ -96,6 +105,7 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         mishap_mcp_come_from(call, flight->incident, remote);
         call->request_id = mishap_arena_copy(&call->arena,
                                              call->request_id); /* it may outlive it */
+        belong_to(call, peer, asked);
         mishap_mcp_report_begin(flight, request);
     }
     mishap_buffer_release(&token);

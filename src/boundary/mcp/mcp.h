@@ -205,6 +205,7 @@ typedef struct mishap_mcp_peer {
     const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
     const char *incident;         /* that a failed call is found by; NULL: each has its own */
     mishap_text remote;           /* the address of the client over HTTP; no data: none */
+    mishap_text conversation;     /* what names it among others, where revisions have sessions */
     mishap_level level;           /* of log messages, for revisions with logging/setLevel */
     mishap_mcp_flight *flights;   /* calls that run or wait */
     size_t flight_count;

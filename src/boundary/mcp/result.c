@@ -146,12 +146,25 @@ static bool has_blocks(const mishap_call *call, mishap_answer_kind kind, mishap_
            answer.data[0] == '[' && answer.data[answer.length - 1] == ']';
 }
 
+/* A caller that does not know it cannot go on in the session. */
+static void put_session(mishap_buffer *b, const mishap_call *call)
+{
+    if (!call || !call->session_is)
+        return;
+    MISHAP_PUT(b, "," BLOCK "\"Session: ");
+    mishap_buffer_put_text(b, mishap_text_of(call->session_is)); /* digits */
+    MISHAP_PUT(b, "\"}");
+}
+
 static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mishap_call *call,
                        const char *incident)
 {
     static const mishap_text done = MISHAP_TEXT("Done.");
     mishap_answer_kind kind;
     mishap_text answer = mishap_call_answer(call, &kind);
+    mishap_text words = kind == MISHAP_ANSWER_NOTHING ? done
+                        : call->text.length           ? mishap_buffer_text(&call->text)
+                                                      : answer;
     bool blocks = has_blocks(call, kind, answer);
     mishap_buffer_reserve(b, 2 * answer.length + 256);
     MISHAP_JSON_KEY(b, "content");
@@ -165,9 +178,10 @@ static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mi
         mishap_buffer_put(b, answer.data, answer.length - 1); /* its bracket stays open */
     } else {
         MISHAP_PUT(b, "[" BLOCK);
-        mishap_json_string(b, kind == MISHAP_ANSWER_NOTHING ? done : answer);
+        mishap_json_string(b, words);
         MISHAP_PUT(b, "}");
     }
+    put_session(b, call);
     put_warnings(b, mishap_call_warnings(call));
     put_cut(b, call);
     MISHAP_PUT(b, "]");
@@ -177,13 +191,15 @@ static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mi
 
 /* -- a failure --------------------------------------------------------------------------------- */
 
-static void put_told(mishap_buffer *b, const mishap_mcp_offer *tool, mishap_text told,
-                     const char *incident, mishap_mcp_revision revision)
+static void put_told(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap_call *call,
+                     mishap_text told, const char *incident, mishap_mcp_revision revision)
 {
     MISHAP_JSON_KEY(b, "content");
     MISHAP_PUT(b, "[" BLOCK);
     mishap_json_string(b, told);
-    MISHAP_PUT(b, "}]");
+    MISHAP_PUT(b, "}");
+    put_session(b, call);
+    MISHAP_PUT(b, "]");
     if (schema_of(tool->dialect))
         put_structure(b, told, revision);
     MISHAP_PUT(b, ",\"isError\":true,\"_meta\":{\"dev.mishap/incident\":\"");
@@ -227,9 +243,9 @@ static void put_code(mishap_buffer *json, const mishap_public *told)
     mishap_json_close(json, '}');
 }
 
-static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap *failure,
-                           const mishap_secrets *secrets, const char *incident,
-                           mishap_mcp_revision revision)
+static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap_call *call,
+                           const mishap *failure, const mishap_secrets *secrets,
+                           const char *incident, mishap_mcp_revision revision)
 {
     char room[ROOM];
     mishap_buffer text;
@@ -242,8 +258,8 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const
         removed = mishap_hide_json(&text, secrets);
     else if (!text.failed)
         hide_secrets(&text, secrets);
-    put_told(b, tool, text.failed ? tool->dialect->last_words : mishap_buffer_text(&text), incident,
-             revision);
+    put_told(b, tool, call, text.failed ? tool->dialect->last_words : mishap_buffer_text(&text),
+             incident, revision);
     mishap_buffer_release(&text);
     return removed;
 }
@@ -350,19 +366,20 @@ static void put_success(mishap_buffer *result, const mishap_mcp_asked *asked, mi
 
 /* The same for a failure, for which there is always room, if there was any at all. */
 static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
-                          const mishap *failure, const mishap_secrets *secrets,
-                          const char *incident, mishap_mcp_outcome *outcome)
+                          const mishap_call *call, const mishap *failure,
+                          const mishap_secrets *secrets, const char *incident,
+                          mishap_mcp_outcome *outcome)
 {
     size_t start = result->length;
     bool room = !result->failed && result->capacity - start >= LAST_WORDS;
     bool tool = asked->offer->sort == MISHAP_MCP_TOOL;
-    mishap *removed = tool ? put_failure(result, asked->offer, failure, secrets, incident,
+    mishap *removed = tool ? put_failure(result, asked->offer, call, failure, secrets, incident,
                                          asked->revision)
                            : put_error(result, asked, failure, secrets);
     if (result->failed && room) {
         take_back(result, start);
         if (tool)
-            put_told(result, asked->offer, asked->offer->dialect->last_words, incident,
+            put_told(result, asked->offer, NULL, asked->offer->dialect->last_words, incident,
                      asked->revision);
         else
             mishap_buffer_put_text(result, mishap_mcp_last_error);
@@ -394,7 +411,7 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
     mishap_hide_failure(failure, asked->offer->operation->params, secrets);
     if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
         mishap_incident(failure, incident); /* there is something to look up, or may be */
-    mishap *removed = put_failed(result, asked, failure, secrets, incident, &outcome);
+    mishap *removed = put_failed(result, asked, call, failure, secrets, incident, &outcome);
     if (call)
         record(call, secrets, failure, incident);
     if (removed && call)

@@ -333,6 +333,7 @@ static mishap *begin(struct pipes *p, bool chaos)
     p->server.runner = p->served.runner;
     mishap_mcp_peer_init(&p->peer, &p->server);
     p->peer.aside = &p->lines.channel;
+    p->peer.conversation = (mishap_text)MISHAP_TEXT("stdio");
     p->peer.catch_up = catch_up;
     return failure;
 }

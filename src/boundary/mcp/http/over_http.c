@@ -77,6 +77,8 @@ static bool join_session(mishap_mcp_post *post, const mishap_http_request *reque
     if (failure)
         return false;
     post->in_session = true;
+    post->peer.conversation = (mishap_text){ (const char *)&post->session.number,
+                                             sizeof post->session.number };
     post->peer.revision = post->session.revision;
     post->peer.initialized = post->session.initialized;
     post->peer.level = post->session.level;

@@ -306,6 +306,7 @@ static bool start(mishap_mcp_peer *peer, mishap_mcp_flight *flight)
 {
     mishap_mcp_post *post = post_of(peer);
     flight->run.call->holder = mishap_http_caller_of(post->front->http, post->request);
+    flight->run.call->owner = mishap_http_owner_of(post->request);
     return !post->in_session || mishap_mcp_call_begin(post->front->sessions, post->session.number,
                                                       stream_of(post), flight->id);
 }

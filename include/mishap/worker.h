@@ -1,0 +1,102 @@
+/*
+ * Foreign programs as workers: a service whose calls another program runs, in a process of its own.
+ *
+ *     static const mishap_foreign interpreter = {
+ *         .program = "/usr/bin/python3",
+ *         .arguments = MISHAP_CHOICES("-I", "/usr/share/sample/interpreter.py"),
+ *         .sandbox = &profile,
+ *         .sessions = true,
+ *     };
+ *     static const mishap_service python = { "python", .worker = &interpreter };
+ *
+ *     { "python.evaluate", "Evaluate an expression", .run = mishap_foreign_run, .service = &python,
+ *       .params = MISHAP_PARAMS({ "code", MISHAP_STRING, .required = true }, MISHAP_SESSION_PARAM),
+ *       … }
+ *
+ * The program reads calls from a socket and answers them: docs/worker-protocol.md. A server checks
+ * the arguments, hands the call to the process without another one in between, holds the answer
+ * against the declaration, and tells and records failures as those of any handler. It starts the
+ * processes, has them wait for calls, interrupts and kills those whose time is over, and replaces
+ * those that die. A command and mishap_invoke() start a process for one call.
+ *
+ * Operations of such a service that need no such process have a function of their own in `.run`.
+ */
+#ifndef MISHAP_WORKER_H
+#define MISHAP_WORKER_H
+
+#include "mishap/operation.h"
+#include "mishap/sandbox.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How a process ended that had a call. */
+typedef struct mishap_foreign_end {
+    const char *operation; /* the name of the operation that was called */
+    int status;            /* as waitpid() has it; -1: it is not known */
+    bool timed_out;        /* the time of the call was over, and it did not stop */
+    bool cancelled;        /* nobody waited for the call any more, and it did not stop */
+    const char *broke;     /* how it broke the protocol, and was killed for it; NULL: it did not */
+    int limit_ms;          /* the time that the call had; 0: any */
+    mishap_text output;    /* the end of what it wrote to descriptors 1 and 2: not for callers */
+} mishap_foreign_end;
+
+typedef struct mishap_foreign {
+    const char *program;            /* the path of the program */
+    const char *const *arguments;   /* without the program itself; the list ends with NULL */
+    const char *const *environment; /* "NAME=value"; the list ends with NULL; NULL: empty. With a
+                                       sandbox it is that of the profile */
+    const mishap_sandbox_profile *sandbox; /* NULL: none */
+
+    int ready_ms;        /* how long it may take to start; 0: 10 seconds */
+    int grace_ms;        /* … to end a call that is interrupted; 0: 500 */
+    size_t answer_limit; /* bytes of a message from it; 0: 4 MiB */
+    bool once;           /* a process serves one call; another one waits for the next */
+
+    bool sessions;     /* there is a process for each session, whose state it keeps */
+    int idle_ms;       /* how long a session may be idle before it is ended; 0: 30 minutes */
+    int unnamed_ms;    /* … one that no call has named; 0: one minute */
+    int most_sessions; /* of a server; 0: 128 */
+
+    /* Can the program be started at all? Asked before a process is, in the process that serves or
+     * calls: it must be quick. The failure, such as NOT_CONFIGURED with the name of what is
+     * missing, is told to all callers. NULL: it can. */
+    mishap *(*usable)(void);
+
+    /* What is told of a call whose process ended before it answered; NULL: let the library tell,
+     * which is TIMEOUT or INTERNAL_ERROR. It runs in the process that serves: it must be quick.
+     * What was found out is noted on the failure for the operator in any case. */
+    mishap *(*ended)(const mishap_foreign_end *end);
+} mishap_foreign;
+
+/* The handler of an operation whose calls are run by the foreign program of its service. */
+mishap *mishap_foreign_run(mishap_call *call);
+
+/*
+ * Sessions. Each is a process with its state, and has a handle that cannot be guessed. A call names
+ * its session by the parameter `session`, or by the header field Mishap-Session; an agent of a
+ * revision of MCP that has sessions need not name one. A call that names none begins one. The
+ * handle is the member `session` of the answer, if `.answers` declares it, the header field
+ * Mishap-Session of the reply, and told as `session` with a failure. A session belongs to the
+ * caller that began it: for any other it is NOT_FOUND, which the operation must declare.
+ *
+ * A session whose process died, or that was idle for too long, begins afresh with the next call
+ * that names it, which is then warned.
+ */
+#define MISHAP_SESSION_PARAM                                                                       \
+    {                                                                                              \
+        "session", MISHAP_STRING, .length = { 48, 48 }, .pattern = "^[0-9a-f]*$",                  \
+                                  .help = "The session to use; without it, a new one",             \
+                                  .placeholder = "ID", .looks = "48 hexadecimal digits"          \
+    }
+#define MISHAP_SESSION_ANSWER                                                                      \
+    {                                                                                              \
+        "session", MISHAP_STRING, .help = "The session, for calls that go on in it"                \
+    }
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

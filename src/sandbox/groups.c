@@ -1,0 +1,187 @@
+/*
+ * Control groups: what a process and its threads may use together, counted by the kernel. A group
+ * is made below the group of this process, where the operator has permitted that: version 2 with
+ * the controllers `pids` and `memory`, as systemd delegates it, or `pids` of version 1.
+ */
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/xattr.h>
+
+#include "sandbox/inside.h"
+
+enum { LONGEST_PATH = 200, SPARE_IDS = 2 };
+
+/* Where groups are made, as it was found first. */
+static struct {
+    bool looked, memory;
+    char folder[LONGEST_PATH]; /* "": nowhere */
+} above;
+
+void mishap_sandbox_use_groups_of(const char *folder, bool memory)
+{
+    above.looked = *folder != '\0';
+    above.memory = memory;
+    snprintf(above.folder, sizeof above.folder, "%s", folder);
+}
+
+static bool write_text(const char *folder, const char *name, const char *text)
+{
+    char path[LONGEST_PATH + 100];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    int file = open(path, O_WRONLY | O_CLOEXEC);
+    if (file < 0)
+        return false;
+    bool done = write(file, text, strlen(text)) == (ssize_t)strlen(text);
+    int error = errno;
+    close(file);
+    errno = error;
+    return done;
+}
+
+static bool write_number(const char *folder, const char *name, uint64_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%llu", (unsigned long long)number);
+    return write_text(folder, name, text);
+}
+
+/* -- where ------------------------------------------------------------------------------------- */
+
+/* The path of this process in the hierarchy whose line begins like this: "0::" or "…:pids:". */
+static bool own_path(const char *controllers, char *path, size_t size)
+{
+    char text[4096];
+    int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    for (char *line = text, *end; *line; line = end) {
+        const char *colon = strchr(line, ':');
+        end = line + strcspn(line, "\n");
+        end += *end ? (*end = '\0', 1) : 0;
+        if (colon && strncmp(colon + 1, controllers, strlen(controllers)) == 0)
+            return (size_t)snprintf(path, size, "%s", colon + 1 + strlen(controllers)) < size;
+    }
+    return false;
+}
+
+static bool is_mounted(const char *folder, long magic)
+{
+    struct statfs status;
+    return statfs(folder, &status) == 0 && (long)status.f_type == magic;
+}
+
+/* Does this group hand both controllers to groups below it? It is asked to. */
+static bool hands_down(const char *folder)
+{
+    char path[LONGEST_PATH + 100], text[500];
+    write_text(folder, "cgroup.subtree_control", "+pids +memory");
+    snprintf(path, sizeof path, "%s/cgroup.subtree_control", folder);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t length = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[length > 0 ? length : 0] = '\0';
+    return strstr(text, "pids") && strstr(text, "memory") && access(folder, W_OK) == 0;
+}
+
+/* Whose it is: that of a machine belongs to its system manager, unless that says otherwise. */
+static bool is_delegated(const char *folder)
+{
+    char word[2] = "";
+    if (getxattr(folder, "trusted.delegate", word, 1) < 0)
+        getxattr(folder, "user.delegate", word, 1);
+    return word[0] == '1' || (geteuid() != 0 && access(folder, W_OK) == 0);
+}
+
+/* A group that has processes hands nothing down, so it is the one above if the operator has put
+ * this process into a group of its own below the one that was delegated (DelegateSubgroup=). */
+static bool look_at_version_2(void)
+{
+    char path[LONGEST_PATH];
+    if (!is_mounted("/sys/fs/cgroup", CGROUP2_SUPER_MAGIC) || !own_path(":", path, sizeof path))
+        return false;
+    size_t most = sizeof above.folder;
+    if ((size_t)snprintf(above.folder, most, "/sys/fs/cgroup%s", path) >= most)
+        return false;
+    bool top = strcmp(path, "/") == 0;
+    if ((top || is_delegated(above.folder)) && hands_down(above.folder))
+        return true;
+    char *slash = strrchr(above.folder, '/');
+    if (top || !slash)
+        return false;
+    *slash = '\0';
+    return is_delegated(above.folder) && hands_down(above.folder);
+}
+
+static bool look_at_version_1(void)
+{
+    char path[LONGEST_PATH];
+    const char *root = "/sys/fs/cgroup/pids";
+    size_t most = sizeof above.folder;
+    return is_mounted(root, CGROUP_SUPER_MAGIC) && own_path("pids:", path, sizeof path) &&
+           (size_t)snprintf(above.folder, most, "%s%s", root, path) < most &&
+           access(above.folder, W_OK) == 0;
+}
+
+static bool look(void)
+{
+    if (!above.looked) {
+        above.looked = true;
+        above.memory = look_at_version_2();
+        if (!above.memory && !look_at_version_1())
+            above.folder[0] = '\0';
+    }
+    return above.folder[0];
+}
+
+/* -- one group --------------------------------------------------------------------------------- */
+
+static uint64_t memory_of(const mishap_sandbox_profile *profile)
+{
+    uint64_t own = profile->address_bytes ? profile->address_bytes : profile->memory_bytes;
+    return own ? own + profile->temporary_bytes : 0;
+}
+
+static bool set_limits(const char *folder, const mishap_sandbox_profile *profile)
+{
+    uint64_t threads = profile->threads ? profile->threads : MISHAP_SANDBOX_THREADS;
+    uint64_t memory = memory_of(profile);
+    if (!write_number(folder, "pids.max", threads + SPARE_IDS))
+        return false;
+    return !above.memory || !memory || write_number(folder, "memory.max", memory);
+}
+
+bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_sandbox_place *place)
+{
+    static unsigned long count;
+    if (!look()) {
+        errno = EACCES;
+        return false;
+    }
+    snprintf(place->group, sizeof place->group, "%s/mishap-%ld-%lu", above.folder, (long)getpid(),
+             ++count);
+    if (mkdir(place->group, 0755) == 0 && set_limits(place->group, profile))
+        return true;
+    int error = errno;
+    mishap_sandbox_remove_group(place);
+    errno = error;
+    return false;
+}
+
+bool mishap_sandbox_enter_group(const mishap_sandbox_place *place)
+{
+    return write_text(place->group, "cgroup.procs", "0");
+}
+
+void mishap_sandbox_remove_group(mishap_sandbox_place *place)
+{
+    if (place->group[0])
+        rmdir(place->group);
+    place->group[0] = '\0';
+}

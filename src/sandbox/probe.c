@@ -1,0 +1,202 @@
+/*
+ * What this machine offers. Nothing is concluded from versions or settings: each layer is tried, in
+ * a child process. All are tried together first, for that is how they are used and most machines
+ * pass; only if that fails, each by itself.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "base/system.h"
+#include "mishap/mishap.h"
+#include "sandbox/inside.h"
+
+static const mishap_sandbox_offer offers[MISHAP_SANDBOX_LAYERS] = {
+    { MISHAP_LAYER_SECCOMP, "seccomp", "a filter of system calls",
+      .advice = "Allow seccomp with a listener: Linux 5.5 or later, and no listener of the "
+                "container's own." },
+    { MISHAP_LAYER_LANDLOCK, "landlock", "rules for files",
+      .advice =
+          "Add landlock to the security modules that the kernel starts with (lsm=landlock,…): "
+          "Linux 5.13 or later. Mount namespaces do as well." },
+    { MISHAP_LAYER_LIMITS, "limits", "resource limits", .advice = "Allow setrlimit()." },
+    { MISHAP_LAYER_MOUNTS, "mounts", "a root folder of its own, in a mount namespace",
+      .advice = "Allow user namespaces (user.max_user_namespaces, "
+                "kernel.apparmor_restrict_unprivileged_userns), and do not start in a chroot. "
+                "Landlock does as well." },
+    { MISHAP_LAYER_PROCESSES, "processes", "no sight of other processes, in a PID namespace",
+      .advice = "Allow user namespaces." },
+    { MISHAP_LAYER_NETWORK, "network", "no network, in a network namespace",
+      .advice = "Allow user namespaces." },
+    { MISHAP_LAYER_IPC, "ipc", "no shared memory of others, in an IPC namespace",
+      .advice = "Allow user namespaces." },
+    { MISHAP_LAYER_HOST, "host", "a host name of its own, in a UTS namespace",
+      .advice = "Allow user namespaces." },
+    { MISHAP_LAYER_USERS, "users", "no rights outside, in a user namespace",
+      .advice = "Allow user namespaces (user.max_user_namespaces, "
+                "kernel.apparmor_restrict_unprivileged_userns), mount /proc, and do not start in a "
+                "chroot." },
+    { MISHAP_LAYER_PRIVILEGES, "privileges", "no capabilities", .advice = "Allow capset()." },
+    { MISHAP_LAYER_GROUPS, "groups", "limits of threads and memory, in a control group",
+      .advice = "Delegate a control group with pids and memory; with systemd: Delegate=yes and "
+                "DelegateSubgroup=server." },
+};
+
+static const mishap_sandbox_profile profile = { .temporary_bytes = 1 << 20 };
+
+/* What a child says, in memory that both have; the texts are where they are in both. */
+struct verdict {
+    const char *volatile step;
+    volatile int error;
+    volatile bool passed;
+};
+
+static void try_in_child(unsigned layers, const mishap_sandbox_filter *filter,
+                         struct verdict *verdict)
+{
+    char folder[] = "/";
+    mishap_sandbox_place place = { 0 };
+    memcpy(place.folder, folder, sizeof folder);
+    verdict->step = mishap_sandbox_enter(layers, &profile, &place, "/usr"); /* any path */
+    if (!verdict->step && layers & MISHAP_LAYER_SECCOMP && mishap_sandbox_install(filter) < 0)
+        verdict->step = "seccomp";
+    verdict->error = errno;
+    verdict->passed = !verdict->step;
+    _exit(0);
+}
+
+/* Does the machine offer all of these? If not, why not. */
+static bool try(unsigned layers, const mishap_sandbox_filter *filter, struct verdict *shared)
+{
+    int status;
+    shared->passed = false;
+    pid_t pid = mishap_sandbox_clone(layers);
+    if (pid == 0)
+        try_in_child(layers, filter, shared);
+    if (pid < 0) {
+        shared->step = "clone";
+        shared->error = errno;
+        return false;
+    }
+    shared->step = "the child process"; /* if it dies before it says anything */
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return shared->passed;
+}
+
+/* A group is the parent's to make, and this process must not enter it. */
+static bool try_groups(struct verdict *shared)
+{
+    mishap_sandbox_place place = { 0 };
+    bool made = mishap_sandbox_make_group(&profile, &place);
+    shared->step = "mkdir";
+    shared->error = errno;
+    mishap_sandbox_remove_group(&place);
+    return made;
+}
+
+static void note(mishap_sandbox_report *report, size_t i, bool offered,
+                 const struct verdict *verdict)
+{
+    report->offers[i].offered = offered;
+    if (offered) {
+        report->layers |= report->offers[i].layer;
+        return;
+    }
+    report->offers[i].step = verdict->step;
+    report->offers[i].error = verdict->error;
+}
+
+static void note_missing(mishap_sandbox_report *report)
+{
+    const unsigned always = MISHAP_LAYER_SECCOMP | MISHAP_LAYER_LIMITS;
+    const unsigned either = MISHAP_LAYER_LANDLOCK | MISHAP_LAYER_MOUNTS;
+    report->missing = always & ~report->layers;
+    if (!(report->layers & either))
+        report->missing |= either;
+}
+
+/* Namespaces need a user namespace, unless this process is root's. */
+static void try_each(mishap_sandbox_report *report, const mishap_sandbox_filter *filter,
+                     struct verdict *shared)
+{
+    unsigned users = try(MISHAP_LAYER_USERS, filter, shared) ? MISHAP_LAYER_USERS : 0;
+    for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++) {
+        unsigned layer = offers[i].layer;
+        bool namespace = layer & MISHAP_SANDBOX_NAMESPACES;
+        if (layer != MISHAP_LAYER_GROUPS)
+            note(report, i,
+                 (filter || layer != MISHAP_LAYER_SECCOMP) &&
+                     try(layer | (namespace ? users : 0), filter, shared),
+                 shared);
+    }
+}
+
+static void look(mishap_sandbox_report *report)
+{
+    const unsigned most = MISHAP_SANDBOX_ALL & ~MISHAP_LAYER_GROUPS;
+    struct verdict none = { "mmap", 0, false };
+    memcpy(report->offers, offers, sizeof offers);
+    struct verdict *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED) {
+        none.error = errno;
+        for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++)
+            note(report, i, false, &none);
+        note_missing(report);
+        return;
+    }
+    const mishap_sandbox_filter *filter = mishap_sandbox_compile();
+    bool together = filter && try(most, filter, shared);
+    for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS && together; i++)
+        if (offers[i].layer & most)
+            note(report, i, true, shared);
+    if (!together)
+        try_each(report, filter, shared);
+    for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++)
+        if (offers[i].layer == MISHAP_LAYER_GROUPS)
+            note(report, i, try_groups(shared), shared);
+    munmap(shared, sizeof *shared);
+    note_missing(report);
+}
+
+const mishap_sandbox_report *mishap_sandbox_probe(void)
+{
+    static mishap_sandbox_report report;
+    static bool looked;
+    if (!looked)
+        look(&report);
+    looked = true;
+    return &report;
+}
+
+/* -- the minimum ------------------------------------------------------------------------------- */
+
+mishap *mishap_sandbox_check_report(const mishap_sandbox_report *report, mishap_sandbox_mode mode)
+{
+    char words[400] = "", reason[100];
+    size_t length = 0;
+    const char *advice = NULL;
+    if (mode == MISHAP_SANDBOX_WEAK || !report->missing)
+        return NULL;
+    for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS && length < sizeof words; i++) {
+        const mishap_sandbox_offer *offer = &report->offers[i];
+        if (!(report->missing & offer->layer))
+            continue;
+        mishap_system_error(offer->error, reason, sizeof reason);
+        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s: %s: %s",
+                                   length ? "; " : "", offer->name, offer->step, reason);
+        advice = advice ? advice : offer->advice;
+    }
+    mishap *m = mishap_raise(NOT_CONFIGURED, "This machine does not offer the sandbox that foreign "
+                                             "programs run in.");
+    return mishap_suggest(mishap_tell_cause(m, words), advice);
+}
+
+mishap *mishap_sandbox_check(mishap_sandbox_mode mode)
+{
+    return mode == MISHAP_SANDBOX_WEAK ? NULL
+                                       : mishap_sandbox_check_report(mishap_sandbox_probe(), mode);
+}

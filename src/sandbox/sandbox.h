@@ -1,0 +1,80 @@
+/*
+ * src/sandbox: a process that runs a foreign program and may do nothing beyond its profile.
+ *
+ *     sandbox.c    preparing, forking, entering: the order of the layers
+ *     probe.c      what this machine offers
+ *     filter.c     seccomp: the list of system calls, compiled
+ *     rules.c      Landlock
+ *     mounts.c     the root folder of a mount namespace
+ *     groups.c     control groups
+ *
+ * It knows nothing of operations or of what the program says. How it is used, in a process with one
+ * thread:
+ *
+ *     mishap_sandbox_prepare(profile, mode, &sandbox);     once
+ *     pid = mishap_sandbox_fork(sandbox, &place);          instead of fork()
+ *     if (pid == 0) {
+ *         … descriptors and signals as the program is to have them …
+ *         step = mishap_sandbox_exec(sandbox, &place, program);
+ *         … it returns only if it failed: say so, and _exit() …
+ *     }
+ *     … waitpid(pid) …
+ *     mishap_sandbox_remove(&place);
+ *
+ * In the child everything is safe after fork() of any process: no allocation, no lock, no stdio.
+ */
+#ifndef MISHAP_SANDBOX_SANDBOX_H
+#define MISHAP_SANDBOX_SANDBOX_H
+
+#include <sys/types.h>
+
+#include "mishap/sandbox.h"
+
+typedef struct mishap_sandbox mishap_sandbox;
+
+/* What one sandboxed process has outside of itself, for mishap_sandbox_remove(). */
+typedef struct mishap_sandbox_place {
+    char folder[64]; /* the temporary folder, where there is no mount namespace; "": none */
+    char group[256]; /* its control group; "": none */
+} mishap_sandbox_place;
+
+/*
+ * Compile a profile for this machine. The profile and its texts live as long as the sandbox.
+ * NOT_CONFIGURED: the machine offers less than the minimum, and the mode is strict.
+ */
+mishap *mishap_sandbox_prepare(const mishap_sandbox_profile *profile, mishap_sandbox_mode mode,
+                               mishap_sandbox **sandbox);
+
+/* The same with these layers alone, whatever the minimum is: for tests. */
+mishap *mishap_sandbox_prepare_layers(const mishap_sandbox_profile *profile, unsigned layers,
+                                      mishap_sandbox **sandbox);
+void mishap_sandbox_release(mishap_sandbox *sandbox);
+
+/* The layers that it uses. */
+unsigned mishap_sandbox_layers(const mishap_sandbox *sandbox);
+
+/*
+ * Fork into the namespaces of the sandbox: 0 in the child, which is to call mishap_sandbox_exec();
+ * -1: errno says why, and nothing is to be removed. The child is a child of this process like any
+ * other, but it may be the first process of a PID namespace: there getpid() is 1, getppid() is 0,
+ * and of the signals that it has no handler for only SIGKILL and SIGSTOP from outside have an
+ * effect. It dies with this process. No handler of pthread_atfork() is called.
+ */
+pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *place);
+
+/*
+ * In that child: enter all other layers and execute the program, an absolute path and its
+ * arguments, then NULL. Descriptors that are not closed on exec are the program's: the caller has
+ * arranged them before. The environment is that of the profile, the current folder the temporary
+ * one, or the root folder.
+ *
+ * It returns only on failure: the name of the step that failed, and errno. The process is half in
+ * the sandbox then, and must end.
+ */
+const char *mishap_sandbox_exec(const mishap_sandbox *sandbox, const mishap_sandbox_place *place,
+                                const char *const *program);
+
+/* The process has ended: remove what is left of it. */
+void mishap_sandbox_remove(mishap_sandbox_place *place);
+
+#endif

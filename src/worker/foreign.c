@@ -1,0 +1,309 @@
+#include "worker/foreign.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#include "dialect/dialect.h"
+#include "worker/frame.h"
+
+/* What the first byte of a packet says. */
+enum kind { WHOLE = '=', FIRST = '<', FURTHER = '-', LAST = '>' };
+
+enum { MOST_WARNINGS = 64, MOST_NOTES = 32 };
+
+/* -- to the program ---------------------------------------------------------------------------- */
+
+static bool is_session(const mishap_call *call, const mishap_param *param)
+{
+    const mishap_foreign *foreign = call->operation->service ? call->operation->service->worker
+                                                             : NULL;
+    return foreign && foreign->sessions && strcmp(param->name, "session") == 0;
+}
+
+static void put_arguments(mishap_buffer *out, const mishap_call *call)
+{
+    const mishap_param *params = call->operation->params;
+    MISHAP_JSON_KEY(out, "arguments");
+    mishap_json_open(out, '{');
+    for (size_t i = 0; i < call->param_count; i++) {
+        if (!call->values[i] || is_session(call, &params[i]))
+            continue;
+        mishap_json_key(out, mishap_text_of(params[i].name));
+        mishap_json_copy(out, call->values[i]);
+    }
+    mishap_json_close(out, '}');
+}
+
+/* A long message is cut after it was written, from its end on: what is behind moves up by one byte
+ * for each packet. */
+static void cut(mishap_buffer *out)
+{
+    const size_t piece = MISHAP_PACKET - 1;
+    size_t length = out->length - 1, pieces = (length + piece - 1) / piece;
+    if (pieces <= 1 || !mishap_buffer_reserve(out, pieces))
+        return;
+    for (size_t i = pieces; i-- > 0;) {
+        size_t size = i == pieces - 1 ? length - i * piece : piece;
+        char *to = out->data + i * MISHAP_PACKET;
+        memmove(to + 1, out->data + 1 + i * piece, size);
+        *to = i == 0 ? FIRST : i == pieces - 1 ? LAST : FURTHER;
+    }
+    out->length = length + pieces;
+}
+
+bool mishap_foreign_put_call(mishap_buffer *out, const mishap_call *call, uint32_t id,
+                             int64_t limit_ms)
+{
+    mishap_buffer_put_char(out, WHOLE);
+    MISHAP_PUT(out, "{\"id\":");
+    mishap_buffer_put_uint(out, id);
+    MISHAP_JSON_KEY(out, "operation");
+    mishap_json_string(out, mishap_text_of(call->operation->name));
+    if (limit_ms > 0) {
+        MISHAP_JSON_KEY(out, "limit_ms");
+        mishap_buffer_put_int(out, limit_ms);
+    }
+    if (call->watcher && call->watcher->progress)
+        MISHAP_PUT(out, ",\"progress\":true");
+    if (call->watcher && call->watcher->log)
+        MISHAP_PUT(out, ",\"log\":true");
+    put_arguments(out, call);
+    mishap_json_close(out, '}');
+    if (!out->failed && out->length - 1 <= MISHAP_FOREIGN_ASKED)
+        cut(out);
+    else
+        out->length = 0;
+    if (out->failed)
+        out->length = 0;
+    return out->length > 0;
+}
+
+bool mishap_foreign_send(int socket, const mishap_buffer *packets, size_t *sent)
+{
+    while (*sent < packets->length) {
+        size_t size = packets->length - *sent;
+        if (size > MISHAP_PACKET)
+            size = MISHAP_PACKET;
+        ssize_t count = send(socket, packets->data + *sent, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return errno == EAGAIN || errno == ENOBUFS;
+        *sent += (size_t)count;
+    }
+    return true;
+}
+
+/* -- packets from the program ------------------------------------------------------------------ */
+
+/* `held` begins with a byte of its own, so that a message which was begun is told from none. */
+mishap_gathered mishap_foreign_gather(mishap_buffer *held, mishap_text packet, size_t limit,
+                                      mishap_text *message)
+{
+    if (!packet.length || packet.length > MISHAP_PACKET)
+        return MISHAP_GATHERED_BAD;
+    mishap_text piece = { packet.data + 1, packet.length - 1 };
+    char kind = packet.data[0];
+    switch (kind) {
+    case WHOLE:
+        mishap_buffer_reset(held);
+        *message = piece;
+        return piece.length <= limit ? MISHAP_GATHERED_WHOLE : MISHAP_GATHERED_BAD;
+    case FIRST:
+        mishap_buffer_reset(held);
+        mishap_buffer_put_char(held, FIRST);
+        break;
+    case FURTHER:
+    case LAST:
+        if (!held->length)
+            return MISHAP_GATHERED_PART; /* its beginning was for another loop */
+        break;
+    default:
+        return MISHAP_GATHERED_BAD;
+    }
+    if (held->length - 1 + piece.length > limit)
+        return MISHAP_GATHERED_BAD;
+    mishap_buffer_put_text(held, piece);
+    if (held->failed)
+        return MISHAP_GATHERED_BAD;
+    *message = (mishap_text){ held->data + 1, held->length - 1 };
+    return kind == LAST ? MISHAP_GATHERED_WHOLE : MISHAP_GATHERED_PART;
+}
+
+/* -- messages from the program ----------------------------------------------------------------- */
+
+static bool read_level(mishap_text name, int *level)
+{
+    static const char
+        *const names[] = { "debug",    "info",  "notice",    "warning", "error",
+                           "critical", "alert", "emergency", "operator" /* MISHAP_FOR_OPERATOR */ };
+    for (int i = 0; i <= MISHAP_FOR_OPERATOR; i++)
+        if (mishap_text_equal(name, mishap_text_of(names[i]))) {
+            *level = i;
+            return true;
+        }
+    return false;
+}
+
+static const char *read_report(yyjson_val *root, mishap_foreign_message *m)
+{
+    yyjson_val *progress = yyjson_obj_get(root, "progress"), *total = yyjson_obj_get(root, "total");
+    yyjson_val *words = yyjson_obj_get(root, "words");
+    m->words = mishap_json_text(words);
+    if (words && !yyjson_is_str(words))
+        return "words that are no string";
+    if (progress) {
+        m->word = MISHAP_FOREIGN_PROGRESS;
+        m->done = yyjson_get_num(progress);
+        m->total = yyjson_get_num(total);
+        return yyjson_is_num(progress) && (!total || yyjson_is_num(total)) ? NULL
+                                                                           : "progress that is no "
+                                                                             "number";
+    }
+    m->word = MISHAP_FOREIGN_LOG;
+    return m->words.data && read_level(mishap_json_text(yyjson_obj_get(root, "log")), &m->level)
+               ? NULL
+               : "a log message of no level";
+}
+
+static bool are_strings(yyjson_val *array)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (array, index, count, item)
+        if (!yyjson_is_str(item))
+            return false;
+    return true;
+}
+
+static const char *read_end(yyjson_val *root, mishap_foreign_message *m)
+{
+    yyjson_val *text = yyjson_obj_get(root, "text"), *last = yyjson_obj_get(root, "last");
+    m->answer = yyjson_obj_get(root, "answer");
+    m->failure = yyjson_obj_get(root, "failure");
+    m->warnings = yyjson_obj_get(root, "warnings");
+    m->notes = yyjson_obj_get(root, "notes");
+    m->text = mishap_json_text(text);
+    m->last = yyjson_is_true(last);
+    m->word = m->answer ? MISHAP_FOREIGN_ANSWER : MISHAP_FOREIGN_FAILURE;
+    if (m->answer && m->failure)
+        return "an answer and a failure at once";
+    if (!yyjson_is_obj(m->answer ? m->answer : m->failure))
+        return "an answer or a failure that is no object";
+    if (text && !yyjson_is_str(text))
+        return "a text that is no string";
+    if (m->warnings && (!yyjson_is_arr(m->warnings) || !are_strings(m->warnings)))
+        return "warnings that are no strings";
+    return m->notes && !yyjson_is_obj(m->notes) ? "notes that are no object" : NULL;
+}
+
+const char *mishap_foreign_read(mishap_json_reader *reader, mishap_text text,
+                                mishap_foreign_message *m)
+{
+    yyjson_val *at;
+    *m = (mishap_foreign_message){ 0 };
+    if (!mishap_json_read(reader, text) || !yyjson_is_obj(reader->root) ||
+        mishap_json_first_flaw(reader, &at) != MISHAP_JSON_SOUND)
+        return "a message that is no JSON object";
+    yyjson_val *root = reader->root, *id = yyjson_obj_get(root, "id");
+    if (!id) {
+        m->word = yyjson_obj_get(root, "failure") ? MISHAP_FOREIGN_UNREADY : MISHAP_FOREIGN_READY;
+        m->failure = yyjson_obj_get(root, "failure");
+        if (m->failure)
+            return yyjson_is_obj(m->failure) ? NULL : "a failure that is no object";
+        return yyjson_get_uint(yyjson_obj_get(root, "ready")) == 1 ? NULL : "a message of no call";
+    }
+    uint64_t number = yyjson_is_uint(id) ? yyjson_get_uint(id) : 0;
+    if (!number || number > MISHAP_FOREIGN_IDS)
+        return "the id of no call";
+    m->id = (uint32_t)number;
+    return yyjson_obj_get(root, "answer") || yyjson_obj_get(root, "failure") ? read_end(root, m)
+                                                                             : read_report(root, m);
+}
+
+/* -- into a call ------------------------------------------------------------------------------- */
+
+static mishap *add_notes(mishap *m, yyjson_val *notes)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    MISHAP_JSON_MEMBERS (notes, index, count, key, value)
+        if (index < MOST_NOTES && !yyjson_is_ctn(value))
+            m = mishap_note_value(m, mishap_json_text(key), mishap_json_scalar(value));
+    return m;
+}
+
+/* It is read once more as a document of its own: that is how what is wrong in one is found. */
+mishap *mishap_foreign_take_failure(const mishap_foreign_message *message, const char **lie)
+{
+    char room[2048];
+    mishap *m = NULL;
+    mishap_buffer json;
+    *lie = NULL;
+    mishap_buffer_init(&json, room, sizeof room);
+    mishap_json_copy(&json, message->failure);
+    mishap *refusal = json.failed ? mishap_out_of_memory()
+                                  : mishap_parse(&mishap_canonical, mishap_buffer_text(&json), &m);
+    mishap_buffer_release(&json);
+    if (refusal) {
+        mishap_free(refusal);
+        *lie = "a failure that is no mishap";
+        return NULL;
+    }
+    return add_notes(m, message->notes);
+}
+
+static bool is_declared(const mishap_param *answers, const char *name)
+{
+    while (answers && answers->name && strcmp(answers->name, name) != 0)
+        answers++;
+    return answers && answers->name;
+}
+
+/* The handle of the session is not the program's to say. */
+static void add_session(mishap_call *call)
+{
+    mishap_buffer *b = &call->answer;
+    if (!call->session_is || !is_declared(call->operation->answers, "session") || b->failed)
+        return;
+    b->length--; /* its last bracket */
+    MISHAP_JSON_KEY(b, "session");
+    mishap_json_string(b, mishap_text_of(call->session_is));
+    mishap_json_close(b, '}');
+}
+
+static void take_warnings(mishap_call *call, yyjson_val *warnings)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (warnings, index, count, item)
+        if (index < MOST_WARNINGS)
+            mishap_json_string(&call->warnings, mishap_json_text(item));
+}
+
+const char *mishap_foreign_take_outcome(const mishap_foreign_message *message, mishap_call *call,
+                                        mishap **failure)
+{
+    const char *lie = NULL;
+    mishap *m = NULL;
+    if (message->word == MISHAP_FOREIGN_FAILURE) {
+        m = mishap_foreign_take_failure(message, &lie);
+        if (lie)
+            return lie;
+        if (call->session_is)
+            m = mishap_tell(m, "session", call->session_is);
+    } else {
+        call->answer_kind = MISHAP_ANSWER_JSON;
+        mishap_buffer_reset(&call->answer);
+        mishap_json_copy(&call->answer, message->answer);
+        if (!yyjson_obj_get(message->answer, "session"))
+            add_session(call);
+        mishap_buffer_reset(&call->text);
+        mishap_buffer_put_text(&call->text, message->text);
+        take_warnings(call, message->warnings);
+        if (call->text.failed || call->warnings.failed)
+            m = mishap_out_of_memory();
+    }
+    *failure = mishap_call_conclude(call, m);
+    return NULL;
+}

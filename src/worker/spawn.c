@@ -1,0 +1,158 @@
+#include "worker/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "worker/child.h"
+
+enum { MOST_ARGUMENTS = 64, MOST_SANDBOXES = 32 };
+
+/* A sandbox is made once for a profile: that takes some milliseconds. */
+static struct {
+    const mishap_sandbox_profile *profile;
+    mishap_sandbox *sandbox;
+} made[MOST_SANDBOXES];
+
+static mishap_sandbox_mode mode = MISHAP_SANDBOX_STRICT;
+static bool mode_said;
+
+void mishap_spawn_use(mishap_sandbox_mode chosen)
+{
+    mode = chosen;
+    mode_said = true;
+}
+
+void mishap_spawn_use_usual(const mishap_app *app)
+{
+    if (!mode_said)
+        mishap_spawn_use(mishap_sandbox_mode_of(app->name, NULL));
+}
+
+static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbox)
+{
+    size_t i = 0;
+    *sandbox = NULL;
+    if (!foreign->sandbox)
+        return NULL;
+    while (i < MOST_SANDBOXES && made[i].profile && made[i].profile != foreign->sandbox)
+        i++;
+    if (i == MOST_SANDBOXES)
+        return mishap_raise(NOT_CONFIGURED, "There are more than %d sandboxes.", MOST_SANDBOXES);
+    mishap *failure = made[i].sandbox
+                          ? NULL
+                          : mishap_sandbox_prepare(foreign->sandbox, mode, &made[i].sandbox);
+    if (!failure) {
+        made[i].profile = foreign->sandbox;
+        *sandbox = made[i].sandbox;
+    }
+    return failure;
+}
+
+mishap *mishap_spawn_check(const mishap_foreign *foreign)
+{
+    mishap *failure = foreign->usable ? foreign->usable() : NULL;
+    return failure || !foreign->sandbox ? failure : mishap_sandbox_check(mode);
+}
+
+/* What is written beyond its size fails, and where it is written to says how much there is. */
+static int make_output(void)
+{
+    int file = memfd_create("mishap-output", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (file >= 0 && (ftruncate(file, MISHAP_FOREIGN_OUTPUT) != 0 ||
+                      fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
+        close(file);
+        return -1;
+    }
+    return file;
+}
+
+static bool list_arguments(const mishap_foreign *foreign, const char *arguments[])
+{
+    size_t count = 0;
+    arguments[count++] = foreign->program;
+    for (const char *const *a = foreign->arguments; a && *a; a++) {
+        if (count == MOST_ARGUMENTS) {
+            errno = E2BIG;
+            return false;
+        }
+        arguments[count++] = *a;
+    }
+    arguments[count] = NULL;
+    return true;
+}
+
+static _Noreturn void execute(const mishap_foreign *foreign, const char *const *arguments)
+{
+    static const char *const none[] = { NULL };
+    union {
+        const char *const *given;
+        char *const *base; /* execve() does not write to them */
+    } program = { arguments }, environment = { foreign->environment ? foreign->environment : none };
+    execve(foreign->program, program.base, environment.base);
+    _exit(127);
+}
+
+bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned)
+{
+    const char *arguments[MOST_ARGUMENTS + 1];
+    mishap_sandbox *sandbox;
+    pid_t parent = getpid();
+    *spawned = (mishap_spawned){ .output = -1 };
+    mishap *failure = sandbox_of(foreign, &sandbox);
+    if (failure) {
+        mishap_free(failure);
+        errno = EPERM;
+        return false;
+    }
+    if (!list_arguments(foreign, arguments))
+        return false;
+    spawned->output = make_output();
+    if (spawned->output < 0)
+        return false;
+    pid_t pid = sandbox ? mishap_sandbox_fork(sandbox, &spawned->place) : fork();
+    if (pid == 0) {
+        if (!mishap_child_begin_foreign(sandbox ? 0 : parent, socket, spawned->output))
+            _exit(127);
+        if (!sandbox)
+            execute(foreign, arguments);
+        mishap_sandbox_exec(sandbox, &spawned->place, arguments);
+        _exit(127);
+    }
+    spawned->pid = pid;
+    if (pid > 0)
+        return true;
+    int error = errno;
+    close(spawned->output);
+    spawned->output = -1;
+    errno = error;
+    return false;
+}
+
+void mishap_spawn_interrupt(pid_t pid, uint32_t id)
+{
+    sigqueue(pid, SIGINT, (union sigval){ .sival_int = (int)id });
+}
+
+size_t mishap_spawn_output(const mishap_spawned *spawned, char *output)
+{
+    off_t end = spawned->output >= 0 ? lseek(spawned->output, 0, SEEK_CUR) : 0;
+    if (end <= 0)
+        return 0;
+    if (end > MISHAP_FOREIGN_OUTPUT)
+        end = MISHAP_FOREIGN_OUTPUT;
+    off_t begin = end > MISHAP_FOREIGN_LAST_OUTPUT ? end - MISHAP_FOREIGN_LAST_OUTPUT : 0;
+    ssize_t got = pread(spawned->output, output, (size_t)(end - begin), begin);
+    return got > 0 ? (size_t)got : 0;
+}
+
+void mishap_spawn_remove(mishap_spawned *spawned)
+{
+    if (spawned->output >= 0)
+        close(spawned->output);
+    if (spawned->pid)
+        mishap_sandbox_remove(&spawned->place);
+    *spawned = (mishap_spawned){ .output = -1 };
+}

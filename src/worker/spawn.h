@@ -1,0 +1,36 @@
+/* The process of a foreign program: how it begins, and what is left of it at its end. The keeper
+ * has them, and so has a command for one call. */
+#ifndef MISHAP_WORKER_SPAWN_H
+#define MISHAP_WORKER_SPAWN_H
+
+#include "sandbox/sandbox.h"
+#include "worker/foreign.h"
+
+typedef struct mishap_spawned {
+    pid_t pid;
+    int output; /* what it writes to descriptors 1 and 2 */
+    mishap_sandbox_place place;
+} mishap_spawned;
+
+/* Whether a weak sandbox will do, if there is no other. To be said before the first process starts;
+ * else it is as the environment of the program says. */
+void mishap_spawn_use(mishap_sandbox_mode mode);
+void mishap_spawn_use_usual(const mishap_app *app);
+
+/* Can it be started: is it usable, and is there a sandbox for it? */
+mishap *mishap_spawn_check(const mishap_foreign *foreign);
+
+/* Start it. `socket` is the program's end of the connection, and stays the caller's, who closes it.
+ * False: errno says why. */
+bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned);
+
+/* Have it end the call of this id. */
+void mishap_spawn_interrupt(pid_t pid, uint32_t id);
+
+/* The end of what it has written, at most MISHAP_FOREIGN_LAST_OUTPUT bytes. */
+size_t mishap_spawn_output(const mishap_spawned *spawned, char *output);
+
+/* It was reaped: close and remove what it had. */
+void mishap_spawn_remove(mishap_spawned *spawned);
+
+#endif

@@ -1,0 +1,780 @@
+/*
+ * Foreign programs as workers, with a real keeper and a real program: calls, every way to
+ * misbehave, time, deaths, and sessions that several loops use.
+ */
+#include "testing.h"
+
+#include <signal.h>
+
+#include "../worker/abroad.h"
+#include "worker/session.h"
+#include "worker_set_up.h"
+
+static void begin(struct loop *loop)
+{
+    prepare(loop, &abroad_app);
+    begin_prepared(loop);
+}
+
+/* A second loop of the same server, with the same sessions. */
+struct other {
+    mishap_runner *runner;
+    int kept;
+};
+
+static mishap_sessions *sessions;
+
+static void open_loop(struct loop *loop, mishap_runner **runner, int *kept)
+{
+    int socket;
+    assert_true(mishap_keeper_connect(&loop->keeper, &socket, kept));
+    mishap_runner_settings settings = { .plan = &loop->plan,
+                                        .keeper = socket,
+                                        .handlers = 4,
+                                        .most_waiting = 300,
+                                        .sessions = sessions,
+                                        .times = loop->times,
+                                        .orphaned = on_orphan };
+    assert_null(mishap_runner_open(&settings, runner));
+}
+
+static void begin_sessions(struct loop *loop, struct other *other)
+{
+    prepare(loop, &abroad_app);
+    assert_null(mishap_sessions_make(&sessions));
+    assert_null(mishap_keeper_start(&loop->keeper, &loop->plan));
+    open_loop(loop, &loop->runner, &loop->kept);
+    open_loop(loop, &other->runner, &other->kept);
+}
+
+static void end_sessions(struct loop *loop, struct other *other)
+{
+    mishap_runner_close(other->runner);
+    end(loop);
+    mishap_sessions_free(sessions);
+    sessions = NULL;
+}
+
+/* A call to one of two loops, while both turn. */
+static void add_to(struct loop *loop, mishap_runner *runner, struct ours *o, const char *name,
+                   const char *arguments, uint64_t owner)
+{
+    const mishap_operation *operation = mishap_operation_find(loop->plan.app, mishap_text_of(name));
+    *o = (struct ours){ .run = { .done = on_done, .incident = "an-incident" } };
+    assert_null(
+        mishap_call_begin(loop->plan.app, operation, mishap_text_of(arguments), &o->run.call));
+    o->run.call->owner = o->run.call->holder = owner;
+    assert_true(mishap_runner_add(runner, &o->run));
+}
+
+static void turn_both(struct loop *loop, const struct other *other, int wait_ms)
+{
+    struct pollfd files[] = { { .fd = mishap_runner_file(loop->runner), .events = POLLIN },
+                              { .fd = mishap_runner_file(other->runner), .events = POLLIN } };
+    mishap_runner_flush(loop->runner);
+    mishap_runner_flush(other->runner);
+    poll(files, 2, wait_ms);
+    mishap_runner_turn(loop->runner);
+    mishap_runner_turn(other->runner);
+    mishap_keeper_look(&loop->keeper);
+}
+
+static void wait_both(struct loop *loop, const struct other *other, const struct ours *o)
+{
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(30000000000);
+    while (!o->done && mishap_clock_monotonic_ns() < until)
+        turn_both(loop, other, 20);
+    assert_true(o->done);
+}
+
+static void call_to(struct loop *loop, const struct other *other, mishap_runner *runner,
+                    struct ours *o, const char *name, const char *arguments, uint64_t owner)
+{
+    add_to(loop, runner, o, name, arguments, owner);
+    wait_both(loop, other, o);
+}
+
+static const mishap_code *code_of(const struct ours *o)
+{
+    return o->failure ? mishap_told(o->failure)->code : NULL;
+}
+
+static bool is_noted(const struct ours *o, const char *words)
+{
+    char account[6000];
+    account_of(o->failure, account, sizeof account);
+    if (!strstr(account, words))
+        print_message("%s\n", account);
+    return strstr(account, words) != NULL;
+}
+
+static const char *text_of(mishap_text text)
+{
+    static char room[400];
+    snprintf(room, sizeof room, "%.*s", (int)text.length, text.data ? text.data : "");
+    return room;
+}
+
+static void told_nothing_private(const struct ours *o)
+{
+    mishap_buffer told = { 0 };
+    mishap_text text = mishap_render(mishap_dialect_find("canonical"), o->failure, &told);
+    assert_null(memmem(text.data, text.length, "secret-of-the-operator", 22));
+    mishap_buffer_release(&told);
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static void a_call_is_run_by_the_program(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    mishap_answer_kind kind;
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "pool.echo", "{\"text\":\"a\\u0001\\n\xC3\xA4\\\"\"}");
+    assert_null(o.failure);
+    assert_string_equal(text_of(mishap_call_answer(o.run.call, &kind)),
+                        "{\"echo\":{\"text\":\"a\\u0001\\n\xC3\xA4\\\"\",\"depth\":3},\"limit_ms\":"
+                        "30000}");
+    assert_string_equal(text_of(mishap_buffer_text(&o.run.call->text)), "as text");
+    let_go(&o);
+    call(&loop, &o, "pool.count", "{\"by\":5}");
+    assert_int_equal(member(&o, "n"), 5);
+    int64_t pid = member(&o, "pid");
+    let_go(&o);
+    call(&loop, &o, "pool.count", "{}");
+    assert_int_equal(member(&o, "n"), 6); /* by the same process, which was free */
+    assert_int_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    call(&loop, &o, "pool.local", "{}");
+    assert_int_equal(member(&o, "n"), 42);
+    let_go(&o);
+    end(&loop);
+}
+
+static void it_has_its_socket_and_nothing_else(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "pool.do", "{\"way\":\"files\"}");
+    assert_int_equal(member(&o, "n"), 4);
+    assert_int_equal(member(&o, "variables"), 0);
+    let_go(&o);
+    end(&loop);
+}
+
+static void a_failure_has_both_sides(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    mishap_buffer report = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "pool.fail", "{}");
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_TYPE_ERROR);
+    assert_string_equal(
+        text_of(mishap_render(mishap_dialect_find("condition-report"), o.failure, &report)),
+        "[stdout]\nbefore\n\n[ERROR] TYPE-ERROR\nThe value \"hello\" is not of type "
+        "NUMBER.\n\n[Backtrace]\n0: (+ 1 \"hello\")\n");
+    assert_true(is_noted(&o, "secret-of-the-operator"));
+    told_nothing_private(&o);
+    mishap_buffer_release(&report);
+    let_go(&o);
+    end(&loop);
+}
+
+static void long_messages_travel_in_packets(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    enum { LENGTH = 300000 };
+    (void)state;
+    begin(&loop);
+    mishap_buffer arguments = { 0 };
+    MISHAP_PUT(&arguments, "{\"text\":\"");
+    for (int i = 0; i < LENGTH; i++)
+        mishap_buffer_put_char(&arguments, (char)('a' + i % 26));
+    MISHAP_PUT(&arguments, "\"}");
+    mishap_buffer_put_char(&arguments, '\0');
+    call(&loop, &o, "pool.echo", arguments.data);
+    assert_null(o.failure);
+    assert_non_null(
+        memmem(o.run.call->answer.data, o.run.call->answer.length, arguments.data + 1, LENGTH));
+    let_go(&o);
+    call(&loop, &o, "pool.do", "{\"way\":\"long\"}");
+    assert_ptr_equal(code_of(&o), NULL);
+    assert_true(o.run.call->answer.length > 1 << 20);
+    let_go(&o);
+    mishap_buffer_release(&arguments);
+    end(&loop);
+}
+
+static double reported;
+static char logged[100], told_operator[100];
+
+static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
+{
+    (void)watcher, (void)words;
+    reported = done / total;
+}
+
+static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
+{
+    (void)watcher;
+    snprintf(logged, sizeof logged, "%d %.*s", (int)level, (int)words.length, words.data);
+}
+
+static void on_line(const char *program, const char *operation, const char *id, mishap_text words,
+                    bool to_stderr)
+{
+    (void)program, (void)operation, (void)to_stderr;
+    snprintf(told_operator, sizeof told_operator, "%s %.*s", id, (int)words.length, words.data);
+}
+
+static void what_it_says_meanwhile_is_passed_on(void **state)
+{
+    struct loop loop;
+    struct ours o = { .watcher = { .progress = on_progress, .log = on_log } };
+    (void)state;
+    begin(&loop);
+    assert_true(add(&loop, &o, "pool.do", "{\"way\":\"talk\"}"));
+    o.run.call->to_operator = on_line;
+    o.run.call->request_id = (mishap_text)MISHAP_TEXT("an-id");
+    wait_for(&loop, &o);
+    assert_null(o.failure);
+    assert_true(reported == 0.5);
+    assert_string_equal(logged, "3 careful");
+    assert_string_equal(told_operator, "an-id for you");
+    assert_string_equal(text_of(mishap_call_warnings(o.run.call)), "\"a \\\"b\\\"\"");
+    assert_string_equal(text_of(mishap_buffer_text(&o.run.call->text)), "=> 3");
+    let_go(&o);
+    end(&loop);
+}
+
+static void each_call_has_a_process_of_its_own_if_that_is_wanted(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    int64_t pids[4];
+    (void)state;
+    begin(&loop);
+    for (int i = 0; i < 4; i++) {
+        call(&loop, &o, "once.count", "{}");
+        assert_int_equal(member(&o, "n"), 1);
+        pids[i] = member(&o, "pid");
+        for (int j = 0; j < i; j++)
+            assert_int_not_equal(pids[i], pids[j]);
+        let_go(&o);
+    }
+    end(&loop);
+}
+
+/* -- misbehaviour ------------------------------------------------------------------------------ */
+
+static void whatever_it_does_the_next_call_works(void **state)
+{
+    static const struct {
+        const char *way;
+        const mishap_code *code; /* NULL: it works */
+        const char *noted;
+    } ways[] = {
+        { "exit", MISHAP_CODE_INTERNAL_ERROR, "ended with status 7" },
+        { "exit", MISHAP_CODE_INTERNAL_ERROR, "my last words" },
+        { "kill", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
+        { "garbage", MISHAP_CODE_INTERNAL_ERROR, "a message that is no JSON object" },
+        { "packet", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none" },
+        { "huge", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none" },
+        { "wrong_id", MISHAP_CODE_INTERNAL_ERROR, "a call that it does not have" },
+        { "array", MISHAP_CODE_INTERNAL_ERROR, "no object" },
+        { "misfit", MISHAP_CODE_INTERNAL_ERROR, "does not fit" },
+        { "undeclared", MISHAP_CODE_INTERNAL_ERROR, "does not declare" },
+        { "stop", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
+        { "close", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
+        { "endless", MISHAP_CODE_TIMEOUT, "1500" },
+        { "hang", MISHAP_CODE_TIMEOUT, "1500" },
+        { "nap", MISHAP_CODE_TIMEOUT, "" },
+        { "twice", NULL, NULL },
+        { "flood", NULL, NULL },
+        { "last", NULL, NULL },
+    };
+    struct loop loop;
+    struct ours o = { 0 };
+    char arguments[100];
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+        snprintf(arguments, sizeof arguments, "{\"way\":\"%s\"}", ways[i].way);
+        call(&loop, &o, "pool.do", arguments);
+        if (code_of(&o) != ways[i].code)
+            fail_msg("%s: %s", ways[i].way, o.failure ? code_of(&o)->name.data : "it works");
+        if (ways[i].noted)
+            assert_true(is_noted(&o, ways[i].noted));
+        if (o.failure)
+            told_nothing_private(&o);
+        let_go(&o);
+        call(&loop, &o, "pool.count", "{}");
+        if (o.failure)
+            fail_msg("after %s: %d", ways[i].way, is_noted(&o, "?"));
+        let_go(&o);
+    }
+    end(&loop);
+}
+
+static void a_call_that_stops_when_it_is_told_leaves_its_process(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "pool.count", "{\"by\":9}");
+    int64_t pid = member(&o, "pid");
+    let_go(&o);
+    int64_t before = mishap_clock_monotonic_ns();
+    call(&loop, &o, "pool.do", "{\"way\":\"nap\"}");
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
+    assert_string_equal(text_of(mishap_public_message(mishap_told(o.failure))), "Stopped.");
+    assert_true(mishap_clock_monotonic_ns() - before >= INT64_C(1500000000));
+    const mishap_member *context = mishap_told(o.failure)->context;
+    assert_int_equal(context->value.integer, 2); /* the id of its call came with the signal */
+    let_go(&o);
+    call(&loop, &o, "pool.count", "{}");
+    assert_int_equal(member(&o, "pid"), pid);
+    assert_int_equal(member(&o, "n"), 10);
+    let_go(&o);
+    end(&loop);
+}
+
+static void a_forgotten_call_is_interrupted(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "pool.count", "{\"by\":9}");
+    int64_t pid = member(&o, "pid");
+    let_go(&o);
+    assert_true(add(&loop, &o, "pool.do", "{\"way\":\"sleep\"}"));
+    turn(&loop, 10);
+    mishap_runner_forget(loop.runner, &o.run);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(1400000000);
+    while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
+        turn(&loop, 10);
+    assert_int_equal(mishap_runner_count(loop.runner, true), 0);
+    assert_string_equal(orphan, ""); /* who cancelled it knows */
+    call(&loop, &o, "pool.count", "{}");
+    assert_int_equal(member(&o, "pid"), pid);
+    let_go(&o);
+    assert_true(add(&loop, &o, "pool.do", "{\"way\":\"hang\"}"));
+    turn(&loop, 10);
+    mishap_runner_forget(loop.runner, &o.run);
+    until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
+        turn(&loop, 10);
+    assert_int_equal(kill((pid_t)pid, 0), -1);
+    end(&loop);
+}
+
+static void a_program_that_cannot_start_makes_its_service_unavailable(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "bad.count", "{}");
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_UNAVAILABLE);
+    let_go(&o);
+    call(&loop, &o, "dead.count", "{}");
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_UNAVAILABLE);
+    let_go(&o);
+    call(&loop, &o, "none.count", "{}");
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_NOT_CONFIGURED);
+    let_go(&o);
+    call(&loop, &o, "pool.count", "{}");
+    assert_null(o.failure);
+    let_go(&o);
+    end(&loop);
+}
+
+/* -- sessions ---------------------------------------------------------------------------------- */
+
+static const char *in_session(const struct ours *o, const char *members)
+{
+    static char arguments[200];
+    snprintf(arguments, sizeof arguments, "{%s\"session\":\"%s\"}", members,
+             o->run.call->session_is);
+    return arguments;
+}
+
+static void a_session_keeps_its_state_in_any_loop(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, second, o;
+    (void)state;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":10}", 1);
+    call_to(&loop, &other, loop.runner, &second, "kept.count", "{\"by\":100}", 1);
+    assert_int_equal(member(&first, "n"), 10);
+    assert_int_equal(member(&second, "n"), 100);
+    assert_non_null(memmem(first.run.call->answer.data, first.run.call->answer.length,
+                           first.run.call->session_is, MISHAP_SESSION_HANDLE));
+    for (int i = 1; i <= 10; i++) {
+        call_to(&loop, &other, i % 3 ? other.runner : loop.runner, &o, "kept.count",
+                in_session(&first, ""), 1);
+        assert_int_equal(member(&o, "n"), 10 + i);
+        assert_int_equal(member(&o, "pid"), member(&first, "pid"));
+        assert_int_equal(mishap_call_warnings(o.run.call).length, 0);
+        let_go(&o);
+    }
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&second, ""), 1);
+    assert_int_equal(member(&o, "n"), 101);
+    let_go(&o);
+    let_go(&first);
+    let_go(&second);
+    end_sessions(&loop, &other);
+}
+
+static void calls_of_a_session_run_in_order_and_hold_up_no_other(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, sleeper, o[6], another;
+    (void)state;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "kept.count", "{}", 1);
+    add_to(&loop, loop.runner, &sleeper, "kept.do", in_session(&first, "\"way\":\"nap\","), 1);
+    for (int i = 0; i < 6; i++)
+        add_to(&loop, i < 3 ? loop.runner : other.runner, &o[i], "kept.count",
+               in_session(&first, ""), 1);
+    call_to(&loop, &other, loop.runner, &another, "kept.count", "{}", 1);
+    assert_false(sleeper.done);
+    int64_t sum = 0;
+    for (int i = 0; i < 6; i++) {
+        wait_both(&loop, &other, &o[i]);
+        sum += member(&o[i], "n");
+        assert_true(i == 0 || i == 3 || member(&o[i], "n") > member(&o[i - 1], "n"));
+    }
+    for (int i = 0; i < 6; i++)
+        let_go(&o[i]);
+    assert_true(sleeper.done);
+    assert_int_equal(sum, 2 + 3 + 4 + 5 + 6 + 7);
+    let_go(&sleeper);
+    let_go(&another);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
+static void a_session_is_its_callers_alone(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, o;
+    char forged[200];
+    (void)state;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "kept.count", "{}", 1);
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 2);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_NOT_FOUND);
+    let_go(&o);
+    snprintf(forged, sizeof forged, "%s", in_session(&first, ""));
+    char *digit = strrchr(forged, '"') - 1;
+    *digit = *digit == '0' ? '1' : '0';
+    call_to(&loop, &other, loop.runner, &o, "kept.count", forged, 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_NOT_FOUND);
+    let_go(&o);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
+static void the_session_of_a_conversation_need_not_be_named(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours o;
+    (void)state;
+    begin_sessions(&loop, &other);
+    for (int i = 1; i <= 3; i++) {
+        add_to(&loop, i % 2 ? loop.runner : other.runner, &o, "kept.count", "{}", 1);
+        o.run.call->conversation = (mishap_text)MISHAP_TEXT("a conversation");
+        wait_both(&loop, &other, &o);
+        assert_int_equal(member(&o, "n"), i);
+        assert_null(o.run.call->session_is);
+        let_go(&o);
+    }
+    add_to(&loop, loop.runner, &o, "kept.count", "{}", 2);
+    o.run.call->conversation = (mishap_text)MISHAP_TEXT("a conversation");
+    wait_both(&loop, &other, &o);
+    assert_int_equal(member(&o, "n"), 1);
+    let_go(&o);
+    end_sessions(&loop, &other);
+}
+
+static void a_session_outlives_the_loop_that_began_it(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, hanging, o;
+    (void)state;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, other.runner, &first, "kept.count", "{\"by\":5}", 1);
+    add_to(&loop, other.runner, &hanging, "kept.do", in_session(&first, "\"way\":\"sleep\","), 1);
+    mishap_runner_flush(other.runner);
+    mishap_runner_close(other.runner); /* in the middle of a call, as if the process was killed */
+    mishap_keeper_disconnect(&loop.keeper, other.kept);
+    open_loop(&loop, &other.runner, &other.kept);
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 6);
+    assert_int_equal(member(&o, "pid"), member(&first, "pid"));
+    let_go(&o);
+    mishap_call_end(hanging.run.call);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
+static void a_session_whose_process_died_begins_afresh(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, o;
+    (void)state;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
+    call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"exit\","), 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_RUNTIME_ERROR); /* as the service tells it */
+    assert_true(is_noted(&o, "ended with status 7"));
+    assert_true(is_noted(&o, "my last words"));
+    told_nothing_private(&o);
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    assert_int_equal(mishap_call_warnings(o.run.call).length, 0); /* its caller knows */
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"hang\","), 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
+    let_go(&o);
+    call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, "\"by\":7,"), 1);
+    assert_int_equal(member(&o, "n"), 7);
+    kill((pid_t)member(&o, "pid"), SIGKILL); /* between two calls, so nobody was told */
+    let_go(&o);
+    for (int i = 0; i < 20; i++)
+        turn_both(&loop, &other, 20);
+    call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "had ended"));
+    let_go(&o);
+    call_to(&loop, &other, other.runner, &o, "kept.do", in_session(&first, "\"way\":\"last\","), 1);
+    assert_int_equal(member(&o, "n"), -1);
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    assert_int_equal(mishap_call_warnings(o.run.call).length, 0); /* it ended as it was told to */
+    let_go(&o);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
+static void a_session_that_the_keeper_lost_begins_afresh_and_says_so(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, o;
+    (void)state;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
+    kill(loop.keeper.pid, SIGKILL);
+    for (int i = 0; i < 20 && loop.keeper.generation < 2; i++)
+        turn_both(&loop, &other, 20);
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "lost"));
+    let_go(&o);
+    call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 2);
+    assert_int_equal(mishap_call_warnings(o.run.call).length, 0);
+    let_go(&o);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
+static void an_idle_session_ends_and_the_next_call_is_warned(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, o;
+    (void)state;
+    abroad_kept.idle_ms = abroad_kept.unnamed_ms = 100;
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
+    pid_t pid = (pid_t)member(&first, "pid");
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
+        turn_both(&loop, &other, 20);
+    assert_int_equal(kill(pid, 0), -1);
+    call_to(&loop, &other, other.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "idle"));
+    pid = (pid_t)member(&o, "pid");
+    let_go(&o);
+    mishap_runner_close(other.runner); /* no loop has it: the keeper ends it */
+    mishap_keeper_disconnect(&loop.keeper, other.kept);
+    open_loop(&loop, &other.runner, &other.kept);
+    while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
+        turn_both(&loop, &other, 20);
+    assert_int_equal(kill(pid, 0), -1);
+    let_go(&first);
+    end_sessions(&loop, &other);
+    abroad_kept.idle_ms = abroad_kept.unnamed_ms = 0;
+}
+
+static void there_are_so_many_sessions_and_of_one_caller_fewer(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours o[4], one;
+    (void)state;
+    abroad_kept.most_sessions = 4;
+    prepare(&loop, &abroad_app);
+    loop.plan.caller_share = 50;
+    assert_null(mishap_sessions_make(&sessions));
+    assert_null(mishap_keeper_start(&loop.keeper, &loop.plan));
+    open_loop(&loop, &loop.runner, &loop.kept);
+    open_loop(&loop, &other.runner, &other.kept);
+    for (int i = 0; i < 4; i++) {
+        call_to(&loop, &other, loop.runner, &o[i], "kept.count", "{}", (uint64_t)i / 2 + 1);
+        assert_null(o[i].failure);
+        struct ours again; /* it is named: so it is kept */
+        call_to(&loop, &other, loop.runner, &again, "kept.count", in_session(&o[i], ""),
+                (uint64_t)i / 2 + 1);
+        let_go(&again);
+        if (i == 1) {
+            call_to(&loop, &other, loop.runner, &one, "kept.count", "{}", 1);
+            assert_ptr_equal(code_of(&one), MISHAP_CODE_RATE_LIMITED);
+            let_go(&one);
+        }
+    }
+    call_to(&loop, &other, other.runner, &one, "kept.count", "{}", 3);
+    assert_ptr_equal(code_of(&one), MISHAP_CODE_UNAVAILABLE);
+    let_go(&one);
+    call_to(&loop, &other, other.runner, &one, "kept.count", in_session(&o[3], ""), 2);
+    assert_int_equal(member(&one, "n"), 3);
+    let_go(&one);
+    for (int i = 0; i < 4; i++)
+        let_go(&o[i]);
+    end_sessions(&loop, &other);
+    abroad_kept.most_sessions = 0;
+}
+
+static void a_session_that_nobody_named_gives_way_to_another(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours o;
+    (void)state;
+    abroad_kept.most_sessions = 4;
+    begin_sessions(&loop, &other);
+    for (int i = 0; i < 12; i++) {
+        call_to(&loop, &other, loop.runner, &o, "kept.count", "{}", 1);
+        assert_int_equal(member(&o, "n"), 1);
+        let_go(&o);
+    }
+    end_sessions(&loop, &other);
+    abroad_kept.most_sessions = 0;
+}
+
+static void a_hundred_sessions_run_at_once(void **state)
+{
+    enum { MANY = 100 };
+    static struct ours o[MANY], again;
+    struct loop loop;
+    struct other other;
+    (void)state;
+    begin_sessions(&loop, &other);
+    for (int i = 0; i < MANY; i++) {
+        char arguments[50];
+        snprintf(arguments, sizeof arguments, "{\"by\":%d}", i);
+        add_to(&loop, i % 2 ? loop.runner : other.runner, &o[i], "kept.count", arguments, 1);
+    }
+    for (int i = 0; i < MANY; i++)
+        wait_both(&loop, &other, &o[i]);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(member(&o[i], "n"), i);
+        call_to(&loop, &other, i % 3 ? loop.runner : other.runner, &again, "kept.count",
+                in_session(&o[i], ""), 1);
+        assert_int_equal(member(&again, "n"), i + 1);
+        let_go(&again);
+        let_go(&o[i]);
+    }
+    end_sessions(&loop, &other);
+}
+
+static void a_session_in_a_sandbox_is_a_session(void **state)
+{
+    struct loop loop;
+    struct other other;
+    struct ours first, o;
+    (void)state;
+    mishap *missing = mishap_sandbox_check(MISHAP_SANDBOX_STRICT);
+    if (missing) {
+        mishap_free(missing);
+        skip();
+    }
+    begin_sessions(&loop, &other);
+    call_to(&loop, &other, loop.runner, &first, "boxed.count", "{\"by\":5}", 1);
+    assert_int_equal(member(&first, "n"), 5);
+    call_to(&loop, &other, other.runner, &o, "boxed.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 6);
+    let_go(&o);
+    call_to(&loop, &other, other.runner, &o, "boxed.do", in_session(&first, "\"way\":\"escape\","),
+            1);
+    assert_int_equal(member(&o, "n"), 0);
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.do", in_session(&first, "\"way\":\"nap\","), 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
+    assert_string_equal(text_of(mishap_public_message(mishap_told(o.failure))), "Stopped.");
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 7);
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.do", in_session(&first, "\"way\":\"exit\","), 1);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_INTERNAL_ERROR);
+    assert_true(is_noted(&o, "my last words"));
+    let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "boxed.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    let_go(&o);
+    let_go(&first);
+    end_sessions(&loop, &other);
+}
+
+int main(void)
+{
+    abroad_begin();
+    const struct CMUnitTest tests[] = {
+        TEST(a_call_is_run_by_the_program),
+        TEST(it_has_its_socket_and_nothing_else),
+        TEST(a_failure_has_both_sides),
+        TEST(long_messages_travel_in_packets),
+        TEST(what_it_says_meanwhile_is_passed_on),
+        TEST(each_call_has_a_process_of_its_own_if_that_is_wanted),
+        TEST(whatever_it_does_the_next_call_works),
+        TEST(a_call_that_stops_when_it_is_told_leaves_its_process),
+        TEST(a_forgotten_call_is_interrupted),
+        TEST(a_program_that_cannot_start_makes_its_service_unavailable),
+        TEST(a_session_keeps_its_state_in_any_loop),
+        TEST(calls_of_a_session_run_in_order_and_hold_up_no_other),
+        TEST(a_session_is_its_callers_alone),
+        TEST(the_session_of_a_conversation_need_not_be_named),
+        TEST(a_session_outlives_the_loop_that_began_it),
+        TEST(a_session_whose_process_died_begins_afresh),
+        TEST(a_session_that_the_keeper_lost_begins_afresh_and_says_so),
+        TEST(an_idle_session_ends_and_the_next_call_is_warned),
+        TEST(there_are_so_many_sessions_and_of_one_caller_fewer),
+        TEST(a_session_that_nobody_named_gives_way_to_another),
+        TEST(a_hundred_sessions_run_at_once),
+        TEST(a_session_in_a_sandbox_is_a_session),
+    };
+    return RUN(tests);
+}

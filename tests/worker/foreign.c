@@ -1,0 +1,257 @@
+/*
+ * A foreign program for tests: it counts, echoes, fails, and misbehaves in the way that it is told.
+ * It knows nothing of the library. Its first argument says how it starts: `ready`, `mute`,
+ * `unready`, `babble` or `gone`.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <yyjson.h>
+
+enum { SOCKET = 3, PACKET = 65536, ROOM = 12 << 20 };
+
+static volatile sig_atomic_t interrupted, value_of_interrupt, obeys = 1;
+static char said[ROOM], asked[ROOM];
+static long counted;
+
+static void on_interrupt(int number, siginfo_t *info, void *context)
+{
+    (void)number, (void)context;
+    value_of_interrupt = info->si_value.sival_int;
+    interrupted = 1;
+}
+
+/* -- packets ----------------------------------------------------------------------------------- */
+
+static void send_packet(char kind, const char *text, size_t length)
+{
+    static char packet[PACKET];
+    packet[0] = kind;
+    memcpy(packet + 1, text, length);
+    while (write(SOCKET, packet, length + 1) < 0 && errno == EINTR)
+        continue;
+}
+
+static void say(const char *text)
+{
+    size_t length = strlen(text), sent = 0;
+    if (length < PACKET) {
+        send_packet('=', text, length);
+        return;
+    }
+    while (sent < length) {
+        size_t size = length - sent < PACKET - 1 ? length - sent : PACKET - 1;
+        send_packet(sent == 0 ? '<' : sent + size == length ? '>' : '-', text + sent, size);
+        sent += size;
+    }
+}
+
+static void answer(uint64_t id, const char *object)
+{
+    snprintf(said, sizeof said, "{\"id\":%llu,\"answer\":%s}", (unsigned long long)id, object);
+    say(said);
+}
+
+static const char *read_message(void)
+{
+    static char packet[PACKET];
+    static size_t length;
+    for (;;) {
+        ssize_t count = read(SOCKET, packet, sizeof packet);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            _exit(0);
+        if (packet[0] == '=' || packet[0] == '<')
+            length = 0;
+        if (length + (size_t)count >= sizeof asked)
+            _exit(3);
+        memcpy(asked + length, packet + 1, (size_t)count - 1);
+        length += (size_t)count - 1;
+        asked[length] = '\0';
+        if (packet[0] == '=' || packet[0] == '>')
+            return asked;
+    }
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static void rest(uint64_t id, const char *how)
+{
+    obeys = strcmp(how, "hang") != 0;
+    while (!interrupted || !obeys)
+        usleep(1000);
+    snprintf(said, sizeof said,
+             "{\"id\":%llu,\"failure\":{\"code\":\"%s\",\"message\":\"Stopped.\","
+             "\"context\":{\"signal\":%d}}}",
+             (unsigned long long)id, strcmp(how, "nap") == 0 ? "TIMEOUT" : "CANCELLED",
+             (int)value_of_interrupt);
+    say(said);
+}
+
+static void fill(char *to, const char *head, size_t size, const char *tail)
+{
+    size_t at = strlen(head);
+    memcpy(to, head, at);
+    memset(to + at, 'x', size);
+    memcpy(to + at + size, tail, strlen(tail) + 1);
+}
+
+static void misbehave(uint64_t id, const char *way)
+{
+    unsigned long long number = id;
+    char head[200];
+    if (strcmp(way, "exit") == 0) {
+        fprintf(stderr, "my last words, secret-of-the-operator\n");
+        exit(7);
+    } else if (strcmp(way, "kill") == 0) {
+        raise(SIGKILL);
+    } else if (strcmp(way, "sleep") == 0 || strcmp(way, "nap") == 0 || strcmp(way, "hang") == 0) {
+        rest(id, way);
+    } else if (strcmp(way, "garbage") == 0) {
+        say("no JSON at all");
+    } else if (strcmp(way, "packet") == 0) {
+        send_packet('?', "{}", 2);
+    } else if (strcmp(way, "huge") == 0) {
+        snprintf(head, sizeof head, "{\"id\":%llu,\"answer\":{\"echo\":\"", number);
+        fill(said, head, 5 << 20, "\"}}");
+        say(said);
+    } else if (strcmp(way, "long") == 0) {
+        snprintf(head, sizeof head, "{\"id\":%llu,\"answer\":{\"echo\":\"", number);
+        fill(said, head, 1 << 20, "\"}}");
+        say(said);
+    } else if (strcmp(way, "endless") == 0) {
+        for (;;)
+            send_packet('<', "{", 1);
+    } else if (strcmp(way, "wrong_id") == 0) {
+        answer(id + 1, "{}");
+    } else if (strcmp(way, "twice") == 0) {
+        answer(id, "{}");
+        answer(id, "{}");
+    } else if (strcmp(way, "array") == 0) {
+        snprintf(said, sizeof said, "{\"id\":%llu,\"answer\":[]}", number);
+        say(said);
+    } else if (strcmp(way, "misfit") == 0) {
+        answer(id, "{\"n\":\"no number\"}");
+    } else if (strcmp(way, "undeclared") == 0) {
+        snprintf(said, sizeof said,
+                 "{\"id\":%llu,\"failure\":{\"code\":\"INSUFFICIENT_FUNDS\","
+                 "\"message\":\"secret-of-the-operator\"}}",
+                 number);
+        say(said);
+    } else if (strcmp(way, "last") == 0) {
+        snprintf(said, sizeof said, "{\"id\":%llu,\"answer\":{\"n\":-1},\"last\":true}", number);
+        say(said);
+        _exit(0);
+    } else if (strcmp(way, "flood") == 0) {
+        for (int i = 0; i < 10000; i++)
+            if (write(1, "secret-of-the-operator secret-of-the-operator secret\n", 53) < 0)
+                break;
+        answer(id, "{}");
+    } else if (strcmp(way, "talk") == 0) {
+        snprintf(said, sizeof said, "{\"id\":%llu,\"progress\":1,\"total\":2,\"words\":\"half\"}",
+                 number);
+        say(said);
+        snprintf(said, sizeof said, "{\"id\":%llu,\"log\":\"warning\",\"words\":\"careful\"}",
+                 number);
+        say(said);
+        snprintf(said, sizeof said, "{\"id\":%llu,\"log\":\"operator\",\"words\":\"for you\"}",
+                 number);
+        say(said);
+        snprintf(said, sizeof said,
+                 "{\"id\":%llu,\"answer\":{},\"text\":\"=> 3\",\"warnings\":[\"a \\\"b\\\"\"]}",
+                 number);
+        say(said);
+    } else if (strcmp(way, "stop") == 0) {
+        raise(SIGSTOP);
+    } else if (strcmp(way, "close") == 0) {
+        close(SOCKET);
+        for (;;)
+            pause();
+    } else if (strcmp(way, "escape") == 0) {
+        int file = open("/etc/passwd", O_RDONLY | O_CLOEXEC);
+        pid_t child = file < 0 ? fork() : 0;
+        if (child == 0 && file < 0)
+            _exit(0);
+        snprintf(head, sizeof head, "{\"n\":%d,\"pid\":%d}", (file >= 0) + 2 * (child > 0),
+                 (int)getpid());
+        answer(id, head);
+    } else if (strcmp(way, "files") == 0) {
+        int open_files = 0;
+        for (int i = 0; i < 256; i++)
+            open_files += fcntl(i, F_GETFD) >= 0;
+        extern char **environ;
+        snprintf(head, sizeof head, "{\"n\":%d,\"variables\":%d}", open_files, environ[0] != NULL);
+        answer(id, head);
+    } else {
+        answer(id, "{}");
+    }
+}
+
+static void serve(const char *text)
+{
+    yyjson_doc *document = yyjson_read(text, strlen(text), 0);
+    yyjson_val *root = yyjson_doc_get_root(document);
+    yyjson_val *arguments = yyjson_obj_get(root, "arguments");
+    uint64_t id = yyjson_get_uint(yyjson_obj_get(root, "id"));
+    const char *operation = yyjson_get_str(yyjson_obj_get(root, "operation"));
+    const char *name = operation ? strrchr(operation, '.') : NULL;
+    char reply[200];
+    interrupted = 0;
+    if (!name || !yyjson_is_obj(arguments))
+        _exit(4);
+    if (strcmp(name, ".count") == 0) {
+        counted += yyjson_get_sint(yyjson_obj_get(arguments, "by"));
+        snprintf(reply, sizeof reply, "{\"n\":%ld,\"pid\":%d}", counted, (int)getpid());
+        answer(id, reply);
+    } else if (strcmp(name, ".echo") == 0) {
+        char *again = yyjson_val_write(arguments, 0, NULL);
+        char *limit = yyjson_val_write(root, 0, NULL);
+        snprintf(said, sizeof said,
+                 "{\"id\":%llu,\"answer\":{\"echo\":%s,\"limit_ms\":%lld},\"text\":\"as text\"}",
+                 (unsigned long long)id, again,
+                 (long long)yyjson_get_sint(yyjson_obj_get(root, "limit_ms")));
+        say(said);
+        free(again);
+        free(limit);
+    } else if (strcmp(name, ".fail") == 0) {
+        snprintf(said, sizeof said,
+                 "{\"id\":%llu,\"failure\":{\"code\":\"TYPE_ERROR\",\"type\":\"TYPE-ERROR\","
+                 "\"message\":\"The value \\\"hello\\\" is not of type NUMBER.\","
+                 "\"stdout\":\"before\",\"backtrace\":[\"(+ 1 \\\"hello\\\")\"],"
+                 "\"context\":{\"restarts\":[\"ABORT\"]}},"
+                 "\"notes\":{\"heap\":\"secret-of-the-operator\"}}",
+                 (unsigned long long)id);
+        say(said);
+    } else {
+        misbehave(id, yyjson_get_str(yyjson_obj_get(arguments, "way")));
+    }
+    yyjson_doc_free(document);
+}
+
+int main(int count, char **arguments)
+{
+    const char *way = count > 1 ? arguments[1] : "ready";
+    struct sigaction action = { .sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO };
+    sigaction(SIGINT, &action, NULL);
+    if (strcmp(way, "gone") == 0)
+        return 9;
+    if (strcmp(way, "mute") == 0)
+        for (;;)
+            pause();
+    if (strcmp(way, "babble") == 0)
+        say("[]");
+    if (strcmp(way, "unready") == 0) {
+        say("{\"failure\":{\"code\":\"NOT_CONFIGURED\",\"message\":\"There is no library.\"}}");
+        return 0;
+    }
+    say("{\"ready\":1}");
+    for (;;)
+        serve(read_message());
+}
