@@ -1,9 +1,7 @@
 /* The process of a session: SBCL with the core of the prelude, in a sandbox. */
-#include <libgen.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,18 +45,25 @@ static const mishap_sandbox_profile profile = {
 
 void lisp_locate(void)
 {
-    /* Beside the program in the tree of a build, or as it is installed. */
-    static const char *const places[] = { "services/lisp", "../services/lisp",
-                                          "../" LISP_LIBRARIES "/mishap" };
-    char program[PATH_MAX], path[PATH_MAX + 64];
+    /* Beside the program in the tree of a build, or as it is installed: how many folders up, and
+     * down from there. */
+    static const struct {
+        int up;
+        const char *down;
+    } places[] = { { 1, "services/lisp" },
+                   { 2, "services/lisp" },
+                   { 2, LISP_LIBRARIES "/mishap" } };
+    char program[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return;
-    program[length] = '\0';
-    const char *folder = dirname(program);
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, sizeof path, "%s/%s/" CORE, folder, places[i]);
-        if (access(path, R_OK) == 0 && realpath(path, core))
+    for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++) {
+        size_t folder = (size_t)length;
+        for (int up = places[i].up; up > 0 && folder > 0; up--) {
+            const char *slash = memrchr(program, '/', folder);
+            folder = slash ? (size_t)(slash - program) : 0;
+        }
+        int needed = snprintf(core, sizeof core, "%.*s/%s/" CORE, (int)folder, program,
+                              places[i].down);
+        if (needed > 0 && (size_t)needed < sizeof core && access(core, R_OK) == 0)
             return;
     }
     core[0] = '\0';

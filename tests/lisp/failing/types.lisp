@@ -81,7 +81,7 @@
 (reduce #'+ '(1 2 a))
 
 ;;;; apply-of-a-number
-;;; type: TYPE-ERROR
+;;; type: (VALUES-LIST-ARGUMENT-ERROR|TYPE-ERROR)
 (apply #'+ 1)
 
 ;;;; the-with-a-wrong-value
