@@ -14,7 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from worker import SBCL, Worker  # noqa: E402
 
 BARE = """(let ((*standard-output* (sb-sys:make-fd-stream 1 :output t :buffering :full)))
-  (loop (prin1 (handler-case (eval (read)) (error (c) (princ-to-string c)))) (terpri) (finish-output)))"""
+  (loop (prin1 (handler-case (eval (read)) (error (c) (substitute #\\Space #\\Newline (princ-to-string c))))) (terpri) (finish-output)))"""
 FORMS = {"(+ 1 2)": 5000, '(+ 1 "hello")': 1000, "(nonexistent-fn 1 2)": 300, "(let ((x 1)) (+ x 2))": 300}
 
 
