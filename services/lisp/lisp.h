@@ -1,0 +1,23 @@
+/*
+ * services/lisp: sessions of Lisp, each a process of SBCL in a sandbox (docs/lisp.md).
+ *
+ *     lisp.c     every operation and its rules
+ *     session.c  the program that runs a session: where it is, what it may do, how it ends
+ *     prelude/   what runs in it
+ */
+#ifndef LISP_H
+#define LISP_H
+
+#include <mishap/operation.h>
+
+/* Its calls are run by SBCL. Failures are told to agents as condition reports. */
+extern const mishap_service lisp_service;
+
+/* All operations of the service; the list ends with { 0 }. */
+extern const mishap_operation lisp_operations[];
+
+/* Find SBCL and the core: before mishap_main(). What is not found makes the operations answer
+ * NOT_CONFIGURED. */
+void lisp_locate(void);
+
+#endif

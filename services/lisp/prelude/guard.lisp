@@ -1,0 +1,211 @@
+;;;; Running code of the user's, which may fail, exit, loop for ever or exhaust the stack. CALL-GUARDED always
+;;;; returns: with the values, or with a report.
+
+(in-package "MISHAP-PRELUDE")
+
+(defvar *guard* nil "The catch tag of the innermost guarded call, in the main thread.")
+(defvar *saving* nil "True while the core is made.")
+(defvar *suspend* nil "True if an error suspends the evaluation instead of unwinding it.")
+(defvar *level* 0 "How many evaluations are suspended.")
+(defvar *call-id* 0 "The id of the call that is to be answered.")
+(defvar *deadline* nil "When the guarded call is over, as internal real time; NIL: never.")
+(defvar *seconds* nil "How long it had.")
+
+(declaim (ftype function suspend)) ; serve.lisp
+
+;;; -- failures --------------------------------------------------------------------------------------
+
+(defun stack-exhausted-p (condition)
+  (and (typep condition 'storage-condition)
+       (not (typep condition (load-time-value (or (internal "SB-KERNEL" "HEAP-EXHAUSTED-ERROR") 'condition))))))
+
+(defun stop (condition)
+  "End the guarded call with a report of CONDITION."
+  (if (stack-exhausted-p condition)
+      (throw *guard* (report-exhaustion condition))
+      (let ((report (report-condition condition)))
+        (when (and *suspend* (< *level* 10) (not (typep condition 'evaluation-interrupted)))
+          (suspend report condition))
+        (throw *guard* report))))
+
+(defun call-hook (variable condition)
+  "Call the debugger hook in VARIABLE, which the code may have bound, as the debugger would."
+  (let ((hook (symbol-value variable)))
+    (when (and hook (not (eq hook (load-time-value (internal "SB-DEBUG" "DEBUGGER-DISABLED-HOOK")))))
+      (progv (list variable) '(nil)
+        (funcall hook condition hook)))))
+
+(defun note-thread-failure (condition)
+  "An error that nothing handles in a thread of the user's: it ends that thread."
+  (let* ((type (condition-type condition))
+         (*hurried* nil)
+         (message (message-of condition type)))
+    (push (list sb-thread:*current-thread* type message) *thread-failures*)))
+
+(defun instead-of-debugger (debugger condition)
+  "What INVOKE-DEBUGGER does in this program: nobody is there to talk to."
+  (cond (*saving* (funcall debugger condition))
+        (*failing* (throw *failing* nil))
+        (*guard*
+         (call-hook 'sb-ext:*invoke-debugger-hook* condition)
+         (call-hook '*debugger-hook* condition)
+         (stop condition))
+        ((sb-thread:main-thread-p) (leave 70))
+        (t (note-thread-failure condition)
+           (sb-thread:abort-thread))))
+
+(defun refuse-exit (function &rest arguments)
+  (if *saving*
+      (apply function arguments)
+      (error 'exit-refused)))
+
+(define-condition heap-exhausted (storage-condition) ()
+  (:report "The heap is exhausted: the code keeps more than fits into it."))
+
+(defvar *heap-at-start* 0 "Bytes in use when the process began: they are never copied.")
+(defvar *heap-looked-at* 0 "Bytes in use after the last full collection that was made for a full heap.")
+
+(defun heap-in-danger-p ()
+  "True if there may not be room for a copy of what is in use, which a full collection can need."
+  (let ((used (sb-kernel:dynamic-usage)) (size (sb-ext:dynamic-space-size)))
+    (> (- (* 2 (+ used (sb-ext:bytes-consed-between-gcs))) *heap-at-start*) (* 9/10 size))))
+
+(defun heap-filled ()
+  "Called in the main thread: end the evaluation if it keeps so much, while there is still room to say so."
+  (when (and *guard* (heap-in-danger-p))
+    ;; This collection must not lead here again.
+    (setf *heap-looked-at* most-positive-fixnum)
+    (sb-ext:gc :full t)
+    (setf *heap-looked-at* (sb-kernel:dynamic-usage))
+    (when (heap-in-danger-p)
+      (sb-sys:with-interrupts (stop (make-condition 'heap-exhausted))))))
+
+(defun watch-heap (function &rest arguments)
+  "After each collection. If the heap is filled too fast for this, the process ends."
+  (prog1 (apply function arguments)
+    (when (and (heap-in-danger-p)
+               (> (sb-kernel:dynamic-usage) (+ *heap-looked-at* (floor (sb-ext:dynamic-space-size) 50))))
+      (sb-thread:interrupt-thread (sb-thread:main-thread) #'heap-filled))))
+
+(defun install-guards ()
+  "Done once, when the core is made."
+  (sb-ext:without-package-locks
+    (sb-int:encapsulate 'invoke-debugger 'mishap #'instead-of-debugger)
+    (let ((post-gc (internal "SB-KERNEL" "POST-GC")))
+      (when (and post-gc (fboundp post-gc)) (sb-int:encapsulate post-gc 'mishap #'watch-heap)))
+    (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)
+    (sb-int:encapsulate 'sb-ext:save-lisp-and-die 'mishap #'refuse-exit)))
+
+;;; -- interruption ----------------------------------------------------------------------------------
+;;;
+;;; SIGINT comes from the parent; SIGVTALRM from a timer of ours (SIGALRM belongs to SBCL's timers, which code may use; SBCL
+;;; defers this signal where a collection must not be interrupted, as it does not with SIGUSR1). The
+;;; timer fires again every second: code that refuses to unwind is interrupted again in its cleanup forms.
+
+(defconstant +sigint+ 2)
+(defconstant +sigvtalrm+ 26)
+(defconstant +si-queue+ -1)
+
+(defun deadline-passed-p ()
+  "The two clocks may differ by some milliseconds."
+  (and *deadline*
+       (>= (+ (get-internal-real-time) (floor internal-time-units-per-second 50)) *deadline*)))
+
+(defun interrupted ()
+  "Called in the main thread, wherever it is."
+  (when (or *guard* *failing*)
+    (sb-sys:with-interrupts
+      (cond (*failing* (setf *hurried* t)
+                       (throw *failing* nil))
+            ((deadline-passed-p)
+             (stop (make-condition 'evaluation-timeout :seconds *seconds*)))
+            (t (stop (make-condition 'evaluation-interrupted)))))))
+
+(defun expired ()
+  (when (deadline-passed-p)
+    (interrupted)))
+
+(defun on-interrupt (signal info context)
+  (declare (ignore signal context))
+  ;; A signal that was sent for an earlier call names that call.
+  (when (or (/= (sb-sys:signed-sap-ref-32 info 8) +si-queue+)
+            (= (sb-sys:signed-sap-ref-32 info 24) *call-id*))
+    (sb-thread:interrupt-thread (sb-thread:main-thread) #'interrupted)))
+
+(defun on-timer (signal info context)
+  (declare (ignore signal info context))
+  (sb-thread:interrupt-thread (sb-thread:main-thread) #'expired))
+
+(defvar *timer* nil "The kernel's timer; NIL if there is none.")
+
+(defun make-timer ()
+  (sb-alien:with-alien ((event (array sb-alien:int 16)) (id sb-alien:unsigned-long))
+    (dotimes (i 16) (setf (sb-alien:deref event i) 0))
+    (setf (sb-alien:deref event 2) +sigvtalrm+)
+    (when (zerop (sb-alien:alien-funcall
+                  (sb-alien:extern-alien "timer_create" (function sb-alien:int sb-alien:int sb-alien:system-area-pointer
+                                                                  sb-alien:system-area-pointer))
+                  1 (sb-alien:alien-sap event) (sb-alien:alien-sap (sb-alien:addr id))))
+      (setf *timer* id))))
+
+(defun set-timer (seconds)
+  "Let the timer fire in SECONDS, a real; 0 stops it."
+  (when *timer*
+    (multiple-value-bind (whole rest) (floor (min seconds 1000000000))
+      (sb-alien:with-alien ((time (array (sb-alien:signed 64) 4)))
+        (setf (sb-alien:deref time 0) (if (zerop seconds) 0 1)
+              (sb-alien:deref time 1) 0
+              (sb-alien:deref time 2) whole
+              (sb-alien:deref time 3) (floor (* rest 1000000000)))
+        (sb-alien:alien-funcall
+         (sb-alien:extern-alien "timer_settime" (function sb-alien:int sb-alien:unsigned-long sb-alien:int
+                                                          sb-alien:system-area-pointer sb-alien:system-area-pointer))
+         *timer* 0 (sb-alien:alien-sap time) (sb-sys:int-sap 0))))))
+
+(defun start-clock (seconds)
+  "Give the guarded call SECONDS; NIL: no limit."
+  (setf *seconds* seconds
+        *deadline* (and seconds (+ (get-internal-real-time)
+                                   (floor (* seconds internal-time-units-per-second)))))
+  (when seconds (set-timer (max seconds 1/1000))))
+
+(defun stop-clock ()
+  (when *deadline*
+    (setf *deadline* nil)
+    (set-timer 0)))
+
+(defun install-signals ()
+  (sb-sys:enable-interrupt +sigint+ #'on-interrupt)
+  (sb-sys:enable-interrupt +sigvtalrm+ #'on-timer)
+  (make-timer))
+
+;;; -- the guard -------------------------------------------------------------------------------------
+
+(defun aborted-report ()
+  (make-report :type "ABORT" :code "CANCELLED" :message "The code aborted its evaluation."
+               :frames (printed-calls (spelled-calls '() nil *form*))
+               :form *form*))
+
+(defun call-guarded (function seconds &optional suspend)
+  "Call FUNCTION. Two values: its value, and NIL; or NIL and a report."
+  (let* ((tag (list nil))
+         (*form* nil)
+         (report
+           (catch tag
+             (let ((*guard* tag) (*suspend* suspend) (*failing* nil) (*hurried* nil))
+               (start-clock seconds)
+               ;; SBCL's own way out of everything.
+               (catch 'sb-impl::%end-of-the-world
+                 (restart-case
+                     (let ((value (funcall function)))
+                       (setf *guard* nil)
+                       (stop-clock)
+                       (return-from call-guarded (values value nil)))
+                   (abort () :report "End this evaluation.")))
+               (aborted-report)))))
+    (stop-clock)
+    (let ((*guard* nil) (*hurried* nil))
+      (setf report (finish-report report)
+            *heap-looked-at* 0
+            *last-report* report)
+      (values nil report))))

@@ -1,0 +1,178 @@
+;;;; The loop: one call after the other, each answered with one message.
+
+(in-package "MISHAP-PRELUDE")
+
+(defconstant +idle+ 1000 "Milliseconds without a call after which the memory is tidied up.")
+
+;;; -- answers ---------------------------------------------------------------------------------------
+
+(defun send-answer (answer text last)
+  (begin-message)
+  (put-raw "{\"id\":")
+  (put-integer *call-id*)
+  (put-raw ",\"answer\":")
+  (put-json answer)
+  (put-raw ",\"text\":")
+  (put-text text)
+  (when last (put-raw ",\"last\":true"))
+  (put-raw "}")
+  (send-message))
+
+(defun own-stderr ()
+  "What the code wrote to standard error, without what SBCL says when the stack is exhausted: the report says it."
+  (let* ((text (kept *err*)) (words "Control stack guard page temporarily disabled: proceed with caution")
+         (at (search words text)))
+    (if at
+        (concatenate 'string (subseq text 0 at) (string-left-trim '(#\Newline) (subseq text (+ at (length words)))))
+        text)))
+
+(defun send-failure (report suspended)
+  (begin-message)
+  (let ((stdout (kept *out*)) (stderr (own-stderr)) (warnings (warnings-told)))
+    (put-json `(:object "id" ,*call-id*
+                        "failure"
+                        (:object "code" ,(report-code report)
+                                 "type" ,(report-type report)
+                                 "message" ,(report-message report)
+                                 ,@(when (plusp (length stdout)) `("stdout" ,stdout))
+                                 "backtrace" (:array ,@(frames-shown report))
+                                 "context"
+                                 (:object "restarts" ,(restarts-array report)
+                                          ,@(when (plusp (length stderr)) `("stderr" ,stderr))
+                                          ,@(when warnings `("warnings" (:array ,@warnings)))
+                                          ,@(when suspended `("suspended" t)))))))
+  (send-message))
+
+(defun send-refusal (code message)
+  "A failure that is not one of the user's code."
+  (begin-message)
+  (put-json `(:object "id" ,*call-id* "failure" (:object "code" ,code "message" ,message)))
+  (send-message))
+
+;;; -- calls -----------------------------------------------------------------------------------------
+
+(defun begin-call (call)
+  (setf *call-id* (member-of call "id" 0)
+        *limit* (let ((limit (member-of call "limit_ms"))) (and (realp limit) (/ limit 1000)))
+        *warnings* '()
+        *doubtful* nil)
+  (reset-captures)
+  (reset-streams)
+  (mend-state))
+
+(defun operation-of (call)
+  "The last word of the operation's name: `evaluate` of `lisp.evaluate`."
+  (let* ((name (member-of call "operation" "")) (dot (position #\. name :from-end t)))
+    (if dot (subseq name (1+ dot)) name)))
+
+(defun answer-call (call)
+  (begin-call call)
+  (let ((operation (gethash (operation-of call) *operations*)))
+    (if (null operation)
+        (send-refusal (if (string= (operation-of call) "restart") "PRECONDITION" "NOT_IMPLEMENTED")
+                      (if (string= (operation-of call) "restart")
+                          "No evaluation is suspended."
+                          "There is no such operation."))
+        (multiple-value-bind (answer text last)
+            (catch 'operation (funcall operation (member-of call "arguments")))
+          (reset-streams)
+          (if (report-p answer)
+              (send-failure answer nil)
+              (send-answer answer text last))
+          (when last (leave 0))))))
+
+;;; -- suspended evaluations -------------------------------------------------------------------------
+
+(defun suspend (report condition)
+  "Answer the call with its failure and serve further calls from here, until one of them chooses a restart."
+  (let ((restarts (compute-restarts condition)))
+    (stop-clock)
+    (setf *last-report* report)
+    (let ((*guard* nil) (*suspend* nil) (*level* (1+ *level*)))
+      (send-failure (finish-report report) t)
+      (loop
+        (let ((call (next-call)))
+          (if (string= (operation-of call) "restart")
+              (restart-call call restarts)
+              (answer-call call)))))))
+
+(defun restart-call (call restarts)
+  "Invoke the restart `index` with the values of the forms in `values`. This call is then answered by the evaluation that
+goes on."
+  (begin-call call)
+  (let* ((arguments (member-of call "arguments")) (index (member-of arguments "index" 0))
+         (restart (and (typep index 'unsigned-byte) (nth index restarts)))
+         (seconds (seconds-for arguments)))
+    (if (null restart)
+        (send-refusal "INVALID_ARGUMENT" "There is no restart with this index.")
+        (multiple-value-bind (value report)
+            (call-guarded (lambda ()
+                            (let ((values (loop for form in (read-forms (member-of arguments "values" ""))
+                                                append (evaluate-form form))))
+                              (apply #'invoke-restart restart values)
+                              nil))
+                          seconds)
+          (declare (ignore value))
+          (if report
+              (send-failure report t)
+              (send-refusal "RUNTIME_ERROR" "The restart returned, and the evaluation is still suspended."))))))
+
+;;; -- waiting ---------------------------------------------------------------------------------------
+
+(defun tidy-up ()
+  "Give back the memory that nothing uses."
+  (sb-ext:gc :full t)
+  (sb-sys:scrub-control-stack))
+
+(defun next-call ()
+  (unless (wait-for-packet +idle+)
+    (tidy-up))
+  (receive))
+
+(defun read-options ()
+  "The program's arguments: --folder PATH for each folder that load-file may read from."
+  (loop for (option value) on (rest sb-ext:*posix-argv*)
+        when (and (string= option "--folder") value)
+          do (let ((path (ignore-errors (probe-file (sb-ext:parse-native-namestring value nil *default-pathname-defaults*
+                                                                                    :as-directory t)))))
+               (when path (push (sb-ext:native-namestring path) *folders*)))))
+
+(defun stop-finalizer ()
+  "The thread that runs finalizers: a session has no use for it, and it costs memory."
+  (let ((stop (internal "SB-IMPL" "FINALIZER-THREAD-STOP")))
+    (when (and stop (fboundp stop)) (ignore-errors (funcall stop)))))
+
+(defun set-policy ()
+  "Code of a session keeps the arguments of its frames for the backtrace. What else DEBUG brings is undone: tail calls stay tail
+calls, and loops are as fast as by default."
+  (proclaim '(optimize (debug 2)))
+  (loop for (name value) in '(("INSERT-DEBUG-CATCH" 0) ("INSERT-STEP-CONDITIONS" 0) ("LET-CONVERSION" 3))
+        do (let ((quality (internal "SB-C" name)))
+             (when quality (proclaim `(optimize (,quality ,value)))))))
+
+(defun main ()
+  (setf *saving* nil
+        *heap-at-start* (sb-kernel:dynamic-usage))
+  (stop-finalizer)
+  (set-policy)
+  (reset-streams)
+  (install-signals)
+  (read-options)
+  (begin-message)
+  (put-raw "{\"ready\":1}")
+  (send-message)
+  (loop (answer-call (next-call))))
+
+;;; -- the core --------------------------------------------------------------------------------------
+
+(defun prepare (output)
+  "Save the core. Nothing of the machine that builds it stays inside."
+  (setf *package* (find-package "COMMON-LISP-USER")
+        *features* (remove :mishap-prelude *features*)
+        *default-pathname-defaults* #P"")
+  (remember-defaults)
+  (setf *packages-at-start* (remove (find-package "COMMON-LISP-USER") (list-all-packages)))
+  (install-guards)
+  (sb-ext:lock-package "MISHAP-PRELUDE")
+  (setf *saving* t)
+  (sb-ext:save-lisp-and-die output :toplevel #'main))

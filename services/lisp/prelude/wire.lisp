@@ -1,0 +1,77 @@
+;;;; The socket of the protocol (docs/worker-protocol.md): packets on descriptor 3.
+
+(in-package "MISHAP-PRELUDE")
+
+(defconstant +socket+ 3)
+(defconstant +packet+ 65536)
+(defconstant +eintr+ 4)
+(defconstant +message-in+ (* 9 1024 1024))
+
+(defvar *packet* (make-array +packet+ :element-type '(unsigned-byte 8)))
+(declaim (type octets *packet*))
+
+(defun leave (status)
+  "End the process at once, without hooks and without unwinding."
+  (sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) status))
+
+(defun receive-packet ()
+  "The number of octets of the next packet, which is in *PACKET*."
+  (loop
+    (multiple-value-bind (count failure)
+        (sb-sys:with-pinned-objects (*packet*)
+          (sb-unix:unix-read +socket+ (sb-sys:vector-sap *packet*) +packet+))
+      (cond ((and count (plusp count)) (return count))
+            (count (leave 0))
+            ((/= failure +eintr+) (leave 70))))))
+
+(defun receive ()
+  "The next message, as JSON that has been read."
+  (let ((text nil) (filled 0))
+    (declare (type (or null octets) text) (type index filled))
+    (loop
+      (let* ((count (receive-packet)) (kind (aref *packet* 0)))
+        (flet ((start () (setf text (make-array (* 4 +packet+) :element-type '(unsigned-byte 8)) filled 0))
+               (add ()
+                 (when (null text) (leave 70))
+                 (when (> (+ filled count) (length text))
+                   (when (> filled +message-in+) (leave 70))
+                   (let ((larger (make-array (* 2 (length text)) :element-type '(unsigned-byte 8))))
+                     (setf text (replace larger text :end2 filled))))
+                 (replace text *packet* :start1 filled :start2 1 :end2 count)
+                 (incf filled (1- count))))
+          (case (code-char kind)
+            (#\= (replace *packet* *packet* :start1 0 :start2 1 :end2 count)
+             (return (read-json *packet* (1- count))))
+            (#\< (start) (add))
+            (#\- (add))
+            (#\> (add) (return (read-json text filled)))
+            (t (leave 70))))))))
+
+(defun send-packet (start end kind)
+  "The octets of *BUFFER* from START to END, with KIND written over the octet before them."
+  (setf (aref *buffer* (1- start)) (char-code kind))
+  (loop
+    (multiple-value-bind (count failure)
+        (sb-sys:with-pinned-objects (*buffer*)
+          (sb-unix:unix-write +socket+ (sb-sys:vector-sap *buffer*) (1- start) (1+ (- end start))))
+      (cond (count (return))
+            ((/= failure +eintr+) (leave 0))))))
+
+(defun send-message ()
+  "Send what BEGIN-MESSAGE and the functions after it have written."
+  (let ((piece (1- +packet+)) (end *filled*))
+    (if (<= (1- end) piece)
+        (send-packet 1 end #\=)
+        (loop for start = 1 then next
+              for next = (min end (+ start piece))
+              do (send-packet start next (cond ((= start 1) #\<) ((= next end) #\>) (t #\-)))
+              until (= next end)))))
+
+(defun wait-for-packet (milliseconds)
+  "True if there is something to read before MILLISECONDS have passed."
+  (sb-alien:with-alien ((descriptor (array sb-alien:int 2)))
+    (setf (sb-alien:deref descriptor 0) +socket+
+          (sb-alien:deref descriptor 1) 1) ; POLLIN; what happened is in the upper half
+    (/= 0 (sb-alien:alien-funcall
+           (sb-alien:extern-alien "poll" (function sb-alien:int sb-alien:system-area-pointer sb-alien:unsigned sb-alien:int))
+           (sb-alien:alien-sap descriptor) 1 milliseconds))))

@@ -1,0 +1,539 @@
+"""A session of the Lisp service: values, output, warnings, state, interruption, restarts, the other operations.
+
+    LISP_CORE=… SBCL=… python3 tests/lisp/session_test.py [PART-OF-A-NAME]
+
+Speaks TAP.
+"""
+import os
+import pathlib
+import signal
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "cli"))
+from blackbox import Skipped, equal, expect, main, test, tests_of  # noqa: E402
+from worker import Died, Worker, wait_until  # noqa: E402
+
+SOURCES = pathlib.Path("/usr/share/common-lisp/source")
+
+# ---- Answers -------------------------------------------------------------------------------------
+
+TEXTS = {
+    "a value": ("(+ 1 2)", "=> 3"),
+    "a string": ('"a"', '=> "a"'),
+    "several values": ('(values 1 :two "three")', '=> 1\n=> :TWO\n=> "three"'),
+    "no values": ("(values)", "; No values"),
+    "no code": ("", "; No values"),
+    "only a comment": ("; nothing", "; No values"),
+    "the last of several forms": ("1 2 3", "=> 3"),
+    "nil": ("nil", "=> NIL"),
+    "output": ('(princ "hello") 5', "[stdout]\nhello\n\n=> 5"),
+    "output of several lines": ('(format t "a~%b~%") 5', "[stdout]\na\nb\n\n\n=> 5"),
+    "standard error": ('(princ "oops" *error-output*) 5', "[stderr]\noops\n\n=> 5"),
+    "a warning": ('(warn "careful") 5', "[warnings]\nSIMPLE-WARNING: careful\n\n=> 5"),
+    "everything": ('(princ "o") (princ "e" *error-output*) (warn "w") (values 1 2)',
+                   "[stdout]\no\n\n[stderr]\ne\n\n[warnings]\nSIMPLE-WARNING: w\n\n=> 1\n=> 2"),
+    "a warning of the compiler": ("(defun calls-later () (not-yet-defined 1))",
+                                  "[warnings]\nSIMPLE-STYLE-WARNING: undefined function: NOT-YET-DEFINED\n\n=> CALLS-LATER"),
+    "no warning for what the next form defines": ("(defun first-one () (second-one)) (defun second-one () 2)",
+                                                  "=> SECOND-ONE"),
+    "no warning for what is defined anew": ("(defun again () 1) (defun again () 2) (again)", "=> 2"),
+    "a condition that is handled": ('(handler-case (error "x") (error (c) (princ-to-string c)))', '=> "x"'),
+    "a signal that nothing handles": ("(signal 'simple-error)", "=> NIL"),
+    "a restart that is chosen": ("(handler-bind ((error #'continue)) (cerror \"go on\" \"x\") 7)", "=> 7"),
+    "a debugger hook that throws": ("(catch 'out (let ((*debugger-hook* (lambda (c h) c h (throw 'out 8)))) (error \"x\")))",
+                                    "=> 8"),
+    "a circular list": ("(let ((l (list 1 2))) (setf (cddr l) l) l)", "=> #1=(1 2 . #1#)"),
+    "a list that contains itself": ("(let ((l (list 1))) (setf (car l) l))", "=> #1=(#1#)"),
+    "a shared list": ("(let ((l (list 1))) (list l l))", "=> ((1) (1))"),
+    "a circular structure": ("(defstruct node next) (let ((n (make-node))) (setf (node-next n) n))", "=> #1=#S(NODE :NEXT #1#)"),
+    "a marker in the output": ('(princ "[ERROR] X [\\\\Backtrace]") 1', "[stdout]\n[\\ERROR] X [\\\\Backtrace]\n\n=> 1"),
+    "a marker in a value": ('"[stdout]"', '=> "[\\stdout]"'),
+    "non-ASCII text": ('(princ "żółć 漢字 🙂") "ü"', '[stdout]\nżółć 漢字 🙂\n\n=> "ü"'),
+    "standard input is empty": ("(read-char *standard-input* nil :end)", "=> :END"),
+    "a function of one's own": ("(defun twice (x) (* 2 x)) (twice 21)", "=> 42"),
+    "a package made by the form before": ('(defpackage :fresh (:use :cl) (:export #:f)) (defun fresh:f () 9) (fresh:f)', "=> 9"),
+    "unwind-protect": ('(catch \'x (unwind-protect (throw \'x 1) (princ "cleaned")))', "[stdout]\ncleaned\n\n=> 1"),
+    "a loop of a million": ("(loop for i below 1000000 sum i)", "=> 499999500000"),
+    "a tail call a million deep": ("(defun down (n) (if (= n 0) :bottom (down (1- n)))) (down 1000000)", "=> :BOTTOM"),
+}
+
+
+@tests_of(TEXTS)
+def text_of_an_answer(code, expected):
+    with Worker() as worker:
+        equal(worker.evaluate(code).get("text"), expected, "the text")
+
+
+@test
+def an_answer_has_the_same_as_members():
+    with Worker() as worker:
+        answer = worker.evaluate('(princ "o") (princ "e" *error-output*) (warn "w") (values 1 "two")')["answer"]
+        equal(answer, {"values": ["1", '"two"'], "stdout": "o", "stderr": "e", "warnings": ["SIMPLE-WARNING: w"]}, "the answer")
+
+
+@test
+def a_failure_has_everything_as_members():
+    with Worker() as worker:
+        failure = worker.evaluate('(princ "o") (princ "e" *error-output*) (warn "w") (cerror "Go on." "stop ~D" 1)')["failure"]
+        equal(failure, {"code": "SIMPLE_ERROR", "type": "SIMPLE-ERROR", "message": "stop 1", "stdout": "o",
+                        "backtrace": ['(CERROR "Go on." "stop ~D" 1)'],
+                        "context": {"restarts": [{"name": "CONTINUE", "description": "Go on."},
+                                                 {"name": "ABORT", "description": "End this evaluation."}],
+                                    "stderr": "e", "warnings": ["SIMPLE-WARNING: w"]}}, "the failure")
+
+
+@test
+def a_backtrace_ends_after_twenty_frames():
+    with Worker() as worker:
+        worker.evaluate("(defun count-down (n) (if (= n 0) (car :bottom) (1+ (count-down (1- n)))))")
+        frames = worker.evaluate("(count-down 100)")["failure"]["backtrace"]
+        equal(len(frames), 21, "the number of lines")
+        equal(frames[0], "(CAR :BOTTOM)" if "CAR" in frames[0] else "(COUNT-DOWN 0)", "frame 0")
+        equal(frames[20], "...", "the last line")
+        exactly = worker.evaluate("(count-down 5)")["failure"]["backtrace"]
+        expect(exactly[-1] != "..." and exactly[-1] == "(COUNT-DOWN 5)", exactly)
+
+
+@test
+def long_arguments_are_cut():
+    with Worker() as worker:
+        worker.evaluate("(defun take (a b c) (list (error \"taken: ~D\" (length (list a b c)))))")
+        frame = worker.evaluate("(take (make-string 500 :initial-element #\\x) (loop for i below 500 collect i) "
+                                "(make-hash-table))")["failure"]["backtrace"][0]
+        expect(len(frame) < 300, "the frame has", len(frame), "characters")
+        expect('"xxxxx' in frame and "xxx..." in frame and "(0 1 2 3 4 5 6 7 8 9 ...)" in frame, frame)
+
+
+@test
+def large_messages_travel_in_pieces():
+    with Worker() as worker:
+        code = "(list " + " ".join('"%s"' % ("x" * 100) for _ in range(3000)) + ")"
+        text = worker.evaluate("(length " + "'" + code + ")")["text"]
+        equal(text, "=> 3001", "the text")
+        text = worker.evaluate("(make-string 60000 :initial-element #\\漢)")["text"]
+        equal(len(text), 60000 + 5, "the length")
+
+
+@test
+def output_and_values_are_cut_at_their_limits():
+    with Worker() as worker:
+        answer = worker.evaluate("(dotimes (i 100000) (write-string \"0123456789\")) (make-string 1000000)")["answer"]
+        expect(answer["stdout"].endswith("... (cut)") and len(answer["stdout"]) < 65100, len(answer["stdout"]))
+        expect(answer["values"][0].endswith("... (cut)") and len(answer["values"][0]) < 65100, len(answer["values"][0]))
+
+
+# ---- State ---------------------------------------------------------------------------------------
+
+@test
+def state_persists_from_call_to_call():
+    with Worker() as worker:
+        for code, expected in (("(defvar *count* 0)", "=> *COUNT*"), ("(incf *count*)", "=> 1"), ("(incf *count*)", "=> 2"),
+                               ("(defmacro twice (x) `(* 2 ,x))", "=> TWICE"), ("(twice *count*)", "=> 4"),
+                               ("(list * ** +)", "=> (4 TWICE (TWICE *COUNT*))"),
+                               ("(defpackage :mine (:use :cl))", '=> #<PACKAGE "MINE">'),
+                               ("(in-package :mine)", '=> #<PACKAGE "MINE">'), ("'x", "=> X"),
+                               ("(symbol-package 'x)", '=> #<PACKAGE "MINE">'), ("cl-user::*count*", "=> 2"),
+                               ("(setf *print-base* 16)", "=> 10"), ("255", "=> FF"), ("(setf *print-base* 10)", "=> 10"),
+                               ("(in-package :cl-user)", '=> #<PACKAGE "COMMON-LISP-USER">')):
+            equal(worker.evaluate(code).get("text"), expected, code)
+
+
+@test
+def state_survives_a_failure():
+    with Worker() as worker:
+        worker.evaluate("(defvar *kept* 5)")
+        expect("failure" in worker.evaluate("(setf *kept* 6) (error \"after\")"))
+        equal(worker.evaluate("*kept*")["text"], "=> 6", "the value")
+
+
+@test
+def a_call_may_name_its_package():
+    with Worker() as worker:
+        worker.evaluate("(defpackage :other (:use :cl))")
+        equal(worker.evaluate("(symbol-package 'y)", package="OTHER")["text"], '=> #<PACKAGE "OTHER">', "named")
+        equal(worker.evaluate("(symbol-package 'y)", package="other")["text"], '=> #<PACKAGE "OTHER">', "in small letters")
+        equal(worker.evaluate("(symbol-package 'y)")["text"], '=> #<PACKAGE "COMMON-LISP-USER">', "not named")
+        failure = worker.evaluate("1", package="NO-SUCH")["failure"]
+        equal((failure["code"], failure["message"]), ("PACKAGE_ERROR", 'There is no package named "NO-SUCH".'), "unknown")
+
+
+NONSENSE = ["(set '*package* 5)", "(set '*readtable* 5)", "(set '*print-base* 99)", "(set '*print-case* 5)",
+            "(set '*standard-output* 5)", "(set '*features* 5)", "(set '*read-base* 99)", "(makunbound '*package*)",
+            "(makunbound '*standard-output*)", "(set '*print-length* :x)", "(set '*default-pathname-defaults* 5)",
+            "(set '*gensym-counter* :x)", "(set '*random-state* 5)", "(set '*read-default-float-format* 5)",
+            "(set '*debugger-hook* 5)", "(set 'sb-ext:*invoke-debugger-hook* 5)", "(set '*break-on-signals* t)",
+            "(set 'sb-ext:*evaluator-mode* 5)", "(set '*print-pprint-dispatch* 5)", "(set '*read-eval* 5)"]
+
+
+@tests_of({code: (code,) for code in NONSENSE})
+def a_variable_without_sense_does_not_end_the_session(code):
+    with Worker() as worker:
+        worker.evaluate(code)
+        equal(worker.evaluate("(when t (list 1 (gensym) (random 5) (format nil \"~A\" 1.5)) (+ 1 2))")["answer"]["values"], ["3"],
+              "the next value")
+        equal(worker.evaluate("(car 5)")["failure"]["type"], "TYPE-ERROR", "the next failure")
+
+
+@tests_of({"a hook": ("(set '*macroexpand-hook* 'nothing)", "*MACROEXPAND-HOOK*"),
+           "the package": ("(delete-package *package*)", "*PACKAGE*")})
+def a_variable_is_reset_with_a_warning(code, name):
+    with Worker() as worker:
+        equal(worker.evaluate(code)["answer"]["warnings"], [name + " had no usable value and was reset."], "the warnings")
+        equal(worker.evaluate("(when t (+ 1 2))")["text"], "=> 3", "the next answer")
+
+
+@test
+def twelve_exhausted_stacks_in_a_row():
+    with Worker() as worker:
+        worker.evaluate("(defun deeper (n) (1+ (deeper (1+ n))))")
+        for _ in range(12):
+            equal(worker.evaluate("(deeper 0)")["failure"]["type"], "CONTROL-STACK-EXHAUSTED", "the type")
+            equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
+
+
+@test
+def a_thread_that_fails_is_a_warning():
+    with Worker() as worker:
+        text = worker.evaluate('(ignore-errors (sb-thread:join-thread (sb-thread:make-thread (lambda () (error "in it")) '
+                               ':name "mine"))) 1')["text"]
+        equal(text, '[warnings]\nThe thread "mine" ended with SIMPLE-ERROR: in it\n\n=> 1', "the text")
+
+
+# ---- Interruption --------------------------------------------------------------------------------
+
+@test
+def an_interrupt_stops_the_evaluation_and_the_session_lives():
+    with Worker() as worker:
+        worker.evaluate("(defvar *turns* 0)")
+        for _ in range(3):
+            worker.begin("evaluate", code="(loop (incf *turns*))")
+            time.sleep(0.1)
+            worker.interrupt()
+            failure = worker.finish()["failure"]
+            equal((failure["code"], failure["type"]), ("CANCELLED", "INTERRUPTED"), "the failure")
+        expect(int(worker.evaluate("*turns*")["answer"]["values"][0]) > 0, "nothing ran")
+
+
+@test
+def an_interrupt_when_the_time_is_over_is_a_timeout():
+    with Worker() as worker:
+        failure = worker.call("evaluate", limit_ms=100, code="(loop)")["failure"]
+        equal((failure["code"], failure["type"]), ("TIMEOUT", "TIMEOUT"), "the failure")
+        equal(failure["message"], "The evaluation took longer than 0.100 seconds.", "the message")
+
+
+@test
+def an_interrupt_for_another_call_is_ignored():
+    with Worker() as worker:
+        worker.begin("evaluate", code="(sleep 0.5) :slept")
+        time.sleep(0.1)
+        worker.interrupt(value=worker.id - 1)
+        equal(worker.finish()["text"], "=> :SLEPT", "the answer")
+
+
+@test
+def an_interrupt_between_calls_is_ignored():
+    with Worker() as worker:
+        for _ in range(50):
+            worker.process.send_signal(signal.SIGINT)
+            equal(worker.evaluate("(+ 1 2)").get("text"), "=> 3", "the answer")
+
+
+@test
+def interrupts_at_any_time_are_survived():
+    with Worker() as worker:
+        outcomes = set()
+        for turn in range(150):
+            worker.begin("evaluate", code="(progn (dotimes (i 3000) (list i (format nil \"~A\" i))) (compile nil '(lambda (x) x)) 1)")
+            time.sleep(turn % 30 / 4000)
+            worker.interrupt()
+            message = worker.finish()
+            outcomes.add(message["failure"]["type"] if "failure" in message else message["text"])
+            equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
+        expect(outcomes <= {"INTERRUPTED", "=> 1"}, outcomes)
+
+
+@test
+def a_cleanup_form_that_loops_is_interrupted_as_well():
+    with Worker() as worker:
+        failure = worker.evaluate("(unwind-protect (loop) (loop))", timeout=0.2)["failure"]
+        equal(failure["type"], "TIMEOUT", "the type")
+        equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
+
+
+# ---- Restarts ------------------------------------------------------------------------------------
+
+def restart_names(failure):
+    return [restart["name"] for restart in failure["context"]["restarts"]]
+
+
+@test
+def a_suspended_evaluation_goes_on_with_a_restart():
+    with Worker() as worker:
+        failure = worker.evaluate("(list 1 (restart-case (error \"choose\") (use-this (x) x)) 3)", suspend=True)["failure"]
+        equal(failure["context"]["suspended"], True, "suspended")
+        equal(restart_names(failure), ["USE-THIS", "ABORT"], "the restarts")
+        # Between the failure and the choice, other calls are answered.
+        equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "an answer meanwhile")
+        equal(worker.call("restart", index=0, values="(* 6 7)")["text"], "=> (1 42 3)", "the answer")
+
+
+@test
+def a_suspended_evaluation_can_fail_again_and_be_aborted():
+    with Worker() as worker:
+        worker.evaluate("(defun ask () (restart-case (error \"first\") (again () (error \"second\"))))")
+        equal(worker.evaluate("(ask)", suspend=True)["failure"]["message"], "first", "the message")
+        second = worker.call("restart", index=0)["failure"]
+        equal(second["message"], "second", "the message")
+        aborted = worker.call("restart", index=restart_names(second).index("ABORT"))
+        equal(aborted["failure"]["type"], "ABORT", "the type")
+        equal(worker.call("restart", index=0)["failure"]["code"], "PRECONDITION", "nothing is suspended")
+        equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
+
+
+@test
+def a_missing_function_can_be_defined_and_called_again():
+    with Worker() as worker:
+        failure = worker.evaluate("(list (missing 20))", suspend=True)["failure"]
+        worker.evaluate("(defun missing (x) (1+ x))")
+        equal(worker.call("restart", index=restart_names(failure).index("CONTINUE"))["text"].split("\n")[-1], "=> (21)", "the answer")
+
+
+@test
+def a_restart_that_is_not_there_leaves_the_evaluation_suspended():
+    with Worker() as worker:
+        worker.evaluate("(cerror \"go on\" \"stop\") 5", suspend=True)
+        equal(worker.call("restart", index=99)["failure"]["code"], "INVALID_ARGUMENT", "the code")
+        equal(worker.call("restart", index=0)["text"], "=> 5", "the answer")
+
+
+# ---- The other operations ------------------------------------------------------------------------
+
+@test
+def validate_finds_where_code_is_wrong():
+    with Worker() as worker:
+        equal(worker.call("validate", code="(a (b)) no-package:c #.(d)")["answer"]["valid"], False, "#. is refused")
+        equal(worker.call("validate", code="(a (b)) no-package:c")["answer"], {"valid": True, "forms": 2}, "valid")
+        wrong = worker.call("validate", code="(a)\n  (b (c)\n")["answer"]
+        equal((wrong["valid"], wrong["type"], wrong["line"], wrong["column"]), (False, "END-OF-FILE", 2, 3), "unclosed")
+        wrong = worker.call("validate", code="(a)\n (b))")["answer"]
+        equal((wrong["valid"], wrong["line"], wrong["column"], wrong["forms"]), (False, 2, 5, 2), "one too many")
+        equal(worker.evaluate("(find-symbol \"NO-PACKAGE\")")["text"], "=> NIL\n=> NIL", "nothing was interned")
+
+
+@test
+def compile_warns_and_does_not_run():
+    with Worker() as worker:
+        message = worker.call("compile", code="(princ \"ran\") (let ((unused 1)) (not-there 2))")
+        equal(message["answer"]["failed"], False, "failed")
+        expect(any("UNUSED" in warning for warning in message["answer"]["warnings"]), message)
+        expect(message["text"].startswith("[warnings]\n"), message["text"])
+        equal(worker.call("compile", code="(+ 1 2)")["text"], "; Compiled", "without warnings")
+        expect(worker.call("compile", code="(let ((x \"a\")) (+ 1 x))")["answer"]["failed"], "a type that cannot be right")
+
+
+@test
+def macroexpand_shows_the_expansion():
+    with Worker() as worker:
+        worker.evaluate("(defmacro outer (x) `(inner ,x)) (defmacro inner (x) `(list ,x))")
+        equal(worker.call("macroexpand", code="(outer 1)", depth="1")["text"], "(INNER 1)", "once")
+        equal(worker.call("macroexpand", code="(outer 1)")["text"], "(LIST 1)", "in full")
+        equal(worker.call("macroexpand", code="(progn (outer 1))", depth="all")["text"], "(PROGN (LIST 1))", "everywhere")
+
+
+@test
+def describe_and_apropos_know_the_symbols():
+    with Worker() as worker:
+        worker.evaluate("(defun area-of-circle (r) \"The area.\" (* pi r r))")
+        text = worker.call("describe", symbol="area-of-circle")["text"]
+        expect("The area." in text and "AREA-OF-CIRCLE" in text, text)
+        failure = worker.call("describe", symbol="no-such-symbol")["failure"]
+        equal(failure["message"], "There is no symbol NO-SUCH-SYMBOL.", "the message")
+        found = worker.call("apropos", text="area-of")["answer"]
+        equal(found, {"symbols": [{"name": "AREA-OF-CIRCLE", "kinds": ["function"]}], "total": 1}, "the symbols")
+        expect("STRING-UPCASE (function)" in worker.call("apropos", text="string-up")["text"])
+        equal(worker.call("apropos", text="nothing-has-this-name")["text"], 'No symbol contains "nothing-has-this-name".', "none")
+
+
+@test
+def the_last_error_is_kept():
+    with Worker() as worker:
+        equal(worker.call("last-error")["answer"]["found"], False, "none yet")
+        equal(worker.call("backtrace")["answer"]["found"], False, "none yet")
+        worker.evaluate("(defun count-down (n) (if (= n 0) (car :bottom) (1+ (count-down (1- n)))))")
+        worker.evaluate("(count-down 60)")
+        worker.evaluate("(+ 1 2)")
+        last = worker.call("last-error")["answer"]
+        equal((last["type"], last["message"], last["form"]), ("TYPE-ERROR", "The value :BOTTOM is not of type LIST.",
+                                                             "(COUNT-DOWN 60)"), "the last error")
+        equal(last["restarts"][-1]["name"], "ABORT", "the last restart")
+        frames = worker.call("backtrace", max_frames=50)["answer"]["backtrace"]
+        equal((len(frames), frames[-1]), (51, "..."), "the frames")
+        equal(len(worker.call("backtrace", max_frames=3)["answer"]["backtrace"]), 4, "three and three dots")
+        expect(worker.call("backtrace", max_frames=100)["answer"]["backtrace"][-1] == "(COUNT-DOWN 60)", "all of them")
+
+
+@test
+def definitions_are_those_of_the_session():
+    with Worker() as worker:
+        equal(worker.call("definitions")["text"], "Nothing is defined.", "at the start")
+        worker.evaluate("(defun f (x) x) (defvar *v* 1) (defmacro m () 1) (defstruct s a) (defclass c () ()) (defconstant +k+ 5) "
+                        "(defgeneric g (x)) (define-condition e (error) ()) (list 'only-read)")
+        rows = {row["name"]: row["kinds"] for row in worker.call("definitions")["answer"]["definitions"]}
+        for name, kinds in {"F": ["function"], "*V*": ["variable"], "M": ["macro"], "S": ["structure"], "C": ["class"],
+                            "+K+": ["constant"], "G": ["generic function"], "E": ["condition"]}.items():
+            equal(rows.get(name), kinds, name)
+        expect("ONLY-READ" not in rows and "CAR" not in rows, rows)
+
+
+@test
+def limits_can_be_changed_for_a_session():
+    with Worker() as worker:
+        equal(worker.call("limits", timeout=0.2, frames=5, output=20)["answer"],
+              {"timeout": 0.2, "output": 20, "value": 65000, "frames": 5}, "the limits")
+        equal(worker.evaluate("(loop)")["failure"]["type"], "TIMEOUT", "the type")
+        equal(worker.evaluate('(dotimes (i 10) (princ "12345")) 1')["answer"]["stdout"], "12345" * 4 + "... (cut)", "the output")
+        worker.evaluate("(defun down (n) (if (= n 0) (car 5) (1+ (down (1- n)))))")
+        equal(len(worker.evaluate("(down 10)")["failure"]["backtrace"]), 6, "five frames and three dots")
+
+
+@test
+def time_measures_an_evaluation():
+    with Worker() as worker:
+        message = worker.call("time", code="(length (make-list 100000))")
+        equal(message["answer"]["values"], ["100000"], "the values")
+        expect(message["answer"]["bytes"] >= 1000000, message)
+        expect(message["answer"]["real_us"] > 0 and "=> 100000\n\n; " in message["text"], message)
+
+
+@test
+def reset_ends_the_process_after_its_answer():
+    with Worker() as worker:
+        message = worker.call("reset")
+        equal((message["answer"], message["last"]), ({"reset": True}, True), "the answer")
+        expect(wait_until(lambda: worker.process.poll() is not None), "the process is still there")
+        equal(worker.process.returncode, 0, "the status")
+
+
+@test
+def files_are_loaded_from_allowed_folders_only():
+    with tempfile.TemporaryDirectory() as folder:
+        inside, outside = pathlib.Path(folder, "in"), pathlib.Path(folder, "inner")
+        for place in (inside, outside):
+            place.mkdir()
+            (place / "code.lisp").write_text('(defpackage :loaded (:use :cl))\n(in-package :loaded)\n(defun answer () 42)\n'
+                                             '(princ "loading")\n', encoding="utf-8")
+        (inside / "link.lisp").symlink_to(outside / "code.lisp")
+        (inside / "wrong.lisp").write_text("(defun f ())\n(car 5)\n", encoding="utf-8")
+        with Worker(options=("--folder", str(inside))) as worker:
+            equal(worker.call("load", file=str(inside / "code.lisp"))["text"], "[stdout]\nloading\n\n=> T", "inside")
+            equal(worker.evaluate("(list (loaded::answer) (package-name *package*))")["text"], '=> (42 "COMMON-LISP-USER")', "loaded")
+            for path in (outside / "code.lisp", inside / "link.lisp", inside / ".." / "inner" / "code.lisp"):
+                failure = worker.call("load", file=str(path))["failure"]
+                expect(failure["message"].endswith("is not in a folder that is allowed."), failure)
+            expect("There is no file" in worker.call("load", file=str(inside / "nothing.lisp"))["failure"]["message"])
+            equal(worker.call("load", file=str(inside / "wrong.lisp"))["failure"]["backtrace"], ["(CAR 5)"], "the frames")
+
+
+# ---- A library -----------------------------------------------------------------------------------
+
+LOADER = r'''
+(defpackage :loader (:use :cl)) (in-package :loader)
+(defun form-after (key definition) (getf (cddr definition) key))
+(defun files (folder definition)
+  "The source files of a system, in the order of its dependencies."
+  (let ((done '()) (result '()))
+    (labels ((visit (folder components serial)
+               (dolist (component components)
+                 (declare (ignorable serial))
+                 (need folder components component)))
+             (need (folder components component)
+               (unless (member component done)
+                 (push component done)
+                 (dolist (name (getf (cddr component) :depends-on))
+                   (need folder components (find name components :key #'second :test #'string-equal)))
+                 (case (first component)
+                   (:file (push (format nil "~A~A.lisp" folder (second component)) result))
+                   (:module (visit (format nil "~A~A/" folder (or (getf (cddr component) :pathname) (second component)))
+                                   (getf (cddr component) :components) nil))))))
+      (visit folder (getf (cddr definition) :components) nil))
+    (nreverse result)))
+(defun definition (path)
+  (with-open-file (in path)
+    (let ((*package* (find-package :loader)))
+      (loop for form = (read in nil) while form
+            when (and (consp form) (string-equal (first form) "DEFSYSTEM")) return form))))
+(defun load-system (folder name)
+  (handler-bind ((warning #'muffle-warning))
+    (dolist (file (files folder (definition (format nil "~A~A.asd" folder name)))) (load file))))
+'''
+
+
+@test
+def a_library_of_others_is_loaded_and_passes_its_tests():
+    if not (SOURCES / "alexandria").is_dir() or not (SOURCES / "rt").is_dir():
+        raise Skipped("cl-alexandria and cl-rt are not installed")
+    with tempfile.TemporaryDirectory() as folder:
+        loader = pathlib.Path(folder, "loader.lisp")
+        loader.write_text(LOADER, encoding="utf-8")
+        with Worker(heap="512MB", options=("--folder", folder, "--folder", str(SOURCES))) as worker:
+            expect("answer" in worker.call("load", file=str(loader)))
+            worker.call("limits", timeout=600)
+            equal(worker.call("load", file=str(SOURCES / "rt" / "rt.lisp")).get("answer", {}).get("values"), ["T"], "rt")
+            # The tests of Alexandria name the copy of RT that comes with SBCL.
+            worker.evaluate('(rename-package :rt (package-name :rt) (cons "SB-RT" (package-nicknames :rt)))')
+            for name in ("alexandria", "alexandria-tests"):
+                message = worker.evaluate('(loader::load-system "%s/" "%s")' % (SOURCES / "alexandria", name))
+                expect("answer" in message, name, message)
+            equal(worker.evaluate("(alexandria:flatten '(1 (2 (3))))")["text"], "=> (1 2 3)", "a function of it")
+            message = worker.evaluate("(let ((*random-state* (sb-ext:seed-random-state 1))) (rt:do-tests))")
+            expect("answer" in message, message)
+            counted = worker.evaluate("(list (length (cdr rt::*entries*)) (rt:pending-tests))")["answer"]["values"][0]
+            expect(counted.endswith(" NIL)") and int(counted[1:].split()[0]) > 150, counted,
+                   message["answer"]["stdout"][-1500:])
+
+
+# ---- Memory --------------------------------------------------------------------------------------
+
+@test
+def an_idle_session_gives_its_memory_back():
+    with Worker(heap="512MB") as worker:
+        worker.evaluate("(progn (make-list 3000000) 1)")
+        expect(worker.private_kb() > 20000, worker.private_kb())
+        expect(wait_until(lambda: worker.private_kb() <= 5000), worker.private_kb(), "KB are private")
+
+
+@test
+def nothing_grows_over_many_evaluations():
+    with Worker() as worker:
+        codes = ["(+ 1 2)", "(car 5)", "(nonexistent-fn 1 2)", "(let ((x 1)) (+ x 2))", "(princ 1)", "(list 1 2", "(warn \"x\")"]
+        def used():
+            return int(worker.evaluate("(progn (sb-ext:gc :full t) (sb-kernel:dynamic-usage))")["answer"]["values"][0])
+        for _ in range(100):
+            for code in codes:
+                worker.evaluate(code)
+        before = used()
+        for _ in range(20000):
+            worker.evaluate("(+ 1 2)")
+        for _ in range(200):
+            for code in codes:
+                worker.evaluate(code)
+        expect(used() - before < 200000, "bytes more:", used() - before)
+
+
+@test
+def a_worker_that_dies_says_why_to_its_parent():
+    with Worker() as worker:
+        try:
+            worker.evaluate('(sb-alien:alien-funcall (sb-alien:extern-alien "abort" (function sb-alien:void)))')
+            raise AssertionError("it lives")
+        except Died:
+            expect(wait_until(lambda: worker.process.poll() is not None))
+            expect(os.WIFSIGNALED(worker.process.returncode) or worker.process.returncode != 0)
+
+
+if __name__ == "__main__":
+    main()
