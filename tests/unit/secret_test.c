@@ -63,6 +63,9 @@ static mishap *tell_all(mishap_call *call)
                                                  .error = T("not_liked"),
                                                  .expected = mishap_value_of_string(json),
                                                  .actual = mishap_value_of_json(json) });
+        m = mishap_field_says(m, "%s is not liked.", json);
+        m = mishap_field_range(m, "other", mishap_value_of_json(json), mishap_value_none(),
+                               mishap_value_of_json(json));
         m = mishap_because(
             m, mishap_note(mishap_raise(TIMEOUT, "Because of %s.", json), "json", json));
     }
