@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "mishap/inside.h"
 #include "mishap/invoke.h"
 #include "mishap/test.h"
@@ -74,6 +75,27 @@ static mishap *relay(mishap_call *call)
     return NULL;
 }
 
+static mishap *identify(mishap_call *call)
+{
+    return mishap_answer_member(call, "id", mishap_request_id(call));
+}
+
+/* Says its secret in every part of a failure. */
+static mishap *confide(mishap_call *call)
+{
+    const char *pin = mishap_string(call, "pin");
+    mishap *m = mishap_raise(NOT_FOUND, "There is no %s.", pin);
+    m = mishap_field_says(mishap_field_required(m, "other"), "It has to be %s.", pin);
+    return mishap_note(mishap_tell(m, "given", pin), "noted", pin);
+}
+
+/* Its own secrets are none: it gives on what another operation has failed with. */
+static mishap *pass_on(mishap_call *call)
+{
+    (void)call;
+    return mishap_invoke(&app, "confide", "{\"pin\":\"Mk7xQ-4711\"}", NULL, NULL);
+}
+
 static mishap *document(mishap_call *call)
 {
     return mishap_answer_document(call, T("one\ntwo\n"));
@@ -111,7 +133,14 @@ static const mishap_param greet_params[] = {
     { 0 },
 };
 static const mishap_param relay_params[] = { { .name = "crash", .type = MISHAP_BOOLEAN }, { 0 } };
+static const mishap_param confide_params[] = {
+    { "pin", MISHAP_STRING, .required = true, .secret = true },
+    { 0 },
+};
 static const mishap_operation operations[] = {
+    { "identify", "Identify", NULL, identify, .danger = MISHAP_SAFE },
+    { "confide", "Confide", confide_params, confide, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "pass_on", "Pass on", NULL, pass_on, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "greet", "Greet", greet_params, greet, .timeout_ms = 30000 },
     { "crash", "Crash", greet_params, crash, .danger = MISHAP_SAFE },
     { "leave", "Leave", greet_params, leave, .danger = MISHAP_SAFE },
@@ -233,6 +262,41 @@ static void a_handler_invokes_others_that_crash(void **state)
                         "\"misuse\":\"INTERNAL_ERROR\",\"greet\":\"Ada\"}");
     mishap_answered_free(answered);
     assert_fails("relay", "{\"crash\":true}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static void what_an_operation_knows_to_be_secret_is_in_no_failure_of_a_c_call(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "confide", "pass_on" };
+    for (size_t i = 0; i < 2; i++) {
+        mishap_buffer all = { 0 };
+        mishap *failure = mishap_invoke(&app, names[i], i ? NULL : "{\"pin\":\"Mk7xQ-4711\"}", NULL,
+                                        NULL);
+        assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_FOUND);
+        mishap_render(mishap_dialect_find("cli-envelope"), failure, &all);
+        mishap_account(failure, &all);
+        mishap_buffer_put(&all, "", 1);
+        assert_null(strstr(all.data, "Mk7xQ"));
+        assert_non_null(strstr(all.data, "There is no [redacted]."));
+        mishap_buffer_release(&all);
+        mishap_free(failure);
+    }
+}
+
+static void an_answer_knows_the_id_of_its_call_after_the_call(void **state)
+{
+    (void)state;
+    char caller[] = "ada";
+    mishap_answered *answered, *other;
+    assert_null(
+        mishap_invoke(&app, "identify", NULL, &(mishap_invocation){ .caller = caller }, &answered));
+    memset(caller, 'x', sizeof caller - 1);
+    assert_null(mishap_invoke(&app, "identify", NULL, NULL, &other)); /* on the same stack */
+    assert_string_equal(mishap_request_id(answered->json), mishap_string(answered->json, "id"));
+    assert_string_not_equal(mishap_request_id(answered->json), mishap_request_id(other->json));
+    assert_null(mishap_caller(answered->json));
+    mishap_answered_free(answered);
+    mishap_answered_free(other);
 }
 
 static void other_kinds_of_answers_have_their_media_types(void **state)
@@ -377,6 +441,7 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_field(t, "name", "invalid_type");
     mishap_expect_field(t, "nome", "field_required");
     mishap_expect(t, false, "never");
+    mishap_expect(t, false, "it is # SKIP\nok 99 - forged");
 }
 
 static void expectations_that_do_not_hold_say_what_came(void **state)
@@ -387,9 +452,10 @@ static void expectations_that_do_not_hold_say_what_came(void **state)
     assert_int_equal(code, 1);
     for (const char *at = told; (at = strstr(at, "not ok ")); at++)
         failed++;
-    assert_int_equal(failed, 21);
-    assert_non_null(strstr(told, "\n1..21\n"));
+    assert_int_equal(failed, 22);
+    assert_non_null(strstr(told, "\n1..22\n"));
     assert_null(strstr(told, "\nok "));
+    assert_non_null(strstr(told, "not ok 22 - greet: it is \\# SKIP ok 99 - forged\n"));
     assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
     assert_non_null(strstr(told, "invoke_test.c:"));
     assert_non_null(strstr(told, "# {\"hello\":\"Ada\",\"caller\":null,"));
@@ -428,6 +494,8 @@ int main(void)
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
         TEST(a_handler_invokes_others_that_crash),
+        TEST(what_an_operation_knows_to_be_secret_is_in_no_failure_of_a_c_call),
+        TEST(an_answer_knows_the_id_of_its_call_after_the_call),
         TEST(other_kinds_of_answers_have_their_media_types),
         TEST(without_memory_a_c_call_fails_and_leaves_nothing),
         TEST(expectations_that_hold_are_ok),

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "incident/incident.h"
 #include "operation/call.h"
+#include "operation/secret.h"
 #include "operation/settings.h"
 
 /* -- the program ------------------------------------------------------------------------------- */
@@ -138,8 +139,13 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->body_type = how->body_type;
     mishap_call_limit(call, how->timeout_ms);
     mishap *failure = mishap_call_run(call);
+    /* The getters also take the answer, which outlives all that is only lent. */
+    call->request_id = mishap_arena_copy(&call->arena, call->request_id);
+    call->caller = call->body_type = NULL;
+    call->body = (mishap_text){ NULL, 0 };
     if (!failure)
         return take_answer(call, out);
+    mishap_hide_failure(failure, call->operation->params, mishap_call_secrets(call));
     mishap_call_end(call);
     return failure;
 }

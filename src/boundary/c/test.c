@@ -147,12 +147,26 @@ static void print_what_came(const mishap_test *test)
     }
 }
 
+/* Within one line, and without a hash: behind one the words SKIP and TODO would excuse a failure.
+ */
+static void print_description(const char *words)
+{
+    for (; *words; words++) {
+        if (*words == '#' || *words == '\\')
+            putchar('\\');
+        putchar(*words == '\n' || *words == '\r' ? ' ' : *words);
+    }
+}
+
 static bool tell(mishap_test *test, mishap_place place, bool holds, const char *expected)
 {
     test->count++;
     test->failed += !holds;
-    printf("%sok %zu - %s: %s\n", holds ? "" : "not ", test->count,
-           test->operation ? test->operation : test->app->name, expected);
+    printf("%sok %zu - ", holds ? "" : "not ", test->count);
+    print_description(test->operation ? test->operation : test->app->name);
+    printf(": ");
+    print_description(expected);
+    printf("\n");
     if (!holds) {
         printf("# expected at %s:%d, but:\n", place.file, place.line);
         print_what_came(test);
