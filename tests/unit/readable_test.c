@@ -323,6 +323,21 @@ static void the_next_page_is_a_command_that_can_be_pasted(void **state)
     assert_next("null", "", WORDS("todos", "list"));
 }
 
+/* In fish a backslash escapes within single quotes, too, and what follows would be a command. */
+static void the_command_for_the_next_page_means_the_same_to_every_shell(void **state)
+{
+    (void)state;
+    assert_next("\"\\\\'; touch x; '\"",
+                "There is more: todo todos list --after ''\\\\''\\''; touch x; '\\'''\n",
+                WORDS("todos", "list"));
+    assert_next("\"a\\\\\"", "There is more: todo todos list --after 'a'\\\\''\n",
+                WORDS("todos", "list"));
+    assert_next("\"a!b\"", "There is more: todo todos list --after 'a'\\!'b'\n",
+                WORDS("todos", "list"));
+    assert_next("\"=ls\"", "There is more: todo todos list --after '=ls'\n",
+                WORDS("todos", "list"));
+}
+
 static void a_place_that_no_command_line_can_name_is_shown_as_it_is(void **state)
 {
     (void)state;
@@ -584,6 +599,7 @@ int main(void)
         TEST(other_answers_are_lines),
         TEST(styles_are_for_headers_and_names),
         TEST(the_next_page_is_a_command_that_can_be_pasted),
+        TEST(the_command_for_the_next_page_means_the_same_to_every_shell),
         TEST(a_place_that_no_command_line_can_name_is_shown_as_it_is),
         TEST(progress_is_a_bar_percent_time_and_words),
         TEST(progress_without_a_total_is_a_count_and_a_time),

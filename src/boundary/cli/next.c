@@ -45,11 +45,17 @@ static bool needs_no_quotes(char c)
            (c && strchr("-_./:=@%+,", c));
 }
 
+/* Has a meaning even between single quotes: to fish the backslash, to csh the exclamation mark. */
+static bool is_special(char c)
+{
+    return c == '\'' || c == '\\' || c == '!';
+}
+
 /* False: there is something in it that cannot be shown, so it cannot be pasted either. */
 static bool put_word(mishap_buffer *line, mishap_text word)
 {
     mishap_buffer shown = { 0 };
-    bool plain = word.length;
+    bool plain = word.length && word.data[0] != '='; /* zsh puts the path of a program there */
     mishap_cli_put_shown(&shown, word, MISHAP_CLI_ANY_WIDTH, MISHAP_CLI_ALL_LINES);
     bool same = !shown.failed && mishap_text_equal(mishap_buffer_text(&shown), word) &&
                 !memchr(word.data, '\n', word.length);
@@ -64,10 +70,13 @@ static bool put_word(mishap_buffer *line, mishap_text word)
     }
     MISHAP_PUT(line, "'");
     for (size_t i = 0; i < word.length; i++)
-        if (word.data[i] == '\'')
-            MISHAP_PUT(line, "'\\''");
-        else
+        if (is_special(word.data[i])) {
+            MISHAP_PUT(line, "'\\");
             mishap_buffer_put_char(line, word.data[i]);
+            MISHAP_PUT(line, "'");
+        } else {
+            mishap_buffer_put_char(line, word.data[i]);
+        }
     MISHAP_PUT(line, "'");
     return same;
 }
