@@ -50,8 +50,8 @@ typedef struct mishap_cli {
     int timeout_given; /* … if a flag said it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
     const mishap_secrets *secrets; /* the values of secret parameters; the call's */
-    mishap_setup setup; /* where services keep their data, if the file of --config says it */
-    mishap_watcher watcher;        /* hears what the call says while it runs */
+    mishap_setup setup;     /* where services keep their data, if the file of --config says it */
+    mishap_watcher watcher; /* hears what the call says while it runs */
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */
@@ -182,8 +182,9 @@ mishap *mishap_cli_use_settings(mishap_cli *cli, const mishap_cli_flags_of *flag
 /* Catch what is written to descriptor 1 from now on; cli->out is the real one. */
 mishap *mishap_cli_capture(mishap_cli *cli);
 
-/* What was caught since, up to some limit, into the buffer; true if anything was. */
-bool mishap_cli_captured(mishap_buffer *buffer);
+/* What was caught since, up to some limit and without secrets, into the buffer, which is empty;
+ * true if anything was. */
+bool mishap_cli_captured(mishap_buffer *buffer, const mishap_secrets *secrets);
 
 /* The same as a JSON string, for the warnings of an answer that is not main()'s. */
 bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);

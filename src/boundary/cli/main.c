@@ -297,18 +297,15 @@ static int show_group(mishap_cli *cli, mishap_text group)
  * tells of a mistake, and has no more in it than a failure may have. */
 static void warn_of_output(const mishap_cli *cli, mishap_call *call)
 {
-    mishap_buffer caught = { 0 }, hidden = { 0 };
-    if (mishap_cli_captured(&caught)) {
+    mishap_buffer caught = { 0 };
+    if (mishap_cli_captured(&caught, cli->secrets)) {
         mishap_text text = mishap_buffer_text(&caught);
         if (mishap_guard_finds_trace(text, NULL))
             text = mishap_hide_removed;
-        mishap_secrets_put_hidden(&hidden, cli->secrets, text);
-        if (!hidden.failed)
-            mishap_warn(call, "The command wrote to standard output by itself: %.*s",
-                        (int)hidden.length, hidden.data);
+        mishap_warn(call, "The command wrote to standard output by itself: %.*s", (int)text.length,
+                    text.data);
     }
     mishap_buffer_release(&caught);
-    mishap_buffer_release(&hidden);
 }
 
 /* A document is printed as it is. A terminal gets it without what it would act on. */
