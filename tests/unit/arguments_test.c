@@ -1,6 +1,8 @@
 /* src/operation/arguments: values by names and paths, how many there are, and walks over them. */
 #include "testing.h"
 
+#include <time.h>
+
 #include "mishap/inside.h"
 #include "operation/call.h"
 
@@ -412,6 +414,56 @@ static void a_walk_without_memory_ends_the_call(void **state)
     assert_int_equal(blocks, 0);
 }
 
+/* -- what it costs ----------------------------------------------------------------------------- */
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The time that it takes to refuse all of the members. */
+static double seconds_to_refuse(const mishap_param *params, mishap_text json)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    assert_true(mishap_json_read(&reader, json));
+    double began = processor_seconds();
+    mishap *m = mishap_params_refuse_unknown(params, reader.root, reader.root, NULL, NULL);
+    double took = processor_seconds() - began;
+    assert_int_equal(mishap_told(m)->field_count, 20);
+    mishap_free(m);
+    mishap_json_reader_release(&reader);
+    return took;
+}
+
+static void many_unknown_names_cost_no_more_where_many_are_declared(void **state)
+{
+    (void)state;
+    enum { MANY = 300, MEMBERS = 100000 };
+    static mishap_param params[MANY + 1];
+    static char names[MANY][16];
+    mishap_buffer json = { 0 };
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "parameter_%zu", i);
+        params[i] = (mishap_param){ .name = names[i], .type = MISHAP_STRING };
+    }
+    mishap_json_open(&json, '{');
+    for (size_t i = 0; i < MEMBERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "unknown_%zu", i);
+        mishap_json_key(&json, mishap_text_of(name));
+        mishap_buffer_put_char(&json, '1');
+    }
+    mishap_json_close(&json, '}');
+    double many = seconds_to_refuse(params, mishap_buffer_text(&json));
+    double few = seconds_to_refuse(&params[MANY - 1], mishap_buffer_text(&json));
+    /* Each name is compared with each declared one, but each member is not. */
+    if (many > 0.2 + 10 * few)
+        fail_msg("%f seconds for many, %f for one", many, few);
+    mishap_buffer_release(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -427,6 +479,7 @@ int main(void)
         TEST(what_is_not_declared_is_refused_at_any_depth),
         TEST(a_path_that_is_not_declared_ends_the_call),
         TEST(a_walk_without_memory_ends_the_call),
+        TEST(many_unknown_names_cost_no_more_where_many_are_declared),
     };
     return RUN(tests);
 }
