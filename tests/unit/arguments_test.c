@@ -222,6 +222,25 @@ static void the_kind_of_an_integer_is_that_of_its_declaration(void **state)
     with("{\"count\":3.0,\"lines\":[{\"count\":2.0,\"price\":2.0}]}", ask_for_kinds);
 }
 
+static void ask_for_odd_numbers(mishap_call *call)
+{
+    assert_int_equal(mishap_integer(call, "anything[0]"), 0);
+    assert_int_equal(mishap_integer(call, "anything[1]"), INT64_MAX);
+    assert_int_equal(mishap_integer(call, "anything[2]"), 0);
+    assert_int_equal(mishap_integer(call, "anything[3]"), -2);
+    assert_int_equal(mishap_integer(call, "anything[4]"), 0);
+    assert_true(mishap_number(call, "anything[0]") == 18446744073709551615.0);
+    assert_true(mishap_number(call, "anything[4]") == 0);
+    assert_true(mishap_number(call, "anything[5]") == 0);
+}
+
+static void numbers_that_are_none_of_their_type_are_not_there(void **state)
+{
+    (void)state;
+    with("{\"anything\":[18446744073709551615,9223372036854775807,2.5,-2.0,1e999,-1e999]}",
+         ask_for_odd_numbers);
+}
+
 static void ask_for_anything(mishap_call *call)
 {
     assert_int_equal(mishap_kind_of(call, "anything[0]"), MISHAP_KIND_TEXT);
@@ -479,6 +498,7 @@ int main(void)
         TEST(what_is_not_declared_is_refused_at_any_depth),
         TEST(a_path_that_is_not_declared_ends_the_call),
         TEST(a_walk_without_memory_ends_the_call),
+        TEST(numbers_that_are_none_of_their_type_are_not_there),
         TEST(many_unknown_names_cost_no_more_where_many_are_declared),
     };
     return RUN(tests);
