@@ -185,6 +185,19 @@ def services_are_objects_and_values_have_types():
     equal(findings["valt"][1], "valt is not known here; did you mean vault?", "near name")
 
 
+@tests_of({"a name that nothing has": ('{"number":1,"numbr":2}', ".numbr", "UNKNOWN_FIELD"),
+           "a name that nothing has beside what is missing": ('{"numbr":2}', ".numbr", "UNKNOWN_FIELD"),
+           "a key twice": ('{"number":1,"number":2}', "", "MALFORMED_VALUE"),
+           "half a pair": ('{"number":1,"x":"\\ud800"}', "", "MALFORMED_VALUE"),
+           "too deep": ('{"number":1,"x":' + "[" * 50000 + "]" * 50000 + "}", "", "MALFORMED_VALUE")})
+def an_object_in_a_variable_or_a_flag_is_refused_like_one_in_a_file(value, name, code):
+    findings, _ = refused("vault", "show", env={"WORKS_VAULT_DOOR": value})
+    equal(findings["WORKS_VAULT_DOOR" + name][0], code, "the variable")
+    if name:
+        findings, _ = refused("vault", "show", "--vault-door", value)
+        equal(findings["--vault-door" + name][0], code, "the flag")
+
+
 @test
 def a_command_has_the_flags_of_its_own_service_alone():
     findings, _ = refused("press", "show", "--vault-store", "x")
