@@ -323,6 +323,35 @@ static void the_next_page_is_a_command_that_can_be_pasted(void **state)
     assert_next("null", "", WORDS("todos", "list"));
 }
 
+/* A table of them would be a thousand times as large as the answer. */
+static void a_list_with_hardly_any_values_is_no_table(void **state)
+{
+    (void)state;
+    mishap_buffer json = { 0 };
+    mishap_json_open(&json, '[');
+    mishap_json_open(&json, '{');
+    for (int i = 0; i < 60; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "column_%02d_with_a_name_that_takes_its_room", i);
+        mishap_json_key(&json, mishap_text_of(name));
+        mishap_buffer_put_char(&json, '1');
+    }
+    mishap_json_close(&json, '}');
+    for (int i = 0; i < 5000; i++) {
+        mishap_json_open(&json, '{');
+        mishap_json_close(&json, '}');
+    }
+    mishap_json_close(&json, ']');
+    mishap_buffer_put_char(&json, '\0');
+    struct shown s;
+    show(&s, json.data, &(mishap_cli_asked){ 0 },
+         (mishap_cli_look){ .width = MISHAP_CLI_ANY_WIDTH });
+    assert_true(s.out.length < 4 * json.length);
+    assert_non_null(strstr(s.out.data, "column_07_with_a_name_that_takes_its_room  1\n"));
+    hide(&s);
+    mishap_buffer_release(&json);
+}
+
 /* In fish a backslash escapes within single quotes, too, and what follows would be a command. */
 static void the_command_for_the_next_page_means_the_same_to_every_shell(void **state)
 {
@@ -599,6 +628,7 @@ int main(void)
         TEST(other_answers_are_lines),
         TEST(styles_are_for_headers_and_names),
         TEST(the_next_page_is_a_command_that_can_be_pasted),
+        TEST(a_list_with_hardly_any_values_is_no_table),
         TEST(the_command_for_the_next_page_means_the_same_to_every_shell),
         TEST(a_place_that_no_command_line_can_name_is_shown_as_it_is),
         TEST(progress_is_a_bar_percent_time_and_words),
