@@ -203,8 +203,9 @@ const char *mishap_header(const mishap_call *part, const char *name)
  * What is printed, without secrets and within so many bytes. It is cut last: the beginning of a
  * secret would not be recognized. Texts that need not be cut keep their secrets unless `hidden`.
  */
-static void put_within(mishap_buffer *to, mishap_call *call, size_t most, bool hidden,
-                       const char *format, va_list arguments)
+__attribute__((format(printf, 5, 0))) static void put_within(mishap_buffer *to, mishap_call *call,
+                                                             size_t most, bool hidden,
+                                                             const char *format, va_list arguments)
 {
     char room[2048];
     va_list again;
