@@ -432,6 +432,7 @@ static mishap_value shown_bound(double bound, bool room, mishap_type_of_param ty
 bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, double min, double max,
                          mishap_type_of_param type, yyjson_val *value)
 {
+    enum { LONGEST = 400 }; /* digits that are sent back: any double has fewer */
     bool room = has_room(type, value);
     /* Not-a-number bounds nothing. */
     if (room && (isnan(min) || compare(value, min) >= 0) &&
@@ -441,7 +442,7 @@ bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, dou
                            .min = shown_bound(min, room, type, false),
                            .max = shown_bound(max, room, type, true),
                            .actual = mishap_json_scalar(value) };
-    if (yyjson_is_raw(value))
+    if (yyjson_is_raw(value) && yyjson_get_len(value) <= LONGEST)
         wrong.actual = (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_json_text(value) };
     add(findings, spot, &wrong, !yyjson_is_raw(value));
     return false;

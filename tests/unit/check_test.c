@@ -794,6 +794,23 @@ static void every_allocation_may_fail(void **state)
     mishap_use_allocator(NULL);
 }
 
+static void a_number_of_a_million_digits_is_not_sent_back(void **state)
+{
+    (void)state;
+    enum { DIGITS = 1000000 };
+    static const mishap_param params[] = { { "count", MISHAP_INTEGER, .range = { 1, 9 } }, { 0 } };
+    char *json = malloc(DIGITS + 32);
+    size_t length = (size_t)snprintf(json, 32, "{\"count\":");
+    memset(json + length, '7', DIGITS);
+    memcpy(json + length + DIGITS, "}", 2);
+    mishap *m = check(params, json);
+    assert_int_equal(mishap_told(m)->field_count, 1);
+    assert_int_equal(mishap_told(m)->fields->max.integer, 9);
+    assert_int_equal(mishap_told(m)->fields->actual.kind, MISHAP_KIND_NONE);
+    mishap_free(m);
+    free(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -825,6 +842,7 @@ int main(void)
         TEST(after_a_hundred_findings_the_others_are_counted),
         TEST(a_hundred_thousand_members_are_no_trouble),
         TEST(many_parameters_are_found_in_any_order),
+        TEST(a_number_of_a_million_digits_is_not_sent_back),
         TEST(nesting_has_an_end),
         TEST(every_allocation_may_fail),
     };
