@@ -288,10 +288,11 @@ static void the_beginning_of_a_secret_is_not_shown_where_a_text_is_cut(void **st
     assert_null(strstr(heard, MARK));
     assert_int_equal(strlen(heard), 2000);
     mishap_text warnings = mishap_call_warnings(call);
-    char *first = strndup(warnings.data, 515);
+    char first[516] = { 0 };
+    assert_true(warnings.length > 515);
+    memcpy(first, warnings.data, 515);
     assert_null(strstr(first, MARK));
     assert_string_equal(first + 502, " [redacted\",\"");
-    free(first);
     mishap_call_end(call);
 }
 
