@@ -7,7 +7,8 @@
  * too.
  *
  * What the C library takes for itself does not: for threads, for getaddrinfo(), for the first stack
- * of a program without frame pointers. Nor does what a program's own libraries take, such as SQLite
+ * of a program without frame pointers. Nor does what libdw takes to name the functions of a stack,
+ * in a process of its own. Nor does what a program's own libraries take, such as SQLite
  * of the todo service.
  */
 #ifndef MISHAP_MEMORY_H

@@ -253,7 +253,8 @@ const mishap *mishap_cause(const mishap *m);
 
 /*
  * The whole account for the operator, private side included: several lines of text, added to the
- * buffer, which must not be NULL. Never send it to a caller.
+ * buffer, which must not be NULL. Never send it to a caller. The names of functions are looked up
+ * by a child process, which takes some milliseconds.
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
 

@@ -10,7 +10,9 @@
  *
  * From one declaration come the checks, a JSON Schema, the flags of a command, its manual and the
  * manifest. A declaration that is broken stops the program at its start, with a sentence that says
- * which operation and why. What a handler does with its call is in mishap/call.h.
+ * which operation and why. Patterns and defaults take longer to check: a command checks its own,
+ * and a server, the help and the manual check all. What a handler does with its call is in
+ * mishap/call.h.
  *
  * A declaration is data. It and everything that it points to stay the program's, must not change
  * while the program runs, and are read by any thread. A member that is NULL, 0 or false is not

@@ -73,19 +73,36 @@ static void put_head(mishap_buffer *b, const mishap_incident_entry *entry)
     MISHAP_PUT(b, "\n");
 }
 
-static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry)
+/* It is read on a terminal, and what a caller sent may be quoted in it. */
+static void put_clean(mishap_buffer *b, const mishap_incident_entry *entry, mishap_buffer *account)
+{
+    mishap_buffer hidden = { 0 };
+    mishap_secrets_put_hidden(&hidden, entry->secrets, mishap_buffer_text(account));
+    put_indented(b, mishap_buffer_text(&hidden));
+    b->failed = b->failed || account->failed || hidden.failed;
+    mishap_buffer_release(&hidden);
+    mishap_buffer_reset(account);
+}
+
+/* The whole account, as mishap_account() has it. In a server the stacks are addresses: the process
+ * that writes the log takes the time to look up names. */
+static void put_entry(mishap_buffer *b, const mishap_incident_entry *entry, bool hand_over)
 {
     char storage[ROOM];
-    mishap_buffer account, hidden = { 0 };
+    mishap_buffer account;
     mishap_buffer_init(&account, storage, sizeof storage);
     put_head(b, entry);
-    /* It is read on a terminal, and what a caller sent may be quoted in it. */
-    mishap_account(entry->failure, &account);
-    mishap_secrets_put_hidden(&hidden, entry->secrets, mishap_buffer_text(&account));
-    put_indented(b, mishap_buffer_text(&hidden));
-    b->failed = b->failed || account.failed || hidden.failed;
+    for (const mishap *m = entry->failure; m; m = m->cause) {
+        mishap_account_put_one(&account, m);
+        if (!hand_over)
+            mishap_trace_put(&account, &m->trace);
+        put_clean(b, entry, &account);
+        if (hand_over)
+            mishap_trace_put_marked(b, &m->trace);
+        if (m->cause)
+            MISHAP_PUT(&account, "caused by ");
+    }
     mishap_buffer_release(&account);
-    mishap_buffer_release(&hidden);
 }
 
 /* There was no memory for all of it, or there is no room: what is there is whole lines. */
@@ -186,11 +203,12 @@ static bool write_by_self(const mishap_incident_entry *entry, mishap_buffer *tex
     return written;
 }
 
-/* In a server another process writes. If it cannot, it says so on stderr. */
-static bool hand_over(const mishap_incident_entry *entry, mishap_buffer *text)
+/* In a server another process writes, also to stderr if that is asked for. If it cannot, it says so
+ * there. */
+static bool hand_over(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
 {
     bool serious = entry->to_stderr || mishap_incident_is_one(entry->failure);
-    if (text->length > MISHAP_LOG_RECORD) {
+    if (text->length >= MISHAP_LOG_RECORD) {
         char rest[100];
         size_t whole = text->length;
         text->length = MISHAP_LOG_RECORD - sizeof rest;
@@ -199,15 +217,20 @@ static bool hand_over(const mishap_incident_entry *entry, mishap_buffer *text)
                               whole - text->length);
         mishap_buffer_put(text, rest, (size_t)length);
     }
+    size_t length = text->length;
+    if (*to_stderr)
+        mishap_buffer_put_char(text, MISHAP_LOG_TO_STDERR);
     bool added = mishap_log_add(MISHAP_LOG_INCIDENTS, mishap_buffer_text(text), serious);
+    text->length = length;
     if (!added)
         mishap_log_lose(MISHAP_LOG_INCIDENTS, 1);
+    *to_stderr = *to_stderr && !added;
     return added;
 }
 
 static bool keep(const mishap_incident_entry *entry, mishap_buffer *text, bool *to_stderr)
 {
-    return mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ? hand_over(entry, text)
+    return mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ? hand_over(entry, text, to_stderr)
                                                     : write_by_self(entry, text, to_stderr);
 }
 
@@ -253,29 +276,43 @@ void mishap_incident_line(const char *program, const char *operation, const char
     errno = error;
 }
 
+/* What has no names yet gets those that are there at once. */
+static void write_to_stderr(const mishap_buffer *text)
+{
+    mishap_buffer named = { 0 };
+    bool marked = mishap_trace_is_marked(mishap_buffer_text(text));
+    if (marked)
+        mishap_trace_unmark(&named, mishap_buffer_text(text), false);
+    mishap_log_error(mishap_buffer_text(marked ? &named : text));
+    mishap_buffer_release(&named);
+}
+
 bool mishap_incident_record(const mishap_incident_entry *entry)
 {
     char storage[ROOM], like[MISHAP_ID_LENGTH + 1];
     mishap_buffer text;
     int error = errno;
     bool kept = false, to_stderr = entry->to_stderr;
-    bool internal = mishap_told(entry->failure)->category != MISHAP_VALIDATION;
-    if (!internal && !to_stderr)
+    bool to_log = mishap_told(entry->failure)->category != MISHAP_VALIDATION &&
+                  !mishap_incident_log_is_off(entry->program);
+    if (!to_log && !to_stderr)
         return false;
     mishap_limit limit = limit_of(entry, like);
     if (limit == MISHAP_LIMIT_COUNT)
         return false;
     mishap_buffer_init(&text, storage, sizeof storage);
     if (limit == MISHAP_LIMIT_WHOLE)
-        put_entry(&text, entry);
+        put_entry(&text, entry,
+                  mishap_log_is_kept(MISHAP_LOG_INCIDENTS) ||
+                      mishap_log_is_kept(MISHAP_LOG_ERRORS));
     else
         put_short_entry(&text, entry, like);
     if (text.failed)
         cut_line(&text);
-    if (internal && !mishap_incident_log_is_off(entry->program))
+    if (to_log)
         kept = keep(entry, &text, &to_stderr);
     if (to_stderr)
-        mishap_log_error(mishap_buffer_text(&text));
+        write_to_stderr(&text);
     mishap_buffer_release(&text);
     errno = error;
     return kept;

@@ -69,9 +69,13 @@ bool mishap_log_is_open(mishap_log_kind log);
 /* Does a record of this length fit at all? */
 enum { MISHAP_LOG_RECORD = 128 << 10 };
 
+/* The last byte of an incident that is to be on standard error, too. */
+enum { MISHAP_LOG_TO_STDERR = '\x02' };
+
 /*
  * Hand a record over: whole lines, at most MISHAP_LOG_RECORD bytes. `serious`: if it cannot be
  * written it goes to standard error. False: there is no room for it now, and it is not counted.
+ * Stacks in incidents may be marked (mishap/trace.h): the process that writes looks up names.
  */
 bool mishap_log_add(mishap_log_kind log, mishap_text record, bool serious);
 

@@ -23,9 +23,11 @@
 #include "incident/file.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
+#include "mishap/trace.h"
 
 enum {
     BATCH = 256 << 10,
+    NAMED = 32 << 10, /* of an entry with names, without more memory */
     REST_NS = 2000000,
     LOOK_MS = 1000,       /* how often it is looked for what is to be told */
     SLOW_MS = 1000,       /* how long stderr may take nothing until lines are thrown away … */
@@ -250,6 +252,33 @@ static void write_batch(bool serious)
     atomic_store(&w.by.counts->in_hand, 0);
 }
 
+/* An incident whose stacks have no names yet, or that goes to stderr, too. It is written by itself.
+ * Those before it are written first, and until it is written it is in hand. */
+static void write_named(mishap_text record, bool serious)
+{
+    static char storage[NAMED];
+    mishap_buffer named;
+    bool to_stderr = record.data[record.length - 1] == MISHAP_LOG_TO_STDERR;
+    record.length -= to_stderr;
+    mishap_buffer_init(&named, storage, sizeof storage);
+    mishap_trace_unmark(&named, record, true);
+    mishap_text text = mishap_buffer_text(&named);
+    bool written = write_out(text);
+    if (!written)
+        tell_instead(text, serious);
+    if (to_stderr && (written || !serious))
+        mishap_log_error(text);
+    mishap_buffer_release(&named);
+    atomic_store(&w.by.counts->in_hand, 0);
+}
+
+static bool is_to_be_named(mishap_text record)
+{
+    return w.by.log == MISHAP_LOG_INCIDENTS && record.length &&
+           (record.data[record.length - 1] == MISHAP_LOG_TO_STDERR ||
+            mishap_trace_is_marked(record));
+}
+
 /* All records that are there. Those that are serious and those that are not are written apart.
  * False: there is none, nor will there be another. */
 static bool take_records(void)
@@ -268,6 +297,13 @@ static bool take_records(void)
             return count < 0;
         }
         atomic_fetch_add(&w.by.counts->in_hand, 1);
+        mishap_text record = { at, (size_t)count - 1 };
+        if (is_to_be_named(record)) {
+            write_batch(serious);
+            atomic_store(&w.by.counts->in_hand, 1);
+            write_named(record, mark == '!');
+            continue;
+        }
         bool other = w.length && serious != (mark == '!');
         if (other) { /* what was there before, and then this */
             size_t before = w.length;

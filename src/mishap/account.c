@@ -88,7 +88,7 @@ static void put_frames(mishap_buffer *b, const mishap_frame *frame)
     }
 }
 
-static void put_one(mishap_buffer *b, const mishap *m)
+void mishap_account_put_one(mishap_buffer *b, const mishap *m)
 {
     const mishap_public *told = &m->told;
     mishap_buffer_put_text(b, told->code->name);
@@ -111,16 +111,15 @@ static void put_one(mishap_buffer *b, const mishap *m)
     put_frames(b, told->frames);
     if (m->incomplete)
         MISHAP_PUT(b, "  some parts were left out: there was not enough memory\n");
-    if (m->trace.count) {
+    if (m->trace.count)
         MISHAP_PUT(b, "  native stack:\n");
-        mishap_trace_put(b, &m->trace);
-    }
 }
 
 void mishap_account(const mishap *m, mishap_buffer *buffer)
 {
     for (; m; m = m->cause) {
-        put_one(buffer, m);
+        mishap_account_put_one(buffer, m);
+        mishap_trace_put(buffer, &m->trace);
         if (m->cause)
             MISHAP_PUT(buffer, "caused by ");
     }

@@ -44,6 +44,9 @@ struct mishap {
  * memory. */
 mishap *mishap_make(const mishap_code *code);
 
+/* What mishap_account() writes of this one, without its causes, up to the lines of its stack. */
+void mishap_account_put_one(mishap_buffer *buffer, const mishap *m);
+
 /* The message, once it is kept: what is said under a masked code is private, unless it was public
  * already. */
 static inline void mishap_set_message(mishap *m, mishap_text kept)

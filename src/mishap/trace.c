@@ -1,14 +1,10 @@
 #include "mishap/trace.h"
 
-#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <unistd.h>
-
-#include "base/buffer.h"
 
 /* All addresses of a trace lie behind what they tell of, as return addresses do. An instruction
  * that crashed may be the first of its function; one byte before it there is another. */
@@ -131,24 +127,4 @@ bool mishap_trace_unwind(mishap_trace *trace, void *instruction)
     for (int i = first; i < count && trace->count < MISHAP_TRACE_MAX; i++)
         trace->addresses[trace->count++] = i == first ? behind(frames[i]) : frames[i];
     return true;
-}
-
-void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace)
-{
-    for (size_t i = 0; i < trace->count; i++) {
-        char line[512];
-        Dl_info found = { 0 };
-        /* The return address may lie behind the last byte of the function: look up the call
-         * instead. */
-        uintptr_t address = (uintptr_t)trace->addresses[i];
-        dladdr((void *)(address - 1), &found);
-        const char *object = found.dli_fname ? found.dli_fname : "?";
-        const char *from = found.dli_sname ? found.dli_saddr : found.dli_fbase;
-        int length = snprintf(line, sizeof line, "    #%zu %s+0x%zx (%s)\n", i,
-                              found.dli_sname ? found.dli_sname : "",
-                              (size_t)(address - (uintptr_t)from), object);
-        if (length > 0)
-            mishap_buffer_put(buffer, line,
-                              (size_t)length < sizeof line ? (size_t)length : sizeof line - 1);
-    }
 }

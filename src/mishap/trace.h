@@ -1,6 +1,6 @@
 /*
- * The native stack: return addresses only, taken in some ten nanoseconds by walking frame pointers.
- * Names are looked up when somebody reads the account.
+ * The native stack: return addresses only, taken in some ten nanoseconds by walking frame pointers
+ * (trace.c). Names are looked up when it is shown (trace_show.c).
  */
 #ifndef MISHAP_MISHAP_TRACE_H
 #define MISHAP_MISHAP_TRACE_H
@@ -35,7 +35,21 @@ void mishap_trace_prepare(void);
  * pointers, such as that of abort(). False if nobody prepared for it. Safe in a signal handler. */
 bool mishap_trace_unwind(mishap_trace *trace, void *instruction);
 
-/* A line a frame: address, function and offset, object. */
+/*
+ * A line for each function: its name and how far in it is, the file of the program, and where that
+ * is known the line of the sources. Functions of the program that are not exported, and those that
+ * the compiler put into others, are named where libdw is installed. The first stack takes some
+ * milliseconds, two seconds at most; another process does the work meanwhile. Any thread may ask.
+ */
 void mishap_trace_put(mishap_buffer *buffer, const mishap_trace *trace);
+
+/*
+ * For a process that must not wait: lines that have an address and a mark, which no printable text
+ * has in it. Another process of the program makes text of them, in place, two columns further in as
+ * the entries of a log are. Not `in_detail`: at once, with the names of exported functions alone.
+ */
+void mishap_trace_put_marked(mishap_buffer *buffer, const mishap_trace *trace);
+bool mishap_trace_is_marked(mishap_text text);
+void mishap_trace_unmark(mishap_buffer *buffer, mishap_text text, bool in_detail);
 
 #endif

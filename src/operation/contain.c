@@ -4,6 +4,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <ucontext.h>
+#include <unistd.h>
+
+#include "base/memory.h"
 
 static const int caught[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
 enum { CAUGHT = sizeof caught / sizeof *caught, STACK_SIZE = 64 * 1024 };
@@ -112,19 +115,57 @@ void mishap_contain_report_to(void (*report)(const mishap_crash *crash))
         before[i] = (struct sigaction){ .sa_handler = SIG_DFL };
 }
 
+/* -- stacks for signals ------------------------------------------------------------------------ */
+
+static pthread_key_t at_thread_end;
+static pthread_once_t key_once = PTHREAD_ONCE_INIT;
+static bool has_key;
+
+static void give_signal_stack(void *stack)
+{
+    sigaltstack(&(stack_t){ .ss_flags = SS_DISABLE }, NULL);
+    mishap_release(stack);
+}
+
+static void make_key(void)
+{
+    has_key = pthread_key_create(&at_thread_end, give_signal_stack) == 0;
+}
+
+/* The main thread's is static. As a thread-local variable it would be cleared when the program
+ * starts, by every command, at the cost of touching all of its pages. */
+static char *take_signal_stack(void)
+{
+    static char of_main_thread[STACK_SIZE];
+    if (gettid() == getpid())
+        return of_main_thread;
+    pthread_once(&key_once, make_key);
+    char *stack = has_key ? mishap_allocate(STACK_SIZE) : NULL;
+    if (stack && pthread_setspecific(at_thread_end, stack) != 0) {
+        mishap_release(stack);
+        stack = NULL;
+    }
+    return stack;
+}
+
 /* A stack that ran over cannot take the signal, so each thread has one for that; it is kept until
- * the thread ends. */
+ * the thread ends. Without memory for it the next call tries again. */
 static void use_signal_stack(void)
 {
-    static _Thread_local char stack[STACK_SIZE];
     static _Thread_local bool done;
     stack_t now;
     if (done)
         return;
     done = true;
-    if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE))
-        sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = sizeof stack }, NULL);
+    if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
+        return;
+    char *stack = take_signal_stack();
+    if (stack)
+        sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = STACK_SIZE }, NULL);
+    done = stack;
 }
+
+/* -- running ----------------------------------------------------------------------------------- */
 
 /* Where the stack of a thread ends is asked for once, and takes memory: not when it has crashed,
  * perhaps in the middle of malloc(). */

@@ -7,6 +7,7 @@
 #include "operation/declare.h"
 
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -62,18 +63,34 @@ bool mishap_words_valid(const char *text, char between, const char *inside)
     return in_word(before);
 }
 
+/* Eight characters of ASCII without control characters, as most of a text is: no sum below carries
+ * over into the next byte. */
+static bool eight_plain(const char *at)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), high = ones * 0x80;
+    uint64_t word;
+    memcpy(&word, at, sizeof word);
+    return !(word & high) && !((word + ones) & high) &&   /* below DEL */
+           ((word + ones * (0x80 - ' ')) & high) == high; /* a space or above */
+}
+
 const char *mishap_line_flaw(const char *text)
 {
-    bool blank = true;
-    for (const char *c = text; *c; c++) {
-        if ((unsigned char)*c < ' ' || *c == 127)
-            return "more than one line or has control characters";
-        blank = blank && *c == ' ';
-    }
-    if (blank)
-        return "empty";
     mishap_text line = mishap_text_of(text);
-    return mishap_utf8_valid_length(line) == line.length ? NULL : "not UTF-8";
+    bool plain = true;
+    if (strspn(text, " ") == line.length)
+        return "empty";
+    for (size_t i = 0; i < line.length; i++) {
+        unsigned char c = (unsigned char)text[i];
+        if (line.length - i >= 8 && eight_plain(text + i)) {
+            i += 7;
+            continue;
+        }
+        if (c < ' ' || c == 127)
+            return "more than one line or has control characters";
+        plain = plain && c < 0x80;
+    }
+    return plain || mishap_utf8_valid_length(line) == line.length ? NULL : "not UTF-8";
 }
 
 /* -- routes ------------------------------------------------------------------------------------ */
@@ -417,14 +434,16 @@ static mishap *check_program(const mishap_declared *what)
     return check_raises(what, app->raises);
 }
 
-mishap *mishap_declaration_check(const mishap_app *app)
+static mishap *check_all(const mishap_app *app, bool shape_only)
 {
     if (!app)
         return mishap_raise(NOT_CONFIGURED, "There is no program: `app` is NULL.");
     mishap *m = check_program(&(mishap_declared){ .app = app });
     size_t i = 0;
     for (; !m && app->operations[i].name; i++) {
-        mishap_declared what = { .app = app, .operation = &app->operations[i] };
+        mishap_declared what = { .app = app,
+                                 .operation = &app->operations[i],
+                                 .shape_only = shape_only };
         m = check_operation(&what);
         for (size_t earlier = 0; !m && earlier < i; earlier++)
             m = check_against(&what, &app->operations[earlier]);
@@ -432,5 +451,25 @@ mishap *mishap_declaration_check(const mishap_app *app)
     if (!m && (app->operations[i].summary || app->operations[i].run || app->operations[i].params))
         m = mishap_declared_wrongly(&(mishap_declared){ .app = app },
                                     "has an operation, number %zu, without a name", i + 1);
-    return m ? m : mishap_services_declared(app);
+    return m ? m : mishap_services_declared(app, shape_only);
+}
+
+mishap *mishap_declaration_check(const mishap_app *app)
+{
+    return check_all(app, false);
+}
+
+mishap *mishap_declaration_check_shape(const mishap_app *app)
+{
+    return check_all(app, true);
+}
+
+mishap *mishap_declaration_check_operation(const mishap_app *app, const mishap_operation *operation)
+{
+    const mishap_service *service = operation->service;
+    mishap *m = check_operation(&(mishap_declared){ .app = app, .operation = operation });
+    return m || !service || !service->settings
+               ? m
+               : mishap_params_declared(&(mishap_declared){ .app = app, .service = service },
+                                        service->settings);
 }

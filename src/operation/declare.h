@@ -12,6 +12,7 @@ typedef struct mishap_declared {
     const char *param; /* "address.city", "tags[]"; NULL: the operation itself; of a service a
                           setting */
     const mishap_service *service;
+    bool shape_only; /* patterns and defaults are not looked at */
 } mishap_declared;
 
 /* A declaration is broken. The words go on from "it" or "its parameter `age`": "has no summary". */
@@ -27,7 +28,7 @@ mishap *mishap_params_declared(const mishap_declared *what, const mishap_param *
 bool mishap_same_flag(const char *a, const char *b);
 
 /* The services of a program and their settings. */
-mishap *mishap_services_declared(const mishap_app *app);
+mishap *mishap_services_declared(const mishap_app *app, bool shape_only);
 
 /* What an operation is for agents, as a resource and as a prompt; and whether it is the same as an
  * earlier one is. */

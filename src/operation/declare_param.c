@@ -62,7 +62,7 @@ static mishap *check_pattern(const mishap_declared *what, const mishap_param *pa
         return NULL;
     if (param->type != MISHAP_STRING)
         return mishap_declared_wrongly(what, "has a pattern, which only a string has");
-    const char *flaw = mishap_pattern_flaw(param->pattern);
+    const char *flaw = what->shape_only ? NULL : mishap_pattern_flaw(param->pattern);
     return flaw ? mishap_declared_wrongly(what, "has a pattern that cannot be compiled: %s", flaw)
                 : NULL;
 }
@@ -128,6 +128,8 @@ static mishap *check_initial(const mishap_declared *what, const mishap_param *pa
     if (param->required)
         return mishap_declared_wrongly(what,
                                        "is required and has a default, which would never be used");
+    if (what->shape_only)
+        return NULL;
     if (mishap_json_read(&reader, mishap_text_of(param->initial)))
         m = mishap_param_value_has_secret(param, reader.root)
                 ? mishap_declared_wrongly(what,
@@ -216,8 +218,9 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
     if (param->items) {
         char path[256];
         snprintf(path, sizeof path, "%s[]", what->param);
-        m = check_param(&(mishap_declared){ what->app, what->operation, path, what->service },
-                        param->items, depth + 1);
+        mishap_declared one = *what;
+        one.param = path;
+        m = check_param(&one, param->items, depth + 1);
     }
     return m ? m : check_initial(what, param); /* last: now the rules are known to be sound */
 }
@@ -295,8 +298,12 @@ static mishap *check_list(const mishap_declared *what, const mishap_param *param
     size_t i = 0;
     for (; params[i].name; i++) {
         char path[256];
-        snprintf(path, sizeof path, "%s%s%s", outer ? outer : "", outer ? "." : "", params[i].name);
-        mishap_declared one = { what->app, what->operation, path, what->service };
+        mishap_declared one = *what;
+        one.param = params[i].name;
+        if (outer) {
+            snprintf(path, sizeof path, "%s.%s", outer, params[i].name);
+            one.param = path;
+        }
         if (!is_name(params[i].name))
             return mishap_declared_wrongly(&one,
                                            "has a name that is neither lower_snake nor camelCase");

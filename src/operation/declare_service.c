@@ -61,11 +61,11 @@ static mishap *check_against(const mishap_declared *what, const char *flag,
 }
 
 static mishap *check_settings(const mishap_app *app, const mishap_service *const *services,
-                              size_t number)
+                              size_t number, bool shape_only)
 {
     const mishap_service *service = services[number];
-    mishap *m = mishap_params_declared(&(mishap_declared){ .app = app, .service = service },
-                                       service->settings);
+    mishap_declared all = { .app = app, .service = service, .shape_only = shape_only };
+    mishap *m = mishap_params_declared(&all, service->settings);
     for (const mishap_param *setting = service->settings; !m && setting->name; setting++) {
         char flag[2 * LONGEST_NAME + 2];
         mishap_declared what = { .app = app, .param = setting->name, .service = service };
@@ -95,7 +95,7 @@ static mishap *check_name(const mishap_declared *what)
     return NULL;
 }
 
-mishap *mishap_services_declared(const mishap_app *app)
+mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
 {
     const mishap_service *services[MISHAP_MOST_SERVICES];
     size_t count = mishap_services_of(app, services);
@@ -112,7 +112,7 @@ mishap *mishap_services_declared(const mishap_app *app)
         if (!m && services[i]->settings)
             m = check_name(&what);
         if (!m && services[i]->settings)
-            m = check_settings(app, services, i);
+            m = check_settings(app, services, i, shape_only);
     }
     return m;
 }

@@ -41,6 +41,13 @@
  * says which and why. */
 mishap *mishap_declaration_check(const mishap_app *app);
 
+/* The same in two parts, for a command, which is to start fast. The first part leaves out what
+ * takes long: patterns are not compiled, and defaults are not held against the rules. The second
+ * part checks one operation, with its patterns and defaults. */
+mishap *mishap_declaration_check_shape(const mishap_app *app);
+mishap *mishap_declaration_check_operation(const mishap_app *app,
+                                           const mishap_operation *operation);
+
 /* The operation of this name ("users.create"), NULL if there is none. */
 const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text name);
 

@@ -168,7 +168,7 @@ const char *mishap_pattern_flaw(const char *pattern)
 struct searcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
-    pcre2_jit_stack *stack;
+    pcre2_jit_stack *stack; /* for machine code: made when there is some; else NULL */
 };
 
 static _Thread_local struct searcher *own;
@@ -198,8 +198,7 @@ static struct searcher *hire(void)
     if (searcher) {
         /* One pair of offsets: whether it matched is all that is asked. */
         *searcher = (struct searcher){ pcre2_match_data_create(1, memory),
-                                       pcre2_match_context_create(memory),
-                                       pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, memory) };
+                                       pcre2_match_context_create(memory), NULL };
         if (!searcher->data || !searcher->context) {
             dismiss(searcher);
             searcher = NULL;
@@ -209,9 +208,19 @@ static struct searcher *hire(void)
     if (searcher) {
         pcre2_set_match_limit(searcher->context, MATCH_LIMIT);
         pcre2_set_heap_limit(searcher->context, HEAP_LIMIT_KB);
-        pcre2_jit_stack_assign(searcher->context, NULL, searcher->stack);
     }
     return searcher;
+}
+
+/* Without memory for a stack of its own, machine code gets by with what PCRE2 puts on the thread's.
+ */
+static void give_stack(struct searcher *searcher)
+{
+    pcre2_general_context *memory = pcre2_general_context_create(take, give, NULL);
+    if (memory)
+        searcher->stack = pcre2_jit_stack_create(STACK_FIRST, STACK_MOST, memory);
+    pcre2_general_context_free(memory);
+    pcre2_jit_stack_assign(searcher->context, NULL, searcher->stack);
 }
 
 /* This thread's searcher, NULL without memory. One that nobody would give back at the thread's end
@@ -249,6 +258,8 @@ static mishap_match search(struct compiled *compiled, mishap_text text)
     if (!fast &&
         atomic_fetch_add_explicit(&compiled->searches, 1, memory_order_relaxed) == SLOW_SEARCHES)
         fast = speed_up(compiled);
+    if (fast && !searcher->stack)
+        give_stack(searcher);
     int result = fast ? pcre2_jit_match(fast, start, text.length, 0, 0, searcher->data,
                                         searcher->context)
                       : pcre2_match(compiled->code, start, text.length, 0, PCRE2_NO_UTF_CHECK,

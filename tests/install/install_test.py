@@ -5,6 +5,7 @@ a catalog with a code of its own, a stack with names. Each with gcc and with cla
 
 Speaks TAP. MISHAP_BUILD is the build folder to install from; everything is installed into a temporary folder.
 """
+import ctypes.util
 import glob
 import os
 import re
@@ -164,6 +165,91 @@ def the_stack_of_a_crash_names_the_functions_of_the_program(compiler):
     expect_names(entry, "step_into_the_void", "mishap_main", "main")
 
 
+# Nothing but main() is exported, and all is in one line for each step: their numbers are known.
+STATIC = """#include <mishap/main.h>
+static __attribute__((noinline)) mishap *deep_step(int how) { mishap *m = mishap_raise(UNAVAILABLE, "Step %d.", how);
+    return mishap_note(m, "how", how); }
+static inline __attribute__((always_inline)) mishap *inlined_step(void) { mishap *m = deep_step(3);
+    return mishap_note(m, "inlined", 1); }
+static __attribute__((noinline)) mishap *run_unseen(mishap_call *call) { mishap *m = inlined_step();
+    (void)call; return mishap_note(m, "run", 1); }
+static const mishap_operation operations[] = { { .name = "fall", .summary = "Fall", .run = run_unseen,
+    .route = "GET /fall", .raises = (const mishap_code *const[]){ MISHAP_CODE_UNAVAILABLE, NULL } }, { 0 } };
+int main(int argc, char **argv)
+{
+    return mishap_main(argc, argv, &(mishap_app){ .name = "unseen", .version = "1", .operations = operations });
+}
+"""
+UNSEEN = re.compile(r"native stack:\n +#0 deep_step\+0x\w+ \(\S*unseen\) at \S*unseen\.c:2\n"
+                    r" +#1 inlined_step \(inlined\) at \S*unseen\.c:4\n +#2 run_unseen\+0x\w+ \(\S*unseen\) at \S*unseen\.c:6\n")
+INTERNAL = re.compile(r"_step|_unseen|\.c:\d|\+0x")
+
+
+@tests_of(COMPILERS)
+def the_stack_names_static_and_inlined_functions_with_file_and_line(compiler):
+    folder = fresh_folder("unseen", compiler)
+    with open(os.path.join(folder, "unseen.c"), "w", encoding="utf-8") as file:
+        file.write(STATIC)
+    shell("cc -O2 -g -o unseen unseen.c " + FLAGS, folder, compiler)
+    if ctypes.util.find_library("dw") is None:
+        raise Skipped("there is no libdw")
+    program, log = os.path.join(folder, "unseen"), os.path.join(folder, "log")
+    ran = run_program(program, "fall", "--verbose", env={"UNSEEN_LOG": log})
+    expect(not INTERNAL.search(ran.out.decode()), "the caller gets", ran.out)
+    expect(UNSEEN.search(ran.err.decode()), "with --verbose:", ran.err)
+    with open(log, encoding="utf-8") as file:
+        entry = file.read()
+    expect(UNSEEN.search(entry), "in the log:", entry)
+    with Server("--verbose", "--workers", "1", program=program) as found:
+        answer = found.ask("GET", "/fall")
+        equal(answer.status, 503)
+        expect(not INTERNAL.search(answer.body.decode()), "the caller gets", answer.body)
+        entry = found.wait_for_log("fall")
+        expect(UNSEEN.search(entry), "in the log of the server:", entry)
+        server.wait_for(lambda: UNSEEN.search(found.read(found.stderr).decode()))
+
+
+@test
+def the_stack_of_a_stripped_program_has_addresses():
+    folder = fresh_folder("stripped", "gcc")
+    with open(os.path.join(folder, "unseen.c"), "w", encoding="utf-8") as file:
+        file.write(STATIC)
+    shell("cc -O2 -g -o unseen unseen.c " + FLAGS, folder, "gcc")
+    symbols = shell("nm unseen", folder)
+    start = int(re.search(r"^(\w+) t deep_step\b", symbols, re.M)[1], 16)
+    shell("strip unseen", folder)
+    ran = run_program(os.path.join(folder, "unseen"), "fall", "--verbose", env={"UNSEEN_LOG": ""})
+    found = re.search(r"native stack:\n +#0 \+0x(\w+) \(\S*unseen\)\n", ran.err.decode())
+    expect(found and 0 < int(found[1], 16) - start < 200, "deep_step is at %x:" % start, ran.err)
+
+
+# One command has a pattern that cannot be compiled.
+HALF_BROKEN = """
+#include <mishap/main.h>
+static mishap *run(mishap_call *call) { return mishap_answer(call, NULL); }
+static const mishap_param params[] = { { "x", MISHAP_STRING, .pattern = "(" }, { 0 } };
+static const mishap_operation operations[] = { { "sound", "Sound", NULL, run },
+    { .name = "broken", .summary = "Broken", .run = run, .params = params }, { 0 } };
+int main(int argc, char **argv)
+{
+    return mishap_main(argc, argv, &(mishap_app){ .name = "half", .version = "1", .operations = operations });
+}
+"""
+
+
+@test
+def a_broken_pattern_stops_its_own_command_and_all_that_stay_or_describe_the_program():
+    folder = fresh_folder("half", "gcc")
+    with open(os.path.join(folder, "half.c"), "w", encoding="utf-8") as file:
+        file.write(HALF_BROKEN)
+    shell("cc -O2 -o half half.c " + FLAGS, folder, "gcc")
+    half = os.path.join(folder, "half")
+    equal(run_program(half, "sound").status, 0, "the sound command")
+    for words in (["broken"], ["broken", "--x", "a"], ["sound", "--help"], ["help"], ["mcp"], ["manual"], ["nonsense"], []):
+        ran = run_program(half, *words, stdin=b"")
+        expect(ran.status not in (0, 1, 2) and b"`x` has a pattern that cannot be compiled" in ran.err, words, ran.status, ran.err)
+
+
 # ---- What is installed ---------------------------------------------------------------------------
 
 @test
@@ -175,6 +261,79 @@ def nothing_that_is_installed_points_into_the_source_tree():
     expect("-fno-omit-frame-pointer" in flags and "-rdynamic" in flags, "the flags are", flags)
     for flag in flags:
         expect(not flag.startswith(("-I", "-L")) or os.path.isdir(flag[2:]), "there is no", flag)
+
+
+@test
+def the_program_needs_nothing_but_the_c_library_to_start():
+    elf = run_program("readelf", "-dlW", os.path.join(BIN, "mishap")).out.decode()
+    needed = [name for name in re.findall(r"Shared library: \[(.*?)\]", elf) if not name.startswith("ld-")]
+    equal(needed, ["libc.so.6"], "libraries that are loaded at each start")
+    thread = re.search(r"^ +TLS +(?:0x\w+ ){4}(0x\w+)", elf, re.M)
+    expect(int(thread[1], 16) < 8192, "so many bytes of thread-local variables are cleared at each start:", thread[1])
+    expect("Elf file type is EXEC" in elf, "it is relocated at each start:", elf[:300])
+
+
+@test
+def the_library_exports_nothing_but_names_that_begin_with_mishap():
+    library = glob.glob(PLACE + "/**/libmishap.a", recursive=True)[0]
+    symbols = run_program("nm", "-g", "--defined-only", library).out.decode()
+    names = {line.split()[2] for line in symbols.splitlines() if len(line.split()) == 3}
+    expect(len(names) > 500, "only these:", names)
+    equal(sorted(name for name in names if not name.startswith("mishap")), [], "names of others")
+
+
+# Where each is below the prefix, and a text that is in it.
+INSTALLED = {
+    "share/man/man1/mishap.1": ".TH", "share/man/man7/mishap-codes.7": ".TH", "share/mishap/codes.txt": "INTERNAL_ERROR",
+    "share/mishap/mishap-codes.schema.json": "INTERNAL_ERROR", "share/mishap/mishap-codes.ts": "INTERNAL_ERROR",
+    "share/bash-completion/completions/mishap": "mishap", "share/zsh/site-functions/_mishap": "#compdef",
+    "share/fish/vendor_completions.d/mishap.fish": "complete", "share/doc/mishap/README.md": "# Mishap",
+    "share/doc/mishap/LICENSE": "MIT"}
+
+
+@test
+def what_belongs_to_the_program_is_installed():
+    for path, text in INSTALLED.items():
+        with open(os.path.join(os.path.dirname(BIN), path), encoding="utf-8") as file:
+            expect(text in file.read(), path, "does not have", text)
+
+
+@test
+def every_page_of_the_docs_is_installed():
+    pages = [name for name in os.listdir(os.path.join(TREE, "docs")) if not name.startswith(".")]
+    installed = os.listdir(os.path.join(os.path.dirname(BIN), "share/doc/mishap"))
+    equal(sorted(set(pages) - set(installed)), [], "pages that are missing")
+
+
+CMAKE = """cmake_minimum_required(VERSION 3.20)
+project(directory C)
+find_package(Mishap 0.1 REQUIRED)
+add_executable(directory directory.c)
+target_link_libraries(directory PRIVATE Mishap::mishap)
+file(WRITE ${CMAKE_BINARY_DIR}/catalog "${Mishap_CATALOG}")
+"""
+
+
+@test
+def a_cmake_project_finds_the_package():
+    folder = fresh_folder("cmake", "gcc")
+    if not shutil.which("cmake"):
+        raise Skipped("there is no cmake")
+    shutil.copy(os.path.join(TREE, "examples", "directory.c"), folder)
+    with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write(CMAKE)
+    lines = "cmake -S . -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build" % os.path.dirname(BIN)
+    environment = {"PKG_CONFIG_PATH": "", "CFLAGS": "", "LDFLAGS": "", "CC": "gcc"}
+    ran = run_program("bash", "-c", lines, cwd=folder, env=environment)
+    expect(ran.status == 0, "cmake says", ran.out, ran.err)
+    shell("build/directory users create --name Ada --email ada@example.com", folder)
+    with open(os.path.join(folder, "build", "catalog"), encoding="utf-8") as file:
+        equal(os.path.realpath(file.read()), os.path.realpath(os.path.join(BIN, "mishap-catalog")))
+    newer = CMAKE.replace("0.1 REQUIRED", "0.2 REQUIRED")
+    with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
+        file.write(newer)
+    ran = run_program("bash", "-c", lines.replace("-B build", "-B newer"), cwd=folder, env=environment)
+    expect(ran.status != 0 and b"MishapConfig.cmake, version: 0.1.0" in ran.err, ran.err)
 
 
 @test

@@ -27,6 +27,8 @@ EXCEPTIONS = {
     "src_server_listen.c.o": {"getaddrinfo"},              # at the start; there is no other way to look up a name
     "src_boundary_http_serve.c.o": {"getaddrinfo"},
     "tool_cmd_connect.c.o": {"getaddrinfo"},
+    "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
+    "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
 }
 
 

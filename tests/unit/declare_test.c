@@ -915,6 +915,62 @@ static void without_memory_nothing_broken_passes(void **state)
     mishap_use_allocator(NULL);
 }
 
+static void a_line_is_looked_at_to_its_last_byte(void **state)
+{
+    (void)state;
+    static const char *const sound[] = {
+        "a",        "seven 7",          "eight  8",          "        b",
+        "~~~~~~~~", "Grüße aus Zürich", "eight 8 and four ☃"
+    };
+    static const struct {
+        const char *line, *flaw;
+    } broken[] = {
+        { "", "empty" },
+        { "          ", "empty" },
+        { "1234567\n", "more than one line or has control characters" },
+        { "\t12345678", "more than one line or has control characters" },
+        { "12345678\x1F", "more than one line or has control characters" },
+        { "123\x7F", "more than one line or has control characters" },
+        { "12345678123\x7F"
+          "4567",
+          "more than one line or has control characters" },
+        { "12345678\xFF", "not UTF-8" },
+        { "1234567\xC3", "not UTF-8" },
+    };
+    for (size_t i = 0; i < sizeof sound / sizeof *sound; i++)
+        assert_null(mishap_line_flaw(sound[i]));
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+        assert_string_equal(mishap_line_flaw(broken[i].line), broken[i].flaw);
+}
+
+static void a_command_waits_for_its_own_patterns_and_defaults_alone(void **state)
+{
+    (void)state;
+    const mishap_operation operations[] = {
+        { .name = "sound", .summary = "Sound", .run = run },
+        { .name = "pattern",
+          .summary = "P",
+          .run = run,
+          PARAMS({ "x", MISHAP_STRING, .pattern = "(" }) },
+        { .name = "initial",
+          .summary = "D",
+          .run = run,
+          PARAMS({ "x", MISHAP_INTEGER, .initial = "{" }) },
+        { 0 },
+    };
+    const mishap_app app = { .name = "d", .operations = operations };
+    assert_null(mishap_declaration_check_shape(&app));
+    assert_null(mishap_declaration_check_operation(&app, &operations[0]));
+    for (size_t i = 1; i < 3; i++) {
+        mishap *m = mishap_declaration_check_operation(&app, &operations[i]);
+        assert_non_null(m);
+        mishap_free(m);
+    }
+    mishap *m = mishap_declaration_check(&app);
+    assert_non_null(m);
+    mishap_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -945,6 +1001,8 @@ int main(void)
         TEST(the_command_line_is_not_ambiguous),
         TEST(operation_and_parameter_are_told),
         TEST(without_memory_nothing_broken_passes),
+        TEST(a_line_is_looked_at_to_its_last_byte),
+        TEST(a_command_waits_for_its_own_patterns_and_defaults_alone),
     };
     return RUN(tests);
 }

@@ -1,6 +1,7 @@
 /* src/incident: the log file of a program. */
 #include "testing.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -286,6 +287,40 @@ static void a_log_that_cannot_be_written_is_announced(void **state)
     assert_int_equal(count_entries(log_file), 0);
 }
 
+/* In a server another process looks up names, for the log and for stderr. What a caller sent cannot
+ * pass for a stack that has none yet. */
+static __attribute__((noinline)) mishap *raise_in_server(const char *words)
+{
+    mishap *m = mishap_raise(INTERNAL_ERROR, "%s", words);
+    return mishap_note(m, "words", words);
+}
+
+static void the_process_that_writes_the_log_names_functions(void **state)
+{
+    (void)state;
+    size_t length;
+    bool libdw = dlopen("libdw.so.1", RTLD_LAZY) != NULL;
+    catch_stderr();
+    assert_null(mishap_logs_begin(&(mishap_logs_plan){ .program = "sample" }));
+    mishap *m = raise_in_server("forged\n\x01"
+                                "401000\nforged");
+    mishap_incident_record(&(mishap_incident_entry){
+        .program = "sample", .id = "id-1", .failure = m, .to_stderr = true });
+    mishap_logs_end();
+    char *texts[] = { caught_stderr(&length), read_file(log_file, &length) };
+    for (size_t i = 0; i < 2; i++) {
+        assert_non_null(strstr(texts[i], "\n  INTERNAL_ERROR: "));
+        assert_non_null(strstr(texts[i], "\n  ?401000\n  forged\n"));
+        assert_null(strchr(texts[i], '\x01'));
+        assert_null(strchr(texts[i], '\x02'));
+        assert_non_null(strstr(texts[i], "\n    native stack:\n      #0 "));
+        if (libdw)
+            assert_non_null(strstr(texts[i], "\n      #0 raise_in_server+0x"));
+        free(texts[i]);
+    }
+    mishap_free(m);
+}
+
 static void the_path_is_given_or_in_the_state_folder(void **state)
 {
     (void)state;
@@ -556,6 +591,7 @@ int main(void)
         IN_FOLDER(stderr_gets_the_same_if_it_is_asked_for),
         IN_FOLDER(an_incident_that_the_log_cannot_take_goes_to_stderr),
         IN_FOLDER(a_log_that_cannot_be_written_is_announced),
+        IN_FOLDER(the_process_that_writes_the_log_names_functions),
         TEST(the_path_is_given_or_in_the_state_folder),
         IN_FOLDER(an_empty_path_means_no_log),
         IN_FOLDER(another_path_holds_at_once),

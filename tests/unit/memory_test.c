@@ -2,8 +2,8 @@
  * include/mishap/memory.h: whatever the library does, it takes no memory behind the table's back.
  *
  * The allocator of the C library is replaced in this program: each call is looked at for who calls.
- * Calls from the C library itself (threads, getaddrinfo) are its own affair, all others are ours,
- * also those of yyjson, PCRE2 and libuv.
+ * Calls from the C library itself (threads, getaddrinfo) are its own affair, and so are those of
+ * libdw in its process. All others are ours, also those of yyjson, PCRE2 and libuv.
  */
 #include "testing.h"
 
@@ -34,7 +34,8 @@ static struct {
 
 static bool is_foreign(void *caller)
 {
-    static const char *const system[] = { "libc.so", "libc-", "ld-linux", "libgcc", "libsqlite3" };
+    static const char *const system[] = { "libc.so",    "libc-", "ld-linux", "libgcc",
+                                          "libsqlite3", "libdw", "libelf" };
     Dl_info info;
     if (!dladdr(caller, &info) || !info.dli_fname)
         return false;

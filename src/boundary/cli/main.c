@@ -457,12 +457,22 @@ int mishap_cli_refuse_program(mishap *broken)
     return BROKEN_DECLARATION;
 }
 
+/* A command that runs and ends needs nothing but its own operation to be sound. Those that stay or
+ * describe the program check all of it. */
+static mishap *check_rest(const mishap_cli *cli, bool help)
+{
+    const mishap_operation *operation = cli->operation;
+    bool alone = operation && operation->run && !operation->resident && !help;
+    return alone ? mishap_declaration_check_operation(cli->app, operation)
+                 : mishap_declaration_check(cli->app);
+}
+
 int mishap_cli_main(int argc, char **argv, const mishap_app *app)
 {
     mishap_cli cli;
     size_t used = 0;
     occupy_standard_files();
-    mishap *broken = mishap_declaration_check(app);
+    mishap *broken = mishap_declaration_check_shape(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
     begin(&cli, argc, argv, app);
@@ -474,6 +484,8 @@ int mishap_cli_main(int argc, char **argv, const mishap_app *app)
                            has */
         cli.operation = mishap_cli_find(&(mishap_app){ .operations = mishap_cli_builtins },
                                         cli.words + skip, cli.word_count - skip, &used);
+    if ((broken = check_rest(&cli, help)))
+        return mishap_cli_refuse_program(broken);
     if (has_word(&cli, "--version", NULL) && !has_word(&cli, "--help", "-h") &&
         !mishap_cli_has_param(cli.operation, "version"))
         return show_version(&cli);

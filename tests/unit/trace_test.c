@@ -1,0 +1,166 @@
+/* A stack as text: which names it has, and what becomes of it on the way to another process. */
+#include <dlfcn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "mishap/inside.h"
+#include "testing.h"
+
+/* -- helpers ----------------------------------------------------------------------------------- */
+
+static bool has_libdw(void)
+{
+    return dlopen("libdw.so.1", RTLD_LAZY) != NULL;
+}
+
+/* Not exported, and each with a frame of its own. */
+static int raised_at, called_at;
+
+static __attribute__((noinline)) mishap *raise_unseen(void)
+{
+    mishap *m = mishap_raise(INTERNAL_ERROR, "Raised in a static function.");
+    raised_at = __LINE__ - 1;
+    return mishap_note(m, "a", "b");
+}
+
+static inline __attribute__((always_inline)) mishap *raise_inlined(void)
+{
+    mishap *m = raise_unseen();
+    called_at = __LINE__ - 1;
+    return mishap_note(m, "c", "d");
+}
+
+mishap *call_inlined(void);
+
+/* This one is exported. */
+__attribute__((noinline)) mishap *call_inlined(void)
+{
+    mishap *m = raise_inlined();
+    return mishap_note(m, "e", "f");
+}
+
+static char *text_of(mishap_buffer *buffer)
+{
+    mishap_buffer_put_char(buffer, '\0');
+    char *text = strdup(buffer->data);
+    mishap_buffer_release(buffer);
+    return text;
+}
+
+static char *account_of(const mishap *m)
+{
+    mishap_buffer account = { 0 };
+    mishap_account(m, &account);
+    return text_of(&account);
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static void static_and_inlined_functions_have_names_and_lines(void **state)
+{
+    (void)state;
+    char first[300], second[300];
+    if (!has_libdw())
+        return;
+    mishap *m = call_inlined();
+    char *text = account_of(m);
+    snprintf(first, sizeof first, "trace_test.c:%d\n", raised_at);
+    snprintf(second, sizeof second, "trace_test.c:%d\n", called_at);
+    const char *unseen = strstr(text, "    #0 raise_unseen+0x");
+    const char *inlined = strstr(text, "\n    #1 raise_inlined (inlined) at ");
+    const char *outer = strstr(text, "\n    #2 call_inlined+0x");
+    assert_non_null(unseen);
+    assert_non_null(inlined);
+    assert_non_null(outer);
+    assert_non_null(strstr(unseen, first));
+    assert_true(strstr(unseen, first) < inlined);
+    assert_non_null(strstr(inlined, second));
+    assert_true(strstr(inlined, second) < outer);
+    free(text);
+    mishap_free(m);
+}
+
+/* The first test, since what is found is kept. */
+static void without_another_process_exported_functions_have_names(void **state)
+{
+    (void)state;
+    mishap *m = call_inlined();
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){ 0, 0 });
+        char *text = account_of(m);
+        _exit(!strstr(text, "#0 +0x") || strstr(text, "raise_unseen+") ||
+              strstr(text, "raise_inlined") || !strstr(text, "#1 call_inlined+0x"));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    mishap_free(m);
+}
+
+/* -- marks ------------------------------------------------------------------------------------- */
+
+static void a_marked_stack_becomes_text_in_its_place(void **state)
+{
+    (void)state;
+    mishap *m = call_inlined();
+    mishap_buffer marked = { 0 }, named = { 0 };
+    mishap_buffer_put(&marked, "before\n", 7);
+    assert_false(mishap_trace_is_marked(mishap_buffer_text(&marked)));
+    mishap_trace_put_marked(&marked, &m->trace);
+    mishap_buffer_put(&marked, "after\n", 6);
+    assert_true(mishap_trace_is_marked(mishap_buffer_text(&marked)));
+    mishap_trace_unmark(&named, mishap_buffer_text(&marked), true);
+    char *text = text_of(&named);
+    assert_memory_equal(text, "before\n      #0 ", 15);
+    assert_string_equal(text + strlen(text) - 7, "\nafter\n");
+    assert_null(strchr(text, '\x01'));
+    if (has_libdw())
+        assert_non_null(strstr(text, "      #1 raise_inlined (inlined) at "));
+    free(text);
+    mishap_trace_unmark(&named, mishap_buffer_text(&marked), false);
+    text = text_of(&named);
+    assert_memory_equal(text, "before\n      #0 +0x", 18);
+    assert_null(strstr(text, "raise_inlined"));
+    free(text);
+    mishap_buffer_release(&marked);
+    mishap_free(m);
+}
+
+static void broken_marks_do_no_harm(void **state)
+{
+    (void)state;
+    static const char *const broken[] = { "\x01",
+                                          "\x01\n",
+                                          "\x01zz\n",
+                                          "\x01"
+                                          "1",
+                                          "a\x01"
+                                          "1\n\x01",
+                                          "\x01"
+                                          "ffffffffffffffffffffffffff\n" };
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        mishap_buffer named = { 0 };
+        /* No byte behind it may be read. */
+        size_t length = strlen(broken[i]);
+        char *copy = malloc(length);
+        memcpy(copy, broken[i], length);
+        mishap_trace_unmark(&named, (mishap_text){ copy, length }, false);
+        assert_false(mishap_trace_is_marked(mishap_buffer_text(&named)));
+        mishap_buffer_release(&named);
+        free(copy);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(without_another_process_exported_functions_have_names),
+        TEST(static_and_inlined_functions_have_names_and_lines),
+        TEST(a_marked_stack_becomes_text_in_its_place),
+        TEST(broken_marks_do_no_harm),
+    };
+    return RUN(tests);
+}
