@@ -184,6 +184,7 @@ def remarks_about_a_list_are_no_part_of_it():
 @test
 def a_document_is_shown_as_it_is_without_escape_sequences():
     equal(shown("document", "# A\n\n- *b*\x1b[2J\n"), "# A\n\n- *b*?[2J\n", "on a terminal")
+    equal(shown("document", "# A"), "# A\n", "one whose last line does not end, on a terminal")
     equal(run_program(SHOWN, "document", "# A\n\x1b[2J", env=PLAIN).out, b"# A\n\x1b[2J", "elsewhere")
 
 
