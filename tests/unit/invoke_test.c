@@ -377,6 +377,10 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_field(t, "name", "invalid_type");
     mishap_expect_field(t, "nome", "field_required");
     mishap_expect(t, false, "never");
+    mishap_test_call(t, "greet", "{\"name\":\"Ada\"}");
+    mishap_expect_value(t, "left[", 1);
+    mishap_expect_nothing(t, "left..x");
+    mishap_expect_nothing(t, NULL);
 }
 
 static void expectations_that_do_not_hold_say_what_came(void **state)
@@ -387,13 +391,16 @@ static void expectations_that_do_not_hold_say_what_came(void **state)
     assert_int_equal(code, 1);
     for (const char *at = told; (at = strstr(at, "not ok ")); at++)
         failed++;
-    assert_int_equal(failed, 21);
-    assert_non_null(strstr(told, "\n1..21\n"));
+    assert_int_equal(failed, 24);
+    assert_non_null(strstr(told, "\n1..24\n"));
     assert_null(strstr(told, "\nok "));
     assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
     assert_non_null(strstr(told, "invoke_test.c:"));
     assert_non_null(strstr(told, "# {\"hello\":\"Ada\",\"caller\":null,"));
     assert_non_null(strstr(told, "crashed with SIGABRT")); /* the private side: it is their test */
+    assert_non_null(strstr(told, "not ok 22 - greet: left[ is 1\n# expected at "));
+    assert_non_null(strstr(told, "# What is expected is not at a path, such as items[2].name.\n"));
+    assert_non_null(strstr(told, "# What is expected is not JSON.\n"));
 }
 
 static char folder_of_test[64];
