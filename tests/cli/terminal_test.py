@@ -342,6 +342,15 @@ def a_failure_leaves_the_terminal_clean(worked, status, pattern):
     clean_end(ended, screen, status, pattern)
 
 
+@test
+def a_service_that_is_broken_names_the_log():
+    status, screen = on_terminal(SHOWN, "box", width=300, env={**PLAIN, "SHOWN_DATA": FOLDER.name})
+    equal((status, screen.text()), (12, "error UNAVAILABLE  The service box is not available.\n    try: Try again later.\n"
+                                        f"    details: {LOG}\n"), "exit and screen")
+    with open(LOG, encoding="utf-8") as log:
+        expect('noted setting = "size"' in log.read(), "the log")
+
+
 stream = work_ahead("stream")
 
 

@@ -29,6 +29,13 @@ static mishap *greet(mishap_call *call)
     return mishap_created(call, NULL, "/greetings/1");
 }
 
+static mishap *headed(mishap_call *call)
+{
+    mishap_answer_member(call, "language", mishap_header(call, "accept-language"));
+    return mishap_answer_member(call, "agent", mishap_header(call, "User-Agent"));
+}
+static const char *const headers[] = { "Accept-Language", "User-Agent", NULL };
+
 /* By a signal that cmocka does not catch itself. */
 static mishap *crash(mishap_call *call)
 {
@@ -122,6 +129,7 @@ static const mishap_operation operations[] = {
     { "nothing", "Nothing", NULL, nothing, .danger = MISHAP_SAFE },
     { "stream", "Stream", NULL, stream, .takes = "text/csv", .answers_type = "text/csv" },
     { "where", "Where", NULL, where, .service = &shelf },
+    { "headed", "Headed", NULL, headed, .headers = headers },
     { "stay", "Stay", NULL, nothing, .resident = true, .local = true },
     { 0 },
 };
@@ -220,6 +228,18 @@ static void a_broken_declaration_is_told(void **state)
     mishap_answered *answered;
     mishap *failure = mishap_invoke(&other, "x", NULL, NULL, &answered);
     assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_CONFIGURED);
+    mishap_free(failure);
+}
+
+static void an_operation_that_is_not_there_has_a_near_one(void **state)
+{
+    (void)state;
+    mishap *failure = mishap_invoke(&app, "great", NULL, NULL, NULL);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_FOUND);
+    assert_string_equal(mishap_told(failure)->suggestion.data, "Did you mean greet?");
+    mishap_free(failure);
+    failure = mishap_invoke(&app, "sty", NULL, NULL, NULL); /* stay cannot be called */
+    assert_null(mishap_told(failure)->suggestion.data);
     mishap_free(failure);
 }
 
@@ -332,6 +352,13 @@ static void expect_what_holds(mishap_test *t)
     mishap_expect(t, mishap_test_failure(t) && !mishap_test_answered(t), "it %s", "failed");
     mishap_test_call(t, "where", NULL);
     mishap_expect_value(t, "folder", mishap_test_folder(t));
+    static const char *const sent[] = { "X-Other", "1", "accept-language", "de\nX", NULL };
+    mishap_test_headers(t, sent);
+    mishap_test_call(t, "headed", NULL);
+    mishap_expect_answer(t, "{\"language\":\"de\",\"agent\":null}");
+    mishap_test_headers(t, NULL);
+    mishap_test_call(t, "headed", NULL);
+    mishap_expect_nothing(t, "language");
 }
 
 static void expectations_that_hold_are_ok(void **state)
@@ -347,7 +374,7 @@ static void expectations_that_hold_are_ok(void **state)
     assert_non_null(strstr(told, "\nok 11 - greet: says field_required of name\n"));
     assert_non_null(strstr(told, "\nok 15 - refuse: empty is told as true\n"));
     assert_non_null(strstr(told, "\nok 16 - refuse: it failed\n"));
-    assert_non_null(strstr(told, "\n1..17\n"));
+    assert_non_null(strstr(told, "\n1..19\n"));
 }
 
 static void expect_what_does_not_hold(mishap_test *t)
@@ -434,6 +461,7 @@ int main(void)
         TEST(a_c_call_goes_through_the_same_checks),
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
+        TEST(an_operation_that_is_not_there_has_a_near_one),
         TEST(a_handler_invokes_others_that_crash),
         TEST(other_kinds_of_answers_have_their_media_types),
         TEST(without_memory_a_c_call_fails_and_leaves_nothing),

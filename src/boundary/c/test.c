@@ -94,6 +94,11 @@ void mishap_test_as(mishap_test *test, const char *caller)
     test->how.caller = caller;
 }
 
+void mishap_test_headers(mishap_test *test, const char *const *headers)
+{
+    test->how.headers = headers;
+}
+
 void mishap_test_call(mishap_test *test, const char *operation, const char *arguments)
 {
     forget_call(test);
