@@ -345,8 +345,9 @@ const char *mishap_operation_name(const mishap_call *call);
 const char *mishap_remote(const mishap_call *call);
 
 /* A header field of the request, which the operation declares in `.headers`, whatever the case of
- * its letters; NULL: there is none, or no HTTP. If it stands there twice it is the first. Asking
- * for one that is not declared ends the call as an INTERNAL_ERROR. */
+ * its letters; NULL: there is none, or no HTTP (a C call may give some, mishap_invocation). If it
+ * stands there twice it is the first. Asking for one that is not declared ends the call as an
+ * INTERNAL_ERROR. */
 const char *mishap_header(const mishap_call *call, const char *name);
 
 #ifdef __cplusplus

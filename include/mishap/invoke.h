@@ -37,6 +37,8 @@ typedef struct mishap_invocation {
     int timeout_ms;     /* if that is less than what the operation has; 0: as declared */
     mishap_text body;   /* for an operation that declares `.takes` */
     const char *body_type;
+    const char *const *headers; /* header fields that the operation declares in `.headers`, as a
+                                   name and its value by turns: { "User-Agent", "curl", NULL } */
 } mishap_invocation;
 
 /* What an operation answered. */

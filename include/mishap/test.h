@@ -48,6 +48,11 @@ const char *mishap_test_folder(const mishap_test *test);
 /* Who calls from now on; NULL: nobody in particular. The text must live as long as the test. */
 void mishap_test_as(mishap_test *test, const char *caller);
 
+/* Which header fields come with each call from now on, for handlers that ask mishap_header(): a
+ * name and its value by turns, and NULL at the end. NULL: none. The list must live as long as the
+ * test. */
+void mishap_test_headers(mishap_test *test, const char *const *headers);
+
 /* Call an operation. What came of it is kept until the next call. */
 void mishap_test_call(mishap_test *test, const char *operation, const char *arguments);
 void mishap_test_call_with(mishap_test *test, const char *operation, const mishap_pair *pairs);

@@ -357,6 +357,17 @@ static mishap *check_takes(const mishap_declared *what)
     return NULL;
 }
 
+static bool is_status(int status)
+{
+    return status == 200 || status == 201 || status == 202 || status == 204;
+}
+
+/* `help users` shows the help of `users`, whatever there is of that name. */
+static bool is_help(const char *name)
+{
+    return strcmp(name, "help") == 0 || strncmp(name, "help.", 5) == 0;
+}
+
 static mishap *check_operation(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -364,6 +375,9 @@ static mishap *check_operation(const mishap_declared *what)
     if (!mishap_words_valid(operation->name, '.', "-_"))
         return mishap_declared_wrongly(
             what, "has a name that is not lower-case words with dots between them");
+    if (is_help(operation->name))
+        return mishap_declared_wrongly(
+            what, "could not be called on a command line, where `help` shows the help");
     if ((m = check_texts(what)))
         return m;
     if (!operation->run)
@@ -372,8 +386,11 @@ static mishap *check_operation(const mishap_declared *what)
         return mishap_declared_wrongly(what, "is neither safe nor mutating nor destructive");
     if (operation->timeout_ms < 0)
         return mishap_declared_wrongly(what, "has a timeout below zero");
-    if (operation->status && (operation->status < 200 || operation->status > 204))
-        return mishap_declared_wrongly(what, "has a status that is not 200 to 204");
+    if (operation->status && !is_status(operation->status))
+        return mishap_declared_wrongly(what,
+                                       "has the status %d, which is none of 200, 201, 202 "
+                                       "and 204",
+                                       operation->status);
     if (operation->tool && !is_tool_name(operation->tool))
         return mishap_declared_wrongly(
             what, "is a tool whose name is not up to %d letters, digits, _, - and .", LONGEST_TOOL);

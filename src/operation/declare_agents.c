@@ -1,6 +1,6 @@
 /*
- * Is what an operation is for agents declared soundly: a resource that can be read at an address,
- * and a prompt?
+ * Is what an operation is for agents declared soundly: a tool, a resource that can be read at an
+ * address, and a prompt?
  */
 #include "operation/declare.h"
 
@@ -76,6 +76,20 @@ static bool is_address(const char *text)
     return mishap_url_valid((mishap_text){ plain, length });
 }
 
+/* A part `:id` is how routes have a parameter; in an address it would be text like any other. */
+static mishap *check_colons(const mishap_declared *what)
+{
+    for (const char *at = what->operation->resource; (at = strstr(at, "/:"));) {
+        at += 2;
+        mishap_text name = { at, strcspn(at, "/") };
+        if (mishap_param_find(what->operation->params, name))
+            return mishap_declared_wrongly(
+                what, "has an address with :%.*s; there a parameter is written {%.*s}",
+                (int)name.length, name.data, (int)name.length, name.data);
+    }
+    return NULL;
+}
+
 static mishap *check_resource(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -90,6 +104,8 @@ static mishap *check_resource(const mishap_declared *what)
     if (*address == '{' || !is_address(address))
         return mishap_declared_wrongly(what,
                                        "has an address that is none, such as todo://todos/{id}");
+    if ((m = check_colons(what)))
+        return m;
     for (const char *at = address; !m && *(at += strcspn(at, "{}"));) {
         if (*at == '}')
             return mishap_declared_wrongly(what, "has an address with a brace that was not opened");
@@ -131,7 +147,33 @@ static mishap *check_prompt(const mishap_declared *what)
     return check_reach(what, "prompt");
 }
 
-/* -- both -------------------------------------------------------------------------------------- */
+/* -- tools ------------------------------------------------------------------------------------- */
+
+static bool is_tool(const mishap_operation *operation)
+{
+    return !operation->local && !operation->resident && (operation->tool || !operation->prompt);
+}
+
+/* A letter of its name for agents: as declared, or the operation's own with underscores. */
+static char tool_letter(const mishap_operation *operation, size_t at)
+{
+    if (operation->tool)
+        return operation->tool[at];
+    char letter = operation->name[at];
+    return letter == '.' || letter == '-' ? '_' : letter;
+}
+
+static bool same_tool(const mishap_operation *a, const mishap_operation *b)
+{
+    size_t at = 0;
+    if (!is_tool(a) || !is_tool(b))
+        return false;
+    while (tool_letter(a, at) && tool_letter(a, at) == tool_letter(b, at))
+        at++;
+    return tool_letter(a, at) == tool_letter(b, at);
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
 
 mishap *mishap_agents_declared(const mishap_declared *what)
 {
@@ -142,6 +184,9 @@ mishap *mishap_agents_declared(const mishap_declared *what)
 mishap *mishap_agents_declared_against(const mishap_declared *what, const mishap_operation *earlier)
 {
     const mishap_operation *operation = what->operation;
+    if (same_tool(operation, earlier))
+        return mishap_declared_wrongly(what, "is the same tool as `%s`; `.tool` names it otherwise",
+                                       earlier->name);
     if (operation->resource && earlier->resource &&
         same_address(operation->resource, earlier->resource))
         return mishap_declared_wrongly(what, "has the address of `%s`", earlier->name);

@@ -138,7 +138,10 @@ static mishap *check_initial(const mishap_declared *what, const mishap_param *pa
     else if (reader.flaw == MISHAP_JSON_NO_MEMORY)
         m = mishap_out_of_memory();
     else
-        m = mishap_declared_wrongly(what, "has a default that is not JSON: %s", reader.problem);
+        m = mishap_declared_wrongly(what, "has a default that is not JSON: %s%s", reader.problem,
+                                    param->type == MISHAP_STRING || param->type == MISHAP_ENUM
+                                        ? "; a string has quotes of its own, \"\\\"text\\\"\""
+                                        : "");
     mishap_json_reader_release(&reader);
     return m;
 }

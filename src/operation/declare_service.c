@@ -95,6 +95,20 @@ static mishap *check_name(const mishap_declared *what)
     return NULL;
 }
 
+/* Those that an agent can be told of a failure in. */
+static mishap *check_dialect(const mishap_declared *what)
+{
+    static const char *const dialects[] = { "tool-result", "condition-report", "artifact" };
+    const char *name = what->service->dialect;
+    for (size_t i = 0; name && i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(name, dialects[i]) == 0)
+            return NULL;
+    return name ? mishap_declared_wrongly(what,
+                                          "has the dialect `%s`, which is none of %s, %s and %s",
+                                          name, dialects[0], dialects[1], dialects[2])
+                : NULL;
+}
+
 mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
 {
     const mishap_service *services[MISHAP_MOST_SERVICES];
@@ -109,6 +123,8 @@ mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
             if ((services[i]->settings || services[earlier]->settings) &&
                 strcmp(services[i]->name, services[earlier]->name) == 0)
                 m = mishap_declared_wrongly(&what, "is declared twice, once with settings");
+        if (!m)
+            m = check_dialect(&what);
         if (!m && services[i]->settings)
             m = check_name(&what);
         if (!m && services[i]->settings)

@@ -166,10 +166,32 @@ static bool may_raise(const mishap_call *call, const mishap_code *code)
     return mishap_operation_declares(call->app, call->operation, code);
 }
 
-static mishap *report_nonsense(const mishap_call *call)
+/* What is wrong with an answer that is no JSON object or array, or none that is sound. */
+static const char *flaw_of(const mishap_json_reader *reader, mishap_json_flaw flaw)
+{
+    switch (flaw) {
+    case MISHAP_JSON_SOUND:
+        return "it is one value, neither an object nor an array";
+    case MISHAP_JSON_LONE_SURROGATE:
+        return "a string has half of a surrogate pair";
+    case MISHAP_JSON_DUPLICATE_KEY:
+        return "an object has the same name twice";
+    case MISHAP_JSON_NUL_IN_KEY:
+        return "a name has a NUL in it";
+    case MISHAP_JSON_TOO_DEEP:
+        return "it is nested too deep";
+    case MISHAP_JSON_NO_MEMORY:
+    case MISHAP_JSON_MALFORMED:
+        break;
+    }
+    return reader->problem;
+}
+
+static mishap *report_nonsense(const mishap_call *call, const char *flaw)
 {
     mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
                              call->operation->name);
+    m = mishap_note(m, "flaw", flaw);
     /* What cannot be read cannot be searched for a secret either. */
     return mishap_operation_has_secret(call->operation)
                ? m
@@ -234,13 +256,15 @@ static mishap *check_answer(mishap_call *call, bool failed)
     if (call->answer.failed)
         return mishap_out_of_memory();
     if (!failed && answers_nothing(call))
-        return report_misfit(call, "there is none", NULL);
+        return report_misfit(call, "the handler has answered nothing", NULL);
     if (call->answer_kind != MISHAP_ANSWER_JSON)
         return NULL;
     yyjson_val *at;
-    if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)) ||
-        mishap_json_first_flaw(&reader, &at) != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
-        failure = report_nonsense(call);
+    mishap_json_flaw flaw = mishap_json_read(&reader, mishap_buffer_text(&call->answer))
+                                ? mishap_json_first_flaw(&reader, &at)
+                                : reader.flaw;
+    if (flaw != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
+        failure = report_nonsense(call, flaw_of(&reader, flaw));
     if (!failure && !failed)
         failure = check_fit(call, reader.root);
     if (!failure && !written)

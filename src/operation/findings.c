@@ -209,12 +209,19 @@ const char *mishap_param_type_name(mishap_type_of_param type)
     return type > 0 && type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
+/* Without trunc(), for which some compilers need the mathematics library; from 2^53 on there is
+ * nothing behind the point. */
+static bool is_whole(double real)
+{
+    return fabs(real) >= 0x1p53 || real == (double)(int64_t)real;
+}
+
 /* 3.0 is an integer. Digits that were kept as text are one, unless they have a point or an exponent
  * and are simply too large. */
 static bool is_integer(yyjson_val *value)
 {
     if (yyjson_is_real(value))
-        return trunc(unsafe_yyjson_get_real(value)) == unsafe_yyjson_get_real(value);
+        return is_whole(unsafe_yyjson_get_real(value));
     if (!yyjson_is_raw(value))
         return yyjson_is_int(value);
     mishap_text digits = mishap_json_text(value);

@@ -37,6 +37,8 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     if (last == OURS)
         mishap_http_extend(&mishap_mcp_over_http);
     mishap *broken = mishap_http_routes_declared(app);
+    if (!broken)
+        broken = mishap_http_headers_declared(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
     if (first == last)

@@ -209,6 +209,26 @@ def only_what_is_asked_for_is_written(folder):
     assert sorted(os.listdir(folder)) == ["s.json", "table.txt"]
 
 
+def the_c_table_includes_the_header_by_its_file_name_unless_told_otherwise(folder):
+    table, source = os.path.join(folder, "table.txt"), os.path.join(folder, "t.c")
+    with open(table, "w", encoding="utf-8") as file:
+        file.write(GOOD)
+    for options, expected in [(["--header", os.path.join(folder, "my_codes.h")], "my_codes.h"),
+                              (["--header", os.path.join(folder, "a.h"), "--include", "b/a.h"], "b/a.h"),
+                              ([], "own/codes.h")]:
+        subprocess.run([sys.executable, GENERATE, table, "--source", source, *options], check=True)
+        with open(source, encoding="utf-8") as file:
+            found = re.findall('#include "(.*)"', file.read())
+        assert found[0] == expected, f"{options} includes {found}"
+
+
+def the_help_has_every_word_that_a_row_can_have(folder):
+    done = subprocess.run([sys.executable, GENERATE, "--help"], capture_output=True, text=True, check=True)
+    for word in ("validation permission resource execution system never fix yes none partial message suggestion "
+                 "condition http-name http-message tool retry-after masked").split():
+        assert re.search(rf"\b{word}\b", done.stdout), f"{word} is not in the help"
+
+
 def the_same_table_gives_the_same_files(folder):
     first = Run(folder, GOOD)
     before = {option: first.text(option) for option in OUTPUTS}
@@ -322,6 +342,8 @@ TESTS_OF_THEIR_OWN = [
     a_table_that_cannot_be_read_is_refused,
     a_good_table_gives_all_files_and_says_nothing,
     only_what_is_asked_for_is_written,
+    the_c_table_includes_the_header_by_its_file_name_unless_told_otherwise,
+    the_help_has_every_word_that_a_row_can_have,
     the_same_table_gives_the_same_files,
     a_c_compiler_accepts_header_and_table,
     the_c_table_has_every_text_and_number,

@@ -331,6 +331,11 @@ TYPES = {  # the words for `sample types`, the parameters that are named with th
     "too many items": (["-s", "ab", "--list-of", "[1,1,1,1]"], [("list_of", "INVALID_LENGTH")]),
     "half an array, then an item": (["-s", "ab", "--list-of", "[1", "--list-of", "2"], [("list_of", "INVALID_TYPE")]),
     "no object": (["-s", "ab", "--point", "[]"], [("point", "INVALID_TYPE")]),
+    "names inside that are not known, beside the rest": (
+        ["-s", "a", "--point", '{"y":2,"z":1}'],
+        [("string", "INVALID_LENGTH"), ("point.x", "FIELD_REQUIRED"), ("point.y", "VALUE_OUT_OF_RANGE"),
+         ("point.z", "UNKNOWN_FIELD")]),
+    "a name inside that is not known, alone": (["-s", "ab", "--point", '{"x":1,"z":1}'], [("point.z", "UNKNOWN_FIELD")]),
     "members": (["-s", "ab", "--point", '{"y":2}'], [("point.x", "FIELD_REQUIRED"), ("point.y", "VALUE_OUT_OF_RANGE")]),
     "given twice": (["-s", "ab", "-s", "cd"], [("string", "GIVEN_TWICE")]),
     "everything at once": (["--colour", "blue", "--integer", "x", "--what"],
@@ -713,6 +718,8 @@ def exit_on_a_thread_does_not_cut_an_answer_that_is_being_written():
 def an_answer_that_is_nonsense_is_an_internal_error(how):
     entry = internal(ask("sample", "nonsense", "--how", how, status=1, code="INTERNAL_ERROR"))
     expect("is not a JSON object or array" in entry, entry)
+    flaw = {"number": "it is one value, neither an object nor an array", "twice": "an object has the same name twice"}
+    expect(f'noted flaw = "{flaw.get(how, "")}' in entry, entry)
 
 
 @test

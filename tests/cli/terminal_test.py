@@ -184,6 +184,7 @@ def remarks_about_a_list_are_no_part_of_it():
 @test
 def a_document_is_shown_as_it_is_without_escape_sequences():
     equal(shown("document", "# A\n\n- *b*\x1b[2J\n"), "# A\n\n- *b*?[2J\n", "on a terminal")
+    equal(shown("document", "# A"), "# A\n", "one whose last line does not end, on a terminal")
     equal(run_program(SHOWN, "document", "# A\n\x1b[2J", env=PLAIN).out, b"# A\n\x1b[2J", "elsewhere")
 
 
@@ -339,6 +340,15 @@ def a_failure_leaves_the_terminal_clean(worked, status, pattern):
     _, ended, screen = worked()
     expect(screen.drawn, "nothing was drawn")
     clean_end(ended, screen, status, pattern)
+
+
+@test
+def a_service_that_is_broken_names_the_log():
+    status, screen = on_terminal(SHOWN, "box", width=300, env={**PLAIN, "SHOWN_DATA": FOLDER.name})
+    equal((status, screen.text()), (12, "error UNAVAILABLE  The service box is not available.\n    try: Try again later.\n"
+                                        f"    details: {LOG}\n"), "exit and screen")
+    with open(LOG, encoding="utf-8") as log:
+        expect('noted setting = "size"' in log.read(), "the log")
 
 
 stream = work_ahead("stream")

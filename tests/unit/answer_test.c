@@ -375,7 +375,7 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         { answer_null_for_what_is_required, "deleted: field_required" },
         { answer_a_line_that_is_wrong, "lines[1].count: value_out_of_range" },
         { answer_an_array, "it is an array, and an object is declared" },
-        { answer_nothing, "there is none" },
+        { answer_nothing, "the handler has answered nothing" },
     };
     for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
         mishap *failure;

@@ -375,6 +375,9 @@ static void resources_have_an_address(void **state)
     ASSERT_OPERATION("it has {map} in its address, which must be simple and no secret",
                      PARAMS({ .name = "map", .type = MISHAP_OBJECT }),
                      .resource = "todo://a/{map}");
+    ASSERT_OPERATION("it has an address with :id; there a parameter is written {id}", TWO_PARAMS,
+                     .resource = "todo://{kind}/:id/x");
+    ASSERT_SOUND(.resource = "todo://todos/:id"); /* of no parameter: a text like any other */
     ASSERT_OPERATION("it is a resource, but is declared to change something",
                      .danger = MISHAP_MUTATING, .resource = "todo://todos");
     ASSERT_OPERATION("it is for the command line alone and is a resource", .local = true,
@@ -416,6 +419,52 @@ static void prompts_have_a_name(void **state)
     ASSERT_OPERATION("it is resident and is a prompt", .resident = true, .prompt = "a");
     assert_operations(TWO("a", "b", .prompt = "same"),
                       "The operation `b` is declared wrongly: it is the same prompt as `a`.");
+}
+
+/* By the name that is declared, or that is made of the operation's own. */
+static void tools_can_be_told_apart(void **state)
+{
+    (void)state;
+    static const char same[] = "The operation `b_c` is declared wrongly: it is the same tool as "
+                               "`b.c`; `.tool` names it otherwise.";
+    static const char named[] =
+        "The operation `b` is declared wrongly: it is the same tool as `a`; "
+        "`.tool` names it otherwise.";
+    assert_operations(TWO("b.c", "b_c", .local = false), same);
+    assert_operations(TWO("b.c", "b_c", .local = true), NULL);
+    assert_operations(TWO("a", "b", .tool = "x"), named);
+    assert_operations(TWO("a", "b", .tool = "x", .resident = true), NULL);
+    const mishap_operation list[] = { { "a", "A", .run = run, .tool = "b" },
+                                      { "b", "B", .run = run },
+                                      { 0 } };
+    assert_operations(list, named);
+    const mishap_operation prompt[] = { { "a", "A", .run = run, .tool = "b" },
+                                        { "b", "B", .run = run, .prompt = "b" },
+                                        { "b2", "B", .run = run, .tool = "b3" },
+                                        { 0 } };
+    assert_operations(prompt, NULL);
+}
+
+static void a_service_has_a_dialect_for_agents(void **state)
+{
+    (void)state;
+    static const mishap_service sound = { "s", "S", .dialect = "artifact" };
+    static const mishap_service odd = { "s", "S", .dialect = "http-api" };
+    ASSERT_SOUND(.service = &sound);
+    assert_operations(
+        OPERATION(.service = &odd),
+        "The service `s` is declared wrongly: it has the dialect `http-api`, which is "
+        "none of tool-result, condition-report and artifact.");
+}
+
+static void a_status_is_one_of_success(void **state)
+{
+    (void)state;
+    ASSERT_SOUND(.status = 202);
+    ASSERT_OPERATION("it has the status 203, which is none of 200, 201, 202 and 204",
+                     .status = 203);
+    ASSERT_OPERATION("it has the status 404, which is none of 200, 201, 202 and 204",
+                     .status = 404);
 }
 
 static void declared_codes_make_sense(void **state)
@@ -769,7 +818,10 @@ static void defaults_hold_their_own_rules(void **state)
     assert_non_null(
         strstr(mishap_public_message(mishap_told(m)).data, "`x` has a default that is not JSON: "));
     mishap_free(m);
-    ASSERT_PARAM("has a default that is not JSON: there is nothing to read", MISHAP_STRING,
+    ASSERT_PARAM("has a default that is not JSON: there is nothing to read; a string has quotes of "
+                 "its own, \"\\\"text\\\"\"",
+                 MISHAP_STRING, .initial = "");
+    ASSERT_PARAM("has a default that is not JSON: there is nothing to read", MISHAP_INTEGER,
                  .initial = "");
     ASSERT_PARAM("has a default that breaks its own rules: value_out_of_range", MISHAP_INTEGER,
                  .range = { 1, 9 }, .initial = "10");
@@ -807,9 +859,36 @@ static void headers_have_names_and_are_no_keys(void **state)
                       REFUSED("the header field authorization, which has the caller's key"));
 }
 
+/* Six beside those that the server reads anyway, whatever the case of their letters. */
+static void header_fields_are_not_more_than_a_server_keeps(void **state)
+{
+    (void)state;
+    static const char *const first[] = { "X-1", "X-2", "X-3", "User-Agent", "Mcp-Name", NULL };
+    static const char *const second[] = { "x-1", "X-4", "X-5", "X-6", NULL };
+    static const char *const third[] = { "x-6", "X-7", NULL };
+    mishap_operation list[] = { { "a", "One", .run = run, .headers = first },
+                                { "b", "Two", .run = run, .headers = second },
+                                { "c", "Three", .run = run },
+                                { 0 } };
+    const mishap_app app = { .name = "directory", .version = "1.0", .operations = list };
+    assert_program_says(&app, 0, "directory 1.0");
+    list[2].headers = third;
+    assert_program_says(&app, 70,
+                        "The operation `c` is declared wrongly: it reads the header field X-7; all "
+                        "operations together can read 6 beside those of the server.");
+}
+
 static void the_command_line_is_not_ambiguous(void **state)
 {
     (void)state;
+    assert_operations(TWO("helper", "users.help", .local = false), NULL);
+    assert_operations(
+        TWO("a", "help", .local = false),
+        "The operation `help` is declared wrongly: it could not be called on a command "
+        "line, where `help` shows the help.");
+    assert_operations(TWO("help.me", "a", .local = false),
+                      "The operation `help.me` is declared wrongly: it could not be called on a "
+                      "command line, where `help` shows the help.");
     ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'p', .environment = "MY_X2", .placeholder = "WORD");
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '1');
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '-');
@@ -985,6 +1064,9 @@ int main(void)
         TEST(bytes_have_media_types),
         TEST(resources_have_an_address),
         TEST(prompts_have_a_name),
+        TEST(tools_can_be_told_apart),
+        TEST(a_service_has_a_dialect_for_agents),
+        TEST(a_status_is_one_of_success),
         TEST(declared_codes_make_sense),
         TEST(codes_of_a_service_and_of_a_program_make_sense),
         TEST(codes_are_those_of_the_operation_its_service_and_the_program),
@@ -998,6 +1080,7 @@ int main(void)
         TEST(a_declaration_that_contains_itself_is_refused),
         TEST(defaults_hold_their_own_rules),
         TEST(headers_have_names_and_are_no_keys),
+        TEST(header_fields_are_not_more_than_a_server_keeps),
         TEST(the_command_line_is_not_ambiguous),
         TEST(operation_and_parameter_are_told),
         TEST(without_memory_nothing_broken_passes),

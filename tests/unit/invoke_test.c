@@ -30,6 +30,13 @@ static mishap *greet(mishap_call *call)
     return mishap_created(call, NULL, "/greetings/1");
 }
 
+static mishap *headed(mishap_call *call)
+{
+    mishap_answer_member(call, "language", mishap_header(call, "accept-language"));
+    return mishap_answer_member(call, "agent", mishap_header(call, "User-Agent"));
+}
+static const char *const headers[] = { "Accept-Language", "User-Agent", NULL };
+
 /* By a signal that cmocka does not catch itself. */
 static mishap *crash(mishap_call *call)
 {
@@ -151,6 +158,7 @@ static const mishap_operation operations[] = {
     { "nothing", "Nothing", NULL, nothing, .danger = MISHAP_SAFE },
     { "stream", "Stream", NULL, stream, .takes = "text/csv", .answers_type = "text/csv" },
     { "where", "Where", NULL, where, .service = &shelf },
+    { "headed", "Headed", NULL, headed, .headers = headers },
     { "stay", "Stay", NULL, nothing, .resident = true, .local = true },
     { 0 },
 };
@@ -249,6 +257,18 @@ static void a_broken_declaration_is_told(void **state)
     mishap_answered *answered;
     mishap *failure = mishap_invoke(&other, "x", NULL, NULL, &answered);
     assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_CONFIGURED);
+    mishap_free(failure);
+}
+
+static void an_operation_that_is_not_there_has_a_near_one(void **state)
+{
+    (void)state;
+    mishap *failure = mishap_invoke(&app, "great", NULL, NULL, NULL);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_FOUND);
+    assert_string_equal(mishap_told(failure)->suggestion.data, "Did you mean greet?");
+    mishap_free(failure);
+    failure = mishap_invoke(&app, "sty", NULL, NULL, NULL); /* stay cannot be called */
+    assert_null(mishap_told(failure)->suggestion.data);
     mishap_free(failure);
 }
 
@@ -396,6 +416,13 @@ static void expect_what_holds(mishap_test *t)
     mishap_expect(t, mishap_test_failure(t) && !mishap_test_answered(t), "it %s", "failed");
     mishap_test_call(t, "where", NULL);
     mishap_expect_value(t, "folder", mishap_test_folder(t));
+    static const char *const sent[] = { "X-Other", "1", "accept-language", "de\nX", NULL };
+    mishap_test_headers(t, sent);
+    mishap_test_call(t, "headed", NULL);
+    mishap_expect_answer(t, "{\"language\":\"de\",\"agent\":null}");
+    mishap_test_headers(t, NULL);
+    mishap_test_call(t, "headed", NULL);
+    mishap_expect_nothing(t, "language");
 }
 
 static void expectations_that_hold_are_ok(void **state)
@@ -411,7 +438,7 @@ static void expectations_that_hold_are_ok(void **state)
     assert_non_null(strstr(told, "\nok 11 - greet: says field_required of name\n"));
     assert_non_null(strstr(told, "\nok 15 - refuse: empty is told as true\n"));
     assert_non_null(strstr(told, "\nok 16 - refuse: it failed\n"));
-    assert_non_null(strstr(told, "\n1..17\n"));
+    assert_non_null(strstr(told, "\n1..19\n"));
 }
 
 static void expect_what_does_not_hold(mishap_test *t)
@@ -442,6 +469,10 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_field(t, "nome", "field_required");
     mishap_expect(t, false, "never");
     mishap_expect(t, false, "it is # SKIP\nok 99 - forged");
+    mishap_test_call(t, "greet", "{\"name\":\"Ada\"}");
+    mishap_expect_value(t, "left[", 1);
+    mishap_expect_nothing(t, "left..x");
+    mishap_expect_nothing(t, NULL);
 }
 
 static void expectations_that_do_not_hold_say_what_came(void **state)
@@ -452,14 +483,17 @@ static void expectations_that_do_not_hold_say_what_came(void **state)
     assert_int_equal(code, 1);
     for (const char *at = told; (at = strstr(at, "not ok ")); at++)
         failed++;
-    assert_int_equal(failed, 22);
-    assert_non_null(strstr(told, "\n1..22\n"));
+    assert_int_equal(failed, 25);
+    assert_non_null(strstr(told, "\n1..25\n"));
     assert_null(strstr(told, "\nok "));
     assert_non_null(strstr(told, "not ok 22 - greet: it is \\# SKIP ok 99 - forged\n"));
     assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
     assert_non_null(strstr(told, "invoke_test.c:"));
     assert_non_null(strstr(told, "# {\"hello\":\"Ada\",\"caller\":null,"));
     assert_non_null(strstr(told, "crashed with SIGABRT")); /* the private side: it is their test */
+    assert_non_null(strstr(told, "not ok 23 - greet: left[ is 1\n# expected at "));
+    assert_non_null(strstr(told, "# What is expected is not at a path, such as items[2].name.\n"));
+    assert_non_null(strstr(told, "# What is expected is not JSON.\n"));
 }
 
 static char folder_of_test[64];
@@ -493,6 +527,7 @@ int main(void)
         TEST(a_c_call_goes_through_the_same_checks),
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
+        TEST(an_operation_that_is_not_there_has_a_near_one),
         TEST(a_handler_invokes_others_that_crash),
         TEST(what_an_operation_knows_to_be_secret_is_in_no_failure_of_a_c_call),
         TEST(an_answer_knows_the_id_of_its_call_after_the_call),

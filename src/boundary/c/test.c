@@ -94,6 +94,11 @@ void mishap_test_as(mishap_test *test, const char *caller)
     test->how.caller = caller;
 }
 
+void mishap_test_headers(mishap_test *test, const char *const *headers)
+{
+    test->how.headers = headers;
+}
+
 void mishap_test_call(mishap_test *test, const char *operation, const char *arguments)
 {
     forget_call(test);
@@ -175,6 +180,13 @@ static bool tell(mishap_test *test, mishap_place place, bool holds, const char *
     return holds;
 }
 
+/* Below an expectation that can never hold: why. */
+static void add_remark(const char *sentence)
+{
+    printf("# %s\n", sentence);
+    fflush(stdout);
+}
+
 /* What is expected: a few words, and a value that is written as JSON. */
 static bool tell_value(mishap_test *test, mishap_place place, bool holds, const char *where,
                        const char *words, const mishap_value *value)
@@ -210,12 +222,15 @@ bool mishap_expect_answer_at(mishap_test *test, mishap_place place, const char *
 {
     mishap_json_reader expected = MISHAP_JSON_READER;
     mishap_value shown = mishap_value_of_json(json);
-    bool holds = mishap_json_read(&expected, mishap_text_of(json)) && test->answered &&
-                 test->answered->json &&
+    bool is_json = mishap_json_read(&expected, mishap_text_of(json));
+    bool holds = is_json && test->answered && test->answered->json &&
                  yyjson_equals(expected.root,
                                ((const mishap_call_part *)test->answered->json)->value);
     mishap_json_reader_release(&expected);
-    return tell_value(test, place, holds, "", "answers ", &shown);
+    tell_value(test, place, holds, "", "answers ", &shown);
+    if (!is_json)
+        add_remark("What is expected is not JSON.");
+    return holds;
 }
 
 /* Is there such a value? Numbers are compared as numbers. */
@@ -247,12 +262,34 @@ static bool stands_at(const mishap_call *json, const char *path, const mishap_va
     return false;
 }
 
+/* The same for a path that may be none: that ends what asks for it, as it ends a handler. */
+static bool stands_at_path(const mishap_call *json, const char *path, const mishap_value *value,
+                           bool *is_path)
+{
+    mishap_call *call = mishap_call_whole(json);
+    sigjmp_buf way_out;
+    *is_path = false;
+    if (sigsetjmp(way_out, 0)) {
+        call->way_out = NULL;
+        return false;
+    }
+    call->way_out = &way_out;
+    bool stands = stands_at(json, path, value);
+    call->way_out = NULL;
+    *is_path = true;
+    return stands;
+}
+
 bool mishap_expect_value_at(mishap_test *test, mishap_place place, const char *path,
                             mishap_value value)
 {
+    bool is_path = true;
     bool holds = test->answered && test->answered->json &&
-                 stands_at(test->answered->json, path, &value);
-    return tell_value(test, place, holds, path, " is ", &value);
+                 stands_at_path(test->answered->json, path, &value, &is_path);
+    tell_value(test, place, holds, path ? path : "NULL", " is ", &value);
+    if (!is_path)
+        add_remark("What is expected is not at a path, such as items[2].name.");
+    return holds;
 }
 
 bool mishap_expect_nothing_at(mishap_test *test, mishap_place place, const char *path)

@@ -485,12 +485,19 @@ static void refuse_by_rule(struct reading *r, const mishap_field *field)
     refuse_field(r, &worded);
 }
 
-/* What the rules say, beside what is wrong already: one answer for both. */
+/* What the rules say, with the names inside of objects that are not known. */
+static mishap *find_faults(const mishap_param *params, yyjson_val *object)
+{
+    mishap *failure = mishap_params_refuse_unknown(params, object, object, NULL, NULL);
+    return failure ? failure : mishap_params_check(params, object);
+}
+
+/* All that, beside what is wrong already: one answer for both. */
 static mishap *check_rules(struct reading *r, mishap_text object)
 {
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap *failure = mishap_json_read(&reader, object)
-                          ? mishap_params_check(r->cli->operation->params, reader.root)
+                          ? find_faults(r->cli->operation->params, reader.root)
                           : mishap_out_of_memory();
     mishap_json_reader_release(&reader);
     const mishap_public *told = mishap_told(failure);

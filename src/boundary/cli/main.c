@@ -317,6 +317,8 @@ static mishap_text document_to_show(const mishap_cli *cli, mishap_text document,
     if (!isatty(cli->out))
         return document;
     mishap_put_printable(shown, document);
+    if (document.data[document.length - 1] != '\n')
+        mishap_buffer_put_char(shown, '\n'); /* or the prompt of the shell would follow it */
     return shown->failed ? document : mishap_buffer_text(shown);
 }
 

@@ -210,4 +210,8 @@ void mishap_http_extend(const mishap_http_extension *extension);
  * NOT_CONFIGURED mishap that says which one does. */
 mishap *mishap_http_routes_declared(const mishap_app *app);
 
+/* NULL if there is room for all header fields that operations read; else the same, about the first
+ * for which there is none. */
+mishap *mishap_http_headers_declared(const mishap_app *app);
+
 #endif

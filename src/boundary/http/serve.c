@@ -240,6 +240,46 @@ static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *end
     return NULL;
 }
 
+/* As docs/program.md says: with the server's own, and those of MCP, there is room for no more. */
+enum { MOST_HEADERS = 6 };
+
+/* `fields` has those that the server reads itself. Which others there are is remembered. */
+static mishap *check_headers(const mishap_declared *what, const mishap_http_fields *fields,
+                             const char **others, size_t *count)
+{
+    for (const char *const *name = what->operation->headers; name && *name; name++) {
+        size_t i = 0;
+        while (i < *count && strcasecmp(others[i], *name) != 0)
+            i++;
+        if (i < *count || mishap_http_field_find(fields, mishap_text_of(*name)) >= 0)
+            continue;
+        if (*count == MOST_HEADERS)
+            return mishap_declared_wrongly(what,
+                                           "reads the header field %s; all operations together can "
+                                           "read %d beside those of the server",
+                                           *name, MOST_HEADERS);
+        others[(*count)++] = *name;
+    }
+    return NULL;
+}
+
+mishap *mishap_http_headers_declared(const mishap_app *app)
+{
+    const char *others[MOST_HEADERS];
+    size_t count = 0;
+    mishap_http_fields *fields = NULL;
+    mishap *m = NULL;
+    for (const mishap_operation *o = app->operations; o && o->name && !m; o++) {
+        if (o->headers && !fields)
+            m = mishap_http_fields_make(extensions, &fields);
+        if (o->headers && !m)
+            m = check_headers(&(mishap_declared){ .app = app, .operation = o }, fields, others,
+                              &count);
+    }
+    mishap_http_fields_free(fields);
+    return m;
+}
+
 mishap *mishap_http_routes_declared(const mishap_app *app)
 {
     for (const mishap_operation *o = app->operations; o && o->name; o++) {

@@ -103,7 +103,7 @@ static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text w
 
 static void put_number(mishap_buffer *b, double number)
 {
-    if (number == floor(number) && fabs(number) < 9e15)
+    if (fabs(number) < 9e15 && number == (double)(int64_t)number)
         mishap_json_int(b, (int64_t)number);
     else
         mishap_buffer_put_real(b, number);
