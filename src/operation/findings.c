@@ -170,12 +170,9 @@ void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const misha
 
 /* -- unknown ----------------------------------------------------------------------------------- */
 
-/* A caller that cannot have meant any of them by it is told which there are. */
-static void put_names(mishap_buffer *sentence, const void *what)
+static void put_names(mishap_buffer *sentence, const mishap_param *params)
 {
     enum { MOST_NAMES = 20 };
-    const mishap_param *params = what;
-    MISHAP_PUT(sentence, " is not known here");
     for (size_t i = 0; params && params[i].name && i < MOST_NAMES; i++) {
         bool last = !params[i + 1].name;
         mishap_buffer_put_text(sentence, mishap_text_of(!i ? last ? "; known is " : "; known are "
@@ -187,14 +184,32 @@ static void put_names(mishap_buffer *sentence, const void *what)
     }
 }
 
+/* A caller that cannot have meant any of them by it is told which there are. */
+static void put_unknown(mishap_buffer *sentence, const void *what)
+{
+    MISHAP_PUT(sentence, " is not known here");
+    put_names(sentence, what);
+}
+
+static void put_unknown_member(mishap_buffer *sentence, const void *what)
+{
+    MISHAP_PUT(sentence, " has a member that is not known here");
+    put_names(sentence, what);
+}
+
 void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
                          const mishap_param *params)
 {
-    mishap_field wrong = { .error = MISHAP_TEXT("unknown_field"), .expected = meant };
+    mishap_field wrong = { .error = MISHAP_TEXT("unknown_field") };
+    if (spot->secret) { /* a name inside of a secret may be the secret */
+        add_saying(findings, spot->outer, &wrong, put_unknown_member, params, NULL);
+        return;
+    }
+    wrong.expected = meant;
     if (meant.kind != MISHAP_KIND_NONE)
         add(findings, spot, &wrong, false);
     else
-        add_saying(findings, spot, &wrong, put_names, params, NULL);
+        add_saying(findings, spot, &wrong, put_unknown, params, NULL);
 }
 
 /* -- type -------------------------------------------------------------------------------------- */

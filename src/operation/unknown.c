@@ -36,13 +36,16 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
 {
     size_t index, count;
     yyjson_val *key, *value;
+    bool secret = outer && outer->secret, told = false;
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
-        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key) };
+        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key), .secret = secret };
         const mishap_param *param = mishap_param_find(params, spot.name);
         if (param) {
+            spot.secret = secret || param->secret;
             hunt_in_value(hunt, &spot, param, value);
         } else if ((outer || !hunt->known || !hunt->known(hunt->state, spot.name)) &&
-                   hunt->found++ < MOST_UNKNOWN && hunt->findings) {
+                   !(secret && told) && hunt->found++ < MOST_UNKNOWN && hunt->findings) {
+            told = true;
             mishap_value meant = nearest_to(spot.name, params, object);
             spot.name.length = mishap_utf8_cut(spot.name, SHOWN_NAME);
             mishap_find_unknown(hunt->findings, &spot, meant, params);
@@ -60,7 +63,9 @@ static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mish
     if (param->type != MISHAP_ARRAY || !param->items || !yyjson_is_arr(value))
         return;
     MISHAP_JSON_ITEMS (value, index, count, item) {
-        mishap_spot place = { .outer = spot, .index = index };
+        mishap_spot place = { .outer = spot,
+                              .index = index,
+                              .secret = spot->secret || param->items->secret };
         hunt_in_value(hunt, &place, param->items, item);
     }
 }
