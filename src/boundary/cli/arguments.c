@@ -488,10 +488,14 @@ static void refuse_by_rule(struct reading *r, const mishap_field *field)
 /* What the rules say, beside what is wrong already: one answer for both. */
 static mishap *check_rules(struct reading *r, mishap_text object)
 {
+    const mishap_param *params = r->cli->operation->params;
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap *failure = mishap_json_read(&reader, object)
-                          ? mishap_params_check(r->cli->operation->params, reader.root)
+                          ? mishap_params_refuse_unknown(params, reader.root, reader.root, NULL,
+                                                         NULL)
                           : mishap_out_of_memory();
+    if (!failure)
+        failure = mishap_params_check(params, reader.root);
     mishap_json_reader_release(&reader);
     const mishap_public *told = mishap_told(failure);
     if (!told || told->code != MISHAP_CODE_VALIDATION_ERROR)
