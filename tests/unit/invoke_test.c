@@ -100,6 +100,14 @@ static mishap *open_shelf(const mishap_setup *setup, void **state)
 
 static const mishap_service shelf = { "shelf", "A shelf", .open = open_shelf, .close = free };
 
+static mishap *look_at_clock(mishap_call *call)
+{
+    mishap_tell_operator(call, "It was asked for the time, at %s.", "noon");
+    mishap_answer_member(call, "left", mishap_call_time_left(call));
+    mishap_answer_member(call, "id", mishap_request_id(call));
+    return mishap_answer_member(call, "hours", 12.0);
+}
+
 static mishap *where(mishap_call *call)
 {
     return mishap_answer_member(call, "folder", (const char *)mishap_state(call));
@@ -122,6 +130,7 @@ static const mishap_operation operations[] = {
     { "nothing", "Nothing", NULL, nothing, .danger = MISHAP_SAFE },
     { "stream", "Stream", NULL, stream, .takes = "text/csv", .answers_type = "text/csv" },
     { "where", "Where", NULL, where, .service = &shelf },
+    { "clock", "Clock", NULL, look_at_clock, .timeout_ms = 30000 },
     { "stay", "Stay", NULL, nothing, .resident = true, .local = true },
     { 0 },
 };
@@ -181,6 +190,7 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     (void)state;
     assert_fails("greet", NULL, MISHAP_CODE_VALIDATION_ERROR);
     assert_fails("greet", "{\"name\":\"a\",\"times\":10}", MISHAP_CODE_VALIDATION_ERROR);
+    assert_fails("greet", "{\"name\":\"a\",\"tims\":2}", MISHAP_CODE_VALIDATION_ERROR);
     assert_fails("greet", "[]", MISHAP_CODE_BAD_REQUEST);
     assert_fails("greet", "{", MISHAP_CODE_BAD_REQUEST);
     assert_fails("gret", "{}", MISHAP_CODE_NOT_FOUND);
@@ -189,6 +199,44 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     assert_fails("crash", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
     assert_fails("leave", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
     assert_fails("misuse", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static int64_t time_left(int timeout_ms)
+{
+    mishap_answered *answered;
+    mishap_invocation how = { .timeout_ms = timeout_ms };
+    assert_null(mishap_invoke(&app, "clock", NULL, &how, &answered));
+    int64_t left = mishap_integer(answered->json, "left");
+    mishap_answered_free(answered);
+    return left;
+}
+
+static void a_c_call_may_have_less_time_than_declared(void **state)
+{
+    (void)state;
+    assert_in_range(time_left(0), 20001, 30000);
+    assert_in_range(time_left(20000), 1, 20000);
+    assert_in_range(time_left(40000), 20001, 30000);
+}
+
+static void a_c_call_tells_the_operator_under_its_id(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mishap-log-XXXXXX", expected[200];
+    size_t length;
+    mishap_answered *answered;
+    close(mkstemp(path));
+    setenv("INVOKED_LOG", path, 1);
+    assert_null(mishap_invoke(&app, "clock", NULL, NULL, &answered));
+    unsetenv("INVOKED_LOG");
+    snprintf(expected, sizeof expected,
+             " %s invoked clock\n  It was asked for the time, at noon.\n",
+             mishap_string(answered->json, "id"));
+    char *log = read_file(path, &length);
+    assert_non_null(strstr(log, expected));
+    free(log);
+    unlink(path);
+    mishap_answered_free(answered);
 }
 
 static void a_code_is_declared_by_the_operation_its_service_or_the_program(void **state)
@@ -332,6 +380,9 @@ static void expect_what_holds(mishap_test *t)
     mishap_expect(t, mishap_test_failure(t) && !mishap_test_answered(t), "it %s", "failed");
     mishap_test_call(t, "where", NULL);
     mishap_expect_value(t, "folder", mishap_test_folder(t));
+    mishap_test_call(t, "clock", NULL);
+    mishap_expect_value(t, "hours", 12);
+    mishap_expect_value(t, "hours", 12.0);
 }
 
 static void expectations_that_hold_are_ok(void **state)
@@ -347,7 +398,7 @@ static void expectations_that_hold_are_ok(void **state)
     assert_non_null(strstr(told, "\nok 11 - greet: says field_required of name\n"));
     assert_non_null(strstr(told, "\nok 15 - refuse: empty is told as true\n"));
     assert_non_null(strstr(told, "\nok 16 - refuse: it failed\n"));
-    assert_non_null(strstr(told, "\n1..17\n"));
+    assert_non_null(strstr(told, "\n1..19\n"));
 }
 
 static void expect_what_does_not_hold(mishap_test *t)
@@ -359,6 +410,10 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_value(t, "times", "1");
     mishap_expect_value(t, "times", 1.5);
     mishap_expect_value(t, "times", true);
+    mishap_expect_value(t, "times", false);
+    mishap_expect_value(t, "hello", 0);
+    mishap_expect_value(t, "hello", 0.0);
+    mishap_expect_value(t, "caller", false);
     mishap_expect_value(t, "times", UINT64_MAX);
     mishap_expect_value(t, "left", mishap_value_of_json("[]"));
     mishap_expect_nothing(t, "hello");
@@ -387,8 +442,8 @@ static void expectations_that_do_not_hold_say_what_came(void **state)
     assert_int_equal(code, 1);
     for (const char *at = told; (at = strstr(at, "not ok ")); at++)
         failed++;
-    assert_int_equal(failed, 21);
-    assert_non_null(strstr(told, "\n1..21\n"));
+    assert_int_equal(failed, 25);
+    assert_non_null(strstr(told, "\n1..25\n"));
     assert_null(strstr(told, "\nok "));
     assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
     assert_non_null(strstr(told, "invoke_test.c:"));
@@ -425,6 +480,8 @@ int main(void)
         TEST(an_operation_answers_a_c_call),
         TEST(pairs_are_arguments),
         TEST(a_c_call_goes_through_the_same_checks),
+        TEST(a_c_call_may_have_less_time_than_declared),
+        TEST(a_c_call_tells_the_operator_under_its_id),
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
         TEST(a_handler_invokes_others_that_crash),
