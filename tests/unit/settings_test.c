@@ -81,6 +81,7 @@ static mishap *ask_for_nothing(mishap_call *call)
 
 static const mishap_param serve_params[] = { { "data", .type = MISHAP_STRING },
                                              { "listen", .type = MISHAP_STRING },
+                                             { "max_age", .type = MISHAP_STRING },
                                              { 0 } };
 static const mishap_operation operations[] = {
     { "show", "Show", .run = show, .service = &press },
@@ -447,6 +448,15 @@ static void settings_that_could_not_be_given_are_refused(void **state)
     assert_wrong(SERVICE("x", "a", MISHAP_STRING, .letter = 'a'), NULL,
                  "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
                  "a variable of its own, which only parameters have.");
+    assert_wrong(SERVICE("x", "a", MISHAP_STRING, .environment = "A"), NULL,
+                 "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
+                 "a variable of its own, which only parameters have.");
+    assert_wrong(SERVICE("x", "a", MISHAP_STRING, .positional = true), NULL,
+                 "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
+                 "a variable of its own, which only parameters have.");
+    assert_wrong(SERVICE("max", "age", .type = MISHAP_STRING), NULL,
+                 "The service `max` is declared wrongly: its setting `age` would be the flag of "
+                 "the parameter `max_age` of the operation `serve`.");
     assert_wrong(SERVICE("timeout", "ms", .type = MISHAP_STRING), NULL,
                  "The service `timeout` is declared wrongly: its setting `ms` would be a flag that "
                  "every command has.");
