@@ -234,6 +234,10 @@ def what_was_told_is_an_object_in_details_but_at_422():
     canonical = parsed(the_server().ask("PUT", "/seats/7C", fields=[("Accept", "application/vnd.mishap+json")]).body)
     by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
     equal(parsed(by_hand.out), parsed(found.body), "rendered")
+    # Of a 422 they are field errors or nothing, whatever was told besides.
+    canonical.update(code="VALIDATION_ERROR", category="validation")
+    by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
+    equal(parsed(by_hand.out), {"error": "validation_error", "message": "The seat 7C is taken."}, "without field errors")
     broken = the_server().ask("POST", "/flights", b'{"name":')
     equal((broken.status, parsed(broken.body)["details"]["line"]), (400, 1), "where it breaks")
 

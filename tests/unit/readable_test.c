@@ -161,6 +161,11 @@ static void a_table_is_cut_to_the_width(void **state)
                   "A                      B\n"
                   "one two …  1234567890123\n",
                   "");
+    /* What is left over when all are equally wide goes to the first. */
+    assert_answer("[{\"a\":\"abcdefghijklmnop\",\"b\":\"abcdefghijklmnop\"}]", 21,
+                  "A           B\n"
+                  "abcdefghi…  abcdefgh…\n",
+                  "");
 }
 
 static void what_does_not_fit_as_a_table_is_names_and_values(void **state)

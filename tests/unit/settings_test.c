@@ -473,6 +473,25 @@ static void settings_that_could_not_be_given_are_refused(void **state)
 #undef SERVICE
 }
 
+/* A service may be called `store`: its settings in a file are not the address of all stores. */
+static void settings_of_a_service_called_store_are_no_store(void **state)
+{
+    (void)state;
+    static const mishap_param sizes[] = { { .name = "size", .type = MISHAP_INTEGER }, { 0 } };
+    static const mishap_param stores[] = { { .name = "store", .type = MISHAP_STRING }, { 0 } };
+    static const mishap_service store = { "store", "A shop", .settings = sizes };
+    static const mishap_service archive = { "archive", "An archive", .settings = stores };
+    static const mishap_service *const services[] = { &store, &archive, NULL };
+    static const mishap_app shop = { .name = "shop",
+                                     .operations = operations,
+                                     .services = services };
+    mishap_settings_from from = { .file = T("{\"store\":{\"size\":3}}"), .flags = true };
+    assert_null(mishap_declaration_check(&shop));
+    assert_null(mishap_settings_use(&shop, &from));
+    assert_null(mishap_settings_check(&shop, &archive));
+    assert_null(mishap_settings_use(&shop, NULL));
+}
+
 /* -- without memory ---------------------------------------------------------------------------- */
 
 static void read_without_memory(const void *input)
@@ -517,6 +536,7 @@ int main(void)
         SETTINGS_TEST(a_service_or_handler_that_asks_wrongly_is_ended),
         SETTINGS_TEST(a_secret_setting_is_in_no_failure),
         SETTINGS_TEST(settings_that_could_not_be_given_are_refused),
+        SETTINGS_TEST(settings_of_a_service_called_store_are_no_store),
         SETTINGS_TEST(settings_survive_lack_of_memory),
     };
     return RUN(tests);
