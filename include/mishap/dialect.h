@@ -50,7 +50,8 @@ enum { MISHAP_REPORT_TEXT_LIMIT = 65536, MISHAP_REPORT_FRAME_LIMIT = 20 };
  * It takes what can be understood: a document that breaks a rule of verify() but still says what
  * went wrong is read.
  */
-mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap **out);
+__attribute__((warn_unused_result)) mishap *mishap_parse(const mishap_dialect *dialect,
+                                                         mishap_text document, mishap **out);
 
 /* -- verifying --------------------------------------------------------------------------------- */
 
@@ -76,8 +77,9 @@ typedef void mishap_found(void *state, const mishap_finding *finding);
  * to the letter what is open by default. The result is a mishap only if there was no memory to
  * check it all. `found` must not be NULL; `state` is handed to it as it is.
  */
-mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict,
-                      mishap_found *found, void *state);
+__attribute__((warn_unused_result)) mishap *mishap_verify(const mishap_dialect *dialect,
+                                                          mishap_text document, bool strict,
+                                                          mishap_found *found, void *state);
 
 /* The rules, for documentation: name, worst severity and a sentence on each. The list ends with a
  * NULL name. */

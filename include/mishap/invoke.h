@@ -60,8 +60,9 @@ typedef struct mishap_answered {
  * NOT_FOUND: there is no such operation. NOT_CONFIGURED: its declaration is broken. A service is
  * opened by its first call, in the folder that mishap_app_open() named.
  */
-mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
-                      const mishap_invocation *how, mishap_answered **out);
+__attribute__((warn_unused_result)) mishap *
+mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
+              const mishap_invocation *how, mishap_answered **out);
 
 /*
  * The same with pairs (NULL: none). A pair whose value is none is left out.
@@ -79,9 +80,9 @@ typedef struct mishap_pair {
 #define MISHAP_PAIRS(...)                                                                          \
     (std::initializer_list<mishap_pair>{ __VA_ARGS__, { NULL, mishap_value_none() } }.begin())
 #endif
-mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
-                           const mishap_invocation *how, mishap_answered **out,
-                           const mishap_pair *pairs);
+__attribute__((warn_unused_result)) mishap *
+mishap_invoke_with(const mishap_app *app, const char *operation, const mishap_invocation *how,
+                   mishap_answered **out, const mishap_pair *pairs);
 
 /* NULL is allowed. */
 void mishap_answered_free(mishap_answered *answered);
@@ -93,7 +94,8 @@ void mishap_answered_free(mishap_answered *answered);
  * in it comes from variables (mishap_service.settings). Without this call mishap_invoke() does so
  * with NULL. To be called before other threads invoke anything, while no service is open.
  */
-mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup);
+__attribute__((warn_unused_result)) mishap *mishap_app_open(const mishap_app *app,
+                                                            const mishap_setup *setup);
 
 /* Close what services have opened. No other thread may be calling. */
 void mishap_app_close(void);

@@ -147,7 +147,7 @@ static inline mishap_place mishap_place_of(const char *file, const char *functio
 #define mishap_execution_as(code, ...)  MISHAP_RAISE_IN(MISHAP_EXECUTION, code, __VA_ARGS__)
 #define mishap_system_as(code, ...)     MISHAP_RAISE_IN(MISHAP_SYSTEM, code, __VA_ARGS__)
 #define MISHAP_RAISE_IN(category, code, ...)                                                       \
-    mishap_file_under(mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__), (category))
+    mishap_raised_in((category), mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__))
 
 /* What the macros call. A code that is NULL is INTERNAL_ERROR. To raise a mishap and drop it is a
  * mistake that compilers warn of. */
@@ -211,6 +211,13 @@ mishap *mishap_retry_after(mishap *m, int64_t milliseconds);
 /* The category of this occurrence, where it is not the code's. Not retryable any more unless said
  * afterwards. */
 mishap *mishap_file_under(mishap *m, mishap_category category);
+
+/* What the factories call: to drop what they return is a mistake, too. */
+static inline __attribute__((warn_unused_result)) mishap *mishap_raised_in(mishap_category category,
+                                                                           mishap *m)
+{
+    return mishap_file_under(m, category);
+}
 
 /* The id under which the private side is kept. */
 mishap *mishap_incident(mishap *m, const char *id);

@@ -282,7 +282,7 @@ void mishap_require_pattern(mishap_requirements *v, const char *field, const cha
 
 /* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no
  * JSON object. The mishap is the caller's. Frees `v`. */
-mishap *mishap_require_end(mishap_requirements *v);
+__attribute__((warn_unused_result)) mishap *mishap_require_end(mishap_requirements *v);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "operation/declare.h"
 #include "operation/findings.h"
 #include "operation/format.h"
+#include "operation/number.h"
 #include "operation/secret.h"
 
 static mishap *check_list(const mishap_declared *what, const mishap_param *params,

@@ -40,7 +40,8 @@ mishap *mishap_findings_end(mishap_findings *findings);
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param);
 
 /* There, but not declared: unknown_field, with the name that may be meant. If there is none, the
- * sentence lists the names of `params`, which may be NULL. */
+ * sentence lists the names of `params`, which may be NULL. A name inside of a secret is not told:
+ * the finding is about the object that it stands in. */
 void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
                          const mishap_param *params);
 
@@ -87,8 +88,9 @@ void mishap_expect_members(mishap_findings *findings, const mishap_param *params
 void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
                          const mishap_param *param, yyjson_val *value);
 
-/* A bound of a range: an integer where it is one, nothing where it is infinite. */
-mishap_value mishap_bound(double bound);
+/* Choices as items of a JSON array, and as "a, b or c". */
+void mishap_choices_put_items(mishap_buffer *b, const char *const *choices);
+void mishap_choices_put_words(mishap_buffer *b, const char *const *choices);
 
 /* A number for a text, by which tables are kept (FNV-1a). */
 static inline uint64_t mishap_text_hash(mishap_text text)

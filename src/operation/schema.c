@@ -10,6 +10,7 @@
 
 #include "operation/findings.h"
 #include "operation/format.h"
+#include "operation/number.h"
 
 /* What a schema is for. What is given is held against the rules, with other members or without; of
  * an answer a required text may be empty, and what is not required may be null. */
@@ -53,8 +54,7 @@ static void put_choices(mishap_buffer *b, const mishap_param *param, bool nullab
 {
     MISHAP_JSON_KEY(b, "enum");
     mishap_json_open(b, '[');
-    for (size_t i = 0; param->choices && param->choices[i]; i++)
-        mishap_json_string(b, mishap_text_of(param->choices[i]));
+    mishap_choices_put_items(b, param->choices);
     if (nullable)
         mishap_json_null(b);
     mishap_json_close(b, ']');
@@ -98,12 +98,9 @@ void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool al
         mishap_buffer_put_text(b, mishap_text_of(before));
         mishap_buffer_put_text(b, mishap_text_of(looks));
     }
-    for (size_t i = 0; alone && param->choices && param->choices[i]; i++) {
-        const char *first = param->help ? "; one of " : "One of ";
-        mishap_buffer_put_text(b, mishap_text_of(!i                      ? first
-                                                 : param->choices[i + 1] ? ", "
-                                                                         : " or "));
-        mishap_buffer_put_text(b, mishap_text_of(param->choices[i]));
+    if (alone && param->choices) {
+        mishap_buffer_put_text(b, mishap_text_of(param->help ? "; one of " : "One of "));
+        mishap_choices_put_words(b, param->choices);
     }
 }
 

@@ -40,15 +40,19 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
 {
     size_t index, count;
     yyjson_val *key, *value;
+    bool secret = outer && outer->secret, told = false;
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
         if (hunt->found == hunt->most)
             return;
-        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key) };
+        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key), .secret = secret };
         const mishap_param *param = mishap_param_find(params, spot.name);
         if (param) {
+            spot.secret = secret || param->secret;
             hunt_in_value(hunt, &spot, param, value);
-        } else if (outer || !hunt->known || !hunt->known(hunt->state, spot.name)) {
+        } else if ((outer || !hunt->known || !hunt->known(hunt->state, spot.name)) &&
+                   !(secret && told)) {
             hunt->found++;
+            told = true;
             if (!hunt->findings)
                 continue;
             mishap_value meant = nearest_to(spot.name, params, object);
@@ -70,7 +74,9 @@ static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mish
     MISHAP_JSON_ITEMS (value, index, count, item) {
         if (hunt->found == hunt->most)
             return;
-        mishap_spot place = { .outer = spot, .index = index };
+        mishap_spot place = { .outer = spot,
+                              .index = index,
+                              .secret = spot->secret || param->items->secret };
         hunt_in_value(hunt, &place, param->items, item);
     }
 }

@@ -251,6 +251,16 @@ def long_work_has_a_bar_with_percent_and_time_left(worked, width):
     expect("left" in bars[-1], "no time left in", bars)
 
 
+at_once = work_ahead("work", "--steps", "3")
+
+
+@test
+def what_is_done_at_once_has_no_bar():
+    _, status, screen = at_once()
+    equal((status, screen.text()), (0, "steps  3\n"), "exit and what stays")
+    expect(not screen.drawn or screen.seconds >= 0.3, "drawn within", screen.seconds, "seconds:", screen.drawn)
+
+
 unknown_length = work_ahead(*SHORT_WORK, "--no-total", "--words", "a\x1b[2J\n山")
 
 

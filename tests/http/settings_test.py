@@ -111,8 +111,9 @@ def the_data_folder_of_the_file_counts_for_commands_too():
     path = write({"data": folder})
     equal(command("press", "show", "--config", path, env={"WORKS_DATA": ""})["data"]["folder"], "elsewhere", "from the file")
     equal(command("press", "show", "--config", path)["data"]["folder"], "works", "a variable comes first")
-    findings, _ = refused("press", "show", "--config", write({"data": 5}), env={"WORKS_DATA": ""})
-    equal(findings["data"][0], "INVALID_VALUE", "no folder")
+    for data in [5, "", folder + "\0tail"]:
+        findings, _ = refused("press", "show", "--config", write({"data": data}), env={"WORKS_DATA": ""})
+        equal(findings["data"][0], "INVALID_VALUE", "no folder")
 
 
 # ---- What is wrong -------------------------------------------------------------------------------

@@ -70,6 +70,11 @@ def commands_check_formats():
     # Where there is only text, an integer is digits.
     wrong = command("book", "--name", "Ada", "--day", "2026-02-31", "--seats", "3.0", status=2)
     equal(sorted(item["param"] for item in wrong["error"]["errors"]), ["day", "seats"], "errors")
+    # In JSON it may have a point.
+    right = ["--born=1990-02-28", "--class=economy", "--home=VIE"]
+    equal(command("enrol", *right, '--bags=[{"weight":7.0},{"weight":1e1}]')["data"]["bags"], [{"weight": 7}, {"weight": 10}], "answer")
+    item, = command("enrol", *right, '--bags=[{"weight":7.5}]', status=2)["error"]["errors"]
+    equal((item["param"], item["code"]), ("bags[0].weight", "INVALID_TYPE"), "error")
 
 
 # ---- Sentences -----------------------------------------------------------------------------------
@@ -193,6 +198,11 @@ def commands_refuse_what_is_not_declared_in_an_object():
     flags = {name: value if isinstance(value, str) else json.dumps(value) for name, value in STRAY.items()}
     wrong = command("enrol", *("--%s=%s" % flag for flag in flags.items()), status=2)
     equal({error["param"]: error["message"] for error in wrong["error"]["errors"]}, UNKNOWN, "errors")
+    # A name that is misspelled is told beside what is missing for that reason.
+    wrong = command("enrol", "--born=1990-02-28", "--class=first", "--home=VIE", '--bags=[{"weigth":7}]', status=2)["error"]
+    equal((wrong["code"], [error["message"] for error in wrong["errors"]]),
+          ("ARG_ERROR", ["class must be one of economy or premium, not first.", "bags[0].weight is required (integer).",
+                         "bags[0].weigth is not known here; did you mean weight?"]), "errors")
 
 
 # ---- Names in camelCase --------------------------------------------------------------------------
@@ -224,6 +234,10 @@ def what_was_told_is_an_object_in_details_but_at_422():
     canonical = parsed(the_server().ask("PUT", "/seats/7C", fields=[("Accept", "application/vnd.mishap+json")]).body)
     by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
     equal(parsed(by_hand.out), parsed(found.body), "rendered")
+    # Of a 422 they are field errors or nothing, whatever was told besides.
+    canonical.update(code="VALIDATION_ERROR", category="validation")
+    by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
+    equal(parsed(by_hand.out), {"error": "validation_error", "message": "The seat 7C is taken."}, "without field errors")
     broken = the_server().ask("POST", "/flights", b'{"name":')
     equal((broken.status, parsed(broken.body)["details"]["line"]), (400, 1), "where it breaks")
 

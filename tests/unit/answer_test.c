@@ -402,6 +402,15 @@ static void answer_as_declared(mishap_call *call)
     mishap_answer_json(call, "title", "\"a\\u0000b\"");
     mishap_answer_member(call, "count", (const char *)NULL);
     mishap_answer_member(call, "more", 1);
+    mishap_answer_end(call);
+    mishap_answer_object(call, NULL);
+    mishap_answer_member(call, "title", "b");
+    mishap_answer_member(call, "count", 1); /* declared as an integer: it stays one */
+}
+
+static void answer_content_blocks(mishap_call *call)
+{
+    mishap_answer_content(call, "[{\"type\":\"text\",\"text\":\"a\"}]");
 }
 
 static void an_answer_that_fits_is_sent_as_it_is(void **state)
@@ -412,7 +421,13 @@ static void an_answer_that_fits_is_sent_as_it_is(void **state)
     assert_null(failure);
     assert_string_equal(answer,
                         "{\"deleted\":true,\"name\":\"\",\"lines\":[{\"gift\":false,"
-                        "\"flags\":[true],\"title\":\"a\\u0000b\",\"count\":null,\"more\":1}]}");
+                        "\"flags\":[true],\"title\":\"a\\u0000b\",\"count\":null,\"more\":1},"
+                        "{\"title\":\"b\",\"count\":1}]}");
+    free(answer);
+    /* `.answers` says nothing of content blocks. */
+    answer = answer_of(&operations[1], answer_content_blocks, &failure);
+    assert_null(failure);
+    assert_string_equal(answer, "[{\"type\":\"text\",\"text\":\"a\"}]");
     free(answer);
 }
 

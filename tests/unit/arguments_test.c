@@ -268,6 +268,21 @@ static void where_anything_may_stand_a_value_of_another_type_is_not_there(void *
     with(whole, ask_for_anything);
 }
 
+static void ask_for_large_numbers(mishap_call *call)
+{
+    assert_int_equal(mishap_integer(call, "extra.fits"), INT64_MIN);
+    assert_int_equal(mishap_integer(call, "extra.above"), 0);
+    assert_int_equal(mishap_integer(call, "extra.below"), 0);
+}
+
+static void where_anything_may_stand_a_number_of_more_than_64_bits_is_no_integer(void **state)
+{
+    (void)state;
+    with("{\"extra\":{\"fits\":-9223372036854775808.0,\"above\":9223372036854775808.0,"
+         "\"below\":-1e19}}",
+         ask_for_large_numbers);
+}
+
 static void look_for_what_is_not_declared(mishap_call *call)
 {
     assert_string_equal(mishap_json(call, "address"), "{\"zip\":\"1\"}");
@@ -333,6 +348,72 @@ static void what_is_not_declared_is_refused_at_any_depth(void **state)
     assert_null(mishap_call_begin_closed(&app, &operations[0],
                                          T("{\"name\":\"a\",\"extra\":{\"any\":{}}}"), &call));
     mishap_call_end(call);
+}
+
+static void a_name_inside_of_a_secret_is_not_told(void **state)
+{
+    (void)state;
+    const mishap_operation one = {
+        .name = "pay",
+        .params = MISHAP_PARAMS(
+            { "card", MISHAP_OBJECT, .secret = true,
+              .members = MISHAP_PARAMS(
+                  { .name = "number", .type = MISHAP_STRING },
+                  { "owner", MISHAP_OBJECT,
+                    .members = MISHAP_PARAMS({ .name = "name", .type = MISHAP_STRING }) }) },
+            { "keys", MISHAP_ARRAY,
+              .items = MISHAP_ITEM(
+                  MISHAP_OBJECT, .secret = true,
+                  .members = MISHAP_PARAMS({ .name = "id", .type = MISHAP_STRING })) })
+    };
+    static const char *const fields[] = { "card", "card.owner", "keys[1]" };
+    static const char *const sentences[] = {
+        "card has a member that is not known here; known are number and owner.",
+        "card.owner has a member that is not known here; known is name.",
+        "keys[1] has a member that is not known here; known is id.",
+    };
+    mishap_call *call;
+    mishap *m = mishap_call_begin_closed(
+        &app, &one,
+        T("{\"card\":{\"hunter2\":1,\"numberhunter2\":1,\"owner\":{\"hunter2\":1}},"
+          "\"keys\":[{},{\"hunter2\":1}]}"),
+        &call);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_VALIDATION_ERROR);
+    const mishap_field *field = mishap_told(m)->fields;
+    for (size_t i = 0; i < 3; i++, field = field->next) {
+        assert_string_equal(field->field.data, fields[i]);
+        assert_string_equal(field->error.data, "unknown_field");
+        assert_string_equal(field->message.data, sentences[i]);
+    }
+    assert_null(field);
+    mishap_buffer account = { 0 };
+    mishap_account(m, &account);
+    mishap_buffer_put(&account, "", 1);
+    assert_null(strstr(account.data, "hunter2"));
+    mishap_buffer_release(&account);
+    mishap_free(m);
+}
+
+static void of_many_known_names_the_first_are_told(void **state)
+{
+    (void)state;
+    mishap_param many[22] = { 0 };
+    char names[21][4];
+    mishap_operation one = { .name = "many", .params = many };
+    for (size_t i = 0; i < 21; i++) {
+        snprintf(names[i], sizeof names[i], "p%02zu", i);
+        many[i] = (mishap_param){ .name = names[i], .type = MISHAP_STRING };
+    }
+    mishap_call *call;
+    mishap *m = mishap_call_begin_closed(&app, &one, T("{\"something_else\":1}"), &call);
+    const char *sentence = mishap_told(m)->fields->message.data;
+    assert_non_null(strstr(sentence, "something_else is not known here; known are p00, p01, "));
+    assert_non_null(strstr(sentence, ", p18, p19 and more."));
+    mishap_free(m);
+    many[20] = (mishap_param){ 0 };
+    m = mishap_call_begin_closed(&app, &one, T("{\"something_else\":1}"), &call);
+    assert_non_null(strstr(mishap_told(m)->fields->message.data, ", p18 and p19."));
+    mishap_free(m);
 }
 
 /* -- mistakes of the program ------------------------------------------------------------------- */
@@ -494,8 +575,11 @@ int main(void)
         TEST(a_part_is_asked_like_a_call),
         TEST(the_kind_of_an_integer_is_that_of_its_declaration),
         TEST(where_anything_may_stand_a_value_of_another_type_is_not_there),
+        TEST(where_anything_may_stand_a_number_of_more_than_64_bits_is_no_integer),
         TEST(what_is_not_declared_never_reaches_the_handler),
         TEST(what_is_not_declared_is_refused_at_any_depth),
+        TEST(a_name_inside_of_a_secret_is_not_told),
+        TEST(of_many_known_names_the_first_are_told),
         TEST(a_path_that_is_not_declared_ends_the_call),
         TEST(a_walk_without_memory_ends_the_call),
         TEST(numbers_that_are_none_of_their_type_are_not_there),

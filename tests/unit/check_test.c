@@ -328,6 +328,17 @@ static void numbers_that_no_type_has_room_for_are_out_of_range(void **state)
     (void)state;
     const mishap_param *open = ONE({ "x", .type = MISHAP_INTEGER });
     assert_findings(open, "{\"x\":9223372036854775807}", NULL);
+    /* The same with a point or an exponent, which an integer may have. */
+    assert_findings(open, "{\"x\":9223372036854774784.0}", NULL);
+    assert_findings(open, "{\"x\":-9223372036854775808.0}", NULL);
+    assert_findings(open, "{\"x\":9223372036854775808.0}",
+                    "[{\"field\":\"x\",\"error\":\"value_out_of_range\","
+                    "\"min\":-9223372036854775808,\"max\":9223372036854775807,"
+                    "\"actual\":9.223372036854776e+18}]");
+    assert_findings(open, "{\"x\":-1e19}",
+                    "[{\"field\":\"x\",\"error\":\"value_out_of_range\","
+                    "\"min\":-9223372036854775808,\"max\":9223372036854775807,"
+                    "\"actual\":-1e+19}]");
     assert_findings(open, "{\"x\":-9223372036854775808}", NULL);
     static const char *const large[] = { "9223372036854775808", "18446744073709551615",
                                          "18446744073709551616", "-9223372036854775809",

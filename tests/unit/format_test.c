@@ -109,6 +109,18 @@ static void every_beginning_of_a_good_text_is_read_within_it(void **state)
     }
 }
 
+static void a_hostname_has_at_most_253_characters(void **state)
+{
+    (void)state;
+    char name[255];
+    memset(name, 'a', sizeof name);
+    for (size_t i = 63; i < sizeof name; i += 64)
+        name[i] = '.';
+    const mishap_format *format = mishap_format_find("hostname");
+    assert_true(format->holds((mishap_text){ name, 253 }));
+    assert_false(format->holds((mishap_text){ name, 254 }));
+}
+
 static void a_nul_is_in_no_format(void **state)
 {
     (void)state;
@@ -139,6 +151,7 @@ int main(void)
         TEST(good_text_is_of_its_format),
         TEST(bad_text_is_not_of_its_format),
         TEST(every_beginning_of_a_good_text_is_read_within_it),
+        TEST(a_hostname_has_at_most_253_characters),
         TEST(a_nul_is_in_no_format),
         TEST(every_format_is_named),
     };

@@ -129,6 +129,14 @@ static mishap *open_shelf(const mishap_setup *setup, void **state)
 
 static const mishap_service shelf = { "shelf", "A shelf", .open = open_shelf, .close = free };
 
+static mishap *look_at_clock(mishap_call *call)
+{
+    mishap_tell_operator(call, "It was asked for the time, at %s.", "noon");
+    mishap_answer_member(call, "left", mishap_call_time_left(call));
+    mishap_answer_member(call, "id", mishap_request_id(call));
+    return mishap_answer_member(call, "hours", 12.0);
+}
+
 static mishap *where(mishap_call *call)
 {
     return mishap_answer_member(call, "folder", (const char *)mishap_state(call));
@@ -159,6 +167,7 @@ static const mishap_operation operations[] = {
     { "stream", "Stream", NULL, stream, .takes = "text/csv", .answers_type = "text/csv" },
     { "where", "Where", NULL, where, .service = &shelf },
     { "headed", "Headed", NULL, headed, .headers = headers },
+    { "clock", "Clock", NULL, look_at_clock, .timeout_ms = 30000 },
     { "stay", "Stay", NULL, nothing, .resident = true, .local = true },
     { 0 },
 };
@@ -218,6 +227,7 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     (void)state;
     assert_fails("greet", NULL, MISHAP_CODE_VALIDATION_ERROR);
     assert_fails("greet", "{\"name\":\"a\",\"times\":10}", MISHAP_CODE_VALIDATION_ERROR);
+    assert_fails("greet", "{\"name\":\"a\",\"tims\":2}", MISHAP_CODE_VALIDATION_ERROR);
     assert_fails("greet", "[]", MISHAP_CODE_BAD_REQUEST);
     assert_fails("greet", "{", MISHAP_CODE_BAD_REQUEST);
     assert_fails("gret", "{}", MISHAP_CODE_NOT_FOUND);
@@ -226,6 +236,44 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     assert_fails("crash", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
     assert_fails("leave", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
     assert_fails("misuse", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static int64_t time_left(int timeout_ms)
+{
+    mishap_answered *answered;
+    mishap_invocation how = { .timeout_ms = timeout_ms };
+    assert_null(mishap_invoke(&app, "clock", NULL, &how, &answered));
+    int64_t left = mishap_integer(answered->json, "left");
+    mishap_answered_free(answered);
+    return left;
+}
+
+static void a_c_call_may_have_less_time_than_declared(void **state)
+{
+    (void)state;
+    assert_in_range(time_left(0), 20001, 30000);
+    assert_in_range(time_left(20000), 1, 20000);
+    assert_in_range(time_left(40000), 20001, 30000);
+}
+
+static void a_c_call_tells_the_operator_under_its_id(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mishap-log-XXXXXX", expected[200];
+    size_t length;
+    mishap_answered *answered;
+    close(mkstemp(path));
+    setenv("INVOKED_LOG", path, 1);
+    assert_null(mishap_invoke(&app, "clock", NULL, NULL, &answered));
+    unsetenv("INVOKED_LOG");
+    snprintf(expected, sizeof expected,
+             " %s invoked clock\n  It was asked for the time, at noon.\n",
+             mishap_string(answered->json, "id"));
+    char *log = read_file(path, &length);
+    assert_non_null(strstr(log, expected));
+    free(log);
+    unlink(path);
+    mishap_answered_free(answered);
 }
 
 static void a_code_is_declared_by_the_operation_its_service_or_the_program(void **state)
@@ -423,6 +471,9 @@ static void expect_what_holds(mishap_test *t)
     mishap_test_headers(t, NULL);
     mishap_test_call(t, "headed", NULL);
     mishap_expect_nothing(t, "language");
+    mishap_test_call(t, "clock", NULL);
+    mishap_expect_value(t, "hours", 12);
+    mishap_expect_value(t, "hours", 12.0);
 }
 
 static void expectations_that_hold_are_ok(void **state)
@@ -438,7 +489,7 @@ static void expectations_that_hold_are_ok(void **state)
     assert_non_null(strstr(told, "\nok 11 - greet: says field_required of name\n"));
     assert_non_null(strstr(told, "\nok 15 - refuse: empty is told as true\n"));
     assert_non_null(strstr(told, "\nok 16 - refuse: it failed\n"));
-    assert_non_null(strstr(told, "\n1..19\n"));
+    assert_non_null(strstr(told, "\n1..21\n"));
 }
 
 static void expect_what_does_not_hold(mishap_test *t)
@@ -450,6 +501,10 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_value(t, "times", "1");
     mishap_expect_value(t, "times", 1.5);
     mishap_expect_value(t, "times", true);
+    mishap_expect_value(t, "times", false);
+    mishap_expect_value(t, "hello", 0);
+    mishap_expect_value(t, "hello", 0.0);
+    mishap_expect_value(t, "caller", false);
     mishap_expect_value(t, "times", UINT64_MAX);
     mishap_expect_value(t, "left", mishap_value_of_json("[]"));
     mishap_expect_nothing(t, "hello");
@@ -483,15 +538,15 @@ static void expectations_that_do_not_hold_say_what_came(void **state)
     assert_int_equal(code, 1);
     for (const char *at = told; (at = strstr(at, "not ok ")); at++)
         failed++;
-    assert_int_equal(failed, 25);
-    assert_non_null(strstr(told, "\n1..25\n"));
+    assert_int_equal(failed, 29);
+    assert_non_null(strstr(told, "\n1..29\n"));
     assert_null(strstr(told, "\nok "));
-    assert_non_null(strstr(told, "not ok 22 - greet: it is \\# SKIP ok 99 - forged\n"));
+    assert_non_null(strstr(told, "not ok 26 - greet: it is \\# SKIP ok 99 - forged\n"));
     assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
     assert_non_null(strstr(told, "invoke_test.c:"));
     assert_non_null(strstr(told, "# {\"hello\":\"Ada\",\"caller\":null,"));
     assert_non_null(strstr(told, "crashed with SIGABRT")); /* the private side: it is their test */
-    assert_non_null(strstr(told, "not ok 23 - greet: left[ is 1\n# expected at "));
+    assert_non_null(strstr(told, "not ok 27 - greet: left[ is 1\n# expected at "));
     assert_non_null(strstr(told, "# What is expected is not at a path, such as items[2].name.\n"));
     assert_non_null(strstr(told, "# What is expected is not JSON.\n"));
 }
@@ -525,6 +580,8 @@ int main(void)
         TEST(an_operation_answers_a_c_call),
         TEST(pairs_are_arguments),
         TEST(a_c_call_goes_through_the_same_checks),
+        TEST(a_c_call_may_have_less_time_than_declared),
+        TEST(a_c_call_tells_the_operator_under_its_id),
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
         TEST(an_operation_that_is_not_there_has_a_near_one),

@@ -143,6 +143,9 @@ static void a_list_of_objects_is_a_table(void **state)
                   "10  山田太郎    7  2026-01-31T12:00:00.000Z  -\n"
                   "3   Zoe\u0308 Bee     -  -                         -\n",
                   "");
+    /* Numbers stand to the right only where there is nothing but numbers. */
+    assert_answer("[{\"size\":1,\"n\":100},{\"size\":\"many\",\"n\":1}]", 80,
+                  "SIZE    N\n1     100\nmany    1\n", "");
 }
 
 static void a_table_is_cut_to_the_width(void **state)
@@ -157,6 +160,11 @@ static void a_table_is_cut_to_the_width(void **state)
     assert_answer("[{\"a\":\"one two three\",\"b\":1234567890123}]", 24,
                   "A                      B\n"
                   "one two …  1234567890123\n",
+                  "");
+    /* What is left over when all are equally wide goes to the first. */
+    assert_answer("[{\"a\":\"abcdefghijklmnop\",\"b\":\"abcdefghijklmnop\"}]", 21,
+                  "A           B\n"
+                  "abcdefghi…  abcdefgh…\n",
                   "");
 }
 
@@ -365,6 +373,27 @@ static void the_command_for_the_next_page_means_the_same_to_every_shell(void **s
                 WORDS("todos", "list"));
     assert_next("\"=ls\"", "There is more: todo todos list --after '=ls'\n",
                 WORDS("todos", "list"));
+}
+
+/* Neither a secret nor what may stand anywhere can take the place of the next page. */
+static void the_next_page_is_offered_only_where_a_flag_takes_it(void **state)
+{
+    (void)state;
+    static const mishap_param params[][2] = {
+        { { "after", MISHAP_STRING, .secret = true }, { 0 } },
+        { { "after", MISHAP_STRING, .positional = true }, { 0 } },
+        { { "limit", MISHAP_STRING, .help = "How many" }, { 0 } },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct shown s;
+        mishap_operation list = { .name = "todos.list", .params = params[i] };
+        mishap_cli_asked asked = { "todo", &list, WORDS("todos", "list"), 2 };
+        show(&s, "{\"items\":[{\"a\":1}],\"next\":\"9\"}", &asked,
+             (mishap_cli_look){ .width = 80 });
+        assert_string_equal(s.out.data, "A\n1\n\nnext  9\n");
+        assert_string_equal(s.remarks.data, "");
+        hide(&s);
+    }
 }
 
 static void a_place_that_no_command_line_can_name_is_shown_as_it_is(void **state)
@@ -630,6 +659,7 @@ int main(void)
         TEST(the_next_page_is_a_command_that_can_be_pasted),
         TEST(a_list_with_hardly_any_values_is_no_table),
         TEST(the_command_for_the_next_page_means_the_same_to_every_shell),
+        TEST(the_next_page_is_offered_only_where_a_flag_takes_it),
         TEST(a_place_that_no_command_line_can_name_is_shown_as_it_is),
         TEST(progress_is_a_bar_percent_time_and_words),
         TEST(progress_without_a_total_is_a_count_and_a_time),

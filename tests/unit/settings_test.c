@@ -81,6 +81,7 @@ static mishap *ask_for_nothing(mishap_call *call)
 
 static const mishap_param serve_params[] = { { "data", .type = MISHAP_STRING },
                                              { "listen", .type = MISHAP_STRING },
+                                             { "max_age", .type = MISHAP_STRING },
                                              { 0 } };
 static const mishap_operation operations[] = {
     { "show", "Show", .run = show, .service = &press },
@@ -447,6 +448,15 @@ static void settings_that_could_not_be_given_are_refused(void **state)
     assert_wrong(SERVICE("x", "a", MISHAP_STRING, .letter = 'a'), NULL,
                  "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
                  "a variable of its own, which only parameters have.");
+    assert_wrong(SERVICE("x", "a", MISHAP_STRING, .environment = "A"), NULL,
+                 "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
+                 "a variable of its own, which only parameters have.");
+    assert_wrong(SERVICE("x", "a", MISHAP_STRING, .positional = true), NULL,
+                 "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
+                 "a variable of its own, which only parameters have.");
+    assert_wrong(SERVICE("max", "age", .type = MISHAP_STRING), NULL,
+                 "The service `max` is declared wrongly: its setting `age` would be the flag of "
+                 "the parameter `max_age` of the operation `serve`.");
     assert_wrong(SERVICE("timeout", "ms", .type = MISHAP_STRING), NULL,
                  "The service `timeout` is declared wrongly: its setting `ms` would be a flag that "
                  "every command has.");
@@ -461,6 +471,25 @@ static void settings_that_could_not_be_given_are_refused(void **state)
                  "The service `press` is declared wrongly: it is declared twice, once with "
                  "settings.");
 #undef SERVICE
+}
+
+/* A service may be called `store`: its settings in a file are not the address of all stores. */
+static void settings_of_a_service_called_store_are_no_store(void **state)
+{
+    (void)state;
+    static const mishap_param sizes[] = { { .name = "size", .type = MISHAP_INTEGER }, { 0 } };
+    static const mishap_param stores[] = { { .name = "store", .type = MISHAP_STRING }, { 0 } };
+    static const mishap_service store = { "store", "A shop", .settings = sizes };
+    static const mishap_service archive = { "archive", "An archive", .settings = stores };
+    static const mishap_service *const services[] = { &store, &archive, NULL };
+    static const mishap_app shop = { .name = "shop",
+                                     .operations = operations,
+                                     .services = services };
+    mishap_settings_from from = { .file = T("{\"store\":{\"size\":3}}"), .flags = true };
+    assert_null(mishap_declaration_check(&shop));
+    assert_null(mishap_settings_use(&shop, &from));
+    assert_null(mishap_settings_check(&shop, &archive));
+    assert_null(mishap_settings_use(&shop, NULL));
 }
 
 /* -- without memory ---------------------------------------------------------------------------- */
@@ -507,6 +536,7 @@ int main(void)
         SETTINGS_TEST(a_service_or_handler_that_asks_wrongly_is_ended),
         SETTINGS_TEST(a_secret_setting_is_in_no_failure),
         SETTINGS_TEST(settings_that_could_not_be_given_are_refused),
+        SETTINGS_TEST(settings_of_a_service_called_store_are_no_store),
         SETTINGS_TEST(settings_survive_lack_of_memory),
     };
     return RUN(tests);

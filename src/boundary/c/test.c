@@ -233,6 +233,14 @@ bool mishap_expect_answer_at(mishap_test *test, mishap_place place, const char *
     return holds;
 }
 
+/* 3 and 3.0 are the same number. */
+static bool is_number(const mishap_call *json, const char *path, double number)
+{
+    mishap_kind kind = mishap_kind_of(json, path);
+    return (kind == MISHAP_KIND_INT || kind == MISHAP_KIND_UINT || kind == MISHAP_KIND_REAL) &&
+           mishap_number(json, path) == number;
+}
+
 /* Is there such a value? Numbers are compared as numbers. */
 static bool stands_at(const mishap_call *json, const char *path, const mishap_value *value)
 {
@@ -245,13 +253,14 @@ static bool stands_at(const mishap_call *json, const char *path, const mishap_va
         return mishap_kind_of(json, path) == MISHAP_KIND_BOOL &&
                mishap_boolean(json, path) == value->boolean;
     case MISHAP_KIND_INT:
-        return mishap_kind_of(json, path) == MISHAP_KIND_INT &&
-               mishap_integer(json, path) == value->integer;
+        return mishap_kind_of(json, path) == MISHAP_KIND_INT
+                   ? mishap_integer(json, path) == value->integer
+                   : is_number(json, path, (double)value->integer);
     case MISHAP_KIND_UINT:
         return mishap_kind_of(json, path) == MISHAP_KIND_UINT &&
                mishap_number(json, path) == (double)value->natural;
     case MISHAP_KIND_REAL:
-        return mishap_given(json, path) && mishap_number(json, path) == value->real;
+        return is_number(json, path, value->real);
     case MISHAP_KIND_TEXT:
         return text && mishap_text_equal((mishap_text){ text, mishap_string_length(json, path) },
                                          value->text);

@@ -2,7 +2,7 @@
  * src/boundary/cli: a program's operations as commands.
  *
  *     main.c       from argv to an exit code            command.c    which commands there are
- *     arguments.c  flags into a JSON object             describe.c   one parameter in words
+ *     arguments.c  words into an object: arguments.h    describe.c   one parameter in words
  *     capture.c    what a handler writes by itself      exits.c      what a command can end with
  *     watch.c      timeout and signals                  help.c       usage, flags, examples
  *     leave.c      a handler that calls exit()          page.c       lines and columns for it
@@ -128,7 +128,7 @@ bool mishap_cli_put_completion(mishap_buffer *buffer, const mishap_app *app, con
 /* A manual page (troff) for the whole program. */
 void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app);
 
-/* -- arguments.c ------------------------------------------------------------------------------- */
+/* -- arguments.c and words.c ------------------------------------------------------------------- */
 
 /*
  * The words behind the command as a JSON object for the operation, and the flags that every command

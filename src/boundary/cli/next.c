@@ -23,10 +23,8 @@ static bool is_one_of(mishap_text name, const char *const *names)
 
 static const mishap_param *find_param(const mishap_operation *operation, mishap_text name)
 {
-    for (const mishap_param *p = operation ? operation->params : NULL; p && p->name; p++)
-        if (mishap_text_equal(mishap_text_of(p->name), name) && !p->positional && !p->secret)
-            return p;
-    return NULL;
+    const mishap_param *param = mishap_param_find(operation ? operation->params : NULL, name);
+    return param && !param->positional && !param->secret ? param : NULL;
 }
 
 static const mishap_param *find_taker(const mishap_operation *operation, mishap_text member)

@@ -11,8 +11,7 @@
 
 enum { LONGEST_NAME = 64 }; /* that common clients take */
 
-/* -- which --------------------------------------------------------------------------------------
- */
+/* -- which ------------------------------------------------------------------------------------- */
 
 static bool is_of(const mishap_operation *operation, const char *service)
 {
@@ -47,8 +46,7 @@ static mishap *no_such_service(const mishap_mcp_server *server)
     return mishap_suggest(mishap_tell(m, "service", server->service), words);
 }
 
-/* -- tools by name ------------------------------------------------------------------------------
- */
+/* -- tools by name ----------------------------------------------------------------------------- */
 
 static uint32_t hash(mishap_text name)
 {
@@ -80,8 +78,7 @@ const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, 
     return NULL;
 }
 
-/* -- what there is not --------------------------------------------------------------------------
- */
+/* -- what there is not ------------------------------------------------------------------------- */
 
 static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char *sort,
                        mishap_text name)
@@ -115,8 +112,7 @@ mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name)
     return no_such(server->prompts, server->prompt_count, "prompt", name);
 }
 
-/* -- adding -------------------------------------------------------------------------------------
- */
+/* -- adding ------------------------------------------------------------------------------------ */
 
 static bool is_name(mishap_text name)
 {
@@ -206,8 +202,7 @@ static mishap *add_prompt(mishap_mcp_server *server, const mishap_operation *ope
     return NULL;
 }
 
-/* -- the tables ---------------------------------------------------------------------------------
- */
+/* -- the tables -------------------------------------------------------------------------------- */
 
 /* So much room is needed. */
 struct sizes {

@@ -146,8 +146,7 @@ void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
 
-/* -- who watches what (watch.c) -----------------------------------------------------------------
- */
+/* -- who watches what (watch.c) ---------------------------------------------------------------- */
 
 /* Without its text, so that many can be looked through at once. */
 struct mishap_mcp_watch {
