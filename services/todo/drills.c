@@ -75,7 +75,7 @@ static mishap *use_memory(mishap_call *call, const char *marker)
 static mishap *raise_undeclared(mishap_call *call, const char *marker)
 {
     (void)call;
-    return mishap_raise(CONFLICT, "Nobody declared this: %s.", marker);
+    return mishap_raise(CONFLICT, "This failure is not declared: %s.", marker);
 }
 
 static mishap *answer_nonsense(mishap_call *call, const char *marker)
@@ -94,7 +94,7 @@ static mishap *hang(mishap_call *call, const char *marker)
         nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while (now.tv_sec - start.tv_sec < LONGEST_S);
-    return mishap_raise(INTERNAL_ERROR, "Nobody stopped it.");
+    return mishap_raise(INTERNAL_ERROR, "The handler ran until its end.");
 }
 
 static mishap *raise_private(mishap_call *call, const char *marker)

@@ -20,8 +20,8 @@ struct found {
 
 static const char not_declared[] = "the handler asked for a parameter that is not declared";
 static const char other_type[] =
-    "the handler asked for a parameter under a type that it is not declared with";
-static const char bad_path[] = "the handler asked for a parameter by a path that is none";
+    "the handler asked for a parameter with a type other than the declared type";
+static const char bad_path[] = "the handler asked for a parameter by a path that is not valid";
 
 static struct found step_to_member(mishap_call *call, struct found at, const char *path,
                                    const char *name, size_t length)

@@ -195,8 +195,8 @@ const char *mishap_header(const mishap_call *part, const char *name)
         if (end)
             rest = (mishap_text){ end + 1, rest.length - line.length - 1 };
     }
-    mishap_call_misuse(call, "it asked for a header field that its operation does not declare",
-                       name);
+    mishap_call_misuse(
+        call, "the handler asked for a request header that its operation does not declare", name);
 }
 
 void mishap_tell_operator(mishap_call *part, const char *format, ...)

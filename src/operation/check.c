@@ -154,7 +154,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         return;
     /* A declaration may contain itself by mistake; then the values decide how deep this goes. */
     if (spot->depth > MISHAP_JSON_MAX_DEPTH) {
-        findings->failure = mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
+        findings->failure = mishap_raise(BAD_REQUEST, "Values are nested more than %d levels deep.",
                                          MISHAP_JSON_MAX_DEPTH);
         return;
     }

@@ -94,7 +94,7 @@ void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool al
     if (looks) {
         const char *before = mishap_looks_name_it(looks)
                                  ? (param->help ? "; " : "It is ")
-                                 : (param->help ? "; looks like " : "It looks like ");
+                                 : (param->help ? "; looks like " : "Expected form: ");
         mishap_buffer_put_text(b, mishap_text_of(before));
         mishap_buffer_put_text(b, mishap_text_of(looks));
     }

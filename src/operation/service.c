@@ -98,7 +98,7 @@ static mishap *suggest_folder(const mishap_app *app, mishap *m)
 {
     char variable[64], words[200];
     mishap_system_variable(app->name, "DATA", variable, sizeof variable);
-    snprintf(words, sizeof words, "Name a folder that can be written, with %s.", variable);
+    snprintf(words, sizeof words, "Set %s to a folder that the program can write to.", variable);
     return mishap_suggest(m, words);
 }
 
@@ -110,7 +110,7 @@ static mishap *make_folder(const mishap_app *app, const char *path)
     if (fits && mishap_system_make_folder(folder))
         return NULL;
     mishap_system_error(fits ? errno : ENAMETOOLONG, reason, sizeof reason);
-    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be made.", path);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be created.", path);
     return suggest_folder(app, mishap_tell_cause(m, reason));
 }
 
@@ -164,7 +164,8 @@ static mishap *run_open(const mishap_service *service, const mishap_setup *setup
         holder->way_out = &way_out;
         failure = service->open(setup, state);
     } else {
-        failure = mishap_note(mishap_raise(INTERNAL_ERROR, "The opening of %s was ended: %s.",
+        failure = mishap_note(mishap_raise(INTERNAL_ERROR,
+                                           "The opening of the service %s was aborted: %s.",
                                            service->name, holder->misuse),
                               "setting", holder->misused ? holder->misused : "");
     }
@@ -184,9 +185,9 @@ static mishap *open_it(const mishap_app *app, const mishap_service *service, voi
     if (!service->open)
         return NULL;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
-        return suggest_folder(
-            app,
-            mishap_raise(NOT_CONFIGURED, "There is no folder for the data of %s.", service->name));
+        return suggest_folder(app, mishap_raise(NOT_CONFIGURED,
+                                                "No data folder is configured for the service %s.",
+                                                service->name));
     bool makes = !setup.identity && setup.data && *setup.data;
     failure = makes ? make_folder(app, setup.data) : NULL;
     if (!failure)
@@ -210,7 +211,8 @@ static mishap *find_or_open(const mishap_app *app, const mishap_service *service
     size_t known = atomic_load_explicit(&count, memory_order_relaxed);
     void *made = NULL;
     if (!found && known == MOST_SERVICES)
-        return mishap_raise(INTERNAL_ERROR, "There are more than %d services.", MOST_SERVICES);
+        return mishap_raise(INTERNAL_ERROR, "The program has more than %d services.",
+                            MOST_SERVICES);
     mishap *failure = found ? NULL : open_it(app, service, &made);
     if (failure)
         return failure;

@@ -103,6 +103,6 @@ bool mishap_http_bodies_fit(mishap_http_server *server, size_t more)
 mishap *mishap_http_bodies_full(void)
 {
     mishap *m = mishap_raise(UNAVAILABLE,
-                             "The server has no room for the body of another request now.");
+                             "The server has no memory for another request body at the moment.");
     return mishap_retry_after(m, 1000);
 }

@@ -93,7 +93,8 @@ static void peer_ended(connection *c)
         mishap_http_connection_proceed(
             c, mishap_http_exchange_end(
                    &c->loop->server, exchange,
-                   mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
+                   mishap_raise(BAD_REQUEST,
+                                "The connection was closed in the middle of the request.")));
     else if (exchange->later ? !exchange->later->half_close
                              : !c->writing && c->wait != MISHAP_HTTP_WAIT_TURN)
         mishap_http_connection_close(c);
@@ -462,7 +463,7 @@ static void name_peer(connection *c)
 static void turn_away(connection *c)
 {
     mishap_http_loop *loop = c->loop;
-    mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
+    mishap *m = mishap_raise(UNAVAILABLE, "The server has reached its limit of connections.");
     bool lingers = loop->turned_away < (size_t)loop->server.settings->most_lingering;
     c->turned_away = true;
     loop->turned_away++;

@@ -329,7 +329,8 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
     set_patience(&loop, settings);
     int error = begin(&loop, sockets, control);
     if (error != 0)
-        fail(mishap_raise(INTERNAL_ERROR, "The process could not begin: %s.", uv_strerror(error)));
+        fail(mishap_raise(INTERNAL_ERROR, "The server process could not start: %s.",
+                          uv_strerror(error)));
     failure = mishap_http_extensions_open(&loop.server, common->shared);
     if (failure)
         fail(failure);

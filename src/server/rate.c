@@ -42,7 +42,7 @@ mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out)
         return mishap_out_of_memory();
     if (!mishap_system_random(rates->secret, sizeof rates->secret)) {
         mishap_http_rates_free(rates);
-        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     }
     rates->per_second = per_second;
     /* Rounded up: never more than were promised. */
@@ -62,7 +62,7 @@ void mishap_http_rates_free(mishap_http_rates *rates)
 
 static mishap *limited(const mishap_http_rates *rates, int64_t wait_ns)
 {
-    mishap *m = mishap_raise(RATE_LIMITED, "Too many requests: at most %d a second.",
+    mishap *m = mishap_raise(RATE_LIMITED, "Too many requests: the limit is %d per second.",
                              rates->per_second);
     return mishap_retry_after(m, (wait_ns + 999999) / 1000000);
 }
@@ -104,8 +104,9 @@ mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_requ
 static mishap *too_large(const mishap_http_rates *rates, size_t count)
 {
     char advice[80];
-    snprintf(advice, sizeof advice, "Send at most %d of them at once.", rates->per_second);
-    mishap *m = mishap_raise(RATE_LIMITED, "%zu messages at once: at most %d a second.", count,
+    snprintf(advice, sizeof advice, "Send at most %d messages at once.", rates->per_second);
+    mishap *m = mishap_raise(RATE_LIMITED,
+                             "The batch has %zu messages: the limit is %d per second.", count,
                              rates->per_second);
     return mishap_suggest(mishap_retry_after(m, 1000), advice);
 }

@@ -16,8 +16,8 @@ size_t mishap_http_share_of(const mishap_http_settings *settings, size_t all)
 
 static mishap *over_share(size_t share)
 {
-    mishap *m = mishap_raise(RATE_LIMITED, "One caller may have %zu streams open here.", share);
-    return mishap_suggest(mishap_retry_after(m, 1000), "Close one of them first.");
+    mishap *m = mishap_raise(RATE_LIMITED, "One caller can have at most %zu open streams.", share);
+    return mishap_suggest(mishap_retry_after(m, 1000), "Close an open stream first.");
 }
 
 mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_request *request,

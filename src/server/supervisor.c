@@ -275,8 +275,9 @@ static void tell_of_signal(const supervisor *s, const struct process *ended, int
     if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
         return;
     const char *name = sigabbrev_np(WTERMSIG(status));
-    mishap_log_say("%s: a loop was ended by SIG%s%s\n", s->settings->program, name ? name : "?",
-                   ended->draining ? " on its way out" : "; another takes its place");
+    mishap_log_say("%s: a server process was terminated by SIG%s%s\n", s->settings->program,
+                   name ? name : "?",
+                   ended->draining ? " while it was stopping" : " and is being replaced");
 }
 
 static struct process *find(supervisor *s, pid_t pid)
@@ -388,8 +389,9 @@ static void look_for_silent(supervisor *s)
         struct process *p = &s->processes[i];
         if (!p->pid || !p->ready || p->silent++ < MOST_SILENT)
             continue;
-        mishap_log_say("%s: a loop did not turn for %d seconds; another takes its place\n",
-                       s->settings->program, MOST_SILENT);
+        mishap_log_say(
+            "%s: a server process did not respond for %d seconds and is being replaced\n",
+            s->settings->program, MOST_SILENT);
         p->silent = 0;
         kill(p->pid, SIGKILL);
     }
@@ -452,7 +454,8 @@ static mishap *open_signals(supervisor *s)
         sigaddset(&set, (int[]){ SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD }[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    return s->signals < 0 ? mishap_raise(INTERNAL_ERROR, "Signals cannot be received.") : NULL;
+    return s->signals < 0 ? mishap_raise(INTERNAL_ERROR, "The server cannot receive signals.")
+                          : NULL;
 }
 
 static mishap *open_all(supervisor *s)
@@ -505,7 +508,7 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     supervisor s = { .settings = settings, .slots = settings->loops, .signals = -1 };
     mishap_signals_survive();
     if (!mishap_system_random(settings->secret, sizeof settings->secret))
-        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     mishap_http_files_raise(settings);
     s.failure = begin_logs(settings);
     if (s.failure)

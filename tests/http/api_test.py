@@ -247,7 +247,7 @@ def after_a_crash_the_next_requests_are_answered(how):
     with the_server().connect() as other:
         equal(other.ask("GET", "/health").status, 200)
         fail(how)
-        equal(other.ask("GET", "/health").status, 200)  # at once: its worker may be on its way out
+        equal(other.ask("GET", "/health").status, 200)  # at once: its worker may be about to exit
         equal(ask("GET", "/health").status, 200)
 
 
@@ -580,7 +580,7 @@ def what_is_stored_outlives_the_server():
 def two_places_that_contradict_each_other_are_refused():
     target = ask("POST", "/users", new_user(), status=201)["Location"]
     refusal(ask("PATCH", target + "?name=Bob", b'{\n "name": "Eve"}'), 400, "bad_request",
-            "At line 2, column 10: The parameter `name` has one value in the query and another in the body.")
+            "At line 2, column 10: The parameter `name` has different values in the query and in the body.")
 
 
 @test
@@ -987,10 +987,10 @@ def while_the_keys_cannot_be_read_none_is_taken():
             file.write(b"# %s\n%s\n" % (MARKER.encode(), MARKER.encode()))
         found = wait_for(503)
         expect(found["Retry-After"], "no Retry-After:", found)
-        refusal(found, 503, "unavailable", "API keys cannot be checked now.")
+        refusal(found, 503, "unavailable", "The server cannot check API keys at the moment.")
         entry = keyed.wait_for_log(" serve")
         expect("Line 4 of the file `keys` is not a key" in entry and path in entry, entry)
-        expect("suggestion: Correct the file; the server looks at it once a second." in entry, entry)
+        expect("suggestion: Correct the file. The server checks it once a second." in entry, entry)
         expect(MARKER not in entry, "what the line holds is in the log:", entry)
         equal(keyed.ask("GET", "/todos").status, 401)
         with open(path, "wb") as file:

@@ -40,7 +40,7 @@ def a_caller_has_so_many_live_tails_and_another_its_own(handlers):
         tails = [tail(found, "192.0.2.1") for _ in range(100)]
         equal({status for _, status in tails}, {200}, "the tails")
         one, _ = tail(found, "192.0.2.1")
-        refused(one, "One caller may have 100 streams open here.")
+        refused(one, "One caller can have at most 100 open streams.")
         another, status = tail(found, "192.0.2.2")
         equal(status, 200, "another caller")
         another.close()
@@ -65,7 +65,7 @@ def a_stream_that_begins_with_events_is_refused_before_them(handlers):
         equal({status for _, status in tails}, {200}, "the tails")
         for _ in range(20):  # as often as it is tried
             one, _ = tail(found, "192.0.2.1", 0)
-            refused(one, "One caller may have 100 streams open here.")
+            refused(one, "One caller can have at most 100 open streams.")
             expect(one.is_open(), "the connection ended")
             one.close()
         equal(tail(found, "192.0.2.2", 0)[1], 200, "another caller")

@@ -145,7 +145,7 @@ def locked(found):
         database.execute("ROLLBACK")
 
 
-@tests_of({"damaged": (damaged, "is no SQLite database|is damaged"), "empty": (emptied, "not the one that this server began with"),
+@tests_of({"damaged": (damaged, "is not an SQLite database|is damaged"), "empty": (emptied, "not the one that this server began with"),
            "newer": (newer, "has version 99"), "locked from outside": (locked, "busy")})
 def a_store_that_cannot_be_opened_any_more(broken, reason):
     with Server() as found:

@@ -374,8 +374,8 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         { answer_without_what_is_required, "deleted: field_required" },
         { answer_null_for_what_is_required, "deleted: field_required" },
         { answer_a_line_that_is_wrong, "lines[1].count: value_out_of_range" },
-        { answer_an_array, "it is an array, and an object is declared" },
-        { answer_nothing, "there is none" },
+        { answer_an_array, "the answer is an array, but an object is declared" },
+        { answer_nothing, "the answer is missing" },
     };
     for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
         mishap *failure;
@@ -383,7 +383,7 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         assert_non_null(failure);
         assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_INTERNAL_ERROR);
         assert_string_equal(failure->masked_message.data,
-                            "The answer of bound does not fit what it declares.");
+                            "The answer of bound does not match its declaration.");
         assert_string_equal(failure->noted->value.text.data, misfits[i].where);
         mishap_free(failure);
     }

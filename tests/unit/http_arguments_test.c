@@ -438,7 +438,7 @@ static void different_values_in_two_places_are_refused(void **state)
 {
     (void)state;
     assert_refused(&(struct sent){ { "id", "7" }, "id=8", NULL, NULL },
-                   "The parameter `id` has one value in the path and another in the query.", "id");
+                   "The parameter `id` has different values in the path and in the query.", "id");
     assert_refused(
         &(struct sent){ { "id", "7" }, NULL, NULL, "{\"id\":\"8\"}" },
         "At line 1, column 7: The parameter `id` has one value in the path and another in "
@@ -475,10 +475,10 @@ static void different_values_in_two_places_are_refused(void **state)
 static void a_name_stands_once_in_the_query(void **state)
 {
     (void)state;
-    QUERY_REFUSED("age=1&age=2", "The parameter `age` in the query stands there twice.", "age");
-    QUERY_REFUSED("age=1&age=1", "The parameter `age` in the query stands there twice.", "age");
-    QUERY_REFUSED("age=1&%61ge=1", "The parameter `age` in the query stands there twice.", "age");
-    QUERY_REFUSED("point={}&point={}", "The parameter `point` in the query stands there twice.",
+    QUERY_REFUSED("age=1&age=2", "The parameter `age` in the query was given twice.", "age");
+    QUERY_REFUSED("age=1&age=1", "The parameter `age` in the query was given twice.", "age");
+    QUERY_REFUSED("age=1&%61ge=1", "The parameter `age` in the query was given twice.", "age");
+    QUERY_REFUSED("point={}&point={}", "The parameter `point` in the query was given twice.",
                   "point");
 }
 
@@ -496,9 +496,10 @@ static void a_flaw_of_the_body_is_found_in_any_company(void **state)
           "At line 1, column 22: The key `y` stands twice" },
         { "{\"x\":[0,{\"\":1,\"\":2}]}", "At line 1, column 15: The key `` stands twice" },
         { "{\"a\\u001b\":1,\"a\\u001b\":1}",
-          "At line 1, column 14: The same key stands twice in an object." },
-        { "{\"id\":\"7\",\"x\\u0000\":1}", "At line 1, column 11: A key has a NUL in it." },
-        { "{\"x\\u0000\":1}", "At line 1, column 2: A key has a NUL in it." },
+          "At line 1, column 14: An object has a duplicate key." },
+        { "{\"id\":\"7\",\"x\\u0000\":1}",
+          "At line 1, column 11: A key contains a NUL character." },
+        { "{\"x\\u0000\":1}", "At line 1, column 2: A key contains a NUL character." },
         { "{\"id\":\"7\",\"x\":\"\\ud800\"}", "At line 1, column 16: A string has half" },
         { "{\"x\":\"\\ud800\"}", "At line 1, column 7: A string has half of a surrogate pair" },
         { " \n[1]", "At line 2, column 1: This must be a JSON object, but it is an array." },
@@ -531,11 +532,11 @@ static void broken_escapes_are_refused(void **state)
                       "that belong to it.",
                       "age");
         snprintf(query, sizeof query, "x=1&%s=1", broken[i]);
-        QUERY_REFUSED(
-            query, "The query has a % without the two hexadecimal digits that belong to it.", NULL);
+        QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.",
+                      NULL);
         snprintf(query, sizeof query, "unknown=%s", broken[i]);
-        QUERY_REFUSED(
-            query, "The query has a % without the two hexadecimal digits that belong to it.", NULL);
+        QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.",
+                      NULL);
     }
 }
 
@@ -565,7 +566,7 @@ static void a_nul_is_found_by_the_checks(void **state)
     FROM_QUERY("id=%00", "{\"id\":\"\\u0000\"}");
     FROM_QUERY("age=7%00", "{\"age\":\"7\\u0000\"}");
     FROM_QUERY("tags=%00&tags=b", "{\"tags\":[\"\\u0000\",\"b\"]}");
-    QUERY_REFUSED("a%00ge=1", "The query has a name with a NUL in it.", NULL);
+    QUERY_REFUSED("a%00ge=1", "The query has a name that contains a NUL character.", NULL);
     static const struct sent sent[] = {
         { { "id", "a%00b" }, NULL, NULL, NULL },
         { { NULL, NULL }, "id=a%00b", NULL, NULL },
@@ -712,8 +713,7 @@ static void long_queries_are_read_in_one_go(void **state)
         query[i] = "a&"[i % 2];
     QUERY_REFUSED(query, "The query has more than 256 parameters.", NULL);
     memset(query, '%', SIZE);
-    QUERY_REFUSED(query, "The query has a % without the two hexadecimal digits that belong to it.",
-                  NULL);
+    QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.", NULL);
     memset(query, '7', SIZE);
     memcpy(query, "age=", 4);
     snprintf(expected, SIZE + 100, "{\"age\":%s}", query + 4);
@@ -763,7 +763,7 @@ static void deep_nesting_is_refused(void **state)
         memcpy(body + head + 2 * DEEP, "}", 2);
         char place[100];
         snprintf(place, sizeof place,
-                 "At line 1, column %zu: Values are nested more than 128 deep.", head + 128);
+                 "At line 1, column %zu: Values are nested more than 128 levels deep.", head + 128);
         mishap_free(refused_by_call(&(struct sent){ { "id", "7" }, NULL, NULL, body }, place));
     }
     memcpy(body, "point={\"x\":", 11);

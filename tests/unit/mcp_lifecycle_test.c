@@ -334,7 +334,7 @@ static void the_revision_is_negotiated(void **state)
                  "true,\"listChanged\":true},\"prompts\":{\"listChanged\":true},%s"
                  "\"logging\":{}},\"serverInfo\":{\"name\":\"sample\",%s"
                  "\"version\":\"1.0\"},\"instructions\":\"sample: A sample. Each tool is one "
-                 "operation of it. A call that fails gives a result with isError: true.",
+                 "operation of the program. A failed call returns a result with isError: true.",
                  asked[i].answered,
                  asked[i].agreed >= MISHAP_MCP_2025_03_26 ? "\"completions\":{}," : "",
                  asked[i].agreed >= MISHAP_MCP_2025_06_18 ? "\"title\":\"Sample\"," : "");
@@ -556,7 +556,8 @@ static void a_batch_is_refused_piece_by_piece(void **state)
         ",{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32600,\"message\":\"There are no "
         "batches in this revision.\"",
         ",{\"jsonrpc\":\"2.0\",\"id\":8,\"error\":{\"code\":-32601,",
-        ",{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"There is no `method`.\"",
+        ",{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"The member `method` is "
+        "missing.\"",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_true(has(answer, parts[i]));
@@ -597,7 +598,7 @@ static void a_batch_is_of_one_revision(void **state)
         open_talk(&talk, others[i]);
         const char *answer = say(&talk, "[" PING("1") "]");
         assert_true(has(answer, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":"
-                                "\"There are no batches in this revision.\""));
+                                "\"This protocol revision does not support batches.\""));
         assert_int_equal(talk.channel.status, 400);
         close_talk(&talk);
     }

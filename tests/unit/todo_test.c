@@ -1110,7 +1110,7 @@ static void a_file_that_is_no_database_makes_the_service_unavailable(void **stat
     assert_answer(503, "{\"error\":\"not_configured\",\"message\":\"The service todo is not "
                        "available.\"}");
     assert_nothing_private_told();
-    assert_non_null(strstr(last.account, "todo.sqlite is no SQLite database."));
+    assert_non_null(strstr(last.account, "todo.sqlite is not an SQLite database."));
     assert_non_null(strstr(last.account, "file is not a database"));
     unlink(file);
     ask("users.list", "{}"); /* and is tried again */

@@ -121,7 +121,7 @@ static mishap *find(const mishap_app *app, const char *name, const mishap_operat
         return failure;
     *found = mishap_operation_find(app, mishap_text_of(name));
     if (!*found || (*found)->resident)
-        return mishap_raise(NOT_FOUND, "%s has no operation %s to call.", app->name,
+        return mishap_raise(NOT_FOUND, "%s has no operation %s.", app->name,
                             name ? name : "without a name");
     return NULL;
 }

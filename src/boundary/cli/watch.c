@@ -136,7 +136,8 @@ static void *watch(void *unused)
     if (signal) {
         answer.signal = signal == SIGTERM ? "SIGTERM" : "SIGINT";
         answer.exit_code = 128 + signal;
-        answer.failure = mishap_raise(CANCELLED, "The command was ended by %s.", answer.signal);
+        answer.failure = mishap_raise(CANCELLED, "The command was terminated by %s.",
+                                      answer.signal);
     } else {
         answer.failure = timed_out(watched);
     }
@@ -164,7 +165,8 @@ mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (pthread_create(&thread, NULL, watch, NULL) != 0) {
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-        return mishap_raise(INTERNAL_ERROR, "The watcher could not be started.");
+        return mishap_raise(INTERNAL_ERROR,
+                            "The thread that watches the timeout could not be started.");
     }
     pthread_detach(thread);
     return NULL;

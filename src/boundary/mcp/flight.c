@@ -224,7 +224,7 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     mishap_mcp_peer *peer = request->peer;
     size_t limit = peer->server->flight_limit ? peer->server->flight_limit : FLIGHTS;
     if (peer->flight_count >= limit)
-        return too_busy("Too many calls are running already.");
+        return too_busy("Too many calls of this session are running.");
     mishap_mcp_flight *flight = make_flight(request, asked, call);
     if (!flight)
         return mishap_out_of_memory();
@@ -237,7 +237,7 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     call->watcher = NULL;
     free_flight(flight);
     return starts ? mishap_runner_refuse(peer->server->runner, call)
-                  : too_busy("The server is busy with other calls.");
+                  : too_busy("The server is busy: too many calls are running.");
 }
 
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,

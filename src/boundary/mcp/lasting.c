@@ -23,14 +23,16 @@ static mishap *no_file(mishap *failure, int error, const char *path)
 
 static mishap *unreadable(const char *path, int error)
 {
-    return no_file(mishap_raise(INPUT_UNREADABLE, "Cannot read the file of the sessions' secret."),
-                   error, path);
+    return no_file(
+        mishap_raise(INPUT_UNREADABLE, "Cannot read the file with the secret of the sessions."),
+        error, path);
 }
 
 static mishap *unwritable(const char *path, int error)
 {
-    return no_file(mishap_raise(OUTPUT_FAILED, "Cannot write the file of the sessions' secret."),
-                   error, path);
+    return no_file(
+        mishap_raise(OUTPUT_FAILED, "Cannot write the file with the secret of the sessions."),
+        error, path);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */

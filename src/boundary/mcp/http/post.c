@@ -164,11 +164,11 @@ static bool was_taken_over(mishap_mcp_post *post)
 static void keep_event(const mishap_mcp_post *post, mishap_text data, bool last)
 {
     static const mishap_text too_large = MISHAP_TEXT(
-        ",\"error\":{\"code\":-32603,\"message\":\"The answer was too large to be kept.\","
+        ",\"error\":{\"code\":-32603,\"message\":\"The answer was too large to be stored.\","
         "\"data\":{\"code\":\"CONTENT_TOO_LARGE\","
-        "\"message\":\"The answer was too large to be kept.\","
+        "\"message\":\"The answer was too large to be stored.\","
         "\"category\":\"validation\",\"retryable\":false,"
-        "\"suggestion\":\"Look whether the call took effect before calling again.\"}}}");
+        "\"suggestion\":\"Check whether the call took effect before you repeat it.\"}}}");
     mishap_mcp_sessions *sessions = post->front->sessions;
     uint64_t session = post->session.number;
     mishap_buffer instead = { 0 };
