@@ -298,7 +298,7 @@ def an_unknown_command_is_told_as_it_was_asked_to_be():
 @test
 def another_flag_before_the_command_is_named():
     error = ask("mishap", "--data", "x", "serve", status=2, code="UNKNOWN_COMMAND")["error"]
-    expect(error["message"].startswith("The option --data stands before the command"), error)
+    expect(error["message"].startswith("The option --data was given before the command."), error)
     equal(error["suggestion"], "Write the option after the command: `mishap COMMAND --data`")
 
 
@@ -922,12 +922,12 @@ def a_store_that_cannot_be_made_is_named_with_the_reason():
     equal(unopened("/proc")["cause"], "The store /proc/todo.sqlite cannot be created. No such file or directory")
 
 
-@tests_of({"serve": (["serve"], "the folder that --data names, else that MISHAP_DATA names, else in ~/.local/share/mishap."),
-           "mcp": (["mcp"], "the folder that --data names, else that MISHAP_DATA names, else in ~/.local/share/mishap."),
-           "of a service": (["users", "list"], "the folder that MISHAP_DATA names, else in ~/.local/share/mishap.")})
+@tests_of({"serve": (["serve"], "the folder that --data names, else that MISHAP_DATA names, by default in ~/.local/share/mishap."),
+           "mcp": (["mcp"], "the folder that --data names, else that MISHAP_DATA names, by default in ~/.local/share/mishap."),
+           "of a service": (["users", "list"], "the folder that MISHAP_DATA names, by default in ~/.local/share/mishap.")})
 def help_says_where_data_is_kept(words, sentence):
     shown = " ".join(run("mishap", *words, "--help").err.decode().split())
-    expect("Data is kept in " + sentence in shown, shown)
+    expect("Data is stored in " + sentence in shown, shown)
     expect(words != ["serve"] or "/mcp" in shown, "no word of /mcp in", shown)
     log = "Failures are logged to the file that MISHAP_LOG names, by default to ~/.local/state/mishap/mishap.log."
     equal(log in shown, words[0] in ("serve", "mcp"), "a word of the log in " + shown)
@@ -988,7 +988,7 @@ def a_secret_on_the_command_line_is_refused(words):
     answer = run("sample", "secret", "use", *words, "--verbose")
     found = told("sample", answer, 2, "ARG_ERROR", err=None)
     equal([item["code"] for item in found["error"]["errors"]], ["SECRET_IN_ARGUMENTS"])
-    expect(found["error"]["message"].endswith("give it in a file (@FILE) or on standard input (-)."), found["error"]["message"])
+    expect(found["error"]["message"].endswith("pass it in a file (@FILE) or on standard input (-)."), found["error"]["message"])
 
 
 @test

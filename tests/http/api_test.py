@@ -140,12 +140,12 @@ def malformed_json_is_refused_with_line_and_column(body, line, column):
 @tests_of({
     "an array": (b"\n [1]", 2, 2, "must be a JSON object, but it is an array"),
     "a number": (b"7", 1, 1, "must be a JSON object, but it is a number"),
-    "the same key twice": (b'{"title":"a",\n "title":"b"}', 2, 2, "The key `title` stands twice"),
-    "the same key twice inside": (b'{"title":"a","x":[{"y":1,"y":2}]}', 1, 26, "The key `y` stands twice"),
-    "a key that is not shown": (b'{"a\\u001b":1,"a\\u001b":2}', 1, 14, "The same key stands twice in an object"),
-    "NUL in a key": (b'{"ti\\u0000tle":"a"}', 1, 2, "A key has a NUL in it"),
+    "the same key twice": (b'{"title":"a",\n "title":"b"}', 2, 2, "The object has the key `title` twice"),
+    "the same key twice inside": (b'{"title":"a","x":[{"y":1,"y":2}]}', 1, 26, "The object has the key `y` twice"),
+    "a key that is not shown": (b'{"a\\u001b":1,"a\\u001b":2}', 1, 14, "An object has a duplicate key"),
+    "NUL in a key": (b'{"ti\\u0000tle":"a"}', 1, 2, "A key contains a NUL character"),
     "half of a pair": (b'{"title":\n"a\\ud800"}', 2, 3, "half of a surrogate pair"),
-    "a thousand levels": (b'{"title":' + b"[" * 1000 + b"]" * 1000 + b"}", 1, 137, "nested more than 128 deep"),
+    "a thousand levels": (b'{"title":' + b"[" * 1000 + b"]" * 1000 + b"}", 1, 137, "nested more than 128 levels deep"),
 })
 def unsound_json_is_refused_with_line_and_column(body, line, column, words):
     target = ask("POST", "/todos", {"title": "t"}, status=201)["Location"]
@@ -996,7 +996,7 @@ def while_the_keys_cannot_be_read_none_is_taken():
         with open(path, "wb") as file:
             file.write(sound)
         wait_for(200)
-        equal(Server.read(keyed.log).count(b"The API keys cannot be read"), 1, "how often it is said, which")
+        equal(Server.read(keyed.log).count(b"The file of API keys cannot be read"), 1, "how often it is said, which")
 
 
 @test
@@ -1056,7 +1056,7 @@ def beyond_loopback_it_does_not_start_without_a_key():
     key = add_key(data, "anybody")
     with Server("--workers", "1", data=data, listen="0.0.0.0:0") as public:
         equal(public.address[0], "127.0.0.1", "what people are told to call")
-        expect(b"every other address of this machine" in public.read(public.stderr), public.read(public.stderr))
+        expect(b"all other addresses of this machine" in public.read(public.stderr), public.read(public.stderr))
         equal(public.ask("GET", "/todos").status, 401)
         equal(public.ask("GET", "/todos", fields={"X-Api-Key": key}).status, 200)
 

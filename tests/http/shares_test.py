@@ -120,8 +120,8 @@ def turned_away(one):
 def connections_are_as_many_as_there_are_files_for():
     with Server("--workers", "1", "--handlers", "2", program=limited(64)) as found:
         said = found.read(found.stderr).decode()
-        lines = re.findall(r"^mishap: --max-connections is (\d+) instead of 20000 for each loop: at most 64 files may be open "
-                           r"\(ulimit -n\), and (\d+) are kept for other things$", said, re.M)
+        lines = re.findall(r"^mishap: --max-connections is (\d+) instead of 20000 for each server process: the limit of open files "
+                           r"\(ulimit -n\) is 64, and (\d+) of them are reserved for other uses$", said, re.M)
         equal(len(lines), 1, said)
         most, kept = map(int, lines[0])
         equal(most + kept, 64, "the figures")
@@ -152,7 +152,7 @@ def what_fits_is_not_talked_about():
 def a_limit_that_leaves_no_connection_is_told_at_the_start():
     answer = server.run_program(limited(40), "serve", "--data", os.path.join(server.FOLDER, "few"), "--listen", "127.0.0.1:0")
     expect(answer.status != 0 and b"listening" not in answer.err, "it serves:", answer)
-    expect(b"40 open files (ulimit -n) are too few" in answer.out + answer.err, "it does not say why:", answer)
+    expect(b"The limit of 40 open files (ulimit -n) is too low" in answer.out + answer.err, "it does not say why:", answer)
 
 
 def seconds_of(pid):

@@ -289,16 +289,16 @@ static void pieces_that_make_no_sense_end_the_call(void **state)
         void (*handler)(mishap_call *call);
         const char *why;
     } mistakes[] = {
-        { give_an_item_a_name, "an item of an array a name" },
-        { leave_out_a_name, "a member of an object no name" },
-        { leave_out_the_name_of_an_object, "a member of an object no name" },
-        { name_a_member_nothing, "a member of an object no name" },
+        { give_an_item_a_name, "an item of an array with a name" },
+        { leave_out_a_name, "a member of an object without a name" },
+        { leave_out_the_name_of_an_object, "a member of an object without a name" },
+        { name_a_member_nothing, "a member of an object without a name" },
         { end_what_is_not_open, "not open" },
         { end_too_often, "not open" },
         { go_on_after_the_end, "after the end" },
         { go_on_after_a_piece, "after the end" },
-        { answer_two_values_as_a_piece, "is no JSON" },
-        { answer_a_key_twice_in_a_piece, "is no JSON" },
+        { answer_two_values_as_a_piece, "JSON that is not valid" },
+        { answer_a_key_twice_in_a_piece, "JSON that is not valid" },
         { answer_a_key_twice, "is not a JSON object" },
         { nest_too_deep, "too deep" },
     };

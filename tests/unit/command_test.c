@@ -267,7 +267,7 @@ static void codes_with_one_exit_code_share_a_row(void **state)
     assert_row(create, 11, "RATE_LIMITED", "There were too many requests.", true, "none");
     assert_row(connect, 12, "UNAVAILABLE",
                "A required service is not available (CONNECTION_REFUSED, CONNECTION_TIMEOUT, "
-               "HOST_NOT_FOUND, ...).",
+               "HOST_NOT_FOUND, HOST_UNREACHABLE, ...).",
                true, "none");
     assert_row(connect, 4, "PRECONDITION",
                "A precondition does not hold; nothing was done (TOO_EARLY).", false, "none");

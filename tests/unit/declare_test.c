@@ -42,7 +42,7 @@ static void assert_operations(const mishap_operation *operations, const char *se
         { .name = "users.create", .summary = "Create a user", .run = run, __VA_ARGS__ }, { 0 } })
 #define ASSERT_OPERATION(why, ...)                                                                 \
     assert_operations(OPERATION(__VA_ARGS__),                                                      \
-                      "The operation `users.create` is declared wrongly: " why ".")
+                      "The declaration of the operation `users.create` is not valid: " why ".")
 #define ASSERT_SOUND(...) assert_operations(OPERATION(__VA_ARGS__), NULL)
 
 #define PARAMS(...)                                                                                \
@@ -73,8 +73,8 @@ static void a_program_has_a_name_and_operations(void **state)
         &(mishap_app){
             .name = "directory", .version = "1.0", .summary = "A directory", .operations = sound },
         NULL);
-    static const char nameless[] =
-        "The program `` is declared wrongly: it has no name, or one that is not a word.";
+    static const char nameless[] = "The declaration of the program `` is not valid: it has no "
+                                   "name, or one that is not a word.";
     assert_app(&(mishap_app){ .operations = sound }, nameless);
     assert_app(&(mishap_app){ .name = "", .operations = sound }, nameless);
     assert_app(&(mishap_app){ .name = "two words", .operations = sound },
@@ -87,8 +87,8 @@ static void a_program_has_a_name_and_operations(void **state)
     assert_app(&(mishap_app){ .name = "d", .timeout_ms = -1, .operations = sound },
                "The declaration of the program `d` is not valid: it has a timeout below zero.");
     assert_app(&(mishap_app){ .name = "d", .version = "1\n0", .operations = sound },
-               "The program `d` is declared wrongly: it has a version that is more than one line "
-               "or has control characters.");
+               "The declaration of the program `d` is not valid: it has a version that is more "
+               "than one line or has control characters.");
     assert_app(&(mishap_app){ .name = "d", .summary = " ", .operations = sound },
                "The declaration of the program `d` is not valid: it has a summary that is empty.");
 }
@@ -119,8 +119,8 @@ static void names_are_words_with_dots_between(void **state)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char sentence[200];
         snprintf(sentence, sizeof sentence,
-                 "The operation `%s` is declared wrongly: it has a name that is not lower-case "
-                 "words with dots between them.",
+                 "The declaration of the operation `%s` is not valid: it has a name that is not "
+                 "lower-case words separated by dots.",
                  broken[i]);
         assert_operations(OPERATION(.name = broken[i]), sentence);
     }
@@ -162,11 +162,11 @@ static void an_operation_without_a_name_does_not_just_end_the_list(void **state)
     assert_operations((const mishap_operation[]){ { .name = "a", .summary = "A", .run = run },
                                                   { .summary = "B", .run = run },
                                                   { 0 } },
-                      "The program `directory` is declared wrongly: it has an operation, number 2, "
-                      "without a name.");
+                      "The declaration of the program `directory` is not valid: it has an "
+                      "operation, number 2, without a name.");
     assert_operations((const mishap_operation[]){ { .summary = "B", .run = run }, { 0 } },
-                      "The program `directory` is declared wrongly: it has an operation, number 1, "
-                      "without a name.");
+                      "The declaration of the program `directory` is not valid: it has an "
+                      "operation, number 1, without a name.");
 }
 
 static void operations_can_be_told_apart(void **state)
@@ -181,12 +181,11 @@ static void operations_can_be_told_apart(void **state)
     assert_operations(TWO("a.b", "a.b", .danger = MISHAP_SAFE),
                       "The declaration of the operation `a.b` is not valid: it is declared twice.");
     assert_operations(TWO("users", "users.create", .danger = MISHAP_SAFE),
-                      "The operation `users.create` is declared wrongly: it and `users` cannot be "
-                      "told apart on a command line.");
-    assert_operations(
-        TWO("users.create", "users", .danger = MISHAP_SAFE),
-        "The declaration of the operation `users` is not valid: it and `users.create` cannot be "
-        "told apart on a command line.");
+                      "The declaration of the operation `users.create` is not valid: it and "
+                      "`users` are the same command on the command line.");
+    assert_operations(TWO("users.create", "users", .danger = MISHAP_SAFE),
+                      "The declaration of the operation `users` is not valid: it and "
+                      "`users.create` are the same command on the command line.");
     assert_operations(
         TWO("a", "b", .route = "GET /same"),
         "The declaration of the operation `b` is not valid: it has the same route as `a`.");
@@ -275,8 +274,8 @@ static void routes_are_a_method_and_a_path(void **state)
     static const mishap_param item = { NULL, .type = MISHAP_STRING };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char sentence[300];
-        snprintf(sentence, sizeof sentence, "The operation `users.create` is declared wrongly: %s.",
-                 cases[i].why);
+        snprintf(sentence, sizeof sentence,
+                 "The declaration of the operation `users.create` is not valid: %s.", cases[i].why);
         assert_operations(
             OPERATION(.route = cases[i].route, .danger = cases[i].danger,
                       PARAMS({ "id", MISHAP_STRING, .required = true },
@@ -312,8 +311,8 @@ static void a_tail_is_the_last_of_a_route_and_a_string(void **state)
         { "files.tail", "Get any", params, run, .route = "GET /files/{path...}" },
         { 0 },
     };
-    assert_operations(both, "The operation `files.tail` is declared wrongly: it has the route of "
-                            "`files.get`.");
+    assert_operations(both, "The declaration of the operation `files.tail` is not valid: it has "
+                            "the same route as `files.get`.");
 }
 
 static void bytes_have_media_types(void **state)
@@ -373,9 +372,9 @@ static void resources_have_an_address(void **state)
     static const char *const partial[] = { "todo://todos/a{id}", "todo://todos/{id}.json",
                                            "todo://todos/{id}{kind}", "todo:{id}" };
     for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
-        ASSERT_OPERATION("it has an address in which {id} is not all that stands between two "
-                         "slashes",
-                         TWO_PARAMS, .resource = partial[i]);
+        ASSERT_OPERATION(
+            "it has an address in which {id} is not a complete segment between two slashes",
+            TWO_PARAMS, .resource = partial[i]);
     ASSERT_OPERATION("it requires `id`, which its address todo://todos/{kind} does not contain",
                      TWO_PARAMS, .resource = "todo://todos/{kind}");
     ASSERT_OPERATION("it has {key} in its address, which must be a scalar and not secret",
@@ -484,15 +483,15 @@ static void codes_of_a_service_and_of_a_program_make_sense(void **state)
     assert_app(
         &app, "The declaration of the program `directory` is not valid: it declares LOCKED twice.");
     app.raises = (const mishap_code *const[]){ &unknown, NULL };
-    assert_app(&app, "The program `directory` is declared wrongly: it declares OUT_OF_MILK, whose "
-                     "table was not added; call mishap_catalog_add() first.");
+    assert_app(&app, "The declaration of the program `directory` is not valid: it declares "
+                     "OUT_OF_MILK, whose table was not added; call mishap_catalog_add() first.");
     app.raises = NULL;
     service.raises = MISHAP_RAISES(TIMEOUT, TIMEOUT);
     assert_app(&app,
                "The declaration of the service `store` is not valid: it declares TIMEOUT twice.");
     service.raises = (const mishap_code *const[]){ &unknown, NULL };
-    assert_app(&app, "The service `store` is declared wrongly: it declares OUT_OF_MILK, whose "
-                     "table was not added; call mishap_catalog_add() first.");
+    assert_app(&app, "The declaration of the service `store` is not valid: it declares "
+                     "OUT_OF_MILK, whose table was not added; call mishap_catalog_add() first.");
 }
 
 /* Its own, then those of its service, then those of the program, each once. */
@@ -577,8 +576,8 @@ static void no_route_is_one_of_the_server(void **state)
         char line[300] = "directory 1.0";
         if (cases[i].own)
             snprintf(line, sizeof line,
-                     "The operation `users.create` is declared wrongly: it has the route `%s`, at "
-                     "which the server itself answers.",
+                     "The declaration of the operation `users.create` is not valid: it has the "
+                     "route `%s`, which is a built-in route of the server.",
                      cases[i].own);
         const mishap_app app = {
             .name = "directory",
@@ -634,8 +633,8 @@ static void parameters_have_a_name_and_a_type(void **state)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char sentence[200];
         snprintf(sentence, sizeof sentence,
-                 "The operation `users.create` is declared wrongly: its parameter `%s` has a name "
-                 "that is neither lower_snake nor camelCase.",
+                 "The declaration of the operation `users.create` is not valid: its parameter `%s` "
+                 "has a name that is neither lower_snake nor camelCase.",
                  broken[i]);
         assert_operations(OPERATION(PARAMS({ broken[i], .type = MISHAP_STRING })), sentence);
     }
@@ -808,17 +807,19 @@ static void headers_have_names_and_are_no_keys(void **state)
 {
     (void)state;
 #define HEADERS(...) OPERATION(.headers = (const char *const[]){ __VA_ARGS__, NULL })
-#define REFUSED(why) "The operation `users.create` is declared wrongly: it reads " why "."
+#define REFUSED(why)                                                                               \
+    "The declaration of the operation `users.create` is not valid: it reads " why "."
     assert_operations(HEADERS("User-Agent", "traceparent", "X-1"), NULL);
-    static const char odd[] = REFUSED("a header field whose name is not up to 63 letters, digits "
+    static const char odd[] = REFUSED("a header whose name is not up to 63 letters, digits "
                                       "and -");
     assert_operations(HEADERS("User Agent"), odd);
     assert_operations(HEADERS(""), odd);
     assert_operations(HEADERS("ok", "a:b"), odd);
     assert_operations(HEADERS("X-API-Key"),
-                      REFUSED("the header field X-API-Key, which has the caller's key"));
-    assert_operations(HEADERS("authorization"),
-                      REFUSED("the header field authorization, which has the caller's key"));
+                      REFUSED("the header X-API-Key, which contains the API key of the caller"));
+    assert_operations(
+        HEADERS("authorization"),
+        REFUSED("the header authorization, which contains the API key of the caller"));
 }
 
 static void the_command_line_is_not_ambiguous(void **state)
@@ -836,12 +837,12 @@ static void the_command_line_is_not_ambiguous(void **state)
     ASSERT_SOUND(PARAMS({ "helper", MISHAP_STRING, .length = { 1, 9 } },
                         { "version", MISHAP_STRING, .length = { 1, 9 } },
                         { "output", MISHAP_OBJECT, .members = inner }));
-    ASSERT_PARAMS("`no_color` and `color` are one flag on a command line, where --no-NAME turns a "
-                  "boolean off",
+    ASSERT_PARAMS("`no_color` and `color` are the same flag on a command line, where --no-NAME "
+                  "sets a boolean to false",
                   { "color", MISHAP_BOOLEAN, .letter = 'c' },
                   { "no_color", MISHAP_STRING, .letter = 'n' });
-    ASSERT_PARAMS("`dueDate` and `noDueDate` are one flag on a command line, where --no-NAME turns "
-                  "a boolean off",
+    ASSERT_PARAMS("`dueDate` and `noDueDate` are the same flag on a command line, where --no-NAME "
+                  "sets a boolean to false",
                   { "noDueDate", MISHAP_STRING, .letter = 'n' },
                   { "dueDate", MISHAP_BOOLEAN, .letter = 'd' });
     ASSERT_SOUND(PARAMS(
@@ -885,11 +886,12 @@ static void operation_and_parameter_are_told(void **state)
     mishap *m = mishap_declaration_check(&app);
     char *text = rendered(mishap_dialect_find("canonical"), m);
     assert_string_equal(
-        text, "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The operation `users.create` is declared "
-              "wrongly: its parameter `age` has a length, which only a string or an array has.\","
-              "\"category\":\"system\",\"retryable\":false,"
-              "\"suggestion\":\"Correct the declaration and build the program again.\","
-              "\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
+        text,
+        "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The declaration of the operation "
+        "`users.create` is not valid: its parameter `age` has a length, which only a string or an "
+        "array has.\",\"category\":\"system\",\"retryable\":false,\"suggestion\":\"Correct the "
+        "declaration and build the program "
+        "again.\",\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
     free(text);
     mishap_free(m);
 }

@@ -4,8 +4,8 @@
 #include "testing.h"
 
 #define COMMON_OPTIONS                                                                             \
-    "      --output text|json    How to answer; json is the default when standard\n"               \
-    "                            output is no terminal\n"                                          \
+    "      --output text|json    Output format; the default is json when standard\n"               \
+    "                            output is not a terminal\n"                                          \
     "      --timeout-ms INTEGER  Timeout in milliseconds (1 to 86400000)\n"                        \
     "  -v, --verbose             Print all details of a failure to standard error\n"               \
     "  -h, --help                Show help and exit\n"                                             \

@@ -105,8 +105,8 @@ static void assert_refused(const struct sent *sent, const char *message, const c
     assert_refused(&(struct sent){ { NULL, NULL }, query, NULL, NULL }, message, parameter)
 
 #define UNSOUND_END                                                                                \
-    " is JSON with a key that stands twice or has a NUL in it, with half of a surrogate pair, or " \
-    "nested too deep."
+    " is JSON that has a duplicate key, a NUL character in a key, half of a surrogate pair, or "   \
+    "too many nested levels."
 #define UNSOUND "The parameter `point` in the query" UNSOUND_END
 
 /* The arguments are made, and the call refuses them with these words. */
@@ -441,27 +441,23 @@ static void different_values_in_two_places_are_refused(void **state)
                    "The parameter `id` has different values in the path and in the query.", "id");
     assert_refused(
         &(struct sent){ { "id", "7" }, NULL, NULL, "{\"id\":\"8\"}" },
-        "At line 1, column 7: The parameter `id` has one value in the path and another in "
-        "the body.",
+        "At line 1, column 7: The parameter `id` has different values in the path and in the body.",
         "id");
-    assert_refused(
-        &(struct sent){ { NULL, NULL }, "age=7", NULL, "{\"age\":8}" },
-        "At line 1, column 8: The parameter `age` has one value in the query and another "
-        "in the body.",
-        "age");
-    assert_refused(
-        &(struct sent){ { NULL, NULL }, "tags=a", NULL, "{\"tags\":[\"a\",\"b\"]}" },
-        "At line 1, column 9: The parameter `tags` has one value in the query and another "
-        "in the body.",
-        "tags");
+    assert_refused(&(struct sent){ { NULL, NULL }, "age=7", NULL, "{\"age\":8}" },
+                   "At line 1, column 8: The parameter `age` has different values in the query and "
+                   "in the body.",
+                   "age");
+    assert_refused(&(struct sent){ { NULL, NULL }, "tags=a", NULL, "{\"tags\":[\"a\",\"b\"]}" },
+                   "At line 1, column 9: The parameter `tags` has different values in the query "
+                   "and in the body.",
+                   "tags");
     static const char *const bodies[] = { "{\"age\":7.0}",  "{\"age\":[7]}",    "{\"age\":{}}",
                                           "{\"age\":true}", "{\"age\":\"07\"}", "{\"age\":\"\"}" };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
-        assert_refused(
-            &(struct sent){ { NULL, NULL }, "age=7", NULL, bodies[i] },
-            "At line 1, column 8: The parameter `age` has one value in the query and another "
-            "in the body.",
-            "age");
+        assert_refused(&(struct sent){ { NULL, NULL }, "age=7", NULL, bodies[i] },
+                       "At line 1, column 8: The parameter `age` has different values in the query "
+                       "and in the body.",
+                       "age");
     mishap_buffer object = { 0 };
     mishap_text arguments;
     mishap *m = arguments_of(&(struct sent){ { "id", "7" }, NULL, NULL, "{\n  \"id\": 8}" },
@@ -488,13 +484,16 @@ static void a_flaw_of_the_body_is_found_in_any_company(void **state)
     static const struct {
         const char *body, *words;
     } flawed[] = {
-        { "{\"id\":\"7\",\"id\":\"7\"}", "At line 1, column 11: The key `id` stands twice" },
-        { "{\"id\":\"7\",\n\"id\":\"8\"}", "At line 2, column 1: The key `id` stands twice" },
-        { "{\"x\":1,\"x\":1}", "At line 1, column 8: The key `x` stands twice" },
-        { "{\"x\":1,\"y\":1,\"x\":1,\"x\":2}", "At line 1, column 14: The key `x` stands twice" },
+        { "{\"id\":\"7\",\"id\":\"7\"}",
+          "At line 1, column 11: The object has the key `id` twice" },
+        { "{\"id\":\"7\",\n\"id\":\"8\"}",
+          "At line 2, column 1: The object has the key `id` twice" },
+        { "{\"x\":1,\"x\":1}", "At line 1, column 8: The object has the key `x` twice" },
+        { "{\"x\":1,\"y\":1,\"x\":1,\"x\":2}",
+          "At line 1, column 14: The object has the key `x` twice" },
         { "{\"id\":\"7\",\"x\":{\"y\":1,\"y\":2}}",
-          "At line 1, column 22: The key `y` stands twice" },
-        { "{\"x\":[0,{\"\":1,\"\":2}]}", "At line 1, column 15: The key `` stands twice" },
+          "At line 1, column 22: The object has the key `y` twice" },
+        { "{\"x\":[0,{\"\":1,\"\":2}]}", "At line 1, column 15: The object has the key `` twice" },
         { "{\"a\\u001b\":1,\"a\\u001b\":1}",
           "At line 1, column 14: An object has a duplicate key." },
         { "{\"id\":\"7\",\"x\\u0000\":1}",
@@ -523,13 +522,13 @@ static void broken_escapes_are_refused(void **state)
     char query[100];
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         assert_refused(&(struct sent){ { "id", broken[i] }, NULL, NULL, NULL },
-                       "The parameter `id` in the path has a % without the two hexadecimal digits "
-                       "that belong to it.",
+                       "The parameter `id` in the path has a % that is not followed by two "
+                       "hexadecimal digits.",
                        "id");
         snprintf(query, sizeof query, "age=%s", broken[i]);
         QUERY_REFUSED(query,
-                      "The parameter `age` in the query has a % without the two hexadecimal digits "
-                      "that belong to it.",
+                      "The parameter `age` in the query has a % that is not followed by two "
+                      "hexadecimal digits.",
                       "age");
         snprintf(query, sizeof query, "x=1&%s=1", broken[i]);
         QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.",
@@ -657,12 +656,12 @@ static void a_secret_is_for_the_body(void **state)
 {
     (void)state;
     QUERY_REFUSED("token=abc",
-                  "The parameter `token` is secret and must not stand in the query, which ends up "
-                  "in logs: send it in the body.",
+                  "The parameter `token` is secret and must not be sent in the query, because logs "
+                  "contain it. Send the parameter in the body.",
                   "token");
     assert_refused(&(struct sent){ { "token", "abc" }, NULL, NULL, NULL },
-                   "The parameter `token` is secret and must not stand in the path, which ends up "
-                   "in logs: send it in the body.",
+                   "The parameter `token` is secret and must not be sent in the path, because logs "
+                   "contain it. Send the parameter in the body.",
                    "token");
     assert_arguments(&(struct sent){ { "id", "7" }, NULL, NULL, "{\"token\":\"abc\"}" },
                      "{\"id\":\"7\",\"token\":\"abc\"}");

@@ -383,7 +383,7 @@ static void routes_that_cannot_be_are_refused(void **state)
     }
     const mishap_http_endpoint empty[] = { { "GET /x//y", "x", .open = false, .answer = answer },
                                            { 0 } };
-    assert_refused(none, empty, "an empty part");
+    assert_refused(none, empty, "an empty segment");
     const mishap_http_endpoint twice[] = { { "GET /x/:a", "x", .open = false, .answer = answer },
                                            { "GET /x/:b", "y", .open = false, .answer = answer },
                                            { 0 } };

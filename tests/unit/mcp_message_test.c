@@ -465,14 +465,14 @@ static void nesting_has_an_end(void **state)
     deep = repeat(head, "[", 127, "");
     closed = repeat(deep, "]", 127, "}}");
     expect(MISHAP_MCP_2025_11_25, closed,
-           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message is "
-           "nested too deep.\"");
+           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message has "
+           "too many nested levels.\"");
     free(deep);
     deep = repeat(head, "[{\"a\":", 100000, "1");
     closed = repeat(deep, "}]", 100000, "}}");
     expect(MISHAP_MCP_2025_11_25, closed,
-           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message is "
-           "nested too deep.\"");
+           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message has "
+           "too many nested levels.\"");
     free(deep);
     expect(MISHAP_MCP_2025_11_25, repeat("", "[", 1000000, ""), NOT_JSON);
     expect(MISHAP_MCP_2025_11_25, repeat("", "{\"a\":", 100000, ""), NOT_JSON);

@@ -119,23 +119,23 @@ static void a_program_whose_tools_cannot_be_told_apart_is_refused(void **state)
     assert_refused((const mishap_operation[]){ { "a.b", "One", NULL, do_nothing, .tool = "same" },
                                                { "same", "Two", NULL, do_nothing, .quick = true },
                                                { 0 } },
-                   NULL, "Two operations are the tool `same`");
+                   NULL, "Two operations have the same tool name `same`");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "a b" }, { 0 } }, NULL,
-        "no name for a tool");
+        "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "" }, { 0 } }, NULL,
-        "no name for a tool");
+        "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){
             { "a", "One", NULL, do_nothing,
               .tool = "a1234567890123456789012345678901234567890123456789012345678901234" },
             { 0 } },
-        NULL, "no name for a tool");
+        NULL, "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .service = &odd }, { 0 } },
-        NULL, "`http-api` is no dialect for agents");
-    assert_refused(operations, "nobody", "no service named `nobody`");
+        NULL, "The dialect `http-api` cannot be used");
+    assert_refused(operations, "nobody", "No service is named `nobody`");
 }
 
 static void every_tool_is_found_by_its_very_name(void **state)

@@ -264,10 +264,10 @@ static void a_key_that_stands_twice_in_a_secret_is_not_named(void **state)
     assert_null(strstr(text, MARK));
     free(text);
     text = shown(&operation, "{\"open\":{\"x\":1,\"x\":2}}");
-    assert_non_null(strstr(text, "The key `x` stands twice"));
+    assert_non_null(strstr(text, "The object has the key `x` twice"));
     free(text);
     text = shown(&operation, "{\"vault\":{},\"vault\":{}}");
-    assert_non_null(strstr(text, "The key `vault` stands twice"));
+    assert_non_null(strstr(text, "The object has the key `vault` twice"));
     free(text);
 }
 
