@@ -338,7 +338,7 @@ def without_the_file_sessions_end_with_the_server():
     data = new_folder()
     os.mkdir(os.path.join(data, "mcp-sessions"))
     found = Server("--workers", "1", data=data)
-    equal(found.read(found.stderr).count(b"conformance: MCP sessions end with this run of the server."), 1, "the remark")
+    equal(found.read(found.stderr).count(b"conformance: MCP sessions will not survive a restart of the server."), 1, "the remark")
     session = Session(found)
     session.server = restarted(found)
     with session.server:

@@ -174,7 +174,7 @@ def a_caller_has_so_many_streams_and_another_its_own():
             return stream.streams and stream
         stream = wait_for(stands)
         expect(stream, "in its place")
-        refused(listen(found, one), "100 streams")
+        refused(listen(found, one), "at most 100 open streams")
         for each in [stream, *streams]:
             each.connection.close()
 
@@ -184,7 +184,7 @@ def the_counts_are_right_when_a_loop_is_killed():
     with keyed("--workers", "1", "--caller-share", "1") as (found, one, other):
         ids = take_all_sessions(found, one)
         streams = take_all_streams(found, one)
-        refused(listen(found, one), "100 streams")
+        refused(listen(found, one), "at most 100 open streams")
         [loop] = found.workers()
         os.kill(loop, signal.SIGKILL)
         expect(wait_for(lambda: found.workers() not in ([], [loop])), "there is no other")
@@ -196,7 +196,7 @@ def the_counts_are_right_when_a_loop_is_killed():
                 return begin(found, other).status == 200
         expect(wait_for(begins), "another caller")
         streams = take_all_streams(found, one)  # those of the one that died are gone
-        refused(listen(found, one), "100 streams")
+        refused(listen(found, one), "at most 100 open streams")
         refused(begin(found, one), "20 sessions")  # these are not
         with Exchange(found, "DELETE", None, {"Mcp-Session-Id": ids[0], **one}) as ended:
             equal(ended.status, 204, "the end of one")
@@ -255,7 +255,7 @@ def each_message_of_a_batch_counts():
         late = [each for each in seen if each.status != 200]
         expect(late, "all were answered")
         for each in late:
-            refused(each, "at most 50 a second")
+            refused(each, "the limit is 50 per second")
         time.sleep(int(late[-1]["Retry-After"]))
         equal(wait_for(answered).status, 200, "later")
 

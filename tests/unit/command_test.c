@@ -240,8 +240,8 @@ static void the_effects_follow_from_what_is_declared(void **state)
                            *mutating = operation_of(&large_app, "items.create");
     assert_row(safe, 0, "SUCCESS", "The command succeeded.", false, "none");
     assert_row(mutating, 0, "SUCCESS", "The command succeeded.", false, "complete");
-    assert_row(mutating, 1, "GENERAL_ERROR",
-               "The command failed, and no more specific exit code applies.", false, "partial");
+    assert_row(mutating, 1, "GENERAL_ERROR", "The command failed; no other exit code applies.",
+               false, "partial");
     assert_row(mutating, 2, "ARG_ERROR", "The arguments are not valid; nothing was done.", false,
                "none");
     assert_row(mutating, 10, "TIMEOUT", "The command exceeded its timeout.", false, "partial");
@@ -257,10 +257,8 @@ static void codes_with_one_exit_code_share_a_row(void **state)
     const mishap_operation *create = operation_of(&large_app, "items.create"),
                            *connect = operation_of(&large_app, "connect");
     /* LOCKED alone may be retried, ALREADY_EXISTS may not. */
-    assert_row(
-        create, 6, "CONFLICT",
-        "The command conflicts with the current state of a resource (ALREADY_EXISTS, LOCKED).",
-        false, "none");
+    assert_row(create, 6, "CONFLICT",
+               "The command conflicts with existing data (ALREADY_EXISTS, LOCKED).", false, "none");
     assert_row(create, 74, "EX_IOERR",
                "There is no space left to store this. The output could not be written.", false,
                "none");

@@ -359,7 +359,7 @@ static void resources_have_an_address(void **state)
                          PARAMS({ .name = "id", .type = MISHAP_INTEGER }), .resource = none[i]);
     ASSERT_OPERATION("it has an address with {nobody}, which is not a parameter", TWO_PARAMS,
                      .resource = "todo://todos/{id}/{nobody}");
-    ASSERT_OPERATION("it has an address with {}, which is no parameter", TWO_PARAMS,
+    ASSERT_OPERATION("it has an address with {}, which is not a parameter", TWO_PARAMS,
                      .resource = "todo://todos/{}");
     ASSERT_OPERATION("it has {id} twice in its address", TWO_PARAMS,
                      .resource = "todo://todos/{id}/{id}");

@@ -5,7 +5,7 @@
 
 #define COMMON_OPTIONS                                                                             \
     "      --output text|json    Output format; the default is json when standard\n"               \
-    "                            output is not a terminal\n"                                          \
+    "                            output is not a terminal\n"                                       \
     "      --timeout-ms INTEGER  Timeout in milliseconds (1 to 86400000)\n"                        \
     "  -v, --verbose             Print all details of a failure to standard error\n"               \
     "  -h, --help                Show help and exit\n"                                             \
@@ -41,10 +41,10 @@ static const char small_create[] =
     "Options of every command:\n" COMMON_OPTIONS "\n"
     "Exit codes:\n"
     "    0  SUCCESS        The command succeeded.\n"
-    "    1  GENERAL_ERROR  The command failed, and no more specific exit code applies.\n"
+    "    1  GENERAL_ERROR  The command failed; no other exit code applies.\n"
     "    2  ARG_ERROR      The arguments are not valid; nothing was done.\n"
     "    4  PRECONDITION   A precondition does not hold; nothing was done.\n"
-    "    6  CONFLICT       The command conflicts with the current state of a resource "
+    "    6  CONFLICT       The command conflicts with existing data "
     "(ALREADY_EXISTS).\n"
     "   10  TIMEOUT        The command exceeded its timeout.\n"
     "  130  INTERRUPTED    The command was interrupted by SIGINT.\n"
@@ -498,7 +498,7 @@ static void the_manual_reads_well(void **state)
         "Who may see it (one of admin, guest and it's $HOME `x`; default: guest)",
         "Create something with\\everything, .dots and -hyphens",
         "--note \"more words here\" --address '{\"street\":\"Main Street\"}' --password @secret",
-        "The command conflicts with the current state of a resource (ALREADY_EXISTS, LOCKED).",
+        "The command conflicts with existing data (ALREADY_EXISTS, LOCKED).",
         "SAMPLE_TOOL_LOG",
         "NO_COLOR",
         "TOOL_TRACE_ID",

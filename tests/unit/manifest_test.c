@@ -29,7 +29,7 @@ static const char small_command[] =
     "done.\",\"retryable\":false,\"side_effects\":\"none\"},\"4\":{\"name\":\"PRECONDITION\","
     "\"description\":\"A precondition does not hold; nothing was "
     "done.\",\"retryable\":false,\"side_effects\":\"none\"},\"6\":{\"name\":\"CONFLICT\","
-    "\"description\":\"The command conflicts with the current state of a resource "
+    "\"description\":\"The command conflicts with existing data "
     "(ALREADY_EXISTS).\",\"retryable\":false,\"side_effects\":\"none\"},\"10\":{\"name\":"
     "\"TIMEOUT\",\"description\":\"The command exceeded its "
     "timeout.\",\"retryable\":false,\"side_effects\":\"partial\"},\"130\":{\"name\":"

@@ -108,7 +108,8 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
           ",\"expected\":\"" type "\"")
 #define MISSING(id, field) FIELD(id, "`" field "` is missing.", field, "field_required", "")
 #define NO_METHOD(id, name)                                                                        \
-    ERROR(id, "-32601", "METHOD_NOT_FOUND", "There is no method " name " in revision 2025-11-25.", \
+    ERROR(id, "-32601", "METHOD_NOT_FOUND",                                                        \
+          "The method " name " does not exist in revision 2025-11-25.",                            \
           "Check the name of the method.", "")
 #define BATCH(why) ERROR(NO_ID, "-32600", "BAD_REQUEST", why, "Send each message separately.", "")
 #define UNKNOWN(id, version)                                                                       \

@@ -12,12 +12,12 @@ struct kind {
 
 static const struct kind kinds[] = {
     { 0, "SUCCESS", "The command succeeded" },
-    { 1, "GENERAL_ERROR", "The command failed, and no more specific exit code applies" },
+    { 1, "GENERAL_ERROR", "The command failed; no other exit code applies" },
     { 2, "ARG_ERROR", "The arguments are not valid; nothing was done" },
     { 3, "PARTIAL_FAILURE", "Only a part of the work was done" },
     { 4, "PRECONDITION", "A precondition does not hold; nothing was done" },
     { 5, "NOT_FOUND", "The requested resource does not exist" },
-    { 6, "CONFLICT", "The command conflicts with the current state of a resource" },
+    { 6, "CONFLICT", "The command conflicts with existing data" },
     { 7, "PERMISSION_DENIED", "The caller has no permission" },
     { 8, "AUTH_REQUIRED", "Credentials are missing, wrong or expired" },
     { 9, "PAYMENT_REQUIRED", "A payment is required" },
