@@ -1,7 +1,6 @@
 /*
- * mishap check: hold documents against the rules of a dialect.
- *
- * All findings are in the answer, up to a number that keeps memory constant; all are counted.
+ * mishap check: check documents against the rules of a dialect. The answer lists the findings up to
+ * a fixed number, so that memory stays constant; all findings are counted.
  */
 #include "tool.h"
 

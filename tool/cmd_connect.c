@@ -1,9 +1,7 @@
 /*
- * mishap connect: does something answer at a host and port?
- *
- * The connection is made and closed again; nothing is sent. Finding the address and all attempts
- * together have as long as --timeout-ms says. Nothing but the given host is contacted, and for a
- * name the resolver of this machine.
+ * mishap connect: check whether a host accepts connections on a port. The connection is opened and
+ * closed without sending data. --timeout-ms covers the name lookup and all attempts. Apart from the
+ * given host, only the DNS resolver of this machine is contacted.
  */
 #include "tool.h"
 

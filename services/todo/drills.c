@@ -1,7 +1,7 @@
 /*
- * What is there to be tried out: a feature that must be paid for, and a route that fails in every
- * way nobody foresaw. Whatever happens here, the caller learns that something went wrong, and no
- * more.
+ * Operations for trying out failures: a premium feature that always asks for a payment, and a route
+ * that fails in every unexpected way. The caller always gets an error response without internal
+ * details.
  */
 #include <signal.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /*
- * What services opened. A service is opened when it is first needed, so a command that needs none
- * touches no disk.
+ * The opened services of a process. A service is opened when it is first needed, so a command that
+ * needs none touches no disk.
  *
- * Every call asks for the state of its service, so what is open already is found without the lock:
- * an entry, once counted, does not change until all are closed.
+ * Every call needs the state of its service, so an opened service is found without the lock: an
+ * entry, once counted, does not change until all are closed.
  */
 #include <errno.h>
 #include <pthread.h>

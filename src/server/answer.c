@@ -1,6 +1,6 @@
 /*
- * A request into a reply: where it leads, who calls, how often, and then the endpoint that it
- * means. What the head alone decides is decided before the body is read.
+ * Answer a request: find the endpoint, identify the caller, check the rate, and call the endpoint.
+ * All checks that need only the head are made before the body is read.
  */
 #include "server/state.h"
 

@@ -1,11 +1,11 @@
 /*
  * How much memory the bodies of requests take, in all loops together.
  *
- * Each loop writes a number of its own and nobody else's, so counting takes no locked instruction,
- * and a loop that is killed leaves no wrong sum: the supervisor sets its number back. A sum is made
- * by who asks for it. Bytes are counted when they have come, not when they are announced: who sends
- * slowly takes no share that it does not use. So several requests may begin that do not all fit;
- * the one that does not fit any more is refused, and what it held is free for the others.
+ * Each loop writes only its own number, so counting needs no atomic instruction, and a killed loop
+ * leaves no wrong sum: the supervisor resets its number. The sum is computed when it is needed.
+ * Bytes are counted when they arrive, not when they are announced: a slow sender uses only the
+ * memory for the bytes that it has sent. Therefore several requests may start that do not all fit;
+ * a request that does not fit any more is refused, and its memory is released.
  */
 #include <stdatomic.h>
 

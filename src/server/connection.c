@@ -1,13 +1,12 @@
 /*
  * Sockets: accepting, reading, writing, closing.
  *
- * A turn of the loop has three parts, each for all connections that have sent something: reading,
- * answering, writing. So the code of each part stays in the caches of the processor while it is
- * used.
+ * A loop iteration has three parts, each for all connections that have sent data: reading,
+ * answering, writing. The code of each part therefore stays in the caches of the processor.
  *
- * Bytes are read into memory of the loop and answered into other memory of the loop. So a
- * connection that waits has no buffers: it costs what its struct costs. Only what the peer does not
- * take at once, and half a request, is kept for it.
+ * Bytes are read into memory of the loop and answered into other memory of the loop. An idle
+ * connection therefore has no buffers, only its struct. A buffer is kept only for output that the
+ * peer does not read at once, and for an incomplete request.
  */
 #include "server/connection.h"
 

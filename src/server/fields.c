@@ -1,7 +1,7 @@
 /*
- * The header fields that somebody reads: the server's own few, and those that extensions ask for.
- * The table is made once, before any request. A name is looked up by its length first, which rules
- * out nearly all.
+ * The table of headers that are used: those of the server, and those that extensions declare. The
+ * table is made once, before any request. A name is looked up by its length first, which rules out
+ * nearly all.
  */
 #include <strings.h>
 

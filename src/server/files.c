@@ -1,7 +1,7 @@
 /*
- * Each loop is a process with a limit of open files of its own. What it needs beside connections is
- * known before it begins, and kept free: a log that cannot be opened again, or a worker that cannot
- * be started, would harm everybody, and one connection less harms nobody.
+ * Each loop is a process with a limit of open files of its own. The number of files for other uses
+ * than connections is known in advance and reserved: a log that cannot be reopened, or a worker
+ * that cannot be started, would affect all requests; one connection less affects none.
  */
 #include "server/files.h"
 

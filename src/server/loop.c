@@ -1,8 +1,7 @@
 /*
- * One process that serves, on one thread.
- *
- * A loop that shall end, because it was told so or because another takes its place, drains: it
- * accepts nothing more, ends each connection with its next reply, and ends when none is left.
+ * One server process, with one thread. A loop that must exit, because it was stopped or is being
+ * replaced, drains: it accepts no more connections, closes each connection after its next response,
+ * and exits when no connection is left.
  */
 #include "server/loop.h"
 

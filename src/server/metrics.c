@@ -1,14 +1,14 @@
 /*
- * What a server counts, and how Prometheus reads it.
+ * The metrics of a server, in the text format of Prometheus.
  *
  * All loops count in one piece of shared memory. It has a shard for each thread that counts, so
  * that counting takes neither a lock nor a locked instruction; reading adds the shards up. When a
- * process is gone its shards keep what was counted and go to the next one; only what it had open is
- * taken back.
+ * process has exited, its shards keep their counts and are used by the next process; only its open
+ * connections and requests are subtracted.
  *
  * A shard is a run of cells: a counter for each code, then a histogram for each route, then a
- * counter for each method and status of each route. The memory is there in name only until it is
- * touched, and routes that were never used are not even looked at.
+ * counter for each method and status of each route. The kernel allocates the memory only when it is
+ * used, and routes that were never used are skipped.
  */
 #include <pthread.h>
 #include <stdatomic.h>

@@ -1,9 +1,9 @@
 /*
- * Whose page is it that calls?
+ * Refuse requests of malicious web pages.
  *
- * A browser sends requests for any page that somebody was lured to, also to a server on its own
- * machine. Where a key is required that does no harm: the page has none. Where none is, two things
- * are asked:
+ * A web page can make a browser send requests to a server on the same machine. If a key is
+ * required, this is harmless, because the page has no key. If no key is required, two checks are
+ * made:
  *
  * - Does the page have an origin that may call? Browsers say the origin with every request that is
  *   to change something.

@@ -1,14 +1,14 @@
 /*
- * How often each caller may call: the generic cell rate algorithm, with one word a caller.
+ * The rate limit of each caller: the generic cell rate algorithm, with one word for each caller.
  *
- * The word is the moment up to which the caller has used what is due to it. A request moves it on
- * by the time that one request is worth; it may lie at most one second ahead of now. So a caller
- * that was quiet may send one second's worth at once, and after that as many as come due. A request
- * that is refused moves nothing: who keeps knocking still gets what is due.
+ * The word is the time up to which the caller has used its allowance. A request advances it by the
+ * interval of one request; it may be at most one second in the future. An idle caller may therefore
+ * send the requests of one second at once, and then requests at the configured rate. A refused
+ * request does not advance the word, so repeated attempts do not reduce the allowance.
  *
- * All callers share a table in memory that the loops share. Two that meet in one word share what
- * is due to one. Where a caller's word is depends on a secret number, so nobody can aim at the word
- * of somebody else.
+ * All callers share a table in memory that the loops share. Two callers with the same word share
+ * one allowance. The position of the word depends on a secret, so an attacker cannot choose the
+ * word of another caller.
  */
 #include "server/server.h"
 

@@ -1,11 +1,9 @@
 /*
- * The process that looks after the others. It serves nothing itself, so nothing that callers send
- * can harm it.
- *
- * It owns the listening sockets, some of their own for each loop it wants. A loop that ends, in
- * whatever way, is followed by another on the same sockets: connections that wait there are not
- * lost. When all shall end, it closes the sockets at once, however busy the loops are, and hands
- * the connections that still wait there to the loops.
+ * The supervisor process, which starts and monitors all other processes. It handles no requests, so
+ * no client can harm it. It owns the listening sockets, a separate set for each loop. When a loop
+ * exits for any reason, a new loop uses the same sockets, so waiting connections are not lost. When
+ * the server stops, the supervisor closes the sockets at once, even if the loops are busy, and
+ * passes the connections that still wait to the loops.
  */
 #include <poll.h>
 #include <signal.h>

@@ -114,7 +114,8 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
 #define BATCH(why) ERROR(NO_ID, "-32600", "BAD_REQUEST", why, "Send each message separately.", "")
 #define UNKNOWN(id, version)                                                                       \
     ERROR(                                                                                         \
-        id, "-32022", "BAD_REQUEST", "The revision \\\"" version "\\\" is not supported here.",    \
+        id, "-32022", "BAD_REQUEST",                                                               \
+        "The protocol revision \\\"" version "\\\" is not supported.",                             \
         "Use one of the revisions in `supported`, or send initialize to negotiate an older one.",  \
         ",\"supported\":[\"2026-07-28\"],\"requested\":\"" version "\"")
 

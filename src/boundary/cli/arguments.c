@@ -2,10 +2,10 @@
  * From the words of a command line to the JSON object that an operation is called with.
  *
  * Flags may stand anywhere, as --flag value or --flag=value; `--` ends them. Strings, arrays and
- * objects may come from a file (@FILE) or standard input (-). What no flag gives comes from the
- * environment, where that is declared, and then from the file that --config names. Settings of
- * services have flags, too (settings.c). Everything that is wrong is found before anything happens,
- * and all of it is in one answer.
+ * objects may come from a file (@FILE) or standard input (-). A value that no flag gives is read
+ * from its environment variable, if one is declared, and then from the file that --config names.
+ * Settings of services have flags, too (settings.c). All findings are collected before the handler
+ * runs, and one answer lists them.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * Help for people: how to call it, what each option means, examples, exit codes. Colour is for
- * headings and only that: what is underneath should be read, not looked at.
+ * Help for people: how to call it, what each option means, examples, exit codes. Only headings are
+ * coloured.
  */
 #include "boundary/cli/describe.h"
 #include "boundary/cli/page.h"

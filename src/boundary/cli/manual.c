@@ -3,9 +3,8 @@
  * command, on one page.
  *
  * Text goes in escaped: a backslash, a dot or quote at the start of a line and a hyphen mean
- * something there, and some characters would come out as their typographic cousins. What is beyond
- * ASCII is written by its number, so that the page reads the same whatever the encoding is taken to
- * be.
+ * something there, and some characters would be replaced by typographic variants. Characters
+ * outside of ASCII are written by their number, so that the page does not depend on the encoding.
  */
 #include "boundary/cli/describe.h"
 

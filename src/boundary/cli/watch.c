@@ -1,11 +1,11 @@
 /*
  * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the
- * handler may block in whatever it does. It then gives the one answer itself and ends the program.
- * A handler that asks now and then whether anybody waits gets a moment to come to its end.
+ * handler may block in whatever it does. It then prints the answer itself and ends the program. A
+ * handler that has called mishap_cancelled() gets a short time to return.
  *
- * Who owns what: main() owns the mishap_cli until a thread claims the answer: main(), the watcher,
- * or one on which the handler called exit() (leave.c); from then on it is that one's. The call
- * stays as long as main() has not claimed it.
+ * Ownership: main() owns the mishap_cli until a thread claims the answer: main(), the watcher, or a
+ * thread on which the handler called exit() (leave.c). That thread then owns it. The call stays as
+ * long as main() has not claimed it.
  */
 #include <errno.h>
 #include <pthread.h>

@@ -1,6 +1,6 @@
 /*
- * The extension of the server that serves operations: what is opened in each loop, which endpoints
- * there are, who may call.
+ * The server extension for operations: its state in each loop, its endpoints, and the check of API
+ * keys.
  */
 #include <unistd.h>
 

@@ -1,13 +1,10 @@
 /*
- * Path, query and body become the one JSON object that an operation is called with.
- *
- * Most requests have a body and nothing else, or only path and query. The body alone is handed on
- * unread: whoever runs the call reads it anyway, and says at which line and column it breaks. Only
- * if both are there is the body read here, to see that no parameter comes twice with different
- * values; then path and query are put in front of its members.
- *
- * A body that is broken in itself is handed on alone as well, so that it is refused in the same
- * words wherever it came from.
+ * Combine path, query and body into the JSON object of arguments. Most requests have a body and
+ * nothing else, or only path and query. A body alone is passed on without parsing: the checks of
+ * the call parse it anyway, and report the line and column of an error. The body is parsed here
+ * only if the request also has parameters in path or query, to check that no parameter has two
+ * different values; then path and query are inserted before the members of the body. A malformed
+ * body is also passed on alone, so that the same code reports it on every boundary.
  */
 #include <ctype.h>
 #include <strings.h>

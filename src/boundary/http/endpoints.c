@@ -1,4 +1,4 @@
-/* What every server answers beside its operations. */
+/* The built-in endpoints of every server. */
 #include "boundary/http/http.h"
 
 /* What the reply has in its body, if there was memory for all of it. */

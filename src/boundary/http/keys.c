@@ -1,9 +1,9 @@
 /*
- * The API keys of a server: who a request comes from.
+ * The API keys of a server: identify the caller of a request.
  *
- * All keys are in memory, sorted by hash. A request costs one SHA-256 and a binary search. What the
- * search takes depends on the hash of what was sent, which says nothing about any hash that is
- * stored; the comparison that decides takes the same time whatever it finds.
+ * All keys are in memory, sorted by hash. A request costs one SHA-256 and a binary search. The time
+ * of the search depends only on the hash of the key that was sent, which reveals nothing about
+ * stored hashes. The final comparison takes constant time.
  */
 #include "boundary/http/keys.h"
 

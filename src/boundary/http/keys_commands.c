@@ -2,8 +2,9 @@
  * keys add, keys list, keys remove: the API keys of a server, beside `serve`.
  *
  * The file is never written in place. A new one is written next to it and takes its name, so a
- * server that reads at that moment sees the old keys or the new ones. Who changes it holds a lock
- * on a file of its own, `keys.lock`, for the file of the keys is another one after each change.
+ * server that reads at that moment sees the old keys or the new ones. A process that changes the
+ * keys holds a lock on a separate file, `keys.lock`, because the file of keys is replaced by each
+ * change.
  */
 #include "boundary/http/keys.h"
 

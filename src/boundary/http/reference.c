@@ -1,6 +1,6 @@
 /*
- * What readers are told of failures before they meet one: the rows of the catalog, and the
- * responses of the OpenAPI document, whose examples are what the server really sends.
+ * The documentation of failures: the rows of the catalog, and the error responses of the OpenAPI
+ * document, whose examples are real responses of the server.
  */
 #include "boundary/http/openapi.h"
 
@@ -316,8 +316,8 @@ static const char schemas[] =
             "\"error\":{\"type\":\"string\","
                 "\"description\":\"The error name, for programs.\"},"
             "\"message\":{\"type\":\"string\",\"description\":\"What happened, for people.\"},"
-            "\"details\":{\"description\":\"For status 422: an array of field errors. For any other status: "
-                "an object with further details.\"}"
+            "\"details\":{\"description\":\"For status 422: an array of field errors. For any "
+                "other status: an object with further details.\"}"
         "}"
     "},"
     "\"FieldError\":{"
@@ -360,7 +360,8 @@ static const char validation_schema[] =
     "}}]}";
 
 static const char headers[] =
-    "\"X-Request-Id\":{\"description\":\"The id of the request. The log of the server contains the same id.\","
+    "\"X-Request-Id\":{"
+        "\"description\":\"The id of the request. The log of the server contains the same id.\","
         "\"required\":true,\"schema\":{\"type\":\"string\",\"format\":\"uuid\"}},"
     "\"WWW-Authenticate\":{\"description\":\"How to authenticate.\",\"required\":true,"
         "\"schema\":{\"type\":\"string\"}}";

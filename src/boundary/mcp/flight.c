@@ -1,6 +1,6 @@
 /*
- * Calls of operations. A quick one is answered at once; any other is a flight: it is handed to the
- * runner of calls, until it comes back or is cancelled. What it says meanwhile is report.c's.
+ * Calls of operations. A quick call is answered at once. Any other call is a flight: the runner of
+ * calls runs it until it returns or is cancelled. report.c handles its progress and log messages.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /*
- * What must be known of sessions after the server has ended and begun again: the secret that makes
- * their ids, and which of them their clients have ended. Both are in one file of the data folder:
- * the secret, and behind it a number for each id that has ended, as a ring.
+ * Data about sessions that must survive a restart of the server: the secret for their ids, and the
+ * ids of sessions that clients have ended. Both are in one file of the data folder: first the
+ * secret, then a ring buffer with one number for each ended session.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * How a conversation starts: initialize for the older revisions, server/discover for the stateless
- * one, and ping. And what the server says of itself.
+ * The start of a session: initialize for the older revisions, server/discover for the stateless
+ * one, and ping. Also the description of the server.
  */
 #include "boundary/mcp/mcp.h"
 #include "operation/findings.h"

@@ -1,5 +1,5 @@
-/* Messages as lines of two descriptors, with as few system calls as can be. It knows no protocol.
- */
+/* Messages as lines of two descriptors, with as few system calls as possible. This file does not
+ * depend on the protocol. */
 #ifndef MISHAP_BOUNDARY_MCP_LINES_H
 #define MISHAP_BOUNDARY_MCP_LINES_H
 

@@ -1,6 +1,6 @@
 /*
- * What of a program an agent gets to see: which operations are tools, resources and prompts, and
- * how they are called. It is all in their declarations.
+ * The tables of tools, resources and prompts that a server offers, and their names. They are
+ * derived from the declarations of the operations.
  */
 #include "boundary/mcp/mcp.h"
 

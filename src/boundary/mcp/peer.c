@@ -1,8 +1,7 @@
 /*
- * One conversation: which method a message means, and whether its revision has it.
- *
- * A message is taken on its own. One that claims a revision in `_meta` is of the stateless kind,
- * whatever was agreed with others; all the rest are of the revision that initialize agreed on.
+ * Dispatch of messages: find the method of a message and check whether its revision has this
+ * method. Each message is handled independently. A message that names a revision in `_meta` is
+ * stateless, whatever initialize negotiated; all other messages have the negotiated revision.
  */
 #include "boundary/mcp/mcp.h"
 

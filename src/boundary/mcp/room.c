@@ -1,8 +1,6 @@
 /*
- * Room for one more session: which one ends for it, if there are too many, or why there is none.
- *
- * Nothing is counted but by looking through the table, so there is no count that could be wrong
- * after a loop has died.
+ * Make room for a new session: select a session to end if there are too many, or refuse the new
+ * one. Sessions are counted by scanning the table, so no counter can become wrong when a loop dies.
  */
 #include "boundary/mcp/shared.h"
 

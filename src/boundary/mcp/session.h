@@ -1,10 +1,11 @@
 /*
- * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all loops
- * of a server share: any loop can answer any request of a session, and a session outlives the
- * loop that began it.
+ * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all loops of
+ * a server share: any loop can answer any request of a session, and a session outlives the loop
+ * that began it.
  *
- * What is kept is bounded: so many sessions, of each so many calls and streams, and the last so
- * many bytes of events. A stream whose events are gone cannot be resumed, and says so.
+ * Everything is bounded: the number of sessions, the calls and streams of each session, and the
+ * bytes of stored events. A stream whose events are no longer stored cannot be resumed; the client
+ * gets an error.
  */
 #ifndef MISHAP_BOUNDARY_MCP_SESSION_H
 #define MISHAP_BOUNDARY_MCP_SESSION_H

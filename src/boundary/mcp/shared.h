@@ -2,8 +2,9 @@
  * The memory that all loops share, for session.c, session_id.c, lasting.c, room.c, events.c and
  * watch.c alone.
  *
- * Who dies while it writes leaves it half written; the next who takes the lock mends it. So what
- * makes an entry count is written last, and what it was copied from stays whole until then.
+ * A process that dies while it writes leaves incomplete data; the next process that takes the lock
+ * repairs it. For this reason the member that makes an entry valid is written last, and the source
+ * of a copy stays intact until then.
  */
 #ifndef MISHAP_BOUNDARY_MCP_SHARED_H
 #define MISHAP_BOUNDARY_MCP_SHARED_H

@@ -1,12 +1,9 @@
 /*
- * `mcp`: the protocol over standard input and output, one message a line.
- *
- * A turn reads once, takes all lines that came, and writes once. Where no call runs elsewhere, that
- * is all: a call of a quick operation costs one read and one write, and a burst of calls no more
- * than that. While the runner has calls the turn waits for either.
- *
- * Standard output belongs to the protocol alone. What a handler prints goes to stderr, and what it
- * reads from standard input is nothing.
+ * `mcp`: the protocol over standard input and output, one message per line. Each loop iteration
+ * reads once, handles all received lines, and writes once. A call of a quick operation therefore
+ * costs one read and one write, and so does a burst of calls. While the runner has calls, the
+ * iteration waits for input and for results. Standard output is reserved for the protocol. Output
+ * of a handler goes to stderr, and its standard input is empty.
  */
 #include <errno.h>
 #include <fcntl.h>

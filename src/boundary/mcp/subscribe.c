@@ -1,9 +1,8 @@
 /*
- * Who wants to hear of changes.
- *
- * In the older revisions a session hears of changed lists by itself, and of a resource once it has
- * subscribed to it. In the stateless one a request, subscriptions/listen, stays open, says what it
- * wants to hear, and everything that it hears carries its id.
+ * Subscriptions to changes. In the older revisions every session is notified of changed lists, and
+ * of the resources that it has subscribed to. In the stateless revision the request
+ * subscriptions/listen stays open; it names the changes of interest, and each notification carries
+ * its id.
  */
 #include "boundary/mcp/mcp.h"
 #include "operation/changes.h"

@@ -1,8 +1,8 @@
 /*
  * Operations as tools: the methods tools/list and tools/call.
  *
- * What a tool is made of is all in the declaration of its operation: names, schemas, and what it
- * does to the world. What comes of a call is result.c's.
+ * The name, the schemas and the annotations of a tool are derived from the declaration of its
+ * operation. result.c writes the result of a call.
  */
 #include "boundary/mcp/mcp.h"
 

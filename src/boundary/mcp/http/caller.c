@@ -1,6 +1,6 @@
 /*
- * Who may call /mcp, and in which form. A page that a browser was lured to must not reach a server
- * by way of the person who looks at it.
+ * Checks of requests to /mcp: host, origin and media types. A malicious web page must not reach a
+ * local server through the browser of its visitor.
  */
 #include "base/media.h"
 #include "boundary/mcp/http/over_http.h"

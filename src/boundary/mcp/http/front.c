@@ -1,5 +1,5 @@
 /*
- * The extension: what all loops share, and the MCP side of each of them.
+ * The server extension for MCP: the memory that all loops share, and the state of each loop.
  */
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"

@@ -1,6 +1,6 @@
 /*
- * The header fields of the protocol, and what they repeat of a message. In the stateless revision
- * they must: whoever stands in between may read them alone. Here they are held against the body.
+ * The headers of the protocol that repeat parts of a message. The stateless revision requires them,
+ * because a proxy may read only the headers. This file checks that they match the body.
  */
 #include "base/base64.h"
 #include "boundary/mcp/http/over_http.h"

@@ -1,7 +1,7 @@
 /*
- * /mcp: whose request is it, and by which rules? The stateless revision says all in each request,
- * headers and body alike; the older ones have sessions. Which of them a message is of, its body
- * says; headers must agree with it.
+ * The endpoint /mcp: find the session and the protocol revision of a request. In the stateless
+ * revision each request is self-contained; the older revisions have sessions. The body of a message
+ * names its revision, and the headers must match.
  */
 #include "boundary/mcp/http/over_http.h"
 

@@ -1,9 +1,8 @@
 /*
- * One POST and what comes back. As long as nothing is to be said before the response, the answer is
- * plain JSON with a status of its own; the first notification makes it a stream of events.
- *
- * In a session a peer that goes away does not cancel: the call goes on, and its events are kept for
- * whoever resumes the stream. Outside of one, going away is cancelling.
+ * One POST and its response. The response is plain JSON with an HTTP status, unless the call sends
+ * a notification first: then it becomes a stream of events. In a session, closing the connection
+ * does not cancel the call: it continues, and its events are stored so that the client can resume
+ * the stream. Outside of a session, closing the connection cancels the call.
  */
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /*
- * GET /mcp: a stream of events without a request of its own. Either it goes on where another broke
- * off, or it stays open for what belongs to no request.
+ * GET /mcp: a stream of events without a request of its own. Either it resumes an interrupted
+ * stream, or it stays open for notifications that belong to no request.
  */
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"
