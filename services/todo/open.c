@@ -12,8 +12,7 @@ enum { LOOK_MS = 20 }; /* so often, at most, a query that reads looks whether th
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
-/* What is wrong with a file that is to be opened is told to whoever set it up, and trying again is
- * no help. */
+/* A failure to open the file is reported to the operator. It is not retryable. */
 static mishap *cannot_open(const todo_store *store, int result)
 {
     static const char restore[] = "Restore the store from a backup, or use another store.";

@@ -1,4 +1,4 @@
-/* What holds for a document of JSON:API 1.1 that tells of errors. */
+/* The rules for an error document of JSON:API 1.1. */
 #include "dialect/json_api.h"
 
 /* Objects are closed, but for @-members and those of extensions, which have a colon in the name. */

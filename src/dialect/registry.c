@@ -1,4 +1,4 @@
-/* The list of dialects, and what is the same for all: reading JSON before it is understood or
+/* The list of dialects, and the code that all of them share: parsing JSON before it is read or
  * checked. */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * The rules that documents are held against. One list for all dialects, so that the same mistake
- * has the same name on every wire; docs/rules.md is made from it.
+ * The rules of mishap_verify(). There is one list for all dialects, so that the same mistake has
+ * the same name in every format; docs/rules.md is generated from it.
  */
 #ifndef MISHAP_DIALECT_RULES_H
 #define MISHAP_DIALECT_RULES_H

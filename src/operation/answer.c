@@ -1,9 +1,8 @@
 /*
- * What a handler answers: JSON that it has, JSON that it writes piece by piece, a document, bytes.
- *
- * What is written piece by piece is valid JSON at every moment, but for the brackets that are still
- * open: the stack of these says where a key is due. A handler that gets it wrong is ended, and what
- * it leaves open is closed.
+ * The answer of a handler: complete JSON, JSON that is written piece by piece, a document, or
+ * bytes. JSON that is written piece by piece is always valid, except for brackets that are still
+ * open: the stack of open brackets says where a key is required. A handler that makes a mistake is
+ * aborted, and brackets that it leaves open are closed.
  */
 #include "base/memory.h"
 #include "mishap/code.h"

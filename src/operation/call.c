@@ -1,4 +1,4 @@
-/* What a handler sees of a call: its memory, its time, who calls, and remarks beside the answer. */
+/* Functions of a call for its handler: memory, deadline, caller, and warnings. */
 #include "operation/call.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /*
- * Do the parameters hold? A walk over the declaration, in its order, with the values beside it.
+ * Check the parameters of a call: iterate over the declaration, in its order, and check each value.
  *
  * - What is missing or null is not there: a finding if it is required, else nothing more is asked
  *   of it. For what is required the empty string is not there either. An item of an array is always

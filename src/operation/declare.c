@@ -1,8 +1,6 @@
 /*
- * Is the program declared soundly? Asked once, at its start, so that a mistake is found there and
- * not by a caller.
- *
- * The first thing that is wrong is told, with the operation and the parameter that it is about.
+ * Check the declarations of a program once, at its start, so that a mistake is found by its author
+ * and not by a caller. The first finding is reported, with its operation and parameter.
  */
 #include "operation/declare.h"
 

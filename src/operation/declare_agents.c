@@ -1,6 +1,5 @@
 /*
- * Is what an operation is for agents declared soundly: a resource that can be read at an address,
- * and a prompt?
+ * Check the declarations of resources and prompts.
  */
 #include "operation/declare.h"
 

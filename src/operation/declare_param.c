@@ -1,4 +1,5 @@
-/* Is a parameter declared soundly? Whatever could not work, or would mislead, is refused. */
+/* Check the declaration of a parameter. A declaration that cannot work, or would be misleading,
+ * is refused. */
 #include <math.h>
 #include <stdio.h>
 

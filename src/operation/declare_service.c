@@ -1,5 +1,5 @@
-/* Are the services of a program declared soundly, with their settings? A setting is a flag, a
- * variable and a member of a file, and must be the only one of each. */
+/* Check the declarations of services and their settings. The flag, the variable and the member
+ * of the file of each setting must be unique. */
 #include <stdio.h>
 
 #include "operation/declare.h"

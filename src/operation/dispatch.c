@@ -1,4 +1,5 @@
-/* From arguments to an outcome: read, check, run, and hold the outcome against the declaration. */
+/* Run a call: read and check its arguments, run the handler, and check its result against the
+ * declaration. */
 #include <signal.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* One rule, one value: does it hold, and what is said if it does not. */
+/* Check one value against one rule, and write the finding if the rule is broken. */
 #include "operation/findings.h"
 
 #include <float.h>

@@ -1,4 +1,5 @@
-/* A JSON object that somebody sends: sound in every way, or refused, with the place of its flaw. */
+/* Parse a JSON object of a caller. An object with any flaw is refused, with the position of the
+ * flaw. */
 #include <stdio.h>
 
 #include "base/printable.h"

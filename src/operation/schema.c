@@ -1,6 +1,5 @@
 /*
- * A JSON Schema (2020-12) of parameters, for those who want to know beforehand what the checks will
- * say, and of answers.
+ * JSON Schemas (2020-12) of parameters and answers, for clients that check values before a call.
  *
  * It says the same as check.c, but for what it cannot say: that null is as good as leaving an
  * optional member out. Where both are possible the schema is the stricter one, so what it accepts

@@ -114,8 +114,8 @@ static mishap *make_folder(const mishap_app *app, const char *path)
     return suggest_folder(app, mishap_tell_cause(m, reason));
 }
 
-/* Whoever asked is told what the service tells of its failure; the rest stays on the private side.
- * To try again is no advice where something must be put right first. */
+/* The caller gets the public side of the service's failure; the private side goes to the log. A
+ * retry is not suggested if the configuration must be corrected first. */
 static mishap *not_available(const mishap_service *service, mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);

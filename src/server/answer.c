@@ -117,8 +117,8 @@ static mishap *no_such_path(const mishap_http_settings *settings, const mishap_h
     return m;
 }
 
-/* Who has no key, or a wrong one, is counted by its address: else keys could be tried without end.
- */
+/* A caller with no key or a wrong key is counted by its address; otherwise an attacker could try
+ * keys without a limit. */
 static mishap *admit(mishap_http_server *server, mishap_http_request *request, bool open,
                      bool counted)
 {

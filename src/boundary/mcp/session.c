@@ -265,7 +265,7 @@ mishap *mishap_mcp_no_session(void)
                           "Start a new session with initialize.");
 }
 
-/* Ids are checked without the lock: who sends many that are none keeps nobody else waiting. */
+/* Ids are checked without the lock, so that many invalid ids do not delay other callers. */
 mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
                                   uint64_t holder, mishap_mcp_session *session)
 {

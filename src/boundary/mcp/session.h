@@ -24,8 +24,8 @@ typedef struct mishap_mcp_sessions mishap_mcp_sessions;
 mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_one,
                                  mishap_mcp_sessions **out);
 
-/* … and let them outlast the server (lasting.c): what is needed for that is kept in a file of this
- * folder. If that fails they end with this run of it, and a new run knows none of them. */
+/* … and let them outlast the server (lasting.c): what is needed for that is kept in a file of
+ * this folder. If that fails, sessions do not survive a restart. */
 mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *folder);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 

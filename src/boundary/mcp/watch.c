@@ -45,7 +45,7 @@ static void put_at(mishap_mcp_watches *w, size_t i, struct mishap_mcp_watch watc
     mishap_mcp_first_this();
 }
 
-/* The last one takes its place. Who dies in between leaves one that stands twice. */
+/* The last one takes its place. If the process dies in between, one entry exists twice. */
 static void remove_at(mishap_mcp_watches *w, size_t i)
 {
     size_t last = w->used - 1;
