@@ -12,7 +12,7 @@
  * nothing is contained: see mishap_contain_report_to().
  *
  * exit() ends the process, not the call; a command answers nevertheless (boundary/cli/leave.c).
- * _exit() ends it without asking anybody.
+ * _exit() ends it and cannot be intercepted.
  */
 #ifndef MISHAP_OPERATION_CONTAIN_H
 #define MISHAP_OPERATION_CONTAIN_H

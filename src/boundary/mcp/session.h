@@ -63,7 +63,7 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, mishap_mcp_owner ow
                               const mishap_mcp_session *session,
                               char id[MISHAP_MCP_SESSION_ID + 1]);
 
-/* Find a session of this owner, and count it as used. To anybody else it is not there. */
+/* Find a session of this owner, and count it as used. Any other owner does not find it. */
 bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                              mishap_mcp_session *session);
 
@@ -179,7 +179,7 @@ uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *sessions, uint64_t ses
                                      uint64_t stream);
 uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
-/* Whoever has taken it over sends no more of it: others may be resumed in its place. */
+/* The connection that resumed the stream has ended; another stream may be resumed instead. */
 void mishap_mcp_stream_let_go(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                               uint64_t by);
 

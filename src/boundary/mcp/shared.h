@@ -43,7 +43,7 @@ struct mishap_mcp_running {
     bool cancelled;
 };
 
-/* Who sends a stream since it was resumed. */
+/* The connection that sends a stream since it was resumed. */
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
     mishap_life loop;    /* that sends it; 0: none any more */
@@ -79,7 +79,7 @@ struct mishap_mcp_block {
     char data[MISHAP_MCP_BLOCK - sizeof(uint32_t)];
 };
 
-/* All of it is guarded by the lock, which is given up by whoever dies with it. */
+/* All of it is guarded by a robust lock: the kernel releases it when its holder dies. */
 struct mishap_mcp_sessions {
     pthread_mutex_t lock;
     size_t mapped;
@@ -159,8 +159,8 @@ struct mishap_mcp_watch {
     bool changed; /* and not told yet */
 };
 
-/* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
- * read without: it grows when all else is written. */
+/* All of it is guarded by a robust lock: the kernel releases it when its holder dies. The count
+ * may be read without: it grows when all else is written. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
     size_t of_one;          /* of one caller, at most */
