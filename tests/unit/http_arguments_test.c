@@ -500,7 +500,8 @@ static void a_flaw_of_the_body_is_found_in_any_company(void **state)
           "At line 1, column 11: A key contains a NUL character." },
         { "{\"x\\u0000\":1}", "At line 1, column 2: A key contains a NUL character." },
         { "{\"id\":\"7\",\"x\":\"\\ud800\"}", "At line 1, column 16: A string contains half" },
-        { "{\"x\":\"\\ud800\"}", "At line 1, column 7: A string contains half of a surrogate pair" },
+        { "{\"x\":\"\\ud800\"}",
+          "At line 1, column 7: A string contains half of a surrogate pair" },
         { " \n[1]", "At line 2, column 1: This must be a JSON object, but it is an array." },
     };
     for (size_t i = 0; i < sizeof flawed / sizeof *flawed; i++) {
