@@ -1,4 +1,4 @@
-/* Text that is shown on a terminal or kept in a log: nothing in it that a terminal would act on. */
+/* Make text safe for a terminal or a log: replace control characters. */
 #ifndef MISHAP_BASE_PRINTABLE_H
 #define MISHAP_BASE_PRINTABLE_H
 

@@ -1,10 +1,9 @@
 /*
- * What a handler asks of its arguments: a value by its name or by a path to it, how many there are,
- * and a walk over them.
- *
- * The getters take a call or a part of one. What is declared is asked for as it was declared: else
- * the handler has made a mistake, and the call ends. Where anything may stand, such as among the
- * members of an object that declares none, a value of another type is not there.
+ * The getters of a handler: a value by its name or by a path, the number of items, and iteration.
+ * The getters accept a call or a part of one. A declared parameter must be requested with its
+ * declared type; otherwise the handler has made a mistake, and the call is aborted. Where any type
+ * is allowed, such as in an object that declares no members, a value of another type counts as not
+ * given.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,8 +20,8 @@ struct found {
 
 static const char not_declared[] = "the handler asked for a parameter that is not declared";
 static const char other_type[] =
-    "the handler asked for a parameter under a type that it is not declared with";
-static const char bad_path[] = "the handler asked for a parameter by a path that is none";
+    "the handler asked for a parameter with a type other than the declared type";
+static const char bad_path[] = "the handler asked for a parameter by a path that is not valid";
 
 static struct found step_to_member(mishap_call *call, struct found at, const char *path,
                                    const char *name, size_t length)

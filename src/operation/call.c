@@ -1,4 +1,4 @@
-/* What a handler sees of a call: its memory, its time, who calls, and remarks beside the answer. */
+/* Functions of a call for its handler: memory, deadline, caller, and warnings. */
 #include "operation/call.h"
 
 #include <stdarg.h>
@@ -198,8 +198,8 @@ const char *mishap_header(const mishap_call *part, const char *name)
         if (end)
             rest = (mishap_text){ end + 1, rest.length - line.length - 1 };
     }
-    mishap_call_misuse(call, "it asked for a header field that its operation does not declare",
-                       name);
+    mishap_call_misuse(
+        call, "the handler asked for a request header that its operation does not declare", name);
 }
 
 /*

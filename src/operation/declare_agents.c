@@ -1,6 +1,5 @@
 /*
- * Is what an operation is for agents declared soundly: a tool, a resource that can be read at an
- * address, and a prompt?
+ * Check what an operation is for agents: a tool, a resource, a prompt.
  */
 #include "operation/declare.h"
 
@@ -13,9 +12,10 @@ static mishap *check_reach(const mishap_declared *what, const char *as)
 {
     const mishap_operation *operation = what->operation;
     if (operation->local)
-        return mishap_declared_wrongly(what, "is for the command line alone and is a %s", as);
+        return mishap_declared_wrongly(what,
+                                       "is declared for the command line only, but it is a %s", as);
     if (operation->resident)
-        return mishap_declared_wrongly(what, "is resident and is a %s", as);
+        return mishap_declared_wrongly(what, "is resident, but it is a %s", as);
     return NULL;
 }
 
@@ -45,15 +45,15 @@ static mishap *check_variable(const mishap_declared *what, const char *brace)
         return mishap_declared_wrongly(what, "has an address with a brace that does not close");
     if (brace[-1] != '/' || (name.data[name.length + 1] && name.data[name.length + 1] != '/'))
         return mishap_declared_wrongly(
-            what, "has an address in which {%.*s} is not all that stands between two slashes",
+            what, "has an address in which {%.*s} is not a complete segment between two slashes",
             (int)name.length, name.data);
     const mishap_param *param = mishap_param_find(what->operation->params, name);
     if (!param)
-        return mishap_declared_wrongly(what, "has an address with {%.*s}, which is no parameter",
+        return mishap_declared_wrongly(what, "has an address with {%.*s}, which is not a parameter",
                                        (int)name.length, name.data);
     if (param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT || param->secret)
         return mishap_declared_wrongly(
-            what, "has {%s} in its address, which must be simple and no secret", param->name);
+            what, "has {%s} in its address, which must be a scalar and not secret", param->name);
     if (has_variable(what->operation->resource, brace, name))
         return mishap_declared_wrongly(what, "has {%s} twice in its address", param->name);
     return NULL;
@@ -102,8 +102,8 @@ static mishap *check_resource(const mishap_declared *what)
     if (mishap_operation_danger(operation) != MISHAP_SAFE)
         return mishap_declared_wrongly(what, "is a resource, but is declared to change something");
     if (*address == '{' || !is_address(address))
-        return mishap_declared_wrongly(what,
-                                       "has an address that is none, such as todo://todos/{id}");
+        return mishap_declared_wrongly(
+            what, "has an address that is not a URI such as todo://todos/{id}");
     if ((m = check_colons(what)))
         return m;
     for (const char *at = address; !m && *(at += strcspn(at, "{}"));) {
@@ -115,8 +115,8 @@ static mishap *check_resource(const mishap_declared *what)
     for (const mishap_param *param = operation->params; !m && param && param->name; param++)
         if (param->required &&
             !has_variable(address, address + strlen(address), mishap_text_of(param->name)))
-            m = mishap_declared_wrongly(what, "requires `%s`, which its address %s does not say",
-                                        param->name, address);
+            m = mishap_declared_wrongly(
+                what, "requires `%s`, which its address %s does not contain", param->name, address);
     return m;
 }
 
@@ -189,7 +189,7 @@ mishap *mishap_agents_declared_against(const mishap_declared *what, const mishap
                                        earlier->name);
     if (operation->resource && earlier->resource &&
         same_address(operation->resource, earlier->resource))
-        return mishap_declared_wrongly(what, "has the address of `%s`", earlier->name);
+        return mishap_declared_wrongly(what, "has the same address as `%s`", earlier->name);
     if (operation->prompt && earlier->prompt && strcmp(operation->prompt, earlier->prompt) == 0)
         return mishap_declared_wrongly(what, "is the same prompt as `%s`", earlier->name);
     return NULL;

@@ -1,4 +1,5 @@
-/* From arguments to an outcome: read, check, run, and hold the outcome against the declaration. */
+/* Run a call: read and check its arguments, run the handler, and check its result against the
+ * declaration. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -202,7 +203,7 @@ static mishap *report_nonsense(const mishap_call *call, const char *flaw)
  * does not fit: the operator is told where it does not. */
 static mishap *report_misfit(const mishap_call *call, const char *where, mishap *findings)
 {
-    mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s does not fit what it declares.",
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s does not match its declaration.",
                              call->operation->name);
     return mishap_because(mishap_note(m, "where", where), findings);
 }
@@ -214,7 +215,7 @@ static mishap *check_fit(const mishap_call *call, yyjson_val *answer)
     if (!answers || call->content)
         return NULL;
     if (!yyjson_is_obj(answer))
-        return report_misfit(call, "it is an array, and an object is declared", NULL);
+        return report_misfit(call, "the answer is an array, but an object is declared", NULL);
     mishap *findings = mishap_answers_check(answers, answer);
     const mishap_field *first = findings ? mishap_told(findings)->fields : NULL;
     if (!first)
@@ -283,7 +284,7 @@ static mishap *drop_answer(mishap_call *call, mishap *failure)
 
 static mishap *report_end(const mishap_call *call, const char *why)
 {
-    return mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.", call->operation->name,
+    return mishap_raise(INTERNAL_ERROR, "The call of %s was aborted: %s.", call->operation->name,
                         why);
 }
 

@@ -1,4 +1,4 @@
-/* One rule, one value: does it hold, and what is said if it does not. */
+/* Check one value against one rule, and write the finding if the rule is broken. */
 #include "operation/findings.h"
 
 #include <float.h>
@@ -179,9 +179,10 @@ static void put_names(mishap_buffer *sentence, const mishap_param *params)
     enum { MOST_NAMES = 20 };
     for (size_t i = 0; params && params[i].name && i < MOST_NAMES; i++) {
         bool last = !params[i + 1].name;
-        mishap_buffer_put_text(sentence, mishap_text_of(!i ? last ? "; known is " : "; known are "
-                                                        : last ? " and "
-                                                               : ", "));
+        mishap_buffer_put_text(
+            sentence, mishap_text_of(!i ? last ? "; the known name is " : "; the known names are "
+                                     : last ? " and "
+                                            : ", "));
         mishap_buffer_put_text(sentence, mishap_text_of(params[i].name));
         if (!last && i + 1 == MOST_NAMES)
             MISHAP_PUT(sentence, " and more");
@@ -191,13 +192,13 @@ static void put_names(mishap_buffer *sentence, const mishap_param *params)
 /* A caller that cannot have meant any of them by it is told which there are. */
 static void put_unknown(mishap_buffer *sentence, const void *what)
 {
-    MISHAP_PUT(sentence, " is not known here");
+    MISHAP_PUT(sentence, " is not a known name");
     put_names(sentence, what);
 }
 
 static void put_unknown_member(mishap_buffer *sentence, const void *what)
 {
-    MISHAP_PUT(sentence, " has a member that is not known here");
+    MISHAP_PUT(sentence, " has a member whose name is not known");
     put_names(sentence, what);
 }
 
@@ -280,8 +281,8 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
                              .actual = mishap_value_of_string(type_name(value)) },
             true);
     else if (!findings->failure)
-        findings->failure = mishap_raise(
-            INTERNAL_ERROR, "There is no type of parameter with the number %d.", (int)type);
+        findings->failure = mishap_raise(INTERNAL_ERROR, "No parameter type has the number %d.",
+                                         (int)type);
     return false;
 }
 
@@ -392,7 +393,7 @@ static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mish
     mishap_buffer_init(&name, storage, sizeof storage);
     put_spot(&name, spot);
     mishap *m = flaw ? mishap_raise(INTERNAL_ERROR, "A pattern cannot be used: %s.", flaw)
-                     : mishap_raise(INTERNAL_ERROR, "The search for a pattern was given up.");
+                     : mishap_raise(INTERNAL_ERROR, "The match of a pattern exceeded its limit.");
     /* The text itself may be anybody's secret: its size has to do. */
     m = mishap_note(mishap_note(m, "pattern", pattern), "bytes_searched", text.length);
     m = mishap_note(m, "field", mishap_buffer_text(&name));

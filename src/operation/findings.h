@@ -1,9 +1,8 @@
 /*
- * The rules themselves: one of them is held against one value, and what does not hold is collected.
- *
- * Both check.c, which walks a declaration, and require.c, which is told one rule after the other,
- * stand on this. When a rule applies is theirs to say; what it means, and what is said when it does
- * not hold, is said here once.
+ * The rules: functions that check one value against one rule and collect findings. check.c, which
+ * iterates over a declaration, and require.c, which gets one rule after the other, use them. These
+ * files decide when a rule applies; the meaning of a rule and the text of its finding are defined
+ * only here.
  */
 #ifndef MISHAP_OPERATION_FINDINGS_H
 #define MISHAP_OPERATION_FINDINGS_H

@@ -1,5 +1,5 @@
 /*
- * Formats that are really checked, by what their standards say: 2026-02-31 is no date.
+ * Check the formats of strings as their standards define them: 2026-02-31 is not a date.
  *
  *     date, time, date-time, duration    RFC 3339, sections 5.6 and appendix A
  *     email                              RFC 5321, section 4.1.2, without quoted local parts

@@ -1,6 +1,5 @@
 /*
- * A JSON Schema (2020-12) of parameters, for those who want to know beforehand what the checks will
- * say, and of answers.
+ * JSON Schemas (2020-12) of parameters and answers, for clients that check values before a call.
  *
  * It says the same as check.c, but for what it cannot say: that null is as good as leaving an
  * optional member out. Where both are possible the schema is the stricter one, so what it accepts
@@ -94,7 +93,7 @@ void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool al
     if (looks) {
         const char *before = mishap_looks_name_it(looks)
                                  ? (param->help ? "; " : "It is ")
-                                 : (param->help ? "; looks like " : "It looks like ");
+                                 : (param->help ? "; looks like " : "Expected form: ");
         mishap_buffer_put_text(b, mishap_text_of(before));
         mishap_buffer_put_text(b, mishap_text_of(looks));
     }

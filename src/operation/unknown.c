@@ -1,7 +1,7 @@
 /*
  * Members that are not declared, at any depth. No handler ever sees one (arguments.c). A boundary
- * whose callers write names themselves refuses them besides, for a name that is misspelled would
- * change nothing, and nobody would notice.
+ * whose callers type names by hand also refuses them, because a misspelled name would have no
+ * effect and would not be noticed.
  */
 #include "base/nearest.h"
 #include "operation/findings.h"

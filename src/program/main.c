@@ -1,6 +1,6 @@
 /*
- * src/program: a program as a whole. The boundaries do not know each other; here they are put
- * together, as commands beside the program's own.
+ * src/program: a program as a whole. The boundaries do not depend on each other; this file adds
+ * them to a program as further commands.
  */
 #include "mishap/main.h"
 

@@ -191,7 +191,7 @@ static mishap *raise_code(mishap_call *call)
     const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME,
                                                   mishap_text_of(mishap_string(call, "code")));
     return code ? mishap_raise_at(code, MISHAP_HERE, NULL)
-                : mishap_raise(BAD_REQUEST, "There is no such code.");
+                : mishap_raise(BAD_REQUEST, "The catalog has no such code.");
 }
 
 /* -- blocking ---------------------------------------------------------------------------------- */

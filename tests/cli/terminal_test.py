@@ -165,8 +165,8 @@ def headers_are_bold_where_that_is_wanted(env, expected):
 @test
 def the_next_page_is_offered_and_works():
     text = shown("things", "list", "--named", "a b")
-    equal(text, "ID  SIZE\n1      7\n2     12\nThere is more: shown things list --named 'a b' --after 2\n", "the page")
-    words = re.search("There is more: shown (.*)", text)[1]
+    equal(text, "ID  SIZE\n1      7\n2     12\nNext page: shown things list --named 'a b' --after 2\n", "the page")
+    words = re.search("Next page: shown (.*)", text)[1]
     again = subprocess.run(["sh", "-c", "%s %s --output json" % (SHOWN, words)], stdout=subprocess.PIPE, check=True,
                            env=dict(os.environ, **PLAIN))
     expect(parsed(again.stdout)["ok"], again)
@@ -175,10 +175,10 @@ def the_next_page_is_offered_and_works():
 @test
 def remarks_about_a_list_are_no_part_of_it():
     answer = run_program(SHOWN, "things", "list", "--output", "text", env=PLAIN)
-    equal((answer.out, answer.err), (b"ID  SIZE\n1      7\n2     12\n", b"There is more: shown things list --output text --after 2\n"),
+    equal((answer.out, answer.err), (b"ID  SIZE\n1      7\n2     12\n", b"Next page: shown things list --output text --after 2\n"),
           "both")
     answer = run_program(SHOWN, "show", "[]", "--output", "text", env=PLAIN)
-    equal((answer.status, answer.out, answer.err), (0, b"", b"There is nothing to list.\n"), "an empty list")
+    equal((answer.status, answer.out, answer.err), (0, b"", b"The list is empty.\n"), "an empty list")
 
 
 @test
@@ -202,7 +202,7 @@ def todos_are_a_table(width):
     expect(re.match(r"ID  TITLE +DONE   USER ID  CREATED AT *\n1   Buy mil", screen.text()), screen.text())
     for line in screen.lines[:3]:
         expect(sum(map(width_of, line)) <= width, "too wide:", line)
-    expect("There is more: mishap todos list --limit 2 --after 2\n" in screen.text(), screen.text())
+    expect("Next page: mishap todos list --limit 2 --after 2\n" in screen.text(), screen.text())
 
 
 # ---- Groups --------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def ctrl_c_leaves_the_terminal_clean():
     terminal = Terminal(SHOWN, "work", "--steps", "50", "--pause-ms", "10", "--for-ever", control=True)
     terminal.read_until("%  ")
     os.write(terminal.end, b"\x03")
-    clean_end(*terminal.finish(), 130, r"error CANCELLED  The command was ended by SIGINT\.\n(    try: .*\n)?")
+    clean_end(*terminal.finish(), 130, r"error CANCELLED  The command was terminated by SIGINT\.\n(    try: .*\n)?")
 
 
 @test

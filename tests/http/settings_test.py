@@ -150,19 +150,19 @@ os.mkfifo(PIPE)
 
 @tests_of({
     "no JSON": (b"press: {}", "cannot be used. At line 1, column 1: This is not JSON: unexpected character"),
-    "nothing": (b"", "cannot be used. At line 1, column 1: This is not JSON: there is nothing to read."),
+    "nothing": (b"", "cannot be used. At line 1, column 1: This is not JSON: the text is empty."),
     "a list": (b"[]", "cannot be used. At line 1, column 1: This must be a JSON object, but it is an array."),
     "deep": (b'{"press":' + b"[" * 100000, "cannot be used. At line 1, column"),
-    "deep and closed": (b'{"press":' + b"[" * 1000 + b"]" * 1000 + b"}", "Values are nested more than 128 deep."),
+    "deep and closed": (b'{"press":' + b"[" * 1000 + b"]" * 1000 + b"}", "Values are nested more than 128 levels deep."),
     "a NUL": (b'{"press":{"store":"a\0b"}}', "cannot be used. At line 1, column 21: This is not JSON"),
-    "a NUL in a key": (b'{"a\\u0000b":1}', "cannot be used. At line 1, column 2: A key has a NUL in it."),
+    "a NUL in a key": (b'{"a\\u0000b":1}', "cannot be used. At line 1, column 2: A key contains a NUL character."),
     "no UTF-8": (b'{"press":{"store":"\xff"}}', "cannot be used. At line 1, column"),
-    "half a pair": (b'{"press":{"store":"\\ud800"}}', "A string has half of a surrogate pair in it."),
-    "a member twice": (b'{"press":{\n"store":"a","store":"b"}}', "At line 2, column 13: The key `store` stands twice in the same object."),
+    "half a pair": (b'{"press":{"store":"\\ud800"}}', "A string contains half of a surrogate pair."),
+    "a member twice": (b'{"press":{\n"store":"a","store":"b"}}', "At line 2, column 13: The object has the key `store` twice."),
     "huge": (b" " * (1 << 20) + b"{}", "cannot be read. It is larger than 1 MB."),
     "no file": ("/nowhere/config.json", "cannot be read. No such file or directory (ENOENT)."),
     "a folder": (server.FOLDER, "cannot be read. Is a directory (EISDIR)."),
-    "a pipe that nobody writes to": (PIPE, "This is not JSON: there is nothing to read."),
+    "a pipe that nobody writes to": (PIPE, "This is not JSON: the text is empty."),
     "without an end": ("/dev/zero", "cannot be read. It is larger than 1 MB."),
     **({"unreadable": (LOCKED, "cannot be read. Permission denied (EACCES).")} if os.getuid() else {}),
 })
@@ -183,7 +183,7 @@ def services_are_objects_and_values_have_types():
     equal({name: code for name, (code, _) in findings.items()},
           {"press": "INVALID_TYPE", "vault.store": "INVALID_TYPE", "vault.door": "INVALID_TYPE"}, "findings")
     findings, _ = refused("vault", "show", "--config", write({"valt": {}}))
-    equal(findings["valt"][1], "valt is not known here; did you mean vault?", "near name")
+    equal(findings["valt"][1], "valt is not a known name; did you mean vault?", "near name")
 
 
 @tests_of({"a name that nothing has": ('{"number":1,"numbr":2}', ".numbr", "UNKNOWN_FIELD"),

@@ -133,11 +133,11 @@ def help_and_prompts_tell_formats_and_words():
 def clients_that_drop_data_are_told_what_was_meant():
     with agent() as found:
         for method, params, words in [
-                ("tools/call", {"name": "bok"}, "There is no such tool; did you mean `book`?"),
-                ("tools/call", {"name": "quite_another"}, "There is no such tool."),
-                ("prompts/get", {"name": "plan_jorney"}, "There is no such prompt; did you mean `plan_journey`?"),
+                ("tools/call", {"name": "bok"}, "The tool does not exist; did you mean `book`?"),
+                ("tools/call", {"name": "quite_another"}, "The tool does not exist."),
+                ("prompts/get", {"name": "plan_jorney"}, "The prompt does not exist; did you mean `plan_journey`?"),
                 ("prompts/get", {"name": "plan_journey", "arguments": {"dai": "2026-02-31"}},
-                 "One or more fields are not valid. day is required (a date such as 2026-02-28). dai is not known here; did you mean day?")]:
+                 "One or more fields are not valid. day is required (a date such as 2026-02-28). dai is not a known name; did you mean day?")]:
             error = found.ask(method, params)["error"]
             equal((error["message"], error["data"]["message"]), (words, words), "message")
 
@@ -154,9 +154,9 @@ PASSENGER = {"born": "1990-02-28", "class": "economy", "home": "VIE", "address":
 STRAY = {**PASSENGER, "address": {**PASSENGER["address"], "zipp": "1", "is_admin": True},
          "bags": [PASSENGER["bags"][0], {"weight": 9, "color": "blue"}]}
 UNKNOWN = {
-    "address.zipp": "address.zipp is not known here; known are street and zip.",
-    "address.is_admin": "address.is_admin is not known here; known are street and zip.",
-    "bags[1].color": "bags[1].color is not known here; did you mean colour?",
+    "address.zipp": "address.zipp is not a known name; the known names are street and zip.",
+    "address.is_admin": "address.is_admin is not a known name; the known names are street and zip.",
+    "bags[1].color": "bags[1].color is not a known name; did you mean colour?",
 }
 
 
@@ -187,7 +187,7 @@ def tools_refuse_what_is_not_declared_in_an_object():
         equal((wrong["isError"], {field["field"]: field["message"] for field in wrong["structuredContent"]["fields"]}),
               (True, UNKNOWN), "fields")
         field, = found.call("enrol", **PASSENGER, priority=1)["structuredContent"]["fields"]
-        equal(field["message"], "priority is not known here; known are born, class, home, address and bags.", "an argument")
+        equal(field["message"], "priority is not a known name; the known names are born, class, home, address and bags.", "an argument")
         schema = [tool for tool in found.result("tools/list")["tools"] if tool["name"] == "enrol"][0]["inputSchema"]
         equal((schema["additionalProperties"], schema["properties"]["address"]["additionalProperties"],
                schema["properties"]["bags"]["items"]["additionalProperties"]), (False, False, False), "the schema")
@@ -202,7 +202,7 @@ def commands_refuse_what_is_not_declared_in_an_object():
     wrong = command("enrol", "--born=1990-02-28", "--class=first", "--home=VIE", '--bags=[{"weigth":7}]', status=2)["error"]
     equal((wrong["code"], [error["message"] for error in wrong["errors"]]),
           ("ARG_ERROR", ["class must be one of economy or premium, not first.", "bags[0].weight is required (integer).",
-                         "bags[0].weigth is not known here; did you mean weight?"]), "errors")
+                         "bags[0].weigth is not a known name; did you mean weight?"]), "errors")
 
 
 # ---- Names in camelCase --------------------------------------------------------------------------

@@ -289,16 +289,16 @@ static void pieces_that_make_no_sense_end_the_call(void **state)
         void (*handler)(mishap_call *call);
         const char *why;
     } mistakes[] = {
-        { give_an_item_a_name, "an item of an array a name" },
-        { leave_out_a_name, "a member of an object no name" },
-        { leave_out_the_name_of_an_object, "a member of an object no name" },
-        { name_a_member_nothing, "a member of an object no name" },
+        { give_an_item_a_name, "an item of an array with a name" },
+        { leave_out_a_name, "a member of an object without a name" },
+        { leave_out_the_name_of_an_object, "a member of an object without a name" },
+        { name_a_member_nothing, "a member of an object without a name" },
         { end_what_is_not_open, "not open" },
         { end_too_often, "not open" },
         { go_on_after_the_end, "after the end" },
         { go_on_after_a_piece, "after the end" },
-        { answer_two_values_as_a_piece, "is no JSON" },
-        { answer_a_key_twice_in_a_piece, "is no JSON" },
+        { answer_two_values_as_a_piece, "JSON that is not valid" },
+        { answer_a_key_twice_in_a_piece, "JSON that is not valid" },
         { answer_a_key_twice, "is not a JSON object" },
         { nest_too_deep, "too deep" },
     };
@@ -374,7 +374,7 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         { answer_without_what_is_required, "deleted: field_required" },
         { answer_null_for_what_is_required, "deleted: field_required" },
         { answer_a_line_that_is_wrong, "lines[1].count: value_out_of_range" },
-        { answer_an_array, "it is an array, and an object is declared" },
+        { answer_an_array, "the answer is an array, but an object is declared" },
         { answer_nothing, "the handler has answered nothing" },
     };
     for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
@@ -383,7 +383,7 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         assert_non_null(failure);
         assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_INTERNAL_ERROR);
         assert_string_equal(failure->masked_message.data,
-                            "The answer of bound does not fit what it declares.");
+                            "The answer of bound does not match its declaration.");
         assert_string_equal(failure->noted->value.text.data, misfits[i].where);
         mishap_free(failure);
     }

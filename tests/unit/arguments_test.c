@@ -368,9 +368,9 @@ static void a_name_inside_of_a_secret_is_not_told(void **state)
     };
     static const char *const fields[] = { "card", "card.owner", "keys[1]" };
     static const char *const sentences[] = {
-        "card has a member that is not known here; known are number and owner.",
-        "card.owner has a member that is not known here; known is name.",
-        "keys[1] has a member that is not known here; known is id.",
+        "card has a member whose name is not known; the known names are number and owner.",
+        "card.owner has a member whose name is not known; the known name is name.",
+        "keys[1] has a member whose name is not known; the known name is id.",
     };
     mishap_call *call;
     mishap *m = mishap_call_begin_closed(
@@ -407,7 +407,8 @@ static void of_many_known_names_the_first_are_told(void **state)
     mishap_call *call;
     mishap *m = mishap_call_begin_closed(&app, &one, T("{\"something_else\":1}"), &call);
     const char *sentence = mishap_told(m)->fields->message.data;
-    assert_non_null(strstr(sentence, "something_else is not known here; known are p00, p01, "));
+    assert_non_null(
+        strstr(sentence, "something_else is not a known name; the known names are p00, p01, "));
     assert_non_null(strstr(sentence, ", p18, p19 and more."));
     mishap_free(m);
     many[20] = (mishap_param){ 0 };
@@ -450,23 +451,23 @@ static void a_path_that_is_not_declared_ends_the_call(void **state)
         { ask_for_a_string, "address.zi", "not declared" },
         { ask_for_a_string, "lines[0].name", "not declared" },
         { ask_for_a_string, "lines[9].name", "not declared" },
-        { ask_for_a_string, "count", "under a type" },
-        { ask_for_a_string, "lines[0].count", "under a type" },
-        { ask_for_a_string, "name.first", "under a type" },
-        { ask_for_a_string, "name[0]", "under a type" },
-        { ask_for_a_string, "address[0]", "under a type" },
-        { ask_for_a_string, "lines.title", "under a type" },
-        { ask_for_a_string, "address.", "a path that is none" },
-        { ask_for_a_string, "address..zip", "a path that is none" },
-        { ask_for_a_string, "lines[].title", "a path that is none" },
-        { ask_for_a_string, "lines[-1].title", "a path that is none" },
-        { ask_for_a_string, "lines[ 1].title", "a path that is none" },
-        { ask_for_a_string, "lines[1", "a path that is none" },
-        { ask_for_a_string, "lines[1]title", "a path that is none" },
-        { count_them, "name", "under a type" },
-        { ask_for_an_integer_of_a_line, "title", "under a type" },
+        { ask_for_a_string, "count", "with a type other than" },
+        { ask_for_a_string, "lines[0].count", "with a type other than" },
+        { ask_for_a_string, "name.first", "with a type other than" },
+        { ask_for_a_string, "name[0]", "with a type other than" },
+        { ask_for_a_string, "address[0]", "with a type other than" },
+        { ask_for_a_string, "lines.title", "with a type other than" },
+        { ask_for_a_string, "address.", "a path that is not valid" },
+        { ask_for_a_string, "address..zip", "a path that is not valid" },
+        { ask_for_a_string, "lines[].title", "a path that is not valid" },
+        { ask_for_a_string, "lines[-1].title", "a path that is not valid" },
+        { ask_for_a_string, "lines[ 1].title", "a path that is not valid" },
+        { ask_for_a_string, "lines[1", "a path that is not valid" },
+        { ask_for_a_string, "lines[1]title", "a path that is not valid" },
+        { count_them, "name", "with a type other than" },
+        { ask_for_an_integer_of_a_line, "title", "with a type other than" },
         { ask_for_an_integer_of_a_line, "lines[0].count", "not declared" },
-        { ask_for_an_integer_of_a_line, ".count", "a path that is none" },
+        { ask_for_an_integer_of_a_line, ".count", "a path that is not valid" },
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         mistaken_path = mistakes[i].path;

@@ -268,8 +268,8 @@ static void other_answers_are_lines(void **state)
     assert_answer("{}", 80, "", "");
     assert_answer("[[1,2],[3]]", 80, "1, 2\n3\n", "");
     assert_answer("[{},{}]", 80, "{}\n{}\n", "");
-    assert_answer("[]", 80, "", "There is nothing to list.\n");
-    assert_answer("{\"items\":[],\"next\":null}", 80, "", "There is nothing to list.\n");
+    assert_answer("[]", 80, "", "The list is empty.\n");
+    assert_answer("{\"items\":[],\"next\":null}", 80, "", "The list is empty.\n");
     assert_answer("{\"items\":[{\"a\":1}],\"total\":7,\"next\":\"x\"}", 80,
                   "A\n1\n\ntotal  7\nnext   x\n", "");
     assert_answer("{\"keys\":[{\"a\":1}]}", 80, "A\n1\n", "");
@@ -316,18 +316,16 @@ static void assert_next(const char *next, const char *remarks, const char *const
 static void the_next_page_is_a_command_that_can_be_pasted(void **state)
 {
     (void)state;
-    assert_next("\"9\"", "There is more: todo todos list --limit 3 --after 9\n",
+    assert_next("\"9\"", "Next page: todo todos list --limit 3 --after 9\n",
                 WORDS("todos", "list", "--limit", "3"));
-    assert_next("9", "There is more: todo todos list --limit=3 --after 9\n",
+    assert_next("9", "Next page: todo todos list --limit=3 --after 9\n",
                 WORDS("todos", "list", "--after", "4", "--limit=3"));
-    assert_next("\"9\"", "There is more: todo todos list --after 9\n",
+    assert_next("\"9\"", "Next page: todo todos list --after 9\n",
                 WORDS("todos", "list", "--after=4", "-a", "5", "-a6"));
-    assert_next("\"9\"",
-                "There is more: todo todos list --title 'it'\\''s; rm -rf' --after 9 -- x\n",
+    assert_next("\"9\"", "Next page: todo todos list --title 'it'\\''s; rm -rf' --after 9 -- x\n",
                 WORDS("todos", "list", "--title", "it's; rm -rf", "--", "x"));
-    assert_next("\"-x\"", "There is more: todo todos list --after=-x\n", WORDS("todos", "list"));
-    assert_next("\"a b\"", "There is more: todo todos list --after 'a b'\n",
-                WORDS("todos", "list"));
+    assert_next("\"-x\"", "Next page: todo todos list --after=-x\n", WORDS("todos", "list"));
+    assert_next("\"a b\"", "Next page: todo todos list --after 'a b'\n", WORDS("todos", "list"));
     assert_next("null", "", WORDS("todos", "list"));
 }
 

@@ -306,14 +306,14 @@ static void a_key_that_stands_twice_in_a_secret_is_not_named(void **state)
     };
     static const mishap_operation operation = { .name = "tell", .params = params, .run = tell_all };
     char *text = shown(&operation, "{\"vault\":{\"a\":[{\"" MARK "\":1,\"" MARK "\":2}]}}");
-    assert_non_null(strstr(text, "The same key stands twice in an object."));
+    assert_non_null(strstr(text, "An object has a duplicate key."));
     assert_null(strstr(text, MARK));
     free(text);
     text = shown(&operation, "{\"open\":{\"x\":1,\"x\":2}}");
-    assert_non_null(strstr(text, "The key `x` stands twice"));
+    assert_non_null(strstr(text, "The object has the key `x` twice"));
     free(text);
     text = shown(&operation, "{\"vault\":{},\"vault\":{}}");
-    assert_non_null(strstr(text, "The key `vault` stands twice"));
+    assert_non_null(strstr(text, "The object has the key `vault` twice"));
     free(text);
 }
 

@@ -39,10 +39,10 @@ mishap_test *mishap_test_begin_with(const mishap_app *app, const char *settings)
 {
     mishap_test *test = mishap_allocate(sizeof *test);
     if (!test)
-        give_up("There is no memory for a test.");
+        give_up("Not enough memory for a test.");
     *test = (mishap_test){ .app = app, .folder = "/tmp/mishap-test-XXXXXX" };
     if (!mkdtemp(test->folder))
-        give_up("No folder can be made in /tmp.");
+        give_up("No folder can be created in /tmp.");
     test->setup = (mishap_setup){ .data = test->folder, .config = settings };
     mishap *failure = mishap_app_open(app, &test->setup);
     if (failure) {
@@ -148,7 +148,7 @@ static void print_what_came(const mishap_test *test)
     } else if (test->answered && test->answered->text.data) {
         print_remark(test->answered->text);
     } else {
-        printf("# It answered nothing.\n");
+        printf("# The answer is empty.\n");
     }
 }
 

@@ -1,9 +1,7 @@
 /*
- * The one answer. `ok` and the exit code come from here, and nothing else of the boundary writes to
- * standard output.
- *
- * A program gets the envelope. A person at a terminal gets the data laid out, and a failure on
- * stderr in a few lines.
+ * Print the one answer of a command. Only this file sets `ok` and the exit code, and only this file
+ * writes to standard output. If standard output is a terminal, the answer is readable text, and a
+ * failure is a few lines on stderr; otherwise it is the envelope.
  */
 #include <errno.h>
 #include <poll.h>

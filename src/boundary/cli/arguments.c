@@ -1,7 +1,8 @@
 /*
- * The arguments of a command, all together. What no flag gives comes from the environment, where
- * that is declared, and then from the file that --config names. Settings of services have flags,
- * too (settings.c).
+ * The arguments of a command, all together. A value that no flag gives is read from its environment
+ * variable, if one is declared, and then from the file that --config names. Settings of services
+ * have flags, too (settings.c). All findings are collected before the handler runs, and one answer
+ * lists them.
  */
 #include "boundary/cli/arguments.h"
 

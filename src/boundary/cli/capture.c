@@ -1,7 +1,7 @@
 /*
- * What a handler, or a library that it calls, writes straight to descriptor 1 must not get between
- * the envelope and its reader. Descriptor 1 is a file in memory while a handler runs; the real one
- * is kept aside.
+ * Capture text that a handler, or a library that it calls, writes directly to descriptor 1, because
+ * it must not mix with the envelope. While a handler runs, descriptor 1 is a file in memory; the
+ * real descriptor is saved.
  */
 #include <fcntl.h>
 #include <sys/mman.h>

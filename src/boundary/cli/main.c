@@ -231,16 +231,16 @@ static mishap *no_such_command(const mishap_cli *cli, const char *first)
 {
     char advice[200];
     if (!*first || common_flag_length(first))
-        return mishap_raise(UNKNOWN_COMMAND, "There is no command.");
+        return mishap_raise(UNKNOWN_COMMAND, "No command was given.");
     if (*first != '-')
         return mishap_tell(mishap_raise(UNKNOWN_COMMAND, NULL), "command", first);
     int length = (int)strcspn(first, "=");
     length = length < LONGEST_SHOWN ? length : LONGEST_SHOWN;
-    snprintf(advice, sizeof advice, "Put it behind the command: `%s COMMAND %.*s`", cli->app->name,
-             length, first);
+    snprintf(advice, sizeof advice, "Write the option after the command: `%s COMMAND %.*s`",
+             cli->app->name, length, first);
     return mishap_suggest(mishap_raise(UNKNOWN_COMMAND,
-                                       "The option %.*s stands before the command, where only "
-                                       "those that all commands have can stand.",
+                                       "The option %.*s was given before the command. Only options "
+                                       "of every command can be given there.",
                                        length, first),
                           advice);
 }
@@ -302,8 +302,8 @@ static void warn_of_output(const mishap_cli *cli, mishap_call *call)
         mishap_text text = mishap_buffer_text(&caught);
         if (mishap_guard_finds_trace(text, NULL))
             text = mishap_hide_removed;
-        mishap_warn(call, "The command wrote to standard output by itself: %.*s", (int)text.length,
-                    text.data);
+        mishap_warn(call, "The handler of the command wrote to standard output: %.*s",
+                    (int)text.length, text.data);
     }
     mishap_buffer_release(&caught);
 }

@@ -148,7 +148,7 @@ bool mishap_cli_put_next(mishap_buffer *remarks, mishap_text name, yyjson_val *v
     }
     bool sound = given.length && put_again(&line, asked, taker, given);
     if (sound) {
-        MISHAP_PUT(remarks, "There is more: ");
+        MISHAP_PUT(remarks, "Next page: ");
         mishap_buffer_put_text(remarks, mishap_text_of(asked->program));
         mishap_buffer_put_text(remarks, mishap_buffer_text(&line));
         MISHAP_PUT(remarks, "\n");

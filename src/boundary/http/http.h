@@ -58,7 +58,7 @@ extern const mishap_http_extension mishap_api_over_http;
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
 void mishap_api_release(mishap_api *api);
 
-/* settings->admit: who calls, by its key. */
+/* settings->admit: identify the caller by its API key. */
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open);
 
 /* settings->refuse: spell a failure in the dialect that the request asks for: status, body,

@@ -1,8 +1,6 @@
 /*
- * What a flight says while it runs: progress and log messages, sent on as they come, unless there
- * are too many of them.
- *
- * A stack trace is not said but recorded, under the id of the call.
+ * Progress and log messages of a running flight. They are forwarded immediately, up to a limited
+ * rate. A message with a stack trace is not sent, but written to the log with the id of the call.
  */
 #include <math.h>
 
