@@ -38,7 +38,7 @@ static mishap *open_store(const mishap_setup *setup, void **state)
     }
     mishap *cause = mishap_raise_errno(sqlite3_system_errno(db), "%s", sqlite3_errmsg(db));
     sqlite3_close(db);
-    return mishap_because(mishap_raise(NOT_CONFIGURED, "The loans cannot be opened."), cause);
+    return mishap_because(mishap_raise(NOT_CONFIGURED, "The database cannot be opened."), cause);
 }
 
 static void close_store(void *db)
@@ -82,7 +82,7 @@ static mishap *step(mishap_call *call, sqlite3_stmt *statement)
     if (result == SQLITE_ROW || result == SQLITE_DONE)
         return NULL;
     if (result == SQLITE_BUSY)
-        return mishap_raise(UNAVAILABLE, "Too many others are writing.");
+        return mishap_raise(UNAVAILABLE, "The database is locked.");
     if (sqlite3_extended_errcode(db) == SQLITE_CONSTRAINT_FOREIGNKEY)
         return mishap_raise(UNKNOWN_ID, NULL); /* NULL: the sentence of the catalog */
     if (result == SQLITE_CONSTRAINT)
@@ -212,34 +212,34 @@ static mishap *remind_members(mishap_call *call)
 #define LIST(name, least, ...) { name, MISHAP_ARRAY, .required = true, .length = { least, 100 }, \
       .items = MISHAP_ITEM(MISHAP_OBJECT, .members = MISHAP_PARAMS(__VA_ARGS__)) }
 #define PAGE MISHAP_PARAMS( \
-      { "limit", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "20", .help = "How many" }, \
-      { "after", MISHAP_INTEGER, .initial = "0", .help = "The `next` of the page before" })
-#define PAGE_OF(...) MISHAP_PARAMS(LIST("items", 0, ID("id", "To name it by"), __VA_ARGS__), \
-      { "next", MISHAP_INTEGER, .help = "The `after` of the next page, if there is one" })
+      { "limit", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "20", .help = "Page size" }, \
+      { "after", MISHAP_INTEGER, .initial = "0", .help = "`next` of the last page" })
+#define PAGE_OF(...) MISHAP_PARAMS(LIST("items", 0, ID("id", "Id of the entry"), __VA_ARGS__), \
+      { "next", MISHAP_INTEGER, .help = "`after` of the next page; absent on the last page" })
 #define BOOK TEXT("title"), TEXT("author")
 #define MEMBER TEXT("name"), { "email", MISHAP_STRING, .required = true, .format = "email" }, \
       { "address", MISHAP_OBJECT, .members = MISHAP_PARAMS(TEXT("street"), TEXT("city")) }
-#define LOAN ID("member_id", "Who lends"), DATE("due", "When all must be back"), \
-      LIST("books", 1, ID("book_id", "Which book"), \
+#define LOAN ID("member_id", "Id of the member"), DATE("due", "Last day to return"), \
+      LIST("books", 1, ID("book_id", "Id of the book"), \
         { "condition", MISHAP_ENUM, .choices = MISHAP_CHOICES("new", "good", "worn") }), \
-      { "note", MISHAP_STRING, .length = { 0, 80 }, .help = "For the desk" }
-#define CREATES .status = 201, .answers = MISHAP_PARAMS(ID("id", "Of what was created"))
+      { "note", MISHAP_STRING, .length = { 0, 80 }, .help = "For the staff" }
+#define CREATES .status = 201, .answers = MISHAP_PARAMS(ID("id", "Id of the new entry"))
 #define RUN(function, at) .run = function, .tool = #function, .route = at, .service = &service
 
 static const mishap_app app = { "loans", "1.0", .operations = MISHAP_OPERATIONS(
     { "books.add", "Add a book", MISHAP_PARAMS(BOOK), RUN(add_book, "POST /books"), CREATES },
     { "books.list", "List books", PAGE, RUN(list_books, "GET /books"),
-      .answers = PAGE_OF(BOOK, { "loan_id", MISHAP_INTEGER, .help = "In which loan it is lent" }) },
+      .answers = PAGE_OF(BOOK, { "loan_id", MISHAP_INTEGER, .help = "Loan id, if lent" }) },
     { "members.add", "Add a member", MISHAP_PARAMS(MEMBER), RUN(add_member, "POST /members"),
       .raises = MISHAP_RAISES(ALREADY_EXISTS), CREATES },
     { "members.list", "List members", PAGE, RUN(list_members, "GET /members"),
       .answers = PAGE_OF(MEMBER) },
     { "lend", "Lend books to a member", MISHAP_PARAMS(LOAN), RUN(lend_books, "POST /loans"),
       .raises = MISHAP_RAISES(UNKNOWN_ID, BOOK_LENT, LOAN_LIMIT), CREATES },
-    { "return", "Take the books of a loan back", MISHAP_PARAMS(ID("id", "Which loan")),
+    { "return", "Return the books of a loan", MISHAP_PARAMS(ID("id", "Id of the loan")),
       RUN(return_books, "DELETE /loans/:id"), .raises = MISHAP_RAISES(UNKNOWN_ID), .status = 204 },
     { "list", "List loans", PAGE, RUN(list_loans, "GET /loans"), .answers = PAGE_OF(LOAN) },
-    { "remind", "Remind members of what is due", MISHAP_PARAMS(DATE("day", "What is due before")),
+    { "remind", "Remind members of due loans", MISHAP_PARAMS(DATE("day", "Loans due before this")),
       RUN(remind_members, "POST /reminders") }) };
 /* clang-format on */
 

@@ -10,15 +10,15 @@ _Static_assert(sizeof categories / sizeof *categories == MISHAP_CATEGORIES + 1,
                "one name a category");
 
 static const mishap_param params[] = {
-    { "category", MISHAP_ENUM, .choices = categories, .help = "Only codes of this category" },
+    { "category", MISHAP_ENUM, .choices = categories, .help = "List only codes of this category" },
     { "http_status", MISHAP_INTEGER, .range = { 400, 599 }, .placeholder = "N",
-      .help = "Only codes of this HTTP status" },
+      .help = "List only codes of this HTTP status" },
     { 0 },
 };
 
 static const mishap_example examples[] = {
-    { "catalog", "All of them" },
-    { "catalog --category resource --http-status 409", "What a conflict can be called" },
+    { "catalog", "List all codes" },
+    { "catalog --category resource --http-status 409", "List all codes for a conflict" },
     { 0 },
 };
 
@@ -50,11 +50,11 @@ static mishap *run(mishap_call *call)
 
 const mishap_operation tool_catalog = {
     .name = "catalog",
-    .summary = "List the codes that a mishap can have",
-    .description = "Each with its category, HTTP status, exit code, JSON-RPC code, whether trying "
-                   "again can help (`never`, "
-                   "`fix`: after the caller changed something, `yes`), its sentence, and its name "
-                   "in each dialect.",
+    .summary = "List all error codes",
+    .description =
+        "Each code has its category, HTTP status, exit code, JSON-RPC code, default message and "
+        "its name in each dialect. The member `retry` says whether a retry can succeed: `yes`, "
+        "`fix` (after the caller has corrected the request) or `never`.",
     .params = params,
     .run = run,
     .examples = examples,

@@ -1,7 +1,6 @@
 /*
- * mishap check: hold documents against the rules of a dialect.
- *
- * All findings are in the answer, up to a number that keeps memory constant; all are counted.
+ * mishap check: check documents against the rules of a dialect. The answer lists the findings up to
+ * a fixed number, so that memory stays constant; all findings are counted.
  */
 #include "tool.h"
 
@@ -12,17 +11,17 @@
 enum { LISTED = 10000 };
 
 static const mishap_param params[] = {
-    TOOL_DIALECT("dialect", "The dialect that it should be in"),
-    { "strict", MISHAP_BOOLEAN, .help = "Take to the letter what is open by default" },
-    { "lines", MISHAP_BOOLEAN, .help = "Each line of the input is a document" },
+    TOOL_DIALECT("dialect", "The dialect to check against"),
+    { "strict", MISHAP_BOOLEAN, .help = "Enforce the strict form of each rule" },
+    { "lines", MISHAP_BOOLEAN, .help = "Treat each line of the input as a document" },
     TOOL_INPUT,
     { 0 },
 };
 
 static const mishap_example examples[] = {
-    { "check --dialect http-api answer.json", "Judge one answer of some other program" },
+    { "check --dialect http-api answer.json", "Check one response of another program" },
     { "check --dialect cli-envelope --strict --lines answers.jsonl",
-      "Judge a file of them, to the letter" },
+      "Check a file of responses with strict rules" },
     { 0 },
 };
 
@@ -138,7 +137,7 @@ static mishap *verdict(const struct tally *tally)
     if (tally->count[MISHAP_FATAL])
         return mishap_tell(mishap_raise(MALFORMED_INPUT, "%s", tally->first), "dialect", dialect);
     if (tally->documents == 0)
-        return mishap_raise(MALFORMED_INPUT, "At line 1, column 1: There is no document.");
+        return mishap_raise(MALFORMED_INPUT, "At line 1, column 1: The input has no document.");
     if (errors == 0)
         return NULL;
     mishap *m = mishap_raise(NONCONFORMING, "The input does not conform to %s: %zu %s.", dialect,
@@ -170,15 +169,13 @@ static mishap *run(mishap_call *call)
 
 const mishap_operation tool_check = {
     .name = "check",
-    .summary = "Hold a document against the rules of a dialect",
-    .description = "Every finding is named with a rule, a place and a sentence. The command fails "
-                   "with NONCONFORMING, exit "
-                   "79, if one of them is an error; warnings alone are no failure. What could not "
-                   "even be read is "
-                   "MALFORMED_INPUT, exit 2, and the message says where.\n\n"
-                   "With --lines the input is read in constant memory, whatever its size. The "
-                   "first 10000 findings are "
-                   "listed, and all are counted.",
+    .summary = "Check a document against the rules of a dialect",
+    .description =
+        "Each finding has a rule, a place in the document and a sentence. The command fails with "
+        "NONCONFORMING, exit code 79, if at least one finding is an error; warnings alone are not "
+        "a failure. Input that cannot be parsed fails with MALFORMED_INPUT, exit code 2, and the "
+        "message names the place.\n\nWith --lines the input is read in constant memory, whatever "
+        "its size. The first 10000 findings are listed, and all findings are counted.",
     .params = params,
     .run = run,
     .local = true,

@@ -1,9 +1,7 @@
 /*
- * mishap connect: does something answer at a host and port?
- *
- * The connection is made and closed again; nothing is sent. Finding the address and all attempts
- * together have as long as --timeout-ms says. Nothing but the given host is contacted, and for a
- * name the resolver of this machine.
+ * mishap connect: check whether a host accepts connections on a port. The connection is opened and
+ * closed without sending data. --timeout-ms covers the name lookup and all attempts. Apart from the
+ * given host, only the DNS resolver of this machine is contacted.
  */
 #include "tool.h"
 
@@ -28,17 +26,17 @@ enum { LONGEST_HOST = 253 };
 
 static const mishap_param params[] = {
     { "host", MISHAP_STRING, .required = true, .length = { 1, LONGEST_HOST }, .placeholder = "HOST",
-      .help = "A name or an address" },
+      .help = "Host name or IP address" },
     { "port", MISHAP_INTEGER, .required = true, .range = { 1, 65535 }, .placeholder = "PORT",
-      .help = "A TCP port" },
+      .help = "TCP port" },
     { "timeout_ms", MISHAP_INTEGER, .range = { 1, 25000 }, .initial = "5000", .placeholder = "N",
-      .help = "How long to wait, in milliseconds" },
+      .help = "Timeout in milliseconds" },
     { 0 },
 };
 
 static const mishap_example examples[] = {
-    { "connect --host db.example.com --port 5432", "Is the database there?" },
-    { "connect --host ::1 --port 8080 --timeout-ms 500", "The same with little patience" },
+    { "connect --host db.example.com --port 5432", "Check whether a database accepts connections" },
+    { "connect --host ::1 --port 8080 --timeout-ms 500", "Check a port with a short timeout" },
     { 0 },
 };
 
@@ -329,12 +327,10 @@ static mishap *run(mishap_call *call)
 
 const mishap_operation tool_connect = {
     .name = "connect",
-    .summary = "See whether a service accepts connections",
-    .description = "A TCP connection is made and closed again; nothing is sent. A host that "
-                   "refuses, one that cannot be "
-                   "reached, one that does not answer in time and a name that is not known each "
-                   "have a code of their own; "
-                   "the exit code of all four is 12.",
+    .summary = "Check whether a service accepts connections",
+    .description = "The command opens a TCP connection and closes it without sending data. A "
+                   "refused connection, an unreachable host, a timeout and an unknown host name "
+                   "each have their own error code; the exit code of all four is 12.",
     .params = params,
     .run = run,
     .local = true,

@@ -15,15 +15,15 @@ static const mishap_param params[] = {
 };
 
 static const mishap_example examples[] = {
-    { "explain NOT_FOUND", "What it means and how it looks" },
-    { "explain already_exists", "Any spelling will do" },
-    { "explain 409", "The code that is named like the status" },
+    { "explain NOT_FOUND", "Explain one code" },
+    { "explain already_exists", "Explain a code in any spelling" },
+    { "explain 409", "Explain the code of an HTTP status" },
     { 0 },
 };
 
 static const mishap_param answers[] = {
-    { "code", MISHAP_STRING, .required = true, .help = "Its name in the catalog" },
-    { "dialects", MISHAP_OBJECT, .required = true, .help = "How each dialect tells it" },
+    { "code", MISHAP_STRING, .required = true, .help = "The name of the code in the catalog" },
+    { "dialects", MISHAP_OBJECT, .required = true, .help = "The error as each dialect writes it" },
     { 0 },
 };
 
@@ -43,11 +43,11 @@ static mishap *not_found(mishap_call *call, const char *word)
     names[count] = NULL;
     mishap_code_unspell(mishap_text_of(word), name, sizeof name);
     const char *nearest = mishap_cli_nearest(name, names);
-    mishap *m = mishap_tell(mishap_raise(NOT_FOUND, "There is no such code in the catalog."),
-                            "asked", word); /* `code` is the name of what failed, in tool results */
-    return mishap_suggest(m, nearest ? mishap_call_print(call, "Did you mean %s?", nearest)
-                                     : "`mishap catalog`, the tool list_codes and "
-                                       "catalog://codes list them all.");
+    mishap *m = mishap_tell(mishap_raise(NOT_FOUND, "The catalog has no such code."), "asked",
+                            word); /* `code` is the name of what failed, in tool results */
+    return mishap_suggest(
+        m, nearest ? mishap_call_print(call, "Did you mean %s?", nearest)
+                   : "`mishap catalog`, the tool list_codes and catalog://codes list all codes.");
 }
 
 /* -- the answer -------------------------------------------------------------------------------- */
@@ -89,10 +89,9 @@ static mishap *run(mishap_call *call)
 
 const mishap_operation tool_explain = {
     .name = "explain",
-    .summary = "Explain a code, and show how each dialect tells it",
-    .description = "The code may be written as any dialect writes it (NOT_FOUND, NOT-FOUND, "
-                   "not_found, NotFound), as one of "
-                   "the types of a tool result, or as an HTTP status.",
+    .summary = "Explain a code and show it in each dialect",
+    .description = "The code can be written in the spelling of any dialect (NOT_FOUND, NOT-FOUND, "
+                   "not_found, NotFound), as an error type of a tool result, or as an HTTP status.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(NOT_FOUND),

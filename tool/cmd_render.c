@@ -2,14 +2,15 @@
 #include "tool.h"
 
 static const mishap_param params[] = {
-    TOOL_DIALECT("dialect", "The dialect to tell it in"),
+    TOOL_DIALECT("dialect", "The dialect of the output"),
     TOOL_INPUT,
     { 0 },
 };
 
 static const mishap_example examples[] = {
     { "render --dialect problem mishap.json", "As application/problem+json" },
-    { "render --dialect cli-envelope < mishap.json", "As a command would answer" },
+    { "render --dialect cli-envelope < mishap.json",
+      "Write the error as a command would answer it" },
     { 0 },
 };
 
@@ -20,12 +21,11 @@ static mishap *run(mishap_call *call)
 
 const mishap_operation tool_render = {
     .name = "render",
-    .summary = "Tell a mishap, given as canonical JSON, in a dialect",
-    .description = "The input is one mishap in the canonical form: an object with a `code`, a "
-                   "`message` and whatever else "
-                   "is known of it. The answer is the document of that dialect and nothing else, "
-                   "one line feed behind it. "
-                   "Input that cannot be read as a mishap is refused with its line and column.",
+    .summary = "Write an error, given as canonical JSON, in a dialect",
+    .description = "The input is one error in canonical JSON: an object with a `code`, a `message` "
+                   "and other optional members. The output is only the document in the chosen "
+                   "dialect, followed by one line feed. Input that is not a canonical error is "
+                   "refused; the message names the line and column.",
     .params = params,
     .run = run,
     .local = true,

@@ -3,16 +3,16 @@
 
 static const mishap_param params[] = {
     TOOL_DIALECT("from", "The dialect of the input"),
-    TOOL_DIALECT("to", "The dialect to tell it in"),
+    TOOL_DIALECT("to", "The dialect of the output"),
     TOOL_INPUT,
     { 0 },
 };
 
 static const mishap_example examples[] = {
     { "translate --from http-api --to json-rpc answer.json",
-      "An answer of the HTTP API as a JSON-RPC error" },
+      "Convert an HTTP API error to a JSON-RPC error" },
     { "translate --from condition-report --to canonical < report",
-      "All that a report says, as JSON" },
+      "Convert a condition report to JSON" },
     { 0 },
 };
 
@@ -23,10 +23,10 @@ static mishap *run(mishap_call *call)
 
 const mishap_operation tool_translate = {
     .name = "translate",
-    .summary = "Turn a document of one dialect into another",
-    .description = "It takes what can be understood: a document that breaks a rule of its dialect "
-                   "but still says what went "
-                   "wrong is translated. What the other dialect has no place for is left out.",
+    .summary = "Convert an error from one dialect to another",
+    .description =
+        "The command is tolerant: a document that breaks a rule of its dialect is still translated "
+        "if it identifies the error. Information that the other dialect cannot express is omitted.",
     .params = params,
     .run = run,
     .local = true,

@@ -51,7 +51,7 @@ int main(int argc, char **argv)
         return refuse("There are too many dialects.");
     mishap_operation *operations = list_operations();
     if (!operations)
-        return refuse("There is no memory for the list of commands.");
+        return refuse("Not enough memory for the list of commands.");
     int status = mishap_main(
         argc, argv,
         &(mishap_app){ .name = "mishap",

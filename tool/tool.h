@@ -27,7 +27,7 @@ extern const char *tool_dialect_names[TOOL_MOST_DIALECTS + 1];
 #define TOOL_INPUT                                                                                 \
     {                                                                                              \
         .name = "input", .type = MISHAP_STRING, .positional = true, .file = true,                  \
-        .placeholder = "FILE", .help = "The file to read; standard input if it is - or left out"   \
+        .placeholder = "FILE", .help = "The file to read; - or no file: standard input"            \
     }
 
 /* The dialect that a parameter names. */

@@ -1,11 +1,12 @@
 /*
- * The catalog: what is known of each code, whoever raises it.
+ * The catalog: the fixed properties of each error code.
  *
  * The rows are generated from a table in plain text (catalog/codes.txt). A program adds a table of
  * its own, made by the same generator, with mishap_catalog_add().
  *
- * Tables are constant and live as long as the program: nothing that is returned is to be freed. Any
- * thread may ask, once all tables were added. A name that is NULL or empty is not found.
+ * Tables are constant and live as long as the program: the caller must not free anything. Any
+ * thread may call these functions after all tables were added. A name that is NULL or empty is not
+ * found.
  */
 #ifndef MISHAP_CATALOG_H
 #define MISHAP_CATALOG_H
@@ -18,23 +19,23 @@
 extern "C" {
 #endif
 
-/* Whose matter a failure is. */
+/* The category of a failure: where its origin lies. */
 typedef enum mishap_category {
-    MISHAP_VALIDATION, /* the caller's: the input is wrong */
-    MISHAP_PERMISSION, /* the caller's: it may not do that */
-    MISHAP_RESOURCE,   /* the thing's: it is missing, or there already */
-    MISHAP_EXECUTION,  /* the work's: it started and failed */
-    MISHAP_SYSTEM,     /* ours, or that of a system behind us */
+    MISHAP_VALIDATION, /* the input of the caller is wrong */
+    MISHAP_PERMISSION, /* the caller has no permission */
+    MISHAP_RESOURCE,   /* a resource is missing, or exists already */
+    MISHAP_EXECUTION,  /* the operation started and failed */
+    MISHAP_SYSTEM,     /* a fault of this system, or of one that it depends on */
 } mishap_category;
 enum { MISHAP_CATEGORIES = MISHAP_SYSTEM + 1 };
 
 typedef enum mishap_retry {
     MISHAP_RETRY_NEVER, /* the same call will fail again */
-    MISHAP_RETRY_FIX,   /* it may work after the caller changed something */
-    MISHAP_RETRY_YES,   /* the same call may work later */
+    MISHAP_RETRY_FIX,   /* it may succeed after the caller has corrected it */
+    MISHAP_RETRY_YES,   /* the same call may succeed later */
 } mishap_retry;
 
-/* What a failed call leaves behind. */
+/* The effects that a failed call can leave. */
 typedef enum mishap_effects {
     MISHAP_EFFECTS_NONE,
     MISHAP_EFFECTS_PARTIAL,
@@ -47,10 +48,10 @@ typedef struct mishap_code {
     mishap_text http_name;    /* not_found: the `error` of the HTTP API */
     mishap_text tool_type;    /* ValueError: one of the six types of a tool result */
     mishap_text title;        /* Not found: the kind of failure in a few words */
-    mishap_text message;      /* the sentence for an occurrence that brings none of its own */
-    mishap_text http_message; /* … of the HTTP API, where that is worded otherwise; else empty */
-    mishap_text suggestion;   /* what the caller can do; empty where there is nothing */
-    mishap_text docs_url;     /* empty where the catalog has no documentation address */
+    mishap_text message;      /* the default message */
+    mishap_text http_message; /* the default message of the HTTP API, if it differs; else empty */
+    mishap_text suggestion;   /* what the caller can do; may be empty */
+    mishap_text docs_url;     /* empty if the catalog has no documentation URL */
     mishap_category category;
     mishap_retry retry;
     mishap_effects effects;
@@ -58,7 +59,7 @@ typedef struct mishap_code {
     int exit_code;
     int rpc_code;
     int64_t retry_after_ms; /* -1: no advice */
-    bool masked; /* what is raised under this code is private: the caller gets `message` */
+    bool masked; /* messages raised under this code are private: the caller gets `message` */
 } mishap_code;
 
 /* The spellings by which a code can be found. */
@@ -67,7 +68,7 @@ typedef enum mishap_spelling {
     MISHAP_SPELLING_CONDITION,
     MISHAP_SPELLING_SNAKE,
     MISHAP_SPELLING_HTTP,
-    MISHAP_SPELLING_TOOL, /* the one code that stands for a type when it is read back */
+    MISHAP_SPELLING_TOOL, /* the one code that a type is read back as */
 } mishap_spelling;
 enum { MISHAP_SPELLINGS = MISHAP_SPELLING_TOOL + 1 };
 
@@ -81,17 +82,18 @@ typedef struct mishap_catalog {
         const uint16_t *rows;
         size_t count;
     } index[MISHAP_SPELLINGS];
-    struct mishap_catalog *next; /* the library's */
+    struct mishap_catalog *next; /* set by the library */
 } mishap_catalog;
 
 /* The table of catalog/codes.txt. */
 extern mishap_catalog mishap_code_table;
 
 /*
- * Make a program's own table known, so that its codes can be declared and documents with them can
- * be read. Call it at the start, before other threads run. The table stays the program's, and must
- * live as long as that; NULL, and a table that was added already, change nothing. A code that two
- * tables share is found in the one that was added first, and the built-in table comes before all.
+ * Register the table of a program. Its codes can then be declared, and documents with these codes
+ * can be read. Call it at the start, before other threads run. The program owns the table, which
+ * must live until the program ends. NULL, or a table that was added before, changes nothing. If two
+ * tables have the same code, the table that was added first is used; the built-in table is the very
+ * first.
  */
 void mishap_catalog_add(mishap_catalog *catalog);
 

@@ -7,9 +7,9 @@
  *                                &(mishap_app){ .name = "directory", .operations = operations });
  *     }
  *
- * `directory users create --name Ada` then runs the operation users.create. On a terminal a person
- * gets readable text; a program gets the envelope: one JSON object, one line feed, nothing else on
- * standard output.
+ * `directory users create --name Ada` then runs the operation users.create. If standard output is a
+ * terminal, the answer is readable text. Otherwise it is the envelope: one JSON object and one line
+ * feed, and nothing else.
  */
 #ifndef MISHAP_CLI_H
 #define MISHAP_CLI_H
@@ -21,11 +21,11 @@ extern "C" {
 #endif
 
 /*
- * Run the command that argv names and return the exit code. A declaration that is broken ends here,
- * with a sentence on stderr and exit 70, whatever the command; so does an app that is NULL.
+ * Run the command that argv names and return the exit code. If a declaration is not valid, or if
+ * `app` is NULL, the function prints a sentence to stderr and returns 70, whatever the command.
  *
- * To be called once, by main(), while the program has no other thread: it changes standard output,
- * signals and the order of argv. `argv` and `app` stay the caller's.
+ * To be called once, by main(), while the program has no other thread: the function changes
+ * standard output, signals and the order of argv. The caller keeps `argv` and `app`.
  */
 int mishap_cli_main(int argc, char **argv, const mishap_app *app);
 

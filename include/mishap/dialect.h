@@ -1,12 +1,13 @@
 /*
- * Dialects: how one wire spells a mishap.
+ * Dialects: the error formats in which a mishap can be written.
  *
- * A dialect renders the public side of a mishap, parses a document back into a mishap, and verifies
- * any document, whoever wrote it, against the rules of that wire.
+ * A dialect renders the public side of a mishap, parses a document back into a mishap, and checks
+ * any document, also that of another program, against the rules of the format.
  *
- * Dialects are constant: nothing that is returned of them is to be freed, and any thread may use
- * them. A mishap and a buffer are one thread's at a time. A dialect that is NULL has no name, and
- * must not be used otherwise; a document without data is an empty one.
+ * Dialects are constant: the caller must not free them, and any thread may use them. Only one
+ * thread at a time may use a mishap or a buffer. A dialect that is NULL may only be passed to
+ * mishap_dialect_name() and mishap_dialect_media_type(), which then return NULL. A document without
+ * data is empty.
  */
 #ifndef MISHAP_DIALECT_H
 #define MISHAP_DIALECT_H
@@ -19,10 +20,11 @@ extern "C" {
 
 typedef struct mishap_dialect mishap_dialect;
 
-/* All of them, in the order of the documentation; the list ends with NULL. */
+/* All dialects, in the order of the documentation; the list ends with NULL. */
 const mishap_dialect *const *mishap_dialects(void);
 
-/* The dialect of this name (`http-api`), NULL if there is none, or no name. */
+/* The dialect of this name (`http-api`), NULL if no dialect has this name, or if the name is
+ * NULL. */
 const mishap_dialect *mishap_dialect_find(const char *name);
 
 const char *mishap_dialect_name(const mishap_dialect *dialect);
@@ -30,8 +32,8 @@ const char *mishap_dialect_media_type(const mishap_dialect *dialect);
 
 /*
  * Render the public side of a mishap into a buffer that is empty. The result is the buffer's
- * content, or, if there was no memory for it, a constant document of the same dialect: it is always
- * well-formed and valid as long as the buffer is. NULL in place of a mishap is rendered as an
+ * content, or, if there was no memory for it, a constant document of the same dialect. The result
+ * is always well-formed and is valid as long as the buffer. A mishap that is NULL is rendered as
  * INTERNAL_ERROR.
  */
 mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap_buffer *buffer);
@@ -43,21 +45,22 @@ mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap
 enum { MISHAP_REPORT_TEXT_LIMIT = 65536, MISHAP_REPORT_FRAME_LIMIT = 20 };
 
 /*
- * Read a document. On success NULL is returned and *out is a mishap of the caller's. Else the
- * mishap that is returned, the caller's too, says what is wrong and where (told as `line`, `column`
- * and, inside JSON, `pointer`), and *out is left alone. `out` must not be NULL.
+ * Read a document. On success NULL is returned, and *out is a mishap that the caller owns.
+ * Otherwise the returned mishap, which the caller also owns, says what is wrong and where (told as
+ * `line`, `column` and, inside JSON, `pointer`), and *out is not changed. `out` must not be NULL.
  *
- * It takes what can be understood: a document that breaks a rule of verify() but still says what
- * went wrong is read.
+ * Reading is tolerant: a document that breaks a rule of mishap_verify() is still read if it
+ * identifies the error.
  */
-mishap *mishap_parse(const mishap_dialect *dialect, mishap_text document, mishap **out);
+__attribute__((warn_unused_result)) mishap *mishap_parse(const mishap_dialect *dialect,
+                                                         mishap_text document, mishap **out);
 
 /* -- verifying --------------------------------------------------------------------------------- */
 
 typedef enum mishap_severity {
-    MISHAP_WARNING, /* allowed, but a reader will stumble */
+    MISHAP_WARNING, /* allowed, but readers may have problems */
     MISHAP_ERROR,   /* the document does not conform */
-    MISHAP_FATAL,   /* it could not even be read; nothing else was checked */
+    MISHAP_FATAL,   /* the document could not be parsed; nothing else was checked */
 } mishap_severity;
 
 typedef struct mishap_finding {
@@ -72,12 +75,13 @@ typedef struct mishap_finding {
 typedef void mishap_found(void *state, const mishap_finding *finding);
 
 /*
- * Check a document against the rules of a dialect. All findings are reported. `strict` also takes
- * to the letter what is open by default. The result is a mishap only if there was no memory to
- * check it all. `found` must not be NULL; `state` is handed to it as it is.
+ * Check a document against the rules of a dialect. All findings are reported. `strict` enforces the
+ * strict form of each rule. A mishap is returned only if there was not enough memory for the whole
+ * check. `found` must not be NULL; it gets `state` unchanged.
  */
-mishap *mishap_verify(const mishap_dialect *dialect, mishap_text document, bool strict,
-                      mishap_found *found, void *state);
+__attribute__((warn_unused_result)) mishap *mishap_verify(const mishap_dialect *dialect,
+                                                          mishap_text document, bool strict,
+                                                          mishap_found *found, void *state);
 
 /* The rules, for documentation: name, worst severity and a sentence on each. The list ends with a
  * NULL name. */

@@ -10,13 +10,13 @@
  *     mishap_answered_free(answered);
  *
  * The arguments go through the same checks, and a handler that crashes is contained, as it is in a
- * command. It runs on the thread that calls, so nothing can end it when its time is up; it is told
- * how much is left (mishap_call_time_left). A handler may invoke another operation.
+ * command. The handler runs on the calling thread, so the library cannot stop it at its timeout;
+ * the handler can ask for the remaining time (mishap_call_time_left). A handler may invoke another
+ * operation.
  *
- * Any thread may call these functions, but for mishap_app_open() and mishap_app_close(). What is
- * handed in stays the caller's and is needed during the call alone; what comes back is the caller's
- * and is to be freed. A program that is NULL is NOT_CONFIGURED, an operation that is NULL
- * NOT_FOUND.
+ * Any thread may call these functions, except mishap_app_open() and mishap_app_close(). The caller
+ * keeps all arguments, which are needed only during the call. The caller owns the results and frees
+ * them. A program that is NULL gives NOT_CONFIGURED, an operation that is NULL gives NOT_FOUND.
  */
 #ifndef MISHAP_INVOKE_H
 #define MISHAP_INVOKE_H
@@ -31,41 +31,45 @@
 extern "C" {
 #endif
 
-/* How to call it; what is left out is not said. */
+/* Options of an invocation. All members are optional. */
 typedef struct mishap_invocation {
-    const char *caller; /* who calls: mishap_caller() in the handler */
-    int timeout_ms;     /* if that is less than what the operation has; 0: as declared */
-    mishap_text body;   /* for an operation that declares `.takes` */
+    const char *caller; /* the result of mishap_caller() in the handler */
+    int timeout_ms;   /* used if it is shorter than the timeout of the operation; 0: as declared */
+    mishap_text body; /* for an operation that declares `.takes` */
     const char *body_type;
-    struct mishap_foreign_process *process; /* that is to run it (mishap/worker.h); NULL: if it needs
-                                               one, it is started for this call */
+    struct mishap_foreign_process *process; /* that is to run it (mishap/worker.h); NULL: if it
+                                               needs one, it is started for this call */
+    const char *const *headers; /* header fields that the operation declares in `.headers`, as a
+                                   name and its value by turns: { "User-Agent", "curl", NULL } */
 } mishap_invocation;
 
-/* What an operation answered. */
+/* The answer of an operation. */
 typedef struct mishap_answered {
-    mishap_text text;        /* JSON, a document or bytes, with a NUL behind; no data: nothing */
-    const char *media_type;  /* of the text; NULL: there is none */
-    const mishap_call *json; /* the same for the getters, if it is JSON: mishap_string(json,
-                                "a[2].b") and all others of mishap/call.h. NULL: it is none */
-    int status;              /* that HTTP would say */
-    const char *location;    /* of what was created; may be NULL */
+    mishap_text text;        /* JSON, a document or bytes, NUL-terminated; no data: no answer */
+    const char *media_type;  /* of the text; NULL: no text */
+    const mishap_call *json; /* the answer for the getters of mishap/call.h, if it is JSON:
+                                mishap_string(json, "a[2].b"). NULL: it is not JSON */
+    int status;              /* the HTTP status */
+    const char *location;    /* path of the new resource; may be NULL */
     mishap_text warnings;    /* an array of strings, as JSON */
     mishap_text words;       /* the same for readers: mishap_answer_text(); no data: none */
 } mishap_answered;
 
 /*
- * Run an operation of a program with a JSON object of arguments (NULL: none). NULL if it worked:
- * then *out is what it answered, for mishap_answered_free(). Else it is the mishap, and *out is
- * NULL. `how` may be NULL, and `out` as well, if the answer is not wanted.
+ * Run an operation of a program with a JSON object of arguments (NULL: none). On success NULL is
+ * returned, and *out is the answer, to be freed with mishap_answered_free(). On failure the mishap
+ * is returned, and *out is NULL. `how` may be NULL. `out` may be NULL if the answer is not needed.
  *
- * NOT_FOUND: there is no such operation. NOT_CONFIGURED: its declaration is broken. A service is
- * opened by its first call, in the folder that mishap_app_open() named.
+ * NOT_FOUND: the operation does not exist. NOT_CONFIGURED: its declaration is not valid. A service
+ * is opened at its first call, in the folder that was given to mishap_app_open().
  */
-mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
-                      const mishap_invocation *how, mishap_answered **out);
+__attribute__((warn_unused_result)) mishap *
+mishap_invoke(const mishap_app *app, const char *operation, const char *arguments,
+              const mishap_invocation *how, mishap_answered **out);
 
 /*
- * The same with pairs (NULL: none). A pair whose value is none is left out.
+ * Run an operation with pairs of name and value as arguments (NULL: none). A pair whose value is
+ * none is omitted.
  *
  *     failure = mishap_invoke_with(&app, "users.get", NULL, &answered,
  *                                  MISHAP_PAIRS({ "email", MISHAP_VALUE(email) }));
@@ -80,23 +84,25 @@ typedef struct mishap_pair {
 #define MISHAP_PAIRS(...)                                                                          \
     (std::initializer_list<mishap_pair>{ __VA_ARGS__, { NULL, mishap_value_none() } }.begin())
 #endif
-mishap *mishap_invoke_with(const mishap_app *app, const char *operation,
-                           const mishap_invocation *how, mishap_answered **out,
-                           const mishap_pair *pairs);
+__attribute__((warn_unused_result)) mishap *
+mishap_invoke_with(const mishap_app *app, const char *operation, const mishap_invocation *how,
+                   mishap_answered **out, const mishap_pair *pairs);
 
 /* NULL is allowed. */
 void mishap_answered_free(mishap_answered *answered);
 
 /*
- * Check the declarations of a program and say where its services keep their data, which is
- * remembered, not copied; NULL: in the folder of the user. `setup->config` has settings of its
- * services, which are copied and checked now: NOT_CONFIGURED names all that are wrong. What is not
- * in it comes from variables (mishap_service.settings). Without this call mishap_invoke() does so
- * with NULL. To be called before other threads invoke anything, while no service is open.
+ * Check the declarations of a program and set the data folder of its services. `setup` is not
+ * copied and must stay valid; NULL: the data folder of the user. `setup->config` contains settings
+ * of the services, which are copied and checked now: NOT_CONFIGURED names all settings that are not
+ * valid. Other settings are read from environment variables (mishap_service.settings). If this
+ * function was not called, mishap_invoke() calls it with NULL. Call it before other threads invoke
+ * an operation, and while no service is open.
  */
-mishap *mishap_app_open(const mishap_app *app, const mishap_setup *setup);
+__attribute__((warn_unused_result)) mishap *mishap_app_open(const mishap_app *app,
+                                                            const mishap_setup *setup);
 
-/* Close what services have opened. No other thread may be calling. */
+/* Close all services. No other thread may be in a call. */
 void mishap_app_close(void);
 
 #ifdef __cplusplus

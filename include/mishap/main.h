@@ -1,5 +1,5 @@
 /*
- * A program: its operations, at every boundary.
+ * The main function of a program: its operations as commands, HTTP endpoints and MCP tools.
  *
  *     int main(int argc, char **argv)
  *     {
@@ -8,9 +8,9 @@
  *     }
  *
  * `directory users create --name Ada` runs the operation users.create. If an operation has a route,
- * `directory serve` starts an HTTP server with it; `directory mcp` serves all but what is local as
- * tools for agents. A program that wants commands alone calls mishap_cli_main() (mishap/cli.h) and
- * links no server.
+ * `directory serve` starts an HTTP server with it; `directory mcp` serves all operations that are
+ * not `.local` as tools for agents. A program that needs only commands calls mishap_cli_main()
+ * (mishap/cli.h) and links no server.
  */
 #ifndef MISHAP_MAIN_H
 #define MISHAP_MAIN_H
@@ -24,8 +24,7 @@ extern "C" {
 #endif
 
 /* Run the command that argv names and return the exit code. For threads, NULL and broken
- * declarations see mishap_cli_main(); a route at which the server itself answers is refused, too.
- */
+ * declarations see mishap_cli_main(); a route that is built into the server is refused, too. */
 int mishap_main(int argc, char **argv, const mishap_app *app);
 
 #ifdef __cplusplus

@@ -1,14 +1,14 @@
 /*
  * A program's operations as tools, resources and prompts of the Model Context Protocol.
  *
- * Every operation that is not for the command line alone (`.local`) is a tool, `.tool` is its name
- * for agents. With `.resource` it can be read at an address, with `.prompt` it is what a person
- * asks a model. `program mcp` serves them over standard input and output; mishap_main()
- * (mishap/main.h) adds this command to any program that has a tool.
+ * Every operation is a tool unless it is for the command line only (`.local`); `.tool` is the name
+ * of the tool. With `.resource` the operation is also a resource with a URI, with `.prompt` it is a
+ * prompt. `program mcp` serves them over standard input and output; mishap_main() (mishap/main.h)
+ * adds this command to any program that has a tool.
  *
- * Handlers need nothing of this header. A long one says how far it is with mishap_progress() and
- * asks mishap_cancelled() now and then; both are in mishap/call.h, for they do no harm on any other
- * boundary.
+ * Handlers need nothing of this header. A long-running handler reports its progress with
+ * mishap_progress() and calls mishap_cancelled() regularly. Both are in mishap/call.h, because they
+ * work on every boundary.
  */
 #ifndef MISHAP_MCP_H
 #define MISHAP_MCP_H
@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* The command for a program that puts its list together by itself. */
+/* The command, for a program that builds its list of operations itself. */
 extern const mishap_operation mishap_mcp_command;
 
 #ifdef __cplusplus

@@ -1,15 +1,14 @@
 /*
- * Where the library takes its memory from.
+ * The memory allocator of the library.
  *
- * Every allocation goes through one table of functions, so that a program can bring its own and a
- * test can make any allocation fail. The library survives each such failure: see mishap.h on what a
- * caller gets then. What yyjson, PCRE2 and libuv allocate for the library goes through the table,
- * too.
+ * Every allocation goes through one table of functions, so that a program can use its own allocator
+ * and a test can make any allocation fail. The library handles every failed allocation; mishap.h
+ * says what a caller gets then. yyjson, PCRE2 and libuv use the same table.
  *
- * What the C library takes for itself does not: for threads, for getaddrinfo(), for the first stack
- * of a program without frame pointers. Nor does what libdw takes to name the functions of a stack,
- * in a process of its own. Nor does what a program's own libraries take, such as SQLite
- * of the todo service.
+ * Allocations of the C library do not use the table: for threads, for getaddrinfo(), and for the
+ * first stack trace of a program without frame pointers. Neither do those of libdw, which names the
+ * functions of a stack in a process of its own, nor those of other libraries that a program links,
+ * such as SQLite in the todo service.
  */
 #ifndef MISHAP_MEMORY_H
 #define MISHAP_MEMORY_H
@@ -28,14 +27,14 @@ typedef struct mishap_allocator {
 
 /*
  * Use these functions from now on; NULL goes back to malloc, realloc and free. Call it before
- * anything else of the library and from one thread: a block must be released by the table that gave
- * it.
+ * anything else of the library and from one thread: a block must be released by the table that
+ * allocated it.
  */
 void mishap_use_allocator(const mishap_allocator *allocator);
 
 /* The functions of the table, for a service or program that wants to use the same memory. Any
- * thread may call them, if it may call those of the table. They return NULL when there is no
- * memory. To resize NULL is to allocate, and to release NULL does nothing. */
+ * thread may call them if the functions of the table allow that. They return NULL if there is no
+ * memory. Resizing NULL allocates, and releasing NULL does nothing. */
 void *mishap_allocate(size_t size);
 void *mishap_resize(void *block, size_t size);
 void mishap_release(void *block);

@@ -1,32 +1,32 @@
 /*
  * The mishap: one failure, with a public and a private side.
  *
- * A function that can fail returns `mishap *`; NULL is success. Whoever raises one hands it up by
- * returning it; whoever handles it frees it.
+ * A function that can fail returns `mishap *`; NULL is success. A function that raises a mishap
+ * returns it to its caller. The function that handles the mishap frees it.
  *
  *     if (user_by_email(email))
  *         return mishap_tell(mishap_raise(ALREADY_EXISTS, "It is taken."), "email", email);
  *
- * The public side is what a caller may know: `mishap_public`. A dialect gets nothing else to see,
- * so what was not told cannot be rendered. The private side (what was noted, the chain of causes,
- * where it was raised, the native stack) goes to the operator: mishap_account().
+ * The public side is what a caller may know: `mishap_public`. A dialect receives only this side, so
+ * information that was not told cannot be rendered. The private side is for the operator: the
+ * notes, the chain of causes, the source location and the native stack. mishap_account() writes it.
  *
- * Functions that add to a mishap take it and return it, accept NULL, and cannot fail. When memory
- * runs out, the part is left out; when there is none even for the mishap itself, a small reserve is
- * used, and after that one constant mishap stands for all. It can be passed on, rendered and freed
- * like any other.
+ * Functions that add to a mishap take it and return it, accept NULL, and cannot fail. If there is
+ * no memory for a part, the part is omitted. If there is no memory for the mishap itself, a small
+ * reserve is used; when the reserve is empty, one constant mishap is returned. It can be passed on,
+ * rendered and freed like any other.
  *
- * Text is copied. It is made valid UTF-8 on the way in: a byte that breaks it, and NUL, become
- * U+FFFD. What goes by a name that speaks of a secret (password, token …) is kept as "[redacted]".
+ * Text is copied and made valid UTF-8: an invalid byte or a NUL becomes U+FFFD. The value of a key
+ * that names a secret (password, token …) is stored as "[redacted]".
  *
- * What holds for all functions here:
+ * These rules apply to all functions of this header:
  *
- * - Threads: any thread may call them. A mishap is one thread's at a time, and may be handed on to
- *   another.
- * - Owner: a `mishap *` that is returned is the caller's; it is the same that was handed in, if one
- *   was. Everything that is `const` stays the mishap's and lives as long as it.
- * - NULL: for a mishap it is success: nothing is added, and NULL, false or no text is returned. For
- *   a key, a text or a field it means that nothing is said.
+ * - Threads: any thread may call them. Only one thread at a time may use a mishap. A mishap may be
+ *   passed to another thread.
+ * - Owner: the caller owns the `mishap *` that is returned. If a mishap was passed in, the same one
+ *   is returned. Everything that is `const` belongs to the mishap and lives as long as the mishap.
+ * - NULL: a mishap that is NULL means success: nothing is added, and NULL, false or an empty text
+ *   is returned. A key, a text or a field that is NULL adds nothing.
  */
 #ifndef MISHAP_MISHAP_H
 #define MISHAP_MISHAP_H
@@ -45,20 +45,20 @@ typedef struct mishap mishap;
 
 /* -- the public side --------------------------------------------------------------------------- */
 
-/* A named value: context that was told or noted. */
+/* A named value that was told to the caller or noted for the operator. */
 typedef struct mishap_member {
     const struct mishap_member *next;
     mishap_text key;
     mishap_value value;
 } mishap_member;
 
-/* What is wrong with one field of the input. Values of kind NONE are left out. */
+/* What is wrong with one field of the input. Values of kind NONE are omitted. */
 typedef struct mishap_field {
     const struct mishap_field *next;
     mishap_text field; /* "email", "items[2].name" */
     mishap_text error; /* "field_required": lower_snake */
     mishap_value expected, actual, min, max;
-    mishap_text message; /* a sentence of its own: "due must be a date such as 2026-02-28." */
+    mishap_text message; /* an optional sentence: "due must be a date such as 2026-02-28." */
 } mishap_field;
 
 /* One frame of the subject's backtrace. */
@@ -68,46 +68,47 @@ typedef struct mishap_frame {
 } mishap_frame;
 
 /*
- * All that a caller may know. Text without length is not there. Read it directly; what is absent
- * here and known to the catalog is found with the mishap_public_… functions below.
+ * Everything that a caller may know. A text of length 0 is absent. Read the members directly; the
+ * functions mishap_public_… below fall back to the catalog where a text is absent.
  */
 typedef struct mishap_public {
     const mishap_code *code;
     mishap_category category;
     bool retryable;
-    bool retry_stated; /* `retryable` was said of this occurrence, not taken from the catalog */
+    bool retry_stated; /* `retryable` was set for this occurrence, not taken from the catalog */
     int64_t retry_after_ms; /* -1: no advice */
-    mishap_text message;    /* its own; else the catalog's is used */
-    mishap_text cause;      /* the one line about the cause that was told */
-    mishap_text suggestion; /* its own; else the catalog's is used */
+    mishap_text message;    /* of this occurrence; empty: the catalog's is used */
+    mishap_text cause;      /* one line about the cause, for the caller */
+    mishap_text suggestion; /* of this occurrence; empty: the catalog's is used */
     mishap_text docs_url;
     mishap_text incident;
     const mishap_member *context; /* in the order in which they were told */
     const mishap_field *fields;
     size_t field_count;
 
-    /* Of code that the caller itself sent to be run: for the condition report. */
-    mishap_text type;   /* its own condition type; else the catalog's is used */
-    mishap_text output; /* what it had printed */
+    /* For a failure of code that the caller sent to be run; shown in a condition report. */
+    mishap_text type;   /* the condition type; empty: the catalog's is used */
+    mishap_text output; /* the output of the code before it failed */
     const mishap_frame *frames;
     size_t frame_count;
 } mishap_public;
 
-/* The public side of a mishap. It lives as long as the mishap and sees what is added later. */
+/* The public side of a mishap. It lives as long as the mishap and includes parts that are added
+ * later. */
 const mishap_public *mishap_told(const mishap *m);
 
-/* What is said in the end: the occurrence's own words, or else the catalog's. */
+/* The final text: that of the occurrence, or else that of the catalog. */
 mishap_text mishap_public_message(const mishap_public *told);
 mishap_text mishap_public_suggestion(const mishap_public *told);
 mishap_text mishap_public_docs_url(const mishap_public *told);
 
-/* Recoverable: it can be retried, or the caller can mend the input. Such a mishap has a suggestion.
- */
+/* Recoverable: the call can be retried, or the caller can correct the input. Such a mishap has a
+ * suggestion. */
 bool mishap_public_recoverable(const mishap_public *told);
 
 /* -- raising ----------------------------------------------------------------------------------- */
 
-/* Where in the program something was raised. */
+/* The source location at which a mishap was raised. */
 typedef struct mishap_place {
     const char *file;
     const char *function;
@@ -122,18 +123,18 @@ static inline mishap_place mishap_place_of(const char *file, const char *functio
 
 /*
  * Raise a mishap: a code of the catalog by its bare name, and a message for the caller as for
- * printf. The message is a sentence; NULL: the catalog's. Under a code that is masked
- * (INTERNAL_ERROR) the message is private: the caller gets the catalog's constant sentence.
+ * printf. The message is a sentence; NULL: the message of the catalog. Under a masked code
+ * (INTERNAL_ERROR) the message is private: the caller gets the constant message of the catalog.
  *
- * To raise never fails and never returns NULL. errno is afterwards what it was before, whatever
- * happens meanwhile; the message may speak of it by %m.
+ * Raising never fails and never returns NULL. It preserves errno, and the message may print errno
+ * with %m.
  */
 #define mishap_raise(code, ...) mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__)
 
 /*
- * The same by category, as factories, each with its default code: INVALID_ARGUMENT, NOT_AUTHORIZED,
- * NOT_FOUND, RUNTIME_ERROR, INTERNAL_ERROR. The category is that of the factory, whatever the
- * code's own, and nothing is retried unless mishap_retryable() says so afterwards.
+ * Raise a mishap of a category. Each macro has a default code: INVALID_ARGUMENT, NOT_AUTHORIZED,
+ * NOT_FOUND, RUNTIME_ERROR, INTERNAL_ERROR. The category is that of the macro, not that of the
+ * code. The mishap is not retryable unless mishap_retryable() is called afterwards.
  */
 #define mishap_validation(...) mishap_validation_as(INVALID_ARGUMENT, __VA_ARGS__)
 #define mishap_permission(...) mishap_permission_as(NOT_AUTHORIZED, __VA_ARGS__)
@@ -147,31 +148,32 @@ static inline mishap_place mishap_place_of(const char *file, const char *functio
 #define mishap_execution_as(code, ...)  MISHAP_RAISE_IN(MISHAP_EXECUTION, code, __VA_ARGS__)
 #define mishap_system_as(code, ...)     MISHAP_RAISE_IN(MISHAP_SYSTEM, code, __VA_ARGS__)
 #define MISHAP_RAISE_IN(category, code, ...)                                                       \
-    mishap_file_under(mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__), (category))
+    mishap_raised_in((category), mishap_raise_at(MISHAP_CODE_##code, MISHAP_HERE, __VA_ARGS__))
 
-/* What the macros call. A code that is NULL is INTERNAL_ERROR. To raise a mishap and drop it is a
- * mistake that compilers warn of. */
+/* The function behind the macros. A code that is NULL means INTERNAL_ERROR. Compilers warn if
+ * the returned mishap is dropped. */
 __attribute__((format(printf, 3, 4), warn_unused_result)) mishap *
 mishap_raise_at(const mishap_code *code, mishap_place place, const char *format, ...);
 
 /*
- * Raise what an errno means, with its name noted for the operator:
+ * Raise the code that corresponds to an errno, and note the name of the errno for the operator:
  *
  *     return mishap_raise_errno(errno, "The file %s cannot be read.", name);
  *
  * ENOENT is NOT_FOUND, EEXIST ALREADY_EXISTS, EACCES and EPERM NOT_AUTHORIZED, ETIMEDOUT TIMEOUT;
- * what passes (EAGAIN, EBUSY, ENOSPC, a connection that is refused or lost …) is UNAVAILABLE; all
- * others are INTERNAL_ERROR, and the message is private then.
+ * temporary errors (EAGAIN, EBUSY, ENOSPC, a refused or lost connection …) are UNAVAILABLE; all
+ * others are INTERNAL_ERROR, whose message is private.
  */
 #define mishap_raise_errno(error, ...) mishap_raise_errno_at((error), MISHAP_HERE, __VA_ARGS__)
 __attribute__((format(printf, 3, 4), warn_unused_result)) mishap *
 mishap_raise_errno_at(int error, mishap_place place, const char *format, ...);
 
-/* Is it a mishap with this code? */
+/* True if it is a mishap with this code. */
 #define mishap_is(m, code) mishap_has_code((m), MISHAP_CODE_##code)
 bool mishap_has_code(const mishap *m, const mishap_code *code);
 
-/* Return from this function with the mishap of another, if there is one: MISHAP_TRY(step(call)); */
+/* If the expression returns a mishap, return it from the current function:
+ * MISHAP_TRY(step(call)); */
 #define MISHAP_TRY(expression)                                                                     \
     do {                                                                                           \
         mishap *mishap_tried = (expression);                                                       \
@@ -179,44 +181,52 @@ bool mishap_has_code(const mishap *m, const mishap_code *code);
             return mishap_tried;                                                                   \
     } while (0)
 
-/* The constant mishap that stands for "no memory left to say more". It need not be freed. */
+/* The constant mishap for "out of memory". It need not be freed. */
 mishap *mishap_out_of_memory(void);
 
-/* Give it back, with its causes. */
+/* Free the mishap and its causes. */
 void mishap_free(mishap *m);
 
 /* -- telling: what the caller may know --------------------------------------------------------- */
 
-/* A named value for the caller: number, boolean, C string (NULL: null), mishap_text, mishap_value.
- * Told twice: the last counts. */
+/* A named value for the caller: number, boolean, C string (NULL: null), mishap_text,
+ * mishap_value. If a key is told twice, the last value is used. */
 #define mishap_tell(m, key, value)                                                                 \
     mishap_tell_value((m), mishap_text_of(key),                                                    \
                       mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 mishap *mishap_tell_value(mishap *m, mishap_text key, mishap_value value);
 
-/* The message, in place of the one it was raised with. Under a masked code it stays private. */
+/* Replace the message. Under a masked code the message stays private. */
 mishap *mishap_message(mishap *m, mishap_text message);
 
 /* One line about the cause, chosen for the caller: "Connection refused (ECONNREFUSED)". */
 mishap *mishap_tell_cause(mishap *m, const char *summary);
 
-/* What to do about it, and where to read more. */
+/* A suggestion for the caller, and the URL of the documentation. */
 mishap *mishap_suggest(mishap *m, const char *suggestion);
 mishap *mishap_docs(mishap *m, const char *url);
 
-/* May the same call be tried again, and when? Advice on when implies that it may. */
+/* Whether the same call may be retried, and after how many milliseconds. A delay implies that it
+ * may be retried. */
 mishap *mishap_retryable(mishap *m, bool retryable);
 mishap *mishap_retry_after(mishap *m, int64_t milliseconds);
 
-/* The category of this occurrence, where it is not the code's. Not retryable any more unless said
- * afterwards. */
+/* Set the category of this occurrence, if it is not that of the code. The mishap is then not
+ * retryable, unless mishap_retryable() is called afterwards. */
 mishap *mishap_file_under(mishap *m, mishap_category category);
 
-/* The id under which the private side is kept. */
+/* The factories call this function: to drop what they return is a mistake, too. */
+static inline __attribute__((warn_unused_result)) mishap *mishap_raised_in(mishap_category category,
+                                                                           mishap *m)
+{
+    return mishap_file_under(m, category);
+}
+
+/* The id of the log entry with the private side. */
 mishap *mishap_incident(mishap *m, const char *id);
 
-/* What is wrong with a field. The five rules of the HTTP API, and the open form that they are made
- * of. */
+/* What is wrong with a field. One function for each of the five field errors of the HTTP API,
+ * and a general one. */
 mishap *mishap_field_required(mishap *m, const char *field);
 mishap *mishap_field_type(mishap *m, const char *field, const char *expected, const char *actual);
 mishap *mishap_field_length(mishap *m, const char *field, mishap_value min, mishap_value max,
@@ -226,12 +236,12 @@ mishap *mishap_field_range(mishap *m, const char *field, mishap_value min, misha
 mishap *mishap_field_pattern(mishap *m, const char *field, const char *pattern);
 mishap *mishap_field_add(mishap *m, const mishap_field *field);
 
-/* A sentence about the field that was added last, for people and for models. Where none is said,
- * those dialects that have sentences make one of the other members. */
+/* A sentence about the field that was added last, for people and for models. If a field has no
+ * sentence, dialects that show sentences build one from the other members. */
 __attribute__((format(printf, 2, 3))) mishap *mishap_field_says(mishap *m, const char *format, ...);
 
-/* Of code that the caller sent to be run: condition type, what it printed, its frames from the
- * innermost. */
+/* For code that the caller sent to be run: the condition type, the output, and the stack frames
+ * from the innermost. */
 mishap *mishap_type(mishap *m, const char *type);
 mishap *mishap_output(mishap *m, mishap_text output);
 mishap *mishap_frame_add(mishap *m, mishap_text frame);
@@ -244,17 +254,17 @@ mishap *mishap_frame_add(mishap *m, mishap_text frame);
                       mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 mishap *mishap_note_value(mishap *m, mishap_text key, mishap_value value);
 
-/* What this one was caused by. The cause belongs to the mishap from now on; of several, each is the
- * cause of the one before. If either is NULL the other is returned. */
+/* Set the cause of a mishap, which then owns the cause. If it has a cause already, the new cause
+ * is added at the end of the chain. If either is NULL, the other is returned. */
 mishap *mishap_because(mishap *m, mishap *cause);
 
-/* The cause, NULL if there is none. */
+/* The cause, or NULL. */
 const mishap *mishap_cause(const mishap *m);
 
 /*
- * The whole account for the operator, private side included: several lines of text, added to the
- * buffer, which must not be NULL. Never send it to a caller. The names of functions are looked up
- * by a child process, which takes some milliseconds.
+ * Write everything for the operator, including the private side, as several lines of text. The text
+ * is added to the buffer, which must not be NULL. Never send it to a caller. A child process looks
+ * up the names of functions, which takes some milliseconds.
  */
 void mishap_account(const mishap *m, mishap_buffer *buffer);
 

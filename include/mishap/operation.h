@@ -1,5 +1,5 @@
 /*
- * Operations: declare once what can be called, and every boundary gets it right.
+ * Operations: declare an operation once, and call it on every boundary.
  *
  *     static const mishap_param user_params[] = {
  *         { "name",  MISHAP_STRING,  .required = true, .length = { 1, 200 }, .help = "Full name" },
@@ -8,15 +8,15 @@
  *         { 0 }
  *     };
  *
- * From one declaration come the checks, a JSON Schema, the flags of a command, its manual and the
- * manifest. A declaration that is broken stops the program at its start, with a sentence that says
- * which operation and why. Patterns and defaults take longer to check: a command checks its own,
- * and a server, the help and the manual check all. What a handler does with its call is in
- * mishap/call.h.
+ * The library derives the checks, a JSON Schema, the flags of a command, its manual and the
+ * manifest from one declaration. If a declaration is not valid, the program exits at its start with
+ * a sentence that names the operation and the reason. Patterns and defaults take longer to check: a
+ * command checks its own; a server, the help and the manual check all. The functions for handlers
+ * are in mishap/call.h.
  *
- * A declaration is data. It and everything that it points to stay the program's, must not change
- * while the program runs, and are read by any thread. A member that is NULL, 0 or false is not
- * said, and need not be, except for a name, a summary and the function to run.
+ * A declaration is data. The program owns it and everything that it points to. It must not change
+ * while the program runs, and any thread may read it. A member that is NULL, 0 or false is not set.
+ * All members are optional except the name, the summary and the function to run.
  */
 #ifndef MISHAP_OPERATION_H
 #define MISHAP_OPERATION_H
@@ -27,7 +27,7 @@
 #include "mishap/sandbox.h"
 
 /*
- * Lists that end themselves, for declarations:
+ * Macros for lists in declarations. They add the end of the list:
  *
  *     static const mishap_operation *const operations = MISHAP_OPERATIONS(
  *         { "users.create", "Create a user", .run = create_user,
@@ -35,7 +35,7 @@
  *               { "name", MISHAP_STRING, .required = true },
  *               { "tags", MISHAP_ARRAY, .items = MISHAP_ITEM(MISHAP_STRING) }) });
  *
- * They live as long as the program where they stand outside of a function.
+ * A list that is defined outside of a function lives as long as the program.
  */
 #define MISHAP_PARAMS(...)     MISHAP_LIST_OF(const mishap_param, __VA_ARGS__, MISHAP_LIST_END)
 #define MISHAP_OPERATIONS(...) MISHAP_LIST_OF(const mishap_operation, __VA_ARGS__, MISHAP_LIST_END)
@@ -73,56 +73,56 @@ typedef enum mishap_type_of_param {
     MISHAP_OBJECT, /* with `members` */
 } mishap_type_of_param;
 
-/* One parameter. What is left out is not checked. A list of parameters ends with { 0 }. */
+/* One parameter. Members that are not set are not checked. A list of parameters ends with { 0 }. */
 typedef struct mishap_param {
-    const char *name; /* lower_snake; or camelCase, where an API that is mirrored has it: dueDate is
-                         --due-date on a command line, and --dueDate works, too. `help` is not
-                         possible: --help shows the help */
+    const char *name; /* lower_snake, or camelCase to match an existing API: dueDate is --due-date
+                         on a command line, and --dueDate works, too. `help` is not allowed, because
+                         --help shows the help */
     mishap_type_of_param type;
-    bool required;   /* missing, null and the empty string are all "not there" */
-    bool secret;     /* of any type, also a member or items: no failure and no log shows it; on a
-                        command line only from the environment or a file */
-    bool positional; /* on a command line it may also stand without its flag, in the order of
-                        declaration */
-    bool file; /* a string that names a file: on a command line - and @FILE are taken as they stand
-                */
+    bool required; /* a missing value, null and the empty string are refused */
+    bool secret; /* for any type, also for members and items: errors and logs never show the value;
+                    on a command line it comes only from the environment or a file */
+    bool positional; /* on a command line the value may also be given without its flag, in the order
+                        of declaration */
+    bool file; /* a string that names a file: on a command line, the values - and @FILE are passed
+                  on unchanged */
     struct {
         size_t min, max; /* characters of a string, items of an array; max 0: no limit */
     } length;
     struct {
-        double min, max; /* of a number, both included; { 0, 0 }: no limits; -INFINITY, INFINITY: no
+        double min, max; /* of a number, inclusive; { 0, 0 }: no limits; -INFINITY or INFINITY: no
                             limit on that side */
     } range;
     const char *pattern; /* a Perl-compatible regular expression, searched for in the string */
     const char *const *choices;         /* of an enum; the list ends with NULL */
     const struct mishap_param *items;   /* of an array: one parameter whose name is not used */
     const struct mishap_param *members; /* of an object: a list; NULL: any members */
-    const char *initial;     /* the value where none is given, as JSON: "5000", "\"text\"" */
-    const char *environment; /* on a command line: the variable to use where no flag gives it */
+    const char *initial;                /* the default value, as JSON: "5000", "\"text\"" */
+    const char *environment; /* on a command line: the variable to read if no flag is given */
     char letter;             /* on a command line: a short flag, -p; -h is always --help */
-    const char *help;        /* what it is, in a few words */
-    const char *placeholder; /* how it is called in a usage line; else by its type */
-    const char *looks;  /* what its pattern means, for people: "HOST:PORT, such as [::1]:80"; with
-                           an article it is what the value must be: "a day of 2026" */
+    const char *help;        /* a short description */
+    const char *placeholder; /* its name in a usage line; NULL: the name of its type */
+    const char *looks;  /* the meaning of the pattern, for people: "HOST:PORT, such as [::1]:80";
+                           with an article the message is "must be a day of 2026" */
     const char *format; /* of a string, as JSON Schema names it: date, time, date-time, duration,
-                           email, hostname, ipv4, ipv6, uri or uuid; 2026-02-31 is no date */
+                           email, hostname, ipv4, ipv6, uri or uuid; 2026-02-31 is not a date */
 } mishap_param;
 
 /* -- services ---------------------------------------------------------------------------------- */
 
 /* How a program was started, for the services that it opens. */
 typedef struct mishap_setup {
-    const char *data; /* the folder for what must last: it is there, for this user only. The path
-                         is to be copied if it is needed after open() */
-    const char *identity; /* what has this identity is to be opened, and nothing is to be made: the
-                             server runs already. "": the service names none. NULL: this is the
-                             first time, and what is not there may be made */
+    const char *data; /* the folder for persistent data. It exists, and only this user can access
+                         it. Copy the path if it is needed after open() */
+    const char *identity; /* open the store with this identity and do not create a new one, because
+                             the server is already running. "": the service has no identity. NULL:
+                             the service is opened for the first time, and may create its store */
     const mishap_call *settings; /* of the service that is opened, after the checks, for the getters
-                             of a call: mishap_string(setup->settings, "folder"). What they return
-                             lives until the service is closed; only the thread that opens may ask.
-                             NULL: the service declares none */
-    const char *config; /* for mishap_app_open() alone: settings of services as a JSON object, as
-                           in the file of --config: {"lisp":{"folder":"/srv/lisp"}} */
+                                    of a call: mishap_string(setup->settings, "folder"). The values
+                                    live until the service is closed; only the thread that opens the
+                                    service may read them. NULL: the service declares no settings */
+    const char *config; /* only for mishap_app_open(): settings of services as a JSON object, as in
+                           the file of --config: {"lisp":{"folder":"/srv/lisp"}} */
     mishap_sandbox_mode sandbox; /* of the foreign programs that a service runs: strict, unless the
                                     operator has said `--sandbox weak` */
 } mishap_setup;
@@ -142,15 +142,16 @@ void mishap_health_json(mishap_health *health, const char *key, const char *json
 /* The member `sandbox`: its mode, its layers and, below the minimum, those that are missing. */
 void mishap_health_sandbox(mishap_health *health);
 
-enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, with its end */
+enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, including its NUL */
 
 /*
- * Operations that share something which must be opened first, such as a store. It is opened once in
- * a process, before the first call of one of its operations, and closed at the end. A server runs
- * calls in several processes, one call at a time in each, unless the service is `alone`.
+ * A service: operations that share a state which must be opened first, such as a store. A process
+ * opens the service once, before the first call of one of its operations, and closes it at the end.
+ * A server runs calls in several processes, one call at a time in each, unless the service is
+ * `alone`.
  *
- * open() puts into *state what mishap_state() returns, or returns a mishap, which becomes the
- * library's; `setup` is there during the call alone. Only one thread at a time opens or closes a
+ * open() sets *state, which mishap_state() then returns, or it returns a mishap, which the library
+ * then owns. `setup` is valid only during the call. Only one thread at a time opens or closes a
  * service. A function that is NULL is not called.
  */
 typedef struct mishap_service {
@@ -158,37 +159,39 @@ typedef struct mishap_service {
     const char *summary;
     mishap *(*open)(const mishap_setup *setup, void **state);
     void (*close)(void *state);
-    const char *(*identity)(void *state); /* names what was opened, such as a random number that a
-                             store keeps. A server that runs opens the same again or nothing, so
-                             that its data is never in two places. NULL: it has none */
-    const char *dialect; /* in which its failures are told to an agent: tool-result,
-                            condition-report or artifact; NULL: tool-result */
+    const char *(*identity)(void *state); /* the identity of the opened state, such as a random
+                             number that is stored in a database. A running server reopens only a
+                             store with the same identity, so that its data is never in two places.
+                             NULL: no identity */
+    const char *dialect; /* the format of its errors for an agent: tool-result, condition-report or
+                            artifact; NULL: tool-result */
     const struct mishap_foreign *worker; /* the foreign program that runs its calls
                                             (mishap/worker.h); NULL: none */
-    bool alone; /* it keeps its state in memory: a server runs its operations in one process, one at
-                   a time, and the state is lost when a call ends that process. Else it opens the
-                   service in several */
-    const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): what each of its operations may
-                                         raise, beyond what that operation declares */
-    const mishap_param *settings; /* what an operator can set, declared like parameters: a setting
+    bool alone; /* the state is kept in memory: a server runs the operations of this service in one
+                   process, one at a time, and the state is lost if a call terminates this process.
+                   false: a server opens the service in several processes */
+    const mishap_code *const *raises; /* MISHAP_RAISES(UNAVAILABLE): codes that each of its
+                                         operations may raise, in addition to those that the
+                                         operation declares */
+    const mishap_param *settings; /* settings for the operator, declared like parameters: a setting
                    `folder` of the service `lisp` is the flag --lisp-folder, the variable
                    NAME_LISP_FOLDER of the program NAME, and the member {"lisp":{"folder":…}} of the
-                   file that --config names; the first of these counts, else `.initial`. Names are
-                   lower_snake; `.letter`, `.positional` and `.environment` are for parameters
-                   alone. NULL: none */
-    void (*health)(const mishap_setup *setup, mishap_health *health); /* says its part of /health.
-                   It is called once, when the server starts, before it listens, and what it says
-                   holds until the server ends: so /health never waits. NULL: nothing to say */
+                   file that --config names; the first of these that is given is used, else
+                   `.initial`. Names are lower_snake; `.letter`, `.positional` and `.environment`
+                   are only for parameters. NULL: no settings */
+    void (*health)(const mishap_setup *setup, mishap_health *health); /* writes its part of /health.
+                   It is called once, when the server starts, before it listens, and the result
+                   holds until the server ends: so /health never waits. NULL: nothing to write */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
 
 typedef enum mishap_danger {
-    MISHAP_BY_ROUTE,    /* not said: DELETE can destroy something, POST, PUT and PATCH change
-                           something; GET and what has no route change nothing */
-    MISHAP_SAFE,        /* changes nothing */
-    MISHAP_MUTATING,    /* changes something */
-    MISHAP_DESTRUCTIVE, /* can destroy something */
+    MISHAP_BY_ROUTE,    /* derived from the route: DELETE is destructive; POST, PUT and PATCH are
+                           mutating; GET or no route is safe */
+    MISHAP_SAFE,        /* does not change data */
+    MISHAP_MUTATING,    /* changes data */
+    MISHAP_DESTRUCTIVE, /* can destroy data */
 } mishap_danger;
 
 typedef struct mishap_example {
@@ -205,37 +208,39 @@ typedef struct mishap_operation {
     const char *route; /* "POST /users", for HTTP. `:id` is a segment that is the value of
                           the parameter `id`; `{path...}` or `:path...`, at the end, is one or more
                           segments with the slashes between them */
-    const mishap_code *const *raises; /* MISHAP_RAISES(NOT_FOUND, …): beyond what its service and
-                                         its program declare, and what any operation may raise */
+    const mishap_code *const *raises; /* MISHAP_RAISES(NOT_FOUND, …): in addition to the codes of
+                                         its service and its program, and to those that any
+                                         operation may raise */
     mishap_danger danger;
     int timeout_ms;                 /* 0: the program's default */
     const char *description;        /* some paragraphs for the manual; may be NULL */
     const mishap_example *examples; /* the list ends with { 0 } */
     const char *group;              /* a heading for lists of commands; may be NULL */
 
-    const char *tool; /* its name for agents: "create_user"; NULL: `users_create`, or, if it is a
-                         prompt, no tool */
-    const char *resource; /* its address for agents that read it: "todo://todos/{id}", where {id} is
-                             a parameter; NULL: none */
-    const char *prompt;   /* its name as a prompt, whose arguments are its parameters; NULL: none */
-    bool local; /* for the command line alone: it reads files or is about the program itself */
-    const mishap_service *service; /* whose state it works on; may be NULL */
-    const mishap_param *answers;   /* the members of the object it answers with; NULL: not said */
-    int status;                    /* of HTTP, when it works: 200, 201, 202 or 204; 0: 200 */
-    bool quick;     /* it takes microseconds and waits for nothing: a server runs it at once, in the
-                       process that serves */
-    bool stateless; /* without a service: it keeps nothing from call to call, so a server may run
-                       several calls at once, in several processes */
-    bool chaos;     /* it fails on purpose, for drills: a server has it only if it is told so */
+    const char *tool; /* the name of the MCP tool: "create_user"; NULL: `users_create`, or no tool
+                         if the operation is a prompt */
+    const char *resource; /* the URI of the MCP resource: "todo://todos/{id}", where {id} is a
+                             parameter; NULL: no resource */
+    const char *prompt; /* the name of the MCP prompt, whose arguments are the parameters; NULL: no
+                           prompt */
+    bool local; /* only for the command line: it reads local files or is about the program itself */
+    const mishap_service *service; /* the service that it belongs to; may be NULL */
+    const mishap_param *answers;   /* the members of its answer; NULL: not declared */
+    int status;                    /* HTTP status of success: 200, 201, 202 or 204; 0: 200 */
+    bool quick; /* the handler takes microseconds and never blocks: a server runs it directly in the
+                   server process */
+    bool stateless; /* for an operation without a service: it keeps no state between calls, so a
+                       server may run several calls at once, in several processes */
+    bool chaos;     /* it fails on purpose, for drills: a server has it only with --chaos */
     const char *answers_type;   /* the media type that it answers with, by mishap_answer_bytes() or
                                    mishap_stream(): "image/png"; NULL: JSON */
     const char *takes;          /* the media types of a body that it takes as bytes (mishap_body()),
-                                   with commas between: "text/csv, application/pdf"; a star stands
-                                   for any kind or name; NULL: JSON alone */
-    const char *const *headers; /* the header fields that its handler reads, mishap_header(); the
-                                   list ends with NULL. Only these are kept of a request */
-    bool resident; /* it stays until it is told to end, minds signals and time itself, and owns
-                      standard output: not contained, no timeout */
+                                   separated by commas: "text/csv, application/pdf"; a star
+                                   stands for any type or subtype; NULL: only JSON */
+    const char *const *headers; /* the request headers that its handler reads with mishap_header();
+                                   the list ends with NULL. Other headers are not kept */
+    bool resident; /* it runs until it is told to stop, handles signals and timeouts itself, and
+                      owns standard output: no containment, no timeout */
 } mishap_operation;
 
 /* The codes that an operation, a service or a program declares: up to twelve bare names. The table
@@ -262,7 +267,7 @@ typedef struct mishap_operation {
 #define MISHAP_EACH_12(code, ...) MISHAP_CODE_##code, MISHAP_EACH_11(__VA_ARGS__)
 /* clang-format on */
 
-/* A program: what it is called and what it can do. */
+/* A program: its name and its operations. */
 typedef struct mishap_app {
     const char *name;    /* "directory": the command */
     const char *version; /* "1.0" */
@@ -271,17 +276,17 @@ typedef struct mishap_app {
     void *state;
     int timeout_ms;                   /* for operations that declare none; 0: 30 seconds */
     const char *license;              /* "MIT", for the description of its API; may be NULL */
-    const mishap_code *const *raises; /* what each of its operations may raise, beyond what the
-                                         operation and its service declare */
-    const mishap_service *const
-        *services; /* MISHAP_SERVICES(&lisp_service, …): their settings are known also where no
-                      operation names the service; those that operations name need not be listed */
+    const mishap_code *const *raises; /* codes that each of its operations may raise, in addition to
+                                         those of the operation and its service */
+    const mishap_service *const *services; /* MISHAP_SERVICES(&lisp_service, …): services whose
+                                              settings exist even if no operation names the service;
+                                              services that operations name need not be listed */
 } mishap_app;
 
 /* -- checking by itself ------------------------------------------------------------------------ */
 
 /*
- * The rule checks over a JSON object, as a list of calls that collects every failure:
+ * Check a JSON object with a sequence of calls, which collects all findings:
  *
  *     mishap_requirements *v = mishap_require_begin(json, length);
  *     mishap_require_fields(v, "name", "email", NULL);
@@ -290,9 +295,10 @@ typedef struct mishap_app {
  *     mishap_require_pattern(v, "email", ".*@.*\\..*");
  *     return mishap_require_end(v);
  *
- * Any thread may check, each with a list of its own. The JSON is read at once and not needed any
- * longer. Without memory mishap_require_begin() returns NULL, which all of them take: then
- * mishap_require_end() says so. A field or a pattern that is NULL is no rule.
+ * Any thread may call these functions, but only one thread at a time may use the same `v`.
+ * mishap_require_begin() reads the JSON, which is not needed afterwards. It returns NULL if there
+ * is no memory; all functions accept NULL, and mishap_require_end() then reports the lack of
+ * memory. A field or a pattern that is NULL is ignored.
  */
 typedef struct mishap_requirements mishap_requirements;
 mishap_requirements *mishap_require_begin(const char *json, size_t length);
@@ -303,9 +309,10 @@ void mishap_require_length(mishap_requirements *v, const char *field, size_t min
 void mishap_require_range(mishap_requirements *v, const char *field, double min, double max);
 void mishap_require_pattern(mishap_requirements *v, const char *field, const char *pattern);
 
-/* NULL if all hold; else one VALIDATION_ERROR with every finding, or BAD_REQUEST if the text is no
- * JSON object. The mishap is the caller's. Frees `v`. */
-mishap *mishap_require_end(mishap_requirements *v);
+/* Returns NULL if all checks hold; otherwise one VALIDATION_ERROR with all findings, or
+ * BAD_REQUEST if the text is not a JSON object. The caller owns the mishap. The function frees
+ * `v`. */
+__attribute__((warn_unused_result)) mishap *mishap_require_end(mishap_requirements *v);
 
 #ifdef __cplusplus
 }

@@ -1,5 +1,5 @@
 /*
- * What a program needs to test its operations: call one, and say what is expected of it.
+ * Tests of a program's operations: call an operation and check its result.
  *
  *     int main(void)
  *     {
@@ -14,12 +14,12 @@
  *     }
  *
  * Each expectation is a line of the Test Anything Protocol on standard output, which meson, prove
- * and others read; one that does not hold says what came instead, the private side of the failure
- * included. Services keep their data in a folder that is new for each test and removed at its end.
+ * and others read; a failed expectation prints the actual result, including the private side of the
+ * failure. Services store their data in a new folder, which is removed at the end of the test.
  *
- * One thread, one test at a time. mishap_test_begin() never returns NULL, and no test may be NULL;
- * the arguments of a call and its caller may be. What is returned stays the test's. What came of a
- * call lives until the next call.
+ * Use these functions from one thread, with one test at a time. mishap_test_begin() never returns
+ * NULL. A test must not be NULL; the arguments of a call and its caller may be NULL. The test owns
+ * everything that is returned. The result of a call lives until the next call.
  */
 #ifndef MISHAP_TEST_H
 #define MISHAP_TEST_H
@@ -32,32 +32,38 @@ extern "C" {
 
 typedef struct mishap_test mishap_test;
 
-/* Begin: a broken declaration ends the program here, with a sentence. */
+/* Begin a test. If a declaration is not valid, the function prints a sentence and exits. */
 mishap_test *mishap_test_begin(const mishap_app *app);
 
-/* The same with settings of its services, as a JSON object: {"lisp":{"folder":"/srv/lisp"}}. Those
- * that are wrong end the program here, too. */
+/* Begin a test with settings of the services, as a JSON object: {"lisp":{"folder":"/srv/lisp"}}.
+ * If a setting is not valid, the function prints a sentence and exits. */
 mishap_test *mishap_test_begin_with(const mishap_app *app, const char *settings);
 
-/* End, and free it. The exit code: 0 if all expectations held and there was one. */
+/* End and free the test. The result is the exit code: 0 if there was at least one expectation
+ * and all of them held. */
 int mishap_test_end(mishap_test *test);
 
-/* The folder of the test's data, until it ends. */
+/* The data folder of the test, which exists until the test ends. */
 const char *mishap_test_folder(const mishap_test *test);
 
-/* Who calls from now on; NULL: nobody in particular. The text must live as long as the test. */
+/* Set the caller of the following calls; NULL: no caller. The text must live as long as the
+ * test. */
 void mishap_test_as(mishap_test *test, const char *caller);
 
-/* Call an operation. What came of it is kept until the next call. */
+/* The headers of each call from now on, for handlers that ask mishap_header(): a name and its value
+ * by turns, and NULL at the end. NULL: none. The list must live as long as the test. */
+void mishap_test_headers(mishap_test *test, const char *const *headers);
+
+/* Call an operation. Its result is kept until the next call. */
 void mishap_test_call(mishap_test *test, const char *operation, const char *arguments);
 void mishap_test_call_with(mishap_test *test, const char *operation, const mishap_pair *pairs);
 
-/* What the last call answered; NULL: it failed. And its failure; NULL: it worked. */
+/* The answer of the last call (NULL: it failed), and its failure (NULL: it succeeded). */
 const mishap_answered *mishap_test_answered(const mishap_test *test);
 const mishap *mishap_test_failure(const mishap_test *test);
 
 /*
- * Expectations about the last call; true if it holds.
+ * Expectations about the last call. The result is true if the expectation holds.
  *
  *     ok       it worked
  *     answer   it worked, and answered this JSON; the order of members does not matter
@@ -81,7 +87,7 @@ const mishap *mishap_test_failure(const mishap_test *test);
     mishap_expect_told_at((test), MISHAP_HERE, (key),                                              \
                           mishap_value_as_spelled(MISHAP_VALUE(value), #value))
 
-/* Any other: `holds`, and what is expected, in a few words. */
+/* Any other expectation: whether it holds, and its description. */
 #define mishap_expect(test, holds, ...) mishap_expect_at((test), MISHAP_HERE, (holds), __VA_ARGS__)
 
 bool mishap_expect_ok_at(mishap_test *test, mishap_place place);

@@ -1,11 +1,11 @@
 /*
  * Text with its length, and the buffer that text is written into.
  *
- * Text is never assumed to end with a NUL byte, though all text that a mishap keeps has one after
- * its end, so that `data` can be handed to printf. A text owns nothing: it points at its bytes.
+ * Text is never assumed to end with a NUL byte, but all text that a mishap stores has one after its
+ * end, so that `data` can be passed to printf. A text owns nothing: it points at its bytes.
  *
- * Any thread may call these functions, but only one at a time with the same buffer. A buffer must
- * not be NULL.
+ * Any thread may call these functions, but only one thread at a time may use the same buffer. A
+ * buffer must not be NULL.
  */
 #ifndef MISHAP_TEXT_H
 #define MISHAP_TEXT_H
@@ -42,32 +42,32 @@ static inline bool mishap_text_equal(mishap_text a, mishap_text b)
 }
 
 /*
- * A growing run of bytes with one owner. When memory runs out it stops taking bytes and remembers
- * that it `failed`, so a writer checks once, at the end.
+ * A growing run of bytes with one owner. If there is no memory, the buffer ignores further bytes
+ * and sets `failed`, so a writer checks only once, at the end.
  */
 typedef struct mishap_buffer {
     char *data;
     size_t length;
     size_t capacity;
-    bool on_heap; /* `data` is the library's, not the caller's storage */
+    bool on_heap; /* `data` was allocated by the library, not by the caller */
     bool failed;
 } mishap_buffer;
 
-/* Start empty, in `storage` of `size` bytes as long as that is enough (NULL and 0: on the heap at
- * once). */
+/* Start with an empty buffer. It uses the `size` bytes of `storage` first, and the heap when
+ * these are not enough (NULL and 0: always the heap). */
 void mishap_buffer_init(mishap_buffer *buffer, void *storage, size_t size);
 
 /* Forget the content, keep the memory. */
 void mishap_buffer_reset(mishap_buffer *buffer);
 
-/* Give the memory back. The buffer is empty afterwards and can be used again. */
+/* Free the memory. The buffer is empty afterwards and can be used again. */
 void mishap_buffer_release(mishap_buffer *buffer);
 
 /* Add a copy of these bytes; `data` may be NULL if there are none. Nothing happens to a buffer that
  * failed. */
 void mishap_buffer_add(mishap_buffer *buffer, const char *data, size_t length);
 
-/* The content; it is the buffer's, until that changes. */
+/* The content. It belongs to the buffer and is valid until the buffer changes. */
 static inline mishap_text mishap_buffer_text(const mishap_buffer *buffer)
 {
     mishap_text text = { buffer->data, buffer->length };

@@ -1,8 +1,9 @@
 /*
- * A value that can be told: nothing, null, a boolean, a number, text, or a piece of JSON.
+ * A value for a member of an error or an answer: none, null, a boolean, a number, text, or a piece
+ * of JSON.
  *
- * It only points at its text. Whatever keeps a value copies it. A string that is NULL, and text
- * without data, are null. Any thread may call these functions.
+ * A value only points to its text. Functions that store a value copy the text. A string that is
+ * NULL, and text without data, become null. Any thread may call these functions.
  */
 #ifndef MISHAP_VALUE_H
 #define MISHAP_VALUE_H
@@ -17,7 +18,7 @@ extern "C" {
 #endif
 
 typedef enum mishap_kind {
-    MISHAP_KIND_NONE, /* there is no value: the member is left out */
+    MISHAP_KIND_NONE, /* no value: the member is omitted */
     MISHAP_KIND_NULL,
     MISHAP_KIND_BOOL,
     MISHAP_KIND_INT,
@@ -84,7 +85,7 @@ static inline mishap_value mishap_value_of_string(const char *string)
 {
     return mishap_value_of_text(mishap_text_of(string));
 }
-/* A piece of JSON; what is not well-formed JSON is told as a string. */
+/* A piece of JSON; if it is not well-formed, it is written as a string. */
 static inline mishap_value mishap_value_of_json(const char *json)
 {
     mishap_value value = mishap_value_of_string(json);
@@ -92,8 +93,8 @@ static inline mishap_value mishap_value_of_json(const char *json)
         value.kind = MISHAP_KIND_JSON;
     return value;
 }
-/* The words true and false are numbers in C17: here they mean what they say. `spelled` is how the
- * program spells the value. */
+/* In C17 the words true and false are numbers. This function turns them into booleans. `spelled`
+ * is the source text of the value. */
 static inline mishap_value mishap_value_as_spelled(mishap_value value, const char *spelled)
 {
     if (value.kind == MISHAP_KIND_INT &&
@@ -106,9 +107,9 @@ static inline mishap_value mishap_value_itself(mishap_value value)
     return value;
 }
 
-/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17 the
- * words true and false are numbers; a variable of type bool, or (bool)true, is a truth value. The
- * macros that take a value, such as mishap_tell(), know the words by their spelling. */
+/* The value of a C expression: any number, a C string, a mishap_text or a mishap_value. In C17
+ * the words true and false are numbers; a variable of type bool, or (bool)true, is a boolean.
+ * The macros that take a value, such as mishap_tell(), recognize the words by their source text. */
 #ifndef __cplusplus
 #define MISHAP_VALUE(x)                                                                            \
     _Generic((x),                                                                                  \
@@ -138,7 +139,8 @@ static inline mishap_value mishap_value_itself(mishap_value value)
 }
 #endif
 
-/* In C++ overloads choose; what has data() and size(), such as std::string, is text. */
+/* In C++ the value is chosen by overloads; a type with data() and size(), such as std::string,
+ * is text. */
 #ifdef __cplusplus
 /* clang-format off */
 static inline mishap_value mishap_value_from(bool x) { return mishap_value_of_bool(x); }
@@ -163,7 +165,8 @@ static inline mishap_value mishap_value_from(char *x) { return mishap_value_of_s
 static inline mishap_value mishap_value_from(mishap_text x) { return mishap_value_of_text(x); }
 static inline mishap_value mishap_value_from(mishap_value x) { return x; }
 /* clang-format on */
-template <typename T> mishap_value mishap_value_from(T *) = delete; /* else it would be a bool */
+template <typename T>
+mishap_value mishap_value_from(T *) = delete; /* otherwise a pointer would become a bool */
 template <typename T>
 auto mishap_value_from(const T &x) -> decltype(x.data(), x.size(), mishap_value())
 {

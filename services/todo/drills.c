@@ -1,7 +1,7 @@
 /*
- * What is there to be tried out: a feature that must be paid for, and a route that fails in every
- * way nobody foresaw. Whatever happens here, the caller learns that something went wrong, and no
- * more.
+ * Operations for trying out failures: a premium feature that always asks for a payment, and a route
+ * that fails in every unexpected way. The caller always gets an error response without internal
+ * details.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static mishap *use_memory(mishap_call *call, const char *marker)
 static mishap *raise_undeclared(mishap_call *call, const char *marker)
 {
     (void)call;
-    return mishap_raise(CONFLICT, "Nobody declared this: %s.", marker);
+    return mishap_raise(CONFLICT, "This failure is not declared: %s.", marker);
 }
 
 static mishap *answer_nonsense(mishap_call *call, const char *marker)
@@ -94,7 +94,7 @@ static mishap *hang(mishap_call *call, const char *marker)
         nanosleep(&(struct timespec){ .tv_nsec = 10 * 1000 * 1000 }, NULL);
         clock_gettime(CLOCK_MONOTONIC, &now);
     } while (now.tv_sec - start.tv_sec < LONGEST_S);
-    return mishap_raise(INTERNAL_ERROR, "Nobody stopped it.");
+    return mishap_raise(INTERNAL_ERROR, "The handler ran until its end.");
 }
 
 static mishap *raise_private(mishap_call *call, const char *marker)

@@ -12,23 +12,22 @@ enum { LOOK_MS = 20 }; /* so often, at most, a query that reads looks whether th
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
-/* What is wrong with a file that is to be opened is told to whoever set it up, and trying again is
- * no help. */
+/* A failure to open the file is reported to the operator. It is not retryable. */
 static mishap *cannot_open(const todo_store *store, int result)
 {
-    static const char restore[] = "Put a backup of the store in its place, or use another store.";
-    static const char permit[] = "Check that the file is there, and that it and its folder can be "
-                                 "read and written.";
+    static const char restore[] = "Restore the store from a backup, or use another store.";
+    static const char permit[] = "Check that the file exists, and that the server may read and "
+                                 "write the file and its folder.";
     static const struct {
         int result;
         const char *words, *remedy;
     } known[] = {
-        { SQLITE_NOTADB, "is no SQLite database", restore },
+        { SQLITE_NOTADB, "is not an SQLite database", restore },
         { SQLITE_CORRUPT, "is damaged", restore },
         { SQLITE_CANTOPEN, "cannot be opened", permit },
         { SQLITE_PERM, "cannot be opened", permit },
         { SQLITE_READONLY, "cannot be written", permit },
-        { SQLITE_FULL, "cannot be written: the disk is full", "Make room on the disk." },
+        { SQLITE_FULL, "cannot be written: the disk is full", "Free some disk space." },
         { SQLITE_IOERR, "cannot be read or written", "Check the disk, then try again." },
     };
     mishap *failure = todo_store_failure(store, result);
@@ -64,8 +63,9 @@ static mishap *make_file(const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno != EEXIST)
-        return mishap_tell_cause(mishap_raise(NOT_CONFIGURED, "The store %s cannot be made.", path),
-                                 strerrordesc_np(errno));
+        return mishap_tell_cause(
+            mishap_raise(NOT_CONFIGURED, "The store %s cannot be created.", path),
+            strerrordesc_np(errno));
     if (file >= 0) {
         close(file);
         sync_folder(path);
@@ -132,9 +132,10 @@ static int newest_version(void)
 
 static mishap *is_newer(const todo_store *store, int version, int newest)
 {
-    return mishap_raise(NOT_CONFIGURED,
-                        "The store %s has version %d, but this program knows only up to %d.",
-                        store->path, version, newest);
+    return mishap_raise(
+        NOT_CONFIGURED,
+        "The store %s has version %d, but this program supports only versions up to %d.",
+        store->path, version, newest);
 }
 
 /* A file that is up to date is not locked, so that opening it waits for no writer. */
@@ -282,10 +283,11 @@ static mishap *identify(todo_store *store)
 
 static mishap *is_another(const todo_store *store)
 {
-    return mishap_suggest(mishap_raise(NOT_CONFIGURED,
-                                       "The store %s is not the one that this server began with.",
-                                       store->path),
-                          "Put the store back, or start the server again.");
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED,
+                     "The store %s is not the store that the server opened when it started.",
+                     store->path),
+        "Restore the original store, or restart the server.");
 }
 
 /* Is it the store that is meant, with the tables of today? */

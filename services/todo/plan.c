@@ -1,6 +1,6 @@
 /*
- * A prompt: what is left to do, and the request to plan the day with it. A person picks it in their
- * client, and it becomes the first message to the model.
+ * A prompt that lists the open todos and asks the model to plan the day. A person selects the
+ * prompt in an MCP client, and its text becomes the first message to the model.
  */
 #include <stdio.h>
 

@@ -32,11 +32,12 @@ static mishap *open_service(const mishap_setup *setup, void **state)
     if (!store && setup->data && *setup->data)
         return open_in_folder(setup->data, setup->identity, state);
     if (!store)
-        return mishap_raise(NOT_CONFIGURED, "There is no folder for the todos.");
+        return mishap_raise(NOT_CONFIGURED, "No folder is configured for the todos.");
     if (strncmp(store, scheme, strlen(scheme)) != 0 || !store[strlen(scheme)])
         return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "Todos can only be kept in SQLite, not at this address."),
-            "Give a store address of the form sqlite:PATH, or none.");
+            mishap_raise(NOT_CONFIGURED,
+                         "The store address is not supported: todos can only be stored in SQLite."),
+            "Give a store address of the form sqlite:PATH, or omit it.");
     return open_store(store + strlen(scheme), setup->identity, state);
 }
 
@@ -52,7 +53,8 @@ static const char *identity_of(void *state)
 
 static const mishap_param settings[] = {
     { "store", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "URL",
-      .help = "Where users and todos are kept, sqlite:PATH; else todo.sqlite in the data folder" },
+      .help = "The database of users and todos, as sqlite:PATH; by default todo.sqlite in the data "
+              "folder" },
     { 0 },
 };
 

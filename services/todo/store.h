@@ -2,15 +2,16 @@
  * The store: one SQLite file with a write-ahead log, which several processes use at once.
  *
  * A process has one connection, because it runs one call at a time, and a call one query at a time.
- * Readers wait for nobody. Writers of all processes queue at a lock of the store's own, where the
- * kernel wakes the next one; SQLite would have each of them look again and again. SQLite's lock
- * still decides who may write: other programs know of no queue.
+ * Readers never wait. Writers of all processes queue at a separate lock of the store, and the
+ * kernel wakes the next writer; with SQLite's own lock each writer would have to poll. SQLite's
+ * lock is still taken for each write, because other programs do not use the queue.
  *
  * The wait in the queue has no limit of its own. A worker is killed when the time of its call is
  * up, and a command ends when its own time is up.
  *
- * A change that was answered survives a power cut. If the file is removed or replaced, nothing is
- * written to it any more: every query fails until the process opens the store again.
+ * A change that was confirmed to the caller survives a power failure. If the file is removed or
+ * replaced, nothing is written to it any more: every query fails until the process opens the store
+ * again.
  *
  * A store must not be carried across fork(): open it in the process that uses it. A process must
  * not open the same file twice: see the comment on `queue` in store.c.

@@ -8,29 +8,29 @@
 /* clang-format off */
 #define LIMIT                                                                                      \
     { "limit", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "20",                               \
-      .help = "How many to list at most" }
+      .help = "The largest number of entries to list" }
 #define AFTER                                                                                      \
     { "after", MISHAP_STRING, .pattern = "^(0|[1-9][0-9]{0,17})$",                                 \
-      .help = "Begin after this id: the `next` of the page before" }
+      .help = "List entries after this id: the value of `next` in the previous page" }
 #define NEXT                                                                                       \
-    { "next", MISHAP_STRING, .help = "What to give as `after` for the next page, if there is one" }
+    { "next", MISHAP_STRING, .help = "The value for `after` of the next page; absent on the last page" }
 #define CREATED_AT                                                                                 \
     { "created_at", MISHAP_STRING, .required = true,                                               \
-      .help = "When it was created, as RFC 3339 has it" }
+      .help = "Time of creation, as an RFC 3339 timestamp" }
 /* clang-format on */
 
 /* -- users ------------------------------------------------------------------------------------- */
 
 /* clang-format off */
 #define USER_ID                                                                                    \
-    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the user, as it is listed" }
+    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the user" }
 #define NAME(need)                                                                                 \
     { "name", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "Full name" }
 #define AGE                                                                                        \
     { "age", MISHAP_INTEGER, .range = { 0, 150 }, .help = "Age in years" }
 #define EMAIL(need)                                                                                \
     { "email", MISHAP_STRING, .required = (need), .length = { 0, 320 }, .pattern = ".*@.*\\..*",   \
-      .help = "E-mail address, which no other user has" }
+      .help = "E-mail address, which must be unique" }
 /* clang-format on */
 
 /* In the order in which what is wrong with them is told. */
@@ -42,14 +42,15 @@ static const mishap_param page_of_users[] = { LIMIT, AFTER, { 0 } };
 static const mishap_param a_user[] = {
     { "id", MISHAP_STRING, .required = true, .help = "Id of the user" },
     { "name", MISHAP_STRING, .required = true, .help = "Full name" },
-    { "age", MISHAP_INTEGER, .help = "Age in years, if it is known" },
+    { "age", MISHAP_INTEGER, .help = "Age in years, if known" },
     { "email", MISHAP_STRING, .required = true, .help = "E-mail address" },
     CREATED_AT,
     { 0 },
 };
 static const mishap_param user_item = { "user", MISHAP_OBJECT, .members = a_user };
 static const mishap_param some_users[] = {
-    { "items", MISHAP_ARRAY, .required = true, .items = &user_item, .help = "Users by their ids" },
+    { "items", MISHAP_ARRAY, .required = true, .items = &user_item,
+      .help = "Users in the order of their ids" },
     NEXT,
     { 0 },
 };
@@ -58,49 +59,51 @@ static const mishap_param some_users[] = {
 
 /* clang-format off */
 #define TODO_ID                                                                                    \
-    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the todo, as it is listed" }
+    { "id", MISHAP_STRING, .required = true, .positional = true, .help = "Id of the todo" }
 #define TITLE(need)                                                                                \
-    { "title", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "What to do" }
+    { "title", MISHAP_STRING, .required = (need), .length = { 1, 200 }, .help = "The task" }
 #define USER                                                                                       \
-    { "user_id", MISHAP_STRING, .help = "Id of the user whose todo it is" }
+    { "user_id", MISHAP_STRING, .help = "Id of the user that the todo belongs to" }
 /* clang-format on */
 
 static const mishap_param new_todo[] = {
     TITLE(true),
-    { "done", MISHAP_BOOLEAN, .initial = "false", .help = "Is it done already?" },
+    { "done", MISHAP_BOOLEAN, .initial = "false", .help = "Whether the todo is already done" },
     USER,
     { 0 },
 };
 static const mishap_param todo_id[] = { TODO_ID, { 0 } };
 static const mishap_param todo_change[] = {
-    TODO_ID, TITLE(false), { "done", MISHAP_BOOLEAN, .help = "Is it done?" }, USER, { 0 },
+    TODO_ID, TITLE(false), { "done", MISHAP_BOOLEAN, .help = "Whether the todo is done" },
+    USER,    { 0 },
 };
 static const mishap_param page_of_todos[] = {
     LIMIT,
     AFTER,
-    { "done", MISHAP_BOOLEAN, .help = "Only those that are done, or only those that are not" },
-    { "user_id", MISHAP_STRING, .help = "Only those of this user" },
+    { "done", MISHAP_BOOLEAN, .help = "List only todos that are done (true) or not done (false)" },
+    { "user_id", MISHAP_STRING, .help = "List only the todos of this user" },
     { 0 },
 };
 
 static const mishap_param a_todo[] = {
     { "id", MISHAP_STRING, .required = true, .help = "Id of the todo" },
-    { "title", MISHAP_STRING, .required = true, .help = "What to do" },
-    { "done", MISHAP_BOOLEAN, .required = true, .help = "Is it done?" },
-    { "user_id", MISHAP_STRING, .help = "Id of the user whose todo it is, if it is anybody's" },
+    { "title", MISHAP_STRING, .required = true, .help = "The task" },
+    { "done", MISHAP_BOOLEAN, .required = true, .help = "Whether the todo is done" },
+    { "user_id", MISHAP_STRING, .help = "Id of the user that the todo belongs to, if any" },
     CREATED_AT,
     { 0 },
 };
 static const mishap_param todo_item = { "todo", MISHAP_OBJECT, .members = a_todo };
 static const mishap_param some_todos[] = {
-    { "items", MISHAP_ARRAY, .required = true, .items = &todo_item, .help = "Todos by their ids" },
+    { "items", MISHAP_ARRAY, .required = true, .items = &todo_item,
+      .help = "Todos in the order of their ids" },
     NEXT,
     { 0 },
 };
 
 static const mishap_param plan_params[] = {
     { "user_id", MISHAP_STRING, .help = "Only the todos of this user" },
-    { "minutes", MISHAP_INTEGER, .range = { 5, 1440 }, .help = "How much time there is" },
+    { "minutes", MISHAP_INTEGER, .range = { 5, 1440 }, .help = "The available time in minutes" },
     { 0 },
 };
 
@@ -108,9 +111,9 @@ static const mishap_param plan_params[] = {
 
 static const mishap_param drill[] = {
     { "how", MISHAP_ENUM, .required = true, .positional = true, .choices = todo_drills,
-      .help = "In which way to fail" },
+      .help = "The kind of failure to cause" },
     { "marker", MISHAP_STRING, .length = { 0, 200 },
-      .help = "A word for the private side, which no caller may get to see" },
+      .help = "A text for the private notes, which must never reach a caller" },
     { 0 },
 };
 
@@ -125,10 +128,10 @@ static const mishap_param drill[] = {
 const mishap_operation todo_operations[] = {
     { "users.create", "Create a user", new_user, todo_users_create, .route = "POST /users",
       .tool = "create_user", .raises = MISHAP_RAISES(ALREADY_EXISTS), .danger = MISHAP_MUTATING,
-      .description = "Every user has an e-mail address of their own.",
+      .description = "The e-mail address of each user must be unique.",
       .examples = EXAMPLES({ "users create --name Ada --email ada@example.com", "Create a user" },
                            { "users create --name Ada --age 36 --email ada@example.com",
-                             "Create a user whose age is known" }),
+                             "Create a user with an age" }),
       .answers = a_user, .status = 201, ON_STORE },
     { "users.get", "Show a user", user_id, todo_users_get, .route = "GET /users/:id",
       .tool = "get_user", .resource = "todo://users/{id}", .raises = MISHAP_RAISES(NOT_FOUND),
@@ -136,26 +139,26 @@ const mishap_operation todo_operations[] = {
       .status = 200, ON_STORE },
     { "users.list", "List users", page_of_users, todo_users_list, .route = "GET /users",
       .tool = "list_users", .resource = "todo://users",
-      .description = "Users come in the order in which they were created, a page at a time. Where "
-                     "there are more, `next` says after which id the next page begins.",
+      .description = "Users are listed in the order of their creation, one page at a time. If "
+                     "there are more users, `next` is the value for `after` of the next page.",
       .examples = EXAMPLES(
           { "users list", "List the first 20 users" },
-          { "users list --limit 100 --after 17", "List 100 users after the 17th" }),
+          { "users list --limit 100 --after 17", "List 100 users after the user with the id 17" }),
       .answers = some_users, .status = 200, ON_STORE },
     { "users.update", "Change a user", user_change, todo_users_update, .route = "PATCH /users/:id",
       .tool = "update_user", .raises = MISHAP_RAISES(NOT_FOUND, ALREADY_EXISTS),
-      .danger = MISHAP_MUTATING, .description = "What is not given stays as it is.",
+      .danger = MISHAP_MUTATING, .description = "Fields that are not given keep their values.",
       .examples = EXAMPLES({ "users update 1 --age 37", "Change the age of a user" }),
       .answers = a_user, .status = 200, ON_STORE },
     { "users.delete", "Delete a user", user_id, todo_users_delete, .route = "DELETE /users/:id",
       .tool = "delete_user", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_DESTRUCTIVE,
-      .description = "The user's todos stay, and are nobody's from then on.",
+      .description = "The todos of the user are not deleted; they then belong to no user.",
       .examples = EXAMPLES({ "users delete 1", "Delete the user with the id 1" }), .status = 204,
       ON_STORE },
 
     { "todos.create", "Create a todo", new_todo, todo_todos_create, .route = "POST /todos",
       .tool = "create_todo", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
-      .description = "If it is somebody's, that user must exist.",
+      .description = "If a user id is given, that user must exist.",
       .examples = EXAMPLES({ "todos create --title 'Buy milk'", "Create a todo" },
                            { "todos create --title 'Buy milk' --user-id 1",
                              "Create a todo of the user with the id 1" }),
@@ -166,18 +169,18 @@ const mishap_operation todo_operations[] = {
       .status = 200, ON_STORE },
     { "todos.list", "List todos", page_of_todos, todo_todos_list, .route = "GET /todos",
       .tool = "list_todos", .resource = "todo://todos",
-      .description = "Todos come in the order in which they were created, a page at a time. Where "
-                     "there are more, `next` says after which id the next page begins.",
+      .description = "Todos are listed in the order of their creation, one page at a time. If "
+                     "there are more todos, `next` is the value for `after` of the next page.",
       .examples = EXAMPLES(
           { "todos list --done=false", "List the first 20 todos that are not done" },
           { "todos list --user-id 1", "List the todos of a user" }),
       .answers = some_todos, .status = 200, ON_STORE },
     { "todos.update", "Change a todo", todo_change, todo_todos_update, .route = "PATCH /todos/:id",
       .tool = "update_todo", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_MUTATING,
-      .description = "What is not given stays as it is. NOT_FOUND is also said of a new user who "
-                     "does not exist.",
-      .examples = EXAMPLES({ "todos update 1 --done", "Say that a todo is done" }),
-      .answers = a_todo, .status = 200, ON_STORE },
+      .description = "Fields that are not given keep their values. The error NOT_FOUND is also "
+                     "raised if the new user does not exist.",
+      .examples = EXAMPLES({ "todos update 1 --done", "Mark a todo as done" }), .answers = a_todo,
+      .status = 200, ON_STORE },
     { "todos.delete", "Delete a todo", todo_id, todo_todos_delete, .route = "DELETE /todos/:id",
       .tool = "delete_todo", .raises = MISHAP_RAISES(NOT_FOUND), .danger = MISHAP_DESTRUCTIVE,
       .examples = EXAMPLES({ "todos delete 1", "Delete the todo with the id 1" }), .status = 204,
@@ -185,25 +188,27 @@ const mishap_operation todo_operations[] = {
 
     { "todos.plan", "Plan the day", plan_params, todo_todos_plan, .prompt = "plan_day",
 
-      .description = "Lists what is not done and asks a model to make a plan of it. On a command "
-                     "line it prints what the model would be asked.",
+      .description = "A prompt that lists all open todos and asks a model to plan them. On the "
+                     "command line it prints the text of the prompt.",
       .examples = EXAMPLES(
-          { "todos plan", "Plan with all todos that are not done" },
-          { "todos plan --user-id 1 --minutes 90", "Plan an hour and a half of a user" }),
+          { "todos plan", "Plan all todos that are not done" },
+          { "todos plan --user-id 1 --minutes 90", "Plan 90 minutes of one user" }),
       ON_STORE },
 
-    { "premium.report", "A report that must be paid for", NULL, todo_premium_report,
+    { "premium.report", "Show the premium report", NULL, todo_premium_report,
       .route = "GET /premium/report", .tool = "get_premium_report",
       .raises = MISHAP_RAISES(PAYMENT_REQUIRED),
-      .description = "It always fails, to show what a failure is that the caller has to pay for.",
-      .examples = EXAMPLES({ "premium report", "See how a payment is asked for" }),
+      .description = "This operation always fails with PAYMENT_REQUIRED. It shows how a required "
+                     "payment is reported.",
+      .examples = EXAMPLES({ "premium report", "See how a required payment is reported" }),
       .group = "Drills", .status = 200, .quick = true },
     { "chaos.fail", "Fail on purpose", drill, todo_chaos_fail, .route = "POST /chaos",
       .tool = "cause_chaos",
-      .description = "For drills: fails in a way that no handler should, to see that the caller "
-                     "gets a clean answer and that everybody else is served. A server has it only "
-                     "if it is started with --chaos.",
-      .examples = EXAMPLES({ "chaos fail --how crash", "Read from an address that is none" }),
+      .description = "For drills: the handler fails in a way that a handler should never fail. The "
+                     "caller must get a correct error response, and other requests must not be "
+                     "affected. A server has this operation only if it is started with --chaos.",
+      .examples = EXAMPLES(
+          { "chaos fail --how crash", "Crash by reading from an invalid memory address" }),
       .group = "Drills", .status = 200, .stateless = true, .chaos = true },
     { 0 },
 };

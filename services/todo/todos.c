@@ -1,4 +1,4 @@
-/* /todos. A todo may belong to a user, who must exist when it is said so. */
+/* /todos. A todo may belong to a user. The user must exist when the todo is written. */
 #include "todo/handlers.h"
 #include "todo/rows.h"
 

@@ -1,4 +1,5 @@
-/* /users. An e-mail address belongs to one user; the store sees to it, whoever else writes. */
+/* /users. E-mail addresses are unique; a constraint of the store enforces this, also against
+ * concurrent writers. */
 #include "todo/handlers.h"
 #include "todo/rows.h"
 

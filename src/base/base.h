@@ -1,8 +1,8 @@
 /*
- * src/base: what the rest of the house is built of. Memory, bytes, text, JSON, ids, time, and
- * numbers and texts as bytes for another process.
+ * src/base: the lowest layer, which all other folders use. Memory, bytes, text, JSON, ids, time,
+ * and numbers and texts as bytes for another process.
  *
- * Nothing here knows what a failure is. A function that can fail for lack of memory says so with
+ * Nothing here depends on the mishap type. A function that can fail for lack of memory says so with
  * NULL or false, or leaves the mark `failed` in a buffer.
  */
 #ifndef MISHAP_BASE_H

@@ -1,4 +1,5 @@
-/* Where the entry of a caller is in a table: a hash that nobody outside can aim with. */
+/* A keyed hash for tables of callers. Without the secret key an attacker cannot choose the
+ * position of an entry. */
 #ifndef MISHAP_BASE_HASH_H
 #define MISHAP_BASE_HASH_H
 

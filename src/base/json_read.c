@@ -166,7 +166,7 @@ bool mishap_json_read(mishap_json_reader *reader, mishap_text text)
         reader->problem = "not enough memory";
     } else {
         reader->flaw = MISHAP_JSON_MALFORMED;
-        reader->problem = text.length ? error.msg : "there is nothing to read";
+        reader->problem = text.length ? error.msg : "the text is empty";
     }
     place_of(text, error.pos, &reader->line, &reader->column);
     return false;

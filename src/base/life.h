@@ -1,6 +1,6 @@
 /*
- * One process, told apart from every other that this machine has had since it was started. A
- * process id alone does not do that: when its process has ended, another one may get it.
+ * The identity of a process: its id and its start time. The process id alone is not sufficient,
+ * because the kernel reuses it after the process has ended.
  */
 #ifndef MISHAP_BASE_LIFE_H
 #define MISHAP_BASE_LIFE_H

@@ -1,5 +1,5 @@
-/* A message authentication code: HMAC with SHA-256 (RFC 2104, RFC 4231). Only who has the key can
- * make the code of a message, or tell whether one is right. */
+/* A message authentication code: HMAC with SHA-256 (RFC 2104, RFC 4231). The key is required to
+ * compute or verify the code of a message. */
 #ifndef MISHAP_BASE_MAC_H
 #define MISHAP_BASE_MAC_H
 

@@ -1,4 +1,4 @@
-/* What may have been meant by a word with a mistake in it. */
+/* Find the known name that is nearest to a misspelled word. */
 #ifndef MISHAP_BASE_NEAREST_H
 #define MISHAP_BASE_NEAREST_H
 

@@ -1,4 +1,4 @@
-/* Text that is shown on a terminal or kept in a log: nothing in it that a terminal would act on. */
+/* Make text safe for a terminal or a log: replace control characters. */
 #ifndef MISHAP_BASE_PRINTABLE_H
 #define MISHAP_BASE_PRINTABLE_H
 
@@ -11,7 +11,8 @@ static inline bool mishap_is_c1(const char *at, const char *end)
     return (unsigned char)at[0] == 0xC2 && end - at > 1 && (unsigned char)at[1] < 0xA0;
 }
 
-/* The text with a question mark for each control character; line feeds and tabs stay. */
+/* The text with a question mark for each control character, and for each that changes the direction
+ * of writing or is a line separator of Unicode; line feeds and tabs stay. */
 void mishap_put_printable(mishap_buffer *buffer, mishap_text text);
 
 /* The same on one line: they are replaced too. */

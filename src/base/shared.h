@@ -1,6 +1,6 @@
 /*
- * Memory that several processes of a server share. It is known in one place, so that a process that
- * shall not have it, one that runs handlers, can be rid of all of it.
+ * Memory that several processes of a server share. All such memory is registered here, so that a
+ * worker process, which must not access it, can unmap it.
  */
 #ifndef MISHAP_BASE_SHARED_H
 #define MISHAP_BASE_SHARED_H

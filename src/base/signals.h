@@ -1,4 +1,4 @@
-/* Signals that mean nothing to the processes of a server. */
+/* Handlers for signals that have no meaning for the processes of a server. */
 #ifndef MISHAP_BASE_SIGNALS_H
 #define MISHAP_BASE_SIGNALS_H
 

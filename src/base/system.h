@@ -1,4 +1,4 @@
-/* What is asked of the system in the same way in many places. */
+/* Calls to the operating system that several parts of the library need. */
 #ifndef MISHAP_BASE_SYSTEM_H
 #define MISHAP_BASE_SYSTEM_H
 

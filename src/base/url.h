@@ -1,4 +1,4 @@
-/* Addresses: is it one, and what its escapes stand for. */
+/* URLs: check the syntax and decode percent-encoding. */
 #ifndef MISHAP_BASE_URL_H
 #define MISHAP_BASE_URL_H
 

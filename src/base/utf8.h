@@ -1,5 +1,5 @@
 /*
- * UTF-8: is it, where does it break, and how to make it so. And what a text looks like.
+ * UTF-8: check text, find the first invalid byte, and repair text. Also some tests of characters.
  *
  * Valid means RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF.
  */

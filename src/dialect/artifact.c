@@ -59,10 +59,10 @@ static mishap *read(const mishap_source *source, mishap **out)
     }
     if (!yyjson_is_str(code))
         return mishap_refuse(source, code ? code : source->root,
-                             "There is no `code` that is a string.");
+                             "The member `code` is missing or is not a string.");
     if (!yyjson_is_str(error))
         return mishap_refuse(source, error ? error : source->root,
-                             "There is no `error` that is a string.");
+                             "The member `error` is missing or is not a string.");
     mishap_category assumed = MISHAP_EXECUTION;
     mishap_category_find(mishap_json_text(category), &assumed);
     mishap *m = mishap_restore(MISHAP_SPELLING_SNAKE, mishap_json_text(code), assumed, 0,
@@ -108,7 +108,7 @@ static void check_details(mishap_check *c, yyjson_val *value)
         return;
     mishap_check_object(c, value, details_shape, MISHAP_SHAPE_COUNT(details_shape), false);
     if (yyjson_obj_size(value) == 0)
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "Details that say nothing are left out.");
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "Empty details must be omitted.");
 }
 
 static const mishap_shape shape[] = {
@@ -132,7 +132,7 @@ static void check(mishap_check *c, yyjson_val *root)
         yyjson_is_int(yyjson_obj_get(details, "retry_after_ms"))) {
         mishap_check_enter(c, (mishap_text)MISHAP_TEXT("details"));
         mishap_check_say(c, MISHAP_RULE_RETRY_CONFLICT,
-                         "There is advice on when to retry, but `retriable` is false.");
+                         "The error has a retry delay, but `retriable` is false.");
         mishap_check_leave(c);
     }
 }

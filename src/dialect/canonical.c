@@ -94,7 +94,8 @@ static mishap *read(const mishap_source *source, mishap **out)
 {
     yyjson_val *root = source->root, *code = yyjson_obj_get(root, "code");
     if (!yyjson_is_str(code))
-        return mishap_refuse(source, code ? code : root, "There is no `code` that is a string.");
+        return mishap_refuse(source, code ? code : root,
+                             "The member `code` is missing or is not a string.");
     mishap *refusal = refuse_what_is_wrong(source);
     if (refusal)
         return refusal;

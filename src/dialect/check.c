@@ -171,9 +171,8 @@ bool mishap_check_object(mishap_check *check, yyjson_val *object, const mishap_s
             if (check_type(check, value, shapes[found].types) && shapes[found].check)
                 shapes[found].check(check, value);
         } else if (closed) {
-            mishap_check_say(check, MISHAP_RULE_UNKNOWN_MEMBER,
-                             "There is no member `%.*s` in this format.", (int)name.length,
-                             name.data);
+            mishap_check_say(check, MISHAP_RULE_UNKNOWN_MEMBER, "This format has no member `%.*s`.",
+                             (int)name.length, name.data);
         }
         mishap_check_leave(check);
     }
@@ -207,7 +206,7 @@ void mishap_check_not_empty(mishap_check *check, yyjson_val *value)
 void mishap_check_message(mishap_check *check, yyjson_val *value)
 {
     if (mishap_blank(mishap_json_text(value)))
-        mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "The message must say something.");
+        mishap_check_say(check, MISHAP_RULE_EMPTY_TEXT, "The message must not be empty.");
 }
 
 /* A sentence ends like one, and does not start with a small letter. What is quoted may start
@@ -251,9 +250,10 @@ void mishap_check_category(mishap_check *check, yyjson_val *value)
     mishap_category category;
     mishap_text name = mishap_json_text(value);
     if (!mishap_category_find(name, &category))
-        mishap_check_say(check, MISHAP_RULE_UNKNOWN_CATEGORY,
-                         "`%.*s` is none of validation, permission, resource, execution, system.",
-                         (int)name.length, name.data);
+        mishap_check_say(
+            check, MISHAP_RULE_UNKNOWN_CATEGORY,
+            "`%.*s` is not one of validation, permission, resource, execution, system.",
+            (int)name.length, name.data);
 }
 
 void mishap_check_url(mishap_check *check, yyjson_val *value)
@@ -276,7 +276,7 @@ void mishap_check_retry(mishap_check *check, yyjson_val *object, const char *ret
         return;
     mishap_check_enter(check, mishap_text_of(advice));
     mishap_check_say(check, MISHAP_RULE_RETRY_CONFLICT,
-                     "There is advice on when to retry, but `%s` is false.", retryable);
+                     "The error has a retry delay, but `%s` is false.", retryable);
     mishap_check_leave(check);
 }
 
@@ -324,12 +324,13 @@ static void check_known_error(mishap_check *check, mishap_text name, bool expect
             known = &known_errors[i];
     if (!known)
         mishap_check_say(check, MISHAP_RULE_UNKNOWN_FIELD_ERROR,
-                         "`%.*s` is none of the five field errors.", (int)name.length, name.data);
+                         "`%.*s` is not one of the five field errors.", (int)name.length,
+                         name.data);
     else if (known->bounds && !bounds && !expected)
-        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say `min` or `max`.",
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must have `min` or `max`.",
                          known->name.data);
     else if (known->expected && !expected)
-        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must say what was `expected`.",
+        mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s must have `expected`.",
                          known->name.data);
     else if (!known->bounds && bounds)
         mishap_check_say(check, MISHAP_RULE_FIELD_MEMBERS, "%s has no `min` and `max`.",

@@ -215,12 +215,13 @@ static mishap *read(const mishap_source *source, mishap **out)
     yyjson_val *code = yyjson_obj_get(error, "code"), *message = yyjson_obj_get(error, "message");
     if (!yyjson_is_obj(error))
         return mishap_refuse(source, error ? error : root,
-                             "There is no `error` that is an object.");
+                             "The member `error` is missing or is not an object.");
     if (!yyjson_is_str(code))
-        return mishap_refuse(source, code ? code : error, "There is no `code` that is a string.");
+        return mishap_refuse(source, code ? code : error,
+                             "The member `code` is missing or is not a string.");
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : error,
-                             "There is no `message` that is a string.");
+                             "The member `message` is missing or is not a string.");
     mishap *m = mishap_restore(MISHAP_SPELLING_NAME, mishap_json_text(code), MISHAP_EXECUTION, 0,
                                MISHAP_CODE_GENERAL_ERROR);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
@@ -241,8 +242,8 @@ static void check_one_of(mishap_check *c, yyjson_val *value, const char *const *
     for (size_t i = 0; words[i]; i++)
         if (yyjson_equals_str(value, words[i]))
             return;
-    mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                     "`%s` is not one of the values that this member has.", yyjson_get_str(value));
+    mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`%s` is not an allowed value of this member.",
+                     yyjson_get_str(value));
 }
 
 static void check_strategy(mishap_check *c, yyjson_val *value)
@@ -328,8 +329,9 @@ static void check_suggestion(mishap_check *c, yyjson_val *error)
     bool recoverable = yyjson_is_true(yyjson_obj_get(error, "retryable")) ||
                        (code && code->retry != MISHAP_RETRY_NEVER);
     if (recoverable && !yyjson_obj_get(error, "suggestion"))
-        mishap_check_say(c, MISHAP_RULE_MISSING_SUGGESTION,
-                         "The error can be mended, so there must be a `suggestion`.");
+        mishap_check_say(
+            c, MISHAP_RULE_MISSING_SUGGESTION,
+            "The caller can correct this error, so the member `suggestion` is required.");
 }
 
 static void check_error(mishap_check *c, yyjson_val *error)
@@ -348,7 +350,8 @@ static void check_error(mishap_check *c, yyjson_val *error)
         if (yyjson_is_true(yyjson_obj_get(error, "retryable")) &&
             yyjson_obj_get(error, only_not[i]))
             mishap_check_say(c, MISHAP_RULE_RETRY_CONFLICT,
-                             "`%s` stands only in an error that is not retried.", only_not[i]);
+                             "`%s` is only allowed in an error that is not retryable.",
+                             only_not[i]);
     }
 }
 

@@ -305,7 +305,7 @@ static mishap *read_text(mishap_text document, mishap **out)
     if (!split(document, &found))
         return refuse("The report has no [ERROR] section with a [Backtrace] section after it.");
     if (found.type.length == 0)
-        return refuse("The report has no condition type behind [ERROR].");
+        return refuse("The report has no condition type after [ERROR].");
     mishap_buffer_init(&scratch, storage, sizeof storage);
     put_unescaped(&scratch, found.type);
     mishap *m = mishap_restore(MISHAP_SPELLING_CONDITION, mishap_buffer_text(&scratch),
@@ -373,11 +373,11 @@ static void check_forged(mishap_check *c, mishap_text document, const struct sec
 {
     if (found->at[WARNINGS])
         SAY(c, document, found->at[WARNINGS], MISHAP_RULE_SECTION_FORGED,
-            "An error has no [warnings] section.");
+            "A report of an error must not have a [warnings] section.");
     for (int i = 0; i < MARKERS; i++) {
         const char *again = found->at[i] ? find(document, markers[i], found->at[i] + 1) : NULL;
         if (again && i != WARNINGS)
-            SAY(c, document, again, MISHAP_RULE_SECTION_FORGED, "%s stands here a second time.",
+            SAY(c, document, again, MISHAP_RULE_SECTION_FORGED, "%s occurs a second time.",
                 markers[i].data);
     }
 }
@@ -386,7 +386,7 @@ static void check_type(mishap_check *c, mishap_text document, const struct secti
 {
     if (found->type.length == 0) {
         SAY(c, document, found->at[ERROR], MISHAP_RULE_TYPE_MISSING,
-            "There is no condition type behind [ERROR].");
+            "The condition type after [ERROR] is missing.");
         return;
     }
     for (size_t i = 0; i < found->type.length; i++) {
@@ -404,7 +404,7 @@ static void check_message(mishap_check *c, mishap_text document, const struct se
 {
     if (mishap_blank(found->message))
         SAY(c, document, found->at[ERROR], MISHAP_RULE_MESSAGE_MISSING,
-            "There is no message below the type.");
+            "The message below the condition type is missing.");
     /* Escapes do not count; there are few of them, and each is one byte. */
     if (found->message.length > MESSAGE_LIMIT) {
         mishap_buffer plain;
@@ -413,7 +413,7 @@ static void check_message(mishap_check *c, mishap_text document, const struct se
         c->no_memory = c->no_memory || plain.failed;
         if (plain.length > MESSAGE_LIMIT)
             SAY(c, document, found->message.data, MISHAP_RULE_MESSAGE_TOO_LONG,
-                "The message has %zu bytes; %d are the limit.", plain.length, MESSAGE_LIMIT);
+                "The message has %zu bytes; the limit is %d bytes.", plain.length, MESSAGE_LIMIT);
         mishap_buffer_release(&plain);
     }
 }
@@ -457,7 +457,7 @@ static void check_text(mishap_check *c, mishap_text document)
     size_t valid = mishap_utf8_valid_length(document);
     if (valid < document.length || document.length == 0) {
         SAY(c, document, document.data + valid, MISHAP_RULE_NOT_TEXT,
-            document.length ? "This is not UTF-8." : "There is nothing to read.");
+            document.length ? "This is not UTF-8." : "The document is empty.");
         return;
     }
     bool whole = split(document, &found);
@@ -465,17 +465,18 @@ static void check_text(mishap_check *c, mishap_text document)
                *output = found.at[STDOUT];
     if (!error)
         SAY(c, document, document.data, MISHAP_RULE_SECTION_MISSING,
-            "There is no [ERROR] section.");
+            "The [ERROR] section is missing.");
     if (!backtrace)
         SAY(c, document, document.data, MISHAP_RULE_SECTION_MISSING,
-            "There is no [Backtrace] section.");
+            "The [Backtrace] section is missing.");
     if (error && backtrace && backtrace < error)
         SAY(c, document, backtrace, MISHAP_RULE_SECTION_ORDER,
-            "[Backtrace] stands before [ERROR].");
+            "The [Backtrace] section must come after [ERROR].");
     if (!whole)
         return;
     if (output && output > error) {
-        SAY(c, document, output, MISHAP_RULE_SECTION_ORDER, "[stdout] stands after [ERROR].");
+        SAY(c, document, output, MISHAP_RULE_SECTION_ORDER,
+            "The [stdout] section must come before [ERROR].");
         return; /* what follows would be taken for frames */
     }
     check_layout(c, document, &found);

@@ -390,11 +390,11 @@ static mishap *read(const mishap_source *source, mishap **out)
         error = root; /* google.rpc.Status itself, as gateways hand it on */
     if (!yyjson_is_obj(error))
         return mishap_refuse(source, error ? error : root,
-                             "There is no `error` that is an object.");
+                             "The member `error` is missing or is not an object.");
     yyjson_val *message = yyjson_obj_get(error, "message");
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : error,
-                             "There is no `message` that is a string.");
+                             "The member `message` is missing or is not a string.");
 
     mishap_google_find_details(yyjson_obj_get(error, "details"), found);
     yyjson_val *metadata = mishap_google_own_metadata(found[ERROR_INFO]);
@@ -408,7 +408,7 @@ static mishap *read(const mishap_source *source, mishap **out)
         http_status = status->http_status;
     if (!yyjson_is_str(name) && !http_status)
         return mishap_refuse(source, error,
-                             "Neither `reason` nor `status` nor `code` names the failure.");
+                             "Neither `reason` nor `status` nor `code` identifies the error.");
 
     const mishap_code *row = mishap_implied_by_status(http_status);
     const mishap_code *otherwise = status ? status->code : row;

@@ -40,8 +40,9 @@ static void check_metadata(mishap_check *c, yyjson_val *metadata)
             memchr(name.data, '\0', name.length)) /* which was said already */
             continue;
         mishap_check_enter(c, name);
-        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER,
-                         "A key is a small letter and 1 to 63 of letters, digits, - and _.");
+        mishap_check_say(
+            c, MISHAP_RULE_UNKNOWN_MEMBER,
+            "A key must be a lower-case letter followed by 1 to 63 letters, digits, - or _.");
         mishap_check_leave(c);
     }
 }
@@ -50,8 +51,9 @@ static void check_delay(mishap_check *c, yyjson_val *value)
 {
     int64_t milliseconds;
     if (!mishap_google_read_delay(mishap_json_text(value), &milliseconds))
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                         "A duration is seconds and an `s`, as \"1.500s\".");
+        mishap_check_say(
+            c, MISHAP_RULE_WRONG_VALUE,
+            "A duration must be a number of seconds with the suffix `s`, such as \"1.500s\".");
     else if (milliseconds < 0)
         mishap_check_say(c, MISHAP_RULE_NEGATIVE, "This duration must not be negative.");
 }
@@ -60,7 +62,7 @@ static void check_stack_entries(mishap_check *c, yyjson_val *value)
 {
     if (yyjson_arr_size(value))
         mishap_check_say(c, MISHAP_RULE_STACK_TRACE,
-                         "A stack is for the operator, not for the caller.");
+                         "A stack trace must not be sent to the caller.");
     mishap_check_items(c, value, check_string);
 }
 
@@ -172,8 +174,9 @@ static void check_type_url(mishap_check *c, yyjson_val *value)
         first = *at == '.';
     }
     if (!sound || first)
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                         "A type must be like \"type.googleapis.com/google.rpc.ErrorInfo\".");
+        mishap_check_say(
+            c, MISHAP_RULE_WRONG_VALUE,
+            "A type must be a URL such as \"type.googleapis.com/google.rpc.ErrorInfo\".");
 }
 
 static const mishap_shape other_shape[] = {
@@ -210,13 +213,13 @@ static void check_details(mishap_check *c, yyjson_val *items)
                             detail != DETAILS);
         if (seen[detail] && detail != DETAILS)
             mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                             "Each type of detail must be there at most once.");
+                             "Each type of detail can occur at most once.");
         seen[detail] = true;
         nameless = nameless || !yyjson_is_str(yyjson_obj_get(item, "@type"));
         mishap_check_leave(c);
     }
     if (!seen[ERROR_INFO] && !nameless)
-        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "There must be an ErrorInfo in `details`.");
+        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "`details` must contain an ErrorInfo.");
 }
 
 /* -- checking what is our own ------------------------------------------------------------------ */
@@ -249,7 +252,7 @@ static void check_own_context(mishap_check *c, yyjson_val *value)
             c->no_memory = true;
         else
             mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                             "`context` must be a JSON object in a string.");
+                             "`context` must be a string that contains a JSON object.");
     }
     mishap_json_reader_release(&reader);
 }
@@ -300,7 +303,7 @@ static void check_own(mishap_check *c, yyjson_val *error, yyjson_val *const foun
         if (item == found[RETRY_INFO] &&
             yyjson_equals_str(yyjson_obj_get(metadata, "retryable"), "false"))
             mishap_check_say(c, MISHAP_RULE_RETRY_CONFLICT,
-                             "There is advice on when to retry, but `retryable` is false.");
+                             "The error has a retry delay, but `retryable` is false.");
         mishap_check_leave(c);
     }
     mishap_check_leave(c);
@@ -318,8 +321,8 @@ static void check_http_status(mishap_check *c, yyjson_val *value)
 static void check_status(mishap_check *c, yyjson_val *value)
 {
     if (!mishap_google_find_code(mishap_json_text(value)))
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                         "`%s` is none of the names of google.rpc.Code.", yyjson_get_str(value));
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`%s` is not a name of google.rpc.Code.",
+                         yyjson_get_str(value));
 }
 
 static const mishap_shape error_shape[] = {

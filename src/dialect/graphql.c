@@ -83,14 +83,14 @@ static mishap *read(const mishap_source *source, mishap **out)
     yyjson_val *errors = yyjson_obj_get(source->root, "errors");
     yyjson_val *error = yyjson_arr_get_first(errors);
     if (!errors)
-        return mishap_refuse(source, source->root, "There are no `errors`.");
+        return mishap_refuse(source, source->root, "The member `errors` is missing.");
     if (!yyjson_is_obj(error))
-        return mishap_refuse(source, error ? error : errors, "There is no error in `errors`.");
+        return mishap_refuse(source, error ? error : errors, "The array `errors` is empty.");
     yyjson_val *message = yyjson_obj_get(error, "message");
     yyjson_val *extensions = yyjson_obj_get(error, "extensions");
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : error,
-                             "There is no `message` that is a string.");
+                             "The member `message` is missing or is not a string.");
     mishap *m = restore(find_code(error, extensions), extensions);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
     read_place(m, error, extensions, "locations");
@@ -104,7 +104,7 @@ static mishap *read(const mishap_source *source, mishap **out)
 static void check_from_one(mishap_check *c, yyjson_val *value)
 {
     if (yyjson_get_num(value) < 1)
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "Lines and columns are counted from 1.");
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "Lines and columns must be 1 or greater.");
 }
 
 static const mishap_shape location_shape[] = {
@@ -128,7 +128,7 @@ static void check_segment(mishap_check *c, yyjson_val *segment)
     if (yyjson_is_int(segment))
         mishap_check_not_negative(c, segment);
     else if (!yyjson_is_str(segment))
-        mishap_check_say(c, MISHAP_RULE_WRONG_TYPE, "A path is made of names and indices.");
+        mishap_check_say(c, MISHAP_RULE_WRONG_TYPE, "A path must consist of names and indices.");
 }
 
 static void check_path(mishap_check *c, yyjson_val *path)
@@ -155,7 +155,8 @@ static void check_error(mishap_check *c, yyjson_val *error)
 static void check_errors(mishap_check *c, yyjson_val *errors)
 {
     if (yyjson_arr_size(errors) == 0)
-        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "There must be at least one error.");
+        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER,
+                         "The array `errors` must have at least one error.");
     mishap_check_items(c, errors, check_error);
 }
 

@@ -46,10 +46,10 @@ static mishap *read(const mishap_source *source, mishap **out)
     }
     if (!yyjson_is_str(error))
         return mishap_refuse(source, error ? error : source->root,
-                             "There is no `error` that is a string.");
+                             "The member `error` is missing or is not a string.");
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : source->root,
-                             "There is no `message` that is a string.");
+                             "The member `message` is missing or is not a string.");
     /* A custom status names itself by its phrase, so a name that no table has says nothing of its
      * category. But field errors stand only in a 422. */
     int status = yyjson_arr_size(details) ? 422 : 0;
@@ -75,8 +75,8 @@ static void check_error(mishap_check *c, yyjson_val *value)
     for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
         if (yyjson_equals_str(value, listed[i]))
             return;
-    mishap_check_say(c, MISHAP_RULE_UNKNOWN_CODE, "`%s` is none of the four names of the schema.",
-                     yyjson_get_str(value));
+    mishap_check_say(c, MISHAP_RULE_UNKNOWN_CODE,
+                     "`%s` is not one of the four names of the schema.", yyjson_get_str(value));
 }
 
 /* By default anything that tells more; strict: an array of field errors, as the schema has it. */
@@ -106,7 +106,7 @@ static void check(mishap_check *c, yyjson_val *root)
                          "A validation error must name a field in `details`.");
     if (yyjson_equals_str(error, "internal_server_error") && details)
         mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER,
-                         "An internal server error has no `details`.");
+                         "An internal server error must not have `details`.");
 }
 
 const mishap_dialect mishap_http_api = {

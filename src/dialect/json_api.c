@@ -358,9 +358,10 @@ static mishap *read(const mishap_source *source, mishap **out)
     yyjson_val *root = source->root, *errors = yyjson_obj_get(root, "errors"), *error;
     yyjson_val *first = yyjson_arr_get_first(errors);
     if (!yyjson_is_arr(errors))
-        return mishap_refuse(source, errors ? errors : root, "There is no array `errors`.");
+        return mishap_refuse(source, errors ? errors : root,
+                             "The member `errors` is missing or is not an array.");
     if (!yyjson_is_obj(first) || yyjson_obj_size(first) == 0)
-        return mishap_refuse(source, first ? first : errors, "There is no error in `errors`.");
+        return mishap_refuse(source, first ? first : errors, "The array `errors` is empty.");
     bool whole = !only_fields(errors);
     mishap *m = whole ? read_mishap(first) : mishap_restore_code(MISHAP_CODE_VALIDATION_ERROR);
     mishap_read_part(m, MISHAP_PART_INCIDENT, first, "id");

@@ -1,4 +1,4 @@
-/* What holds for a document of JSON:API 1.1 that tells of errors. */
+/* The rules for an error document of JSON:API 1.1. */
 #include "dialect/json_api.h"
 
 /* Objects are closed, but for @-members and those of extensions, which have a colon in the name. */
@@ -17,7 +17,7 @@ static bool check_closed(mishap_check *c, yyjson_val *object, const mishap_shape
             memchr(name.data, ':', name.length))
             continue;
         mishap_check_enter(c, name);
-        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "There is no member `%.*s` in this format.",
+        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "This format has no member `%.*s`.",
                          (int)name.length, name.data);
         mishap_check_leave(c);
     }
@@ -117,7 +117,7 @@ static void check_pointer(mishap_check *c, yyjson_val *value)
     }
     if (!sound)
         mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                         "This is not a JSON pointer, as \"/items/2/name\".");
+                         "This is not a JSON pointer such as \"/items/2/name\".");
 }
 
 static void check_source(mishap_check *c, yyjson_val *source)
@@ -134,7 +134,7 @@ static void check_status(mishap_check *c, yyjson_val *value)
 {
     if (!mishap_json_api_status(value))
         mishap_check_say(c, MISHAP_RULE_STATUS_RANGE,
-                         "The status of an error is \"400\" to \"599\".");
+                         "The status of an error must be from \"400\" to \"599\".");
 }
 
 static const mishap_shape error_shape[] = {
@@ -191,7 +191,8 @@ static void check_error(mishap_check *c, yyjson_val *error)
 static void check_errors(mishap_check *c, yyjson_val *errors)
 {
     if (yyjson_arr_size(errors) == 0)
-        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "There must be at least one error.");
+        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER,
+                         "The array `errors` must have at least one error.");
     mishap_check_items(c, errors, check_error);
 }
 

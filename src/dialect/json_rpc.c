@@ -111,17 +111,17 @@ static mishap *read(const mishap_source *source, mishap **out)
         error = yyjson_obj_get(source->root, "error");
         if (!yyjson_is_obj(error))
             return mishap_refuse(source, error ? error : source->root,
-                                 "There is no `error` that is an object.");
+                                 "The member `error` is missing or is not an object.");
     }
     yyjson_val *number = yyjson_obj_get(error, "code"), *data = yyjson_obj_get(error, "data");
     yyjson_val *message = yyjson_obj_get(error, "message");
     bool named = mishap_is_code(yyjson_obj_get(data, "code"));
     if (!named && !yyjson_is_int(number))
         return mishap_refuse(source, number ? number : error,
-                             "There is no `code` that is an integer.");
+                             "The member `code` is missing or is not an integer.");
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : error,
-                             "There is no `message` that is a string.");
+                             "The member `message` is missing or is not a string.");
     return mishap_finish(
         named ? read_named(number, message, data) : read_numbered(number, message, data), out);
 }
@@ -139,7 +139,8 @@ static void check_number(mishap_check *c, yyjson_val *value)
     bool meant = number == -32700 || (number >= -32603 && number <= -32600);
     bool servers = c->strict ? number >= -32022 && number <= -32020 : number >= -32099;
     if (number >= -32768 && number <= -32000 && !meant && !servers)
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "%lld is reserved and has no meaning yet.",
+        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
+                         "%lld is a reserved number that JSON-RPC does not define.",
                          (long long)number);
 }
 
@@ -226,7 +227,8 @@ static void check(mishap_check *c, yyjson_val *root)
     mishap_check_object(c, root, response_shape, MISHAP_SHAPE_COUNT(response_shape), true);
     if (yyjson_obj_get(root, "error") && yyjson_obj_get(root, "result")) {
         mishap_check_enter(c, (mishap_text)MISHAP_TEXT("result"));
-        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "There is no `result` beside an `error`.");
+        mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER,
+                         "A response with an `error` must not have a `result`.");
         mishap_check_leave(c);
     }
 }

@@ -184,15 +184,15 @@ static const struct {
     mishap_text error;
     const char *words;
 } phrases[] = {
-    { MISHAP_TEXT("unknown_option"), " is not an option here" },
-    { MISHAP_TEXT("unknown_field"), " is not known here" },
-    { MISHAP_TEXT("unexpected_argument"), " is one argument too many." },
+    { MISHAP_TEXT("unknown_option"), " is not an option of this command" },
+    { MISHAP_TEXT("unknown_field"), " is not a known name" },
+    { MISHAP_TEXT("unexpected_argument"), " is an unexpected argument." },
     { MISHAP_TEXT("given_twice"), " was given twice." },
     { MISHAP_TEXT("missing_value"), " needs a value." },
     { MISHAP_TEXT("not_utf8"), " is not valid UTF-8." },
     { MISHAP_TEXT("unreadable_file"), " names a file that cannot be read." },
     { MISHAP_TEXT("secret_in_arguments"),
-      " is a secret, or has one in it: give it in a file (@FILE) or on standard input (-)." },
+      " is secret or contains a secret: pass it in a file (@FILE) or on standard input (-)." },
 };
 
 static bool put_phrase(mishap_buffer *b, const mishap_field *field)

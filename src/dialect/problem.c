@@ -219,8 +219,7 @@ static mishap *read(const mishap_source *source, mishap **out)
     if (!yyjson_is_str(message) || yyjson_get_len(message) == 0)
         message = yyjson_obj_get(root, "title");
     if (!yyjson_is_str(message))
-        return mishap_refuse(source, root,
-                             "There is neither a `detail` nor a `title` that is a string.");
+        return mishap_refuse(source, root, "Neither `detail` nor `title` is a string.");
     mishap *m = restore(root);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
     mishap_read_kind(m, root);
@@ -253,7 +252,7 @@ static void check_status(mishap_check *c, yyjson_val *value)
 {
     if (!status_of(value))
         mishap_check_say(c, MISHAP_RULE_STATUS_RANGE,
-                         "The status of an error is one from 400 to 599.");
+                         "The status of an error must be from 400 to 599.");
 }
 
 /* Others have `errors` of another form, the RFC among them: ours has `field` and `error`. */
@@ -322,13 +321,16 @@ static void check_strictly(mishap_check *c, yyjson_val *root)
         mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "The member `status` is missing.");
     if ((!type || yyjson_equals_str(type, "about:blank")) && yyjson_is_str(title) && phrase &&
         !yyjson_equals_str(title, phrase))
-        mishap_check_say(c, MISHAP_RULE_WRONG_VALUE,
-                         "The title of about:blank is that of the status: %s.", phrase);
+        mishap_check_say(
+            c, MISHAP_RULE_WRONG_VALUE,
+            "The title of the type about:blank must be the reason phrase of the status: %s.",
+            phrase);
     MISHAP_JSON_MEMBERS (root, index, count, key, value) {
         mishap_text name = mishap_json_text(key);
         if (!is_extension_name(name))
-            mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER, "`%.*s` is no name for an extension.",
-                             (int)name.length, name.data);
+            mishap_check_say(c, MISHAP_RULE_UNKNOWN_MEMBER,
+                             "`%.*s` is not a valid name of an extension.", (int)name.length,
+                             name.data);
     }
 }
 
@@ -337,7 +339,8 @@ static void check(mishap_check *c, yyjson_val *root)
     if (!mishap_check_object(c, root, shape, MISHAP_SHAPE_COUNT(shape), false))
         return;
     if (!yyjson_obj_get(root, "title") && !yyjson_obj_get(root, "detail"))
-        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER, "There must be a `title` or a `detail`.");
+        mishap_check_say(c, MISHAP_RULE_MISSING_MEMBER,
+                         "The member `title` or `detail` is required.");
     mishap_check_retry(c, root, "retryable", "retry_after_ms");
     check_agreement(c, root);
     if (c->strict)

@@ -1,4 +1,4 @@
-/* The catalog for readers: a row as JSON, and which row a word means. */
+/* Documentation of the catalog: a row as JSON, and the lookup of a row by any spelling. */
 #include "dialect/reference.h"
 
 #include "base/json_write.h"

@@ -1,4 +1,4 @@
-/* The list of dialects, and what is the same for all: reading JSON before it is understood or
+/* The list of dialects, and the code that all of them share: parsing JSON before it is read or
  * checked. */
 #include <stdarg.h>
 #include <stdio.h>
@@ -114,11 +114,11 @@ static mishap *refuse_flaw(const mishap_source *source, mishap_json_flaw flaw, y
 {
     switch (flaw) {
     case MISHAP_JSON_DUPLICATE_KEY:
-        return mishap_refuse(source, at, "The same key stands twice in an object.");
+        return mishap_refuse(source, at, "An object has a duplicate key.");
     case MISHAP_JSON_NUL_IN_KEY:
-        return mishap_refuse(source, at, "A key has a NUL in it.");
+        return mishap_refuse(source, at, "A key contains a NUL character.");
     case MISHAP_JSON_TOO_DEEP:
-        return mishap_refuse(source, at, "Values are nested more than %d deep.",
+        return mishap_refuse(source, at, "Values are nested more than %d levels deep.",
                              MISHAP_JSON_MAX_DEPTH);
     default:
         return mishap_out_of_memory();
@@ -161,13 +161,14 @@ static void say_flaw(void *state, mishap_json_flaw flaw, const mishap_json_path 
     check->path = *path;
     switch (flaw) {
     case MISHAP_JSON_DUPLICATE_KEY:
-        mishap_check_say(check, MISHAP_RULE_DUPLICATE_KEY, "This key stands twice in the object.");
+        mishap_check_say(check, MISHAP_RULE_DUPLICATE_KEY,
+                         "This key is a duplicate in its object.");
         break;
     case MISHAP_JSON_NUL_IN_KEY:
-        mishap_check_say(check, MISHAP_RULE_NUL_IN_KEY, "This key has a NUL in it.");
+        mishap_check_say(check, MISHAP_RULE_NUL_IN_KEY, "This key contains a NUL character.");
         break;
     case MISHAP_JSON_TOO_DEEP:
-        mishap_check_say(check, MISHAP_RULE_TOO_DEEP, "Values are nested more than %d deep.",
+        mishap_check_say(check, MISHAP_RULE_TOO_DEEP, "Values are nested more than %d levels deep.",
                          MISHAP_JSON_MAX_DEPTH);
         break;
     default:
@@ -195,11 +196,11 @@ static void check_string(void *state, yyjson_val *string, const mishap_json_path
         return;
     check->path = *path;
     if (trace)
-        mishap_check_say(check, MISHAP_RULE_STACK_TRACE, "This text has a %s stack trace in it.",
+        mishap_check_say(check, MISHAP_RULE_STACK_TRACE, "This text contains a %s stack trace.",
                          language);
     if (secret)
         mishap_check_say(check, MISHAP_RULE_SECRET,
-                         "This looks like a secret that was not redacted.");
+                         "This text looks like a secret that was not redacted.");
 }
 
 static void check_json(mishap_check *check, mishap_text document)

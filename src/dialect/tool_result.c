@@ -56,10 +56,10 @@ static mishap *read(const mishap_source *source, mishap **out)
         name = MISHAP_CODE_TIMEOUT->tool_type;
     else if (!yyjson_is_str(type))
         return mishap_refuse(source, type ? type : root,
-                             "There is no `error_type` that is a string.");
+                             "The member `error_type` is missing or is not a string.");
     if (!yyjson_is_str(message))
         return mishap_refuse(source, message ? message : root,
-                             "There is no `message` that is a string.");
+                             "The member `message` is missing or is not a string.");
     const mishap_code *code = named_code(root, name);
     yyjson_val *retryable = code ? yyjson_obj_get(root, "retryable") : NULL;
     mishap *m = code ? mishap_restore(MISHAP_SPELLING_NAME, code->name, MISHAP_EXECUTION, 0, code)

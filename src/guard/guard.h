@@ -1,6 +1,6 @@
 /*
- * src/guard: what must not leak. It knows the look of a secret and of a stack trace, and nothing of
- * who asks.
+ * src/guard: detection of text that must not leak: secrets and stack traces. It does not depend on
+ * its callers.
  *
  *     secret.c  secrets by their names, passwords in addresses
  *     hidden.c  values that are known to be secret, wherever they stand

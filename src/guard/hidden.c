@@ -1,7 +1,6 @@
 /*
- * Values that are known to be secret, found again wherever a failure quotes them: in a message, in
- * a note, in what another program said. They are replaced on the way out, for callers, terminal and
- * log alike.
+ * Redact known secret values wherever a failure contains them: in a message, in a note, in the text
+ * of another program. They are replaced in all output: for callers, the terminal and the log.
  *
  * They are looked for as they are and behind escapes: a text is searched, then the same text with
  * its escapes of JSON undone, once and twice, then with those of an address undone. What is found

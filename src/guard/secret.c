@@ -1,5 +1,4 @@
-/* Secrets: by the name that a value goes by, and by the look of an address with a password in it.
- */
+/* Detection of secrets: values whose key names a secret, and URLs that contain a password. */
 #include "guard/guard.h"
 
 #include "base/json_write.h"

@@ -1,7 +1,7 @@
 /*
- * The look of a stack trace in the languages that leak them most. Each language is a row: a line
- * that starts like this and, further on, has each of these pieces in turn. A piece that begins a
- * line is not enough to name a trace by itself where prose could begin the same way.
+ * Detection of stack traces of the most common languages. Each language is a row: a line that
+ * starts like this and, further on, has each of these pieces in turn. A piece that begins a line is
+ * not enough to name a trace by itself where prose could begin the same way.
  */
 #include "guard/guard.h"
 

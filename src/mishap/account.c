@@ -1,5 +1,4 @@
-/* The account of a mishap for the operator: both sides, in plain text. Nothing internal is lost
- * here. */
+/* The account of a mishap for the operator: the public and the private side, as plain text. */
 #include "base/base.h"
 #include "mishap/inside.h"
 

@@ -1,4 +1,4 @@
-/* Codes and statuses that no table has: a document from elsewhere may bring any. */
+/* Codes and statuses that are in no table: a document of another program may contain any. */
 #ifndef MISHAP_MISHAP_CODE_H
 #define MISHAP_MISHAP_CODE_H
 

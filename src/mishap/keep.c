@@ -1,5 +1,5 @@
-/* Keeping text and values: copied, made clean, without secrets. What there is no memory for leaves
- * a mark. */
+/* Store text and values in a mishap: copy them, make them valid UTF-8 and redact secrets. If
+ * there is no memory, a flag is set. */
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/inside.h"

@@ -2,8 +2,7 @@
  * A mishap that was told elsewhere and is read from a document: the way in for dialects.
  *
  * It has a public side only. Its code need not be in the catalog, its message is public already
- * even under a masked code, and whatever cannot be kept for lack of memory leaves a mark that
- * mishap_restore_end() finds.
+ * even under a masked code, and a lack of memory sets a flag that mishap_restore_end() checks.
  */
 #ifndef MISHAP_MISHAP_RESTORE_H
 #define MISHAP_MISHAP_RESTORE_H

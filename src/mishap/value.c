@@ -94,6 +94,7 @@ mishap_text mishap_keep_printed(mishap *m, const char *format, va_list arguments
         return mishap_keep(m, mishap_text_of(whole ? whole : "(null)"));
     }
     char printed[512];
+    int error = errno; /* %m is the same in both attempts, whatever the allocator does */
     va_list again;
     va_copy(again, arguments);
     int length = vsnprintf(printed, sizeof printed, format, arguments);
@@ -101,6 +102,7 @@ mishap_text mishap_keep_printed(mishap *m, const char *format, va_list arguments
     if (text.length >= sizeof printed) {
         char *longer = mishap_arena_take(&m->arena, text.length + 1);
         if (longer) {
+            errno = error;
             vsnprintf(longer, text.length + 1, format, again);
             text.data = longer;
         } else {

@@ -1,9 +1,8 @@
 /*
- * What a handler answers: JSON that it has, JSON that it writes piece by piece, a document, bytes.
- *
- * What is written piece by piece is valid JSON at every moment, but for the brackets that are still
- * open: the stack of these says where a key is due. A handler that gets it wrong is ended, and what
- * it leaves open is closed.
+ * The answer of a handler: complete JSON, JSON that is written piece by piece, a document, or
+ * bytes. JSON that is written piece by piece is always valid, except for brackets that are still
+ * open: the stack of open brackets says where a key is required. A handler that makes a mistake is
+ * aborted, and brackets that it leaves open are closed.
  */
 #include "base/memory.h"
 #include "mishap/code.h"
@@ -29,7 +28,7 @@ mishap *mishap_answer(mishap_call *call, const char *json)
 
 /* -- an answer in pieces ----------------------------------------------------------------------- */
 
-static const char nameless[] = "the handler gave a member of an object no name";
+static const char nameless[] = "the handler wrote a member of an object without a name";
 
 /* The level that was opened last; there is one. */
 static struct mishap_open *innermost(mishap_call *call)
@@ -55,7 +54,7 @@ static void open_container(mishap_call *call, bool array, mishap_text key)
 {
     const mishap_param *param = declared_for(call, key), *declared = NULL;
     if (call->writing.depth == MISHAP_JSON_MAX_DEPTH)
-        mishap_call_misuse(call, "the handler has nested its answer too deep", "");
+        mishap_call_misuse(call, "the handler nested its answer too deep", "");
     if (!call->writing.depth)
         declared = array ? NULL : call->operation->answers;
     else if (param)
@@ -96,14 +95,15 @@ static bool begin_value(mishap_call *call, mishap_text key, bool root)
         begin_answer(call, MISHAP_ANSWER_WRITTEN);
     if (!call->writing.depth) {
         if (call->writing.begun)
-            mishap_call_misuse(call, "the handler went on after the end of its answer", key.data);
+            mishap_call_misuse(call, "the handler wrote more after the end of its answer",
+                               key.data);
         if (root && !key.data)
             return true;
         open_container(call, !key.data, key);
     }
     bool in_array = innermost(call)->array;
     if (in_array && key.data)
-        mishap_call_misuse(call, "the handler gave an item of an array a name", key.data);
+        mishap_call_misuse(call, "the handler wrote an item of an array with a name", key.data);
     if (!in_array && !key.data)
         mishap_call_misuse(call, nameless, "");
     if (key.data && !clean(call, &key))
@@ -205,7 +205,7 @@ mishap *mishap_answer_item_value(mishap_call *call, mishap_value value)
 mishap *mishap_answer_json(mishap_call *call, const char *key, const char *json)
 {
     if (!write_json(call, mishap_text_of(key), mishap_text_of(json ? json : "null")))
-        mishap_call_misuse(call, "the handler answered with a piece that is no JSON", key);
+        mishap_call_misuse(call, "the handler wrote a piece of JSON that is not valid", key);
     return NULL;
 }
 

@@ -1,11 +1,11 @@
 /*
- * What a handler asks of its arguments: a value by its name or by a path to it, how many there are,
- * and a walk over them.
- *
- * The getters take a call or a part of one. What is declared is asked for as it was declared: else
- * the handler has made a mistake, and the call ends. Where anything may stand, such as among the
- * members of an object that declares none, a value of another type is not there.
+ * The getters of a handler: a value by its name or by a path, the number of items, and iteration.
+ * The getters accept a call or a part of one. A declared parameter must be requested with its
+ * declared type; otherwise the handler has made a mistake, and the call is aborted. Where any type
+ * is allowed, such as in an object that declares no members, a value of another type counts as not
+ * given.
  */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -20,8 +20,8 @@ struct found {
 
 static const char not_declared[] = "the handler asked for a parameter that is not declared";
 static const char other_type[] =
-    "the handler asked for a parameter under a type that it is not declared with";
-static const char bad_path[] = "the handler asked for a parameter by a path that is none";
+    "the handler asked for a parameter with a type other than the declared type";
+static const char bad_path[] = "the handler asked for a parameter by a path that is not valid";
 
 static struct found step_to_member(mishap_call *call, struct found at, const char *path,
                                    const char *name, size_t length)
@@ -135,19 +135,26 @@ size_t mishap_string_length(const mishap_call *call, const char *path)
 int64_t mishap_integer(const mishap_call *call, const char *path)
 {
     yyjson_val *value = value_of(call, path, INTEGERS);
-    /* 3.0 is an integer; that it fits was checked, but not where anything may stand. */
+    /* 3.0 is an integer. That it is one, and fits, was checked, but not where anything may stand:
+     * there a number of another kind is not given. */
     if (yyjson_is_real(value)) {
         double real = unsafe_yyjson_get_real(value);
-        return real >= -0x1p63 && real < 0x1p63 ? (int64_t)real : 0;
+        bool fits = real >= -0x1p63 && real < 0x1p63;
+        return fits && (double)(int64_t)real == real ? (int64_t)real : 0;
     }
+    if (yyjson_is_uint(value) && unsafe_yyjson_get_uint(value) > INT64_MAX)
+        return 0;
     return yyjson_get_sint(value);
 }
 
 double mishap_number(const mishap_call *call, const char *path)
 {
     yyjson_val *value = value_of(call, path, NUMBERS);
-    /* An integer beyond 64 bits is kept as its digits, in which no locale can see a point. */
-    return yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL) : yyjson_get_num(value);
+    /* An integer beyond 64 bits is kept as its digits, in which no locale can see a point. Where
+     * anything may stand, it may be larger than any double. */
+    double number = yyjson_is_raw(value) ? strtod(yyjson_get_raw(value), NULL)
+                                         : yyjson_get_num(value);
+    return isfinite(number) ? number : 0;
 }
 
 bool mishap_boolean(const mishap_call *call, const char *path)

@@ -1,4 +1,4 @@
-/* What a handler sees of a call: its memory, its time, who calls, and remarks beside the answer. */
+/* Functions of a call for its handler: memory, deadline, caller, and warnings. */
 #include "operation/call.h"
 
 #include <stdarg.h>
@@ -15,8 +15,11 @@ _Noreturn void mishap_call_misuse(const mishap_call *call, const char *why, cons
     mishap_call *ours = mishap_call_whole(call);
     ours->misuse = why;
     ours->misused = mishap_arena_copy(&ours->arena, mishap_text_of(name ? name : "")).data;
-    if (!ours->way_out)
-        abort(); /* outside of a handler there is nobody to tell */
+    if (!ours->way_out) { /* outside of a handler there is nobody else to tell */
+        fprintf(stderr, "mishap: `%s`: %s, outside of a handler; the program ends.\n",
+                name ? name : "", why);
+        abort();
+    }
     siglongjmp(*ours->way_out, 1);
 }
 
@@ -195,38 +198,73 @@ const char *mishap_header(const mishap_call *part, const char *name)
         if (end)
             rest = (mishap_text){ end + 1, rest.length - line.length - 1 };
     }
-    mishap_call_misuse(call, "it asked for a header field that its operation does not declare",
-                       name);
+    mishap_call_misuse(
+        call, "the handler asked for a request header that its operation does not declare", name);
+}
+
+/*
+ * What is printed, without secrets and within so many bytes. It is cut last: the beginning of a
+ * secret would not be recognized. Texts that need not be cut keep their secrets unless `hidden`.
+ */
+__attribute__((format(printf, 5, 0))) static void put_within(mishap_buffer *to, mishap_call *call,
+                                                             size_t most, bool hidden,
+                                                             const char *format, va_list arguments)
+{
+    char room[2048];
+    va_list again;
+    va_copy(again, arguments);
+    int printed = vsnprintf(room, sizeof room, format, arguments);
+    size_t length = printed < 0 ? 0 : (size_t)printed;
+    char *whole = length < sizeof room ? room : mishap_allocate(length + 1);
+    if (whole && whole != room)
+        vsnprintf(whole, length + 1, format, again);
+    va_end(again);
+    mishap_text text = { whole, length };
+    if (!whole)
+        to->failed = true;
+    else if (hidden || length > most)
+        mishap_secrets_put_hidden(to, mishap_call_secrets(call), text);
+    else
+        mishap_buffer_put_text(to, text);
+    if (whole != room)
+        mishap_release(whole);
+    if (!to->failed && to->length > most)
+        to->length = mishap_utf8_cut(mishap_buffer_text(to), most);
 }
 
 void mishap_tell_operator(mishap_call *part, const char *format, ...)
 {
+    enum { MOST = 2000 };
     mishap_call *call = mishap_call_whole(part);
-    char words[2048];
-    mishap_buffer hidden = { 0 };
+    mishap_buffer words = { 0 };
     va_list arguments;
     if (!call->to_operator)
         return;
     va_start(arguments, format);
-    vsnprintf(words, sizeof words, format, arguments);
+    put_within(&words, call, MOST, true, format, arguments);
     va_end(arguments);
-    mishap_secrets_put_hidden(&hidden, mishap_call_secrets(call), mishap_text_of(words));
-    if (!hidden.failed)
+    if (!words.failed)
         call->to_operator(call->app->name, call->operation->name, mishap_request_id(call),
-                          mishap_buffer_text(&hidden), call->verbose);
-    mishap_buffer_release(&hidden);
+                          mishap_buffer_text(&words), call->verbose);
+    mishap_buffer_release(&words);
 }
 
 /* -- remarks ----------------------------------------------------------------------------------- */
 
 void mishap_warn(mishap_call *call, const char *format, ...)
 {
-    char warning[512];
+    enum { MOST = 511 };
+    char room[MOST + 1];
+    mishap_buffer warning;
     va_list arguments;
+    mishap_buffer_init(&warning, room, sizeof room);
     va_start(arguments, format);
-    vsnprintf(warning, sizeof warning, format, arguments);
+    put_within(&warning, call, MOST, false, format, arguments);
     va_end(arguments);
-    mishap_text clean = mishap_utf8_clean(&call->arena, mishap_text_of(warning));
+    mishap_text clean = { NULL, 0 };
+    if (!warning.failed)
+        clean = mishap_utf8_clean(&call->arena, mishap_buffer_text(&warning));
     if (clean.data)
         mishap_json_string(&call->warnings, clean);
+    mishap_buffer_release(&warning);
 }

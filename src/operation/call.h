@@ -17,7 +17,7 @@
 #include "operation/operation.h"
 #include "operation/secret.h"
 
-/* Does anybody wait for the answer? */
+/* True if a caller still waits for the answer. */
 typedef enum mishap_cancelled_how {
     MISHAP_CALLER_THERE,
     MISHAP_CALLER_LEFT, /* perhaps: it sends no more, and can still be answered */

@@ -1,5 +1,5 @@
 /*
- * Do the parameters hold? A walk over the declaration, in its order, with the values beside it.
+ * Check the parameters of a call: iterate over the declaration, in its order, and check each value.
  *
  * - What is missing or null is not there: a finding if it is required, else nothing more is asked
  *   of it. For what is required the empty string is not there either. An item of an array is always
@@ -154,7 +154,7 @@ void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
         return;
     /* A declaration may contain itself by mistake; then the values decide how deep this goes. */
     if (spot->depth > MISHAP_JSON_MAX_DEPTH) {
-        findings->failure = mishap_raise(BAD_REQUEST, "Values are nested more than %d deep.",
+        findings->failure = mishap_raise(BAD_REQUEST, "Values are nested more than %d levels deep.",
                                          MISHAP_JSON_MAX_DEPTH);
         return;
     }

@@ -5,14 +5,14 @@
  * handler, stack overflow included, come back as a crash report with the native stack of the
  * moment. So does pthread_exit() on that thread, without a stack: the thread goes on.
  *
- * What it cannot: what the handler held stays held (locks, memory, open files), and what it had
- * half written stays half written. The heap may be damaged. So only two kinds of handlers rely on
- * it: those of a command, which ends right after its answer, and those declared `.quick`, which run
- * in a loop. A loop that hangs after such a crash is replaced by its supervisor. In a worker
+ * What it cannot do: resources of the handler are not released (locks, memory, open files), and
+ * incomplete writes remain incomplete. The heap may be damaged. So only two kinds of handlers rely
+ * on it: those of a command, which ends right after its answer, and those declared `.quick`, which
+ * run in a loop. A loop that hangs after such a crash is replaced by its supervisor. In a worker
  * nothing is contained: see mishap_contain_report_to().
  *
  * exit() ends the process, not the call; a command answers nevertheless (boundary/cli/leave.c).
- * _exit() ends it without asking anybody.
+ * _exit() ends it and cannot be intercepted.
  */
 #ifndef MISHAP_OPERATION_CONTAIN_H
 #define MISHAP_OPERATION_CONTAIN_H

@@ -1,8 +1,6 @@
 /*
- * Is the program declared soundly? Asked once, at its start, so that a mistake is found there and
- * not by a caller.
- *
- * The first thing that is wrong is told, with the operation and the parameter that it is about.
+ * Check the declarations of a program once, at its start, so that a mistake is found by its author
+ * and not by a caller. The first finding is reported, with its operation and parameter.
  */
 #include "operation/declare.h"
 
@@ -31,8 +29,8 @@ mishap *mishap_declared_wrongly(const mishap_declared *what, const char *format,
     if (what->param)
         snprintf(subject, sizeof subject, "its %s `%s`", what->service ? "setting" : "parameter",
                  what->param);
-    mishap *m = mishap_raise(NOT_CONFIGURED, "The %s `%s` is declared wrongly: %s %s.", kind,
-                             name ? name : "", subject, words);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The declaration of the %s `%s` is not valid: %s %s.",
+                             kind, name ? name : "", subject, words);
     m = mishap_suggest(m, "Correct the declaration and build the program again.");
     if (what->operation)
         m = mishap_tell(m, "operation", what->operation->name);
@@ -118,11 +116,13 @@ static mishap *check_route_param(const mishap_declared *what, const mishap_route
     if (!param->required || param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT ||
         param->secret)
         return mishap_declared_wrongly(
-            what, "has `%s` in its route, which must be required, simple and no secret",
+            what,
+            "has the parameter `%s` in its route, which must be required, a scalar and not secret",
             param->name);
     if (part->tail && param->type != MISHAP_STRING)
         return mishap_declared_wrongly(
-            what, "has `%s` as the tail of its route, which must be a string", param->name);
+            what, "has the parameter `%s` as the tail of its route, which must be a string",
+            param->name);
     return NULL;
 }
 
@@ -140,7 +140,8 @@ static mishap *check_segment(const mishap_declared *what, const mishap_route_par
                 segment.data[i]);
     if (segment.length == 0 || mishap_text_equal(segment, (mishap_text)MISHAP_TEXT(".")) ||
         mishap_text_equal(segment, (mishap_text)MISHAP_TEXT("..")))
-        return mishap_declared_wrongly(what, "has a route with an empty part, or one of dots");
+        return mishap_declared_wrongly(
+            what, "has a route with an empty segment, or with the segment . or ..");
     return NULL;
 }
 
@@ -195,7 +196,7 @@ static mishap *check_route(const mishap_declared *what)
         if (repeated(path, &part))
             return mishap_declared_wrongly(what, "has the same parameter twice in its route");
         if (part.tail && *at)
-            return mishap_declared_wrongly(what, "has a route with something behind its tail");
+            return mishap_declared_wrongly(what, "has a route with a segment after its tail");
     }
     return NULL;
 }
@@ -229,7 +230,8 @@ static mishap *check_raises(const mishap_declared *what, const mishap_code *cons
                                            code->name.data, code->exit_code);
         if (code->retry == MISHAP_RETRY_YES && code->effects != MISHAP_EFFECTS_NONE)
             return mishap_declared_wrongly(
-                what, "declares %s, which is retried but leaves something behind", code->name.data);
+                what, "declares %s, which is retryable but can leave partial effects",
+                code->name.data);
         if (!is_added(code))
             return mishap_declared_wrongly(
                 what, "declares %s, whose table was not added; call mishap_catalog_add() first",
@@ -272,7 +274,7 @@ static mishap *check_examples(const mishap_declared *what)
             return mishap_declared_wrongly(what, "has an example, number %zu, that is %s", i + 1,
                                            flaw);
         if (!starts_with_name(examples[i].command, what->operation->name))
-            return mishap_declared_wrongly(what, "has an example of another command: `%s`",
+            return mishap_declared_wrongly(what, "has an example that runs another command: `%s`",
                                            examples[i].command);
     }
     if (examples && examples[i].what)
@@ -329,12 +331,12 @@ static mishap *check_headers(const mishap_declared *what)
                                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-");
         if (!length || length > LONGEST_HEADER || (*name)[length])
             return mishap_declared_wrongly(
-                what, "reads a header field whose name is not up to %d letters, digits and -",
+                what, "reads a header whose name is not up to %d letters, digits and -",
                 LONGEST_HEADER);
         for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
             if (strcasecmp(*name, keys[i]) == 0)
                 return mishap_declared_wrongly(
-                    what, "reads the header field %s, which has the caller's key", *name);
+                    what, "reads the header %s, which contains the API key of the caller", *name);
     }
     return NULL;
 }
@@ -345,16 +347,28 @@ static mishap *check_takes(const mishap_declared *what)
     if (!operation->takes)
         return NULL;
     if (!mishap_media_is_list(operation->takes))
-        return mishap_declared_wrongly(what, "takes what are no media types with commas between");
+        return mishap_declared_wrongly(
+            what, "has a `takes` that is not a list of media types separated by commas");
     if (operation->route && operation->route[0] != 'P')
         return mishap_declared_wrongly(what, "takes a body, but its route has no POST, PUT or "
                                              "PATCH");
     for (const mishap_param *param = operation->params; param && param->name; param++)
         if (is_of_body(param->name))
             return mishap_declared_wrongly(
-                what, "takes a body, and has a parameter `%s` that would be taken for it",
+                what, "takes a body, and has a parameter `%s` whose name is reserved for the body",
                 param->name);
     return NULL;
+}
+
+static bool is_status(int status)
+{
+    return status == 200 || status == 201 || status == 202 || status == 204;
+}
+
+/* `help users` shows the help of `users`, whatever there is of that name. */
+static bool is_help(const char *name)
+{
+    return strcmp(name, "help") == 0 || strncmp(name, "help.", 5) == 0;
 }
 
 static mishap *check_operation(const mishap_declared *what)
@@ -362,24 +376,30 @@ static mishap *check_operation(const mishap_declared *what)
     const mishap_operation *operation = what->operation;
     mishap *m;
     if (!mishap_words_valid(operation->name, '.', "-_"))
+        return mishap_declared_wrongly(what,
+                                       "has a name that is not lower-case words separated by dots");
+    if (is_help(operation->name))
         return mishap_declared_wrongly(
-            what, "has a name that is not lower-case words with dots between them");
+            what, "could not be called on a command line, because `help` shows the help");
     if ((m = check_texts(what)))
         return m;
     if (!operation->run)
-        return mishap_declared_wrongly(what, "has no function to run");
+        return mishap_declared_wrongly(what, "has no handler function");
     if (operation->danger > MISHAP_DESTRUCTIVE)
         return mishap_declared_wrongly(what, "is neither safe nor mutating nor destructive");
     if (operation->timeout_ms < 0)
         return mishap_declared_wrongly(what, "has a timeout below zero");
-    if (operation->status && (operation->status < 200 || operation->status > 204))
-        return mishap_declared_wrongly(what, "has a status that is not 200 to 204");
+    if (operation->status && !is_status(operation->status))
+        return mishap_declared_wrongly(what,
+                                       "has the status %d, which is none of 200, 201, 202 "
+                                       "and 204",
+                                       operation->status);
     if (operation->tool && !is_tool_name(operation->tool))
         return mishap_declared_wrongly(
             what, "is a tool whose name is not up to %d letters, digits, _, - and .", LONGEST_TOOL);
     if (operation->answers_type && !mishap_media_is_type(operation->answers_type))
-        return mishap_declared_wrongly(what, "answers with what is no media type, such as "
-                                             "image/png");
+        return mishap_declared_wrongly(
+            what, "has an `answers_type` that is not a media type such as image/png");
     if ((m = check_takes(what)) || (m = check_headers(what)))
         return m;
     if (operation->resident && operation->route)
@@ -404,10 +424,10 @@ static mishap *check_against(const mishap_declared *what, const mishap_operation
     if (strcmp(operation->name, earlier->name) == 0)
         return mishap_declared_wrongly(what, "is declared twice");
     if (is_group_of(operation->name, earlier->name) || is_group_of(earlier->name, operation->name))
-        return mishap_declared_wrongly(what, "and `%s` cannot be told apart on a command line",
+        return mishap_declared_wrongly(what, "and `%s` are the same command on the command line",
                                        earlier->name);
     if (operation->route && earlier->route && mishap_route_same(operation->route, earlier->route))
-        return mishap_declared_wrongly(what, "has the route of `%s`", earlier->name);
+        return mishap_declared_wrongly(what, "has the same route as `%s`", earlier->name);
     return mishap_agents_declared_against(what, earlier);
 }
 
@@ -437,7 +457,7 @@ static mishap *check_program(const mishap_declared *what)
 static mishap *check_all(const mishap_app *app, bool shape_only)
 {
     if (!app)
-        return mishap_raise(NOT_CONFIGURED, "There is no program: `app` is NULL.");
+        return mishap_raise(NOT_CONFIGURED, "The program is missing: `app` is NULL.");
     mishap *m = check_program(&(mishap_declared){ .app = app });
     size_t i = 0;
     for (; !m && app->operations[i].name; i++) {

@@ -31,7 +31,7 @@ bool mishap_same_flag(const char *a, const char *b);
 mishap *mishap_services_declared(const mishap_app *app, bool shape_only);
 
 /* What an operation is for agents, as a resource and as a prompt; and whether it is the same as an
- * earlier one is. */
+ * earlier one is, or the same tool. */
 mishap *mishap_agents_declared(const mishap_declared *what);
 mishap *mishap_agents_declared_against(const mishap_declared *what,
                                        const mishap_operation *earlier);

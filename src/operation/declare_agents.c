@@ -1,6 +1,5 @@
 /*
- * Is what an operation is for agents declared soundly: a resource that can be read at an address,
- * and a prompt?
+ * Check what an operation is for agents: a tool, a resource, a prompt.
  */
 #include "operation/declare.h"
 
@@ -13,9 +12,10 @@ static mishap *check_reach(const mishap_declared *what, const char *as)
 {
     const mishap_operation *operation = what->operation;
     if (operation->local)
-        return mishap_declared_wrongly(what, "is for the command line alone and is a %s", as);
+        return mishap_declared_wrongly(what,
+                                       "is declared for the command line only, but it is a %s", as);
     if (operation->resident)
-        return mishap_declared_wrongly(what, "is resident and is a %s", as);
+        return mishap_declared_wrongly(what, "is resident, but it is a %s", as);
     return NULL;
 }
 
@@ -45,15 +45,15 @@ static mishap *check_variable(const mishap_declared *what, const char *brace)
         return mishap_declared_wrongly(what, "has an address with a brace that does not close");
     if (brace[-1] != '/' || (name.data[name.length + 1] && name.data[name.length + 1] != '/'))
         return mishap_declared_wrongly(
-            what, "has an address in which {%.*s} is not all that stands between two slashes",
+            what, "has an address in which {%.*s} is not a complete segment between two slashes",
             (int)name.length, name.data);
     const mishap_param *param = mishap_param_find(what->operation->params, name);
     if (!param)
-        return mishap_declared_wrongly(what, "has an address with {%.*s}, which is no parameter",
+        return mishap_declared_wrongly(what, "has an address with {%.*s}, which is not a parameter",
                                        (int)name.length, name.data);
     if (param->type == MISHAP_ARRAY || param->type == MISHAP_OBJECT || param->secret)
         return mishap_declared_wrongly(
-            what, "has {%s} in its address, which must be simple and no secret", param->name);
+            what, "has {%s} in its address, which must be a scalar and not secret", param->name);
     if (has_variable(what->operation->resource, brace, name))
         return mishap_declared_wrongly(what, "has {%s} twice in its address", param->name);
     return NULL;
@@ -76,6 +76,20 @@ static bool is_address(const char *text)
     return mishap_url_valid((mishap_text){ plain, length });
 }
 
+/* A part `:id` is how routes have a parameter; in an address it would be text like any other. */
+static mishap *check_colons(const mishap_declared *what)
+{
+    for (const char *at = what->operation->resource; (at = strstr(at, "/:"));) {
+        at += 2;
+        mishap_text name = { at, strcspn(at, "/") };
+        if (mishap_param_find(what->operation->params, name))
+            return mishap_declared_wrongly(
+                what, "has an address with :%.*s; there a parameter is written {%.*s}",
+                (int)name.length, name.data, (int)name.length, name.data);
+    }
+    return NULL;
+}
+
 static mishap *check_resource(const mishap_declared *what)
 {
     const mishap_operation *operation = what->operation;
@@ -88,8 +102,10 @@ static mishap *check_resource(const mishap_declared *what)
     if (mishap_operation_danger(operation) != MISHAP_SAFE)
         return mishap_declared_wrongly(what, "is a resource, but is declared to change something");
     if (*address == '{' || !is_address(address))
-        return mishap_declared_wrongly(what,
-                                       "has an address that is none, such as todo://todos/{id}");
+        return mishap_declared_wrongly(
+            what, "has an address that is not a URI such as todo://todos/{id}");
+    if ((m = check_colons(what)))
+        return m;
     for (const char *at = address; !m && *(at += strcspn(at, "{}"));) {
         if (*at == '}')
             return mishap_declared_wrongly(what, "has an address with a brace that was not opened");
@@ -99,8 +115,8 @@ static mishap *check_resource(const mishap_declared *what)
     for (const mishap_param *param = operation->params; !m && param && param->name; param++)
         if (param->required &&
             !has_variable(address, address + strlen(address), mishap_text_of(param->name)))
-            m = mishap_declared_wrongly(what, "requires `%s`, which its address %s does not say",
-                                        param->name, address);
+            m = mishap_declared_wrongly(
+                what, "requires `%s`, which its address %s does not contain", param->name, address);
     return m;
 }
 
@@ -131,7 +147,33 @@ static mishap *check_prompt(const mishap_declared *what)
     return check_reach(what, "prompt");
 }
 
-/* -- both -------------------------------------------------------------------------------------- */
+/* -- tools ------------------------------------------------------------------------------------- */
+
+static bool is_tool(const mishap_operation *operation)
+{
+    return !operation->local && !operation->resident && (operation->tool || !operation->prompt);
+}
+
+/* A letter of its name for agents: as declared, or the operation's own with underscores. */
+static char tool_letter(const mishap_operation *operation, size_t at)
+{
+    if (operation->tool)
+        return operation->tool[at];
+    char letter = operation->name[at];
+    return letter == '.' || letter == '-' ? '_' : letter;
+}
+
+static bool same_tool(const mishap_operation *a, const mishap_operation *b)
+{
+    size_t at = 0;
+    if (!is_tool(a) || !is_tool(b))
+        return false;
+    while (tool_letter(a, at) && tool_letter(a, at) == tool_letter(b, at))
+        at++;
+    return tool_letter(a, at) == tool_letter(b, at);
+}
+
+/* -- all of them ------------------------------------------------------------------------------- */
 
 mishap *mishap_agents_declared(const mishap_declared *what)
 {
@@ -142,9 +184,12 @@ mishap *mishap_agents_declared(const mishap_declared *what)
 mishap *mishap_agents_declared_against(const mishap_declared *what, const mishap_operation *earlier)
 {
     const mishap_operation *operation = what->operation;
+    if (same_tool(operation, earlier))
+        return mishap_declared_wrongly(what, "is the same tool as `%s`; `.tool` names it otherwise",
+                                       earlier->name);
     if (operation->resource && earlier->resource &&
         same_address(operation->resource, earlier->resource))
-        return mishap_declared_wrongly(what, "has the address of `%s`", earlier->name);
+        return mishap_declared_wrongly(what, "has the same address as `%s`", earlier->name);
     if (operation->prompt && earlier->prompt && strcmp(operation->prompt, earlier->prompt) == 0)
         return mishap_declared_wrongly(what, "is the same prompt as `%s`", earlier->name);
     return NULL;

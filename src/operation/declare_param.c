@@ -1,4 +1,5 @@
-/* Is a parameter declared soundly? Whatever could not work, or would mislead, is refused. */
+/* Check the declaration of a parameter. A declaration that cannot work, or would be misleading,
+ * is refused. */
 #include <math.h>
 #include <stdio.h>
 
@@ -7,6 +8,7 @@
 #include "operation/declare.h"
 #include "operation/findings.h"
 #include "operation/format.h"
+#include "operation/number.h"
 #include "operation/secret.h"
 
 static mishap *check_list(const mishap_declared *what, const mishap_param *params,
@@ -46,13 +48,13 @@ static mishap *check_range(const mishap_declared *what, const mishap_param *para
     if (isnan(min) || isnan(max))
         return mishap_declared_wrongly(what, "has a range with a bound that is not a number");
     if (min > max)
-        return mishap_declared_wrongly(what, "has a range from %g to %g; no limit is INFINITY", min,
-                                       max);
+        return mishap_declared_wrongly(what, "has a range from %g to %g; use INFINITY for no limit",
+                                       min, max);
     if (min == INFINITY || max == -INFINITY)
-        return mishap_declared_wrongly(what, "has a range that no number is in");
+        return mishap_declared_wrongly(what, "has an empty range");
     if (param->type == MISHAP_INTEGER && !(is_whole(min) && is_whole(max)))
-        return mishap_declared_wrongly(
-            what, "is an integer with a bound that is none, or too large; no limit is INFINITY");
+        return mishap_declared_wrongly(what, "is an integer with a bound that is not an integer or "
+                                             "is too large; use INFINITY for no limit");
     return NULL;
 }
 
@@ -72,7 +74,7 @@ static mishap *check_format(const mishap_declared *what, const mishap_param *par
     if (param->format && param->type != MISHAP_STRING)
         return mishap_declared_wrongly(what, "has a format, which only a string has");
     if (param->format && !mishap_format_find(param->format))
-        return mishap_declared_wrongly(what, "has the format `%s`, which is none of %s",
+        return mishap_declared_wrongly(what, "has the format `%s`, which is not one of %s",
                                        param->format, mishap_format_names);
     return NULL;
 }
@@ -106,7 +108,7 @@ static mishap *check_value(const mishap_declared *what, const mishap_param *para
     mishap_findings findings = { 0 };
     mishap_spot spot = { .name = mishap_text_of(param->name) };
     if (yyjson_is_null(value))
-        return mishap_declared_wrongly(what, "has a default that is null, which is none");
+        return mishap_declared_wrongly(what, "has the default null, which is not allowed");
     mishap_expect_param(&findings, &spot, param, value);
     mishap *found = mishap_findings_end(&findings), *m = NULL;
     const mishap_field *first = found ? mishap_told(found)->fields : NULL;
@@ -133,12 +135,15 @@ static mishap *check_initial(const mishap_declared *what, const mishap_param *pa
     if (mishap_json_read(&reader, mishap_text_of(param->initial)))
         m = mishap_param_value_has_secret(param, reader.root)
                 ? mishap_declared_wrongly(what,
-                                          "is secret and has a default, which anybody could read")
+                                          "is secret and has a default, which everyone could read")
                 : check_value(what, param, reader.root);
     else if (reader.flaw == MISHAP_JSON_NO_MEMORY)
         m = mishap_out_of_memory();
     else
-        m = mishap_declared_wrongly(what, "has a default that is not JSON: %s", reader.problem);
+        m = mishap_declared_wrongly(what, "has a default that is not JSON: %s%s", reader.problem,
+                                    param->type == MISHAP_STRING || param->type == MISHAP_ENUM
+                                        ? "; a string has quotes of its own, \"\\\"text\\\"\""
+                                        : "");
     mishap_json_reader_release(&reader);
     return m;
 }
@@ -152,12 +157,13 @@ static mishap *check_command_line(const mishap_declared *what, const mishap_para
     const char *variable = param->environment;
     if (inner && (param->positional || letter || variable || param->placeholder))
         return mishap_declared_wrongly(
-            what, "is inside of another one, so it has no flag, place or variable of its own");
+            what,
+            "is nested in another parameter, so it cannot have a flag, a position or a variable");
     if (letter && !((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z')))
         return mishap_declared_wrongly(what, "has a short flag that is not a letter");
     if (!inner && strcmp(param->name, "help") == 0)
         return mishap_declared_wrongly(
-            what, "could not be given on a command line, where --help shows the help");
+            what, "could not be given on a command line, because --help shows the help");
     if (letter == 'h')
         return mishap_declared_wrongly(what,
                                        "has the short flag -h, which shows the help of a command");
@@ -166,10 +172,10 @@ static mishap *check_command_line(const mishap_declared *what, const mishap_para
          strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") != strlen(variable) ||
          (*variable >= '0' && *variable <= '9')))
         return mishap_declared_wrongly(what,
-                                       "is taken from a variable whose name is not UPPER_SNAKE");
+                                       "is read from a variable whose name is not UPPER_SNAKE");
     if (param->positional && mishap_param_has_secret(param))
         return mishap_declared_wrongly(
-            what, "is secret and positional; a secret never stands on a command line");
+            what, "is secret and positional; a secret must not be given on a command line");
     const char *flaw = param->placeholder ? mishap_line_flaw(param->placeholder) : NULL;
     return flaw ? mishap_declared_wrongly(what, "has a placeholder that is %s", flaw) : NULL;
 }
@@ -197,17 +203,17 @@ static mishap *check_param(const mishap_declared *what, const mishap_param *para
 {
     mishap *m = NULL;
     if (!mishap_param_type_name(param->type))
-        return mishap_declared_wrongly(what, "has no type, or one that there is not");
+        return mishap_declared_wrongly(what, "has no type, or an unknown type");
     const char *flaw = param->help ? mishap_line_flaw(param->help) : NULL;
     if (flaw)
         return mishap_declared_wrongly(what, "has a help text that is %s", flaw);
     if (param->looks && !param->pattern && !param->format)
-        return mishap_declared_wrongly(what, "says how it looks, but has no pattern");
+        return mishap_declared_wrongly(what, "has `looks`, but no pattern");
     if (param->looks && (flaw = mishap_line_flaw(param->looks)))
-        return mishap_declared_wrongly(what, "has words for its pattern that are %s", flaw);
+        return mishap_declared_wrongly(what, "has a `looks` that is %s", flaw);
     if (param->initial && depth)
-        return mishap_declared_wrongly(what,
-                                       "is inside of another one, where no default is filled in");
+        return mishap_declared_wrongly(
+            what, "is nested in another parameter, where a default is not supported");
     if ((m = check_length(what, param)) || (m = check_range(what, param)) ||
         (m = check_pattern(what, param)) || (m = check_format(what, param)) ||
         (m = check_choices(what, param)) || (m = check_inside(what, param, depth)) ||
@@ -261,26 +267,28 @@ static mishap *check_against(const mishap_declared *what, const mishap_param *pa
     if (strcmp(param->name, earlier->name) == 0)
         return mishap_declared_wrongly(what, "is declared twice");
     if (flags && mishap_same_flag(param->name, earlier->name))
-        return mishap_declared_wrongly(
-            what, "is spelled like `%s`, but for capitals or underscores", earlier->name);
+        return mishap_declared_wrongly(what, "differs from `%s` only in capitals or underscores",
+                                       earlier->name);
     if (flags && (turns_off(param->name, earlier) || turns_off(earlier->name, param)))
         return mishap_declared_wrongly(
-            what, "and `%s` are one flag on a command line, where --no-NAME turns a boolean off",
+            what,
+            "and `%s` are the same flag on a command line, where --no-NAME sets a boolean to false",
             earlier->name);
     if (param->letter && param->letter == earlier->letter)
-        return mishap_declared_wrongly(what, "has the short flag -%c, which `%s` has already",
+        return mishap_declared_wrongly(what, "has the short flag -%c, which `%s` also has",
                                        param->letter, earlier->name);
     if (param->environment && earlier->environment &&
         strcmp(param->environment, earlier->environment) == 0)
-        return mishap_declared_wrongly(what, "is taken from the variable %s, as `%s` is already",
+        return mishap_declared_wrongly(what,
+                                       "is read from the variable %s, from which `%s` is also read",
                                        param->environment, earlier->name);
     if (param->positional && earlier->positional && earlier->type == MISHAP_ARRAY)
         return mishap_declared_wrongly(
-            what, "is positional after `%s`, an array, which takes all that follows",
+            what, "is positional after the array `%s`, which takes all following arguments",
             earlier->name);
     if (param->positional && param->required && earlier->positional && !earlier->required)
         return mishap_declared_wrongly(
-            what, "is positional and required, but comes after `%s`, which may be left out",
+            what, "is positional and required, but comes after `%s`, which is optional",
             earlier->name);
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* Are the services of a program declared soundly, with their settings? A setting is a flag, a
- * variable and a member of a file, and must be the only one of each. */
+/* Check the declarations of services and their settings. The flag, the variable and the member
+ * of the file of each setting must be unique. */
 #include <stdio.h>
 
 #include "operation/declare.h"
@@ -25,7 +25,7 @@ static mishap *check_setting(const mishap_declared *what, const mishap_param *se
         return mishap_declared_wrongly(what, "has a name of more than %d bytes", LONGEST_NAME);
     if (setting->letter || setting->positional || setting->environment)
         return mishap_declared_wrongly(
-            what, "has a letter, a position or a variable of its own, which only parameters have");
+            what, "has a short flag, a position or a variable, which only parameters can have");
     return NULL;
 }
 
@@ -34,14 +34,15 @@ static mishap *check_flag(const mishap_declared *what, const char *flag)
 {
     for (size_t i = 0; common[i]; i++)
         if (mishap_same_flag(common[i], flag))
-            return mishap_declared_wrongly(what, "would be a flag that every command has");
+            return mishap_declared_wrongly(
+                what, "would have the same flag as an option of every command");
     for (const mishap_operation *o = what->app->operations; o->name; o++)
         for (const mishap_param *p = o->resident || o->service == what->service ? o->params : NULL;
              p && p->name; p++)
             if (mishap_same_flag(p->name, flag))
                 return mishap_declared_wrongly(
-                    what, "would be the flag of the parameter `%s` of the operation `%s`", p->name,
-                    o->name);
+                    what, "would have the same flag as the parameter `%s` of the operation `%s`",
+                    p->name, o->name);
     return NULL;
 }
 
@@ -52,10 +53,9 @@ static mishap *check_against(const mishap_declared *what, const char *flag,
     for (const mishap_param *setting = earlier->settings; setting && setting->name; setting++) {
         name_flag(earlier, setting, other, sizeof other);
         if (mishap_same_flag(other, flag))
-            return mishap_declared_wrongly(what,
-                                           "would be the flag of the setting `%s` of the service "
-                                           "`%s`",
-                                           setting->name, earlier->name);
+            return mishap_declared_wrongly(
+                what, "would have the same flag as the setting `%s` of the service `%s`",
+                setting->name, earlier->name);
     }
     return NULL;
 }
@@ -86,13 +86,28 @@ static mishap *check_name(const mishap_declared *what)
     const char *name = what->service->name;
     if (!mishap_words_valid(name, '-', "_") || strlen(name) > LONGEST_NAME)
         return mishap_declared_wrongly(
-            what, "has settings, and a name that is not lower-case words with - or _ between them");
+            what, "has settings, but its name is not lower-case words separated by - or _");
     for (const mishap_operation *o = what->app->operations; o->name; o++)
         for (const mishap_param *p = o->resident ? o->params : NULL; p && p->name; p++)
             if (strcmp(p->name, name) == 0)
                 return mishap_declared_wrongly(
-                    what, "has settings, and the name of an option of the command `%s`", o->name);
+                    what, "has settings, but its name is the name of an option of the command `%s`",
+                    o->name);
     return NULL;
+}
+
+/* Those that an agent can be told of a failure in. */
+static mishap *check_dialect(const mishap_declared *what)
+{
+    static const char *const dialects[] = { "tool-result", "condition-report", "artifact" };
+    const char *name = what->service->dialect;
+    for (size_t i = 0; name && i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(name, dialects[i]) == 0)
+            return NULL;
+    return name ? mishap_declared_wrongly(what,
+                                          "has the dialect `%s`, which is none of %s, %s and %s",
+                                          name, dialects[0], dialects[1], dialects[2])
+                : NULL;
 }
 
 mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
@@ -108,7 +123,10 @@ mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
         for (size_t earlier = 0; earlier < i && !m; earlier++)
             if ((services[i]->settings || services[earlier]->settings) &&
                 strcmp(services[i]->name, services[earlier]->name) == 0)
-                m = mishap_declared_wrongly(&what, "is declared twice, once with settings");
+                m = mishap_declared_wrongly(&what,
+                                            "is declared twice, and one declaration has settings");
+        if (!m)
+            m = check_dialect(&what);
         if (!m && services[i]->settings)
             m = check_name(&what);
         if (!m && services[i]->settings)

@@ -1,4 +1,5 @@
-/* From arguments to an outcome: read, check, run, and hold the outcome against the declaration. */
+/* Run a call: read and check its arguments, run the handler, and check its result against the
+ * declaration. */
 #include <signal.h>
 #include <stdio.h>
 
@@ -167,10 +168,32 @@ static bool may_raise(const mishap_call *call, const mishap_code *code)
     return mishap_operation_declares(call->app, call->operation, code);
 }
 
-static mishap *report_nonsense(const mishap_call *call)
+/* What is wrong with an answer that is no JSON object or array, or none that is sound. */
+static const char *flaw_of(const mishap_json_reader *reader, mishap_json_flaw flaw)
+{
+    switch (flaw) {
+    case MISHAP_JSON_SOUND:
+        return "it is one value, neither an object nor an array";
+    case MISHAP_JSON_LONE_SURROGATE:
+        return "a string has half of a surrogate pair";
+    case MISHAP_JSON_DUPLICATE_KEY:
+        return "an object has the same name twice";
+    case MISHAP_JSON_NUL_IN_KEY:
+        return "a name has a NUL in it";
+    case MISHAP_JSON_TOO_DEEP:
+        return "it is nested too deep";
+    case MISHAP_JSON_NO_MEMORY:
+    case MISHAP_JSON_MALFORMED:
+        break;
+    }
+    return reader->problem;
+}
+
+static mishap *report_nonsense(const mishap_call *call, const char *flaw)
 {
     mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s is not a JSON object or array.",
                              call->operation->name);
+    m = mishap_note(m, "flaw", flaw);
     /* What cannot be read cannot be searched for a secret either. */
     return mishap_operation_has_secret(call->operation)
                ? m
@@ -181,7 +204,7 @@ static mishap *report_nonsense(const mishap_call *call)
  * does not fit: the operator is told where it does not. */
 static mishap *report_misfit(const mishap_call *call, const char *where, mishap *findings)
 {
-    mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s does not fit what it declares.",
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The answer of %s does not match its declaration.",
                              call->operation->name);
     return mishap_because(mishap_note(m, "where", where), findings);
 }
@@ -193,7 +216,7 @@ static mishap *check_fit(const mishap_call *call, yyjson_val *answer)
     if (!answers || call->content)
         return NULL;
     if (!yyjson_is_obj(answer))
-        return report_misfit(call, "it is an array, and an object is declared", NULL);
+        return report_misfit(call, "the answer is an array, but an object is declared", NULL);
     mishap *findings = mishap_answers_check(answers, answer);
     const mishap_field *first = findings ? mishap_told(findings)->fields : NULL;
     if (!first)
@@ -235,13 +258,15 @@ static mishap *check_answer(mishap_call *call, bool failed)
     if (call->answer.failed)
         return mishap_out_of_memory();
     if (!failed && answers_nothing(call))
-        return report_misfit(call, "there is none", NULL);
+        return report_misfit(call, "the handler has answered nothing", NULL);
     if (call->answer_kind != MISHAP_ANSWER_JSON)
         return NULL;
     yyjson_val *at;
-    if (!mishap_json_read(&reader, mishap_buffer_text(&call->answer)) ||
-        mishap_json_first_flaw(&reader, &at) != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
-        failure = report_nonsense(call);
+    mishap_json_flaw flaw = mishap_json_read(&reader, mishap_buffer_text(&call->answer))
+                                ? mishap_json_first_flaw(&reader, &at)
+                                : reader.flaw;
+    if (flaw != MISHAP_JSON_SOUND || !yyjson_is_ctn(reader.root))
+        failure = report_nonsense(call, flaw_of(&reader, flaw));
     if (!failure && !failed)
         failure = check_fit(call, reader.root);
     if (!failure && !written)
@@ -261,7 +286,7 @@ static mishap *drop_answer(mishap_call *call, mishap *failure)
 
 static mishap *report_end(const mishap_call *call, const char *why)
 {
-    return mishap_raise(INTERNAL_ERROR, "The call of %s was ended: %s.", call->operation->name,
+    return mishap_raise(INTERNAL_ERROR, "The call of %s was aborted: %s.", call->operation->name,
                         why);
 }
 

@@ -1,14 +1,14 @@
-/* One rule, one value: does it hold, and what is said if it does not. */
+/* Check one value against one rule, and write the finding if the rule is broken. */
 #include "operation/findings.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 #include "guard/guard.h"
 #include "mishap/inside.h"
 #include "mishap/restore.h"
 #include "operation/format.h"
+#include "operation/number.h"
 
 /* -- collecting -------------------------------------------------------------------------------- */
 
@@ -132,28 +132,32 @@ mishap *mishap_findings_end(mishap_findings *findings)
 static void find_no_choice(mishap_findings *findings, const mishap_spot *spot, mishap_field *wrong,
                            says *put_words, const char *const *choices, yyjson_val *value);
 
-static void put_words_of(mishap_buffer *sentence, const char *const *choices)
+void mishap_choices_put_words(mishap_buffer *b, const char *const *choices)
 {
     for (size_t i = 0; choices && choices[i]; i++) {
-        mishap_buffer_put_text(sentence, mishap_text_of(!i ? "" : choices[i + 1] ? ", " : " or "));
-        mishap_buffer_put_text(sentence, mishap_text_of(choices[i]));
+        mishap_buffer_put_text(b, mishap_text_of(!i ? "" : choices[i + 1] ? ", " : " or "));
+        mishap_buffer_put_text(b, mishap_text_of(choices[i]));
     }
+}
+
+void mishap_choices_put_items(mishap_buffer *b, const char *const *choices)
+{
+    for (size_t i = 0; choices && choices[i]; i++)
+        mishap_json_string(b, mishap_text_of(choices[i]));
 }
 
 static void put_missing_choice(mishap_buffer *sentence, const void *what)
 {
     MISHAP_PUT(sentence, " is required (one of ");
-    put_words_of(sentence, what);
+    mishap_choices_put_words(sentence, what);
     MISHAP_PUT(sentence, ")");
 }
 
 /* What a value would have to be, in words, if there are any. */
 static const char *words_of(const mishap_param *param)
 {
-    const mishap_format *format = param->format ? mishap_format_find(param->format) : NULL;
-    if (param->looks)
-        return param->looks;
-    return format ? format->looks : mishap_param_type_name(param->type);
+    const char *looks = mishap_param_looks(param);
+    return looks ? looks : mishap_param_type_name(param->type);
 }
 
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param)
@@ -170,31 +174,47 @@ void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const misha
 
 /* -- unknown ----------------------------------------------------------------------------------- */
 
-/* A caller that cannot have meant any of them by it is told which there are. */
-static void put_names(mishap_buffer *sentence, const void *what)
+static void put_names(mishap_buffer *sentence, const mishap_param *params)
 {
     enum { MOST_NAMES = 20 };
-    const mishap_param *params = what;
-    MISHAP_PUT(sentence, " is not known here");
     for (size_t i = 0; params && params[i].name && i < MOST_NAMES; i++) {
         bool last = !params[i + 1].name;
-        mishap_buffer_put_text(sentence, mishap_text_of(!i ? last ? "; known is " : "; known are "
-                                                        : last ? " and "
-                                                               : ", "));
+        mishap_buffer_put_text(
+            sentence, mishap_text_of(!i ? last ? "; the known name is " : "; the known names are "
+                                     : last ? " and "
+                                            : ", "));
         mishap_buffer_put_text(sentence, mishap_text_of(params[i].name));
         if (!last && i + 1 == MOST_NAMES)
             MISHAP_PUT(sentence, " and more");
     }
 }
 
+/* A caller that cannot have meant any of them by it is told which there are. */
+static void put_unknown(mishap_buffer *sentence, const void *what)
+{
+    MISHAP_PUT(sentence, " is not a known name");
+    put_names(sentence, what);
+}
+
+static void put_unknown_member(mishap_buffer *sentence, const void *what)
+{
+    MISHAP_PUT(sentence, " has a member whose name is not known");
+    put_names(sentence, what);
+}
+
 void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
                          const mishap_param *params)
 {
-    mishap_field wrong = { .error = MISHAP_TEXT("unknown_field"), .expected = meant };
+    mishap_field wrong = { .error = MISHAP_TEXT("unknown_field") };
+    if (spot->secret) { /* a name inside of a secret may be the secret */
+        add_saying(findings, spot->outer, &wrong, put_unknown_member, params, NULL);
+        return;
+    }
+    wrong.expected = meant;
     if (meant.kind != MISHAP_KIND_NONE)
         add(findings, spot, &wrong, false);
     else
-        add_saying(findings, spot, &wrong, put_names, params, NULL);
+        add_saying(findings, spot, &wrong, put_unknown, params, NULL);
 }
 
 /* -- type -------------------------------------------------------------------------------------- */
@@ -209,21 +229,6 @@ const char *mishap_param_type_name(mishap_type_of_param type)
     return type > 0 && type < sizeof names / sizeof *names ? names[type] : NULL;
 }
 
-/* 3.0 is an integer. Digits that were kept as text are one, unless they have a point or an exponent
- * and are simply too large. */
-static bool is_integer(yyjson_val *value)
-{
-    if (yyjson_is_real(value))
-        return trunc(unsafe_yyjson_get_real(value)) == unsafe_yyjson_get_real(value);
-    if (!yyjson_is_raw(value))
-        return yyjson_is_int(value);
-    mishap_text digits = mishap_json_text(value);
-    for (size_t i = 0; i < digits.length; i++)
-        if (digits.data[i] == '.' || (digits.data[i] | 32) == 'e')
-            return false;
-    return true;
-}
-
 static const char *type_name(yyjson_val *value)
 {
     switch (yyjson_get_type(value)) {
@@ -231,7 +236,7 @@ static const char *type_name(yyjson_val *value)
         return "boolean";
     case YYJSON_TYPE_NUM:
     case YYJSON_TYPE_RAW:
-        return is_integer(value) && !yyjson_is_real(value) ? "integer" : "number";
+        return mishap_number_is_integer(value) && !yyjson_is_real(value) ? "integer" : "number";
     case YYJSON_TYPE_STR:
         return "string";
     case YYJSON_TYPE_ARR:
@@ -250,7 +255,7 @@ static bool has_type(mishap_type_of_param type, yyjson_val *value)
     case MISHAP_ENUM:
         return yyjson_is_str(value);
     case MISHAP_INTEGER:
-        return is_integer(value);
+        return mishap_number_is_integer(value);
     case MISHAP_NUMBER:
         return yyjson_is_num(value) || yyjson_is_raw(value);
     case MISHAP_BOOLEAN:
@@ -276,8 +281,8 @@ bool mishap_expect_type(mishap_findings *findings, const mishap_spot *spot,
                              .actual = mishap_value_of_string(type_name(value)) },
             true);
     else if (!findings->failure)
-        findings->failure = mishap_raise(
-            INTERNAL_ERROR, "There is no type of parameter with the number %d.", (int)type);
+        findings->failure = mishap_raise(INTERNAL_ERROR, "No parameter type has the number %d.",
+                                         (int)type);
     return false;
 }
 
@@ -330,94 +335,6 @@ bool mishap_expect_length(mishap_findings *findings, const mishap_spot *spot, si
 
 /* -- range ------------------------------------------------------------------------------------- */
 
-static const double two_to_63 = 9223372036854775808.0, two_to_64 = 18446744073709551616.0;
-
-static int order(double a, double b)
-{
-    return (a > b) - (a < b);
-}
-
-/* Exactly: a double has no room for every integer, so the bound is made an integer, never the other
- * way round. */
-static int compare_natural(uint64_t number, double bound)
-{
-    if (!(bound < two_to_64))
-        return -1;
-    if (bound < 0)
-        return 1;
-    uint64_t whole = (uint64_t)bound;
-    if (number != whole)
-        return number > whole ? 1 : -1;
-    return (double)whole < bound ? -1 : 0;
-}
-
-static int compare_negative(int64_t number, double bound)
-{
-    if (!(bound > -two_to_63))
-        return bound == -two_to_63 && number == INT64_MIN ? 0 : 1;
-    if (bound >= 0)
-        return -1;
-    int64_t whole = (int64_t)bound; /* cut towards zero: not below the bound */
-    if (number != whole)
-        return number > whole ? 1 : -1;
-    return (double)whole > bound ? 1 : 0;
-}
-
-/* Digits beyond 64 bits against a bound: a bound that large is an integer, too, and can be written
- * out. */
-static int compare_digits(yyjson_val *value, double bound)
-{
-    char printed[DBL_MAX_10_EXP + 3];
-    mishap_text digits = mishap_json_text(value);
-    bool negative = digits.data[0] == '-';
-    int away = negative ? -1 : 1; /* farther from zero than the bound */
-    double size = negative ? -bound : bound;
-    if (isinf(bound))
-        return bound > 0 ? -1 : 1;
-    if (!(size >= two_to_63) || !is_integer(value))
-        return away;
-    digits = (mishap_text){ digits.data + negative, digits.length - negative };
-    size_t length = (size_t)snprintf(printed, sizeof printed, "%.0f", size);
-    if (digits.length != length)
-        return digits.length > length ? away : -away;
-    int difference = memcmp(digits.data, printed, length);
-    return difference ? (difference > 0 ? away : -away) : 0;
-}
-
-static int compare(yyjson_val *value, double bound)
-{
-    if (yyjson_is_raw(value))
-        return compare_digits(value, bound);
-    if (yyjson_is_real(value))
-        return order(unsafe_yyjson_get_real(value), bound);
-    if (yyjson_is_sint(value) && unsafe_yyjson_get_sint(value) < 0) /* -0 has a sign, too */
-        return compare_negative(unsafe_yyjson_get_sint(value), bound);
-    return compare_natural(unsafe_yyjson_get_uint(value), bound);
-}
-
-/* What a handler can be given: 64 bits with a sign, or a finite double. */
-static bool has_room(mishap_type_of_param type, yyjson_val *value)
-{
-    if (type == MISHAP_INTEGER && yyjson_is_real(value))
-        return unsafe_yyjson_get_real(value) >= -two_to_63 &&
-               unsafe_yyjson_get_real(value) < two_to_63;
-    if (type == MISHAP_INTEGER)
-        return yyjson_is_uint(value) ? unsafe_yyjson_get_uint(value) <= INT64_MAX
-                                     : !yyjson_is_raw(value);
-    if (type == MISHAP_NUMBER && yyjson_is_raw(value))
-        return compare(value, DBL_MAX) <= 0 && compare(value, -DBL_MAX) >= 0;
-    return true;
-}
-
-mishap_value mishap_bound(double bound)
-{
-    if (!isfinite(bound))
-        return mishap_value_none();
-    if (bound >= -two_to_63 && bound < two_to_63 && (double)(int64_t)bound == bound)
-        return mishap_value_of_int((int64_t)bound);
-    return mishap_value_of_real(bound);
-}
-
 /* The bound that is declared; where the type has no room and there is none, that of the type. */
 static mishap_value shown_bound(double bound, bool room, mishap_type_of_param type, bool upper)
 {
@@ -432,16 +349,17 @@ static mishap_value shown_bound(double bound, bool room, mishap_type_of_param ty
 bool mishap_expect_range(mishap_findings *findings, const mishap_spot *spot, double min, double max,
                          mishap_type_of_param type, yyjson_val *value)
 {
-    bool room = has_room(type, value);
+    enum { LONGEST = 400 }; /* digits that are sent back: any double has fewer */
+    bool room = mishap_number_has_room(type, value);
     /* Not-a-number bounds nothing. */
-    if (room && (isnan(min) || compare(value, min) >= 0) &&
-        (isnan(max) || compare(value, max) <= 0))
+    if (room && (isnan(min) || mishap_number_compare(value, min) >= 0) &&
+        (isnan(max) || mishap_number_compare(value, max) <= 0))
         return true;
     mishap_field wrong = { .error = MISHAP_TEXT("value_out_of_range"),
                            .min = shown_bound(min, room, type, false),
                            .max = shown_bound(max, room, type, true),
                            .actual = mishap_json_scalar(value) };
-    if (yyjson_is_raw(value))
+    if (yyjson_is_raw(value) && yyjson_get_len(value) <= LONGEST)
         wrong.actual = (mishap_value){ .kind = MISHAP_KIND_JSON, .text = mishap_json_text(value) };
     add(findings, spot, &wrong, !yyjson_is_raw(value));
     return false;
@@ -475,7 +393,7 @@ static mishap *pattern_failed(const mishap_spot *spot, const char *pattern, mish
     mishap_buffer_init(&name, storage, sizeof storage);
     put_spot(&name, spot);
     mishap *m = flaw ? mishap_raise(INTERNAL_ERROR, "A pattern cannot be used: %s.", flaw)
-                     : mishap_raise(INTERNAL_ERROR, "The search for a pattern was given up.");
+                     : mishap_raise(INTERNAL_ERROR, "The match of a pattern exceeded its limit.");
     /* The text itself may be anybody's secret: its size has to do. */
     m = mishap_note(mishap_note(m, "pattern", pattern), "bytes_searched", text.length);
     m = mishap_note(m, "field", mishap_buffer_text(&name));
@@ -534,7 +452,7 @@ bool mishap_expect_format(mishap_findings *findings, const mishap_spot *spot, co
 static void put_choices(mishap_buffer *sentence, const void *what)
 {
     MISHAP_PUT(sentence, " must be one of ");
-    put_words_of(sentence, what);
+    mishap_choices_put_words(sentence, what);
 }
 
 /* What is expected is the list of choices. */
@@ -545,8 +463,7 @@ static void find_no_choice(mishap_findings *findings, const mishap_spot *spot, m
     mishap_buffer expected;
     mishap_buffer_init(&expected, storage, sizeof storage);
     mishap_json_open(&expected, '[');
-    for (size_t i = 0; choices && choices[i]; i++)
-        mishap_json_string(&expected, mishap_text_of(choices[i]));
+    mishap_choices_put_items(&expected, choices);
     mishap_json_close(&expected, ']');
     if (expected.failed)
         findings->no_memory = true;

@@ -1,9 +1,8 @@
 /*
- * The rules themselves: one of them is held against one value, and what does not hold is collected.
- *
- * Both check.c, which walks a declaration, and require.c, which is told one rule after the other,
- * stand on this. When a rule applies is theirs to say; what it means, and what is said when it does
- * not hold, is said here once.
+ * The rules: functions that check one value against one rule and collect findings. check.c, which
+ * iterates over a declaration, and require.c, which gets one rule after the other, use them. These
+ * files decide when a rule applies; the meaning of a rule and the text of its finding are defined
+ * only here.
  */
 #ifndef MISHAP_OPERATION_FINDINGS_H
 #define MISHAP_OPERATION_FINDINGS_H
@@ -40,7 +39,8 @@ mishap *mishap_findings_end(mishap_findings *findings);
 void mishap_miss(mishap_findings *findings, const mishap_spot *spot, const mishap_param *param);
 
 /* There, but not declared: unknown_field, with the name that may be meant. If there is none, the
- * sentence lists the names of `params`, which may be NULL. */
+ * sentence lists the names of `params`, which may be NULL. A name inside of a secret is not told:
+ * the finding is about the object that it stands in. */
 void mishap_find_unknown(mishap_findings *findings, const mishap_spot *spot, mishap_value meant,
                          const mishap_param *params);
 
@@ -87,8 +87,9 @@ void mishap_expect_members(mishap_findings *findings, const mishap_param *params
 void mishap_expect_param(mishap_findings *findings, const mishap_spot *spot,
                          const mishap_param *param, yyjson_val *value);
 
-/* A bound of a range: an integer where it is one, nothing where it is infinite. */
-mishap_value mishap_bound(double bound);
+/* Choices as items of a JSON array, and as "a, b or c". */
+void mishap_choices_put_items(mishap_buffer *b, const char *const *choices);
+void mishap_choices_put_words(mishap_buffer *b, const char *const *choices);
 
 /* A number for a text, by which tables are kept (FNV-1a). */
 static inline uint64_t mishap_text_hash(mishap_text text)

@@ -1,5 +1,5 @@
 /*
- * Formats that are really checked, by what their standards say: 2026-02-31 is no date.
+ * Check the formats of strings as their standards define them: 2026-02-31 is not a date.
  *
  *     date, time, date-time, duration    RFC 3339, sections 5.6 and appendix A
  *     email                              RFC 5321, section 4.1.2, without quoted local parts
@@ -250,6 +250,46 @@ static bool is_uuid(mishap_text text)
     return true;
 }
 
+/* [2001:db8::1], or an address of a version that is still to come: [v1.x]. */
+static bool is_bracketed(mishap_text text)
+{
+    if (text.length < 2 || text.data[0] != '[' || text.data[text.length - 1] != ']')
+        return false;
+    mishap_text inside = { text.data + 1, text.length - 2 };
+    if (!inside.length || (inside.data[0] | 32) != 'v')
+        return is_ipv6(inside);
+    size_t at = 1;
+    while (at < inside.length && is_hex(inside.data[at]))
+        at++;
+    return at > 1 && at + 1 < inside.length && inside.data[at] == '.' &&
+           !memchr(inside.data, '[', inside.length) && !memchr(inside.data, ']', inside.length) &&
+           !memchr(inside.data, '@', inside.length) && !memchr(inside.data, '%', inside.length);
+}
+
+/* ada@example.com:80, of characters that may stand in an address. */
+static bool is_authority(mishap_text text)
+{
+    const char *end = text.data + text.length, *host = text.data, *port = end;
+    const char *at = text.length ? memchr(text.data, '@', text.length) : NULL;
+    if (at) {
+        if (memchr(text.data, '[', (size_t)(at - text.data)) ||
+            memchr(text.data, ']', (size_t)(at - text.data)))
+            return false;
+        host = at + 1;
+    }
+    while (port > host && is_digit(port[-1]))
+        port--;
+    if (port > host && port[-1] == ':')
+        end = port - 1;
+    mishap_text name = { host, (size_t)(end - host) };
+    if (name.length && *host == '[')
+        return is_bracketed(name);
+    for (size_t i = 0; i < name.length; i++)
+        if (memchr(":@[]", name.data[i], 4))
+            return false;
+    return true;
+}
+
 /* A scheme, and then what may stand in an address: brackets around an IPv6 address alone. */
 static bool is_uri(mishap_text text)
 {
@@ -259,20 +299,23 @@ static bool is_uri(mishap_text text)
     for (; at < colon; at++)
         if (!is_letter(*at) && !is_digit(*at) && !(*at && strchr("+-.", *at)))
             return false;
-    bool authority = end - colon >= 3 && colon[1] == '/' && colon[2] == '/';
+    const char *path = colon + 1;
+    if (end - path >= 2 && path[0] == '/' && path[1] == '/') {
+        const char *start = path + 2;
+        for (path = start; path < end && !memchr("/?#", *path, 3);)
+            path++;
+        if (!is_authority((mishap_text){ start, (size_t)(path - start) }))
+            return false;
+    }
     bool fragment = false;
     for (at = colon + 1; at < end; at++) {
         if (*at == '%' ? end - at < 3 || !is_hex(at[1]) || !is_hex(at[2])
                        : !is_letter(*at) && !is_digit(*at) &&
                              !(*at && strchr("-._~:/?#[]@!$&'()*+,;=", *at)))
             return false;
-        if (*at == '#' && fragment)
+        if ((*at == '#' && fragment) || (at >= path && (*at == '[' || *at == ']')))
             return false;
         fragment = fragment || *at == '#';
-        if (authority && at > colon + 2 && (*at == '/' || *at == '?' || *at == '#'))
-            authority = false;
-        if ((*at == '[' || *at == ']') && !authority)
-            return false;
     }
     return true;
 }

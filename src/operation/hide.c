@@ -1,5 +1,4 @@
-/* Documents that tell of a failure, without secrets and without stack traces, whatever part of them
- * those hide in. */
+/* Remove secrets and stack traces from all parts of a rendered failure. */
 #include "operation/hide.h"
 
 const mishap_text mishap_hide_removed = MISHAP_TEXT("A stack trace was removed here.");

@@ -1,8 +1,6 @@
 /*
- * What tells of a failure, without stack traces and without what the call knows to be secret.
- *
- * A successful answer does not pass through here: it is the program's own, and leaves as the
- * handler made it.
+ * Remove stack traces and the secrets of a call from its failure. A successful answer is not
+ * filtered: it is sent unchanged.
  */
 #ifndef MISHAP_OPERATION_HIDE_H
 #define MISHAP_OPERATION_HIDE_H

@@ -153,6 +153,15 @@ static void hide_members(const struct hiding *h, const mishap_member **first, mi
     *last = kept;
 }
 
+/* A bound is a number, or there is none. */
+static void hide_bound(const struct hiding *h, mishap_value *bound)
+{
+    hide_value(h, bound);
+    if (bound->kind == MISHAP_KIND_TEXT ||
+        (bound->kind == MISHAP_KIND_JSON && bound->text.data[0] == '"'))
+        *bound = mishap_value_none();
+}
+
 static void hide_fields(const struct hiding *h, const mishap_field *first)
 {
     for (mishap_field *field = CHANGING(mishap_field, first); field;
@@ -161,6 +170,9 @@ static void hide_fields(const struct hiding *h, const mishap_field *first)
             field->actual = mishap_value_none();
         hide_value(h, &field->actual);
         hide_value(h, &field->expected);
+        hide_bound(h, &field->min);
+        hide_bound(h, &field->max);
+        hide_text(h, &field->message);
         hide_text(h, &field->field);
     }
 }

@@ -1,4 +1,5 @@
-/* What a declaration has: an operation or a parameter by its name, the codes of an operation. */
+/* Lookup in declarations: an operation or a parameter by its name, and the codes of an
+ * operation. */
 #include "operation/operation.h"
 
 const mishap_operation *mishap_operation_find(const mishap_app *app, mishap_text name)

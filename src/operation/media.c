@@ -120,7 +120,7 @@ mishap_text mishap_media_first_taken(const mishap_operation *operation)
 mishap *mishap_media_refuse(const mishap_operation *operation)
 {
     mishap *m = mishap_raise(UNSUPPORTED_MEDIA_TYPE,
-                             "The body is of a media type that is not taken here: it must be %s.",
+                             "The media type of the body is not supported: it must be %s.",
                              operation->takes);
     return mishap_tell(m, "takes", operation->takes);
 }

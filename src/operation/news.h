@@ -1,9 +1,8 @@
 /*
- * What has changed lately, in memory that all loops of a server share: whoever waits for a change
- * finds it here, whichever loop it came through.
- *
- * A change is written down where it is heard of, so it is told even if its loop dies at once. The
- * last so many are kept; a reader that lags behind by more is told that anything may have changed.
+ * The most recent changes, in memory that all loops of a server share: every reader finds all
+ * changes here, whichever loop received them. A change is stored as soon as a loop receives it, so
+ * it is delivered even if that loop dies at once. Only a fixed number of changes is kept. A reader
+ * that lags behind further receives one event that says: everything may have changed.
  */
 #ifndef MISHAP_OPERATION_NEWS_H
 #define MISHAP_OPERATION_NEWS_H

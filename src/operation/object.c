@@ -1,4 +1,5 @@
-/* A JSON object that somebody sends: sound in every way, or refused, with the place of its flaw. */
+/* Parse a JSON object of a caller. An object with any flaw is refused, with the position of the
+ * flaw. */
 #include <stdio.h>
 
 #include "base/printable.h"
@@ -66,10 +67,10 @@ static bool can_be_shown(mishap_text key)
 static mishap *refuse_double(const mishap_json_reader *reader, yyjson_val *key,
                              const mishap_param *params)
 {
-    char sentence[SHOWN_KEY + 64] = "The same key stands twice in an object.";
+    char sentence[SHOWN_KEY + 64] = "An object has a duplicate key.";
     mishap_text name = mishap_json_text(key);
     if (can_be_shown(name) && !mishap_secret_stands_at(params, reader->root, key))
-        snprintf(sentence, sizeof sentence, "The key `%.*s` stands twice in the same object.",
+        snprintf(sentence, sizeof sentence, "The object has the key `%.*s` twice.",
                  (int)name.length, name.data);
     return refuse_value(reader, key, sentence);
 }
@@ -84,9 +85,9 @@ static mishap *refuse_flaw(const mishap_json_reader *reader, mishap_json_flaw fl
     case MISHAP_JSON_DUPLICATE_KEY:
         return refuse_double(reader, at - 1, params); /* a value follows its key */
     case MISHAP_JSON_NUL_IN_KEY:
-        return refuse_value(reader, at - 1, "A key has a NUL in it.");
+        return refuse_value(reader, at - 1, "A key contains a NUL character.");
     case MISHAP_JSON_TOO_DEEP:
-        snprintf(sentence, sizeof sentence, "Values are nested more than %d deep.",
+        snprintf(sentence, sizeof sentence, "Values are nested more than %d levels deep.",
                  MISHAP_JSON_MAX_DEPTH);
         return refuse_value(reader, at, sentence);
     default:
@@ -104,7 +105,7 @@ mishap *mishap_object_read(mishap_json_reader *reader, mishap_text text, const m
         return refuse_kind(reader);
     if (reader->flaw == MISHAP_JSON_LONE_SURROGATE)
         return refuse_at(reader->line, reader->column,
-                         "A string has half of a surrogate pair in it.");
+                         "A string contains half of a surrogate pair.");
     mishap_json_flaw flaw = mishap_json_first_flaw(reader, &at);
     return refuse_flaw(reader, flaw, at, params);
 }

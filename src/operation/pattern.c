@@ -1,10 +1,10 @@
 /*
  * Patterns: Perl-compatible regular expressions that cannot run away.
  *
- * A pattern is compiled once, for all threads, and kept. The kept ones hang in a table that only
- * grows: a new one is put in front of its chain by one atomic exchange, and whoever walks the chain
- * needs no lock. So that a program that makes up patterns as it goes cannot fill the memory, only
- * the first thousand are kept; the others are compiled for one search.
+ * A pattern is compiled once, for all threads, and kept. Compiled patterns are in a table that only
+ * grows: a new pattern is inserted at the head of its chain by one atomic exchange, and readers of
+ * the chain need no lock. To limit the memory of a program that generates patterns, only the first
+ * thousand are kept; the others are compiled for one search.
  *
  * Nothing is given back at exit, where other threads may still be searching: all of it can be
  * reached from here, and so counts for no leak. mishap_pattern_forget() gives it back earlier.

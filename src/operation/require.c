@@ -1,9 +1,9 @@
 /*
  * The rules as a list of calls over a JSON object, in the order in which they are called.
  *
- * Only mishap_require_fields() minds that a field is not there. A rule that cannot apply to the
- * type of a field says so, as invalid_type. Of a field that was reported as missing or of a wrong
- * type nothing more is said.
+ * Only mishap_require_fields() reports a missing field. A rule that does not apply to the type of a
+ * field reports invalid_type. A field that was reported as missing or of a wrong type gets no
+ * further findings.
  */
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 /*
- * A JSON Schema (2020-12) of parameters, for those who want to know beforehand what the checks will
- * say, and of answers.
+ * JSON Schemas (2020-12) of parameters and answers, for clients that check values before a call.
  *
  * It says the same as check.c, but for what it cannot say: that null is as good as leaving an
  * optional member out. Where both are possible the schema is the stricter one, so what it accepts
@@ -10,6 +9,7 @@
 
 #include "operation/findings.h"
 #include "operation/format.h"
+#include "operation/number.h"
 
 /* What a schema is for. What is given is held against the rules, with other members or without; of
  * an answer a required text may be empty, and what is not required may be null. */
@@ -53,8 +53,7 @@ static void put_choices(mishap_buffer *b, const mishap_param *param, bool nullab
 {
     MISHAP_JSON_KEY(b, "enum");
     mishap_json_open(b, '[');
-    for (size_t i = 0; param->choices && param->choices[i]; i++)
-        mishap_json_string(b, mishap_text_of(param->choices[i]));
+    mishap_choices_put_items(b, param->choices);
     if (nullable)
         mishap_json_null(b);
     mishap_json_close(b, ']');
@@ -94,16 +93,13 @@ void mishap_param_put_words(mishap_buffer *b, const mishap_param *param, bool al
     if (looks) {
         const char *before = mishap_looks_name_it(looks)
                                  ? (param->help ? "; " : "It is ")
-                                 : (param->help ? "; looks like " : "It looks like ");
+                                 : (param->help ? "; looks like " : "Expected form: ");
         mishap_buffer_put_text(b, mishap_text_of(before));
         mishap_buffer_put_text(b, mishap_text_of(looks));
     }
-    for (size_t i = 0; alone && param->choices && param->choices[i]; i++) {
-        const char *first = param->help ? "; one of " : "One of ";
-        mishap_buffer_put_text(b, mishap_text_of(!i                      ? first
-                                                 : param->choices[i + 1] ? ", "
-                                                                         : " or "));
-        mishap_buffer_put_text(b, mishap_text_of(param->choices[i]));
+    if (alone && param->choices) {
+        mishap_buffer_put_text(b, mishap_text_of(param->help ? "; one of " : "One of "));
+        mishap_choices_put_words(b, param->choices);
     }
 }
 

@@ -1,9 +1,9 @@
 /*
- * What services opened. A service is opened when it is first needed, so a command that needs none
- * touches no disk.
+ * The opened services of a process. A service is opened when it is first needed, so a command that
+ * needs none touches no disk.
  *
- * Every call asks for the state of its service, so what is open already is found without the lock:
- * an entry, once counted, does not change until all are closed.
+ * Every call needs the state of its service, so an opened service is found without the lock: an
+ * entry, once counted, does not change until all are closed.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -104,7 +104,7 @@ static mishap *suggest_folder(const mishap_app *app, mishap *m)
 {
     char variable[64], words[200];
     mishap_system_variable(app->name, "DATA", variable, sizeof variable);
-    snprintf(words, sizeof words, "Name a folder that can be written, with %s.", variable);
+    snprintf(words, sizeof words, "Set %s to a folder that the program can write to.", variable);
     return mishap_suggest(m, words);
 }
 
@@ -116,12 +116,12 @@ static mishap *make_folder(const mishap_app *app, const char *path)
     if (fits && mishap_system_make_folder(folder))
         return NULL;
     mishap_system_error(fits ? errno : ENAMETOOLONG, reason, sizeof reason);
-    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be made.", path);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be created.", path);
     return suggest_folder(app, mishap_tell_cause(m, reason));
 }
 
-/* Whoever asked is told what the service tells of its failure; the rest stays on the private side.
- * To try again is no advice where something must be put right first. */
+/* The caller gets the public side of the service's failure; the private side goes to the log. A
+ * retry is not suggested if the configuration must be corrected first. */
 static mishap *not_available(const mishap_service *service, mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);
@@ -170,7 +170,8 @@ static mishap *run_open(const mishap_service *service, const mishap_setup *setup
         holder->way_out = &way_out;
         failure = service->open(setup, state);
     } else {
-        failure = mishap_note(mishap_raise(INTERNAL_ERROR, "The opening of %s was ended: %s.",
+        failure = mishap_note(mishap_raise(INTERNAL_ERROR,
+                                           "The opening of the service %s was aborted: %s.",
                                            service->name, holder->misuse),
                               "setting", holder->misused ? holder->misused : "");
     }
@@ -192,9 +193,9 @@ static mishap *open_it(const mishap_app *app, const mishap_service *service, voi
     if (!service->open)
         return NULL;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
-        return suggest_folder(
-            app,
-            mishap_raise(NOT_CONFIGURED, "There is no folder for the data of %s.", service->name));
+        return suggest_folder(app, mishap_raise(NOT_CONFIGURED,
+                                                "No data folder is configured for the service %s.",
+                                                service->name));
     bool makes = !setup.identity && setup.data && *setup.data;
     failure = makes ? make_folder(app, setup.data) : NULL;
     if (!failure)
@@ -218,7 +219,8 @@ static mishap *find_or_open(const mishap_app *app, const mishap_service *service
     size_t known = atomic_load_explicit(&count, memory_order_relaxed);
     void *made = NULL;
     if (!found && known == MOST_SERVICES)
-        return mishap_raise(INTERNAL_ERROR, "There are more than %d services.", MOST_SERVICES);
+        return mishap_raise(INTERNAL_ERROR, "The program has more than %d services.",
+                            MOST_SERVICES);
     mishap *failure = found ? NULL : open_it(app, service, &made);
     if (failure)
         return failure;

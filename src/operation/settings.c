@@ -147,7 +147,7 @@ mishap *mishap_settings_keep(const mishap_app *app, const mishap_service *servic
     size_t count = atomic_load_explicit(&known, memory_order_relaxed);
     struct entry *entry = &entries[count];
     if (count == MISHAP_MOST_SERVICES)
-        return mishap_raise(INTERNAL_ERROR, "There are more than %d services.",
+        return mishap_raise(INTERNAL_ERROR, "The program has more than %d services.",
                             MISHAP_MOST_SERVICES);
     *entry = (struct entry){
         .service = service,
@@ -245,7 +245,7 @@ const mishap_call *mishap_settings(mishap_call *part)
     mishap_call *call = mishap_call_whole(part);
     const struct entry *entry = find_entry(call->operation->service);
     if (!entry)
-        mishap_call_misuse(call, "it asked for settings, but its service declares none", "");
+        mishap_call_misuse(call, "the service asked for settings, but it declares none", "");
     mishap_call_part *settings = mishap_call_take(call, sizeof *settings);
     *settings = (mishap_call_part){ .call = call,
                                     .param = &entry->declared,

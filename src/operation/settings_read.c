@@ -45,6 +45,7 @@ mishap_param *mishap_settings_names(const mishap_app *app, mishap_arena *arena, 
 struct source {
     const char *name;
     mishap_text json; /* no data: there is no value */
+    bool named;       /* names in it were checked with those of its document */
 };
 
 struct gathering {
@@ -162,7 +163,17 @@ static bool look_in(struct gathering *g, yyjson_val *root, const mishap_service 
     return true;
 }
 
-/* The text of a variable as JSON. What is no text at all is found wrong here. */
+static void refuse_variable(struct gathering *g, const char *variable, const char *error,
+                            const char *what)
+{
+    const char *sentence = what ? join(g, variable, what) : NULL;
+    add_finding(g, &(mishap_field){ .field = mishap_text_of(variable),
+                                    .error = mishap_text_of(error),
+                                    .message = mishap_text_of(sentence) });
+}
+
+/* The text of a variable as JSON. What is no text at all, or JSON that nobody may send, is found
+ * wrong here. */
 static bool read_variable(struct gathering *g, const mishap_param *setting, const char *variable,
                           struct source *found)
 {
@@ -172,16 +183,23 @@ static bool read_variable(struct gathering *g, const mishap_param *setting, cons
     if (!value || !*value)
         return false;
     if (mishap_utf8_valid_length(text) < text.length) {
-        add_finding(g, &(mishap_field){ .field = mishap_text_of(variable),
-                                        .error = MISHAP_TEXT("not_utf8") });
+        refuse_variable(g, variable, "not_utf8", NULL);
         return false;
     }
+    bool sound;
     if (setting->type == MISHAP_ARRAY && *value != '[') { /* one item */
         mishap_json_open(&json, '[');
-        mishap_put_spelled(&json, setting->items->type, text);
+        sound = mishap_put_spelled(&json, setting->items->type, text);
         mishap_json_close(&json, ']');
     } else {
-        mishap_put_spelled(&json, setting->type, text);
+        sound = mishap_put_spelled(&json, setting->type, text);
+    }
+    if (!sound && !json.failed) {
+        refuse_variable(g, variable, "malformed_value",
+                        " is JSON with a flaw: a key twice in an object or with a NUL in it, half "
+                        "of a surrogate pair, or too many levels.");
+        mishap_buffer_release(&json);
+        return false;
     }
     found->name = variable;
     found->json = mishap_arena_copy(&g->arena, mishap_buffer_text(&json));
@@ -193,29 +211,33 @@ static bool read_variable(struct gathering *g, const mishap_param *setting, cons
 static struct source find_source(struct gathering *g, const mishap_service *service,
                                  const mishap_param *setting)
 {
-    struct source found = { "", { NULL, 0 } };
+    struct source found = { .name = "" };
     const char *name, *variable;
     bool for_all;
     if (!mishap_setting_names(g->app, service, setting, &g->arena, &name, &variable)) {
         g->no_memory = true;
         return found;
     }
-    if (look_in(g, g->from->given, service, setting, &for_all, &found))
+    if (look_in(g, g->from->given, service, setting, &for_all, &found)) {
+        found.named = !g->from->flags;
         found.name = g->from->flags ? flag_of(g, for_all ? "store" : name)
                      : for_all      ? "store"
                                     : member_of(g, service, setting);
-    else if (!read_variable(g, setting, variable, &found) &&
-             look_in(g, g->from->file, service, setting, &for_all, &found))
+    } else if (!read_variable(g, setting, variable, &found) &&
+               look_in(g, g->from->file, service, setting, &for_all, &found)) {
+        found.named = true;
         found.name = for_all ? "store" : member_of(g, service, setting);
+    }
     if (!found.json.data) /* it can only be missing */
         found.name = g->from->flags ? flag_of(g, name) : member_of(g, service, setting);
     return found;
 }
 
 /* One service: its values by the names that they came by, in `named`, which are those of `params`;
- * and as they are kept, with defaults, in `values`. */
+ * and as they are kept, with defaults, in `values`. `open`: those in which names are still to be
+ * checked. */
 static void gather(struct gathering *g, const mishap_service *service, mishap_param *params,
-                   mishap_buffer *named, mishap_buffer *values)
+                   mishap_param *open, mishap_buffer *named, mishap_buffer *values)
 {
     mishap_json_open(named, '{');
     mishap_json_open(values, '{');
@@ -223,6 +245,10 @@ static void gather(struct gathering *g, const mishap_service *service, mishap_pa
         struct source source = find_source(g, service, setting);
         *params = *setting;
         params->name = source.name;
+        if (source.json.data && !source.named) {
+            *open = *params;
+            open++->required = false; /* that is said elsewhere */
+        }
         if (source.json.data) {
             mishap_json_key(named, mishap_text_of(source.name));
             mishap_buffer_put_text(named, source.json);
@@ -233,9 +259,29 @@ static void gather(struct gathering *g, const mishap_service *service, mishap_pa
             mishap_buffer_put_text(values, kept);
         }
     }
-    *params = (mishap_param){ 0 };
+    *params = *open = (mishap_param){ 0 };
     mishap_json_close(named, '}');
     mishap_json_close(values, '}');
+}
+
+static bool know_all(const void *state, mishap_text name)
+{
+    (void)state;
+    (void)name;
+    return true;
+}
+
+/* Names in the objects that came by flags and variables. */
+static mishap *check_open(struct gathering *g, const mishap_param *open, yyjson_val *named)
+{
+    char storage[256];
+    mishap_json_reader none = MISHAP_JSON_READER_IN(storage);
+    if (!mishap_json_read(&none, (mishap_text)MISHAP_TEXT("{}")))
+        return mishap_out_of_memory();
+    mishap *failure = take_findings(
+        g, mishap_params_refuse_unknown(open, named, none.root, know_all, NULL));
+    mishap_json_reader_release(&none);
+    return failure;
 }
 
 /* One service after the other: in all of them the same name may stand for a value, --store. */
@@ -246,13 +292,15 @@ static mishap *read_service(struct gathering *g, const mishap_service *service,
     mishap_json_reader reader = MISHAP_JSON_READER;
     size_t count = mishap_param_count(service->settings);
     mishap_param *params = mishap_arena_take(&g->arena, (count + 1) * sizeof *params);
-    if (!params)
+    mishap_param *open = mishap_arena_take(&g->arena, (count + 1) * sizeof *open);
+    if (!params || !open)
         return mishap_out_of_memory();
-    gather(g, service, params, &named, values);
+    gather(g, service, params, open, &named, values);
     bool whole = !named.failed && !values->failed && !g->no_memory &&
                  mishap_json_read(&reader, mishap_buffer_text(&named));
-    mishap *failure = whole ? take_findings(g, mishap_params_check(params, reader.root))
-                            : mishap_out_of_memory();
+    mishap *failure = whole ? check_open(g, open, reader.root) : mishap_out_of_memory();
+    if (!failure)
+        failure = take_findings(g, mishap_params_check(params, reader.root));
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&named);
     return failure;

@@ -1,7 +1,7 @@
 /*
  * Members that are not declared, at any depth. No handler ever sees one (arguments.c). A boundary
- * whose callers write names themselves refuses them besides, for a name that is misspelled would
- * change nothing, and nobody would notice.
+ * whose callers type names by hand also refuses them, because a misspelled name would have no
+ * effect and would not be noticed.
  */
 #include "base/nearest.h"
 #include "operation/findings.h"
@@ -13,7 +13,7 @@ enum {
 
 struct hunt {
     mishap_findings *findings; /* NULL: it is only asked whether there is any */
-    size_t found;
+    size_t found, most;        /* it ends when so many are found */
     mishap_name_test *known;
     const void *state;
 };
@@ -22,9 +22,13 @@ struct hunt {
 static mishap_value nearest_to(mishap_text name, const mishap_param *params, yyjson_val *given)
 {
     mishap_guess guess = { .word = name };
-    for (; params && params->name; params++)
-        if (!yyjson_obj_get(given, params->name))
-            mishap_guess_weigh(&guess, mishap_text_of(params->name));
+    for (; params && params->name; params++) {
+        mishap_guess better = guess;
+        mishap_guess_weigh(&better, mishap_text_of(params->name));
+        /* An object may have a million members: they are searched for what is near alone. */
+        if (better.name.data != guess.name.data && !yyjson_obj_get(given, params->name))
+            guess = better;
+    }
     return guess.name.data ? mishap_value_of_text(guess.name) : mishap_value_none();
 }
 
@@ -36,13 +40,21 @@ static void hunt_in_object(struct hunt *hunt, const mishap_spot *outer, const mi
 {
     size_t index, count;
     yyjson_val *key, *value;
+    bool secret = outer && outer->secret, told = false;
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
-        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key) };
+        if (hunt->found == hunt->most)
+            return;
+        mishap_spot spot = { .outer = outer, .name = mishap_json_text(key), .secret = secret };
         const mishap_param *param = mishap_param_find(params, spot.name);
         if (param) {
+            spot.secret = secret || param->secret;
             hunt_in_value(hunt, &spot, param, value);
         } else if ((outer || !hunt->known || !hunt->known(hunt->state, spot.name)) &&
-                   hunt->found++ < MOST_UNKNOWN && hunt->findings) {
+                   !(secret && told)) {
+            hunt->found++;
+            told = true;
+            if (!hunt->findings)
+                continue;
             mishap_value meant = nearest_to(spot.name, params, object);
             spot.name.length = mishap_utf8_cut(spot.name, SHOWN_NAME);
             mishap_find_unknown(hunt->findings, &spot, meant, params);
@@ -60,7 +72,11 @@ static void hunt_in_value(struct hunt *hunt, const mishap_spot *spot, const mish
     if (param->type != MISHAP_ARRAY || !param->items || !yyjson_is_arr(value))
         return;
     MISHAP_JSON_ITEMS (value, index, count, item) {
-        mishap_spot place = { .outer = spot, .index = index };
+        if (hunt->found == hunt->most)
+            return;
+        mishap_spot place = { .outer = spot,
+                              .index = index,
+                              .secret = spot->secret || param->items->secret };
         hunt_in_value(hunt, &place, param->items, item);
     }
 }
@@ -70,12 +86,13 @@ mishap *mishap_params_refuse_unknown(const mishap_param *params, yyjson_val *nam
                                      const void *state)
 {
     mishap_findings findings = { .declared = true };
-    struct hunt hunt = { .known = known, .state = state };
+    struct hunt hunt = { .most = 1, .known = known, .state = state };
     hunt_in_object(&hunt, NULL, params, named);
     if (!hunt.found)
         return NULL;
     mishap_expect_members(&findings, params, checked);
     hunt.found = 0;
+    hunt.most = MOST_UNKNOWN;
     hunt.findings = &findings;
     if (!findings.failure)
         hunt_in_object(&hunt, NULL, params, named);

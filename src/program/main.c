@@ -1,6 +1,6 @@
 /*
- * src/program: a program as a whole. The boundaries do not know each other; here they are put
- * together, as commands beside the program's own.
+ * src/program: a program as a whole. The boundaries do not depend on each other; this file adds
+ * them to a program as further commands.
  */
 #include "mishap/main.h"
 
@@ -37,6 +37,8 @@ int mishap_main(int argc, char **argv, const mishap_app *app)
     if (last == OURS)
         mishap_http_extend(&mishap_mcp_over_http);
     mishap *broken = mishap_http_routes_declared(app);
+    if (!broken)
+        broken = mishap_http_headers_declared(app);
     if (broken)
         return mishap_cli_refuse_program(broken);
     if (first == last)

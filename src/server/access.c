@@ -113,8 +113,8 @@ mishap *mishap_http_access_open(const char *file, mishap_http_access **out)
         mishap_release(access);
         mishap *m = mishap_raise(OUTPUT_FAILED, "Cannot open the access log %s.", file);
         m = mishap_tell(mishap_tell_cause(m, cause), "file", file);
-        return mishap_suggest(m, "Give --access-log a file in a folder that exists and can be "
-                                 "written.");
+        return mishap_suggest(
+            m, "Give --access-log a file in an existing folder that the server can write to.");
     }
     *out = access;
     return NULL;

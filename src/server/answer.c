@@ -1,6 +1,6 @@
 /*
- * A request into a reply: where it leads, who calls, how often, and then the endpoint that it
- * means. What the head alone decides is decided before the body is read.
+ * Answer a request: find the endpoint, identify the caller, check the rate, and call the endpoint.
+ * All checks that need only the head are made before the body is read.
  */
 #include "server/state.h"
 
@@ -71,13 +71,14 @@ void mishap_http_refuse(mishap_http_reply *reply, const mishap_http_settings *se
 
 mishap *mishap_http_busy(void)
 {
-    return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy with other requests."),
-                              1000);
+    return mishap_retry_after(
+        mishap_raise(UNAVAILABLE, "The server is busy: too many requests are in progress."), 1000);
 }
 
 mishap *mishap_http_too_large(size_t limit)
 {
-    mishap *m = mishap_raise(CONTENT_TOO_LARGE, "The body may have at most %zu bytes.", limit);
+    mishap *m = mishap_raise(CONTENT_TOO_LARGE, "The request body can have at most %zu bytes.",
+                             limit);
     return mishap_tell(m, "limit_bytes", (uint64_t)limit);
 }
 
@@ -95,9 +96,9 @@ void mishap_http_refuse_at(mishap_http_server *server, const mishap_http_request
 
 static mishap *nothing_there(const char *guide)
 {
-    return guide ? mishap_raise(NOT_FOUND,
-                                "There is nothing at this address; %s says what there is.", guide)
-                 : mishap_raise(NOT_FOUND, "There is nothing at this address.");
+    return guide ? mishap_raise(NOT_FOUND, "No endpoint has this path; %s lists all endpoints.",
+                                guide)
+                 : mishap_raise(NOT_FOUND, "No endpoint has this path.");
 }
 
 static mishap *no_such_path(const mishap_http_settings *settings, const mishap_http_match *match,
@@ -110,14 +111,14 @@ static mishap *no_such_path(const mishap_http_settings *settings, const mishap_h
     mishap_buffer_init(&methods, room, sizeof room);
     mishap_http_put_methods(&methods, match->allowed);
     mishap_http_reply_field(reply, "Allow", mishap_buffer_text(&methods));
-    mishap *m = mishap_raise(METHOD_NOT_ALLOWED, "This address takes %.*s.", (int)methods.length,
-                             methods.data);
+    mishap *m = mishap_raise(METHOD_NOT_ALLOWED, "The endpoint allows only these methods: %.*s.",
+                             (int)methods.length, methods.data);
     mishap_buffer_release(&methods);
     return m;
 }
 
-/* Who has no key, or a wrong one, is counted by its address: else keys could be tried without end.
- */
+/* A caller with no key or a wrong key is counted by its address; otherwise an attacker could try
+ * keys without a limit. */
 static mishap *admit(mishap_http_server *server, mishap_http_request *request, bool open,
                      bool counted)
 {
@@ -223,7 +224,7 @@ bool mishap_http_answer(mishap_http_server *server, struct mishap_http_exchange 
     if (server->at_hand.deferred) {
         reply->status = 0;
     } else if (!reply->status) {
-        mishap *m = mishap_raise(INTERNAL_ERROR, "The endpoint %s did not answer.",
+        mishap *m = mishap_raise(INTERNAL_ERROR, "The endpoint %s sent no response.",
                                  match->endpoint->name);
         mishap_http_refuse(reply, server->settings, request, m);
         mishap_free(m);

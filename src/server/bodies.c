@@ -1,11 +1,11 @@
 /*
  * How much memory the bodies of requests take, in all loops together.
  *
- * Each loop writes a number of its own and nobody else's, so counting takes no locked instruction,
- * and a loop that is killed leaves no wrong sum: the supervisor sets its number back. A sum is made
- * by who asks for it. Bytes are counted when they have come, not when they are announced: who sends
- * slowly takes no share that it does not use. So several requests may begin that do not all fit;
- * the one that does not fit any more is refused, and what it held is free for the others.
+ * Each loop writes only its own number, so counting needs no atomic instruction, and a killed loop
+ * leaves no wrong sum: the supervisor resets its number. The sum is computed when it is needed.
+ * Bytes are counted when they arrive, not when they are announced: a slow sender uses only the
+ * memory for the bytes that it has sent. Therefore several requests may start that do not all fit;
+ * a request that does not fit any more is refused, and its memory is released.
  */
 #include <stdatomic.h>
 
@@ -103,6 +103,6 @@ bool mishap_http_bodies_fit(mishap_http_server *server, size_t more)
 mishap *mishap_http_bodies_full(void)
 {
     mishap *m = mishap_raise(UNAVAILABLE,
-                             "The server has no room for the body of another request now.");
+                             "The server has no memory for another request body at the moment.");
     return mishap_retry_after(m, 1000);
 }

@@ -1,8 +1,7 @@
 /*
- * Who calls, as a number: for what is counted by caller (rate.c, share.c, sessions of MCP).
- *
- * The number is a hash with a secret. So nobody can choose a name or an address whose number is
- * that of somebody else, or meets it in a table.
+ * The caller as a number, for limits for each caller (rate.c, share.c, sessions of MCP). The number
+ * is a keyed hash, so an attacker cannot choose a name or an address that collides with another
+ * caller.
  */
 #include "server/server.h"
 

@@ -1,13 +1,12 @@
 /*
  * Sockets: accepting, reading, writing, closing.
  *
- * A turn of the loop has three parts, each for all connections that have sent something: reading,
- * answering, writing. So the code of each part stays in the caches of the processor while it is
- * used.
+ * A loop iteration has three parts, each for all connections that have sent data: reading,
+ * answering, writing. The code of each part therefore stays in the caches of the processor.
  *
- * Bytes are read into memory of the loop and answered into other memory of the loop. So a
- * connection that waits has no buffers: it costs what its struct costs. Only what the peer does not
- * take at once, and half a request, is kept for it.
+ * Bytes are read into memory of the loop and answered into other memory of the loop. An idle
+ * connection therefore has no buffers, only its struct. A buffer is kept only for output that the
+ * peer does not read at once, and for an incomplete request.
  */
 #include "server/connection.h"
 
@@ -93,7 +92,8 @@ static void peer_ended(connection *c)
         mishap_http_connection_proceed(
             c, mishap_http_exchange_end(
                    &c->loop->server, exchange,
-                   mishap_raise(BAD_REQUEST, "The request broke off in the middle.")));
+                   mishap_raise(BAD_REQUEST,
+                                "The connection was closed in the middle of the request.")));
     else if (exchange->later ? !exchange->later->half_close
                              : !c->writing && c->wait != MISHAP_HTTP_WAIT_TURN)
         mishap_http_connection_close(c);
@@ -462,7 +462,7 @@ static void name_peer(connection *c)
 static void turn_away(connection *c)
 {
     mishap_http_loop *loop = c->loop;
-    mishap *m = mishap_raise(UNAVAILABLE, "The server has as many connections as it can take.");
+    mishap *m = mishap_raise(UNAVAILABLE, "The server has reached its limit of connections.");
     bool lingers = loop->turned_away < (size_t)loop->server.settings->most_lingering;
     c->turned_away = true;
     loop->turned_away++;

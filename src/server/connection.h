@@ -1,4 +1,5 @@
-/* One connection, for those who look after it: its bytes (connection.c) and its time (wait.c). */
+/* One connection, for the files that handle it: its bytes (connection.c) and its timeouts
+ * (wait.c). */
 #ifndef MISHAP_SERVER_CONNECTION_H
 #define MISHAP_SERVER_CONNECTION_H
 

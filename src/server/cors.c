@@ -2,9 +2,9 @@
  * Cross-origin requests, as the Fetch standard has them. A page of another origin may read a reply
  * only if the reply says so.
  *
- * Nothing of a request is ever repeated: what is sent back is the operator's own spelling of an
- * origin that it allows. There are no cookies here, so credentials are not allowed for anybody; a
- * page that has a key sends it as a header of its own.
+ * No part of a request is repeated in the response: the response has the origin as the operator
+ * configured it. The server uses no cookies, so credentials are never allowed; a page that has a
+ * key sends it in a header.
  */
 #include "server/state.h"
 

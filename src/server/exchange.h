@@ -28,7 +28,8 @@ typedef struct mishap_http_exchange {
 void mishap_http_exchange_init(mishap_http_exchange *exchange, const mishap_http_server *server,
                                mishap_text remote);
 
-/* What is left of it. Who would have answered later is told that it is closed. */
+/* Release it. Endpoints that would have answered later are notified that the connection is
+ * closed. */
 void mishap_http_exchange_release(mishap_http_server *server, mishap_http_exchange *exchange);
 
 /* Bytes came in (the memory is written to). Whatever they lead to is added to server->out. */

@@ -22,7 +22,7 @@ mishap *mishap_http_extensions_prepare(const mishap_http_settings *settings, voi
     mishap *failure = NULL;
     size_t count = count_of(settings);
     if (count > MISHAP_HTTP_MOST_EXTENSIONS)
-        return mishap_raise(NOT_CONFIGURED, "A server has %d extensions at most.",
+        return mishap_raise(NOT_CONFIGURED, "A server can have at most %d extensions.",
                             MISHAP_HTTP_MOST_EXTENSIONS);
     size_t begun = 0;
     while (begun < count && !failure) {

@@ -1,7 +1,7 @@
 /*
- * The header fields that somebody reads: the server's own few, and those that extensions ask for.
- * The table is made once, before any request. A name is looked up by its length first, which rules
- * out nearly all.
+ * The table of headers that are used: those of the server, and those that extensions declare. The
+ * table is made once, before any request. A name is looked up by its length first, which rules out
+ * nearly all.
  */
 #include <strings.h>
 
@@ -42,7 +42,8 @@ static mishap *add(mishap_http_fields *fields, mishap_text name, mishap_http_rep
     if (mishap_http_field_find(fields, name) >= 0)
         return NULL;
     if (fields->count == MISHAP_HTTP_MOST_FIELDS || name.length > MISHAP_HTTP_LONGEST_NAME)
-        return mishap_raise(NOT_CONFIGURED, "There is no room for the header field %.*s.",
+        return mishap_raise(NOT_CONFIGURED,
+                            "The response has too many headers: %.*s was not added.",
                             (int)name.length, name.data);
     int8_t *first = &fields->by_length[name.length];
     fields->kept[fields->count] = (struct mishap_http_kept_field){ .name = name,

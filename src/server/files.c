@@ -1,7 +1,7 @@
 /*
- * Each loop is a process with a limit of open files of its own. What it needs beside connections is
- * known before it begins, and kept free: a log that cannot be opened again, or a worker that cannot
- * be started, would harm everybody, and one connection less harms nobody.
+ * Each loop is a process with a limit of open files of its own. The number of files for other uses
+ * than connections is known in advance and reserved: a log that cannot be reopened, or a worker
+ * that cannot be started, would affect all requests; one connection less affects none.
  */
 #include "server/files.h"
 
@@ -59,18 +59,17 @@ mishap *mishap_http_files_fit(mishap_http_settings *settings, size_t listening, 
     if (limit <= reserve)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED,
-                         "%llu open files (ulimit -n) are too few: a loop needs %zu, and one more "
-                         "for each connection.",
+                         "The limit of %llu open files (ulimit -n) is too low: a server process "
+                         "needs %zu, and one more for each connection.",
                          (unsigned long long)limit, reserve),
             "Raise the limit, or start with a smaller --handlers.");
     int room = (int)(limit - reserve);
     /* A few less than were asked for are nothing to tell of. */
     if (room < settings->max_connections - settings->max_connections / 20)
-        mishap_log_say("%s: --max-connections is %d instead of %d for each loop: at most %llu "
-                       "files may be open "
-                       "(ulimit -n), and %zu are kept for other things\n",
-                       settings->program, room, settings->max_connections,
-                       (unsigned long long)limit, reserve);
+        mishap_log_say(
+            "%s: --max-connections is %d instead of %d for each server process: the limit of open "
+            "files (ulimit -n) is %llu, and %zu of them are reserved for other uses\n",
+            settings->program, room, settings->max_connections, (unsigned long long)limit, reserve);
     settings->max_connections = room;
     return NULL;
 }

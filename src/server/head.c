@@ -26,7 +26,7 @@ int mishap_http_head_on_url(llhttp_t *parser, const char *at, size_t length)
     mishap_http_reader *reader = parser->data;
     extend(reader, &reader->target, at, length);
     if (reader->target.length > reader->settings->target_limit)
-        return mishap_http_reject(reader, MISHAP_CODE_URI_TOO_LONG, "The address is too long.");
+        return mishap_http_reject(reader, MISHAP_CODE_URI_TOO_LONG, "The request URL is too long.");
     return 0;
 }
 
@@ -85,14 +85,14 @@ int mishap_http_head_on_field(llhttp_t *parser)
     int field = mishap_http_field_find(fields, (mishap_text){ name, reader->name.length });
     if (++reader->field_count > MOST_FIELDS)
         return mishap_http_reject(reader, MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE,
-                                  "There are too many header fields.");
+                                  "The request has too many headers.");
     if (field >= 0 && !(reader->known >> field & 1)) {
         reader->known |= UINT32_C(1) << field;
         reader->fields[field] = reader->value;
     } else if (field >= 0) {
         if (fields->kept[field].repeats == MISHAP_HTTP_ONCE)
             return mishap_http_reject_as_bad(
-                reader, "A header field that may stand once stands there twice.");
+                reader, "The request repeats a header that can be sent only once.");
         if (fields->kept[field].repeats == MISHAP_HTTP_LIST)
             join(reader, field);
     }
@@ -152,10 +152,9 @@ static int check_host(mishap_http_reader *reader)
 {
     mishap_text host = field_text(reader, MISHAP_HTTP_HOST);
     if (!host.data && reader->parser.http_minor != 0)
-        return mishap_http_reject_as_bad(reader, "The header field Host is missing.");
-    return is_authority(host)
-               ? 0
-               : mishap_http_reject_as_bad(reader, "The header field Host is not sound.");
+        return mishap_http_reject_as_bad(reader, "The Host header is missing.");
+    return is_authority(host) ? 0
+                              : mishap_http_reject_as_bad(reader, "The Host header is malformed.");
 }
 
 /* RFC 9112, 6.1: the one coding that is understood, said once. What llhttp makes of others is not
@@ -166,16 +165,16 @@ static int check_coding(mishap_http_reader *reader)
     if (!coding.data)
         return 0;
     if (reader->parser.http_minor == 0)
-        return mishap_http_reject_as_bad(reader, "HTTP/1.0 knows no transfer coding.");
+        return mishap_http_reject_as_bad(reader, "HTTP/1.0 does not support Transfer-Encoding.");
     if (!coding.length)
-        return mishap_http_reject_as_bad(reader, "The header field Transfer-Encoding is empty.");
+        return mishap_http_reject_as_bad(reader, "The Transfer-Encoding header is empty.");
     if (coding.length != 7 || strncasecmp(coding.data, "chunked", 7) != 0)
-        return mishap_http_reject(reader, MISHAP_CODE_NOT_IMPLEMENTED,
-                                  "Only the transfer coding chunked is understood.");
+        return mishap_http_reject(
+            reader, MISHAP_CODE_NOT_IMPLEMENTED,
+            "The transfer coding is not supported; only chunked is supported.");
     return reader->parser.flags & F_CHUNKED
                ? 0
-               : mishap_http_reject_as_bad(reader,
-                                           "The header field Transfer-Encoding is not sound.");
+               : mishap_http_reject_as_bad(reader, "The Transfer-Encoding header is malformed.");
 }
 
 /* Some other protocols look alike, and llhttp lets them pass. */
@@ -193,8 +192,9 @@ static int check_expect(mishap_http_reader *reader)
     if (!expect.data || reader->parser.http_minor == 0)
         return 0;
     if (expect.length != known.length || strncasecmp(expect.data, known.data, known.length) != 0)
-        return mishap_http_reject(reader, MISHAP_CODE_EXPECTATION_FAILED,
-                                  "Only the expectation 100-continue can be met.");
+        return mishap_http_reject(
+            reader, MISHAP_CODE_EXPECTATION_FAILED,
+            "The Expect header is not supported; only 100-continue is supported.");
     reader->wants_continue = true;
     return 0;
 }
@@ -216,9 +216,9 @@ int mishap_http_head_on_end(llhttp_t *parser)
     parser->upgrade = 0; /* no other protocol is spoken here, so the request is taken as it is */
     if (parser->http_major != 1)
         return mishap_http_reject(reader, MISHAP_CODE_HTTP_VERSION_NOT_SUPPORTED,
-                                  "Only HTTP/1.1 is spoken here.");
+                                  "The HTTP version is not supported; use HTTP/1.1.");
     if (!is_http(reader))
-        return mishap_http_reject_as_bad(reader, "The first line of the request is not sound.");
+        return mishap_http_reject_as_bad(reader, "The request line is malformed.");
     if (check_host(reader) || check_coding(reader) || check_expect(reader))
         return -1;
     reader->announced = announced(parser);
@@ -287,13 +287,13 @@ const char *mishap_http_head_split_target(mishap_http_request *request)
     mishap_text rest = request->target;
     for (size_t i = 0; i < rest.length; i++)
         if (rest.data[i] <= ' ' || rest.data[i] > '~' || rest.data[i] == '#')
-            return "The address has a character that must be escaped.";
+            return "The request URL contains a character that must be percent-encoded.";
     if (rest.length && rest.data[0] != '/')
         rest = without_authority(rest);
     bool all = rest.length == 1 && rest.data[0] == '*' && request->method == MISHAP_HTTP_OPTIONS;
     bool whole = rest.data != request->target.data; /* then the path may be empty */
     if (!rest.length || (rest.data[0] != '/' && !(whole && rest.data[0] == '?') && !all))
-        return "The address must begin with a slash.";
+        return "The path of the request must begin with a slash.";
     const char *mark = memchr(rest.data, '?', rest.length);
     request->path = rest;
     if (mark) {

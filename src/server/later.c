@@ -1,13 +1,13 @@
 /*
  * Answers that come later: as a whole, or as a stream in pieces.
  *
- * What is written while the request's own endpoint still runs goes where every reply goes, behind
- * those to the requests before it. At any other time it is pushed to the connection at once.
+ * Bytes that are written while the endpoint of the request still runs are added after the responses
+ * to earlier requests. At any other time they are written to the connection at once.
  *
  * Nothing here calls back. If a connection breaks while something is written to it, that shows in
- * `exchange->ended`; closed() is called when the loop gets to it, with nobody else on the stack.
- * And a request that waited behind an answer is not read before whoever gave the answer has
- * returned.
+ * `exchange->ended`; closed() is called later by the loop, with no other function of the server on
+ * the stack. A request that waited for an earlier response is not parsed before the function that
+ * sent this response has returned.
  */
 #include <stdio.h>
 

@@ -24,12 +24,13 @@ static mishap *cannot_listen(const mishap_http_settings *settings, int error)
     m = mishap_tell(mishap_tell(m, "host", settings->host), "port", settings->port);
     m = mishap_retryable(mishap_tell_cause(m, cause), false);
     if (error == EADDRINUSE)
-        return mishap_suggest(m, "Stop what listens there, or choose another port with --listen.");
+        return mishap_suggest(
+            m, "Stop the process that uses this port, or choose another port with --listen.");
     if (error == EACCES)
         return mishap_suggest(m, "Choose a port above 1023 with --listen.");
     if (error == EMFILE || error == ENFILE)
-        return mishap_suggest(m, "Raise the limit of open files (ulimit -n), or start fewer loops "
-                                 "with --workers.");
+        return mishap_suggest(m, "Raise the limit of open files (ulimit -n), or start fewer server "
+                                 "processes with --workers.");
     return mishap_suggest(m, "Give --listen an address of this machine.");
 }
 
@@ -278,7 +279,7 @@ void mishap_http_tell_address(const mishap_http_settings *settings, int port)
     mishap_http_put_address(&lines, settings->host, port, &everywhere);
     MISHAP_PUT(&lines, "\n");
     if (everywhere)
-        put_line(&lines, settings->program, "listening on every other address of this machine, too",
+        put_line(&lines, settings->program, "also listening on all other addresses of this machine",
                  "");
     if (settings->log)
         put_line(&lines, settings->program, "failures are logged in ", settings->log);

@@ -1,8 +1,7 @@
 /*
- * One process that serves, on one thread.
- *
- * A loop that shall end, because it was told so or because another takes its place, drains: it
- * accepts nothing more, ends each connection with its next reply, and ends when none is left.
+ * One server process, with one thread. A loop that must exit, because it was stopped or is being
+ * replaced, drains: it accepts no more connections, closes each connection after its next response,
+ * and exits when no connection is left.
  */
 #include "server/loop.h"
 
@@ -329,7 +328,8 @@ _Noreturn void mishap_http_loop_run(const mishap_http_settings *settings,
     set_patience(&loop, settings);
     int error = begin(&loop, sockets, control);
     if (error != 0)
-        fail(mishap_raise(INTERNAL_ERROR, "The process could not begin: %s.", uv_strerror(error)));
+        fail(mishap_raise(INTERNAL_ERROR, "The server process could not start: %s.",
+                          uv_strerror(error)));
     failure = mishap_http_extensions_open(&loop.server, common->shared);
     if (failure)
         fail(failure);

@@ -1,4 +1,4 @@
-/* One process that serves: its libuv loop, its connections, its extensions. */
+/* One server process: its libuv loop, its connections, its extensions. */
 #ifndef MISHAP_SERVER_LOOP_H
 #define MISHAP_SERVER_LOOP_H
 

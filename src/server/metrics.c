@@ -1,14 +1,14 @@
 /*
- * What a server counts, and how Prometheus reads it.
+ * The metrics of a server, in the text format of Prometheus.
  *
  * All loops count in one piece of shared memory. It has a shard for each thread that counts, so
  * that counting takes neither a lock nor a locked instruction; reading adds the shards up. When a
- * process is gone its shards keep what was counted and go to the next one; only what it had open is
- * taken back.
+ * process has exited, its shards keep their counts and are used by the next process; only its open
+ * connections and requests are subtracted.
  *
  * A shard is a run of cells: a counter for each code, then a histogram for each route, then a
- * counter for each method and status of each route. The memory is there in name only until it is
- * touched, and routes that were never used are not even looked at.
+ * counter for each method and status of each route. The kernel allocates the memory only when it is
+ * used, and routes that were never used are skipped.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -42,19 +42,19 @@ static const struct family {
     const char *name, *type, *help;
 } families[MISHAP_HTTP_GAUGES] = {
     [MISHAP_HTTP_CONNECTIONS] = { "mishap_http_connections", "gauge",
-                                  "Connections that are open." },
+                                  "Number of open connections." },
     [MISHAP_HTTP_ACCEPTED] = { "mishap_http_connections_accepted_total", "counter",
-                               "Connections that were accepted." },
+                               "Total number of accepted connections." },
     [MISHAP_HTTP_IN_FLIGHT] = { "mishap_http_requests_in_flight", "gauge",
-                                "Requests whose handlers run." },
+                                "Number of requests whose handlers are running." },
     [MISHAP_HTTP_CRASHES] = { "mishap_http_handler_crashes_total", "counter",
-                              "Handlers that crashed or ended their process." },
+                              "Total number of handlers that crashed or ended their process." },
     [MISHAP_HTTP_LOOPS_BEGUN] = { "mishap_http_workers_started_total", "counter",
-                                  "Loop processes that were started." },
+                                  "Total number of server processes that were started." },
     [MISHAP_HTTP_BYTES_RECEIVED] = { "mishap_http_received_bytes_total", "counter",
-                                     "Bytes that were received." },
+                                     "Total number of bytes received." },
     [MISHAP_HTTP_BYTES_SENT] = { "mishap_http_sent_bytes_total", "counter",
-                                 "Bytes that were sent." },
+                                 "Total number of bytes sent." },
 };
 
 enum {
@@ -422,7 +422,7 @@ static void put_errors(mishap_buffer *b, const mishap_http_metrics *metrics)
 {
     size_t place = 0;
     put_family(b, "mishap_errors_total", "counter",
-               "Requests that failed, by the code of the failure.");
+               "Total number of failed requests, by error code.");
     for (const mishap_catalog *table = mishap_catalog_first(); place < metrics->codes;
          table = table->next)
         for (size_t i = 0; i < table->count; i++, place++)
@@ -435,14 +435,15 @@ void mishap_http_metrics_put(mishap_buffer *b, const mishap_http_metrics *metric
                              const mishap_http_routes *routes)
 {
     uint64_t sums[HISTOGRAM_CELLS];
-    put_family(b, "mishap_build_info", "gauge", "The version that is running.");
+    put_family(b, "mishap_build_info", "gauge", "Version of the running program.");
     MISHAP_PUT(b, "mishap_build_info{version=\"" MISHAP_VERSION "\"} 1\n");
-    put_family(b, "mishap_http_requests_total", "counter", "Requests that were answered.");
+    put_family(b, "mishap_http_requests_total", "counter", "Total number of answered requests.");
     for (size_t row = 0; row < metrics->rows; row++)
         if (sum_histogram(metrics, row, sums))
             put_requests(b, metrics, routes, row);
-    put_family(b, "mishap_http_request_duration_seconds", "histogram",
-               "How long requests took, from their first byte to the end of the answer.");
+    put_family(
+        b, "mishap_http_request_duration_seconds", "histogram",
+        "Duration of requests, from the first byte of the request to the end of the response.");
     for (size_t row = 0; row < metrics->rows; row++)
         if (sum_histogram(metrics, row, sums))
             put_histogram(b, routes, row, sums);

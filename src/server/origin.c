@@ -1,9 +1,9 @@
 /*
- * Whose page is it that calls?
+ * Refuse requests of malicious web pages.
  *
- * A browser sends requests for any page that somebody was lured to, also to a server on its own
- * machine. Where a key is required that does no harm: the page has none. Where none is, two things
- * are asked:
+ * A web page can make a browser send requests to a server on the same machine. If a key is
+ * required, this is harmless, because the page has no key. If no key is required, two checks are
+ * made:
  *
  * - Does the page have an origin that may call? Browsers say the origin with every request that is
  *   to change something.
@@ -224,12 +224,15 @@ mishap *mishap_http_check_origin(const mishap_http_settings *settings,
         return NULL;
     if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
         return mishap_suggest(
-            mishap_raise(FORBIDDEN, "The Host of this request is not a name of this server."),
-            "Call it by its address, send an API key, or start it with --public-url.");
+            mishap_raise(FORBIDDEN,
+                         "The Host header of the request is not a host name of this server."),
+            "Use the address of the server, send an API key, or start the server with "
+            "--public-url.");
     if (changes_something(request->method) &&
         !mishap_http_knows_origin(settings, request->fields[MISHAP_HTTP_ORIGIN]))
-        return mishap_suggest(mishap_raise(FORBIDDEN, "Pages of this origin may not call."),
-                              "Start the server with --cors and the origin of the page, or send "
-                              "an API key.");
+        return mishap_suggest(
+            mishap_raise(FORBIDDEN,
+                         "Web pages of this origin are not allowed to call this server."),
+            "Start the server with the origin of the page in --cors, or send an API key.");
     return NULL;
 }

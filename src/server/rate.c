@@ -1,14 +1,14 @@
 /*
- * How often each caller may call: the generic cell rate algorithm, with one word a caller.
+ * The rate limit of each caller: the generic cell rate algorithm, with one word for each caller.
  *
- * The word is the moment up to which the caller has used what is due to it. A request moves it on
- * by the time that one request is worth; it may lie at most one second ahead of now. So a caller
- * that was quiet may send one second's worth at once, and after that as many as come due. A request
- * that is refused moves nothing: who keeps knocking still gets what is due.
+ * The word is the time up to which the caller has used its allowance. A request advances it by the
+ * interval of one request; it may be at most one second in the future. An idle caller may therefore
+ * send the requests of one second at once, and then requests at the configured rate. A refused
+ * request does not advance the word, so repeated attempts do not reduce the allowance.
  *
- * All callers share a table in memory that the loops share. Two that meet in one word share what
- * is due to one. Where a caller's word is depends on a secret number, so nobody can aim at the word
- * of somebody else.
+ * All callers share a table in memory that the loops share. Two callers with the same word share
+ * one allowance. The position of the word depends on a secret, so an attacker cannot choose the
+ * word of another caller.
  */
 #include "server/server.h"
 
@@ -42,7 +42,7 @@ mishap *mishap_http_rates_make(int per_second, mishap_http_rates **out)
         return mishap_out_of_memory();
     if (!mishap_system_random(rates->secret, sizeof rates->secret)) {
         mishap_http_rates_free(rates);
-        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     }
     rates->per_second = per_second;
     /* Rounded up: never more than were promised. */
@@ -62,7 +62,7 @@ void mishap_http_rates_free(mishap_http_rates *rates)
 
 static mishap *limited(const mishap_http_rates *rates, int64_t wait_ns)
 {
-    mishap *m = mishap_raise(RATE_LIMITED, "Too many requests: at most %d a second.",
+    mishap *m = mishap_raise(RATE_LIMITED, "Too many requests: the limit is %d per second.",
                              rates->per_second);
     return mishap_retry_after(m, (wait_ns + 999999) / 1000000);
 }
@@ -104,8 +104,9 @@ mishap *mishap_http_rates_check(mishap_http_rates *rates, const mishap_http_requ
 static mishap *too_large(const mishap_http_rates *rates, size_t count)
 {
     char advice[80];
-    snprintf(advice, sizeof advice, "Send at most %d of them at once.", rates->per_second);
-    mishap *m = mishap_raise(RATE_LIMITED, "%zu messages at once: at most %d a second.", count,
+    snprintf(advice, sizeof advice, "Send at most %d messages at once.", rates->per_second);
+    mishap *m = mishap_raise(RATE_LIMITED,
+                             "The batch has %zu messages: the limit is %d per second.", count,
                              rates->per_second);
     return mishap_suggest(mishap_retry_after(m, 1000), advice);
 }

@@ -1,10 +1,7 @@
 /*
- * Where a request comes from.
- *
- * A proxy on this machine calls from the loopback address and says in X-Forwarded-For for whom. A
- * proxy adds to the end of that list whom it was called by, so the last entry is the word of the
- * proxy that calls us; what stands before it may be anybody's invention. Of any other peer the
- * field says nothing.
+ * The address of the client. A proxy on this machine connects from the loopback address and adds
+ * the address of its client to the end of X-Forwarded-For. Only the last entry can be trusted; the
+ * earlier entries may be forged. The header of any other peer is ignored.
  */
 #include <arpa/inet.h>
 

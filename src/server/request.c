@@ -11,12 +11,13 @@ enum { ORDINARY = 20 };
 static int refuse_head(mishap_http_reader *reader)
 {
     return mishap_http_reject(reader, MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE,
-                              "The header fields are too large.");
+                              "The request headers are too large.");
 }
 
 static int refuse_body(mishap_http_reader *reader)
 {
-    return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE, "The body is too large.");
+    return mishap_http_reject(reader, MISHAP_CODE_CONTENT_TOO_LARGE,
+                              "The request body is too large.");
 }
 
 static bool is_letter(char c)
@@ -50,16 +51,17 @@ static mishap_http_progress refuse_grammar(mishap_http_reader *reader, llhttp_er
     bool ours = reader->parser.http_major == 1 && reader->parser.http_minor <= 1;
     if ((error == HPE_INVALID_VERSION && !ours) || error == HPE_PAUSED_H2_UPGRADE) {
         mishap_http_reject(reader, MISHAP_CODE_HTTP_VERSION_NOT_SUPPORTED,
-                           "Only HTTP/1.1 is spoken here.");
+                           "The HTTP version is not supported; use HTTP/1.1.");
     } else if (error == HPE_INVALID_METHOD &&
                looks_like_method(data, llhttp_get_error_pos(&reader->parser))) {
         mishap_http_reject(reader, MISHAP_CODE_NOT_IMPLEMENTED,
-                           "The method of the request is not known here.");
+                           "The request method is not supported.");
     } else if (error == HPE_INVALID_URL &&
                is_too_long_before(reader, llhttp_get_error_pos(&reader->parser))) {
-        mishap_http_reject(reader, MISHAP_CODE_URI_TOO_LONG, "The address is too long.");
+        mishap_http_reject(reader, MISHAP_CODE_URI_TOO_LONG, "The request URL is too long.");
     } else if (!reader->head_done && data[0] == 0x16) {
-        mishap_http_reject_as_bad(reader, "This is TLS, and plain HTTP is spoken here.");
+        mishap_http_reject_as_bad(
+            reader, "The client sent a TLS handshake, but this port expects plain HTTP.");
     } else {
         /* llhttp's reasons are constant phrases. */
         mishap_http_reject_as_bad(reader, llhttp_get_error_reason(&reader->parser));
@@ -74,7 +76,7 @@ mishap *mishap_http_reader_flaw(const mishap_http_reader *reader)
         return mishap_http_too_large(reader->body_limit);
     if (length && reader->problem[length - 1] == '.')
         return mishap_raise_at(reader->flaw, MISHAP_HERE, "%s", reader->problem);
-    return mishap_raise_at(reader->flaw, MISHAP_HERE, "The request is not sound: %s.",
+    return mishap_raise_at(reader->flaw, MISHAP_HERE, "The request is malformed: %s.",
                            reader->problem);
 }
 
@@ -142,7 +144,7 @@ static bool read_target(mishap_http_reader *reader, mishap_http_request *request
     const char *problem = mishap_http_head_split_target(request);
     if (reader->parser.method == HTTP_CONNECT)
         return mishap_http_reject(reader, MISHAP_CODE_NOT_IMPLEMENTED,
-                                  "This server is no proxy.") == 0;
+                                  "This server is not a proxy.") == 0;
     return !problem || mishap_http_reject_as_bad(reader, problem) == 0;
 }
 
@@ -219,8 +221,7 @@ static bool skip_lines(mishap_http_reader *reader)
     for (; reader->parsed < reader->window_length; reader->parsed++) {
         char byte = reader->window[reader->parsed];
         if (reader->half_line && byte != '\n')
-            return mishap_http_reject_as_bad(reader,
-                                             "The first line of the request is not sound.") == 0;
+            return mishap_http_reject_as_bad(reader, "The request line is malformed.") == 0;
         if (byte != '\r' && byte != '\n')
             break;
         reader->half_line = byte == '\r';

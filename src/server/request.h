@@ -1,5 +1,5 @@
 /*
- * Bytes into requests, without a socket in sight.
+ * Parse bytes into requests, independent of sockets.
  *
  * Bytes come in pieces, a request may be spread over several, and one piece may hold several
  * requests. The common case, one whole request in one piece, is read where it lies: nothing is

@@ -165,9 +165,9 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
     const char *next = path[1] ? path : path + 1;
     while (mishap_route_next(&next, &part)) {
         if (part.text.length == 0)
-            return refuse_route(route, "has an empty part");
+            return refuse_route(route, "has an empty segment");
         if (part.tail && *next)
-            return refuse_route(route, "has something behind its tail");
+            return refuse_route(route, "has a segment after its tail");
         mishap *m = part.param ? add_param(routes, route, part.text) : NULL;
         if (m)
             return m;
@@ -175,7 +175,7 @@ static mishap *add_route(mishap_http_routes *routes, struct route *route)
     }
     struct node *node = &routes->nodes[at];
     if (node->routes[method])
-        return refuse_route(route, "is taken by another");
+        return refuse_route(route, "is also the route of another operation");
     node->routes[method] = (uint32_t)(route - routes->routes) + 1;
     node->allowed |= 1u << method | 1u << MISHAP_HTTP_OPTIONS;
     if (method == MISHAP_HTTP_GET)

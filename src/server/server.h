@@ -32,7 +32,7 @@
  *     server.h       what an extension sees: this file
  *     state.h        a server as one loop has it, for this folder
  *
- * Who owns what: the supervisor owns the listening sockets and the memory that all loops share
+ * Ownership: the supervisor owns the listening sockets and the memory that all loops share
  * (metrics, rates). A loop owns everything on its thread; there is no other thread here.
  */
 #ifndef MISHAP_SERVER_SERVER_H
@@ -187,7 +187,7 @@ struct mishap_http_reply {
     bool close;              /* the connection ends with this reply */
 };
 
-/* Add a field: name and value are checked by nobody, so they must be clean. */
+/* Add a header. Its name and value are not checked, so the caller must pass valid ones. */
 void mishap_http_reply_field(mishap_http_reply *reply, const char *name, mishap_text value);
 
 /* Make a reply of a failure, as settings->refuse does. The mishap stays the caller's. */
@@ -421,8 +421,8 @@ void mishap_http_metrics_put(mishap_buffer *buffer, const mishap_http_metrics *m
 /* -- callers ----------------------------------------------------------------------------------- */
 
 /* The number of who calls, never 0, for what is counted by caller. A caller goes by its key (so
- * another key of the same name is another caller), else by its name, else by its address, of IPv6
- * the network of 64 bits. Without the secret nobody can tell whose number is whose. */
+ * another key of the same name is another caller), else by its name, else by its address, of
+ * IPv6 the network of 64 bits. Without the secret the number does not identify the caller. */
 uint64_t mishap_http_caller_number(const uint64_t secret[2], const mishap_http_request *request);
 
 /* … with the secret of the server: the same in all of its loops. */
@@ -562,7 +562,7 @@ void mishap_http_put_counts(mishap_buffer *buffer, const mishap_http_server *ser
 
 /* -- serving ----------------------------------------------------------------------------------- */
 
-/* Who calls, for what is counted: the name of the caller, else its address. */
+/* The caller, for limits and counts: its name, else its address. */
 void mishap_http_request_caller(const mishap_http_request *request, char *caller, size_t size);
 
 /* UNAVAILABLE: there is too much to do; to be tried again soon. */

@@ -1,9 +1,8 @@
 /*
- * How many streams one caller may have open, so that it leaves some for others.
- *
- * Streams stay open for hours, so a caller is held to its share even while there is room: nobody
- * could take back what it has. A loop bounds its own streams, and counts them in its own memory. So
- * the counts of a loop that dies are gone with its streams.
+ * Limit the number of open streams of one caller, so that streams are left for other callers.
+ * Streams stay open for hours, so the limit applies even while streams are free: an open stream
+ * could not be taken back later. A loop bounds its own streams, and counts them in its own memory.
+ * When a loop dies, its counts are lost together with its streams.
  */
 #include "server/state.h"
 
@@ -16,8 +15,8 @@ size_t mishap_http_share_of(const mishap_http_settings *settings, size_t all)
 
 static mishap *over_share(size_t share)
 {
-    mishap *m = mishap_raise(RATE_LIMITED, "One caller may have %zu streams open here.", share);
-    return mishap_suggest(mishap_retry_after(m, 1000), "Close one of them first.");
+    mishap *m = mishap_raise(RATE_LIMITED, "One caller can have at most %zu open streams.", share);
+    return mishap_suggest(mishap_retry_after(m, 1000), "Close an open stream first.");
 }
 
 mishap *mishap_http_stream_begins(mishap_http_server *server, const mishap_http_request *request,

@@ -15,7 +15,8 @@ struct mishap_http_exchange;
  * is kept for the next ones. */
 enum { MISHAP_HTTP_OUT_MUCH = 256 * 1024, MISHAP_HTTP_OUT_KEPT = 1024 * 1024 };
 
-/* Callers that meet in one word share what one may have. Nobody can aim at the word of another. */
+/* Two callers with the same word share one allowance. An attacker cannot choose the word of
+ * another caller. */
 enum { MISHAP_HTTP_SHARE_WORDS = 1 << 14 };
 
 struct mishap_http_server {

@@ -1,11 +1,9 @@
 /*
- * The process that looks after the others. It serves nothing itself, so nothing that callers send
- * can harm it.
- *
- * It owns the listening sockets, some of their own for each loop it wants. A loop that ends, in
- * whatever way, is followed by another on the same sockets: connections that wait there are not
- * lost. When all shall end, it closes the sockets at once, however busy the loops are, and hands
- * the connections that still wait there to the loops.
+ * The supervisor process, which starts and monitors all other processes. It handles no requests, so
+ * no client can harm it. It owns the listening sockets, a separate set for each loop. When a loop
+ * exits for any reason, a new loop uses the same sockets, so waiting connections are not lost. When
+ * the server stops, the supervisor closes the sockets at once, even if the loops are busy, and
+ * passes the connections that still wait to the loops.
  */
 #include <poll.h>
 #include <signal.h>
@@ -275,8 +273,9 @@ static void tell_of_signal(const supervisor *s, const struct process *ended, int
     if (!WIFSIGNALED(status) || (ended->draining && WTERMSIG(status) == SIGKILL))
         return;
     const char *name = sigabbrev_np(WTERMSIG(status));
-    mishap_log_say("%s: a loop was ended by SIG%s%s\n", s->settings->program, name ? name : "?",
-                   ended->draining ? " on its way out" : "; another takes its place");
+    mishap_log_say("%s: a server process was terminated by SIG%s%s\n", s->settings->program,
+                   name ? name : "?",
+                   ended->draining ? " while it was stopping" : " and is being replaced");
 }
 
 static struct process *find(supervisor *s, pid_t pid)
@@ -388,8 +387,9 @@ static void look_for_silent(supervisor *s)
         struct process *p = &s->processes[i];
         if (!p->pid || !p->ready || p->silent++ < MOST_SILENT)
             continue;
-        mishap_log_say("%s: a loop did not turn for %d seconds; another takes its place\n",
-                       s->settings->program, MOST_SILENT);
+        mishap_log_say(
+            "%s: a server process did not respond for %d seconds and is being replaced\n",
+            s->settings->program, MOST_SILENT);
         p->silent = 0;
         kill(p->pid, SIGKILL);
     }
@@ -452,7 +452,8 @@ static mishap *open_signals(supervisor *s)
         sigaddset(&set, (int[]){ SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGCHLD }[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
     s->signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-    return s->signals < 0 ? mishap_raise(INTERNAL_ERROR, "Signals cannot be received.") : NULL;
+    return s->signals < 0 ? mishap_raise(INTERNAL_ERROR, "The server cannot receive signals.")
+                          : NULL;
 }
 
 static mishap *open_all(supervisor *s)
@@ -505,7 +506,7 @@ mishap *mishap_http_supervise(mishap_http_settings *settings)
     supervisor s = { .settings = settings, .slots = settings->loops, .signals = -1 };
     mishap_signals_survive();
     if (!mishap_system_random(settings->secret, sizeof settings->secret))
-        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     mishap_http_files_raise(settings);
     s.failure = begin_logs(settings);
     if (s.failure)

@@ -1,8 +1,6 @@
 /*
- * How long a connection may take for what it waits for.
- *
- * Those that wait for the same thing stand in a list in the order of their beginning, so a sweep
- * looks at the first ones only, and there is no timer for each.
+ * Timeouts of connections. Connections with the same kind of timeout are in one list, in the order
+ * of their start, so a sweep checks only the first ones and no connection needs its own timer.
  */
 #include <linux/sockios.h>
 #include <sys/ioctl.h>

@@ -38,15 +38,15 @@ BROKEN = [
     ("an unknown category", TABLE.replace("validation", "sadness"), 2, "unknown category `sadness`"),
     ("an unknown retry", TABLE.replace("fix ", "maybe "), 2, "unknown retry `maybe`"),
     ("unknown effects", TABLE.replace("none", "complete"), 2, "unknown effects `complete`"),
-    ("a name in lower case", TABLE.replace("GOOD_ONE", "good_one"), 2, "`good_one` is no UPPER_SNAKE name"),
-    ("a name that starts with a digit", TABLE.replace("GOOD_ONE", "2GOOD"), 2, "`2GOOD` is no UPPER_SNAKE name"),
-    ("a name of one letter", TABLE.replace("GOOD_ONE", "G"), 2, "`G` is no UPPER_SNAKE name"),
-    ("a name with a hyphen", TABLE.replace("GOOD_ONE", "GOOD-ONE"), 2, "`GOOD-ONE` is no UPPER_SNAKE name"),
+    ("a name in lower case", TABLE.replace("GOOD_ONE", "good_one"), 2, "`good_one` is not an UPPER_SNAKE name"),
+    ("a name that starts with a digit", TABLE.replace("GOOD_ONE", "2GOOD"), 2, "`2GOOD` is not an UPPER_SNAKE name"),
+    ("a name of one letter", TABLE.replace("GOOD_ONE", "G"), 2, "`G` is not an UPPER_SNAKE name"),
+    ("a name with a hyphen", TABLE.replace("GOOD_ONE", "GOOD-ONE"), 2, "`GOOD-ONE` is not an UPPER_SNAKE name"),
     ("a code to be fixed without a suggestion",
      TABLE.replace("    suggestion  Make it good.\n", ""), 2, "suggestion"),
     ("a code to be retried without a suggestion",
      TABLE + LAST_ROW.replace("    suggestion  Try again.\n", ""), 5, "suggestion"),
-    ("a row without a message", TABLE.replace("    message     It is not good.\n", ""), 2, "no `message`"),
+    ("a row without a message", TABLE.replace("    message     It is not good.\n", ""), 2, "the `message` is missing"),
     ("a message that is no sentence",
      TABLE.replace("It is not good.", "it is not good."), 2, "message is not a sentence"),
     ("a message without an end", TABLE.replace("It is not good.", "It is not good"), 2, "message is not a sentence"),
@@ -63,33 +63,33 @@ BROKEN = [
      6, "`ValueError` is also the tool"),
     ("a column too few", TABLE.replace("  -  ", "  "), 2, "6 columns instead of 7"),
     ("a column too many", TABLE.replace("  -  ", "  -  -  "), 2, "8 columns instead of 7"),
-    ("an http status below 400", TABLE.replace("422", "399"), 2, "`399` is no HTTP status"),
-    ("an http status above 599", TABLE.replace("422", "600"), 2, "`600` is no HTTP status"),
-    ("an http status that is no number", TABLE.replace("422", "teapot"), 2, "`teapot` is no HTTP status"),
-    ("exit code 0", TABLE.replace(" 79 ", " 0 "), 2, "`0` is no exit code"),
-    ("a reserved exit code, 14", TABLE.replace(" 79 ", " 14 "), 2, "`14` is no exit code"),
-    ("a reserved exit code, 63", TABLE.replace(" 79 ", " 63 "), 2, "`63` is no exit code"),
-    ("an exit code that a shell uses", TABLE.replace(" 79 ", " 126 "), 2, "`126` is no exit code"),
-    ("an exit code that is no number", TABLE.replace(" 79 ", " x "), 2, "`x` is no exit code"),
-    ("a reserved JSON-RPC code, -32000", TABLE.replace(" - ", " -32000 "), 2, "`-32000` is no JSON-RPC code"),
-    ("a reserved JSON-RPC code, -32768", TABLE.replace(" - ", " -32768 "), 2, "`-32768` is no JSON-RPC code"),
-    ("a JSON-RPC code that must not be sent", TABLE.replace(" - ", " -32002 "), 2, "`-32002` is no JSON-RPC code"),
-    ("a JSON-RPC code that is no number", TABLE.replace(" - ", " ? "), 2, "`?` is no JSON-RPC code"),
+    ("an http status below 400", TABLE.replace("422", "399"), 2, "`399` is not a valid HTTP status"),
+    ("an http status above 599", TABLE.replace("422", "600"), 2, "`600` is not a valid HTTP status"),
+    ("an http status that is no number", TABLE.replace("422", "teapot"), 2, "`teapot` is not a valid HTTP status"),
+    ("exit code 0", TABLE.replace(" 79 ", " 0 "), 2, "`0` is not a valid exit code"),
+    ("a reserved exit code, 14", TABLE.replace(" 79 ", " 14 "), 2, "`14` is not a valid exit code"),
+    ("a reserved exit code, 63", TABLE.replace(" 79 ", " 63 "), 2, "`63` is not a valid exit code"),
+    ("an exit code that a shell uses", TABLE.replace(" 79 ", " 126 "), 2, "`126` is not a valid exit code"),
+    ("an exit code that is no number", TABLE.replace(" 79 ", " x "), 2, "`x` is not a valid exit code"),
+    ("a reserved JSON-RPC code, -32000", TABLE.replace(" - ", " -32000 "), 2, "`-32000` is not a valid JSON-RPC code"),
+    ("a reserved JSON-RPC code, -32768", TABLE.replace(" - ", " -32768 "), 2, "`-32768` is not a valid JSON-RPC code"),
+    ("a JSON-RPC code that must not be sent", TABLE.replace(" - ", " -32002 "), 2, "`-32002` is not a valid JSON-RPC code"),
+    ("a JSON-RPC code that is no number", TABLE.replace(" - ", " ? "), 2, "`?` is not a valid JSON-RPC code"),
     ("an unknown line of a row", TABLE + "    color       red\n", 5, "`color` is not a line of a row"),
     ("a line without a value", TABLE + "    http-message\n", 5, "`http-message` is empty"),
     ("a line that stands twice", TABLE + "    message     Again.\n", 5, "two `message` lines"),
-    ("a detail before any row", "catalog own\n    message  Lost.\n" + TABLE[12:], 2, "`message` belongs to no row"),
+    ("a detail before any row", "catalog own\n    message  Lost.\n" + TABLE[12:], 2, "`message` does not belong to a row"),
     ("no catalog line", TABLE[12:], 3, "no `catalog NAME` line"),
     ("a catalog whose name is no C identifier",
-     TABLE.replace("catalog own", "catalog my-own"), 1, "no lower-case C identifier"),
-    ("a tool type that does not exist", TABLE + "    tool        KeyError\n", 2, "`KeyError` is none of the types"),
-    ("retry-after on a code that is not retried", TABLE + "    retry-after 5\n", 2, "not retried"),
-    ("retry-after of 0", TABLE + LAST_ROW + "    retry-after 0\n", 5, "`0` is no number of milliseconds"),
+     TABLE.replace("catalog own", "catalog my-own"), 1, "not a lower-case C identifier"),
+    ("a tool type that does not exist", TABLE + "    tool        KeyError\n", 2, "`KeyError` is not one of the types"),
+    ("retry-after on a code that is not retried", TABLE + "    retry-after 5\n", 2, "only allowed for a code that is retryable"),
+    ("retry-after of 0", TABLE + LAST_ROW + "    retry-after 0\n", 5, "`0` is not a valid number of milliseconds"),
     ("retry-after that is no number",
-     TABLE + LAST_ROW + "    retry-after soon\n", 5, "`soon` is no number of milliseconds"),
-    ("an http-name with capitals", TABLE + "    http-name   Good\n", 2, "`Good` is no lower_snake name"),
+     TABLE + LAST_ROW + "    retry-after soon\n", 5, "`soon` is not a valid number of milliseconds"),
+    ("an http-name with capitals", TABLE + "    http-name   Good\n", 2, "`Good` is not a lower_snake name"),
     ("a name that the built-in table has", TABLE.replace("GOOD_ONE", "NOT_FOUND"), 2,
-     "NOT_FOUND: the built-in table has a code of this name; raise that one, or choose another name"),
+     "NOT_FOUND: the built-in table has a code of this name; raise that code, or choose another name"),
     ("the name of the built-in table", TABLE.replace("catalog own", "catalog mishap"), 1,
      "`mishap` is the name of the built-in table"),
     ("a docs address without {CODE}", "docs https://example.com/\n" + TABLE, 1, "no {CODE}"),
@@ -180,7 +180,7 @@ def all_flaws_are_reported_at_once_in_order(folder):
     assert lines == sorted(lines), run.said
     assert sorted(set(lines)) == [1, 3, 4, 5, 6], run.said
     for words in ("{CODE}", "UPPER_SNAKE", "unknown category", "`200`", "`0`", "unknown retry", "unknown effects",
-                  "`color`", "side effects", "a recoverable code needs", "no `message`", "1 columns instead of 7"):
+                  "`color`", "side effects", "a code with `fix` or `yes` needs", "the `message` is missing", "1 columns instead of 7"):
         assert words in run.said, f"`{words}` is not in: {run.said}"
 
 
@@ -207,6 +207,26 @@ def only_what_is_asked_for_is_written(folder):
         file.write(GOOD)
     subprocess.run([sys.executable, GENERATE, table, "--schema", os.path.join(folder, "s.json")], check=True)
     assert sorted(os.listdir(folder)) == ["s.json", "table.txt"]
+
+
+def the_c_table_includes_the_header_by_its_file_name_unless_told_otherwise(folder):
+    table, source = os.path.join(folder, "table.txt"), os.path.join(folder, "t.c")
+    with open(table, "w", encoding="utf-8") as file:
+        file.write(GOOD)
+    for options, expected in [(["--header", os.path.join(folder, "my_codes.h")], "my_codes.h"),
+                              (["--header", os.path.join(folder, "a.h"), "--include", "b/a.h"], "b/a.h"),
+                              ([], "own/codes.h")]:
+        subprocess.run([sys.executable, GENERATE, table, "--source", source, *options], check=True)
+        with open(source, encoding="utf-8") as file:
+            found = re.findall('#include "(.*)"', file.read())
+        assert found[0] == expected, f"{options} includes {found}"
+
+
+def the_help_has_every_word_that_a_row_can_have(folder):
+    done = subprocess.run([sys.executable, GENERATE, "--help"], capture_output=True, text=True, check=True)
+    for word in ("validation permission resource execution system never fix yes none partial message suggestion "
+                 "condition http-name http-message tool retry-after masked").split():
+        assert re.search(rf"\b{word}\b", done.stdout), f"{word} is not in the help"
 
 
 def the_same_table_gives_the_same_files(folder):
@@ -322,6 +342,8 @@ TESTS_OF_THEIR_OWN = [
     a_table_that_cannot_be_read_is_refused,
     a_good_table_gives_all_files_and_says_nothing,
     only_what_is_asked_for_is_written,
+    the_c_table_includes_the_header_by_its_file_name_unless_told_otherwise,
+    the_help_has_every_word_that_a_row_can_have,
     the_same_table_gives_the_same_files,
     a_c_compiler_accepts_header_and_table,
     the_c_table_has_every_text_and_number,

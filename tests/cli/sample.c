@@ -191,7 +191,7 @@ static mishap *raise_code(mishap_call *call)
     const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME,
                                                   mishap_text_of(mishap_string(call, "code")));
     return code ? mishap_raise_at(code, MISHAP_HERE, NULL)
-                : mishap_raise(BAD_REQUEST, "There is no such code.");
+                : mishap_raise(BAD_REQUEST, "The catalog has no such code.");
 }
 
 /* -- blocking ---------------------------------------------------------------------------------- */
@@ -282,8 +282,8 @@ static mishap *leak(mishap_call *call)
     return mishap_suggest(m, trace);
 }
 
-static const char *const secret_ways[] = { "length",  "fail",   "crash",    "nonsense",
-                                           "message", "answer", "document", NULL };
+static const char *const secret_ways[] = { "length", "fail",     "crash", "nonsense", "message",
+                                           "answer", "document", "print", NULL };
 static const mishap_param secret_params[] = {
     { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 },
       .pattern = "^marker-", .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
@@ -298,6 +298,10 @@ static mishap *use_secret(mishap_call *call)
         return mishap_answer_member(call, "length", strlen(token));
     if (is(call, "crash"))
         abort();
+    if (is(call, "print")) { /* across the place where it is cut */
+        printf("%01985d%s", 0, token);
+        exit(0);
+    }
     if (is(call, "nonsense"))
         return mishap_answer(call, mishap_call_print(call, "{\"token\":\"%s\"", token));
     if (is(call, "message"))

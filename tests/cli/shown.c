@@ -111,7 +111,18 @@ static mishap *say(mishap_call *call)
     return mishap_answer_member(call, "said", true);
 }
 
+/* A service that asks for a setting which it does not declare. */
+static mishap *open_wrongly(const mishap_setup *setup, void **state)
+{
+    (void)state;
+    mishap_integer(setup->settings, "size");
+    return NULL;
+}
+static const mishap_param box_settings[] = { { "seize", MISHAP_INTEGER, .initial = "1" }, { 0 } };
+static const mishap_service box = { "box", "A box", open_wrongly, .settings = box_settings };
+
 static const mishap_operation operations[] = {
+    { "box", "Look into a box that does not open", NULL, list, .service = &box },
     { "show", "Answer with some JSON", show_params, show, .raises = NULL },
     { "document", "Answer with a document", show_params, document, .raises = NULL },
     { "work", "Work for a while", work_params, work, .raises = NULL },

@@ -165,8 +165,8 @@ def headers_are_bold_where_that_is_wanted(env, expected):
 @test
 def the_next_page_is_offered_and_works():
     text = shown("things", "list", "--named", "a b")
-    equal(text, "ID  SIZE\n1      7\n2     12\nThere is more: shown things list --named 'a b' --after 2\n", "the page")
-    words = re.search("There is more: shown (.*)", text)[1]
+    equal(text, "ID  SIZE\n1      7\n2     12\nNext page: shown things list --named 'a b' --after 2\n", "the page")
+    words = re.search("Next page: shown (.*)", text)[1]
     again = subprocess.run(["sh", "-c", "%s %s --output json" % (SHOWN, words)], stdout=subprocess.PIPE, check=True,
                            env=dict(os.environ, **PLAIN))
     expect(parsed(again.stdout)["ok"], again)
@@ -175,15 +175,16 @@ def the_next_page_is_offered_and_works():
 @test
 def remarks_about_a_list_are_no_part_of_it():
     answer = run_program(SHOWN, "things", "list", "--output", "text", env=PLAIN)
-    equal((answer.out, answer.err), (b"ID  SIZE\n1      7\n2     12\n", b"There is more: shown things list --output text --after 2\n"),
+    equal((answer.out, answer.err), (b"ID  SIZE\n1      7\n2     12\n", b"Next page: shown things list --output text --after 2\n"),
           "both")
     answer = run_program(SHOWN, "show", "[]", "--output", "text", env=PLAIN)
-    equal((answer.status, answer.out, answer.err), (0, b"", b"There is nothing to list.\n"), "an empty list")
+    equal((answer.status, answer.out, answer.err), (0, b"", b"The list is empty.\n"), "an empty list")
 
 
 @test
 def a_document_is_shown_as_it_is_without_escape_sequences():
     equal(shown("document", "# A\n\n- *b*\x1b[2J\n"), "# A\n\n- *b*?[2J\n", "on a terminal")
+    equal(shown("document", "# A"), "# A\n", "one whose last line does not end, on a terminal")
     equal(run_program(SHOWN, "document", "# A\n\x1b[2J", env=PLAIN).out, b"# A\n\x1b[2J", "elsewhere")
 
 
@@ -201,7 +202,7 @@ def todos_are_a_table(width):
     expect(re.match(r"ID  TITLE +DONE   USER ID  CREATED AT *\n1   Buy mil", screen.text()), screen.text())
     for line in screen.lines[:3]:
         expect(sum(map(width_of, line)) <= width, "too wide:", line)
-    expect("There is more: mishap todos list --limit 2 --after 2\n" in screen.text(), screen.text())
+    expect("Next page: mishap todos list --limit 2 --after 2\n" in screen.text(), screen.text())
 
 
 # ---- Groups --------------------------------------------------------------------------------------
@@ -248,6 +249,16 @@ def long_work_has_a_bar_with_percent_and_time_left(worked, width):
     percents = [int(re.search(r"(\d+)%", bar)[1]) for bar in bars]
     equal(percents, sorted(percents), "percents")
     expect("left" in bars[-1], "no time left in", bars)
+
+
+at_once = work_ahead("work", "--steps", "3")
+
+
+@test
+def what_is_done_at_once_has_no_bar():
+    _, status, screen = at_once()
+    equal((status, screen.text()), (0, "steps  3\n"), "exit and what stays")
+    expect(not screen.drawn or screen.seconds >= 0.3, "drawn within", screen.seconds, "seconds:", screen.drawn)
 
 
 unknown_length = work_ahead(*SHORT_WORK, "--no-total", "--words", "a\x1b[2J\n山")
@@ -317,7 +328,7 @@ def ctrl_c_leaves_the_terminal_clean():
     terminal = Terminal(SHOWN, "work", "--steps", "50", "--pause-ms", "10", "--for-ever", control=True)
     terminal.read_until("%  ")
     os.write(terminal.end, b"\x03")
-    clean_end(*terminal.finish(), 130, r"error CANCELLED  The command was ended by SIGINT\.\n(    try: .*\n)?")
+    clean_end(*terminal.finish(), 130, r"error CANCELLED  The command was terminated by SIGINT\.\n(    try: .*\n)?")
 
 
 @test
@@ -339,6 +350,15 @@ def a_failure_leaves_the_terminal_clean(worked, status, pattern):
     _, ended, screen = worked()
     expect(screen.drawn, "nothing was drawn")
     clean_end(ended, screen, status, pattern)
+
+
+@test
+def a_service_that_is_broken_names_the_log():
+    status, screen = on_terminal(SHOWN, "box", width=300, env={**PLAIN, "SHOWN_DATA": FOLDER.name})
+    equal((status, screen.text()), (12, "error UNAVAILABLE  The service box is not available.\n    try: Try again later.\n"
+                                        f"    details: {LOG}\n"), "exit and screen")
+    with open(LOG, encoding="utf-8") as log:
+        expect('noted setting = "size"' in log.read(), "the log")
 
 
 stream = work_ahead("stream")

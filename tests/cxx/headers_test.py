@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
-from blackbox import expect, main, tests_of  # noqa: E402
+from blackbox import equal, expect, main, tests_of  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDERS = [os.path.join(HERE, "..", "..", "include"), os.environ["MISHAP_INCLUDE"]]
@@ -36,6 +36,20 @@ def every_header_compiles_alone_with(compiler, standard):
     for header in HEADERS:
         compiled(compiler, "-std=" + standard, "-x", STANDARDS[standard], *FLAGS, "-fsyntax-only", "-",
                  text=b'#include "mishap/%s"\n' % header.encode())
+
+
+DROPPED = ['mishap_raise(NOT_FOUND, "None.")', 'mishap_validation("None.")', 'mishap_raise_errno(2, "None.")', 'mishap_not_found("None.")',
+           'mishap_invoke(NULL, "a", NULL, NULL, NULL)', "mishap_require_end(NULL)"]
+
+
+@tests_of({name: pair for name, pair in BOTH.items() if pair[1] in ("c17", "c++17")})
+def a_result_that_is_dropped_is_a_warning_with(compiler, standard):
+    def warnings(lines):
+        text = '#include "mishap/invoke.h"\nvoid f(void);\nvoid f(void)\n{\n%s}\n' % "".join("    %s;\n" % line for line in lines)
+        done = subprocess.run([compiler, "-std=" + standard, "-x", STANDARDS[standard], *FLAGS, "-c", "-o", os.devnull, "-"],
+                              input=text.encode(), capture_output=True, timeout=300, check=False)
+        return done.stderr.decode().count("error: ")
+    equal((warnings(DROPPED), warnings("mishap_free(%s)" % line for line in DROPPED)), (len(DROPPED), 0), "warnings")
 
 
 @tests_of({name: pair for name, pair in BOTH.items() if STANDARDS[pair[1]] == "c++"})

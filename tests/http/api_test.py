@@ -140,12 +140,12 @@ def malformed_json_is_refused_with_line_and_column(body, line, column):
 @tests_of({
     "an array": (b"\n [1]", 2, 2, "must be a JSON object, but it is an array"),
     "a number": (b"7", 1, 1, "must be a JSON object, but it is a number"),
-    "the same key twice": (b'{"title":"a",\n "title":"b"}', 2, 2, "The key `title` stands twice"),
-    "the same key twice inside": (b'{"title":"a","x":[{"y":1,"y":2}]}', 1, 26, "The key `y` stands twice"),
-    "a key that is not shown": (b'{"a\\u001b":1,"a\\u001b":2}', 1, 14, "The same key stands twice in an object"),
-    "NUL in a key": (b'{"ti\\u0000tle":"a"}', 1, 2, "A key has a NUL in it"),
+    "the same key twice": (b'{"title":"a",\n "title":"b"}', 2, 2, "The object has the key `title` twice"),
+    "the same key twice inside": (b'{"title":"a","x":[{"y":1,"y":2}]}', 1, 26, "The object has the key `y` twice"),
+    "a key that is not shown": (b'{"a\\u001b":1,"a\\u001b":2}', 1, 14, "An object has a duplicate key"),
+    "NUL in a key": (b'{"ti\\u0000tle":"a"}', 1, 2, "A key contains a NUL character"),
     "half of a pair": (b'{"title":\n"a\\ud800"}', 2, 3, "half of a surrogate pair"),
-    "a thousand levels": (b'{"title":' + b"[" * 1000 + b"]" * 1000 + b"}", 1, 137, "nested more than 128 deep"),
+    "a thousand levels": (b'{"title":' + b"[" * 1000 + b"]" * 1000 + b"}", 1, 137, "nested more than 128 levels deep"),
 })
 def unsound_json_is_refused_with_line_and_column(body, line, column, words):
     target = ask("POST", "/todos", {"title": "t"}, status=201)["Location"]
@@ -247,7 +247,7 @@ def after_a_crash_the_next_requests_are_answered(how):
     with the_server().connect() as other:
         equal(other.ask("GET", "/health").status, 200)
         fail(how)
-        equal(other.ask("GET", "/health").status, 200)  # at once: its worker may be on its way out
+        equal(other.ask("GET", "/health").status, 200)  # at once: its worker may be about to exit
         equal(ask("GET", "/health").status, 200)
 
 
@@ -580,7 +580,7 @@ def what_is_stored_outlives_the_server():
 def two_places_that_contradict_each_other_are_refused():
     target = ask("POST", "/users", new_user(), status=201)["Location"]
     refusal(ask("PATCH", target + "?name=Bob", b'{\n "name": "Eve"}'), 400, "bad_request",
-            "At line 2, column 10: The parameter `name` has one value in the query and another in the body.")
+            "At line 2, column 10: The parameter `name` has different values in the query and in the body.")
 
 
 @test
@@ -987,16 +987,16 @@ def while_the_keys_cannot_be_read_none_is_taken():
             file.write(b"# %s\n%s\n" % (MARKER.encode(), MARKER.encode()))
         found = wait_for(503)
         expect(found["Retry-After"], "no Retry-After:", found)
-        refusal(found, 503, "unavailable", "API keys cannot be checked now.")
+        refusal(found, 503, "unavailable", "The server cannot check API keys at the moment.")
         entry = keyed.wait_for_log(" serve")
         expect("Line 4 of the file `keys` is not a key" in entry and path in entry, entry)
-        expect("suggestion: Correct the file; the server looks at it once a second." in entry, entry)
+        expect("suggestion: Correct the file. The server checks it once a second." in entry, entry)
         expect(MARKER not in entry, "what the line holds is in the log:", entry)
         equal(keyed.ask("GET", "/todos").status, 401)
         with open(path, "wb") as file:
             file.write(sound)
         wait_for(200)
-        equal(Server.read(keyed.log).count(b"The API keys cannot be read"), 1, "how often it is said, which")
+        equal(Server.read(keyed.log).count(b"The file of API keys cannot be read"), 1, "how often it is said, which")
 
 
 @test
@@ -1056,7 +1056,7 @@ def beyond_loopback_it_does_not_start_without_a_key():
     key = add_key(data, "anybody")
     with Server("--workers", "1", data=data, listen="0.0.0.0:0") as public:
         equal(public.address[0], "127.0.0.1", "what people are told to call")
-        expect(b"every other address of this machine" in public.read(public.stderr), public.read(public.stderr))
+        expect(b"all other addresses of this machine" in public.read(public.stderr), public.read(public.stderr))
         equal(public.ask("GET", "/todos").status, 401)
         equal(public.ask("GET", "/todos", fields={"X-Api-Key": key}).status, 200)
 

@@ -255,7 +255,7 @@ def a_client_that_sends_all_of_a_body_that_is_too_large_gets_the_413(length):
     pieces = [body] if length else [chunked(body, 100_000), b"0\r\n\r\n"]
     found = server.server("large", "--workers", "1")
     answer = send_all_then_read(found, head("POST", "/todos", length), *pieces)
-    equal((answer.status, answer.json["message"]), (413, "The body may have at most 1048576 bytes."))
+    equal((answer.status, answer.json["message"]), (413, "The request body can have at most 1048576 bytes."))
     answer = send_all_then_read(found, head("POST", "/todos", length, Accept="application/problem+json"), *pieces)
     equal(answer.json["context"]["limit_bytes"], MEGABYTE, answer.json)
 
@@ -278,7 +278,7 @@ def mcp_takes_nine_megabytes_and_refuses_eleven(in_chunks):
             equal((answer.status, answer.json["id"], "result" in answer.json), (200, 7, True))
             continue
         error = answer.json["error"]
-        equal((answer.status, error["code"], error["message"]), (413, -32600, "The body may have at most 10485760 bytes."))
+        equal((answer.status, error["code"], error["message"]), (413, -32600, "The request body can have at most 10485760 bytes."))
         equal((error["data"]["code"], answer.json.get("id")), ("CONTENT_TOO_LARGE", None))
 
 

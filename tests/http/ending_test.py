@@ -236,7 +236,7 @@ def what_a_server_tells_its_operator_has_its_name():
         expect(("ending: failures are logged in %s\n" % found.log).encode() in found.read(found.stderr), found.read(found.stderr))
         for pid in found.workers():
             os.kill(pid, signal.SIGKILL)
-        line = b"ending: a loop was ended by SIGKILL; another takes its place"
+        line = b"ending: a server process was terminated by SIGKILL and is being replaced"
         expect(wait_for(lambda: line in found.whole_lines(found.stderr)), found.read(found.stderr))
 
 

@@ -74,7 +74,7 @@ def one_book_goes_from_hand_to_hand_over_every_boundary():
 def its_failures_are_told_on_every_boundary():
     member = new_member()
     equal(post("/loans", loan(member, 999)),
-          (404, {"error": "unknown_id", "message": "There is nothing with this id.", "details": {"book_id": 999}}), "HTTP")
+          (404, {"error": "unknown_id", "message": "No entry has this id.", "details": {"book_id": 999}}), "HTTP")
     error = command("lend", "--member-id", str(member), "--books", '[{"book_id":999}]', "--due", "2030-02-28", status=5)["error"]
     equal((error["code"], error["context"], error["docs_url"]),
           ("UNKNOWN_ID", {"book_id": 999}, "https://loans.example.com/errors/UNKNOWN_ID"), "command")
@@ -113,7 +113,7 @@ def a_store_that_cannot_be_opened_is_told_without_its_path():
     data = os.path.join(server.FOLDER, "closed")
     os.makedirs(os.path.join(data, "loans.sqlite"))
     error = command("list", data=data, status=78)["error"]
-    equal((error["code"], error["cause"]), ("NOT_CONFIGURED", "The loans cannot be opened."), "error")
+    equal((error["code"], error["cause"]), ("NOT_CONFIGURED", "The database cannot be opened."), "error")
     expect(data not in json.dumps(error), "the path is in", error)
 
 

@@ -554,4 +554,4 @@ def all_ended_in_order():
         raise blackbox.Broken("a sanitizer: " + Server.read(path).decode("utf-8", "replace")[:20000])
     for name, end in Server.ended:
         expect(0 <= end.status < 126 or end.status == -signal.SIGKILL, "a server of", name, "ended with", end.status, end.err)
-        expect(not re.search(rb"^[^\s:]+: a loop was ended by SIG(?!KILL)", end.err, re.M), "in", name, end.err)
+        expect(not re.search(rb"^[^\s:]+: a server process was terminated by SIG(?!KILL)", end.err, re.M), "in", name, end.err)

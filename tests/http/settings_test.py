@@ -111,8 +111,9 @@ def the_data_folder_of_the_file_counts_for_commands_too():
     path = write({"data": folder})
     equal(command("press", "show", "--config", path, env={"WORKS_DATA": ""})["data"]["folder"], "elsewhere", "from the file")
     equal(command("press", "show", "--config", path)["data"]["folder"], "works", "a variable comes first")
-    findings, _ = refused("press", "show", "--config", write({"data": 5}), env={"WORKS_DATA": ""})
-    equal(findings["data"][0], "INVALID_VALUE", "no folder")
+    for data in [5, "", folder + "\0tail"]:
+        findings, _ = refused("press", "show", "--config", write({"data": data}), env={"WORKS_DATA": ""})
+        equal(findings["data"][0], "INVALID_VALUE", "no folder")
 
 
 # ---- What is wrong -------------------------------------------------------------------------------
@@ -149,19 +150,19 @@ os.mkfifo(PIPE)
 
 @tests_of({
     "no JSON": (b"press: {}", "cannot be used. At line 1, column 1: This is not JSON: unexpected character"),
-    "nothing": (b"", "cannot be used. At line 1, column 1: This is not JSON: there is nothing to read."),
+    "nothing": (b"", "cannot be used. At line 1, column 1: This is not JSON: the text is empty."),
     "a list": (b"[]", "cannot be used. At line 1, column 1: This must be a JSON object, but it is an array."),
     "deep": (b'{"press":' + b"[" * 100000, "cannot be used. At line 1, column"),
-    "deep and closed": (b'{"press":' + b"[" * 1000 + b"]" * 1000 + b"}", "Values are nested more than 128 deep."),
+    "deep and closed": (b'{"press":' + b"[" * 1000 + b"]" * 1000 + b"}", "Values are nested more than 128 levels deep."),
     "a NUL": (b'{"press":{"store":"a\0b"}}', "cannot be used. At line 1, column 21: This is not JSON"),
-    "a NUL in a key": (b'{"a\\u0000b":1}', "cannot be used. At line 1, column 2: A key has a NUL in it."),
+    "a NUL in a key": (b'{"a\\u0000b":1}', "cannot be used. At line 1, column 2: A key contains a NUL character."),
     "no UTF-8": (b'{"press":{"store":"\xff"}}', "cannot be used. At line 1, column"),
-    "half a pair": (b'{"press":{"store":"\\ud800"}}', "A string has half of a surrogate pair in it."),
-    "a member twice": (b'{"press":{\n"store":"a","store":"b"}}', "At line 2, column 13: The key `store` stands twice in the same object."),
+    "half a pair": (b'{"press":{"store":"\\ud800"}}', "A string contains half of a surrogate pair."),
+    "a member twice": (b'{"press":{\n"store":"a","store":"b"}}', "At line 2, column 13: The object has the key `store` twice."),
     "huge": (b" " * (1 << 20) + b"{}", "cannot be read. It is larger than 1 MB."),
     "no file": ("/nowhere/config.json", "cannot be read. No such file or directory (ENOENT)."),
     "a folder": (server.FOLDER, "cannot be read. Is a directory (EISDIR)."),
-    "a pipe that nobody writes to": (PIPE, "This is not JSON: there is nothing to read."),
+    "a pipe that nobody writes to": (PIPE, "This is not JSON: the text is empty."),
     "without an end": ("/dev/zero", "cannot be read. It is larger than 1 MB."),
     **({"unreadable": (LOCKED, "cannot be read. Permission denied (EACCES).")} if os.getuid() else {}),
 })
@@ -182,7 +183,20 @@ def services_are_objects_and_values_have_types():
     equal({name: code for name, (code, _) in findings.items()},
           {"press": "INVALID_TYPE", "vault.store": "INVALID_TYPE", "vault.door": "INVALID_TYPE"}, "findings")
     findings, _ = refused("vault", "show", "--config", write({"valt": {}}))
-    equal(findings["valt"][1], "valt is not known here; did you mean vault?", "near name")
+    equal(findings["valt"][1], "valt is not a known name; did you mean vault?", "near name")
+
+
+@tests_of({"a name that nothing has": ('{"number":1,"numbr":2}', ".numbr", "UNKNOWN_FIELD"),
+           "a name that nothing has beside what is missing": ('{"numbr":2}', ".numbr", "UNKNOWN_FIELD"),
+           "a key twice": ('{"number":1,"number":2}', "", "MALFORMED_VALUE"),
+           "half a pair": ('{"number":1,"x":"\\ud800"}', "", "MALFORMED_VALUE"),
+           "too deep": ('{"number":1,"x":' + "[" * 50000 + "]" * 50000 + "}", "", "MALFORMED_VALUE")})
+def an_object_in_a_variable_or_a_flag_is_refused_like_one_in_a_file(value, name, code):
+    findings, _ = refused("vault", "show", env={"WORKS_VAULT_DOOR": value})
+    equal(findings["WORKS_VAULT_DOOR" + name][0], code, "the variable")
+    if name:
+        findings, _ = refused("vault", "show", "--vault-door", value)
+        equal(findings["--vault-door" + name][0], code, "the flag")
 
 
 @test

@@ -40,7 +40,7 @@ def a_caller_has_so_many_live_tails_and_another_its_own(handlers):
         tails = [tail(found, "192.0.2.1") for _ in range(100)]
         equal({status for _, status in tails}, {200}, "the tails")
         one, _ = tail(found, "192.0.2.1")
-        refused(one, "One caller may have 100 streams open here.")
+        refused(one, "One caller can have at most 100 open streams.")
         another, status = tail(found, "192.0.2.2")
         equal(status, 200, "another caller")
         another.close()
@@ -65,7 +65,7 @@ def a_stream_that_begins_with_events_is_refused_before_them(handlers):
         equal({status for _, status in tails}, {200}, "the tails")
         for _ in range(20):  # as often as it is tried
             one, _ = tail(found, "192.0.2.1", 0)
-            refused(one, "One caller may have 100 streams open here.")
+            refused(one, "One caller can have at most 100 open streams.")
             expect(one.is_open(), "the connection ended")
             one.close()
         equal(tail(found, "192.0.2.2", 0)[1], 200, "another caller")
@@ -120,8 +120,8 @@ def turned_away(one):
 def connections_are_as_many_as_there_are_files_for():
     with Server("--workers", "1", "--handlers", "2", program=limited(64)) as found:
         said = found.read(found.stderr).decode()
-        lines = re.findall(r"^mishap: --max-connections is (\d+) instead of 20000 for each loop: at most 64 files may be open "
-                           r"\(ulimit -n\), and (\d+) are kept for other things$", said, re.M)
+        lines = re.findall(r"^mishap: --max-connections is (\d+) instead of 20000 for each server process: the limit of open files "
+                           r"\(ulimit -n\) is 64, and (\d+) of them are reserved for other uses$", said, re.M)
         equal(len(lines), 1, said)
         most, kept = map(int, lines[0])
         equal(most + kept, 64, "the figures")
@@ -152,7 +152,7 @@ def what_fits_is_not_talked_about():
 def a_limit_that_leaves_no_connection_is_told_at_the_start():
     answer = server.run_program(limited(40), "serve", "--data", os.path.join(server.FOLDER, "few"), "--listen", "127.0.0.1:0")
     expect(answer.status != 0 and b"listening" not in answer.err, "it serves:", answer)
-    expect(b"40 open files (ulimit -n) are too few" in answer.out + answer.err, "it does not say why:", answer)
+    expect(b"The limit of 40 open files (ulimit -n) is too low" in answer.out + answer.err, "it does not say why:", answer)
 
 
 def seconds_of(pid):

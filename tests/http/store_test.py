@@ -145,7 +145,7 @@ def locked(found):
         database.execute("ROLLBACK")
 
 
-@tests_of({"damaged": (damaged, "is no SQLite database|is damaged"), "empty": (emptied, "not the one that this server began with"),
+@tests_of({"damaged": (damaged, "is not an SQLite database|is damaged"), "empty": (emptied, "not the store that the server opened when it started"),
            "newer": (newer, "has version 99"), "locked from outside": (locked, "busy")})
 def a_store_that_cannot_be_opened_any_more(broken, reason):
     with Server() as found:
@@ -254,7 +254,7 @@ def a_store_that_another_takes_the_place_of():
         away(found)
         another(found)
         found.expect_lost()
-        found.expect_closed("not the one that this server began with", [GONE])
+        found.expect_closed("not the store that the server opened when it started", [GONE])
         equal(found.sql("SELECT title FROM todos"), [("another",)], "what the other store has")
         with Server(data=found.data) as second:  # one that starts takes what is there
             equal(second.titles(), ["another"], "the todos of a new server")

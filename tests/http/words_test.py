@@ -70,6 +70,11 @@ def commands_check_formats():
     # Where there is only text, an integer is digits.
     wrong = command("book", "--name", "Ada", "--day", "2026-02-31", "--seats", "3.0", status=2)
     equal(sorted(item["param"] for item in wrong["error"]["errors"]), ["day", "seats"], "errors")
+    # In JSON it may have a point.
+    right = ["--born=1990-02-28", "--class=economy", "--home=VIE"]
+    equal(command("enrol", *right, '--bags=[{"weight":7.0},{"weight":1e1}]')["data"]["bags"], [{"weight": 7}, {"weight": 10}], "answer")
+    item, = command("enrol", *right, '--bags=[{"weight":7.5}]', status=2)["error"]["errors"]
+    equal((item["param"], item["code"]), ("bags[0].weight", "INVALID_TYPE"), "error")
 
 
 # ---- Sentences -----------------------------------------------------------------------------------
@@ -128,11 +133,11 @@ def help_and_prompts_tell_formats_and_words():
 def clients_that_drop_data_are_told_what_was_meant():
     with agent() as found:
         for method, params, words in [
-                ("tools/call", {"name": "bok"}, "There is no such tool; did you mean `book`?"),
-                ("tools/call", {"name": "quite_another"}, "There is no such tool."),
-                ("prompts/get", {"name": "plan_jorney"}, "There is no such prompt; did you mean `plan_journey`?"),
+                ("tools/call", {"name": "bok"}, "The tool does not exist; did you mean `book`?"),
+                ("tools/call", {"name": "quite_another"}, "The tool does not exist."),
+                ("prompts/get", {"name": "plan_jorney"}, "The prompt does not exist; did you mean `plan_journey`?"),
                 ("prompts/get", {"name": "plan_journey", "arguments": {"dai": "2026-02-31"}},
-                 "One or more fields are not valid. day is required (a date such as 2026-02-28). dai is not known here; did you mean day?")]:
+                 "One or more fields are not valid. day is required (a date such as 2026-02-28). dai is not a known name; did you mean day?")]:
             error = found.ask(method, params)["error"]
             equal((error["message"], error["data"]["message"]), (words, words), "message")
 
@@ -149,9 +154,9 @@ PASSENGER = {"born": "1990-02-28", "class": "economy", "home": "VIE", "address":
 STRAY = {**PASSENGER, "address": {**PASSENGER["address"], "zipp": "1", "is_admin": True},
          "bags": [PASSENGER["bags"][0], {"weight": 9, "color": "blue"}]}
 UNKNOWN = {
-    "address.zipp": "address.zipp is not known here; known are street and zip.",
-    "address.is_admin": "address.is_admin is not known here; known are street and zip.",
-    "bags[1].color": "bags[1].color is not known here; did you mean colour?",
+    "address.zipp": "address.zipp is not a known name; the known names are street and zip.",
+    "address.is_admin": "address.is_admin is not a known name; the known names are street and zip.",
+    "bags[1].color": "bags[1].color is not a known name; did you mean colour?",
 }
 
 
@@ -182,7 +187,7 @@ def tools_refuse_what_is_not_declared_in_an_object():
         equal((wrong["isError"], {field["field"]: field["message"] for field in wrong["structuredContent"]["fields"]}),
               (True, UNKNOWN), "fields")
         field, = found.call("enrol", **PASSENGER, priority=1)["structuredContent"]["fields"]
-        equal(field["message"], "priority is not known here; known are born, class, home, address and bags.", "an argument")
+        equal(field["message"], "priority is not a known name; the known names are born, class, home, address and bags.", "an argument")
         schema = [tool for tool in found.result("tools/list")["tools"] if tool["name"] == "enrol"][0]["inputSchema"]
         equal((schema["additionalProperties"], schema["properties"]["address"]["additionalProperties"],
                schema["properties"]["bags"]["items"]["additionalProperties"]), (False, False, False), "the schema")
@@ -193,6 +198,11 @@ def commands_refuse_what_is_not_declared_in_an_object():
     flags = {name: value if isinstance(value, str) else json.dumps(value) for name, value in STRAY.items()}
     wrong = command("enrol", *("--%s=%s" % flag for flag in flags.items()), status=2)
     equal({error["param"]: error["message"] for error in wrong["error"]["errors"]}, UNKNOWN, "errors")
+    # A name that is misspelled is told beside what is missing for that reason.
+    wrong = command("enrol", "--born=1990-02-28", "--class=first", "--home=VIE", '--bags=[{"weigth":7}]', status=2)["error"]
+    equal((wrong["code"], [error["message"] for error in wrong["errors"]]),
+          ("ARG_ERROR", ["class must be one of economy or premium, not first.", "bags[0].weight is required (integer).",
+                         "bags[0].weigth is not a known name; did you mean weight?"]), "errors")
 
 
 # ---- Names in camelCase --------------------------------------------------------------------------
@@ -224,6 +234,10 @@ def what_was_told_is_an_object_in_details_but_at_422():
     canonical = parsed(the_server().ask("PUT", "/seats/7C", fields=[("Accept", "application/vnd.mishap+json")]).body)
     by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
     equal(parsed(by_hand.out), parsed(found.body), "rendered")
+    # Of a 422 they are field errors or nothing, whatever was told besides.
+    canonical.update(code="VALIDATION_ERROR", category="validation")
+    by_hand = run_program(server.PROGRAM, "render", "--dialect", "http-api", stdin=json.dumps(canonical).encode())
+    equal(parsed(by_hand.out), {"error": "validation_error", "message": "The seat 7C is taken."}, "without field errors")
     broken = the_server().ask("POST", "/flights", b'{"name":')
     equal((broken.status, parsed(broken.body)["details"]["line"]), (400, 1), "where it breaks")
 

@@ -51,7 +51,7 @@ def bad_id(message="The id must be a string or an integer."):
 
 
 def no_method(name, revision="2025-11-25"):
-    return error(-32601, "METHOD_NOT_FOUND", f"There is no method {name} in revision {revision}.")
+    return error(-32601, "METHOD_NOT_FOUND", f"The method {name} does not exist in revision {revision}.")
 
 
 def not_part(name, revision="2025-11-25"):
@@ -82,15 +82,15 @@ def wrong_type(field, expected, actual):
 
 
 PONG = {"jsonrpc": "2.0", "id": 1, "result": {}}
-CURSOR = error(-32602, "INVALID_ARGUMENT", "The cursor is none of this server's.")
-NO_TOOL = error(-32602, "NOT_FOUND", "There is no such tool.")
+CURSOR = error(-32602, "INVALID_ARGUMENT", "The cursor is not valid.")
+NO_TOOL = error(-32602, "NOT_FOUND", "The tool does not exist.")
 
 
 def meant(tool):
-    return error(-32602, "NOT_FOUND", "There is no such tool; did you mean `%s`?" % tool)
+    return error(-32602, "NOT_FOUND", "The tool does not exist; did you mean `%s`?" % tool)
 
 
-NO_BATCH = bad("There are no batches in this revision.", ABSENT)
+NO_BATCH = bad("This protocol revision does not support batches.", ABSENT)
 NOT_YET = bad("This session is not initialized yet.")
 
 
@@ -99,7 +99,7 @@ def pong(number):
 
 
 def no_resource(uri, code=-32002):
-    return error(code, "NOT_FOUND", "There is no such resource.", uri=uri)
+    return error(code, "NOT_FOUND", "The resource does not exist.", uri=uri)
 
 
 def failed_call(*fields):
@@ -203,10 +203,10 @@ JSON = {
     "a NUL at the end": (ping(b"1") + b"\0", not_json("unexpected content after document")),
     "a million open brackets": (b"[" * 1000000, not_json("unexpected end of data")),
     "many open objects": (b'{"a":' * 100000, not_json("unexpected end of data")),
-    "null": (b"null", bad("A message is a JSON object.", ABSENT)),
-    "a number": (b"5", bad("A message is a JSON object.", ABSENT)),
-    "a string": (b'"ping"', bad("A message is a JSON object.", ABSENT)),
-    "true": (b"true", bad("A message is a JSON object.", ABSENT)),
+    "null": (b"null", bad("A message must be a JSON object.", ABSENT)),
+    "a number": (b"5", bad("A message must be a JSON object.", ABSENT)),
+    "a string": (b'"ping"', bad("A message must be a JSON object.", ABSENT)),
+    "true": (b"true", bad("A message must be a JSON object.", ABSENT)),
     "an empty line": (b"", None),
     "blanks": (b" \t  ", None),
     "an empty line of Windows": (b"\r", None),
@@ -238,7 +238,7 @@ SHAPES = {
     "id an object": (ping(b"{}"), bad_id()),
     "id too long": (ping(b'"' + b"x" * 2000 + b'"'), bad_id("The id is too long, or not an integer.")),
     "id half of a surrogate pair": (ping(b'"\\ud800"'),
-                                    bad("There is half of a surrogate pair in the message.", ABSENT)),
+                                    bad("The message contains half of a surrogate pair.", ABSENT)),
     "id 0": (ping(b"0"), pong(0)),
     "id negative": (ping(b"-1"), pong(-1)),
     "id an empty string": (ping(b'""'), pong("")),
@@ -246,7 +246,7 @@ SHAPES = {
     "id of 64 bits": (ping(b"18446744073709551615"), pong(2**64 - 1)),
     "id of more than 64 bits": (ping(b"123456789012345678901234567890"), pong(123456789012345678901234567890)),
     "id with odd characters": (ping(b'"\\u0000\\u2028\\ud83d\\ude00\\n"'), pong("\0\u2028\U0001f600\n")),
-    "no method": (raw(id=1), bad("There is no `method`.")),
+    "no method": (raw(id=1), bad("The member `method` is missing.")),
     "method a number": (raw(id=1, method=5), bad("`method` must be a string.")),
     "method null": (raw(id=1, method=None), bad("`method` must be a string.")),
     "method a number, and no id": (raw(method=5), bad("`method` must be a string.", ABSENT)),
@@ -259,20 +259,20 @@ SHAPES = {
     "params that nobody asked for": (ask("ping", more=1), PONG),
     "a member that nobody knows": (raw(id=1, method="ping", more=1), PONG),
     "two ids": (b'{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}',
-                bad("There is a key twice in the same object.", ABSENT)),
+                bad("The message contains a duplicate key.", ABSENT)),
     "two methods": (b'{"jsonrpc":"2.0","id":1,"method":"ping","method":"tools/list"}',
-                    bad("There is a key twice in the same object.")),
+                    bad("The message contains a duplicate key.")),
     "two params of one name": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a":1,"a":2}}',
-                               bad("There is a key twice in the same object.")),
+                               bad("The message contains a duplicate key.")),
     "a NUL in a key": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"a\\u0000":1}}',
-                       bad("There is a NUL in a key.")),
+                       bad("The message contains a key with a NUL character.")),
     "deep params": (b'{"jsonrpc":"2.0","id":1,"method":"ping","params":' + b'{"a":' * 200 + b"1" + b"}" * 200 + b"}",
-                    bad("The message is nested too deep.")),
-    "deep arrays": (b"[" * 100000 + b"]" * 100000, bad("The message is nested too deep.", ABSENT)),
+                    bad("The message has too many nested levels.")),
+    "deep arrays": (b"[" * 100000 + b"]" * 100000, bad("The message has too many nested levels.", ABSENT)),
     "a response to nothing": (raw(id=1, result={}), None),
     "an error to nothing": (raw(id=1, error={"code": 1, "message": "no"}), None),
     "an error without id": (raw(error={"code": -32700, "message": "no"}), None),
-    "a result without id": (raw(result={}), bad("The id of a response must be that of a request.", ABSENT)),
+    "a result without id": (raw(result={}), bad("The id of a response must be the id of a request.", ABSENT)),
     "result and error": (raw(id=1, result={}, error={}),
                          bad("A response has a `result` or an `error`, not both.", ABSENT)),
     "a request with a result": (raw(id=1, method="ping", result={}),
@@ -298,7 +298,7 @@ SESSION = {
     "tasks": (raw(id=1, method="tasks/list"), no_method("tasks/list")),
     "a notification as a request": (raw(id=1, method="notifications/initialized"),
                                     no_method("notifications/initialized")),
-    "a second initialize": (json.dumps(hello("2025-11-25", 1)).encode(), bad("This session is initialized already.")),
+    "a second initialize": (json.dumps(hello("2025-11-25", 1)).encode(), bad("This session is already initialized.")),
     "an unknown notification": (raw(method="notifications/unknown"), None),
     "a notification that is a method": (raw(method="ping"), None),
     "a notification that calls": (raw(method="tools/call", params={"name": "crash"}), None),
@@ -338,7 +338,7 @@ SESSION = {
     "a way out of the catalog": (ask("resources/read", uri="catalog://codes/../../etc/passwd"),
                                  no_resource("catalog://codes/../../etc/passwd")),
     "a resource without URI": (ask("resources/read"), missing("uri")),
-    "an unknown prompt": (ask("prompts/get", name="nope"), error(-32602, "NOT_FOUND", "There is no such prompt.")),
+    "an unknown prompt": (ask("prompts/get", name="nope"), error(-32602, "NOT_FOUND", "The prompt does not exist.")),
     "a prompt without its argument": (ask("prompts/get", name="explain_failure"), missing("error")),
     "completion of nothing": (ask("completion/complete"), missing("ref", "argument")),
     "an unknown level": (ask("logging/setLevel", level="loud"), invalid(
@@ -386,14 +386,14 @@ def before_initialize(text, expected):
 
 BATCHES = {
     "an empty one": (b"[]", bad("The batch is empty.", ABSENT)),
-    "of a number": (b"[1]", [bad("A message is a JSON object.", ABSENT)]),
+    "of a number": (b"[1]", [bad("A message must be a JSON object.", ABSENT)]),
     "of one": (b"[" + ping(b"1") + b"]", [PONG]),
     "of all kinds": (b"[" + b",".join([ping(b"1"), raw(id=1, method="nope"), raw(method="notifications/x"), b"5"]) + b"]",
-                     [PONG, no_method("nope", "2025-03-26"), bad("A message is a JSON object.", ABSENT)]),
+                     [PONG, no_method("nope", "2025-03-26"), bad("A message must be a JSON object.", ABSENT)]),
     "of notifications": (b"[" + raw(method="notifications/x") + b"]", None),
     "of responses": (b"[" + raw(id=1, result={}) + b"]", None),
-    "with initialize": (b"[" + line(hello("2025-03-26", 1)).strip() + b"]", [bad("initialize is not part of a batch.")]),
-    "in a batch": (b"[[" + ping(b"1") + b"]]", [bad("A batch is not part of another.", ABSENT)]),
+    "with initialize": (b"[" + line(hello("2025-03-26", 1)).strip() + b"]", [bad("initialize must not be sent in a batch.")]),
+    "in a batch": (b"[[" + ping(b"1") + b"]]", [bad("A batch must not contain another batch.", ABSENT)]),
 }
 
 
@@ -416,7 +416,7 @@ def with_meta(**changes):
 
 
 def unsupported(revision):
-    return error(-32022, "BAD_REQUEST", f'The revision "{revision}" is not supported here.',
+    return error(-32022, "BAD_REQUEST", f'The protocol revision "{revision}" is not supported.',
                  supported=[MODERN], requested=revision)
 
 
@@ -442,7 +442,7 @@ STATELESS = {
                                  unsupported("2025-11-25")),
     "an unknown level of logs": (stateless("tools/call", with_meta(logLevel="loud"), name="echo"),
                                  invalid((f"_meta.{V}logLevel", "pattern_mismatch"),
-                                         message=f"`_meta.{V}logLevel` must be the name of a level.")),
+                                         message=f"`_meta.{V}logLevel` must be the name of a log level.")),
     "listening to nothing": (stateless("subscriptions/listen"), missing("notifications")),
     "listening with a number": (stateless("subscriptions/listen", notifications={"toolsListChanged": 1}),
                                 wrong_type("notifications.toolsListChanged", "boolean", "integer")),
@@ -467,7 +467,7 @@ def an_id_that_is_in_use_is_refused_and_the_first_goes_on():
         server.send(request(5, "tools/call", {"name": "count", "arguments": {"to": 3, "pause_ms": 100}}),
                     request(5, "ping"),
                     request("5", "ping"))
-        check(server.receive(), bad("A request with this id has no answer yet.", 5))
+        check(server.receive(), bad("Another request with this id is still in progress.", 5))
         equal(server.receive(), pong("5"))
         answer = server.receive()
         equal((answer["id"], answer["result"]["structuredContent"]), (5, {"counted": 3}))
@@ -497,7 +497,7 @@ def read_memory(server):
     return int(next(text for text in status.splitlines() if text.startswith("VmHWM")).split()[1])
 
 
-LONG = error(-32600, "CONTENT_TOO_LARGE", "A message has more than 16777216 bytes.", ABSENT)
+LONG = error(-32600, "CONTENT_TOO_LARGE", "A message is larger than the limit of 16777216 bytes.", ABSENT)
 
 
 @test

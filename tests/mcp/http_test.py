@@ -127,7 +127,7 @@ def a_body_that_is_too_large_is_refused():
     found = Session(shared()).exchange("POST", message("ping", {"x": "y" * 200000}))
     equal(found.status, 413, "the status")
     check_refusal(found, -32600)
-    equal(found.json["error"]["message"], "The body may have at most 100000 bytes.")
+    equal(found.json["error"]["message"], "The request body can have at most 100000 bytes.")
     equal(found.json["error"]["data"]["context"]["limit_bytes"], 100000)
 
 

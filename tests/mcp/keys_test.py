@@ -205,7 +205,7 @@ def a_file_of_keys_that_others_may_read_is_warned_of():
         warnings = keys(data, command, *flags)["warnings"]
         expect(len(warnings) == 1 and "chmod 600 " + file in warnings[0], command, warnings)
     with Server("--workers", "2", data=data) as found:
-        warning = b"conformance: Other users may read or change the file of API keys: `chmod 600 %s`.\n" % file.encode()
+        warning = b"conformance: Other users can read or change the file of API keys. Run `chmod 600 %s`.\n" % file.encode()
         equal(found.read(found.stderr).count(warning), 1, "warnings of the server")
 
 
@@ -338,7 +338,7 @@ def without_the_file_sessions_end_with_the_server():
     data = new_folder()
     os.mkdir(os.path.join(data, "mcp-sessions"))
     found = Server("--workers", "1", data=data)
-    equal(found.read(found.stderr).count(b"conformance: MCP sessions end with this run of the server."), 1, "the remark")
+    equal(found.read(found.stderr).count(b"conformance: MCP sessions will not survive a restart of the server."), 1, "the remark")
     session = Session(found)
     session.server = restarted(found)
     with session.server:

@@ -61,7 +61,7 @@ def take_all_sessions(found, fields):
         begun = begin(found, fields)
         equal(begun.status, 200, "session %d" % len(ids))
         ids.append(begun["Mcp-Session-Id"])
-    refused(begin(found, fields), "One caller may have 20 sessions.")
+    refused(begin(found, fields), "One caller can have at most 20 sessions.")
     return ids
 
 
@@ -76,7 +76,7 @@ def a_caller_has_so_many_sessions_and_another_its_own():
         with Exchange(found, "DELETE", None, {"Mcp-Session-Id": ids[0], **one}) as ended:
             equal(ended.status, 204, "the end of one")
         equal(begin(found, one).status, 200, "in its place")
-        refused(begin(found, one), "One caller may have 20 sessions.")
+        refused(begin(found, one), "One caller can have at most 20 sessions.")
 
 
 @test
@@ -106,11 +106,11 @@ def a_session_that_comes_back_has_room_like_a_new_one():
         def status(method, id, body=None, **fields):
             with Exchange(found, method, body, {"Mcp-Session-Id": id, **fields}) as answer:
                 if answer.status == 429:
-                    refused(answer, "One caller may have 20 sessions.")
+                    refused(answer, "One caller can have at most 20 sessions.")
                 return answer.status
         equal([status("POST", id, message("ping")) for id in ids[:5]], [200] * 5, "they are back")
         fresh = [begin(found, {})["Mcp-Session-Id"] for _ in range(15)]
-        refused(begin(found, {}), "One caller may have 20 sessions.")
+        refused(begin(found, {}), "One caller can have at most 20 sessions.")
         equal(status("POST", ids[5], message("ping")), 429, "one more of before")
         equal(status("GET", ids[5], Accept="text/event-stream"), 429, "its stream")
         equal(status("POST", ids[5], message("ping"), **{"X-Forwarded-For": "192.0.2.1"}), 200, "it counts for who uses it")
@@ -135,7 +135,7 @@ def a_caller_has_so_many_subscriptions_and_another_its_own():
         for session in [first, second, Session(found, fields=one)]:
             error = subscribe(session, 99)["error"]
             equal((error["code"], error["data"]["code"]), (-32600, "RATE_LIMITED"), "one more")
-            equal(error["message"], "One caller may have 81 subscriptions in all of its sessions.", "the message")
+            equal(error["message"], "One caller can have at most 81 subscriptions in all of its sessions.", "the message")
         equal(subscribe(first, 1)["result"], {}, "one that it has already")
         equal(subscribe(Session(found, fields=other), 1)["result"], {}, "another caller")
         first.exchange("DELETE")
@@ -161,8 +161,8 @@ def a_caller_has_so_many_streams_and_another_its_own():
     with keyed("--workers", "1", "--caller-share", "1") as (found, one, other):
         session = Session(found, fields=one)
         streams = take_all_streams(found, one)
-        refused(listen(found, one), "One caller may have 100 streams open here.")
-        refused(session.exchange("GET"), "One caller may have 100 streams open here.")
+        refused(listen(found, one), "One caller can have at most 100 open streams.")
+        refused(session.exchange("GET"), "One caller can have at most 100 open streams.")
         equal(session.post(message("ping")).status, 200, "what is no stream")
         with listen(found, other) as stream:
             expect(stream.streams, "another caller is refused:", stream.status)
@@ -174,7 +174,7 @@ def a_caller_has_so_many_streams_and_another_its_own():
             return stream.streams and stream
         stream = wait_for(stands)
         expect(stream, "in its place")
-        refused(listen(found, one), "100 streams")
+        refused(listen(found, one), "at most 100 open streams")
         for each in [stream, *streams]:
             each.connection.close()
 
@@ -184,7 +184,7 @@ def the_counts_are_right_when_a_loop_is_killed():
     with keyed("--workers", "1", "--caller-share", "1") as (found, one, other):
         ids = take_all_sessions(found, one)
         streams = take_all_streams(found, one)
-        refused(listen(found, one), "100 streams")
+        refused(listen(found, one), "at most 100 open streams")
         [loop] = found.workers()
         os.kill(loop, signal.SIGKILL)
         expect(wait_for(lambda: found.workers() not in ([], [loop])), "there is no other")
@@ -196,7 +196,7 @@ def the_counts_are_right_when_a_loop_is_killed():
                 return begin(found, other).status == 200
         expect(wait_for(begins), "another caller")
         streams = take_all_streams(found, one)  # those of the one that died are gone
-        refused(listen(found, one), "100 streams")
+        refused(listen(found, one), "at most 100 open streams")
         refused(begin(found, one), "20 sessions")  # these are not
         with Exchange(found, "DELETE", None, {"Mcp-Session-Id": ids[0], **one}) as ended:
             equal(ended.status, 204, "the end of one")
@@ -255,7 +255,7 @@ def each_message_of_a_batch_counts():
         late = [each for each in seen if each.status != 200]
         expect(late, "all were answered")
         for each in late:
-            refused(each, "at most 50 a second")
+            refused(each, "the limit is 50 per second")
         time.sleep(int(late[-1]["Retry-After"]))
         equal(wait_for(answered).status, 200, "later")
 
@@ -265,9 +265,9 @@ def a_batch_that_is_more_than_a_second_s_worth_is_told_so():
     with Server("--workers", "1", "--rate", "50") as found:
         session = Session(found, "2025-03-26")
         too_large = session.post(batch(51))
-        refused(too_large, "51 messages at once: at most 50 a second.")
-        refused(Session(found, "2024-11-05").post(batch(51)), "51 messages at once: at most 50 a second.")
-        equal(too_large.json["error"]["data"]["suggestion"], "Send at most 50 of them at once.", "what to do")
+        refused(too_large, "The batch has 51 messages: the limit is 50 per second.")
+        refused(Session(found, "2024-11-05").post(batch(51)), "The batch has 51 messages: the limit is 50 per second.")
+        equal(too_large.json["error"]["data"]["suggestion"], "Send at most 50 messages at once.", "what to do")
         equal(len(session.post(batch(20)).json), 20, "a smaller one")
 
 

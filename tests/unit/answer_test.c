@@ -289,16 +289,16 @@ static void pieces_that_make_no_sense_end_the_call(void **state)
         void (*handler)(mishap_call *call);
         const char *why;
     } mistakes[] = {
-        { give_an_item_a_name, "an item of an array a name" },
-        { leave_out_a_name, "a member of an object no name" },
-        { leave_out_the_name_of_an_object, "a member of an object no name" },
-        { name_a_member_nothing, "a member of an object no name" },
+        { give_an_item_a_name, "an item of an array with a name" },
+        { leave_out_a_name, "a member of an object without a name" },
+        { leave_out_the_name_of_an_object, "a member of an object without a name" },
+        { name_a_member_nothing, "a member of an object without a name" },
         { end_what_is_not_open, "not open" },
         { end_too_often, "not open" },
         { go_on_after_the_end, "after the end" },
         { go_on_after_a_piece, "after the end" },
-        { answer_two_values_as_a_piece, "is no JSON" },
-        { answer_a_key_twice_in_a_piece, "is no JSON" },
+        { answer_two_values_as_a_piece, "JSON that is not valid" },
+        { answer_a_key_twice_in_a_piece, "JSON that is not valid" },
         { answer_a_key_twice, "is not a JSON object" },
         { nest_too_deep, "too deep" },
     };
@@ -374,8 +374,8 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         { answer_without_what_is_required, "deleted: field_required" },
         { answer_null_for_what_is_required, "deleted: field_required" },
         { answer_a_line_that_is_wrong, "lines[1].count: value_out_of_range" },
-        { answer_an_array, "it is an array, and an object is declared" },
-        { answer_nothing, "there is none" },
+        { answer_an_array, "the answer is an array, but an object is declared" },
+        { answer_nothing, "the handler has answered nothing" },
     };
     for (size_t i = 0; i < sizeof misfits / sizeof *misfits; i++) {
         mishap *failure;
@@ -383,7 +383,7 @@ static void an_answer_that_does_not_fit_is_an_internal_error(void **state)
         assert_non_null(failure);
         assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_INTERNAL_ERROR);
         assert_string_equal(failure->masked_message.data,
-                            "The answer of bound does not fit what it declares.");
+                            "The answer of bound does not match its declaration.");
         assert_string_equal(failure->noted->value.text.data, misfits[i].where);
         mishap_free(failure);
     }
@@ -402,6 +402,15 @@ static void answer_as_declared(mishap_call *call)
     mishap_answer_json(call, "title", "\"a\\u0000b\"");
     mishap_answer_member(call, "count", (const char *)NULL);
     mishap_answer_member(call, "more", 1);
+    mishap_answer_end(call);
+    mishap_answer_object(call, NULL);
+    mishap_answer_member(call, "title", "b");
+    mishap_answer_member(call, "count", 1); /* declared as an integer: it stays one */
+}
+
+static void answer_content_blocks(mishap_call *call)
+{
+    mishap_answer_content(call, "[{\"type\":\"text\",\"text\":\"a\"}]");
 }
 
 static void an_answer_that_fits_is_sent_as_it_is(void **state)
@@ -412,7 +421,13 @@ static void an_answer_that_fits_is_sent_as_it_is(void **state)
     assert_null(failure);
     assert_string_equal(answer,
                         "{\"deleted\":true,\"name\":\"\",\"lines\":[{\"gift\":false,"
-                        "\"flags\":[true],\"title\":\"a\\u0000b\",\"count\":null,\"more\":1}]}");
+                        "\"flags\":[true],\"title\":\"a\\u0000b\",\"count\":null,\"more\":1},"
+                        "{\"title\":\"b\",\"count\":1}]}");
+    free(answer);
+    /* `.answers` says nothing of content blocks. */
+    answer = answer_of(&operations[1], answer_content_blocks, &failure);
+    assert_null(failure);
+    assert_string_equal(answer, "[{\"type\":\"text\",\"text\":\"a\"}]");
     free(answer);
 }
 

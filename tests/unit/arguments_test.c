@@ -1,6 +1,8 @@
 /* src/operation/arguments: values by names and paths, how many there are, and walks over them. */
 #include "testing.h"
 
+#include <time.h>
+
 #include "mishap/inside.h"
 #include "operation/call.h"
 
@@ -220,6 +222,25 @@ static void the_kind_of_an_integer_is_that_of_its_declaration(void **state)
     with("{\"count\":3.0,\"lines\":[{\"count\":2.0,\"price\":2.0}]}", ask_for_kinds);
 }
 
+static void ask_for_odd_numbers(mishap_call *call)
+{
+    assert_int_equal(mishap_integer(call, "anything[0]"), 0);
+    assert_int_equal(mishap_integer(call, "anything[1]"), INT64_MAX);
+    assert_int_equal(mishap_integer(call, "anything[2]"), 0);
+    assert_int_equal(mishap_integer(call, "anything[3]"), -2);
+    assert_int_equal(mishap_integer(call, "anything[4]"), 0);
+    assert_true(mishap_number(call, "anything[0]") == 18446744073709551615.0);
+    assert_true(mishap_number(call, "anything[4]") == 0);
+    assert_true(mishap_number(call, "anything[5]") == 0);
+}
+
+static void numbers_that_are_none_of_their_type_are_not_there(void **state)
+{
+    (void)state;
+    with("{\"anything\":[18446744073709551615,9223372036854775807,2.5,-2.0,1e999,-1e999]}",
+         ask_for_odd_numbers);
+}
+
 static void ask_for_anything(mishap_call *call)
 {
     assert_int_equal(mishap_kind_of(call, "anything[0]"), MISHAP_KIND_TEXT);
@@ -245,6 +266,21 @@ static void where_anything_may_stand_a_value_of_another_type_is_not_there(void *
 {
     (void)state;
     with(whole, ask_for_anything);
+}
+
+static void ask_for_large_numbers(mishap_call *call)
+{
+    assert_int_equal(mishap_integer(call, "extra.fits"), INT64_MIN);
+    assert_int_equal(mishap_integer(call, "extra.above"), 0);
+    assert_int_equal(mishap_integer(call, "extra.below"), 0);
+}
+
+static void where_anything_may_stand_a_number_of_more_than_64_bits_is_no_integer(void **state)
+{
+    (void)state;
+    with("{\"extra\":{\"fits\":-9223372036854775808.0,\"above\":9223372036854775808.0,"
+         "\"below\":-1e19}}",
+         ask_for_large_numbers);
 }
 
 static void look_for_what_is_not_declared(mishap_call *call)
@@ -314,6 +350,73 @@ static void what_is_not_declared_is_refused_at_any_depth(void **state)
     mishap_call_end(call);
 }
 
+static void a_name_inside_of_a_secret_is_not_told(void **state)
+{
+    (void)state;
+    const mishap_operation one = {
+        .name = "pay",
+        .params = MISHAP_PARAMS(
+            { "card", MISHAP_OBJECT, .secret = true,
+              .members = MISHAP_PARAMS(
+                  { .name = "number", .type = MISHAP_STRING },
+                  { "owner", MISHAP_OBJECT,
+                    .members = MISHAP_PARAMS({ .name = "name", .type = MISHAP_STRING }) }) },
+            { "keys", MISHAP_ARRAY,
+              .items = MISHAP_ITEM(
+                  MISHAP_OBJECT, .secret = true,
+                  .members = MISHAP_PARAMS({ .name = "id", .type = MISHAP_STRING })) })
+    };
+    static const char *const fields[] = { "card", "card.owner", "keys[1]" };
+    static const char *const sentences[] = {
+        "card has a member whose name is not known; the known names are number and owner.",
+        "card.owner has a member whose name is not known; the known name is name.",
+        "keys[1] has a member whose name is not known; the known name is id.",
+    };
+    mishap_call *call;
+    mishap *m = mishap_call_begin_closed(
+        &app, &one,
+        T("{\"card\":{\"hunter2\":1,\"numberhunter2\":1,\"owner\":{\"hunter2\":1}},"
+          "\"keys\":[{},{\"hunter2\":1}]}"),
+        &call);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_VALIDATION_ERROR);
+    const mishap_field *field = mishap_told(m)->fields;
+    for (size_t i = 0; i < 3; i++, field = field->next) {
+        assert_string_equal(field->field.data, fields[i]);
+        assert_string_equal(field->error.data, "unknown_field");
+        assert_string_equal(field->message.data, sentences[i]);
+    }
+    assert_null(field);
+    mishap_buffer account = { 0 };
+    mishap_account(m, &account);
+    mishap_buffer_put(&account, "", 1);
+    assert_null(strstr(account.data, "hunter2"));
+    mishap_buffer_release(&account);
+    mishap_free(m);
+}
+
+static void of_many_known_names_the_first_are_told(void **state)
+{
+    (void)state;
+    mishap_param many[22] = { 0 };
+    char names[21][4];
+    mishap_operation one = { .name = "many", .params = many };
+    for (size_t i = 0; i < 21; i++) {
+        snprintf(names[i], sizeof names[i], "p%02zu", i);
+        many[i] = (mishap_param){ .name = names[i], .type = MISHAP_STRING };
+    }
+    mishap_call *call;
+    mishap *m = mishap_call_begin_closed(&app, &one, T("{\"something_else\":1}"), &call);
+    const char *sentence = mishap_told(m)->fields->message.data;
+    assert_non_null(
+        strstr(sentence, "something_else is not a known name; the known names are p00, p01, "));
+    assert_non_null(strstr(sentence, ", p18, p19 and more."));
+    mishap_free(m);
+    many[20] = (mishap_param){ 0 };
+    m = mishap_call_begin_closed(&app, &one, T("{\"something_else\":1}"), &call);
+    assert_non_null(strstr(mishap_told(m)->fields->message.data, ", p18 and p19."));
+    mishap_free(m);
+}
+
 /* -- mistakes of the program ------------------------------------------------------------------- */
 
 static const char *mistaken_path;
@@ -348,23 +451,23 @@ static void a_path_that_is_not_declared_ends_the_call(void **state)
         { ask_for_a_string, "address.zi", "not declared" },
         { ask_for_a_string, "lines[0].name", "not declared" },
         { ask_for_a_string, "lines[9].name", "not declared" },
-        { ask_for_a_string, "count", "under a type" },
-        { ask_for_a_string, "lines[0].count", "under a type" },
-        { ask_for_a_string, "name.first", "under a type" },
-        { ask_for_a_string, "name[0]", "under a type" },
-        { ask_for_a_string, "address[0]", "under a type" },
-        { ask_for_a_string, "lines.title", "under a type" },
-        { ask_for_a_string, "address.", "a path that is none" },
-        { ask_for_a_string, "address..zip", "a path that is none" },
-        { ask_for_a_string, "lines[].title", "a path that is none" },
-        { ask_for_a_string, "lines[-1].title", "a path that is none" },
-        { ask_for_a_string, "lines[ 1].title", "a path that is none" },
-        { ask_for_a_string, "lines[1", "a path that is none" },
-        { ask_for_a_string, "lines[1]title", "a path that is none" },
-        { count_them, "name", "under a type" },
-        { ask_for_an_integer_of_a_line, "title", "under a type" },
+        { ask_for_a_string, "count", "with a type other than" },
+        { ask_for_a_string, "lines[0].count", "with a type other than" },
+        { ask_for_a_string, "name.first", "with a type other than" },
+        { ask_for_a_string, "name[0]", "with a type other than" },
+        { ask_for_a_string, "address[0]", "with a type other than" },
+        { ask_for_a_string, "lines.title", "with a type other than" },
+        { ask_for_a_string, "address.", "a path that is not valid" },
+        { ask_for_a_string, "address..zip", "a path that is not valid" },
+        { ask_for_a_string, "lines[].title", "a path that is not valid" },
+        { ask_for_a_string, "lines[-1].title", "a path that is not valid" },
+        { ask_for_a_string, "lines[ 1].title", "a path that is not valid" },
+        { ask_for_a_string, "lines[1", "a path that is not valid" },
+        { ask_for_a_string, "lines[1]title", "a path that is not valid" },
+        { count_them, "name", "with a type other than" },
+        { ask_for_an_integer_of_a_line, "title", "with a type other than" },
         { ask_for_an_integer_of_a_line, "lines[0].count", "not declared" },
-        { ask_for_an_integer_of_a_line, ".count", "a path that is none" },
+        { ask_for_an_integer_of_a_line, ".count", "a path that is not valid" },
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         mistaken_path = mistakes[i].path;
@@ -412,6 +515,56 @@ static void a_walk_without_memory_ends_the_call(void **state)
     assert_int_equal(blocks, 0);
 }
 
+/* -- what it costs ----------------------------------------------------------------------------- */
+
+static double processor_seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The time that it takes to refuse all of the members. */
+static double seconds_to_refuse(const mishap_param *params, mishap_text json)
+{
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    assert_true(mishap_json_read(&reader, json));
+    double began = processor_seconds();
+    mishap *m = mishap_params_refuse_unknown(params, reader.root, reader.root, NULL, NULL);
+    double took = processor_seconds() - began;
+    assert_int_equal(mishap_told(m)->field_count, 20);
+    mishap_free(m);
+    mishap_json_reader_release(&reader);
+    return took;
+}
+
+static void many_unknown_names_cost_no_more_where_many_are_declared(void **state)
+{
+    (void)state;
+    enum { MANY = 300, MEMBERS = 100000 };
+    static mishap_param params[MANY + 1];
+    static char names[MANY][16];
+    mishap_buffer json = { 0 };
+    for (size_t i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "parameter_%zu", i);
+        params[i] = (mishap_param){ .name = names[i], .type = MISHAP_STRING };
+    }
+    mishap_json_open(&json, '{');
+    for (size_t i = 0; i < MEMBERS; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "unknown_%zu", i);
+        mishap_json_key(&json, mishap_text_of(name));
+        mishap_buffer_put_char(&json, '1');
+    }
+    mishap_json_close(&json, '}');
+    double many = seconds_to_refuse(params, mishap_buffer_text(&json));
+    double few = seconds_to_refuse(&params[MANY - 1], mishap_buffer_text(&json));
+    /* Each name is compared with each declared one, but each member is not. */
+    if (many > 0.2 + 10 * few)
+        fail_msg("%f seconds for many, %f for one", many, few);
+    mishap_buffer_release(&json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -423,10 +576,15 @@ int main(void)
         TEST(a_part_is_asked_like_a_call),
         TEST(the_kind_of_an_integer_is_that_of_its_declaration),
         TEST(where_anything_may_stand_a_value_of_another_type_is_not_there),
+        TEST(where_anything_may_stand_a_number_of_more_than_64_bits_is_no_integer),
         TEST(what_is_not_declared_never_reaches_the_handler),
         TEST(what_is_not_declared_is_refused_at_any_depth),
+        TEST(a_name_inside_of_a_secret_is_not_told),
+        TEST(of_many_known_names_the_first_are_told),
         TEST(a_path_that_is_not_declared_ends_the_call),
         TEST(a_walk_without_memory_ends_the_call),
+        TEST(numbers_that_are_none_of_their_type_are_not_there),
+        TEST(many_unknown_names_cost_no_more_where_many_are_declared),
     };
     return RUN(tests);
 }

@@ -716,6 +716,13 @@ static void printable_text_has_nothing_that_a_terminal_acts_on(void **state)
     assert_printable(T("\xC2\x9B"
                        "31m\xC2\x80\xC2\x9F"),
                      "?31m??", "?31m??");
+    assert_printable(T("a\u202eb\u2066c\u2069\u200f\u061cd\u2028e\u2029f\u202a\u202c"),
+                     "a?b?c???d?e?f??", "a?b?c???d?e?f??");
+    assert_printable(T("\u2010\u2027\u202f\u2065\u206a\u061b"),
+                     "\u2010\u2027\u202f\u2065\u206a\u061b",
+                     "\u2010\u2027\u202f\u2065\u206a\u061b");
+    assert_printable((mishap_text){ "a\u202e", 3 }, "a\xE2\x80", "a\xE2\x80");
+    assert_printable((mishap_text){ "a\u061c", 2 }, "a\xD8", "a\xD8");
     assert_printable((mishap_text){ "a\xC2\x9B", 2 }, "a\xC2", "a\xC2"); /* behind its end */
 }
 

@@ -328,6 +328,17 @@ static void numbers_that_no_type_has_room_for_are_out_of_range(void **state)
     (void)state;
     const mishap_param *open = ONE({ "x", .type = MISHAP_INTEGER });
     assert_findings(open, "{\"x\":9223372036854775807}", NULL);
+    /* The same with a point or an exponent, which an integer may have. */
+    assert_findings(open, "{\"x\":9223372036854774784.0}", NULL);
+    assert_findings(open, "{\"x\":-9223372036854775808.0}", NULL);
+    assert_findings(open, "{\"x\":9223372036854775808.0}",
+                    "[{\"field\":\"x\",\"error\":\"value_out_of_range\","
+                    "\"min\":-9223372036854775808,\"max\":9223372036854775807,"
+                    "\"actual\":9.223372036854776e+18}]");
+    assert_findings(open, "{\"x\":-1e19}",
+                    "[{\"field\":\"x\",\"error\":\"value_out_of_range\","
+                    "\"min\":-9223372036854775808,\"max\":9223372036854775807,"
+                    "\"actual\":-1e+19}]");
     assert_findings(open, "{\"x\":-9223372036854775808}", NULL);
     static const char *const large[] = { "9223372036854775808", "18446744073709551615",
                                          "18446744073709551616", "-9223372036854775809",
@@ -794,6 +805,23 @@ static void every_allocation_may_fail(void **state)
     mishap_use_allocator(NULL);
 }
 
+static void a_number_of_a_million_digits_is_not_sent_back(void **state)
+{
+    (void)state;
+    enum { DIGITS = 1000000 };
+    static const mishap_param params[] = { { "count", MISHAP_INTEGER, .range = { 1, 9 } }, { 0 } };
+    char *json = malloc(DIGITS + 32);
+    size_t length = (size_t)snprintf(json, 32, "{\"count\":");
+    memset(json + length, '7', DIGITS);
+    memcpy(json + length + DIGITS, "}", 2);
+    mishap *m = check(params, json);
+    assert_int_equal(mishap_told(m)->field_count, 1);
+    assert_int_equal(mishap_told(m)->fields->max.integer, 9);
+    assert_int_equal(mishap_told(m)->fields->actual.kind, MISHAP_KIND_NONE);
+    mishap_free(m);
+    free(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -825,6 +853,7 @@ int main(void)
         TEST(after_a_hundred_findings_the_others_are_counted),
         TEST(a_hundred_thousand_members_are_no_trouble),
         TEST(many_parameters_are_found_in_any_order),
+        TEST(a_number_of_a_million_digits_is_not_sent_back),
         TEST(nesting_has_an_end),
         TEST(every_allocation_may_fail),
     };

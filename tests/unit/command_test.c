@@ -238,17 +238,17 @@ static void the_effects_follow_from_what_is_declared(void **state)
     (void)state;
     const mishap_operation *safe = operation_of(&large_app, "connect"),
                            *mutating = operation_of(&large_app, "items.create");
-    assert_row(safe, 0, "SUCCESS", "The command did what it was asked to do.", false, "none");
-    assert_row(mutating, 0, "SUCCESS", "The command did what it was asked to do.", false,
-               "complete");
-    assert_row(mutating, 1, "GENERAL_ERROR", "It failed, and no other exit code says more.", false,
-               "partial");
+    assert_row(safe, 0, "SUCCESS", "The command succeeded.", false, "none");
+    assert_row(mutating, 0, "SUCCESS", "The command succeeded.", false, "complete");
+    assert_row(mutating, 1, "GENERAL_ERROR", "The command failed; no other exit code applies.",
+               false, "partial");
     assert_row(mutating, 2, "ARG_ERROR", "The arguments are not valid; nothing was done.", false,
                "none");
-    assert_row(mutating, 10, "TIMEOUT", "It took longer than is allowed.", false, "partial");
-    assert_row(safe, 10, "TIMEOUT", "It took longer than is allowed (REQUEST_TIMEOUT).", true,
+    assert_row(mutating, 10, "TIMEOUT", "The command exceeded its timeout.", false, "partial");
+    assert_row(safe, 10, "TIMEOUT", "The command exceeded its timeout (REQUEST_TIMEOUT).", true,
                "none");
-    assert_row(mutating, 143, "TERMINATED", "It was ended by SIGTERM.", false, "partial");
+    assert_row(mutating, 143, "TERMINATED", "The command was terminated by SIGTERM.", false,
+               "partial");
 }
 
 static void codes_with_one_exit_code_share_a_row(void **state)
@@ -258,19 +258,19 @@ static void codes_with_one_exit_code_share_a_row(void **state)
                            *connect = operation_of(&large_app, "connect");
     /* LOCKED alone may be retried, ALREADY_EXISTS may not. */
     assert_row(create, 6, "CONFLICT",
-               "It conflicts with what is there already (ALREADY_EXISTS, LOCKED).", false, "none");
+               "The command conflicts with existing data (ALREADY_EXISTS, LOCKED).", false, "none");
     assert_row(create, 74, "EX_IOERR",
                "There is no space left to store this. The output could not be written.", false,
                "none");
     assert_row(create, 11, "RATE_LIMITED", "There were too many requests.", true, "none");
     assert_row(connect, 12, "UNAVAILABLE",
-               "Something that it needs is not available (CONNECTION_REFUSED, CONNECTION_TIMEOUT, "
-               "HOST_NOT_FOUND, ...).",
+               "A required service is not available (CONNECTION_REFUSED, CONNECTION_TIMEOUT, "
+               "HOST_NOT_FOUND, HOST_UNREACHABLE, ...).",
                true, "none");
     assert_row(connect, 4, "PRECONDITION",
                "A precondition does not hold; nothing was done (TOO_EARLY).", false, "none");
     assert_row(operation_of(&large_app, "items.import"), 79, "NONCONFORMING",
-               "The document does not conform.", false, "none");
+               "The document does not conform to its format.", false, "none");
     assert_row(operation_of(&large_app, "items.import"), 3, "PARTIAL_FAILURE",
                "Only a part of the work was done.", false, "partial");
 }
@@ -288,8 +288,7 @@ static void what_a_service_may_fail_with_is_an_exit_of_its_operations(void **sta
     assert_int_equal(mishap_cli_exits(NULL, &stored, exits, MISHAP_CLI_MOST_EXITS), few + 2);
     row(exits, few + 2, 12);
     row(exits, few + 2, 78);
-    assert_row(&stored, 12, "UNAVAILABLE", "Something that it needs is not available.", true,
-               "none");
+    assert_row(&stored, 12, "UNAVAILABLE", "A required service is not available.", true, "none");
     assert_int_equal(mishap_cli_exits(NULL, &declared, exits, MISHAP_CLI_MOST_EXITS), few + 2);
 }
 

@@ -42,7 +42,7 @@ static void assert_operations(const mishap_operation *operations, const char *se
         { .name = "users.create", .summary = "Create a user", .run = run, __VA_ARGS__ }, { 0 } })
 #define ASSERT_OPERATION(why, ...)                                                                 \
     assert_operations(OPERATION(__VA_ARGS__),                                                      \
-                      "The operation `users.create` is declared wrongly: " why ".")
+                      "The declaration of the operation `users.create` is not valid: " why ".")
 #define ASSERT_SOUND(...) assert_operations(OPERATION(__VA_ARGS__), NULL)
 
 #define PARAMS(...)                                                                                \
@@ -73,24 +73,24 @@ static void a_program_has_a_name_and_operations(void **state)
         &(mishap_app){
             .name = "directory", .version = "1.0", .summary = "A directory", .operations = sound },
         NULL);
-    static const char nameless[] =
-        "The program `` is declared wrongly: it has no name, or one that is not a word.";
+    static const char nameless[] = "The declaration of the program `` is not valid: it has no "
+                                   "name, or one that is not a word.";
     assert_app(&(mishap_app){ .operations = sound }, nameless);
     assert_app(&(mishap_app){ .name = "", .operations = sound }, nameless);
-    assert_app(
-        &(mishap_app){ .name = "two words", .operations = sound },
-        "The program `two words` is declared wrongly: it has no name, or one that is not a word.");
+    assert_app(&(mishap_app){ .name = "two words", .operations = sound },
+               "The declaration of the program `two words` is not valid: it has no name, or one "
+               "that is not a word.");
     assert_app(&(mishap_app){ .name = "d" },
-               "The program `d` is declared wrongly: it has no operations.");
+               "The declaration of the program `d` is not valid: it has no operations.");
     assert_app(&(mishap_app){ .name = "d", .operations = (const mishap_operation[]){ { 0 } } },
-               "The program `d` is declared wrongly: it has no operations.");
+               "The declaration of the program `d` is not valid: it has no operations.");
     assert_app(&(mishap_app){ .name = "d", .timeout_ms = -1, .operations = sound },
-               "The program `d` is declared wrongly: it has a timeout below zero.");
+               "The declaration of the program `d` is not valid: it has a timeout below zero.");
     assert_app(&(mishap_app){ .name = "d", .version = "1\n0", .operations = sound },
-               "The program `d` is declared wrongly: it has a version that is more than one line "
-               "or has control characters.");
+               "The declaration of the program `d` is not valid: it has a version that is more "
+               "than one line or has control characters.");
     assert_app(&(mishap_app){ .name = "d", .summary = " ", .operations = sound },
-               "The program `d` is declared wrongly: it has a summary that is empty.");
+               "The declaration of the program `d` is not valid: it has a summary that is empty.");
 }
 
 static void a_program_is_asked_for_its_operations_by_name(void **state)
@@ -119,8 +119,8 @@ static void names_are_words_with_dots_between(void **state)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char sentence[200];
         snprintf(sentence, sizeof sentence,
-                 "The operation `%s` is declared wrongly: it has a name that is not lower-case "
-                 "words with dots between them.",
+                 "The declaration of the operation `%s` is not valid: it has a name that is not "
+                 "lower-case words separated by dots.",
                  broken[i]);
         assert_operations(OPERATION(.name = broken[i]), sentence);
     }
@@ -145,7 +145,7 @@ static void operations_say_what_they_are_and_do(void **state)
     ASSERT_OPERATION("it has a summary that is not UTF-8", .summary = "Create \xFF");
     ASSERT_OPERATION("it has a group that is empty", .group = "");
     ASSERT_OPERATION("it has a description that is not UTF-8", .description = "One.\n\xC3");
-    ASSERT_OPERATION("it has no function to run", .run = NULL);
+    ASSERT_OPERATION("it has no handler function", .run = NULL);
     ASSERT_OPERATION("it has a timeout below zero", .timeout_ms = -5);
     ASSERT_OPERATION("it is neither safe nor mutating nor destructive", .danger = 4);
     ASSERT_OPERATION("it is a tool whose name is not up to 64 letters, digits, _, - and .",
@@ -162,11 +162,11 @@ static void an_operation_without_a_name_does_not_just_end_the_list(void **state)
     assert_operations((const mishap_operation[]){ { .name = "a", .summary = "A", .run = run },
                                                   { .summary = "B", .run = run },
                                                   { 0 } },
-                      "The program `directory` is declared wrongly: it has an operation, number 2, "
-                      "without a name.");
+                      "The declaration of the program `directory` is not valid: it has an "
+                      "operation, number 2, without a name.");
     assert_operations((const mishap_operation[]){ { .summary = "B", .run = run }, { 0 } },
-                      "The program `directory` is declared wrongly: it has an operation, number 1, "
-                      "without a name.");
+                      "The declaration of the program `directory` is not valid: it has an "
+                      "operation, number 1, without a name.");
 }
 
 static void operations_can_be_told_apart(void **state)
@@ -179,15 +179,16 @@ static void operations_can_be_told_apart(void **state)
     assert_operations(TWO("users.create", "users.delete", .danger = MISHAP_SAFE), NULL);
     assert_operations(TWO("users", "usersmore.create", .danger = MISHAP_SAFE), NULL);
     assert_operations(TWO("a.b", "a.b", .danger = MISHAP_SAFE),
-                      "The operation `a.b` is declared wrongly: it is declared twice.");
+                      "The declaration of the operation `a.b` is not valid: it is declared twice.");
     assert_operations(TWO("users", "users.create", .danger = MISHAP_SAFE),
-                      "The operation `users.create` is declared wrongly: it and `users` cannot be "
-                      "told apart on a command line.");
+                      "The declaration of the operation `users.create` is not valid: it and "
+                      "`users` are the same command on the command line.");
     assert_operations(TWO("users.create", "users", .danger = MISHAP_SAFE),
-                      "The operation `users` is declared wrongly: it and `users.create` cannot be "
-                      "told apart on a command line.");
-    assert_operations(TWO("a", "b", .route = "GET /same"),
-                      "The operation `b` is declared wrongly: it has the route of `a`.");
+                      "The declaration of the operation `users` is not valid: it and "
+                      "`users.create` are the same command on the command line.");
+    assert_operations(
+        TWO("a", "b", .route = "GET /same"),
+        "The declaration of the operation `b` is not valid: it has the same route as `a`.");
     const mishap_operation routes[] = {
         { .name = "a",
           .summary = "A",
@@ -201,7 +202,8 @@ static void operations_can_be_told_apart(void **state)
           PARAMS({ "user", MISHAP_STRING, .required = true }) },
         { 0 },
     };
-    assert_operations(routes, "The operation `b` is declared wrongly: it has the route of `a`.");
+    assert_operations(
+        routes, "The declaration of the operation `b` is not valid: it has the same route as `a`.");
 }
 
 static void routes_are_a_method_and_a_path(void **state)
@@ -234,9 +236,12 @@ static void routes_are_a_method_and_a_path(void **state)
         { "GET  /users",
           "it has a route that is not GET, POST, PUT, PATCH or DELETE, a space and a path",
           MISHAP_SAFE },
-        { "GET /users/", "it has a route with an empty part, or one of dots", MISHAP_SAFE },
-        { "GET //users", "it has a route with an empty part, or one of dots", MISHAP_SAFE },
-        { "GET /a/../b", "it has a route with an empty part, or one of dots", MISHAP_SAFE },
+        { "GET /users/", "it has a route with an empty segment, or with the segment . or ..",
+          MISHAP_SAFE },
+        { "GET //users", "it has a route with an empty segment, or with the segment . or ..",
+          MISHAP_SAFE },
+        { "GET /a/../b", "it has a route with an empty segment, or with the segment . or ..",
+          MISHAP_SAFE },
         { "GET /users/{id}", "it has a route with the character `{`; parameters are written :name",
           MISHAP_SAFE },
         { "GET /users?x=1", "it has a route with the character `?`; parameters are written :name",
@@ -249,9 +254,12 @@ static void routes_are_a_method_and_a_path(void **state)
           MISHAP_SAFE },
         { "GET /:id/:id", "it has the same parameter twice in its route", MISHAP_SAFE },
         { "GET /users/:list",
-          "it has `list` in its route, which must be required, simple and no secret", MISHAP_SAFE },
+          "it has the parameter `list` in its route, which must be required, a scalar and not "
+          "secret",
+          MISHAP_SAFE },
         { "GET /users/:maybe",
-          "it has `maybe` in its route, which must be required, simple and no secret",
+          "it has the parameter `maybe` in its route, which must be required, a scalar and not "
+          "secret",
           MISHAP_SAFE },
         { "GET /users", "it has a route with GET, but is declared to change something",
           MISHAP_MUTATING },
@@ -266,8 +274,8 @@ static void routes_are_a_method_and_a_path(void **state)
     static const mishap_param item = { NULL, .type = MISHAP_STRING };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char sentence[300];
-        snprintf(sentence, sizeof sentence, "The operation `users.create` is declared wrongly: %s.",
-                 cases[i].why);
+        snprintf(sentence, sizeof sentence,
+                 "The declaration of the operation `users.create` is not valid: %s.", cases[i].why);
         assert_operations(
             OPERATION(.route = cases[i].route, .danger = cases[i].danger,
                       PARAMS({ "id", MISHAP_STRING, .required = true },
@@ -285,10 +293,10 @@ static void a_tail_is_the_last_of_a_route_and_a_string(void **state)
     ASSERT_SOUND(.route = "GET /files/{path...}",
                  PARAMS({ "path", MISHAP_STRING, .required = true }));
     ASSERT_SOUND(.route = "GET /:path...", PARAMS({ "path", MISHAP_STRING, .required = true }));
-    TAIL("it has a route with something behind its tail", "/{path...}/raw", .type = MISHAP_STRING);
-    TAIL("it has a route with something behind its tail", "/:path.../", .type = MISHAP_STRING);
-    TAIL("it has `path` as the tail of its route, which must be a string", "/{path...}",
-         .type = MISHAP_INTEGER);
+    TAIL("it has a route with a segment after its tail", "/{path...}/raw", .type = MISHAP_STRING);
+    TAIL("it has a route with a segment after its tail", "/:path.../", .type = MISHAP_STRING);
+    TAIL("it has the parameter `path` as the tail of its route, which must be a string",
+         "/{path...}", .type = MISHAP_INTEGER);
     TAIL("it has a route with the parameter `other`, which is not declared", "/{other...}",
          .type = MISHAP_STRING);
     TAIL("it has a route with the parameter ``, which is not declared", "/{...}",
@@ -303,8 +311,8 @@ static void a_tail_is_the_last_of_a_route_and_a_string(void **state)
         { "files.tail", "Get any", params, run, .route = "GET /files/{path...}" },
         { 0 },
     };
-    assert_operations(both, "The operation `files.tail` is declared wrongly: it has the route of "
-                            "`files.get`.");
+    assert_operations(both, "The declaration of the operation `files.tail` is not valid: it has "
+                            "the same route as `files.get`.");
 }
 
 static void bytes_have_media_types(void **state)
@@ -317,19 +325,19 @@ static void bytes_have_media_types(void **state)
         "", "png", "image/", "image/*", "image/png\r\nX: 1", "image/p\xc3\xa4g"
     };
     for (size_t i = 0; i < sizeof no_types / sizeof *no_types; i++)
-        ASSERT_OPERATION("it answers with what is no media type, such as image/png",
+        ASSERT_OPERATION("it has an `answers_type` that is not a media type such as image/png",
                          .answers_type = no_types[i]);
     static const char *const no_lists[] = {
         "", ",", "text/csv,,text/plain", "text", "text/csv;q=1", "text/csv text/plain", "text/\x01"
     };
     for (size_t i = 0; i < sizeof no_lists / sizeof *no_lists; i++)
-        ASSERT_OPERATION("it takes what are no media types with commas between",
+        ASSERT_OPERATION("it has a `takes` that is not a list of media types separated by commas",
                          .takes = no_lists[i]);
     ASSERT_OPERATION("it takes a body, but its route has no POST, PUT or PATCH",
                      .takes = "text/csv", .route = "GET /report");
-    ASSERT_OPERATION("it takes a body, and has a parameter `body_type` that would be taken for it",
-                     .takes = "text/csv",
-                     PARAMS({ "body_type", MISHAP_STRING, .length = { 1, 9 } }));
+    ASSERT_OPERATION(
+        "it takes a body, and has a parameter `body_type` whose name is reserved for the body",
+        .takes = "text/csv", PARAMS({ "body_type", MISHAP_STRING, .length = { 1, 9 } }));
 }
 
 static void resources_have_an_address(void **state)
@@ -347,11 +355,11 @@ static void resources_have_an_address(void **state)
                                         "todo://%4", "{id}://todos", "todo://\xC3\xA9",
                                         "todo://\"" };
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        ASSERT_OPERATION("it has an address that is none, such as todo://todos/{id}",
+        ASSERT_OPERATION("it has an address that is not a URI such as todo://todos/{id}",
                          PARAMS({ .name = "id", .type = MISHAP_INTEGER }), .resource = none[i]);
-    ASSERT_OPERATION("it has an address with {nobody}, which is no parameter", TWO_PARAMS,
+    ASSERT_OPERATION("it has an address with {nobody}, which is not a parameter", TWO_PARAMS,
                      .resource = "todo://todos/{id}/{nobody}");
-    ASSERT_OPERATION("it has an address with {}, which is no parameter", TWO_PARAMS,
+    ASSERT_OPERATION("it has an address with {}, which is not a parameter", TWO_PARAMS,
                      .resource = "todo://todos/{}");
     ASSERT_OPERATION("it has {id} twice in its address", TWO_PARAMS,
                      .resource = "todo://todos/{id}/{id}");
@@ -364,25 +372,29 @@ static void resources_have_an_address(void **state)
     static const char *const partial[] = { "todo://todos/a{id}", "todo://todos/{id}.json",
                                            "todo://todos/{id}{kind}", "todo:{id}" };
     for (size_t i = 0; i < sizeof partial / sizeof *partial; i++)
-        ASSERT_OPERATION("it has an address in which {id} is not all that stands between two "
-                         "slashes",
-                         TWO_PARAMS, .resource = partial[i]);
-    ASSERT_OPERATION("it requires `id`, which its address todo://todos/{kind} does not say",
+        ASSERT_OPERATION(
+            "it has an address in which {id} is not a complete segment between two slashes",
+            TWO_PARAMS, .resource = partial[i]);
+    ASSERT_OPERATION("it requires `id`, which its address todo://todos/{kind} does not contain",
                      TWO_PARAMS, .resource = "todo://todos/{kind}");
-    ASSERT_OPERATION("it has {key} in its address, which must be simple and no secret",
+    ASSERT_OPERATION("it has {key} in its address, which must be a scalar and not secret",
                      PARAMS({ "key", MISHAP_STRING, .secret = true }),
                      .resource = "todo://a/{key}");
-    ASSERT_OPERATION("it has {map} in its address, which must be simple and no secret",
+    ASSERT_OPERATION("it has {map} in its address, which must be a scalar and not secret",
                      PARAMS({ .name = "map", .type = MISHAP_OBJECT }),
                      .resource = "todo://a/{map}");
+    ASSERT_OPERATION("it has an address with :id; there a parameter is written {id}", TWO_PARAMS,
+                     .resource = "todo://{kind}/:id/x");
+    ASSERT_SOUND(.resource = "todo://todos/:id"); /* of no parameter: a text like any other */
     ASSERT_OPERATION("it is a resource, but is declared to change something",
                      .danger = MISHAP_MUTATING, .resource = "todo://todos");
-    ASSERT_OPERATION("it is for the command line alone and is a resource", .local = true,
+    ASSERT_OPERATION("it is declared for the command line only, but it is a resource",
+                     .local = true, .resource = "todo://todos");
+    ASSERT_OPERATION("it is resident, but it is a resource", .resident = true,
                      .resource = "todo://todos");
-    ASSERT_OPERATION("it is resident and is a resource", .resident = true,
-                     .resource = "todo://todos");
-    assert_operations(TWO("a", "b", .resource = "todo://same"),
-                      "The operation `b` is declared wrongly: it has the address of `a`.");
+    assert_operations(
+        TWO("a", "b", .resource = "todo://same"),
+        "The declaration of the operation `b` is not valid: it has the same address as `a`.");
     const mishap_operation same[] = {
         { .name = "a",
           .summary = "A",
@@ -396,7 +408,8 @@ static void resources_have_an_address(void **state)
           .resource = "todo://todos/{todo}/x" },
         { 0 },
     };
-    assert_operations(same, "The operation `b` is declared wrongly: it has the address of `a`.");
+    assert_operations(
+        same, "The declaration of the operation `b` is not valid: it has the same address as `a`.");
 }
 
 static void prompts_have_a_name(void **state)
@@ -411,11 +424,58 @@ static void prompts_have_a_name(void **state)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         ASSERT_OPERATION("it is a prompt whose name is not letters, digits, _, - and ., 64 at most",
                          .prompt = none[i]);
-    ASSERT_OPERATION("it is for the command line alone and is a prompt", .local = true,
+    ASSERT_OPERATION("it is declared for the command line only, but it is a prompt", .local = true,
                      .prompt = "a");
-    ASSERT_OPERATION("it is resident and is a prompt", .resident = true, .prompt = "a");
-    assert_operations(TWO("a", "b", .prompt = "same"),
-                      "The operation `b` is declared wrongly: it is the same prompt as `a`.");
+    ASSERT_OPERATION("it is resident, but it is a prompt", .resident = true, .prompt = "a");
+    assert_operations(
+        TWO("a", "b", .prompt = "same"),
+        "The declaration of the operation `b` is not valid: it is the same prompt as `a`.");
+}
+
+/* By the name that is declared, or that is made of the operation's own. */
+static void tools_can_be_told_apart(void **state)
+{
+    (void)state;
+    static const char same[] = "The operation `b_c` is declared wrongly: it is the same tool as "
+                               "`b.c`; `.tool` names it otherwise.";
+    static const char named[] =
+        "The operation `b` is declared wrongly: it is the same tool as `a`; "
+        "`.tool` names it otherwise.";
+    assert_operations(TWO("b.c", "b_c", .local = false), same);
+    assert_operations(TWO("b.c", "b_c", .local = true), NULL);
+    assert_operations(TWO("a", "b", .tool = "x"), named);
+    assert_operations(TWO("a", "b", .tool = "x", .resident = true), NULL);
+    const mishap_operation list[] = { { "a", "A", .run = run, .tool = "b" },
+                                      { "b", "B", .run = run },
+                                      { 0 } };
+    assert_operations(list, named);
+    const mishap_operation prompt[] = { { "a", "A", .run = run, .tool = "b" },
+                                        { "b", "B", .run = run, .prompt = "b" },
+                                        { "b2", "B", .run = run, .tool = "b3" },
+                                        { 0 } };
+    assert_operations(prompt, NULL);
+}
+
+static void a_service_has_a_dialect_for_agents(void **state)
+{
+    (void)state;
+    static const mishap_service sound = { "s", "S", .dialect = "artifact" };
+    static const mishap_service odd = { "s", "S", .dialect = "http-api" };
+    ASSERT_SOUND(.service = &sound);
+    assert_operations(
+        OPERATION(.service = &odd),
+        "The service `s` is declared wrongly: it has the dialect `http-api`, which is "
+        "none of tool-result, condition-report and artifact.");
+}
+
+static void a_status_is_one_of_success(void **state)
+{
+    (void)state;
+    ASSERT_SOUND(.status = 202);
+    ASSERT_OPERATION("it has the status 203, which is none of 200, 201, 202 and 204",
+                     .status = 203);
+    ASSERT_OPERATION("it has the status 404, which is none of 200, 201, 202 and 204",
+                     .status = 404);
 }
 
 static void declared_codes_make_sense(void **state)
@@ -435,7 +495,7 @@ static void declared_codes_make_sense(void **state)
     own.exit_code = 79;
     own.retry = MISHAP_RETRY_YES;
     own.effects = MISHAP_EFFECTS_PARTIAL;
-    ASSERT_OPERATION("it declares NOT_FOUND, which is retried but leaves something behind",
+    ASSERT_OPERATION("it declares NOT_FOUND, which is retryable but can leave partial effects",
                      .raises = (const mishap_code *const[]){ &own, NULL });
     own.effects = MISHAP_EFFECTS_NONE;
     own.name = (mishap_text)MISHAP_TEXT("not found");
@@ -469,16 +529,18 @@ static void codes_of_a_service_and_of_a_program_make_sense(void **state)
                                                .raises = MISHAP_RAISES(NOT_FOUND, LOCKED)) };
     assert_app(&app, NULL);
     app.raises = MISHAP_RAISES(LOCKED, RATE_LIMITED, LOCKED);
-    assert_app(&app, "The program `directory` is declared wrongly: it declares LOCKED twice.");
+    assert_app(
+        &app, "The declaration of the program `directory` is not valid: it declares LOCKED twice.");
     app.raises = (const mishap_code *const[]){ &unknown, NULL };
-    assert_app(&app, "The program `directory` is declared wrongly: it declares OUT_OF_MILK, whose "
-                     "table was not added; call mishap_catalog_add() first.");
+    assert_app(&app, "The declaration of the program `directory` is not valid: it declares "
+                     "OUT_OF_MILK, whose table was not added; call mishap_catalog_add() first.");
     app.raises = NULL;
     service.raises = MISHAP_RAISES(TIMEOUT, TIMEOUT);
-    assert_app(&app, "The service `store` is declared wrongly: it declares TIMEOUT twice.");
+    assert_app(&app,
+               "The declaration of the service `store` is not valid: it declares TIMEOUT twice.");
     service.raises = (const mishap_code *const[]){ &unknown, NULL };
-    assert_app(&app, "The service `store` is declared wrongly: it declares OUT_OF_MILK, whose "
-                     "table was not added; call mishap_catalog_add() first.");
+    assert_app(&app, "The declaration of the service `store` is not valid: it declares "
+                     "OUT_OF_MILK, whose table was not added; call mishap_catalog_add() first.");
 }
 
 /* Its own, then those of its service, then those of the program, each once. */
@@ -563,8 +625,8 @@ static void no_route_is_one_of_the_server(void **state)
         char line[300] = "directory 1.0";
         if (cases[i].own)
             snprintf(line, sizeof line,
-                     "The operation `users.create` is declared wrongly: it has the route `%s`, at "
-                     "which the server itself answers.",
+                     "The declaration of the operation `users.create` is not valid: it has the "
+                     "route `%s`, which is a built-in route of the server.",
                      cases[i].own);
         const mishap_app app = {
             .name = "directory",
@@ -588,13 +650,14 @@ static void examples_are_of_the_command(void **state)
         }                                                                                          \
     }
     ASSERT_SOUND(EXAMPLES({ "users create --name Ada", "Create Ada" }, { "users create", NULL }));
-    ASSERT_OPERATION("it has an example of another command: `users delete`",
+    ASSERT_OPERATION("it has an example that runs another command: `users delete`",
                      EXAMPLES({ "users delete", "Delete" }));
-    ASSERT_OPERATION("it has an example of another command: `directory users create`",
+    ASSERT_OPERATION("it has an example that runs another command: `directory users create`",
                      EXAMPLES({ "directory users create", NULL }));
-    ASSERT_OPERATION("it has an example of another command: `users createmore`",
+    ASSERT_OPERATION("it has an example that runs another command: `users createmore`",
                      EXAMPLES({ "users createmore", NULL }));
-    ASSERT_OPERATION("it has an example of another command: `users`", EXAMPLES({ "users", NULL }));
+    ASSERT_OPERATION("it has an example that runs another command: `users`",
+                     EXAMPLES({ "users", NULL }));
     ASSERT_OPERATION("it has an example, number 1, that is empty",
                      EXAMPLES({ "users create", "" }));
     ASSERT_OPERATION(
@@ -619,19 +682,19 @@ static void parameters_have_a_name_and_a_type(void **state)
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         char sentence[200];
         snprintf(sentence, sizeof sentence,
-                 "The operation `users.create` is declared wrongly: its parameter `%s` has a name "
-                 "that is neither lower_snake nor camelCase.",
+                 "The declaration of the operation `users.create` is not valid: its parameter `%s` "
+                 "has a name that is neither lower_snake nor camelCase.",
                  broken[i]);
         assert_operations(OPERATION(PARAMS({ broken[i], .type = MISHAP_STRING })), sentence);
     }
-    ASSERT_PARAM("has no type, or one that there is not", .required = true);
-    ASSERT_PARAM("has no type, or one that there is not", .type = 8);
-    ASSERT_PARAM("has no type, or one that there is not", .type = -1);
+    ASSERT_PARAM("has no type, or an unknown type", .required = true);
+    ASSERT_PARAM("has no type, or an unknown type", .type = 8);
+    ASSERT_PARAM("has no type, or an unknown type", .type = -1);
     ASSERT_PARAM("has a help text that is empty", .type = MISHAP_STRING, .help = "");
     ASSERT_PARAM("has a help text that is not UTF-8", .type = MISHAP_STRING, .help = "\xFE");
     ASSERT_OPERATION("it has a parameter, number 2, without a name",
                      PARAMS({ "x", .type = MISHAP_STRING }, { NULL, .type = MISHAP_STRING }));
-    ASSERT_PARAMS("`dueDate` is spelled like `due_date`, but for capitals or underscores",
+    ASSERT_PARAMS("`dueDate` differs from `due_date` only in capitals or underscores",
                   { "due_date", .type = MISHAP_STRING }, { "dueDate", .type = MISHAP_STRING });
     static const mishap_param members[] = { { "due_date", .type = MISHAP_STRING },
                                             { "dueDate", .type = MISHAP_STRING },
@@ -674,15 +737,15 @@ static void ranges_are_of_numbers(void **state)
                  .range = { 1, 1 });
     ASSERT_PARAM("has a range with a bound that is not a number", MISHAP_NUMBER,
                  .range = { 0, NAN });
-    ASSERT_PARAM("has a range from 5 to 0; no limit is INFINITY", MISHAP_NUMBER,
+    ASSERT_PARAM("has a range from 5 to 0; use INFINITY for no limit", MISHAP_NUMBER,
                  .range = { .min = 5 });
-    ASSERT_PARAM("has a range that no number is in", MISHAP_NUMBER,
-                 .range = { INFINITY, INFINITY });
-    ASSERT_PARAM("has a range that no number is in", MISHAP_NUMBER,
-                 .range = { -INFINITY, -INFINITY });
-    ASSERT_PARAM("is an integer with a bound that is none, or too large; no limit is INFINITY",
+    ASSERT_PARAM("has an empty range", MISHAP_NUMBER, .range = { INFINITY, INFINITY });
+    ASSERT_PARAM("has an empty range", MISHAP_NUMBER, .range = { -INFINITY, -INFINITY });
+    ASSERT_PARAM("is an integer with a bound that is not an integer or is too large; use INFINITY "
+                 "for no limit",
                  MISHAP_INTEGER, .range = { 0.5, 2 });
-    ASSERT_PARAM("is an integer with a bound that is none, or too large; no limit is INFINITY",
+    ASSERT_PARAM("is an integer with a bound that is not an integer or is too large; use INFINITY "
+                 "for no limit",
                  MISHAP_INTEGER, .range = { 0, 1e19 });
 }
 
@@ -702,7 +765,7 @@ static void patterns_and_choices_work(void **state)
     ASSERT_PARAM("has a format, which only a string has", MISHAP_INTEGER, .format = "date");
     ASSERT_PARAM("has a format, which only a string has", MISHAP_ENUM, .choices = colours,
                  .format = "date");
-    ASSERT_PARAM("has the format `datetime`, which is none of date, time, date-time, duration, "
+    ASSERT_PARAM("has the format `datetime`, which is not one of date, time, date-time, duration, "
                  "email, hostname, ipv4, ipv6, uri or uuid",
                  MISHAP_STRING, .format = "datetime");
     ASSERT_PARAM("has a default that breaks its own rules: pattern_mismatch", MISHAP_STRING,
@@ -739,10 +802,10 @@ static void what_is_inside_is_checked_too(void **state)
     static const mishap_param with_letter[] = { { "city", MISHAP_STRING, .letter = 'c' }, { 0 } };
     static const mishap_param with_default[] = { { "city", MISHAP_STRING, .initial = "\"Rome\"" },
                                                  { 0 } };
-    ASSERT_PARAMS(
-        "`x.city` is inside of another one, so it has no flag, place or variable of its own",
-        { "x", MISHAP_OBJECT, .members = with_letter });
-    ASSERT_PARAMS("`x.city` is inside of another one, where no default is filled in",
+    ASSERT_PARAMS("`x.city` is nested in another parameter, so it cannot have a flag, a position "
+                  "or a variable",
+                  { "x", MISHAP_OBJECT, .members = with_letter });
+    ASSERT_PARAMS("`x.city` is nested in another parameter, where a default is not supported",
                   { "x", MISHAP_OBJECT, .members = with_default });
 }
 
@@ -769,7 +832,10 @@ static void defaults_hold_their_own_rules(void **state)
     assert_non_null(
         strstr(mishap_public_message(mishap_told(m)).data, "`x` has a default that is not JSON: "));
     mishap_free(m);
-    ASSERT_PARAM("has a default that is not JSON: there is nothing to read", MISHAP_STRING,
+    ASSERT_PARAM("has a default that is not JSON: the text is empty; a string has quotes of its "
+                 "own, \"\\\"text\\\"\"",
+                 MISHAP_STRING, .initial = "");
+    ASSERT_PARAM("has a default that is not JSON: the text is empty", MISHAP_INTEGER,
                  .initial = "");
     ASSERT_PARAM("has a default that breaks its own rules: value_out_of_range", MISHAP_INTEGER,
                  .range = { 1, 9 }, .initial = "10");
@@ -781,12 +847,12 @@ static void defaults_hold_their_own_rules(void **state)
                  .length = { 2, 3 }, .initial = "\"\"");
     ASSERT_PARAM("has a default that breaks its own rules: invalid_type", MISHAP_ARRAY,
                  .items = &text_item, .initial = "[1]");
-    ASSERT_PARAM("has a default that is null, which is none", MISHAP_STRING, .initial = "null");
+    ASSERT_PARAM("has the default null, which is not allowed", MISHAP_STRING, .initial = "null");
     ASSERT_PARAM("has a default that could not be checked", MISHAP_STRING, .pattern = "(a+)+$",
                  .initial = "\"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaab\"");
     ASSERT_PARAM("is required and has a default, which would never be used", MISHAP_STRING,
                  .required = true, .initial = "\"a\"");
-    ASSERT_PARAM("is secret and has a default, which anybody could read", MISHAP_STRING,
+    ASSERT_PARAM("is secret and has a default, which everyone could read", MISHAP_STRING,
                  .secret = true, .initial = "\"a\"");
 }
 
@@ -794,69 +860,97 @@ static void headers_have_names_and_are_no_keys(void **state)
 {
     (void)state;
 #define HEADERS(...) OPERATION(.headers = (const char *const[]){ __VA_ARGS__, NULL })
-#define REFUSED(why) "The operation `users.create` is declared wrongly: it reads " why "."
+#define REFUSED(why)                                                                               \
+    "The declaration of the operation `users.create` is not valid: it reads " why "."
     assert_operations(HEADERS("User-Agent", "traceparent", "X-1"), NULL);
-    static const char odd[] = REFUSED("a header field whose name is not up to 63 letters, digits "
+    static const char odd[] = REFUSED("a header whose name is not up to 63 letters, digits "
                                       "and -");
     assert_operations(HEADERS("User Agent"), odd);
     assert_operations(HEADERS(""), odd);
     assert_operations(HEADERS("ok", "a:b"), odd);
     assert_operations(HEADERS("X-API-Key"),
-                      REFUSED("the header field X-API-Key, which has the caller's key"));
-    assert_operations(HEADERS("authorization"),
-                      REFUSED("the header field authorization, which has the caller's key"));
+                      REFUSED("the header X-API-Key, which contains the API key of the caller"));
+    assert_operations(
+        HEADERS("authorization"),
+        REFUSED("the header authorization, which contains the API key of the caller"));
+}
+
+/* Six beside those that the server reads anyway, whatever the case of their letters. */
+static void header_fields_are_not_more_than_a_server_keeps(void **state)
+{
+    (void)state;
+    static const char *const first[] = { "X-1", "X-2", "X-3", "User-Agent", "Mcp-Name", NULL };
+    static const char *const second[] = { "x-1", "X-4", "X-5", "X-6", NULL };
+    static const char *const third[] = { "x-6", "X-7", NULL };
+    mishap_operation list[] = { { "a", "One", .run = run, .headers = first },
+                                { "b", "Two", .run = run, .headers = second },
+                                { "c", "Three", .run = run },
+                                { 0 } };
+    const mishap_app app = { .name = "directory", .version = "1.0", .operations = list };
+    assert_program_says(&app, 0, "directory 1.0");
+    list[2].headers = third;
+    assert_program_says(&app, 70,
+                        "The operation `c` is declared wrongly: it reads the header field X-7; all "
+                        "operations together can read 6 beside those of the server.");
 }
 
 static void the_command_line_is_not_ambiguous(void **state)
 {
     (void)state;
+    assert_operations(TWO("helper", "users.help", .local = false), NULL);
+    assert_operations(
+        TWO("a", "help", .local = false),
+        "The operation `help` is declared wrongly: it could not be called on a command "
+        "line, where `help` shows the help.");
+    assert_operations(TWO("help.me", "a", .local = false),
+                      "The operation `help.me` is declared wrongly: it could not be called on a "
+                      "command line, where `help` shows the help.");
     ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'p', .environment = "MY_X2", .placeholder = "WORD");
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '1');
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '-');
     ASSERT_PARAM("has the short flag -h, which shows the help of a command", MISHAP_STRING,
                  .letter = 'h');
     ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'v'); /* it comes before that of --verbose */
-    ASSERT_PARAMS("`help` could not be given on a command line, where --help shows the help",
+    ASSERT_PARAMS("`help` could not be given on a command line, because --help shows the help",
                   { "help", MISHAP_STRING, .help = "Of whom" });
     static const mishap_param inner[] = { { "help", MISHAP_STRING, .length = { 1, 9 } }, { 0 } };
     ASSERT_SOUND(PARAMS({ "helper", MISHAP_STRING, .length = { 1, 9 } },
                         { "version", MISHAP_STRING, .length = { 1, 9 } },
                         { "output", MISHAP_OBJECT, .members = inner }));
-    ASSERT_PARAMS("`no_color` and `color` are one flag on a command line, where --no-NAME turns a "
-                  "boolean off",
+    ASSERT_PARAMS("`no_color` and `color` are the same flag on a command line, where --no-NAME "
+                  "sets a boolean to false",
                   { "color", MISHAP_BOOLEAN, .letter = 'c' },
                   { "no_color", MISHAP_STRING, .letter = 'n' });
-    ASSERT_PARAMS("`dueDate` and `noDueDate` are one flag on a command line, where --no-NAME turns "
-                  "a boolean off",
+    ASSERT_PARAMS("`dueDate` and `noDueDate` are the same flag on a command line, where --no-NAME "
+                  "sets a boolean to false",
                   { "noDueDate", MISHAP_STRING, .letter = 'n' },
                   { "dueDate", MISHAP_BOOLEAN, .letter = 'd' });
     ASSERT_SOUND(PARAMS(
         { "tice", MISHAP_BOOLEAN, .letter = 't' }, { "notice", MISHAP_STRING, .letter = 'n' },
         { "no_name", MISHAP_STRING, .letter = 'x' }, { "name", MISHAP_STRING, .letter = 'y' }));
-    ASSERT_PARAM("says how it looks, but has no pattern", MISHAP_STRING, .looks = "HOST:PORT");
-    ASSERT_PARAM("has words for its pattern that are empty", MISHAP_STRING, .pattern = ":",
-                 .looks = "");
+    ASSERT_PARAM("has `looks`, but no pattern", MISHAP_STRING, .looks = "HOST:PORT");
+    ASSERT_PARAM("has a `looks` that is empty", MISHAP_STRING, .pattern = ":", .looks = "");
     ASSERT_PARAM("has a placeholder that is empty", MISHAP_STRING, .placeholder = "");
     static const char *const variables[] = { "", "lower", "A-B", "1A", "A B" };
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        ASSERT_PARAM("is taken from a variable whose name is not UPPER_SNAKE", MISHAP_STRING,
+        ASSERT_PARAM("is read from a variable whose name is not UPPER_SNAKE", MISHAP_STRING,
                      .environment = variables[i]);
-    ASSERT_PARAM("is secret and positional; a secret never stands on a command line", MISHAP_STRING,
-                 .secret = true, .positional = true);
-    ASSERT_PARAMS("`y` has the short flag -p, which `x` has already",
+    ASSERT_PARAM("is secret and positional; a secret must not be given on a command line",
+                 MISHAP_STRING, .secret = true, .positional = true);
+    ASSERT_PARAMS("`y` has the short flag -p, which `x` also has",
                   { "x", MISHAP_STRING, .letter = 'p' }, { "y", MISHAP_STRING, .letter = 'p' });
     ASSERT_SOUND(
         PARAMS({ "x", MISHAP_STRING, .letter = 'p' }, { "y", MISHAP_STRING, .letter = 'P' }));
-    ASSERT_PARAMS("`y` is taken from the variable HOME, as `x` is already",
+    ASSERT_PARAMS("`y` is read from the variable HOME, from which `x` is also read",
                   { "x", MISHAP_STRING, .environment = "HOME" },
                   { "y", MISHAP_STRING, .environment = "HOME" });
     ASSERT_SOUND(PARAMS({ "x", MISHAP_STRING, .required = true, .positional = true },
                         { "y", MISHAP_STRING, .positional = true },
                         { "z", MISHAP_ARRAY, .items = &text_item, .positional = true }));
-    ASSERT_PARAMS("`y` is positional and required, but comes after `x`, which may be left out",
+    ASSERT_PARAMS("`y` is positional and required, but comes after `x`, which is optional",
                   { "x", MISHAP_STRING, .positional = true },
                   { "y", MISHAP_STRING, .required = true, .positional = true });
-    ASSERT_PARAMS("`y` is positional after `x`, an array, which takes all that follows",
+    ASSERT_PARAMS("`y` is positional after the array `x`, which takes all following arguments",
                   { "x", MISHAP_ARRAY, .items = &text_item, .positional = true },
                   { "y", MISHAP_STRING, .positional = true });
 }
@@ -872,11 +966,12 @@ static void operation_and_parameter_are_told(void **state)
     mishap *m = mishap_declaration_check(&app);
     char *text = rendered(mishap_dialect_find("canonical"), m);
     assert_string_equal(
-        text, "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The operation `users.create` is declared "
-              "wrongly: its parameter `age` has a length, which only a string or an array has.\","
-              "\"category\":\"system\",\"retryable\":false,"
-              "\"suggestion\":\"Correct the declaration and build the program again.\","
-              "\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
+        text,
+        "{\"code\":\"NOT_CONFIGURED\",\"message\":\"The declaration of the operation "
+        "`users.create` is not valid: its parameter `age` has a length, which only a string or an "
+        "array has.\",\"category\":\"system\",\"retryable\":false,\"suggestion\":\"Correct the "
+        "declaration and build the program "
+        "again.\",\"context\":{\"operation\":\"users.create\",\"parameter\":\"age\"}}");
     free(text);
     mishap_free(m);
 }
@@ -985,6 +1080,9 @@ int main(void)
         TEST(bytes_have_media_types),
         TEST(resources_have_an_address),
         TEST(prompts_have_a_name),
+        TEST(tools_can_be_told_apart),
+        TEST(a_service_has_a_dialect_for_agents),
+        TEST(a_status_is_one_of_success),
         TEST(declared_codes_make_sense),
         TEST(codes_of_a_service_and_of_a_program_make_sense),
         TEST(codes_are_those_of_the_operation_its_service_and_the_program),
@@ -998,6 +1096,7 @@ int main(void)
         TEST(a_declaration_that_contains_itself_is_refused),
         TEST(defaults_hold_their_own_rules),
         TEST(headers_have_names_and_are_no_keys),
+        TEST(header_fields_are_not_more_than_a_server_keeps),
         TEST(the_command_line_is_not_ambiguous),
         TEST(operation_and_parameter_are_told),
         TEST(without_memory_nothing_broken_passes),

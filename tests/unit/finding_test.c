@@ -93,9 +93,9 @@ static void a_name_that_may_be_meant_is_asked_for(void **state)
         { { .field = MISHAP_TEXT("nmae"),
             .error = MISHAP_TEXT("unknown_field"),
             .expected = { .kind = MISHAP_KIND_TEXT, .text = MISHAP_TEXT("name") } },
-          "nmae is not known here; did you mean name?" },
+          "nmae is not a known name; did you mean name?" },
         { { .field = MISHAP_TEXT("x"), .error = MISHAP_TEXT("unknown_field") },
-          "x is not known here." },
+          "x is not a known name." },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mishap *m = mishap_field_add(mishap_raise(VALIDATION_ERROR, NULL), &cases[i].field);

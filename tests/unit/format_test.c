@@ -54,7 +54,13 @@ static const struct {
         "0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000:0000" } },
     { "uri",
       { "https://example.com/a?b=c#d", "mailto:ada@example.com", "urn:isbn:0451450523",
-        "a:", "http://[2001:db8::1]:80/", "file:///a%20b", "x+y.z-1:a" },
+        "a:", "http://[2001:db8::1]:80/", "file:///a%20b", "x+y.z-1:a", "http://ada:b:c@[::1]",
+        "http://:80", "http://a:", "http://[v1.a:b]:8", "a://@b:1?c" },
+      { "http://[", "http://]", "http://[]", "http://]::1[", "http://[::1", "http://[zz]/",
+        "http://[::1]x", "http://[::1]:8x", "http://a:b", "http://a:8:8", "http://a@b@c",
+        "http://[::1]@b", "http://a[::1]", "http://[v.a]", "http://[v1.a]b]" } },
+    { "uri",
+      { "a:b" },
       { "", "example.com", "/a", "//example.com", "1http://x", "http://a b", "http://a%2",
         "http://a%zz", "http://a/[b]", "a:[b]", "http://\xc3\xa4", "http://a#b#c", "http://<a>",
         ":a", "http://a\"b", "ht_tp://a" } },
@@ -103,6 +109,18 @@ static void every_beginning_of_a_good_text_is_read_within_it(void **state)
     }
 }
 
+static void a_hostname_has_at_most_253_characters(void **state)
+{
+    (void)state;
+    char name[255];
+    memset(name, 'a', sizeof name);
+    for (size_t i = 63; i < sizeof name; i += 64)
+        name[i] = '.';
+    const mishap_format *format = mishap_format_find("hostname");
+    assert_true(format->holds((mishap_text){ name, 253 }));
+    assert_false(format->holds((mishap_text){ name, 254 }));
+}
+
 static void a_nul_is_in_no_format(void **state)
 {
     (void)state;
@@ -133,6 +151,7 @@ int main(void)
         TEST(good_text_is_of_its_format),
         TEST(bad_text_is_not_of_its_format),
         TEST(every_beginning_of_a_good_text_is_read_within_it),
+        TEST(a_hostname_has_at_most_253_characters),
         TEST(a_nul_is_in_no_format),
         TEST(every_format_is_named),
     };

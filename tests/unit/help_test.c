@@ -4,12 +4,12 @@
 #include "testing.h"
 
 #define COMMON_OPTIONS                                                                             \
-    "      --output text|json    How to answer; json is the default when standard\n"               \
-    "                            output is no terminal\n"                                          \
-    "      --timeout-ms INTEGER  Give up after this many milliseconds (1 to 86400000)\n"           \
-    "  -v, --verbose             Say on standard error all that is known of a failure\n"           \
-    "  -h, --help                Show help and do nothing\n"                                       \
-    "      --version             Show the version and do nothing\n"
+    "      --output text|json    Output format; the default is json when standard\n"               \
+    "                            output is not a terminal\n"                                       \
+    "      --timeout-ms INTEGER  Timeout in milliseconds (1 to 86400000)\n"                        \
+    "  -v, --verbose             Print all details of a failure to standard error\n"               \
+    "  -h, --help                Show help and exit\n"                                             \
+    "      --version             Show the version and exit\n"
 
 static const char small_help[] =
     "Usage: directory COMMAND [OPTIONS]\n"
@@ -40,14 +40,15 @@ static const char small_create[] =
     "\n"
     "Options of every command:\n" COMMON_OPTIONS "\n"
     "Exit codes:\n"
-    "    0  SUCCESS        The command did what it was asked to do.\n"
-    "    1  GENERAL_ERROR  It failed, and no other exit code says more.\n"
+    "    0  SUCCESS        The command succeeded.\n"
+    "    1  GENERAL_ERROR  The command failed; no other exit code applies.\n"
     "    2  ARG_ERROR      The arguments are not valid; nothing was done.\n"
     "    4  PRECONDITION   A precondition does not hold; nothing was done.\n"
-    "    6  CONFLICT       It conflicts with what is there already (ALREADY_EXISTS).\n"
-    "   10  TIMEOUT        It took longer than is allowed.\n"
-    "  130  INTERRUPTED    It was interrupted by SIGINT.\n"
-    "  143  TERMINATED     It was ended by SIGTERM.\n";
+    "    6  CONFLICT       The command conflicts with existing data "
+    "(ALREADY_EXISTS).\n"
+    "   10  TIMEOUT        The command exceeded its timeout.\n"
+    "  130  INTERRUPTED    The command was interrupted by SIGINT.\n"
+    "  143  TERMINATED     The command was terminated by SIGTERM.\n";
 
 static void a_small_program_is_described_like_this(void **state)
 {
@@ -188,7 +189,7 @@ static void the_rules_of_parameters_are_in_words(void **state)
         help, "Arguments:\n  csv|json, --format        How the file is laid out (required)\n"));
     free(help);
     help = help_of(&large_app, "items.remove", false);
-    assert_non_null(strstr(help, "This command can destroy something."));
+    assert_non_null(strstr(help, "This command can destroy data."));
     free(help);
 }
 
@@ -497,7 +498,7 @@ static void the_manual_reads_well(void **state)
         "Who may see it (one of admin, guest and it's $HOME `x`; default: guest)",
         "Create something with\\everything, .dots and -hyphens",
         "--note \"more words here\" --address '{\"street\":\"Main Street\"}' --password @secret",
-        "It conflicts with what is there already (ALREADY_EXISTS, LOCKED).",
+        "The command conflicts with existing data (ALREADY_EXISTS, LOCKED).",
         "SAMPLE_TOOL_LOG",
         "NO_COLOR",
         "TOOL_TRACE_ID",

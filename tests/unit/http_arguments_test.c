@@ -105,8 +105,8 @@ static void assert_refused(const struct sent *sent, const char *message, const c
     assert_refused(&(struct sent){ { NULL, NULL }, query, NULL, NULL }, message, parameter)
 
 #define UNSOUND_END                                                                                \
-    " is JSON with a key that stands twice or has a NUL in it, with half of a surrogate pair, or " \
-    "nested too deep."
+    " is JSON that has a duplicate key, a NUL character in a key, half of a surrogate pair, or "   \
+    "too many nested levels."
 #define UNSOUND "The parameter `point` in the query" UNSOUND_END
 
 /* The arguments are made, and the call refuses them with these words. */
@@ -438,30 +438,26 @@ static void different_values_in_two_places_are_refused(void **state)
 {
     (void)state;
     assert_refused(&(struct sent){ { "id", "7" }, "id=8", NULL, NULL },
-                   "The parameter `id` has one value in the path and another in the query.", "id");
+                   "The parameter `id` has different values in the path and in the query.", "id");
     assert_refused(
         &(struct sent){ { "id", "7" }, NULL, NULL, "{\"id\":\"8\"}" },
-        "At line 1, column 7: The parameter `id` has one value in the path and another in "
-        "the body.",
+        "At line 1, column 7: The parameter `id` has different values in the path and in the body.",
         "id");
-    assert_refused(
-        &(struct sent){ { NULL, NULL }, "age=7", NULL, "{\"age\":8}" },
-        "At line 1, column 8: The parameter `age` has one value in the query and another "
-        "in the body.",
-        "age");
-    assert_refused(
-        &(struct sent){ { NULL, NULL }, "tags=a", NULL, "{\"tags\":[\"a\",\"b\"]}" },
-        "At line 1, column 9: The parameter `tags` has one value in the query and another "
-        "in the body.",
-        "tags");
+    assert_refused(&(struct sent){ { NULL, NULL }, "age=7", NULL, "{\"age\":8}" },
+                   "At line 1, column 8: The parameter `age` has different values in the query and "
+                   "in the body.",
+                   "age");
+    assert_refused(&(struct sent){ { NULL, NULL }, "tags=a", NULL, "{\"tags\":[\"a\",\"b\"]}" },
+                   "At line 1, column 9: The parameter `tags` has different values in the query "
+                   "and in the body.",
+                   "tags");
     static const char *const bodies[] = { "{\"age\":7.0}",  "{\"age\":[7]}",    "{\"age\":{}}",
                                           "{\"age\":true}", "{\"age\":\"07\"}", "{\"age\":\"\"}" };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
-        assert_refused(
-            &(struct sent){ { NULL, NULL }, "age=7", NULL, bodies[i] },
-            "At line 1, column 8: The parameter `age` has one value in the query and another "
-            "in the body.",
-            "age");
+        assert_refused(&(struct sent){ { NULL, NULL }, "age=7", NULL, bodies[i] },
+                       "At line 1, column 8: The parameter `age` has different values in the query "
+                       "and in the body.",
+                       "age");
     mishap_buffer object = { 0 };
     mishap_text arguments;
     mishap *m = arguments_of(&(struct sent){ { "id", "7" }, NULL, NULL, "{\n  \"id\": 8}" },
@@ -475,10 +471,10 @@ static void different_values_in_two_places_are_refused(void **state)
 static void a_name_stands_once_in_the_query(void **state)
 {
     (void)state;
-    QUERY_REFUSED("age=1&age=2", "The parameter `age` in the query stands there twice.", "age");
-    QUERY_REFUSED("age=1&age=1", "The parameter `age` in the query stands there twice.", "age");
-    QUERY_REFUSED("age=1&%61ge=1", "The parameter `age` in the query stands there twice.", "age");
-    QUERY_REFUSED("point={}&point={}", "The parameter `point` in the query stands there twice.",
+    QUERY_REFUSED("age=1&age=2", "The parameter `age` in the query was given twice.", "age");
+    QUERY_REFUSED("age=1&age=1", "The parameter `age` in the query was given twice.", "age");
+    QUERY_REFUSED("age=1&%61ge=1", "The parameter `age` in the query was given twice.", "age");
+    QUERY_REFUSED("point={}&point={}", "The parameter `point` in the query was given twice.",
                   "point");
 }
 
@@ -488,19 +484,24 @@ static void a_flaw_of_the_body_is_found_in_any_company(void **state)
     static const struct {
         const char *body, *words;
     } flawed[] = {
-        { "{\"id\":\"7\",\"id\":\"7\"}", "At line 1, column 11: The key `id` stands twice" },
-        { "{\"id\":\"7\",\n\"id\":\"8\"}", "At line 2, column 1: The key `id` stands twice" },
-        { "{\"x\":1,\"x\":1}", "At line 1, column 8: The key `x` stands twice" },
-        { "{\"x\":1,\"y\":1,\"x\":1,\"x\":2}", "At line 1, column 14: The key `x` stands twice" },
+        { "{\"id\":\"7\",\"id\":\"7\"}",
+          "At line 1, column 11: The object has the key `id` twice" },
+        { "{\"id\":\"7\",\n\"id\":\"8\"}",
+          "At line 2, column 1: The object has the key `id` twice" },
+        { "{\"x\":1,\"x\":1}", "At line 1, column 8: The object has the key `x` twice" },
+        { "{\"x\":1,\"y\":1,\"x\":1,\"x\":2}",
+          "At line 1, column 14: The object has the key `x` twice" },
         { "{\"id\":\"7\",\"x\":{\"y\":1,\"y\":2}}",
-          "At line 1, column 22: The key `y` stands twice" },
-        { "{\"x\":[0,{\"\":1,\"\":2}]}", "At line 1, column 15: The key `` stands twice" },
+          "At line 1, column 22: The object has the key `y` twice" },
+        { "{\"x\":[0,{\"\":1,\"\":2}]}", "At line 1, column 15: The object has the key `` twice" },
         { "{\"a\\u001b\":1,\"a\\u001b\":1}",
-          "At line 1, column 14: The same key stands twice in an object." },
-        { "{\"id\":\"7\",\"x\\u0000\":1}", "At line 1, column 11: A key has a NUL in it." },
-        { "{\"x\\u0000\":1}", "At line 1, column 2: A key has a NUL in it." },
-        { "{\"id\":\"7\",\"x\":\"\\ud800\"}", "At line 1, column 16: A string has half" },
-        { "{\"x\":\"\\ud800\"}", "At line 1, column 7: A string has half of a surrogate pair" },
+          "At line 1, column 14: An object has a duplicate key." },
+        { "{\"id\":\"7\",\"x\\u0000\":1}",
+          "At line 1, column 11: A key contains a NUL character." },
+        { "{\"x\\u0000\":1}", "At line 1, column 2: A key contains a NUL character." },
+        { "{\"id\":\"7\",\"x\":\"\\ud800\"}", "At line 1, column 16: A string contains half" },
+        { "{\"x\":\"\\ud800\"}",
+          "At line 1, column 7: A string contains half of a surrogate pair" },
         { " \n[1]", "At line 2, column 1: This must be a JSON object, but it is an array." },
     };
     for (size_t i = 0; i < sizeof flawed / sizeof *flawed; i++) {
@@ -522,20 +523,20 @@ static void broken_escapes_are_refused(void **state)
     char query[100];
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         assert_refused(&(struct sent){ { "id", broken[i] }, NULL, NULL, NULL },
-                       "The parameter `id` in the path has a % without the two hexadecimal digits "
-                       "that belong to it.",
+                       "The parameter `id` in the path has a % that is not followed by two "
+                       "hexadecimal digits.",
                        "id");
         snprintf(query, sizeof query, "age=%s", broken[i]);
         QUERY_REFUSED(query,
-                      "The parameter `age` in the query has a % without the two hexadecimal digits "
-                      "that belong to it.",
+                      "The parameter `age` in the query has a % that is not followed by two "
+                      "hexadecimal digits.",
                       "age");
         snprintf(query, sizeof query, "x=1&%s=1", broken[i]);
-        QUERY_REFUSED(
-            query, "The query has a % without the two hexadecimal digits that belong to it.", NULL);
+        QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.",
+                      NULL);
         snprintf(query, sizeof query, "unknown=%s", broken[i]);
-        QUERY_REFUSED(
-            query, "The query has a % without the two hexadecimal digits that belong to it.", NULL);
+        QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.",
+                      NULL);
     }
 }
 
@@ -565,7 +566,7 @@ static void a_nul_is_found_by_the_checks(void **state)
     FROM_QUERY("id=%00", "{\"id\":\"\\u0000\"}");
     FROM_QUERY("age=7%00", "{\"age\":\"7\\u0000\"}");
     FROM_QUERY("tags=%00&tags=b", "{\"tags\":[\"\\u0000\",\"b\"]}");
-    QUERY_REFUSED("a%00ge=1", "The query has a name with a NUL in it.", NULL);
+    QUERY_REFUSED("a%00ge=1", "The query has a name that contains a NUL character.", NULL);
     static const struct sent sent[] = {
         { { "id", "a%00b" }, NULL, NULL, NULL },
         { { NULL, NULL }, "id=a%00b", NULL, NULL },
@@ -656,12 +657,12 @@ static void a_secret_is_for_the_body(void **state)
 {
     (void)state;
     QUERY_REFUSED("token=abc",
-                  "The parameter `token` is secret and must not stand in the query, which ends up "
-                  "in logs: send it in the body.",
+                  "The parameter `token` is secret and must not be sent in the query, because logs "
+                  "contain it. Send the parameter in the body.",
                   "token");
     assert_refused(&(struct sent){ { "token", "abc" }, NULL, NULL, NULL },
-                   "The parameter `token` is secret and must not stand in the path, which ends up "
-                   "in logs: send it in the body.",
+                   "The parameter `token` is secret and must not be sent in the path, because logs "
+                   "contain it. Send the parameter in the body.",
                    "token");
     assert_arguments(&(struct sent){ { "id", "7" }, NULL, NULL, "{\"token\":\"abc\"}" },
                      "{\"id\":\"7\",\"token\":\"abc\"}");
@@ -712,8 +713,7 @@ static void long_queries_are_read_in_one_go(void **state)
         query[i] = "a&"[i % 2];
     QUERY_REFUSED(query, "The query has more than 256 parameters.", NULL);
     memset(query, '%', SIZE);
-    QUERY_REFUSED(query, "The query has a % without the two hexadecimal digits that belong to it.",
-                  NULL);
+    QUERY_REFUSED(query, "The query has a % that is not followed by two hexadecimal digits.", NULL);
     memset(query, '7', SIZE);
     memcpy(query, "age=", 4);
     snprintf(expected, SIZE + 100, "{\"age\":%s}", query + 4);
@@ -763,7 +763,7 @@ static void deep_nesting_is_refused(void **state)
         memcpy(body + head + 2 * DEEP, "}", 2);
         char place[100];
         snprintf(place, sizeof place,
-                 "At line 1, column %zu: Values are nested more than 128 deep.", head + 128);
+                 "At line 1, column %zu: Values are nested more than 128 levels deep.", head + 128);
         mishap_free(refused_by_call(&(struct sent){ { "id", "7" }, NULL, NULL, body }, place));
     }
     memcpy(body, "point={\"x\":", 11);

@@ -208,7 +208,7 @@ static void a_name_is_taken_only_once(void **state)
     free(add_key("deploy"));
     char *before = read_file(file_path, NULL);
     mishap *m = run(&mishap_keys_add, "deploy", NULL);
-    assert_string_equal(mishap_told(m)->message.data, "There is a key named deploy already.");
+    assert_string_equal(mishap_told(m)->message.data, "A key named deploy already exists.");
     assert_code(m, MISHAP_CODE_ALREADY_EXISTS);
     char *after = read_file(file_path, NULL);
     assert_string_equal(before, after);
@@ -497,12 +497,12 @@ static void a_name_or_a_key_twice_is_a_mistake(void **state)
     write_file(text, strlen(text));
     mishap *m = mishap_http_keys_open(folder, &keys);
     assert_string_equal(mishap_told(m)->message.data,
-                        "Line 3 of the file `keys` has a name that another line has.");
+                        "Line 3 of the file `keys` has the same name as another line.");
     assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
     write_file(twice, sizeof twice - 1);
     m = mishap_http_keys_open(folder, &keys);
     assert_string_equal(mishap_told(m)->message.data,
-                        "Line 2 of the file `keys` has a key that another line has.");
+                        "Line 2 of the file `keys` has the same key as another line.");
     assert_code(m, MISHAP_CODE_NOT_CONFIGURED);
 }
 

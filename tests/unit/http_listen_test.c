@@ -261,13 +261,13 @@ static void connections_fit_into_the_limit_of_open_files(void **state)
     assert_string_equal(fitted(1024, 1024, 908), "908 1024 64 ");   /* just so */
     assert_string_equal(
         fitted(100, 1024, 20000),
-        "908 1024 64 todo: --max-connections is 908 instead of 20000 for each loop: "
-        "at most 1024 files may be open (ulimit -n), and 116 are kept for other "
-        "things\n");
+        "908 1024 64 todo: --max-connections is 908 instead of 20000 for each server process: "
+        "the limit of open files (ulimit -n) is 1024, and 116 of them are reserved for other "
+        "uses\n");
     assert_string_equal(fitted(64, 64, 2), "2 64 8 ");
     assert_string_equal(fitted(60, 60, 2),
-                        "2 60 8 60 open files (ulimit -n) are too few: a loop needs 60, and one "
-                        "more for each connection.");
+                        "2 60 8 The limit of 60 open files (ulimit -n) is too low: a server "
+                        "process needs 60, and one more for each connection.");
 }
 
 int main(void)

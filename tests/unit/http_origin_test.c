@@ -185,7 +185,7 @@ static void a_browser_that_calls_by_a_foreign_name_is_told_so(void **state)
     mishap *m = mishap_http_check_origin(&(mishap_http_settings){ .host = "127.0.0.1" }, &request);
     assert_non_null(m);
     assert_string_equal(mishap_told(m)->message.data,
-                        "The Host of this request is not a name of this server.");
+                        "The Host header of the request is not a host name of this server.");
     mishap_free(m);
 }
 

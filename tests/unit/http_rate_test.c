@@ -138,7 +138,7 @@ static void the_refusal_says_when_to_come_again(void **state)
     const mishap_public *told = mishap_told(m);
     assert_ptr_equal(told->code, MISHAP_CODE_RATE_LIMITED);
     assert_int_equal(told->code->http_status, 429);
-    assert_string_equal(told->message.data, "Too many requests: at most 50 a second.");
+    assert_string_equal(told->message.data, "Too many requests: the limit is 50 per second.");
     assert_int_equal(told->retry_after_ms, 20); /* 19.9999, rounded up */
     assert_true(told->retryable);
     assert_true(admits(rates, &request, START + 100 + told->retry_after_ms * 1000000));
@@ -192,8 +192,9 @@ static void more_messages_than_are_ever_due_are_told_so(void **state)
     mishap *m = check_all(rates, &request, 11, START);
     const mishap_public *told = mishap_told(m);
     assert_ptr_equal(told->code, MISHAP_CODE_RATE_LIMITED);
-    assert_string_equal(told->message.data, "11 messages at once: at most 10 a second.");
-    assert_string_equal(told->suggestion.data, "Send at most 10 of them at once.");
+    assert_string_equal(told->message.data,
+                        "The batch has 11 messages: the limit is 10 per second.");
+    assert_string_equal(told->suggestion.data, "Send at most 10 messages at once.");
     mishap_free(m);
     assert_int_equal(admitted(rates, &request, START, 20), 9); /* it has cost one */
     mishap_http_rates_free(rates);

@@ -371,7 +371,8 @@ static void routes_that_cannot_be_are_refused(void **state)
     const mishap_operation health[] = { { "own.health", .route = "GET /health" }, { 0 } };
     const mishap_operation nine[] = { { "nine", .route = "GET /:a/:b/:c/:d/:e/:f/:g/:h/:i" },
                                       { 0 } };
-    assert_refused(health, endpoints, "`GET /health` of `health` is taken by another");
+    assert_refused(health, endpoints,
+                   "`GET /health` of `health` is also the route of another operation");
     assert_refused(nine, NULL, "too many parameters");
     static const char *const broken[] = { "GET",        "GET ",  "GET users", "BREW /x",
                                           "OPTIONS /x", "GET/x", "",          "get /x" };
@@ -382,11 +383,11 @@ static void routes_that_cannot_be_are_refused(void **state)
     }
     const mishap_http_endpoint empty[] = { { "GET /x//y", "x", .open = false, .answer = answer },
                                            { 0 } };
-    assert_refused(none, empty, "an empty part");
+    assert_refused(none, empty, "an empty segment");
     const mishap_http_endpoint twice[] = { { "GET /x/:a", "x", .open = false, .answer = answer },
                                            { "GET /x/:b", "y", .open = false, .answer = answer },
                                            { 0 } };
-    assert_refused(none, twice, "is taken by another");
+    assert_refused(none, twice, "is also the route of another operation");
 }
 
 static void without_routes_nothing_is_found(void **state)

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "mishap/inside.h"
 #include "mishap/invoke.h"
 #include "mishap/test.h"
@@ -28,6 +29,13 @@ static mishap *greet(mishap_call *call)
     mishap_answer_end(call);
     return mishap_created(call, NULL, "/greetings/1");
 }
+
+static mishap *headed(mishap_call *call)
+{
+    mishap_answer_member(call, "language", mishap_header(call, "accept-language"));
+    return mishap_answer_member(call, "agent", mishap_header(call, "User-Agent"));
+}
+static const char *const headers[] = { "Accept-Language", "User-Agent", NULL };
 
 /* By a signal that cmocka does not catch itself. */
 static mishap *crash(mishap_call *call)
@@ -74,6 +82,27 @@ static mishap *relay(mishap_call *call)
     return NULL;
 }
 
+static mishap *identify(mishap_call *call)
+{
+    return mishap_answer_member(call, "id", mishap_request_id(call));
+}
+
+/* Says its secret in every part of a failure. */
+static mishap *confide(mishap_call *call)
+{
+    const char *pin = mishap_string(call, "pin");
+    mishap *m = mishap_raise(NOT_FOUND, "There is no %s.", pin);
+    m = mishap_field_says(mishap_field_required(m, "other"), "It has to be %s.", pin);
+    return mishap_note(mishap_tell(m, "given", pin), "noted", pin);
+}
+
+/* Its own secrets are none: it gives on what another operation has failed with. */
+static mishap *pass_on(mishap_call *call)
+{
+    (void)call;
+    return mishap_invoke(&app, "confide", "{\"pin\":\"Mk7xQ-4711\"}", NULL, NULL);
+}
+
 static mishap *document(mishap_call *call)
 {
     return mishap_answer_document(call, T("one\ntwo\n"));
@@ -100,6 +129,14 @@ static mishap *open_shelf(const mishap_setup *setup, void **state)
 
 static const mishap_service shelf = { "shelf", "A shelf", .open = open_shelf, .close = free };
 
+static mishap *look_at_clock(mishap_call *call)
+{
+    mishap_tell_operator(call, "It was asked for the time, at %s.", "noon");
+    mishap_answer_member(call, "left", mishap_call_time_left(call));
+    mishap_answer_member(call, "id", mishap_request_id(call));
+    return mishap_answer_member(call, "hours", 12.0);
+}
+
 static mishap *where(mishap_call *call)
 {
     return mishap_answer_member(call, "folder", (const char *)mishap_state(call));
@@ -111,7 +148,14 @@ static const mishap_param greet_params[] = {
     { 0 },
 };
 static const mishap_param relay_params[] = { { .name = "crash", .type = MISHAP_BOOLEAN }, { 0 } };
+static const mishap_param confide_params[] = {
+    { "pin", MISHAP_STRING, .required = true, .secret = true },
+    { 0 },
+};
 static const mishap_operation operations[] = {
+    { "identify", "Identify", NULL, identify, .danger = MISHAP_SAFE },
+    { "confide", "Confide", confide_params, confide, .raises = MISHAP_RAISES(NOT_FOUND) },
+    { "pass_on", "Pass on", NULL, pass_on, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "greet", "Greet", greet_params, greet, .timeout_ms = 30000 },
     { "crash", "Crash", greet_params, crash, .danger = MISHAP_SAFE },
     { "leave", "Leave", greet_params, leave, .danger = MISHAP_SAFE },
@@ -122,6 +166,8 @@ static const mishap_operation operations[] = {
     { "nothing", "Nothing", NULL, nothing, .danger = MISHAP_SAFE },
     { "stream", "Stream", NULL, stream, .takes = "text/csv", .answers_type = "text/csv" },
     { "where", "Where", NULL, where, .service = &shelf },
+    { "headed", "Headed", NULL, headed, .headers = headers },
+    { "clock", "Clock", NULL, look_at_clock, .timeout_ms = 30000 },
     { "stay", "Stay", NULL, nothing, .resident = true, .local = true },
     { 0 },
 };
@@ -181,6 +227,7 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     (void)state;
     assert_fails("greet", NULL, MISHAP_CODE_VALIDATION_ERROR);
     assert_fails("greet", "{\"name\":\"a\",\"times\":10}", MISHAP_CODE_VALIDATION_ERROR);
+    assert_fails("greet", "{\"name\":\"a\",\"tims\":2}", MISHAP_CODE_VALIDATION_ERROR);
     assert_fails("greet", "[]", MISHAP_CODE_BAD_REQUEST);
     assert_fails("greet", "{", MISHAP_CODE_BAD_REQUEST);
     assert_fails("gret", "{}", MISHAP_CODE_NOT_FOUND);
@@ -189,6 +236,44 @@ static void a_c_call_goes_through_the_same_checks(void **state)
     assert_fails("crash", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
     assert_fails("leave", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
     assert_fails("misuse", "{\"name\":\"a\"}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static int64_t time_left(int timeout_ms)
+{
+    mishap_answered *answered;
+    mishap_invocation how = { .timeout_ms = timeout_ms };
+    assert_null(mishap_invoke(&app, "clock", NULL, &how, &answered));
+    int64_t left = mishap_integer(answered->json, "left");
+    mishap_answered_free(answered);
+    return left;
+}
+
+static void a_c_call_may_have_less_time_than_declared(void **state)
+{
+    (void)state;
+    assert_in_range(time_left(0), 20001, 30000);
+    assert_in_range(time_left(20000), 1, 20000);
+    assert_in_range(time_left(40000), 20001, 30000);
+}
+
+static void a_c_call_tells_the_operator_under_its_id(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/mishap-log-XXXXXX", expected[200];
+    size_t length;
+    mishap_answered *answered;
+    close(mkstemp(path));
+    setenv("INVOKED_LOG", path, 1);
+    assert_null(mishap_invoke(&app, "clock", NULL, NULL, &answered));
+    unsetenv("INVOKED_LOG");
+    snprintf(expected, sizeof expected,
+             " %s invoked clock\n  It was asked for the time, at noon.\n",
+             mishap_string(answered->json, "id"));
+    char *log = read_file(path, &length);
+    assert_non_null(strstr(log, expected));
+    free(log);
+    unlink(path);
+    mishap_answered_free(answered);
 }
 
 static void a_code_is_declared_by_the_operation_its_service_or_the_program(void **state)
@@ -223,6 +308,18 @@ static void a_broken_declaration_is_told(void **state)
     mishap_free(failure);
 }
 
+static void an_operation_that_is_not_there_has_a_near_one(void **state)
+{
+    (void)state;
+    mishap *failure = mishap_invoke(&app, "great", NULL, NULL, NULL);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_FOUND);
+    assert_string_equal(mishap_told(failure)->suggestion.data, "Did you mean greet?");
+    mishap_free(failure);
+    failure = mishap_invoke(&app, "sty", NULL, NULL, NULL); /* stay cannot be called */
+    assert_null(mishap_told(failure)->suggestion.data);
+    mishap_free(failure);
+}
+
 static void a_handler_invokes_others_that_crash(void **state)
 {
     (void)state;
@@ -233,6 +330,41 @@ static void a_handler_invokes_others_that_crash(void **state)
                         "\"misuse\":\"INTERNAL_ERROR\",\"greet\":\"Ada\"}");
     mishap_answered_free(answered);
     assert_fails("relay", "{\"crash\":true}", MISHAP_CODE_INTERNAL_ERROR);
+}
+
+static void what_an_operation_knows_to_be_secret_is_in_no_failure_of_a_c_call(void **state)
+{
+    (void)state;
+    static const char *const names[] = { "confide", "pass_on" };
+    for (size_t i = 0; i < 2; i++) {
+        mishap_buffer all = { 0 };
+        mishap *failure = mishap_invoke(&app, names[i], i ? NULL : "{\"pin\":\"Mk7xQ-4711\"}", NULL,
+                                        NULL);
+        assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_NOT_FOUND);
+        mishap_render(mishap_dialect_find("cli-envelope"), failure, &all);
+        mishap_account(failure, &all);
+        mishap_buffer_put(&all, "", 1);
+        assert_null(strstr(all.data, "Mk7xQ"));
+        assert_non_null(strstr(all.data, "There is no [redacted]."));
+        mishap_buffer_release(&all);
+        mishap_free(failure);
+    }
+}
+
+static void an_answer_knows_the_id_of_its_call_after_the_call(void **state)
+{
+    (void)state;
+    char caller[] = "ada";
+    mishap_answered *answered, *other;
+    assert_null(
+        mishap_invoke(&app, "identify", NULL, &(mishap_invocation){ .caller = caller }, &answered));
+    memset(caller, 'x', sizeof caller - 1);
+    assert_null(mishap_invoke(&app, "identify", NULL, NULL, &other)); /* on the same stack */
+    assert_string_equal(mishap_request_id(answered->json), mishap_string(answered->json, "id"));
+    assert_string_not_equal(mishap_request_id(answered->json), mishap_request_id(other->json));
+    assert_null(mishap_caller(answered->json));
+    mishap_answered_free(answered);
+    mishap_answered_free(other);
 }
 
 static void other_kinds_of_answers_have_their_media_types(void **state)
@@ -332,6 +464,16 @@ static void expect_what_holds(mishap_test *t)
     mishap_expect(t, mishap_test_failure(t) && !mishap_test_answered(t), "it %s", "failed");
     mishap_test_call(t, "where", NULL);
     mishap_expect_value(t, "folder", mishap_test_folder(t));
+    static const char *const sent[] = { "X-Other", "1", "accept-language", "de\nX", NULL };
+    mishap_test_headers(t, sent);
+    mishap_test_call(t, "headed", NULL);
+    mishap_expect_answer(t, "{\"language\":\"de\",\"agent\":null}");
+    mishap_test_headers(t, NULL);
+    mishap_test_call(t, "headed", NULL);
+    mishap_expect_nothing(t, "language");
+    mishap_test_call(t, "clock", NULL);
+    mishap_expect_value(t, "hours", 12);
+    mishap_expect_value(t, "hours", 12.0);
 }
 
 static void expectations_that_hold_are_ok(void **state)
@@ -347,7 +489,7 @@ static void expectations_that_hold_are_ok(void **state)
     assert_non_null(strstr(told, "\nok 11 - greet: says field_required of name\n"));
     assert_non_null(strstr(told, "\nok 15 - refuse: empty is told as true\n"));
     assert_non_null(strstr(told, "\nok 16 - refuse: it failed\n"));
-    assert_non_null(strstr(told, "\n1..17\n"));
+    assert_non_null(strstr(told, "\n1..21\n"));
 }
 
 static void expect_what_does_not_hold(mishap_test *t)
@@ -359,6 +501,10 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_value(t, "times", "1");
     mishap_expect_value(t, "times", 1.5);
     mishap_expect_value(t, "times", true);
+    mishap_expect_value(t, "times", false);
+    mishap_expect_value(t, "hello", 0);
+    mishap_expect_value(t, "hello", 0.0);
+    mishap_expect_value(t, "caller", false);
     mishap_expect_value(t, "times", UINT64_MAX);
     mishap_expect_value(t, "left", mishap_value_of_json("[]"));
     mishap_expect_nothing(t, "hello");
@@ -377,6 +523,11 @@ static void expect_what_does_not_hold(mishap_test *t)
     mishap_expect_field(t, "name", "invalid_type");
     mishap_expect_field(t, "nome", "field_required");
     mishap_expect(t, false, "never");
+    mishap_expect(t, false, "it is # SKIP\nok 99 - forged");
+    mishap_test_call(t, "greet", "{\"name\":\"Ada\"}");
+    mishap_expect_value(t, "left[", 1);
+    mishap_expect_nothing(t, "left..x");
+    mishap_expect_nothing(t, NULL);
 }
 
 static void expectations_that_do_not_hold_say_what_came(void **state)
@@ -387,13 +538,17 @@ static void expectations_that_do_not_hold_say_what_came(void **state)
     assert_int_equal(code, 1);
     for (const char *at = told; (at = strstr(at, "not ok ")); at++)
         failed++;
-    assert_int_equal(failed, 21);
-    assert_non_null(strstr(told, "\n1..21\n"));
+    assert_int_equal(failed, 29);
+    assert_non_null(strstr(told, "\n1..29\n"));
     assert_null(strstr(told, "\nok "));
+    assert_non_null(strstr(told, "not ok 26 - greet: it is \\# SKIP ok 99 - forged\n"));
     assert_non_null(strstr(told, "not ok 3 - greet: hello is \"Bob\"\n# expected at "));
     assert_non_null(strstr(told, "invoke_test.c:"));
     assert_non_null(strstr(told, "# {\"hello\":\"Ada\",\"caller\":null,"));
     assert_non_null(strstr(told, "crashed with SIGABRT")); /* the private side: it is their test */
+    assert_non_null(strstr(told, "not ok 27 - greet: left[ is 1\n# expected at "));
+    assert_non_null(strstr(told, "# What is expected is not at a path, such as items[2].name.\n"));
+    assert_non_null(strstr(told, "# What is expected is not JSON.\n"));
 }
 
 static char folder_of_test[64];
@@ -425,9 +580,14 @@ int main(void)
         TEST(an_operation_answers_a_c_call),
         TEST(pairs_are_arguments),
         TEST(a_c_call_goes_through_the_same_checks),
+        TEST(a_c_call_may_have_less_time_than_declared),
+        TEST(a_c_call_tells_the_operator_under_its_id),
         TEST(a_code_is_declared_by_the_operation_its_service_or_the_program),
         TEST(a_broken_declaration_is_told),
+        TEST(an_operation_that_is_not_there_has_a_near_one),
         TEST(a_handler_invokes_others_that_crash),
+        TEST(what_an_operation_knows_to_be_secret_is_in_no_failure_of_a_c_call),
+        TEST(an_answer_knows_the_id_of_its_call_after_the_call),
         TEST(other_kinds_of_answers_have_their_media_types),
         TEST(without_memory_a_c_call_fails_and_leaves_nothing),
         TEST(expectations_that_hold_are_ok),

@@ -128,9 +128,9 @@ static void nothing_is_not_json(void **state)
     (void)state;
     mishap_json_reader reader = MISHAP_JSON_READER;
     assert_false(mishap_json_read(&reader, (mishap_text){ NULL, 0 }));
-    assert_string_equal(reader.problem, "there is nothing to read");
+    assert_string_equal(reader.problem, "the text is empty");
     assert_false(mishap_json_read(&reader, T("")));
-    assert_string_equal(reader.problem, "there is nothing to read");
+    assert_string_equal(reader.problem, "the text is empty");
     mishap_json_reader_release(&reader);
     assert_malformed(T(""), 1, 1);
     assert_malformed(T(" \n "), 1, 1);

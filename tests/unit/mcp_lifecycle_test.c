@@ -334,7 +334,7 @@ static void the_revision_is_negotiated(void **state)
                  "true,\"listChanged\":true},\"prompts\":{\"listChanged\":true},%s"
                  "\"logging\":{}},\"serverInfo\":{\"name\":\"sample\",%s"
                  "\"version\":\"1.0\"},\"instructions\":\"sample: A sample. Each tool is one "
-                 "operation of it. A call that fails gives a result with isError: true.",
+                 "operation of the program. A failed call returns a result with isError: true.",
                  asked[i].answered,
                  asked[i].agreed >= MISHAP_MCP_2025_03_26 ? "\"completions\":{}," : "",
                  asked[i].agreed >= MISHAP_MCP_2025_06_18 ? "\"title\":\"Sample\"," : "");
@@ -345,8 +345,9 @@ static void the_revision_is_negotiated(void **state)
         assert_true(talk.peer.initialized);
 
         answer = say(&talk, INITIALIZE("2025-06-18")); /* once is enough */
-        assert_true(has(answer, "\"error\":{\"code\":-32600,\"message\":\"This session is "
-                                "initialized already.\""));
+        assert_true(
+            has(answer,
+                "\"error\":{\"code\":-32600,\"message\":\"This session is already initialized.\""));
         assert_int_equal(talk.channel.status, 400);
         assert_int_equal(talk.peer.revision, asked[i].agreed);
         close_talk(&talk);
@@ -437,8 +438,8 @@ static void an_id_is_used_once_at_a_time(void **state)
     assert_string_equal(say(&talk, SLOW("\"ab\"")), "");
     assert_int_equal(talk.finished, 0);
     const char *answer = say(&talk, PING("\"a\\u0062\"")); /* the same, written otherwise */
-    assert_true(has(answer, "\"id\":\"ab\",\"error\":{\"code\":-32600,\"message\":\"A request with "
-                            "this id has no answer yet.\""));
+    assert_true(has(answer, "\"id\":\"ab\",\"error\":{\"code\":-32600,\"message\":\"Another "
+                            "request with this id is still in progress.\""));
     assert_int_equal(talk.channel.status, 400);
     assert_string_equal(say(&talk, PING("\"b\"")), PONG("\"b\"") "\n");
     run_flights(&talk);
@@ -547,16 +548,17 @@ static void a_batch_is_refused_piece_by_piece(void **state)
         &talk, "[1,[]," INITIALIZE("2025-03-26") "," REQUEST("9", "a", META) "," REQUEST(
                    "8", "no/such", "") ",{\"jsonrpc\":\"2.0\"}]");
     static const char *const parts[] = {
-        "[{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"A message is a JSON "
+        "[{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"A message must be a JSON "
         "object.\"",
-        ",{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"A batch is not part of "
-        "another.\"",
-        ",{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"initialize is not "
-        "part of a batch.\"",
-        ",{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32600,\"message\":\"There are no "
-        "batches in this revision.\"",
+        ",{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"A batch must not contain "
+        "another batch.\"",
+        ",{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"initialize must "
+        "not be sent in a batch.\"",
+        ",{\"jsonrpc\":\"2.0\",\"id\":9,\"error\":{\"code\":-32600,\"message\":\"This protocol "
+        "revision does not support batches.\"",
         ",{\"jsonrpc\":\"2.0\",\"id\":8,\"error\":{\"code\":-32601,",
-        ",{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"There is no `method`.\"",
+        ",{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":\"The member `method` is "
+        "missing.\"",
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         assert_true(has(answer, parts[i]));
@@ -597,7 +599,7 @@ static void a_batch_is_of_one_revision(void **state)
         open_talk(&talk, others[i]);
         const char *answer = say(&talk, "[" PING("1") "]");
         assert_true(has(answer, "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32600,\"message\":"
-                                "\"There are no batches in this revision.\""));
+                                "\"This protocol revision does not support batches.\""));
         assert_int_equal(talk.channel.status, 400);
         close_talk(&talk);
     }

@@ -92,10 +92,12 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
 #define NOT_JSON                                                                                   \
     "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32700,\"message\":\"The message is not JSON: "
 #define SHAPE(id, why)                                                                             \
-    ERROR(id, "-32600", "BAD_REQUEST", why, "Send a request or notification of JSON-RPC 2.0.", "")
+    ERROR(id, "-32600", "BAD_REQUEST", why, "Send a JSON-RPC 2.0 request or notification.", "")
 #define DOUBT(id, why, more)                                                                       \
     ERROR(id, "-32600", "BAD_REQUEST", why,                                                        \
-          "Write the message so that it can be read in one way only.", more)
+          "Send JSON without duplicate keys, without NUL characters in keys and without broken "   \
+          "surrogate pairs.",                                                                      \
+          more)
 #define AT(pointer) ",\"context\":{\"pointer\":\"" pointer "\"}"
 #define FIELD(id, why, field, error, more)                                                         \
     ERROR(id, "-32602", "VALIDATION_ERROR", why,                                                   \
@@ -106,13 +108,16 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
           ",\"expected\":\"" type "\"")
 #define MISSING(id, field) FIELD(id, "`" field "` is missing.", field, "field_required", "")
 #define NO_METHOD(id, name)                                                                        \
-    ERROR(id, "-32601", "METHOD_NOT_FOUND", "There is no method " name " in revision 2025-11-25.", \
-          "Check the name of the method against those that exist.", "")
-#define BATCH(why) ERROR(NO_ID, "-32600", "BAD_REQUEST", why, "Send each message on its own.", "")
+    ERROR(id, "-32601", "METHOD_NOT_FOUND",                                                        \
+          "The method " name " does not exist in revision 2025-11-25.",                            \
+          "Check the name of the method.", "")
+#define BATCH(why) ERROR(NO_ID, "-32600", "BAD_REQUEST", why, "Send each message separately.", "")
 #define UNKNOWN(id, version)                                                                       \
-    ERROR(id, "-32022", "BAD_REQUEST", "The revision \\\"" version "\\\" is not supported here.",  \
-          "Claim one of the revisions in `supported`, or begin with initialize for an older one.", \
-          ",\"supported\":[\"2026-07-28\"],\"requested\":\"" version "\"")
+    ERROR(                                                                                         \
+        id, "-32022", "BAD_REQUEST",                                                               \
+        "The protocol revision \\\"" version "\\\" is not supported.",                             \
+        "Use one of the revisions in `supported`, or send initialize to negotiate an older one.",  \
+        ",\"supported\":[\"2026-07-28\"],\"requested\":\"" version "\"")
 
 #define VERSION      "io.modelcontextprotocol/protocolVersion"
 #define CAPABILITIES "io.modelcontextprotocol/clientCapabilities"
@@ -123,7 +128,7 @@ static char *say(mishap_mcp_revision revision, mishap_text text, int *status)
 #define PING(id)     "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"ping\"}"
 #define REMOVED(id)                                                                                \
     ERROR(id, "-32601", "METHOD_NOT_FOUND", "The method ping is not part of revision 2026-07-28.", \
-          "Check the name of the method against those that exist.", "")
+          "Check the name of the method.", "")
 
 #define BAD_ID   SHAPE(NO_ID, "The id must be a string or an integer.")
 #define LONG_ID  SHAPE(NO_ID, "The id is too long, or not an integer.")
@@ -165,14 +170,15 @@ static const struct {
     { MISHAP_TEXT("/* a comment */" PING("1")), NOT_JSON, 400 },
 
     /* JSON, but not an object. */
-    { MISHAP_TEXT("null"), SHAPE(NO_ID, "A message is a JSON object."), 400 },
-    { MISHAP_TEXT("true"), SHAPE(NO_ID, "A message is a JSON object."), 400 },
-    { MISHAP_TEXT("7"), SHAPE(NO_ID, "A message is a JSON object."), 400 },
-    { MISHAP_TEXT("1e999"), SHAPE(NO_ID, "A message is a JSON object."), 400 },
-    { MISHAP_TEXT("\"ping\""), SHAPE(NO_ID, "A message is a JSON object."), 400 },
-    { MISHAP_TEXT("[]"), BATCH("There are no batches in this revision."), 400 },
-    { MISHAP_TEXT("[" PING("1") "]"), BATCH("There are no batches in this revision."), 400 },
-    { MISHAP_TEXT("[[]]"), BATCH("There are no batches in this revision."), 400 },
+    { MISHAP_TEXT("null"), SHAPE(NO_ID, "A message must be a JSON object."), 400 },
+    { MISHAP_TEXT("true"), SHAPE(NO_ID, "A message must be a JSON object."), 400 },
+    { MISHAP_TEXT("7"), SHAPE(NO_ID, "A message must be a JSON object."), 400 },
+    { MISHAP_TEXT("1e999"), SHAPE(NO_ID, "A message must be a JSON object."), 400 },
+    { MISHAP_TEXT("\"ping\""), SHAPE(NO_ID, "A message must be a JSON object."), 400 },
+    { MISHAP_TEXT("[]"), BATCH("This protocol revision does not support batches."), 400 },
+    { MISHAP_TEXT("[" PING("1") "]"), BATCH("This protocol revision does not support batches."),
+      400 },
+    { MISHAP_TEXT("[[]]"), BATCH("This protocol revision does not support batches."), 400 },
 
     /* The version of JSON-RPC. */
     { MISHAP_TEXT("{}"), SHAPE(NO_ID, "`jsonrpc` must be \\\"2.0\\\"."), 400 },
@@ -211,10 +217,11 @@ static const struct {
     { MISHAP_TEXT(PING("1e999")), LONG_ID, 400 },
 
     /* Methods. */
-    { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1}"), SHAPE(ID("1"), "There is no `method`."), 400 },
-    { MISHAP_TEXT("{\"jsonrpc\":\"2.0\"}"), SHAPE(NO_ID, "There is no `method`."), 400 },
+    { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1}"),
+      SHAPE(ID("1"), "The member `method` is missing."), 400 },
+    { MISHAP_TEXT("{\"jsonrpc\":\"2.0\"}"), SHAPE(NO_ID, "The member `method` is missing."), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"params\":{}}"),
-      SHAPE(ID("1"), "There is no `method`."), 400 },
+      SHAPE(ID("1"), "The member `method` is missing."), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":7}"),
       SHAPE(ID("1"), "`method` must be a string."), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":null}"),
@@ -277,36 +284,38 @@ static const struct {
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"\"}")), UNKNOWN(ID("1"), ""), 400 },
     { MISHAP_TEXT(WITH_META("{\"" VERSION "\":\"none\"}")), UNKNOWN(ID("1"), "none"), 400 },
     { MISHAP_TEXT(MODERN(",\"" LEVEL "\":\"loud\"")),
-      FIELD(ID("1"), "`_meta." LEVEL "` must be the name of a level.", "_meta." LEVEL,
+      FIELD(ID("1"), "`_meta." LEVEL "` must be the name of a log level.", "_meta." LEVEL,
             "pattern_mismatch",
             ",\"expected\":\"^(debug|info|notice|warning|error|critical|alert|emergency)$\""),
       400 },
     { MISHAP_TEXT(MODERN(",\"" LEVEL "\":3")),
-      FIELD(ID("1"), "`_meta." LEVEL "` must be the name of a level.", "_meta." LEVEL,
+      FIELD(ID("1"), "`_meta." LEVEL "` must be the name of a log level.", "_meta." LEVEL,
             "pattern_mismatch",
             ",\"expected\":\"^(debug|info|notice|warning|error|critical|alert|emergency)$\""),
       400 },
 
     /* What two readers could see differently. */
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":2,\"method\":\"ping\"}"),
-      DOUBT(NO_ID, "There is a key twice in the same object.", AT("/id")), 400 },
+      DOUBT(NO_ID, "The message contains a duplicate key.", AT("/id")), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"method\":\"x\"}"),
-      DOUBT(ID("1"), "There is a key twice in the same object.", AT("/method")), 400 },
+      DOUBT(ID("1"), "The message contains a duplicate key.", AT("/method")), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"\\u0069d\":2}"),
-      DOUBT(NO_ID, "There is a key twice in the same object.", AT("/id")), 400 },
+      DOUBT(NO_ID, "The message contains a duplicate key.", AT("/id")), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\",\"params\":{\"b\":[{\"/\":1,"
                   "\"/\":2}]}}"),
-      DOUBT(ID("1"), "There is a key twice in the same object.", AT("/params/b/0/~1")), 400 },
+      DOUBT(ID("1"), "The message contains a duplicate key.", AT("/params/b/0/~1")), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\\u0000\":1}}"),
-      DOUBT(ID("1"), "There is a NUL in a key.", AT("/params/a\xef\xbf\xbd")), 400 },
+      DOUBT(ID("1"), "The message contains a key with a NUL character.",
+            AT("/params/a\xef\xbf\xbd")),
+      400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\\ud800\"}"),
-      DOUBT(ID("1"), "There is half of a surrogate pair in the message.", ""), 400 },
+      DOUBT(ID("1"), "The message contains half of a surrogate pair.", ""), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":\"\\udc00\",\"method\":\"ping\"}"),
-      DOUBT(NO_ID, "There is half of a surrogate pair in the message.", ""), 400 },
+      DOUBT(NO_ID, "The message contains half of a surrogate pair.", ""), 400 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"method\":\"a\",\"params\":{\"b\":1,\"b\":2}}"), NOTHING,
       0 },
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"b\":1,\"b\":2}}"),
-      DOUBT(NO_ID, "There is a key twice in the same object.", AT("/result/b")), 400 },
+      DOUBT(NO_ID, "The message contains a duplicate key.", AT("/result/b")), 400 },
 
     /* Notifications are never answered. */
     { MISHAP_TEXT("{\"jsonrpc\":\"2.0\",\"method\":\"ping\"}"), NOTHING, 0 },
@@ -343,11 +352,11 @@ static const struct {
     { MISHAP_TEXT(RESPONSE "\"id\":1,\"result\":{},\"error\":{}}"),
       SHAPE(NO_ID, "A response has a `result` or an `error`, not both."), 400 },
     { MISHAP_TEXT(RESPONSE "\"result\":{}}"),
-      SHAPE(NO_ID, "The id of a response must be that of a request."), 400 },
+      SHAPE(NO_ID, "The id of a response must be the id of a request."), 400 },
     { MISHAP_TEXT(RESPONSE "\"id\":1.5,\"result\":{}}"),
-      SHAPE(NO_ID, "The id of a response must be that of a request."), 400 },
+      SHAPE(NO_ID, "The id of a response must be the id of a request."), 400 },
     { MISHAP_TEXT(RESPONSE "\"id\":[],\"error\":{}}"),
-      SHAPE(NO_ID, "The id of a response must be that of a request."), 400 },
+      SHAPE(NO_ID, "The id of a response must be the id of a request."), 400 },
     { MISHAP_TEXT("{\"id\":1,\"result\":{}}"), SHAPE(NO_ID, "`jsonrpc` must be \\\"2.0\\\"."),
       400 },
     { MISHAP_TEXT(RESPONSE "\"id\":1,\"method\":\"ping\",\"result\":{}}"),
@@ -458,14 +467,14 @@ static void nesting_has_an_end(void **state)
     deep = repeat(head, "[", 127, "");
     closed = repeat(deep, "]", 127, "}}");
     expect(MISHAP_MCP_2025_11_25, closed,
-           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message is "
-           "nested too deep.\"");
+           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message has "
+           "too many nested levels.\"");
     free(deep);
     deep = repeat(head, "[{\"a\":", 100000, "1");
     closed = repeat(deep, "}]", 100000, "}}");
     expect(MISHAP_MCP_2025_11_25, closed,
-           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message is "
-           "nested too deep.\"");
+           "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32600,\"message\":\"The message has "
+           "too many nested levels.\"");
     free(deep);
     expect(MISHAP_MCP_2025_11_25, repeat("", "[", 1000000, ""), NOT_JSON);
     expect(MISHAP_MCP_2025_11_25, repeat("", "{\"a\":", 100000, ""), NOT_JSON);

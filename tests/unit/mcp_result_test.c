@@ -40,8 +40,8 @@ static const mishap_operation operations[] = {
 };
 /* The same, which may answer anything. */
 static const mishap_operation undeclared = {
-    "try", "Try", params, run, .quick = true,
-    .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR, UNAVAILABLE)
+    "try", "Try",         params,
+    run,   .quick = true, .raises = MISHAP_RAISES(NOT_FOUND, RUNTIME_ERROR, UNAVAILABLE)
 };
 static const mishap_app app = { .name = "mcp-result", .version = "1", .operations = operations };
 

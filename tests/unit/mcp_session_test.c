@@ -274,11 +274,11 @@ static void what_is_in_use_does_not_end_for_an_equal(void **state)
     char id[MISHAP_MCP_SESSION_ID + 1];
     for (int i = 0; i < MOST; i++)
         assert_true(begins(s, (uint64_t)i + 1, ids[i])); /* one each */
-    assert_refused(s, MOST + 1, MISHAP_CODE_UNAVAILABLE, "as many sessions");
+    assert_refused(s, MOST + 1, MISHAP_CODE_UNAVAILABLE, "limit of sessions");
     pass_minutes(s, find(s, ids[5], NULL), 1);
     assert_true(begins(s, MOST + 1, id));
     assert_false(find(s, ids[5], NULL));
-    assert_refused(s, MOST + 1, MISHAP_CODE_UNAVAILABLE, "as many sessions");
+    assert_refused(s, MOST + 1, MISHAP_CODE_UNAVAILABLE, "limit of sessions");
     mishap_mcp_sessions_free(s);
 }
 

@@ -119,23 +119,23 @@ static void a_program_whose_tools_cannot_be_told_apart_is_refused(void **state)
     assert_refused((const mishap_operation[]){ { "a.b", "One", NULL, do_nothing, .tool = "same" },
                                                { "same", "Two", NULL, do_nothing, .quick = true },
                                                { 0 } },
-                   NULL, "Two operations are the tool `same`");
+                   NULL, "Two operations have the same tool name `same`");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "a b" }, { 0 } }, NULL,
-        "no name for a tool");
+        "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .tool = "" }, { 0 } }, NULL,
-        "no name for a tool");
+        "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){
             { "a", "One", NULL, do_nothing,
               .tool = "a1234567890123456789012345678901234567890123456789012345678901234" },
             { 0 } },
-        NULL, "no name for a tool");
+        NULL, "is not a valid tool name");
     assert_refused(
         (const mishap_operation[]){ { "a", "One", NULL, do_nothing, .service = &odd }, { 0 } },
-        NULL, "`http-api` is no dialect for agents");
-    assert_refused(operations, "nobody", "no service named `nobody`");
+        NULL, "The dialect `http-api` cannot be used");
+    assert_refused(operations, "nobody", "No service is named `nobody`");
 }
 
 static void every_tool_is_found_by_its_very_name(void **state)
@@ -247,7 +247,7 @@ static void a_description_says_how_it_can_fail(void **state)
     open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/0/description"),
-                        "Create a user. Every user has an e-mail address of their own. May fail "
+                        "Create a user. The e-mail address of each user must be unique. May fail "
                         "with ALREADY_EXISTS, UNAVAILABLE.");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
                         "Show a user. May fail with NOT_FOUND, UNAVAILABLE.");
@@ -298,10 +298,9 @@ static void a_tool_that_may_be_meant_is_named(void **state)
     open_wire(&w, &app, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/call", "\"name\":\"gret\"");
     assert_string_equal(text_at(&w, "/error/data/suggestion"),
-                        "Did you mean `greet`? Ask tools/list which tools there are.");
+                        "Did you mean `greet`? Call tools/list to get all tools.");
     ask(&w, "tools/call", "\"name\":\"quite something else\"");
-    assert_string_equal(text_at(&w, "/error/data/suggestion"),
-                        "Ask tools/list which tools there are.");
+    assert_string_equal(text_at(&w, "/error/data/suggestion"), "Call tools/list to get all tools.");
     close_wire(&w);
 }
 

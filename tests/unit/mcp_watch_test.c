@@ -326,10 +326,11 @@ static void a_caller_watches_its_share_and_others_theirs(void **state)
     for (int i = 0; i < SHARE / OF_A_SESSION; i++)
         number = watch_much(w, s, ADA, OF_A_SESSION);
     last = watch_much(w, s, ADA, 0);
-    static const char told[] = "One caller may have 2048 subscriptions in all of its sessions.";
+    static const char told[] =
+        "One caller can have at most 2048 subscriptions in all of its sessions.";
     assert_refused(w, s, last, ADA, MISHAP_CODE_RATE_LIMITED, told);
     assert_refused(w, s, number, ADA, MISHAP_CODE_RATE_LIMITED,
-                   "A session may have 256 subscriptions.");
+                   "One session can have at most 256 subscriptions.");
     watch_much(w, s, BOB, 1);
     mishap_mcp_watch_end(w, number, T("a://7"));
     assert_null(mishap_mcp_watch_begin(w, s, last, ADA, T("a://7")));
@@ -355,7 +356,7 @@ static void who_watches_most_makes_room_for_others(void **state)
     }
     pass_minutes(s, bob, 30);
     assert_refused(w, s, watch_much(w, s, BOB, 0), BOB, MISHAP_CODE_UNAVAILABLE,
-                   "The server has as many subscriptions as it can take.");
+                   "The server has reached its limit of subscriptions.");
     uint64_t other = watch_much(w, s, ADA, 0); /* which makes no room */
     pass_minutes(s, other, 20);
     pass_minutes(s, idle, 2);

@@ -371,7 +371,7 @@ static void a_table_without_memory_is_not_circumvented(void **state)
     mishap_buffer text = { 0 };
     assert_non_null(mishap_render(*mishap_dialects(), m, &text).data);
     mishap_free(m);
-    mishap_require_end(mishap_require_begin("{\"a\":1}", 7));
+    mishap_free(mishap_require_end(mishap_require_begin("{\"a\":1}", 7)));
     mishap_buffer_release(&text);
     assert_all_went_through_the_table();
 }

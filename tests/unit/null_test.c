@@ -288,7 +288,7 @@ static void what_must_be_named_ends_the_call(void **state)
         assert_true(mishap_is(m, INTERNAL_ERROR));
         mishap_account(m, &account);
         mishap_buffer_add(&account, "", 1);
-        assert_non_null(strstr(account.data, "was ended: ")); /* and did not crash */
+        assert_non_null(strstr(account.data, "was aborted: ")); /* and did not crash */
         mishap_buffer_release(&account);
         mishap_free(m);
     }

@@ -143,6 +143,9 @@ static void a_list_of_objects_is_a_table(void **state)
                   "10  山田太郎    7  2026-01-31T12:00:00.000Z  -\n"
                   "3   Zoe\u0308 Bee     -  -                         -\n",
                   "");
+    /* Numbers stand to the right only where there is nothing but numbers. */
+    assert_answer("[{\"size\":1,\"n\":100},{\"size\":\"many\",\"n\":1}]", 80,
+                  "SIZE    N\n1     100\nmany    1\n", "");
 }
 
 static void a_table_is_cut_to_the_width(void **state)
@@ -157,6 +160,11 @@ static void a_table_is_cut_to_the_width(void **state)
     assert_answer("[{\"a\":\"one two three\",\"b\":1234567890123}]", 24,
                   "A                      B\n"
                   "one two …  1234567890123\n",
+                  "");
+    /* What is left over when all are equally wide goes to the first. */
+    assert_answer("[{\"a\":\"abcdefghijklmnop\",\"b\":\"abcdefghijklmnop\"}]", 21,
+                  "A           B\n"
+                  "abcdefghi…  abcdefgh…\n",
                   "");
 }
 
@@ -260,8 +268,8 @@ static void other_answers_are_lines(void **state)
     assert_answer("{}", 80, "", "");
     assert_answer("[[1,2],[3]]", 80, "1, 2\n3\n", "");
     assert_answer("[{},{}]", 80, "{}\n{}\n", "");
-    assert_answer("[]", 80, "", "There is nothing to list.\n");
-    assert_answer("{\"items\":[],\"next\":null}", 80, "", "There is nothing to list.\n");
+    assert_answer("[]", 80, "", "The list is empty.\n");
+    assert_answer("{\"items\":[],\"next\":null}", 80, "", "The list is empty.\n");
     assert_answer("{\"items\":[{\"a\":1}],\"total\":7,\"next\":\"x\"}", 80,
                   "A\n1\n\ntotal  7\nnext   x\n", "");
     assert_answer("{\"keys\":[{\"a\":1}]}", 80, "A\n1\n", "");
@@ -308,19 +316,82 @@ static void assert_next(const char *next, const char *remarks, const char *const
 static void the_next_page_is_a_command_that_can_be_pasted(void **state)
 {
     (void)state;
-    assert_next("\"9\"", "There is more: todo todos list --limit 3 --after 9\n",
+    assert_next("\"9\"", "Next page: todo todos list --limit 3 --after 9\n",
                 WORDS("todos", "list", "--limit", "3"));
-    assert_next("9", "There is more: todo todos list --limit=3 --after 9\n",
+    assert_next("9", "Next page: todo todos list --limit=3 --after 9\n",
                 WORDS("todos", "list", "--after", "4", "--limit=3"));
-    assert_next("\"9\"", "There is more: todo todos list --after 9\n",
+    assert_next("\"9\"", "Next page: todo todos list --after 9\n",
                 WORDS("todos", "list", "--after=4", "-a", "5", "-a6"));
-    assert_next("\"9\"",
-                "There is more: todo todos list --title 'it'\\''s; rm -rf' --after 9 -- x\n",
+    assert_next("\"9\"", "Next page: todo todos list --title 'it'\\''s; rm -rf' --after 9 -- x\n",
                 WORDS("todos", "list", "--title", "it's; rm -rf", "--", "x"));
-    assert_next("\"-x\"", "There is more: todo todos list --after=-x\n", WORDS("todos", "list"));
-    assert_next("\"a b\"", "There is more: todo todos list --after 'a b'\n",
-                WORDS("todos", "list"));
+    assert_next("\"-x\"", "Next page: todo todos list --after=-x\n", WORDS("todos", "list"));
+    assert_next("\"a b\"", "Next page: todo todos list --after 'a b'\n", WORDS("todos", "list"));
     assert_next("null", "", WORDS("todos", "list"));
+}
+
+/* A table of them would be a thousand times as large as the answer. */
+static void a_list_with_hardly_any_values_is_no_table(void **state)
+{
+    (void)state;
+    mishap_buffer json = { 0 };
+    mishap_json_open(&json, '[');
+    mishap_json_open(&json, '{');
+    for (int i = 0; i < 60; i++) {
+        char name[48];
+        snprintf(name, sizeof name, "column_%02d_with_a_name_that_takes_its_room", i);
+        mishap_json_key(&json, mishap_text_of(name));
+        mishap_buffer_put_char(&json, '1');
+    }
+    mishap_json_close(&json, '}');
+    for (int i = 0; i < 5000; i++) {
+        mishap_json_open(&json, '{');
+        mishap_json_close(&json, '}');
+    }
+    mishap_json_close(&json, ']');
+    mishap_buffer_put_char(&json, '\0');
+    struct shown s;
+    show(&s, json.data, &(mishap_cli_asked){ 0 },
+         (mishap_cli_look){ .width = MISHAP_CLI_ANY_WIDTH });
+    assert_true(s.out.length < 4 * json.length);
+    assert_non_null(strstr(s.out.data, "column_07_with_a_name_that_takes_its_room  1\n"));
+    hide(&s);
+    mishap_buffer_release(&json);
+}
+
+/* In fish a backslash escapes within single quotes, too, and what follows would be a command. */
+static void the_command_for_the_next_page_means_the_same_to_every_shell(void **state)
+{
+    (void)state;
+    assert_next("\"\\\\'; touch x; '\"",
+                "There is more: todo todos list --after ''\\\\''\\''; touch x; '\\'''\n",
+                WORDS("todos", "list"));
+    assert_next("\"a\\\\\"", "There is more: todo todos list --after 'a'\\\\''\n",
+                WORDS("todos", "list"));
+    assert_next("\"a!b\"", "There is more: todo todos list --after 'a'\\!'b'\n",
+                WORDS("todos", "list"));
+    assert_next("\"=ls\"", "There is more: todo todos list --after '=ls'\n",
+                WORDS("todos", "list"));
+}
+
+/* Neither a secret nor what may stand anywhere can take the place of the next page. */
+static void the_next_page_is_offered_only_where_a_flag_takes_it(void **state)
+{
+    (void)state;
+    static const mishap_param params[][2] = {
+        { { "after", MISHAP_STRING, .secret = true }, { 0 } },
+        { { "after", MISHAP_STRING, .positional = true }, { 0 } },
+        { { "limit", MISHAP_STRING, .help = "How many" }, { 0 } },
+    };
+    for (size_t i = 0; i < 3; i++) {
+        struct shown s;
+        mishap_operation list = { .name = "todos.list", .params = params[i] };
+        mishap_cli_asked asked = { "todo", &list, WORDS("todos", "list"), 2 };
+        show(&s, "{\"items\":[{\"a\":1}],\"next\":\"9\"}", &asked,
+             (mishap_cli_look){ .width = 80 });
+        assert_string_equal(s.out.data, "A\n1\n\nnext  9\n");
+        assert_string_equal(s.remarks.data, "");
+        hide(&s);
+    }
 }
 
 static void a_place_that_no_command_line_can_name_is_shown_as_it_is(void **state)
@@ -584,6 +655,9 @@ int main(void)
         TEST(other_answers_are_lines),
         TEST(styles_are_for_headers_and_names),
         TEST(the_next_page_is_a_command_that_can_be_pasted),
+        TEST(a_list_with_hardly_any_values_is_no_table),
+        TEST(the_command_for_the_next_page_means_the_same_to_every_shell),
+        TEST(the_next_page_is_offered_only_where_a_flag_takes_it),
         TEST(a_place_that_no_command_line_can_name_is_shown_as_it_is),
         TEST(progress_is_a_bar_percent_time_and_words),
         TEST(progress_without_a_total_is_a_count_and_a_time),

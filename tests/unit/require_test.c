@@ -263,23 +263,23 @@ static void what_is_no_json_object_is_a_bad_request(void **state)
     static const struct {
         const char *json, *sentence;
     } cases[] = {
-        { "", "At line 1, column 1: This is not JSON: there is nothing to read." },
+        { "", "At line 1, column 1: This is not JSON: the text is empty." },
         { "[]", "At line 1, column 1: This must be a JSON object, but it is an array." },
         { "null", "At line 1, column 1: This must be a JSON object, but it is null." },
         { " \"name\"", "At line 1, column 2: This must be a JSON object, but it is a string." },
         { "7", "At line 1, column 1: This must be a JSON object, but it is a number." },
         { "true", "At line 1, column 1: This must be a JSON object, but it is a boolean." },
         { "{\"name\":1,\n\"name\":2}",
-          "At line 2, column 1: The key `name` stands twice in the same object." },
+          "At line 2, column 1: The object has the key `name` twice." },
         { "{\"a\":[{\"b\":1,\"\\u0062\":2}]}",
-          "At line 1, column 14: The key `b` stands twice in the same object." },
-        { "{\"a\\u0000\":1}", "At line 1, column 2: A key has a NUL in it." },
+          "At line 1, column 14: The object has the key `b` twice." },
+        { "{\"a\\u0000\":1}", "At line 1, column 2: A key contains a NUL character." },
         { "{\"a\":\"\\ud800\"}",
-          "At line 1, column 7: A string has half of a surrogate pair in it." },
+          "At line 1, column 7: A string contains half of a surrogate pair." },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_bad_request(cases[i].json, strlen(cases[i].json), cases[i].sentence);
-    assert_bad_request(NULL, 7, "At line 1, column 1: This is not JSON: there is nothing to read.");
+    assert_bad_request(NULL, 7, "At line 1, column 1: This is not JSON: the text is empty.");
 
     mishap_requirements *v = validate("{\n \"name\": oops}");
     mishap *m = mishap_require_end(v);
@@ -294,7 +294,7 @@ static void what_is_no_json_object_is_a_bad_request(void **state)
     memset(deep + 5 + DEEP, ']', DEEP);
     deep[5 + 2 * DEEP] = '}';
     assert_bad_request(deep, 6 + 2 * DEEP,
-                       "At line 1, column 133: Values are nested more than 128 deep.");
+                       "At line 1, column 133: Values are nested more than 128 levels deep.");
     assert_bad_request(deep, 5 + DEEP, "At line 1, column 100006: This is not JSON: ");
     free(deep);
 }

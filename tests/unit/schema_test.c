@@ -76,7 +76,7 @@ static void every_rule_has_its_keyword(void **state)
                "a:80\",\"pattern\":\"^.+:.+$\"}",
                .type = MISHAP_STRING, .pattern = "^.+:.+$", .help = "Where it is",
                .looks = "HOST:PORT, such as a:80");
-    ASSERT_ONE("{\"type\":\"string\",\"description\":\"It looks like A:B\",\"pattern\":\":\"}",
+    ASSERT_ONE("{\"type\":\"string\",\"description\":\"Expected form: A:B\",\"pattern\":\":\"}",
                .type = MISHAP_STRING, .pattern = ":", .looks = "A:B");
     ASSERT_ONE("{\"type\":\"string\",\"description\":\"When; a day of "
                "2026\",\"pattern\":\"^2026\",\"format\":\"date\"}",

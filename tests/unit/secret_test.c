@@ -63,6 +63,9 @@ static mishap *tell_all(mishap_call *call)
                                                  .error = T("not_liked"),
                                                  .expected = mishap_value_of_string(json),
                                                  .actual = mishap_value_of_json(json) });
+        m = mishap_field_says(m, "%s is not liked.", json);
+        m = mishap_field_range(m, "other", mishap_value_of_json(json), mishap_value_none(),
+                               mishap_value_of_json(json));
         m = mishap_because(
             m, mishap_note(mishap_raise(TIMEOUT, "Because of %s.", json), "json", json));
     }
@@ -250,6 +253,49 @@ static void a_short_secret_is_hidden_by_its_name(void **state)
     free(text);
 }
 
+/* -- texts that are cut ------------------------------------------------------------------------ */
+
+static char heard[4096];
+
+static void hear(const char *program, const char *operation, const char *id, mishap_text words,
+                 bool verbose)
+{
+    (void)program, (void)operation, (void)id, (void)verbose;
+    snprintf(heard, sizeof heard, "%.*s", (int)words.length, words.data);
+}
+
+/* So that the secret lies across the place where the text is cut. */
+static mishap *say_much(mishap_call *call)
+{
+    const char *value = mishap_string(call, "value");
+    mishap_tell_operator(call, "%02040d %s", 0, value);
+    mishap_warn(call, "%0501d %s", 0, value);
+    mishap_warn(call, "short: %s", value);
+    return mishap_raise(NOT_FOUND, NULL);
+}
+
+static void the_beginning_of_a_secret_is_not_shown_where_a_text_is_cut(void **state)
+{
+    (void)state;
+    static const mishap_app app = { .name = "sample" };
+    static const mishap_param params[] = { { "value", MISHAP_STRING, .secret = true }, { 0 } };
+    static const mishap_operation operation = { .name = "say", .params = params, .run = say_much };
+    mishap_call *call;
+    assert_null(
+        mishap_call_begin(&app, &operation, T("{\"value\":\"" MARK "-and-much-more\"}"), &call));
+    call->to_operator = hear;
+    mishap_free(mishap_call_run(call));
+    assert_null(strstr(heard, MARK));
+    assert_int_equal(strlen(heard), 2000);
+    mishap_text warnings = mishap_call_warnings(call);
+    char first[516] = { 0 };
+    assert_true(warnings.length > 515);
+    memcpy(first, warnings.data, 515);
+    assert_null(strstr(first, MARK));
+    assert_string_equal(first + 502, " [redacted\",\"");
+    mishap_call_end(call);
+}
+
 static void a_key_that_stands_twice_in_a_secret_is_not_named(void **state)
 {
     (void)state;
@@ -260,14 +306,14 @@ static void a_key_that_stands_twice_in_a_secret_is_not_named(void **state)
     };
     static const mishap_operation operation = { .name = "tell", .params = params, .run = tell_all };
     char *text = shown(&operation, "{\"vault\":{\"a\":[{\"" MARK "\":1,\"" MARK "\":2}]}}");
-    assert_non_null(strstr(text, "The same key stands twice in an object."));
+    assert_non_null(strstr(text, "An object has a duplicate key."));
     assert_null(strstr(text, MARK));
     free(text);
     text = shown(&operation, "{\"open\":{\"x\":1,\"x\":2}}");
-    assert_non_null(strstr(text, "The key `x` stands twice"));
+    assert_non_null(strstr(text, "The object has the key `x` twice"));
     free(text);
     text = shown(&operation, "{\"vault\":{},\"vault\":{}}");
-    assert_non_null(strstr(text, "The key `vault` stands twice"));
+    assert_non_null(strstr(text, "The object has the key `vault` twice"));
     free(text);
 }
 
@@ -484,6 +530,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(no_type_at_no_depth_is_shown),
         TEST(a_short_secret_is_hidden_by_its_name),
+        TEST(the_beginning_of_a_secret_is_not_shown_where_a_text_is_cut),
         TEST(a_key_that_stands_twice_in_a_secret_is_not_named),
         TEST(nothing_random_is_shown),
         TEST(without_memory_nothing_is_shown),

@@ -187,10 +187,10 @@ static void a_data_folder_that_cannot_be_made_is_told_with_the_reason(void **sta
     assert_ptr_equal(told->code, MISHAP_CODE_NOT_CONFIGURED);
     assert_false(told->retryable);
     assert_string_equal(mishap_public_message(told).data, "The service first is not available.");
-    assert_string_equal(told->cause.data, "The data folder /dev/null/data cannot be made. "
+    assert_string_equal(told->cause.data, "The data folder /dev/null/data cannot be created. "
                                           "Not a directory (ENOTDIR)");
     assert_string_equal(mishap_public_suggestion(told).data,
-                        "Name a folder that can be written, with TEST_APP_DATA.");
+                        "Set TEST_APP_DATA to a folder that the program can write to.");
     assert_int_equal(opens, 0);
     mishap_free(m);
 }

@@ -81,6 +81,7 @@ static mishap *ask_for_nothing(mishap_call *call)
 
 static const mishap_param serve_params[] = { { "data", .type = MISHAP_STRING },
                                              { "listen", .type = MISHAP_STRING },
+                                             { "max_age", .type = MISHAP_STRING },
                                              { 0 } };
 static const mishap_operation operations[] = {
     { "show", "Show", .run = show, .service = &press },
@@ -364,7 +365,7 @@ static void a_service_or_handler_that_asks_wrongly_is_ended(void **state)
     mishap_buffer account = { 0 };
     mishap_account(m, &account);
     mishap_buffer_put(&account, "", 1);
-    assert_non_null(strstr(account.data, "under a type that it is not declared with"));
+    assert_non_null(strstr(account.data, "with a type other than the declared type"));
     mishap_buffer_release(&account);
     mishap_free(m);
     ask_wrongly = false;
@@ -436,31 +437,59 @@ static void settings_that_could_not_be_given_are_refused(void **state)
     (&(mishap_service){ .name = (its_name), .settings = MISHAP_PARAMS({ __VA_ARGS__ }) })
     assert_null(mishap_declaration_check(&app));
     assert_wrong(SERVICE("Bad Name", "a", .type = MISHAP_STRING), NULL,
-                 "The service `Bad Name` is declared wrongly: it has settings, and a name that is "
-                 "not lower-case words with - or _ between them.");
+                 "The declaration of the service `Bad Name` is not valid: it has settings, but its "
+                 "name is not lower-case words separated by - or _.");
     assert_wrong(SERVICE("x", "a", MISHAP_STRING, .range = { 1, 2 }), NULL,
-                 "The service `x` is declared wrongly: its setting `a` has a range, which only an "
-                 "integer or a number has.");
+                 "The declaration of the service `x` is not valid: its setting `a` has a range, "
+                 "which only an integer or a number has.");
     assert_wrong(SERVICE("x", "dueDate", .type = MISHAP_STRING), NULL,
-                 "The service `x` is declared wrongly: its setting `dueDate` has a name that is "
-                 "not lower_snake.");
+                 "The declaration of the service `x` is not valid: its setting `dueDate` has a "
+                 "name that is not lower_snake.");
     assert_wrong(SERVICE("x", "a", MISHAP_STRING, .letter = 'a'), NULL,
-                 "The service `x` is declared wrongly: its setting `a` has a letter, a position or "
-                 "a variable of its own, which only parameters have.");
+                 "The declaration of the service `x` is not valid: its setting `a` has a short "
+                 "flag, a position or a variable, which only parameters can have.");
+    assert_wrong(SERVICE("x", "a", MISHAP_STRING, .environment = "A"), NULL,
+                 "The declaration of the service `x` is not valid: its setting `a` has a short "
+                 "flag, a position or a variable, which only parameters can have.");
+    assert_wrong(SERVICE("x", "a", MISHAP_STRING, .positional = true), NULL,
+                 "The declaration of the service `x` is not valid: its setting `a` has a short "
+                 "flag, a position or a variable, which only parameters can have.");
+    assert_wrong(SERVICE("max", "age", .type = MISHAP_STRING), NULL,
+                 "The declaration of the service `max` is not valid: its setting `age` would be "
+                 "the flag of the parameter `max_age` of the operation `serve`.");
     assert_wrong(SERVICE("timeout", "ms", .type = MISHAP_STRING), NULL,
-                 "The service `timeout` is declared wrongly: its setting `ms` would be a flag that "
-                 "every command has.");
+                 "The declaration of the service `timeout` is not valid: its setting `ms` would "
+                 "have the same flag as an option of every command.");
     assert_wrong(SERVICE("x-y", "z", .type = MISHAP_STRING),
                  SERVICE("x", "y_z", .type = MISHAP_STRING),
-                 "The service `x` is declared wrongly: its setting `y_z` would be the flag of the "
-                 "setting `z` of the service `x-y`.");
+                 "The declaration of the service `x` is not valid: its setting `y_z` would have "
+                 "the same flag as the setting `z` of the service `x-y`.");
     assert_wrong(SERVICE("listen", "a", .type = MISHAP_STRING), NULL,
-                 "The service `listen` is declared wrongly: it has settings, and the name of an "
-                 "option of the command `serve`.");
+                 "The declaration of the service `listen` is not valid: it has settings, but its "
+                 "name is the name of an option of the command `serve`.");
     assert_wrong(SERVICE("press", "a", .type = MISHAP_STRING), NULL,
-                 "The service `press` is declared wrongly: it is declared twice, once with "
-                 "settings.");
+                 "The declaration of the service `press` is not valid: it is declared twice, and "
+                 "one declaration has settings.");
 #undef SERVICE
+}
+
+/* A service may be called `store`: its settings in a file are not the address of all stores. */
+static void settings_of_a_service_called_store_are_no_store(void **state)
+{
+    (void)state;
+    static const mishap_param sizes[] = { { .name = "size", .type = MISHAP_INTEGER }, { 0 } };
+    static const mishap_param stores[] = { { .name = "store", .type = MISHAP_STRING }, { 0 } };
+    static const mishap_service store = { "store", "A shop", .settings = sizes };
+    static const mishap_service archive = { "archive", "An archive", .settings = stores };
+    static const mishap_service *const services[] = { &store, &archive, NULL };
+    static const mishap_app shop = { .name = "shop",
+                                     .operations = operations,
+                                     .services = services };
+    mishap_settings_from from = { .file = T("{\"store\":{\"size\":3}}"), .flags = true };
+    assert_null(mishap_declaration_check(&shop));
+    assert_null(mishap_settings_use(&shop, &from));
+    assert_null(mishap_settings_check(&shop, &archive));
+    assert_null(mishap_settings_use(&shop, NULL));
 }
 
 /* -- without memory ---------------------------------------------------------------------------- */
@@ -507,6 +536,7 @@ int main(void)
         SETTINGS_TEST(a_service_or_handler_that_asks_wrongly_is_ended),
         SETTINGS_TEST(a_secret_setting_is_in_no_failure),
         SETTINGS_TEST(settings_that_could_not_be_given_are_refused),
+        SETTINGS_TEST(settings_of_a_service_called_store_are_no_store),
         SETTINGS_TEST(settings_survive_lack_of_memory),
     };
     return RUN(tests);

@@ -1110,7 +1110,7 @@ static void a_file_that_is_no_database_makes_the_service_unavailable(void **stat
     assert_answer(503, "{\"error\":\"not_configured\",\"message\":\"The service todo is not "
                        "available.\"}");
     assert_nothing_private_told();
-    assert_non_null(strstr(last.account, "todo.sqlite is no SQLite database."));
+    assert_non_null(strstr(last.account, "todo.sqlite is not an SQLite database."));
     assert_non_null(strstr(last.account, "file is not a database"));
     unlink(file);
     ask("users.list", "{}"); /* and is tried again */
@@ -1394,7 +1394,7 @@ static void a_store_is_known_by_its_identity(void **state)
     assert_not_opened(first, "cannot be opened");
     assert_int_equal(access(file, F_OK), -1); /* it makes nothing */
     write_at(file, 0, "", 0);
-    assert_not_opened(first, "not the one that this server began with");
+    assert_not_opened(first, "not the store that the server opened when it started");
     assert_int_equal(look_up("PRAGMA user_version"), 0);
     unlink(file);
     create_users(1);
@@ -1403,9 +1403,9 @@ static void a_store_is_known_by_its_identity(void **state)
     snprintf(second, sizeof second, "%s", todo_store_identity(store));
     todo_store_close(store);
     assert_string_not_equal(first, second);
-    assert_not_opened(first, "not the one that this server began with");
+    assert_not_opened(first, "not the store that the server opened when it started");
     move(".first", "");
-    assert_not_opened(second, "not the one that this server began with");
+    assert_not_opened(second, "not the store that the server opened when it started");
     assert_null(open_with(first, &store));
     todo_store_close(store);
 }

@@ -140,13 +140,35 @@ static void without_a_message_the_catalog_speaks(void **state)
     mishap_free(m);
 }
 
+/* Memory that changes errno whenever it is asked for some, as malloc() may. */
+static void *allocate_and_change_errno(size_t size)
+{
+    void *block = malloc(size);
+    errno = EDOM;
+    return block;
+}
+
+static void *resize_and_change_errno(void *block, size_t size)
+{
+    void *resized = realloc(block, size);
+    errno = EDOM;
+    return resized;
+}
+
 static void errno_survives_raising(void **state)
 {
     (void)state;
+    static const mishap_allocator changing = { allocate_and_change_errno, resize_and_change_errno,
+                                               free };
+    char expected[100];
+    mishap_use_allocator(&changing);
     errno = ENOTTY;
-    mishap *m = mishap_raise(NOT_FOUND, "A number: %d.", 5);
+    mishap *m = mishap_raise(NOT_FOUND, "%2000d %m", 1);
     assert_int_equal(errno, ENOTTY);
+    snprintf(expected, sizeof expected, " 1 %s", strerror(ENOTTY));
+    assert_non_null(strstr(mishap_told(m)->message.data, expected));
     mishap_free(m);
+    mishap_use_allocator(NULL);
 }
 
 static void an_errno_has_its_code_and_its_name(void **state)

@@ -111,7 +111,8 @@ __attribute__((noinline)) static void damage_heap(void)
     call_abort();
 }
 
-/* What a child process of the handler does on its way out is not what became of the handler. */
+/* What a child process of the handler does while it exits is not the end of the handler.
+ */
 static void outlive_child(bool crashes)
 {
     pid_t child = fork();

@@ -2,10 +2,14 @@
 #include "mishap/invoke.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <strings.h>
 
 #include "base/memory.h"
+#include "base/nearest.h"
 #include "incident/incident.h"
 #include "operation/call.h"
+#include "operation/secret.h"
 #include "operation/settings.h"
 
 /* -- the program ------------------------------------------------------------------------------- */
@@ -116,16 +120,37 @@ static mishap *take_answer(mishap_call *call, mishap_answered **out)
 
 /* -- the call ---------------------------------------------------------------------------------- */
 
+static mishap *no_such(const mishap_app *app, const char *name)
+{
+    char words[200];
+    mishap_guess guess = { .word = mishap_text_of(name) };
+    for (const mishap_operation *o = app->operations; name && o->name; o++)
+        if (!o->resident)
+            mishap_guess_weigh(&guess, mishap_text_of(o->name));
+    mishap *m = mishap_raise(NOT_FOUND, "%s has no operation %s to call.", app->name,
+                             name ? name : "without a name");
+    if (!guess.name.data)
+        return m;
+    snprintf(words, sizeof words, "Did you mean %s?", guess.name.data);
+    return mishap_suggest(m, words);
+}
+
 static mishap *find(const mishap_app *app, const char *name, const mishap_operation **found)
 {
     mishap *failure = check_declarations(app);
     if (failure)
         return failure;
     *found = mishap_operation_find(app, mishap_text_of(name));
-    if (!*found || (*found)->resident)
-        return mishap_raise(NOT_FOUND, "%s has no operation %s to call.", app->name,
-                            name ? name : "without a name");
-    return NULL;
+    return !*found || (*found)->resident ? no_such(app, name) : NULL;
+}
+
+/* A value is one line, as it is in a request. */
+static mishap_text find_header(const void *state, mishap_text name)
+{
+    for (const char *const *at = state; at[0] && at[1]; at += 2)
+        if (strlen(at[0]) == name.length && strncasecmp(at[0], name.data, name.length) == 0)
+            return (mishap_text){ at[1], strcspn(at[1], "\r\n") };
+    return (mishap_text){ NULL, 0 };
 }
 
 static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
@@ -140,9 +165,18 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->body_type = how->body_type;
     call->process = how->process;
     mishap_call_limit(call, how->timeout_ms);
-    mishap *failure = mishap_call_run(call);
+    mishap *failure = how->headers && call->operation->headers
+                          ? mishap_call_keep_headers(call, find_header, how->headers)
+                          : NULL;
+    if (!failure)
+        failure = mishap_call_run(call);
+    /* The getters also take the answer, which outlives all that is only lent. */
+    call->request_id = mishap_arena_copy(&call->arena, call->request_id);
+    call->caller = call->body_type = NULL;
+    call->body = (mishap_text){ NULL, 0 };
     if (!failure)
         return take_answer(call, out);
+    mishap_hide_failure(failure, call->operation->params, mishap_call_secrets(call));
     mishap_call_end(call);
     return failure;
 }

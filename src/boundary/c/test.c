@@ -39,10 +39,10 @@ mishap_test *mishap_test_begin_with(const mishap_app *app, const char *settings)
 {
     mishap_test *test = mishap_allocate(sizeof *test);
     if (!test)
-        give_up("There is no memory for a test.");
+        give_up("Not enough memory for a test.");
     *test = (mishap_test){ .app = app, .folder = "/tmp/mishap-test-XXXXXX" };
     if (!mkdtemp(test->folder))
-        give_up("No folder can be made in /tmp.");
+        give_up("No folder can be created in /tmp.");
     test->setup = (mishap_setup){ .data = test->folder, .config = settings };
     mishap *failure = mishap_app_open(app, &test->setup);
     if (failure) {
@@ -94,6 +94,11 @@ void mishap_test_as(mishap_test *test, const char *caller)
     test->how.caller = caller;
 }
 
+void mishap_test_headers(mishap_test *test, const char *const *headers)
+{
+    test->how.headers = headers;
+}
+
 void mishap_test_call(mishap_test *test, const char *operation, const char *arguments)
 {
     forget_call(test);
@@ -143,7 +148,18 @@ static void print_what_came(const mishap_test *test)
     } else if (test->answered && test->answered->text.data) {
         print_remark(test->answered->text);
     } else {
-        printf("# It answered nothing.\n");
+        printf("# The answer is empty.\n");
+    }
+}
+
+/* Within one line, and without a hash: behind one the words SKIP and TODO would excuse a failure.
+ */
+static void print_description(const char *words)
+{
+    for (; *words; words++) {
+        if (*words == '#' || *words == '\\')
+            putchar('\\');
+        putchar(*words == '\n' || *words == '\r' ? ' ' : *words);
     }
 }
 
@@ -151,14 +167,24 @@ static bool tell(mishap_test *test, mishap_place place, bool holds, const char *
 {
     test->count++;
     test->failed += !holds;
-    printf("%sok %zu - %s: %s\n", holds ? "" : "not ", test->count,
-           test->operation ? test->operation : test->app->name, expected);
+    printf("%sok %zu - ", holds ? "" : "not ", test->count);
+    print_description(test->operation ? test->operation : test->app->name);
+    printf(": ");
+    print_description(expected);
+    printf("\n");
     if (!holds) {
         printf("# expected at %s:%d, but:\n", place.file, place.line);
         print_what_came(test);
     }
     fflush(stdout);
     return holds;
+}
+
+/* Below an expectation that can never hold: why. */
+static void add_remark(const char *sentence)
+{
+    printf("# %s\n", sentence);
+    fflush(stdout);
 }
 
 /* What is expected: a few words, and a value that is written as JSON. */
@@ -196,12 +222,23 @@ bool mishap_expect_answer_at(mishap_test *test, mishap_place place, const char *
 {
     mishap_json_reader expected = MISHAP_JSON_READER;
     mishap_value shown = mishap_value_of_json(json);
-    bool holds = mishap_json_read(&expected, mishap_text_of(json)) && test->answered &&
-                 test->answered->json &&
+    bool is_json = mishap_json_read(&expected, mishap_text_of(json));
+    bool holds = is_json && test->answered && test->answered->json &&
                  yyjson_equals(expected.root,
                                ((const mishap_call_part *)test->answered->json)->value);
     mishap_json_reader_release(&expected);
-    return tell_value(test, place, holds, "", "answers ", &shown);
+    tell_value(test, place, holds, "", "answers ", &shown);
+    if (!is_json)
+        add_remark("What is expected is not JSON.");
+    return holds;
+}
+
+/* 3 and 3.0 are the same number. */
+static bool is_number(const mishap_call *json, const char *path, double number)
+{
+    mishap_kind kind = mishap_kind_of(json, path);
+    return (kind == MISHAP_KIND_INT || kind == MISHAP_KIND_UINT || kind == MISHAP_KIND_REAL) &&
+           mishap_number(json, path) == number;
 }
 
 /* Is there such a value? Numbers are compared as numbers. */
@@ -216,13 +253,14 @@ static bool stands_at(const mishap_call *json, const char *path, const mishap_va
         return mishap_kind_of(json, path) == MISHAP_KIND_BOOL &&
                mishap_boolean(json, path) == value->boolean;
     case MISHAP_KIND_INT:
-        return mishap_kind_of(json, path) == MISHAP_KIND_INT &&
-               mishap_integer(json, path) == value->integer;
+        return mishap_kind_of(json, path) == MISHAP_KIND_INT
+                   ? mishap_integer(json, path) == value->integer
+                   : is_number(json, path, (double)value->integer);
     case MISHAP_KIND_UINT:
         return mishap_kind_of(json, path) == MISHAP_KIND_UINT &&
                mishap_number(json, path) == (double)value->natural;
     case MISHAP_KIND_REAL:
-        return mishap_given(json, path) && mishap_number(json, path) == value->real;
+        return is_number(json, path, value->real);
     case MISHAP_KIND_TEXT:
         return text && mishap_text_equal((mishap_text){ text, mishap_string_length(json, path) },
                                          value->text);
@@ -233,12 +271,34 @@ static bool stands_at(const mishap_call *json, const char *path, const mishap_va
     return false;
 }
 
+/* The same for a path that may be none: that ends what asks for it, as it ends a handler. */
+static bool stands_at_path(const mishap_call *json, const char *path, const mishap_value *value,
+                           bool *is_path)
+{
+    mishap_call *call = mishap_call_whole(json);
+    sigjmp_buf way_out;
+    *is_path = false;
+    if (sigsetjmp(way_out, 0)) {
+        call->way_out = NULL;
+        return false;
+    }
+    call->way_out = &way_out;
+    bool stands = stands_at(json, path, value);
+    call->way_out = NULL;
+    *is_path = true;
+    return stands;
+}
+
 bool mishap_expect_value_at(mishap_test *test, mishap_place place, const char *path,
                             mishap_value value)
 {
+    bool is_path = true;
     bool holds = test->answered && test->answered->json &&
-                 stands_at(test->answered->json, path, &value);
-    return tell_value(test, place, holds, path, " is ", &value);
+                 stands_at_path(test->answered->json, path, &value, &is_path);
+    tell_value(test, place, holds, path ? path : "NULL", " is ", &value);
+    if (!is_path)
+        add_remark("What is expected is not at a path, such as items[2].name.");
+    return holds;
 }
 
 bool mishap_expect_nothing_at(mishap_test *test, mishap_place place, const char *path)

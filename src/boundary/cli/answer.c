@@ -1,9 +1,7 @@
 /*
- * The one answer. `ok` and the exit code come from here, and nothing else of the boundary writes to
- * standard output.
- *
- * A program gets the envelope. A person at a terminal gets the data laid out, and a failure on
- * stderr in a few lines.
+ * Print the one answer of a command. Only this file sets `ok` and the exit code, and only this file
+ * writes to standard output. If standard output is a terminal, the answer is readable text, and a
+ * failure is a few lines on stderr; otherwise it is the envelope.
  */
 #include <errno.h>
 #include <poll.h>
@@ -229,21 +227,30 @@ static void put_fields(mishap_buffer *b, const mishap_cli *cli, const mishap_pub
     }
 }
 
+/* Only the log says what has happened: a mistake of the program, or one that has caused this. */
+static bool is_internal(const mishap *failure)
+{
+    while (failure && !mishap_told(failure)->code->masked)
+        failure = mishap_cause(failure);
+    return failure;
+}
+
 /* The id of the incident, and the log in which it stands. */
-static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told,
+static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap *failure,
                          bool in_log)
 {
     char path[4096];
-    put_line(b, cli, "   incident: ", told->incident);
-    if (told->incident.length && in_log &&
+    mishap_text incident = mishap_told(failure)->incident;
+    put_line(b, cli, "   incident: ", incident);
+    if ((incident.length || is_internal(failure)) && in_log &&
         mishap_incident_log_path(cli->app->name, path, sizeof path))
         put_line(b, cli, "    details: ", mishap_text_of(path));
 }
 
 /* Code and sentence, what is wrong with each argument, the cause, what to do, the incident. */
-static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_public *told,
-                        bool in_log)
+static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *failure, bool in_log)
 {
+    const mishap_public *told = mishap_told(failure);
     put_style(b, cli, "\033[1;31m");
     MISHAP_PUT(b, "error");
     put_style(b, cli, "\033[0m");
@@ -258,7 +265,7 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap_pu
     put_line(b, cli, "  cause: ", told->cause);
     put_line(b, cli, "    try: ", mishap_public_suggestion(told));
     put_line(b, cli, "   more: ", mishap_public_docs_url(told));
-    put_incident(b, cli, told, in_log);
+    put_incident(b, cli, failure, in_log);
 }
 
 /* JSON that is asked for as such, with a line for each member. */
@@ -402,7 +409,7 @@ static int tell_person(mishap_cli *cli, const mishap_cli_answer *answer, bool in
     mishap_buffer out = { 0 };
     int printed = 0;
     if (answer->failure) {
-        put_failure(&out, cli, mishap_told(answer->failure), in_log);
+        put_failure(&out, cli, answer->failure, in_log);
         print(cli, STDERR_FILENO, mishap_buffer_text(&out));
         mishap_buffer_reset(&out);
     }

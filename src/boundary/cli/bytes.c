@@ -26,8 +26,8 @@ static mishap *check_terminal(const mishap_cli *cli, const char *type)
     if (cli->to || cli->envelope || !isatty(cli->out) || mishap_media_is_text(type))
         return NULL;
     return mishap_suggest(
-        mishap_raise(ARG_ERROR, "The answer is %s, which is not for a terminal.", type),
-        "Write it to a file with `--to FILE`, or hand it to another program.");
+        mishap_raise(ARG_ERROR, "The answer is %s, which cannot be shown on a terminal.", type),
+        "Write the answer to a file with `--to FILE`, or pipe it to another program.");
 }
 
 static const char *type_of_body(mishap_cli *cli)
@@ -49,7 +49,8 @@ static mishap *read_body(mishap_cli *cli)
         return mishap_media_refuse(cli->operation);
     if (mishap_cli_read_whole(cli->body_file, &cli->body))
         return NULL;
-    return mishap_raise(ARG_ERROR, "The file of --body cannot be read: %s.", strerror(errno));
+    return mishap_raise(ARG_ERROR, "The file that --body names cannot be read: %s.",
+                        strerror(errno));
 }
 
 /* It is opened before the handler runs, and emptied when there is something to write. */
@@ -64,7 +65,8 @@ static mishap *open_file(mishap_cli *cli)
         cli->to_file = open(cli->to, flags);
     if (cli->to_file >= 0)
         return NULL;
-    return mishap_raise(ARG_ERROR, "The file of --to cannot be written: %s.", strerror(errno));
+    return mishap_raise(ARG_ERROR, "The file that --to names cannot be written: %s.",
+                        strerror(errno));
 }
 
 mishap *mishap_cli_bytes_begin(mishap_cli *cli)

@@ -2,7 +2,7 @@
  * src/boundary/cli: a program's operations as commands.
  *
  *     main.c       from argv to an exit code            command.c    which commands there are
- *     arguments.c  flags into a JSON object             describe.c   one parameter in words
+ *     arguments.c  words into an object: arguments.h    describe.c   one parameter in words
  *     capture.c    what a handler writes by itself      exits.c      what a command can end with
  *     watch.c      timeout and signals                  help.c       usage, flags, examples
  *     leave.c      a handler that calls exit()          page.c       lines and columns for it
@@ -51,8 +51,8 @@ typedef struct mishap_cli {
     int timeout_given; /* … if a flag said it; else 0 */
     char request_id[MISHAP_ID_LENGTH + 1];
     const mishap_secrets *secrets; /* the values of secret parameters; the call's */
-    mishap_setup setup; /* where services keep their data, if the file of --config says it */
-    mishap_watcher watcher;        /* hears what the call says while it runs */
+    mishap_setup setup;     /* where services keep their data, if the file of --config says it */
+    mishap_watcher watcher; /* hears what the call says while it runs */
 } mishap_cli;
 
 /* -- the flags that every command has ---------------------------------------------------------- */
@@ -129,7 +129,7 @@ bool mishap_cli_put_completion(mishap_buffer *buffer, const mishap_app *app, con
 /* A manual page (troff) for the whole program. */
 void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app);
 
-/* -- arguments.c ------------------------------------------------------------------------------- */
+/* -- arguments.c and words.c ------------------------------------------------------------------- */
 
 /*
  * The words behind the command as a JSON object for the operation, and the flags that every command
@@ -183,8 +183,9 @@ mishap *mishap_cli_use_settings(mishap_cli *cli, const mishap_cli_flags_of *flag
 /* Catch what is written to descriptor 1 from now on; cli->out is the real one. */
 mishap *mishap_cli_capture(mishap_cli *cli);
 
-/* What was caught since, up to some limit, into the buffer; true if anything was. */
-bool mishap_cli_captured(mishap_buffer *buffer);
+/* What was caught since, up to some limit and without secrets, into the buffer, which is empty;
+ * true if anything was. */
+bool mishap_cli_captured(mishap_buffer *buffer, const mishap_secrets *secrets);
 
 /* The same as a JSON string, for the warnings of an answer that is not main()'s. */
 bool mishap_cli_put_captured(mishap_buffer *warning, const mishap_cli *cli);

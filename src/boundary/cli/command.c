@@ -10,17 +10,17 @@ const mishap_param mishap_cli_flags[] = {
     { .name = "output",
       .type = MISHAP_ENUM,
       .choices = outputs,
-      .help = "How to answer; json is the default when standard output is no terminal" },
+      .help = "Output format; the default is json when standard output is not a terminal" },
     { .name = "timeout_ms",
       .type = MISHAP_INTEGER,
       .range = { 1, MISHAP_CLI_LONGEST_MS },
-      .help = "Give up after this many milliseconds" },
+      .help = "Timeout in milliseconds" },
     { .name = "verbose",
       .type = MISHAP_BOOLEAN,
       .letter = 'v',
-      .help = "Say on standard error all that is known of a failure" },
-    { .name = "help", .type = MISHAP_BOOLEAN, .letter = 'h', .help = "Show help and do nothing" },
-    { .name = "version", .type = MISHAP_BOOLEAN, .help = "Show the version and do nothing" },
+      .help = "Print all details of a failure to standard error" },
+    { .name = "help", .type = MISHAP_BOOLEAN, .letter = 'h', .help = "Show help and exit" },
+    { .name = "version", .type = MISHAP_BOOLEAN, .help = "Show the version and exit" },
     { 0 },
 };
 
@@ -35,16 +35,16 @@ const mishap_param mishap_cli_bytes_flags[] = {
       .type = MISHAP_STRING,
       .file = true,
       .placeholder = "FILE",
-      .help = "Hand over what is in this file; - is standard input" },
+      .help = "Send the content of this file; - is standard input" },
     { .name = "body_type",
       .type = MISHAP_STRING,
       .placeholder = "TYPE",
-      .help = "The media type of it, if it is not the first that is taken" },
+      .help = "Media type of the body; by default the first that the command accepts" },
     { .name = "to",
       .type = MISHAP_STRING,
       .file = true,
       .placeholder = "FILE",
-      .help = "Write the answer into this file; - is standard output" },
+      .help = "Write the answer to this file; - is standard output" },
     { 0 },
 };
 
@@ -54,7 +54,7 @@ static const mishap_param help_params[] = {
     { .name = "command",
       .type = MISHAP_STRING,
       .positional = true,
-      .help = "The command to read about" },
+      .help = "The command to explain" },
     { 0 },
 };
 
@@ -65,7 +65,7 @@ static const mishap_param completion_params[] = {
       .required = true,
       .positional = true,
       .placeholder = "SHELL",
-      .help = "The shell to complete in" },
+      .help = "The shell that will run the script" },
     { 0 },
 };
 

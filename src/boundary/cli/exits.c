@@ -11,20 +11,20 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    { 0, "SUCCESS", "The command did what it was asked to do" },
-    { 1, "GENERAL_ERROR", "It failed, and no other exit code says more" },
+    { 0, "SUCCESS", "The command succeeded" },
+    { 1, "GENERAL_ERROR", "The command failed; no other exit code applies" },
     { 2, "ARG_ERROR", "The arguments are not valid; nothing was done" },
     { 3, "PARTIAL_FAILURE", "Only a part of the work was done" },
     { 4, "PRECONDITION", "A precondition does not hold; nothing was done" },
-    { 5, "NOT_FOUND", "What was named does not exist" },
-    { 6, "CONFLICT", "It conflicts with what is there already" },
-    { 7, "PERMISSION_DENIED", "The caller may not do this" },
+    { 5, "NOT_FOUND", "The requested resource does not exist" },
+    { 6, "CONFLICT", "The command conflicts with existing data" },
+    { 7, "PERMISSION_DENIED", "The caller has no permission" },
     { 8, "AUTH_REQUIRED", "Credentials are missing, wrong or expired" },
-    { 9, "PAYMENT_REQUIRED", "A payment is needed first" },
-    { 10, "TIMEOUT", "It took longer than is allowed" },
+    { 9, "PAYMENT_REQUIRED", "A payment is required" },
+    { 10, "TIMEOUT", "The command exceeded its timeout" },
     { 11, "RATE_LIMITED", "There were too many requests" },
-    { 12, "UNAVAILABLE", "Something that it needs is not available" },
-    { 13, "REDIRECTED", "It has moved; the answer says where" },
+    { 12, "UNAVAILABLE", "A required service is not available" },
+    { 13, "REDIRECTED", "The resource has moved; the answer names the new location" },
     { 64, "EX_USAGE", NULL },
     { 65, "EX_DATAERR", NULL },
     { 66, "EX_NOINPUT", NULL },
@@ -40,8 +40,8 @@ static const struct kind kinds[] = {
     { 76, "EX_PROTOCOL", NULL },
     { 77, "EX_NOPERM", NULL },
     { 78, "EX_CONFIG", NULL },
-    { 130, "INTERRUPTED", "It was interrupted by SIGINT" },
-    { 143, "TERMINATED", "It was ended by SIGTERM" },
+    { 130, "INTERRUPTED", "The command was interrupted by SIGINT" },
+    { 143, "TERMINATED", "The command was terminated by SIGTERM" },
 };
 
 /* What can happen to any command. */

@@ -1,6 +1,6 @@
 /*
- * Help for people: how to call it, what each option means, examples, exit codes. Colour is for
- * headings and only that: what is underneath should be read, not looked at.
+ * Help for people: how to call it, what each option means, examples, exit codes. Only headings are
+ * coloured.
  */
 #include "boundary/cli/describe.h"
 #include "boundary/cli/page.h"
@@ -171,7 +171,7 @@ static void put_exits(mishap_cli_page *page, const mishap_operation *operation)
         put_exit_left(page, &exits[i]);
         mishap_cli_put(&page->right, exits[i].description);
         if (exits[i].retryable)
-            MISHAP_PUT(&page->right, " It may be tried again.");
+            MISHAP_PUT(&page->right, " The command can be retried.");
         mishap_cli_page_entry(page, column);
     }
 }
@@ -185,8 +185,8 @@ static void put_data_folder(mishap_cli_page *page, const mishap_operation *opera
         return;
     mishap_system_variable(page->app->name, "DATA", variable, sizeof variable);
     snprintf(words, sizeof words,
-             "Data is kept in the folder %sthat %s names, else in ~/.local/share/%.100s.", flag,
-             variable, page->app->name);
+             "Data is stored in the folder %sthat %s names, by default in ~/.local/share/%.100s.",
+             flag, variable, page->app->name);
     mishap_cli_page_paragraphs(page, words);
 }
 
@@ -198,7 +198,7 @@ static void put_log_file(mishap_cli_page *page, const mishap_operation *operatio
         return;
     mishap_system_variable(page->app->name, "LOG", variable, sizeof variable);
     snprintf(words, sizeof words,
-             "Failures are logged in the file that %s names, else in "
+             "Failures are logged to the file that %s names, by default to "
              "~/.local/state/%.100s/%.100s.log.",
              variable, page->app->name, page->app->name);
     mishap_cli_page_paragraphs(page, words);
@@ -210,7 +210,7 @@ static void put_operation(mishap_cli_page *page, const mishap_operation *operati
     mishap_cli_page_paragraphs(page, operation->summary);
     mishap_cli_page_paragraphs(page, operation->description);
     if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
-        mishap_cli_page_paragraphs(page, "This command can destroy something.");
+        mishap_cli_page_paragraphs(page, "This command can destroy data.");
     put_data_folder(page, operation);
     put_log_file(page, operation);
     put_options(page, operation, ARGUMENTS, "Arguments");

@@ -1,9 +1,9 @@
 /*
  * A handler that ends the process, by exit() or quick_exit() and on any thread, would end the
- * command without an answer. The C library calls the functions of this file on the way out: they
- * give the answer, and the exit code that goes with it.
+ * command without an answer. The C library calls the functions of this file at exit: they print the
+ * answer and set its exit code.
  *
- * _exit() calls nothing on its way: the command then ends without an answer.
+ * _exit() does not call them: the command then ends without an answer.
  */
 #include <semaphore.h>
 #include <stdatomic.h>

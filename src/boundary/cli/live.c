@@ -1,10 +1,11 @@
 /*
  * When the line of progress is drawn and erased, and the lines of a handler's log.
  *
- * Three kinds of threads come here: any thread of the handler says something, the watcher's ticks,
- * and the one that answers ends it. A handler may crash, or be stopped for good, in the middle of
- * what it says, and the answer must come all the same. So there is no lock that anybody waits for
- * without end: `busy` is tried, by the one that answers for a moment, and then the answer comes.
+ * Three kinds of threads call these functions: threads of the handler report progress, the watcher
+ * thread ticks, and the thread that prints the answer ends the display. A handler may crash or
+ * block forever in the middle of a report, and the answer must still be printed. For this reason no
+ * thread waits for a lock without a limit: `busy` is a try-lock. The answering thread tries it for
+ * a short time and then prints the answer anyway.
  */
 #include "boundary/cli/progress.h"
 

@@ -231,16 +231,16 @@ static mishap *no_such_command(const mishap_cli *cli, const char *first)
 {
     char advice[200];
     if (!*first || common_flag_length(first))
-        return mishap_raise(UNKNOWN_COMMAND, "There is no command.");
+        return mishap_raise(UNKNOWN_COMMAND, "No command was given.");
     if (*first != '-')
         return mishap_tell(mishap_raise(UNKNOWN_COMMAND, NULL), "command", first);
     int length = (int)strcspn(first, "=");
     length = length < LONGEST_SHOWN ? length : LONGEST_SHOWN;
-    snprintf(advice, sizeof advice, "Put it behind the command: `%s COMMAND %.*s`", cli->app->name,
-             length, first);
+    snprintf(advice, sizeof advice, "Write the option after the command: `%s COMMAND %.*s`",
+             cli->app->name, length, first);
     return mishap_suggest(mishap_raise(UNKNOWN_COMMAND,
-                                       "The option %.*s stands before the command, where only "
-                                       "those that all commands have can stand.",
+                                       "The option %.*s was given before the command. Only options "
+                                       "of every command can be given there.",
                                        length, first),
                           advice);
 }
@@ -297,18 +297,15 @@ static int show_group(mishap_cli *cli, mishap_text group)
  * tells of a mistake, and has no more in it than a failure may have. */
 static void warn_of_output(const mishap_cli *cli, mishap_call *call)
 {
-    mishap_buffer caught = { 0 }, hidden = { 0 };
-    if (mishap_cli_captured(&caught)) {
+    mishap_buffer caught = { 0 };
+    if (mishap_cli_captured(&caught, cli->secrets)) {
         mishap_text text = mishap_buffer_text(&caught);
         if (mishap_guard_finds_trace(text, NULL))
             text = mishap_hide_removed;
-        mishap_secrets_put_hidden(&hidden, cli->secrets, text);
-        if (!hidden.failed)
-            mishap_warn(call, "The command wrote to standard output by itself: %.*s",
-                        (int)hidden.length, hidden.data);
+        mishap_warn(call, "The handler of the command wrote to standard output: %.*s",
+                    (int)text.length, text.data);
     }
     mishap_buffer_release(&caught);
-    mishap_buffer_release(&hidden);
 }
 
 /* A document is printed as it is. A terminal gets it without what it would act on. */
@@ -320,6 +317,8 @@ static mishap_text document_to_show(const mishap_cli *cli, mishap_text document,
     if (!isatty(cli->out))
         return document;
     mishap_put_printable(shown, document);
+    if (document.data[document.length - 1] != '\n')
+        mishap_buffer_put_char(shown, '\n'); /* or the prompt of the shell would follow it */
     return shown->failed ? document : mishap_buffer_text(shown);
 }
 

@@ -1,6 +1,6 @@
 /*
- * The manifest: all commands of a program as one JSON object, so that whoever calls it can plan a
- * call, and what to do when it fails, without trying. It follows the order of the declarations, so
+ * The manifest: all commands of a program as one JSON object, so that a calling program can plan a
+ * call, and the reaction to its failures, in advance. It follows the order of the declarations, so
  * the same declarations give the same bytes.
  */
 #include "boundary/cli/describe.h"

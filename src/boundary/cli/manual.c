@@ -3,9 +3,8 @@
  * command, on one page.
  *
  * Text goes in escaped: a backslash, a dot or quote at the start of a line and a hyphen mean
- * something there, and some characters would come out as their typographic cousins. What is beyond
- * ASCII is written by its number, so that the page reads the same whatever the encoding is taken to
- * be.
+ * something there, and some characters would be replaced by typographic variants. Characters
+ * outside of ASCII are written by their number, so that the page does not depend on the encoding.
  */
 #include "boundary/cli/describe.h"
 
@@ -174,7 +173,7 @@ static void put_exit(struct page *page, const mishap_exit *row)
     put_term(page);
     mishap_cli_put(&page->words, row->description);
     if (row->retryable)
-        MISHAP_PUT(&page->words, " It may be tried again.");
+        MISHAP_PUT(&page->words, " The command can be retried.");
     put_words(page);
 }
 
@@ -218,7 +217,7 @@ static void put_command(struct page *page, const mishap_operation *operation)
     mishap_cli_put(&page->words, operation->summary);
     MISHAP_PUT(&page->words, ".");
     if (mishap_operation_danger(operation) == MISHAP_DESTRUCTIVE)
-        MISHAP_PUT(&page->words, " This command can destroy something.");
+        MISHAP_PUT(&page->words, " This command can destroy data.");
     put_words(page);
     put_paragraphs(page->out, operation->description);
     for (const mishap_param *param = NULL; (param = mishap_cli_next_own(operation, param));)
@@ -269,17 +268,16 @@ static void put_environment(struct page *page)
             put_term(page);
             MISHAP_PUT(&page->words, "The value of --");
             mishap_cli_put_flag(&page->words, p->name);
-            MISHAP_PUT(&page->words, " where it is not given.");
+            MISHAP_PUT(&page->words, " if the option is not given.");
             put_words(page);
         }
     }
     if (has_data(page->app))
-        put_variable(page, "DATA",
-                     "The folder for what must last, where --data does not name one.");
-    put_variable(page, "LOG", "The file for the log; empty: there is none.");
-    put_entry(page, "NO_COLOR", "If it is set and not empty, there is no colour.");
+        put_variable(page, "DATA", "The folder for persistent data, if --data is not given.");
+    put_variable(page, "LOG", "The log file; if it is empty, nothing is logged.");
+    put_entry(page, "NO_COLOR", "If this variable is set and not empty, the output has no colour.");
     put_entry(page, "TOOL_TRACE_ID",
-              "An id of the caller's own, which comes back in the answer as meta.trace_id.");
+              "An id that the caller chooses. The answer repeats it as meta.trace_id.");
 }
 
 /* A path below a folder of the user's: $XDG_STATE_HOME/NAME, and what follows. */
@@ -301,13 +299,14 @@ static void put_files(struct page *page)
 {
     MISHAP_PUT(page->out, ".SH FILES\n");
     put_path(page, "XDG_STATE_HOME", true);
-    put_line(page->out, "What only the operator should know of failures: causes, places in the "
-                        "code, stacks. Without "
-                        "XDG_STATE_HOME it is under ~/.local/state.");
+    put_line(page->out,
+             "The log of failures, for the operator only: causes, source locations and stack "
+             "traces. If XDG_STATE_HOME is not set, the folder is ~/.local/state.");
     if (!has_data(page->app))
         return;
     put_path(page, "XDG_DATA_HOME", false);
-    put_line(page->out, "What must last. Without XDG_DATA_HOME it is under ~/.local/share.");
+    put_line(page->out,
+             "The persistent data. If XDG_DATA_HOME is not set, the folder is ~/.local/share.");
 }
 
 /* -- the page ---------------------------------------------------------------------------------- */
@@ -332,24 +331,20 @@ static void put_top(struct page *page)
     MISHAP_PUT(page->out, ".SH SYNOPSIS\n.B ");
     put_line(page->out, app->name);
     MISHAP_PUT(page->out, ".I COMMAND\n[\\fIOPTIONS\\fR]\n.SH DESCRIPTION\n");
-    put_line(page->out, "On a terminal the answer is text. For a program it is one JSON object on "
-                        "standard output, with "
-                        "the members ok, data, error, warnings and meta; ok is true exactly when "
-                        "the exit status is 0.");
-    put_paragraphs(
-        page->out,
-        "Options can stand anywhere behind the command, as --option value or --option=value; -- "
-        "ends "
-        "them. Long values can come from a file, as @FILE, or from standard input, as -.");
+    put_line(page->out, "If standard output is a terminal, the answer is text. Otherwise it is one "
+                        "JSON object with the members ok, data, error, warnings and meta. The "
+                        "member ok is true exactly when the exit status is 0.");
+    put_paragraphs(page->out, "Options can be given anywhere after the command, as --option value "
+                              "or --option=value; -- ends the options. A long value can be read "
+                              "from a file, as @FILE, or from standard input, as -.");
 }
 
 static void put_exit_status(struct page *page)
 {
     mishap_exit exits[MISHAP_CLI_MOST_EXITS];
     size_t count = mishap_cli_exits(NULL, &any, exits, MISHAP_CLI_MOST_EXITS);
-    MISHAP_PUT(page->out, ".SH \"EXIT STATUS\"\nAny command can end with one of these; what else "
-                          "one can end with is said "
-                          "there.\n");
+    MISHAP_PUT(page->out, ".SH \"EXIT STATUS\"\nEvery command can exit with one of these codes. "
+                          "Further exit codes are listed with the command that has them.\n");
     for (size_t i = 0; i < count; i++)
         put_exit(page, &exits[i]);
 }
@@ -362,7 +357,7 @@ void mishap_cli_put_manual(mishap_buffer *buffer, const mishap_app *app)
     MISHAP_PUT(buffer, ".SH COMMANDS\n");
     while ((operation = mishap_cli_next_command(app, operation)))
         put_command(&page, operation);
-    MISHAP_PUT(buffer, ".SH OPTIONS\nEvery command has these.\n");
+    MISHAP_PUT(buffer, ".SH OPTIONS\nEvery command has these options.\n");
     for (const mishap_param *flag = mishap_cli_flags; flag->name; flag++)
         put_option(&page, NULL, flag);
     put_environment(&page);

@@ -23,10 +23,8 @@ static bool is_one_of(mishap_text name, const char *const *names)
 
 static const mishap_param *find_param(const mishap_operation *operation, mishap_text name)
 {
-    for (const mishap_param *p = operation ? operation->params : NULL; p && p->name; p++)
-        if (mishap_text_equal(mishap_text_of(p->name), name) && !p->positional && !p->secret)
-            return p;
-    return NULL;
+    const mishap_param *param = mishap_param_find(operation ? operation->params : NULL, name);
+    return param && !param->positional && !param->secret ? param : NULL;
 }
 
 static const mishap_param *find_taker(const mishap_operation *operation, mishap_text member)
@@ -45,11 +43,17 @@ static bool needs_no_quotes(char c)
            (c && strchr("-_./:=@%+,", c));
 }
 
+/* Has a meaning even between single quotes: to fish the backslash, to csh the exclamation mark. */
+static bool is_special(char c)
+{
+    return c == '\'' || c == '\\' || c == '!';
+}
+
 /* False: there is something in it that cannot be shown, so it cannot be pasted either. */
 static bool put_word(mishap_buffer *line, mishap_text word)
 {
     mishap_buffer shown = { 0 };
-    bool plain = word.length;
+    bool plain = word.length && word.data[0] != '='; /* zsh puts the path of a program there */
     mishap_cli_put_shown(&shown, word, MISHAP_CLI_ANY_WIDTH, MISHAP_CLI_ALL_LINES);
     bool same = !shown.failed && mishap_text_equal(mishap_buffer_text(&shown), word) &&
                 !memchr(word.data, '\n', word.length);
@@ -64,10 +68,13 @@ static bool put_word(mishap_buffer *line, mishap_text word)
     }
     MISHAP_PUT(line, "'");
     for (size_t i = 0; i < word.length; i++)
-        if (word.data[i] == '\'')
-            MISHAP_PUT(line, "'\\''");
-        else
+        if (is_special(word.data[i])) {
+            MISHAP_PUT(line, "'\\");
             mishap_buffer_put_char(line, word.data[i]);
+            MISHAP_PUT(line, "'");
+        } else {
+            mishap_buffer_put_char(line, word.data[i]);
+        }
     MISHAP_PUT(line, "'");
     return same;
 }
@@ -141,7 +148,7 @@ bool mishap_cli_put_next(mishap_buffer *remarks, mishap_text name, yyjson_val *v
     }
     bool sound = given.length && put_again(&line, asked, taker, given);
     if (sound) {
-        MISHAP_PUT(remarks, "There is more: ");
+        MISHAP_PUT(remarks, "Next page: ");
         mishap_buffer_put_text(remarks, mishap_text_of(asked->program));
         mishap_buffer_put_text(remarks, mishap_buffer_text(&line));
         MISHAP_PUT(remarks, "\n");

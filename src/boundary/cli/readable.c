@@ -218,7 +218,7 @@ static void put_top_list(const struct page *p, yyjson_val *list)
     if (yyjson_arr_size(list))
         put_list(p, list, 0, 0);
     else
-        MISHAP_PUT(p->remarks, "There is nothing to list.\n");
+        MISHAP_PUT(p->remarks, "The list is empty.\n");
 }
 
 /* The list, then what else the page has. */

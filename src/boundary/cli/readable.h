@@ -1,6 +1,6 @@
 /*
- * An answer as a person likes to read it: a list of objects as a table, an object as names and
- * values, a list of other things one on a line.
+ * Write an answer as readable text: a list of objects as a table, an object as names and values, a
+ * list of other values with one value per line.
  *
  *     readable.c  any JSON value as lines
  *     table.c     a list of objects as a table

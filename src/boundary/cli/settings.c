@@ -36,7 +36,7 @@ static const mishap_param store_flag = {
     .name = "store",
     .type = MISHAP_STRING,
     .placeholder = "URL",
-    .help = "The store of each service that is given none of its own",
+    .help = "The store of each service that has no store setting of its own",
 };
 
 /* Where flags are put. */

@@ -13,6 +13,8 @@ enum {
     WIDEST_PADDED = 80, /* where nothing is cut: a wider cell moves the rest of its line */
     LEAST = 8,          /* of what is cut */
     LEAST_HEADER = 10,  /* … and of its header */
+    MANY_CELLS = 4096,  /* if there are more, this part of them must have a value: */
+    SPARSE = 8,         /* else a small answer would make a huge table of blanks */
 };
 
 struct column {
@@ -49,13 +51,16 @@ static bool add_column(struct table *t, mishap_text name, size_t expected)
 
 static bool find_columns(struct table *t)
 {
-    size_t index, count, i, members;
+    size_t index, count, i, members, values = 0;
     yyjson_val *item, *key, *value;
-    MISHAP_JSON_ITEMS (t->list, index, count, item)
+    MISHAP_JSON_ITEMS (t->list, index, count, item) {
         MISHAP_JSON_MEMBERS (item, i, members, key, value)
             if (!add_column(t, mishap_json_text(key), i))
                 return false;
-    return t->count > 0;
+        values += yyjson_obj_size(item);
+    }
+    size_t cells = yyjson_arr_size(t->list) * t->count;
+    return t->count > 0 && (cells <= MANY_CELLS || values >= cells / SPARSE);
 }
 
 static yyjson_val *value_of(const struct table *t, yyjson_val *item, size_t column)

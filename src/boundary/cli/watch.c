@@ -1,11 +1,11 @@
 /*
  * The watcher: a thread that sleeps until the time is up or SIGTERM or SIGINT comes, while the
- * handler may block in whatever it does. It then gives the one answer itself and ends the program.
- * A handler that asks now and then whether anybody waits gets a moment to come to its end.
+ * handler may block in whatever it does. It then prints the answer itself and ends the program. A
+ * handler that has called mishap_cancelled() gets a short time to return.
  *
- * Who owns what: main() owns the mishap_cli until a thread claims the answer: main(), the watcher,
- * or one on which the handler called exit() (leave.c); from then on it is that one's. The call
- * stays as long as main() has not claimed it.
+ * Ownership: main() owns the mishap_cli until a thread claims the answer: main(), the watcher, or a
+ * thread on which the handler called exit() (leave.c). That thread then owns it. The call stays as
+ * long as main() has not claimed it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -136,7 +136,8 @@ static void *watch(void *unused)
     if (signal) {
         answer.signal = signal == SIGTERM ? "SIGTERM" : "SIGINT";
         answer.exit_code = 128 + signal;
-        answer.failure = mishap_raise(CANCELLED, "The command was ended by %s.", answer.signal);
+        answer.failure = mishap_raise(CANCELLED, "The command was terminated by %s.",
+                                      answer.signal);
     } else {
         answer.failure = timed_out(watched);
     }
@@ -164,7 +165,8 @@ mishap *mishap_cli_watch(mishap_cli *cli, int timeout_ms, mishap_call *call)
     pthread_sigmask(SIG_BLOCK, &set, NULL);
     if (pthread_create(&thread, NULL, watch, NULL) != 0) {
         pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-        return mishap_raise(INTERNAL_ERROR, "The watcher could not be started.");
+        return mishap_raise(INTERNAL_ERROR,
+                            "The thread that watches the timeout could not be started.");
     }
     pthread_detach(thread);
     return NULL;

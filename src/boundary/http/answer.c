@@ -1,8 +1,7 @@
 /*
- * A request into a call of its operation, and what came of the call into a reply.
- *
- * Everything up to the checks of the parameters is done on the loop, so a request that is refused
- * never waits for a handler. The handler runs in a worker, unless it is declared to be quick.
+ * Convert a request to a call of its operation, and the result of the call to a response. The loop
+ * does everything up to the parameter checks, so a refused request never waits for a handler. The
+ * handler runs in a worker, unless it is declared to be quick.
  */
 #include <stdio.h>
 

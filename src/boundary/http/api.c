@@ -1,6 +1,6 @@
 /*
- * The extension of the server that serves operations: what is opened in each loop, which endpoints
- * there are, who may call.
+ * The server extension for operations: its state in each loop, its endpoints, and the check of API
+ * keys.
  */
 #include <unistd.h>
 
@@ -147,7 +147,8 @@ static mishap *open_runner(mishap_api *api)
         error = uv_prepare_start(&api->flush, on_flush);
     if (error == 0)
         return NULL;
-    return mishap_raise(INTERNAL_ERROR, "The loop cannot wait for calls: %s.", uv_strerror(error));
+    return mishap_raise(INTERNAL_ERROR, "The server process cannot wait for calls: %s.",
+                        uv_strerror(error));
 }
 
 /* -- the supervisor ---------------------------------------------------------------------------- */

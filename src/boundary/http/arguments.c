@@ -1,13 +1,10 @@
 /*
- * Path, query and body become the one JSON object that an operation is called with.
- *
- * Most requests have a body and nothing else, or only path and query. The body alone is handed on
- * unread: whoever runs the call reads it anyway, and says at which line and column it breaks. Only
- * if both are there is the body read here, to see that no parameter comes twice with different
- * values; then path and query are put in front of its members.
- *
- * A body that is broken in itself is handed on alone as well, so that it is refused in the same
- * words wherever it came from.
+ * Combine path, query and body into the JSON object of arguments. Most requests have a body and
+ * nothing else, or only path and query. A body alone is passed on without parsing: the checks of
+ * the call parse it anyway, and report the line and column of an error. The body is parsed here
+ * only if the request also has parameters in path or query, to check that no parameter has two
+ * different values; then path and query are inserted before the members of the body. A malformed
+ * body is also passed on alone, so that the same code reports it on every boundary.
  */
 #include <ctype.h>
 #include <strings.h>
@@ -62,18 +59,17 @@ static mishap *refuse_text(const mishap_param *param, bool in_path, const char *
 static mishap *refuse_secret(const mishap_param *param, bool in_path)
 {
     mishap *m = mishap_raise(BAD_REQUEST,
-                             "The parameter `%s` is secret and must not stand in the %s, which "
-                             "ends up in logs: send it in the body.",
+                             "The parameter `%s` is secret and must not be sent in the %s, because "
+                             "logs contain it. Send the parameter in the body.",
                              param->name, place_of(in_path));
     return mishap_tell(m, "parameter", param->name);
 }
 
 static mishap *refuse_conflict(const mishap_param *param)
 {
-    mishap *m = mishap_raise(BAD_REQUEST,
-                             "The parameter `%s` has one value in the path and another in the "
-                             "query.",
-                             param->name);
+    mishap *m = mishap_raise(
+        BAD_REQUEST, "The parameter `%s` has different values in the path and in the query.",
+        param->name);
     return mishap_tell(m, "parameter", param->name);
 }
 
@@ -83,8 +79,8 @@ static mishap *refuse_conflict_with(const mishap_json_reader *body, yyjson_val *
     size_t line, column;
     mishap_json_locate(body->text, body->root, value, &line, &column);
     mishap *m = mishap_raise(BAD_REQUEST,
-                             "At line %zu, column %zu: The parameter `%s` has one value in the %s "
-                             "and another in the body.",
+                             "At line %zu, column %zu: The parameter `%s` has different values in "
+                             "the %s and in the body.",
                              line, column, given->param->name, place_of(given->in_path));
     m = mishap_tell(mishap_tell(m, "line", line), "column", column);
     return mishap_tell(m, "parameter", given->param->name);
@@ -144,10 +140,9 @@ static mishap *check_coding(mishap_text coding)
     if (coding.length == 0 || (coding.length == identity.length &&
                                strncasecmp(coding.data, identity.data, coding.length) == 0))
         return NULL;
-    return mishap_suggest(mishap_raise(BAD_REQUEST,
-                                       "The body has a Content-Encoding, and only plain bodies are "
-                                       "read."),
-                          "Send the body as it is, without Content-Encoding.");
+    return mishap_suggest(
+        mishap_raise(BAD_REQUEST, "The Content-Encoding of the body is not supported."),
+        "Send the body without Content-Encoding.");
 }
 
 bool mishap_http_has_bytes(const mishap_operation *operation, const mishap_http_request *request)
@@ -178,7 +173,7 @@ static mishap *decode(struct reading *r, const mishap_param *param, bool in_path
         size_t from = r->decoded.length;
         if (!mishap_url_unescape(&r->decoded, raw, !in_path))
             return refuse_text(param, in_path,
-                               "has a % without the two hexadecimal digits that belong to it");
+                               "has a % that is not followed by two hexadecimal digits");
         *text = (mishap_text){ r->decoded.data + from, r->decoded.length - from };
     }
     if (mishap_utf8_valid_length(*text) != text->length)
@@ -197,7 +192,7 @@ static mishap *give(struct reading *r, const mishap_param *param, mishap_text na
     bool again = first < r->count;
     if (again && param->type != MISHAP_ARRAY) {
         if (!r->given[first].in_path)
-            return refuse_text(param, in_path, "stands there twice");
+            return refuse_text(param, in_path, "was given twice");
         return mishap_text_equal(r->given[first].text, text) ? NULL : refuse_conflict(param);
     }
     r->given[r->count++] = (struct given){
@@ -230,7 +225,7 @@ static mishap *take_pair(struct reading *r, mishap_text pair)
         raw_value = (mishap_text){ equals + 1, pair.length - raw_name.length - 1 };
     mishap *m = decode(r, NULL, false, raw_name, &name);
     if (!m && memchr(name.data, '\0', name.length))
-        m = refuse_text(NULL, false, "has a name with a NUL in it");
+        m = refuse_text(NULL, false, "has a name that contains a NUL character");
     if (m)
         return m;
     const mishap_param *param = mishap_param_find(r->operation->params, name);
@@ -296,8 +291,8 @@ static mishap *put_given(struct reading *r)
         given->to = r->object->length;
         if (!sound && !r->object->failed)
             return refuse_text(given->param, given->in_path,
-                               "is JSON with a key that stands twice or has a NUL in it, with half "
-                               "of a surrogate pair, or nested too deep");
+                               "is JSON that has a duplicate key, a NUL character in a key, half "
+                               "of a surrogate pair, or too many nested levels");
     }
     return NULL;
 }

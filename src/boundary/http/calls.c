@@ -1,6 +1,6 @@
 /*
- * Calls that are answered later, when the runner of calls hands them back: as a whole, or as a
- * stream whose pieces are sent on as they come.
+ * Calls that are answered later, when the runner of calls returns them: in one piece, or as a
+ * stream whose pieces are forwarded immediately.
  */
 #include "boundary/http/calls.h"
 

@@ -1,4 +1,4 @@
-/* What every server answers beside its operations. */
+/* The built-in endpoints of every server. */
 #include "boundary/http/http.h"
 
 /* What the reply has in its body, if there was memory for all of it. */
@@ -80,7 +80,7 @@ static void answer_code(mishap_http_server *server, const mishap_http_request *r
         answer_with(server, request, reply, "application/json");
         return;
     }
-    mishap *m = mishap_raise(NOT_FOUND, "There is no such code.");
+    mishap *m = mishap_raise(NOT_FOUND, "The catalog has no such code.");
     mishap_http_refuse(reply, mishap_http_settings_of(server), request, m);
     mishap_free(m);
 }

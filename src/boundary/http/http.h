@@ -62,7 +62,7 @@ extern const char mishap_api_session_field[];
 mishap *mishap_api_make(mishap_api *api, mishap_http_server *server);
 void mishap_api_release(mishap_api *api);
 
-/* settings->admit: who calls, by its key. */
+/* settings->admit: identify the caller by its API key. */
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open);
 
 /* settings->refuse: spell a failure in the dialect that the request asks for: status, body,
@@ -213,5 +213,9 @@ void mishap_http_extend(const mishap_http_extension *extension);
 /* NULL if no operation has a route at which the server or an extension answers; else a
  * NOT_CONFIGURED mishap that says which one does. */
 mishap *mishap_http_routes_declared(const mishap_app *app);
+
+/* NULL if there is room for all header fields that operations read; else the same, about the first
+ * for which there is none. */
+mishap *mishap_http_headers_declared(const mishap_app *app);
 
 #endif

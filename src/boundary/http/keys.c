@@ -1,9 +1,9 @@
 /*
- * The API keys of a server: who a request comes from.
+ * The API keys of a server: identify the caller of a request.
  *
- * All keys are in memory, sorted by hash. A request costs one SHA-256 and a binary search. What the
- * search takes depends on the hash of what was sent, which says nothing about any hash that is
- * stored; the comparison that decides takes the same time whatever it finds.
+ * All keys are in memory, sorted by hash. A request costs one SHA-256 and a binary search. The time
+ * of the search depends only on the hash of the key that was sent, which reveals nothing about
+ * stored hashes. The final comparison takes constant time.
  */
 #include "boundary/http/keys.h"
 
@@ -171,9 +171,10 @@ mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
     keys->tried = now;
     if (!known)
         return mishap_because(
-            mishap_suggest(mishap_raise(UNAVAILABLE, "The API keys cannot be read; no key is "
-                                                     "taken until they can."),
-                           "Correct the file; the server looks at it once a second."),
+            mishap_suggest(mishap_raise(UNAVAILABLE,
+                                        "The file of API keys cannot be read. All keys are "
+                                        "refused until the file can be read."),
+                           "Correct the file. The server checks it once a second."),
             failure);
     mishap_free(failure);
     return NULL;
@@ -266,7 +267,7 @@ static const struct known *find_key(const mishap_http_keys *keys, mishap_text ke
 static mishap *unauthorized(const char *what)
 {
     return mishap_suggest(mishap_raise(UNAUTHORIZED, "%s", what),
-                          "Check the key, or ask whoever runs this server for a new one.");
+                          "Check the key, or ask the operator of this server for a new key.");
 }
 
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
@@ -276,13 +277,14 @@ mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request
     request->caller = NULL;
     request->caller_key = 0;
     if (!bearer.data && !own.data)
-        return required ? mishap_suggest(
-                              mishap_raise(AUTH_REQUIRED, "An API key is required."),
-                              "Send one as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.")
-                        : NULL;
+        return required
+                   ? mishap_suggest(
+                         mishap_raise(AUTH_REQUIRED, "An API key is required."),
+                         "Send an API key as `Authorization: Bearer KEY` or as `X-Api-Key: KEY`.")
+                   : NULL;
     if (keys && keys->unsound)
-        return mishap_retry_after(mishap_raise(UNAVAILABLE, "API keys cannot be checked now."),
-                                  1000);
+        return mishap_retry_after(
+            mishap_raise(UNAVAILABLE, "The server cannot check API keys at the moment."), 1000);
     if (bearer.data && own.data && !mishap_text_equal(bearer, own))
         return unauthorized("The request has two different API keys.");
     const struct known *key = find_key(keys, bearer.data ? bearer : own);

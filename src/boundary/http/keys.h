@@ -5,8 +5,8 @@
  *     deploy 1f3c…(64 digits) 2026-02-09T10:20:30.123Z
  *
  * One line a key: its name, the SHA-256 of the key, when it was made. The key itself is stored
- * nowhere. It is 32 random bytes, so nobody can go through all candidates however fast the hash is:
- * a slow hash, as passwords need it, would only cost time at every request.
+ * nowhere. It is 32 random bytes, so a brute-force search is impossible even with a fast hash. A
+ * slow hash, as for passwords, would only make every request slower.
  */
 #ifndef MISHAP_BOUNDARY_HTTP_KEYS_H
 #define MISHAP_BOUNDARY_HTTP_KEYS_H

@@ -2,8 +2,9 @@
  * keys add, keys list, keys remove: the API keys of a server, beside `serve`.
  *
  * The file is never written in place. A new one is written next to it and takes its name, so a
- * server that reads at that moment sees the old keys or the new ones. Who changes it holds a lock
- * on a file of its own, `keys.lock`, for the file of the keys is another one after each change.
+ * server that reads at that moment sees the old keys or the new ones. A process that changes the
+ * keys holds a lock on a separate file, `keys.lock`, because the file of keys is replaced by each
+ * change.
  */
 #include "boundary/http/keys.h"
 
@@ -31,8 +32,8 @@ static mishap *find_place(mishap_call *call, struct place *place)
     place->named = mishap_given(call, "data");
     place->folder = mishap_call_data_folder(call);
     if (!place->folder)
-        return mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for the data."),
-                              "Name one with --data.");
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED, "No data folder is configured."),
+                              "Give a data folder with --data.");
     place->keys = mishap_call_print(call, "%s/keys", place->folder);
     place->lock = mishap_call_print(call, "%s/keys.lock", place->folder);
     size_t size = strlen(place->folder) + sizeof "/.keys-XXXXXX";
@@ -120,7 +121,7 @@ static mishap *take_lock(const struct place *place, int *out)
         }
         close(file);
         return error == EWOULDBLOCK
-                   ? mishap_note(mishap_raise(LOCKED, "Somebody else is changing the API keys."),
+                   ? mishap_note(mishap_raise(LOCKED, "Another process is changing the API keys."),
                                  "file", place->lock)
                    : unwritable(place->lock, error);
     }
@@ -225,14 +226,14 @@ static mishap *add_line(const struct place *place, const char *name, const char 
     if (failure)
         goto done;
     if (mishap_key_file_find(&file, mishap_text_of(name))) {
-        failure = mishap_tell(
-            mishap_raise(ALREADY_EXISTS, "There is a key named %s already.", name), "name", name);
+        failure = mishap_tell(mishap_raise(ALREADY_EXISTS, "A key named %s already exists.", name),
+                              "name", name);
         failure = mishap_suggest(failure, "Choose another name, or remove that key first.");
         goto done;
     }
     /* The lines point into the text, which may move from now on. They are done with. */
     if (text->length == 0)
-        MISHAP_PUT(text, "# API keys: name, SHA-256 of the key, when it was made.\n");
+        MISHAP_PUT(text, "# API keys: name, SHA-256 of the key, time of creation.\n");
     else if (text->data[text->length - 1] != '\n')
         MISHAP_PUT(text, "\n");
     put_line(text, name, key);
@@ -253,7 +254,7 @@ static mishap *run_add(mishap_call *call)
     if (failure)
         return failure;
     if (!make_key(key))
-        return mishap_raise(INTERNAL_ERROR, "The system gives no random bytes.");
+        return mishap_raise(INTERNAL_ERROR, "The system could not provide random bytes.");
     failure = make_folder(call, place.folder);
     if (!failure)
         failure = add_line(&place, name, key);
@@ -263,7 +264,7 @@ static mishap *run_add(mishap_call *call)
     mishap_answer_member(call, "name", name);
     mishap_answer_member(call, "key", (const char *)key);
     return mishap_answer_member(call, "note",
-                                "Keep this key now: it is shown only once and stored nowhere.");
+                                "Copy this key now: it is shown only once and is not stored.");
 }
 
 /* -- keys list --------------------------------------------------------------------------------- */
@@ -304,8 +305,8 @@ static mishap *no_such_key(const char *name)
 {
     if (!name)
         name = "";
-    mishap *m = mishap_raise(NOT_FOUND, "There is no key named %s.", name);
-    return mishap_suggest(mishap_tell(m, "name", name), "See the names with `keys list`.");
+    mishap *m = mishap_raise(NOT_FOUND, "No key is named %s.", name);
+    return mishap_suggest(mishap_tell(m, "name", name), "List the names with `keys list`.");
 }
 
 /* Everything but one line, comments included. */
@@ -368,12 +369,12 @@ static mishap *run_remove(mishap_call *call)
     {                                                                                              \
         "name", MISHAP_STRING, .required = true, .pattern = MISHAP_KEY_NAME_PATTERN,               \
                                .looks = MISHAP_KEY_NAME_LOOKS, .placeholder = "NAME",              \
-                               .help = "Who the key is for"                                        \
+                               .help = "Name of the client that uses the key"                      \
     }
 #define DATA_PARAM                                                                                 \
     {                                                                                              \
         "data", MISHAP_STRING, .file = true, .length = { 1, 4000 }, .placeholder = "DIR",          \
-                               .help = "The folder of the server's data"                           \
+                               .help = "Data folder of the server"                                 \
     }
 
 static const mishap_param name_and_data[] = { NAME_PARAM, DATA_PARAM, { 0 } };
@@ -382,13 +383,13 @@ static const mishap_param data_alone[] = { DATA_PARAM, { 0 } };
 static const mishap_param add_answers[] = {
     { "name", MISHAP_STRING, .required = true },
     { "key", MISHAP_STRING, .required = true,
-      .help = "What a caller sends; it is not shown again" },
+      .help = "The key that a client sends; it is not shown again" },
     { "note", MISHAP_STRING, .required = true },
     { 0 },
 };
 static const mishap_param listed_members[] = {
     { "name", MISHAP_STRING, .required = true },
-    { "created", MISHAP_STRING, .required = true, .help = "When it was made, in UTC" },
+    { "created", MISHAP_STRING, .required = true, .help = "Time of creation, in UTC" },
     { 0 },
 };
 static const mishap_param listed = { "", MISHAP_OBJECT, .members = listed_members };
@@ -403,26 +404,27 @@ static const mishap_param remove_answers[] = {
 };
 
 static const mishap_example add_examples[] = {
-    { "keys add --name deploy", "A key for what deploys" },
-    { "keys add --name ci.nightly --data /var/lib/service", "A key of the server with that data" },
+    { "keys add --name deploy", "Create a key for a deployment client" },
+    { "keys add --name ci.nightly --data /var/lib/service",
+      "Create a key for the server with that data folder" },
     { 0 },
 };
 static const mishap_example list_examples[] = {
-    { "keys list", "Who has a key" },
+    { "keys list", "List the names of all keys" },
     { 0 },
 };
 static const mishap_example remove_examples[] = {
-    { "keys remove --name deploy", "That key is refused from now on" },
+    { "keys remove --name deploy", "Remove the key; the server then refuses it" },
     { 0 },
 };
 
 const mishap_operation mishap_keys_add = {
     .name = "keys.add",
-    .summary = "Make an API key",
-    .description =
-        "The key is shown once; the server keeps no more than its hash. A caller sends "
-        "it as `Authorization: Bearer KEY` or `X-Api-Key: KEY` and goes by its name from "
-        "then on. A running server knows the key after a second or two.",
+    .summary = "Create an API key",
+    .description = "The key is shown once; the server stores only its hash. A client sends the key "
+                   "as `Authorization: Bearer KEY` or `X-Api-Key: KEY`. The name of the key then "
+                   "identifies the client, for example in the access log. A running server accepts "
+                   "the key after one or two seconds.",
     .params = name_and_data,
     .run = run_add,
     .local = true,
@@ -437,7 +439,8 @@ const mishap_operation mishap_keys_add = {
 const mishap_operation mishap_keys_list = {
     .name = "keys.list",
     .summary = "List the API keys",
-    .description = "Their names and when they were made. The keys themselves are stored nowhere.",
+    .description =
+        "List the name and the time of creation of each key. The keys themselves are not stored.",
     .params = data_alone,
     .run = run_list,
     .local = true,
@@ -451,8 +454,8 @@ const mishap_operation mishap_keys_remove = {
     .name = "keys.remove",
     .summary = "Remove an API key",
     .description =
-        "A running server refuses the key after a second or two, and ends its sessions and "
-        "open streams. There is no way back: the same name gets another key.",
+        "A running server refuses the key after one or two seconds and ends its sessions and open "
+        "streams. A removed key cannot be restored: a new key of the same name is a different key.",
     .params = name_and_data,
     .run = run_remove,
     .local = true,

@@ -80,7 +80,7 @@ mishap *mishap_key_blame(mishap *m, int error, const char *path)
 static mishap *broken_line(const char *path, size_t number, const char *what)
 {
     mishap *m = mishap_raise(NOT_CONFIGURED, "Line %zu of the file `keys` %s.", number, what);
-    m = mishap_suggest(m, "Correct or remove the line; `keys add` makes new ones.");
+    m = mishap_suggest(m, "Correct or remove the line. The command `keys add` creates new keys.");
     return mishap_note(mishap_tell(m, "line", number), "file", path);
 }
 
@@ -195,10 +195,10 @@ static mishap *sort_lines(const char *path, mishap_key_file *file)
     for (size_t i = 1; i < file->count; i++) {
         const mishap_key_line *line = &file->lines[i], *key = file->by_hash[i];
         if (compare_names(line - 1, line) == 0)
-            return broken_line(path, later(line - 1, line), "has a name that another line has");
+            return broken_line(path, later(line - 1, line), "has the same name as another line");
         if (memcmp(file->by_hash[i - 1]->hash, key->hash, MISHAP_KEY_HASH) == 0)
             return broken_line(path, later(file->by_hash[i - 1], key),
-                               "has a key that another line has");
+                               "has the same key as another line");
     }
     return NULL;
 }
@@ -261,12 +261,12 @@ bool mishap_key_file_advise(const char *folder, const char *path, const char *na
         return false;
     if (!is_ours(&status, folder))
         snprintf(line, size,
-                 "The file of API keys belongs to another user, who can change it: make it yours "
-                 "with `chown`, then `chmod 600 %s`.",
+                 "The file of API keys is owned by another user. Change the owner with `chown`, "
+                 "then run `chmod 600 %s`.",
                  name);
     else if (status.st_mode & 077)
-        snprintf(line, size, "Other users may read or change the file of API keys: `chmod 600 %s`.",
-                 name);
+        snprintf(line, size,
+                 "Other users can read or change the file of API keys. Run `chmod 600 %s`.", name);
     else
         return false;
     return true;

@@ -4,8 +4,8 @@
  * Every dialect of JSON has its media type; several share application/json, which stands for
  * http-api here. Each media type has the quality of the range that fits it most closely, and the
  * best one wins. Among equals the one that was asked for by name does, and before application/json:
- * who sends `Accept: application/json, application/problem+json` wants the first for answers and
- * the second for failures. A field that is no Accept field says nothing.
+ * a client that sends `Accept: application/json, application/problem+json` wants the first for
+ * answers and the second for failures. A malformed Accept header is ignored.
  */
 #include "boundary/http/http.h"
 #include "dialect/dialect.h"

@@ -21,19 +21,20 @@ _Static_assert(sizeof categories / sizeof *categories == MISHAP_CATEGORIES + 1,
 static const char *const retries[] = { "never", "fix", "yes", NULL };
 
 static const mishap_param code_answers[] = {
-    { "code", MISHAP_STRING, .required = true, .help = "Its name: NOT_FOUND" },
+    { "code", MISHAP_STRING, .required = true, .help = "The name of the code, such as NOT_FOUND" },
     { "category", MISHAP_ENUM, .required = true, .choices = categories,
-      .help = "Whose matter it is" },
+      .help = "The category of the code" },
     { "http_status", MISHAP_INTEGER, .required = true, .range = { 400, 599 } },
     { "exit_code", MISHAP_INTEGER, .required = true, .range = { 1, 125 } },
-    { "rpc_code", MISHAP_INTEGER, .required = true, .help = "The number in JSON-RPC" },
+    { "rpc_code", MISHAP_INTEGER, .required = true, .help = "The JSON-RPC error number" },
     { "retry", MISHAP_ENUM, .required = true, .choices = retries,
-      .help = "Whether trying again can help; `fix`: after the caller changed something" },
+      .help = "Whether a retry can succeed; `fix`: after the caller has corrected the request" },
     { "retry_after_ms", MISHAP_INTEGER, .range = { 0, INFINITY } },
-    { "message", MISHAP_STRING, .required = true, .help = "The sentence that is said by default" },
+    { "message", MISHAP_STRING, .required = true, .help = "The default message" },
     { "suggestion", MISHAP_STRING, .help = "What the caller can do" },
-    { "docs_url", MISHAP_STRING, .help = "Where to read more" },
-    { "spellings", MISHAP_OBJECT, .required = true, .help = "Its name in each dialect" },
+    { "docs_url", MISHAP_STRING, .help = "URL of the documentation" },
+    { "spellings", MISHAP_OBJECT, .required = true,
+      .help = "The name of the code in each dialect" },
     { 0 },
 };
 static const mishap_param one_code = { .type = MISHAP_OBJECT, .members = code_answers };
@@ -50,30 +51,30 @@ static const mishap_param one_service = { .name = "service", .type = MISHAP_STRI
 static const mishap_param health_answers[] = {
     { "status", MISHAP_ENUM, .required = true, .choices = health_words,
       .help = "`degraded`: some services are not available" },
-    { "name", MISHAP_STRING, .required = true, .help = "Of the program" },
+    { "name", MISHAP_STRING, .required = true, .help = "The version of the program" },
     { "version", MISHAP_STRING, .required = true },
     { "unavailable", MISHAP_ARRAY, .items = &one_service,
-      .help = "The services that are not available now, if there are any" },
+      .help = "Names of the services that are not available, if any" },
     { "services", MISHAP_OBJECT,
-      .help = "What services say of themselves, each under its name, if any does" },
+      .help = "What services report about themselves, each under its name, if any does" },
     { 0 },
 };
 
 static const mishap_operation described[] = {
     { .name = "server.health",
-      .summary = "Is the server alive?",
+      .summary = "Check the health of the server",
       .route = "GET /health",
       .answers = health_answers },
     { .name = "server.metrics",
-      .summary = "What the server counts, as Prometheus reads it",
+      .summary = "Metrics in the Prometheus text format",
       .route = "GET /metrics" },
     { .name = "server.openapi", .summary = "This document", .route = "GET /openapi.json" },
     { .name = "server.codes",
-      .summary = "All codes that a failure can have",
+      .summary = "List all error codes",
       .route = "GET /errors",
       .answers = codes_answers },
     { .name = "server.code",
-      .summary = "One code, by any of its spellings",
+      .summary = "Show one error code, in any spelling",
       .route = "GET /errors/:code",
       .params = code_params,
       .answers = code_answers,
@@ -234,7 +235,7 @@ static bool is_tail(const mishap_param *param, const mishap_operation *operation
 static void put_help(mishap_buffer *b, const mishap_param *param, bool tail)
 {
     static const mishap_text about = MISHAP_TEXT(
-        "The rest of the path: one or more segments, with the slashes between them as they are.");
+        "The rest of the path: one or more segments, separated by slashes that are not encoded.");
     mishap_buffer words = { 0 };
     if (param->help)
         mishap_buffer_put_text(&words, mishap_text_of(param->help));
@@ -354,7 +355,7 @@ static void put_success(mishap_buffer *b, const mishap_http_entry *entry)
     MISHAP_PUT(b, ",\"headers\":{\"X-Request-Id\":");
     mishap_http_put_reference(b, "headers/X-Request-Id");
     if (status == 201)
-        MISHAP_PUT(b, ",\"Location\":{\"description\":\"The path of what was created.\","
+        MISHAP_PUT(b, ",\"Location\":{\"description\":\"The path of the new resource.\","
                       "\"schema\":{\"type\":\"string\",\"format\":\"uri-reference\"}}");
     mishap_json_close(b, '}');
     if (status != 204)
@@ -417,16 +418,16 @@ static void put_path(document *d, size_t first)
 /* -- the document ------------------------------------------------------------------------------ */
 
 static const char about_failures[] =
-    "A failure is answered with a JSON object that has an `error` for programs, a `message` for "
-    "people and perhaps `details`. With `Accept: application/problem+json` it is answered as "
-    "problem details (RFC 9457), with other media types of JSON errors as those. Every response "
-    "has an `X-Request-Id`, under which the operator finds what happened.";
+    "The body of an error response is a JSON object. It has an `error` for programs, a `message` "
+    "for people and sometimes `details`. A client can choose another error format with the Accept "
+    "header, for example `application/problem+json` for problem details (RFC 9457). Every response "
+    "has an `X-Request-Id` header. The operator can find the request in the log by this id.";
 
 static const char security_schemes[] =
     "\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\","
     "\"description\":\"An API key as a bearer token.\"},"
     "\"api_key\":{\"type\":\"apiKey\",\"in\":\"header\",\"name\":\"X-Api-Key\","
-    "\"description\":\"An API key in a field of its own.\"}";
+    "\"description\":\"An API key in the X-Api-Key header.\"}";
 
 static void put_info(const document *d)
 {
@@ -470,9 +471,9 @@ static void put_tags(const document *d)
         mishap_json_string(b, tag_of(d->entries[i].operation));
         MISHAP_PUT(b, ",\"description\":\"");
         if (d->entries[i].endpoint) {
-            MISHAP_PUT(b, "What every server has.");
+            MISHAP_PUT(b, "Endpoints of every server.");
         } else {
-            MISHAP_PUT(b, "All operations whose names begin with `");
+            MISHAP_PUT(b, "Operations whose names begin with `");
             mishap_buffer_put_text(b, tag_of(d->entries[i].operation));
             MISHAP_PUT(b, "`.");
         }

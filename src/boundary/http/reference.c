@@ -1,6 +1,6 @@
 /*
- * What readers are told of failures before they meet one: the rows of the catalog, and the
- * responses of the OpenAPI document, whose examples are what the server really sends.
+ * The documentation of failures: the rows of the catalog, and the error responses of the OpenAPI
+ * document, whose examples are real responses of the server.
  */
 #include "boundary/http/openapi.h"
 
@@ -314,10 +314,10 @@ static const char schemas[] =
     "\"Error\":{"
         "\"type\":\"object\",\"required\":[\"error\",\"message\"],\"properties\":{"
             "\"error\":{\"type\":\"string\","
-                "\"description\":\"The kind of failure, for programs.\"},"
+                "\"description\":\"The error name, for programs.\"},"
             "\"message\":{\"type\":\"string\",\"description\":\"What happened, for people.\"},"
-            "\"details\":{\"description\":\"Of a 422 the field errors, an array; of any other status "
-                "what else was told, an object.\"}"
+            "\"details\":{\"description\":\"For status 422: an array of field errors. For any "
+                "other status: an object with further details.\"}"
         "}"
     "},"
     "\"FieldError\":{"
@@ -325,8 +325,8 @@ static const char schemas[] =
             "\"field\":{\"type\":\"string\"},"
             "\"error\":{\"type\":\"string\",\"enum\":[\"field_required\",\"invalid_type\","
                 "\"invalid_length\",\"value_out_of_range\",\"pattern_mismatch\"]},"
-            "\"expected\":{\"description\":\"What would be right.\"},"
-            "\"actual\":{\"description\":\"What was given.\"},"
+            "\"expected\":{\"description\":\"The expected value, type or form.\"},"
+            "\"actual\":{\"description\":\"The value that was sent.\"},"
             "\"min\":{\"type\":\"number\"},\"max\":{\"type\":\"number\"}"
         "}"
     "},"
@@ -360,13 +360,14 @@ static const char validation_schema[] =
     "}}]}";
 
 static const char headers[] =
-    "\"X-Request-Id\":{\"description\":\"The id of the request; in the log of the server, too.\","
+    "\"X-Request-Id\":{"
+        "\"description\":\"The id of the request. The log of the server contains the same id.\","
         "\"required\":true,\"schema\":{\"type\":\"string\",\"format\":\"uuid\"}},"
     "\"WWW-Authenticate\":{\"description\":\"How to authenticate.\",\"required\":true,"
         "\"schema\":{\"type\":\"string\"}}";
 
 static const char retry_header[] =
-    ",\"Retry-After\":{\"description\":\"Seconds after which to try again.\","
+    ",\"Retry-After\":{\"description\":\"Number of seconds to wait before a retry.\","
         "\"schema\":{\"type\":\"integer\",\"minimum\":0}}";
 /* clang-format on */
 

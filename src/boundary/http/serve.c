@@ -19,55 +19,59 @@ static const mishap_param params[] = {
     { "listen", MISHAP_STRING, .initial = "\"127.0.0.1:8080\"", .length = { 1, 300 },
       .pattern = "^(\\[[0-9a-fA-F:.%]+\\]|[^:\\s/\\[\\]]+):[0-9]{1,5}$", .placeholder = "HOST:PORT",
       .looks = "HOST:PORT, such as 127.0.0.1:8080 or [::1]:8080",
-      .help = "Where to listen; port 0 takes a free one" },
+      .help = "Address and port to listen on; port 0 selects a free port" },
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR", .environment = NULL,
-      .help = "The folder for what must last" },
+      .help = "The folder for persistent data" },
     { "workers", MISHAP_INTEGER, .range = { 0, MOST_WORKERS }, .initial = "0", .placeholder = "N",
-      .help = "Loops: processes that read requests and answer them; 0: one for each core" },
+      .help = "Number of server processes; 0: one for each CPU core" },
     { "access_log", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "FILE", .file = true,
-      .help =
-          "Where to log each request; - is standard error; without it requests are not logged" },
+      .help = "File for the access log; - is standard error; by default requests are not logged" },
     { "require_key", MISHAP_BOOLEAN,
-      .help = "Take no call without an API key; beyond this machine that is always so" },
+      .help =
+          "Require an API key for every call; always on if the address is not a loopback address" },
     { "rate", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0", .placeholder = "N",
-      .help = "Requests a second that one caller may send; 0: any number" },
+      .help = "Requests per second that one caller may send; 0: no limit" },
     { "caller_share", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "25",
       .placeholder = "PERCENT",
-      .help = "How much of all streams, sessions, subscriptions and waiting calls one caller may "
-              "have" },
+      .help = "Share of all streams, sessions, subscriptions and waiting calls that one caller may "
+              "use" },
     { "cors", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "ORIGINS",
-      .help = "Origins whose pages may call, with commas between; * is any" },
+      .help = "Allowed origins of web pages, separated by commas; * allows all" },
     { "public_url", MISHAP_STRING, .length = { 1, 300 }, .pattern = "^https?://[^\\s?#]+[^\\s?#/]$",
-      .looks = "https://api.example.com, without a slash at its end", .placeholder = "URL",
-      .help = "How callers reach the server, for links in its answers" },
+      .looks = "https://api.example.com, without a trailing slash", .placeholder = "URL",
+      .help = "Public base URL of the server, for links in responses" },
     MISHAP_SERVED_PARAMS,
     { "max_connections", MISHAP_INTEGER, .range = { 1, 1000000 }, .initial = "20000",
       .placeholder = "N",
-      .help = "Connections of each loop; fewer if the limit of open files is too small" },
+      .help = "Most connections of each server process; fewer if the limit of open files is too "
+              "small" },
     { "body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "1048576",
-      .placeholder = "BYTES", .help = "The largest body of a request" },
+      .placeholder = "BYTES", .help = "Largest body of a request" },
     { "mcp_body_limit", MISHAP_INTEGER, .range = { 1, 1 << 30 }, .initial = "10485760",
-      .placeholder = "BYTES", .help = "The largest body of a request to /mcp" },
+      .placeholder = "BYTES", .help = "Largest body of a request to /mcp" },
     { "max_body_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "256",
       .placeholder = "N",
-      .help = "Memory that bodies of requests may take, all loops together, in MB; never less than "
-              "one body of the largest kind; 0: any" },
+      .help = "Memory for request bodies of all server processes together, in MB; at least one "
+              "body of the largest size; 0: no limit" },
     { "head_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
-      .placeholder = "N", .help = "How long the head of a request may take" },
+      .placeholder = "N", .help = "Timeout for receiving the head of a request" },
     { "body_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "30000",
-      .placeholder = "N", .help = "How long its body may take" },
+      .placeholder = "N", .help = "Timeout for receiving the body of a request" },
     { "idle_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "60000",
-      .placeholder = "N", .help = "How long a connection may wait for a request" },
+      .placeholder = "N", .help = "Timeout of an idle connection" },
     { "stop_timeout_ms", MISHAP_INTEGER, .range = { 1, LONGEST_MS }, .initial = "10000",
-      .placeholder = "N", .help = "How long to finish what is in flight, when told to stop" },
-    { "chaos", MISHAP_BOOLEAN, .help = "Serve the operations that fail on purpose, for drills" },
+      .placeholder = "N", .help = "Timeout for requests in progress when the server stops" },
+    { "chaos", MISHAP_BOOLEAN,
+      .help = "Also serve the operations that fail on purpose, for drills" },
     { 0 },
 };
 
 static const mishap_example examples[] = {
-    { "serve", "On this machine alone, port 8080" },
-    { "serve --listen 0.0.0.0:80 --workers 4 --access-log access.jsonl", "For others, with keys" },
-    { "serve --listen 127.0.0.1:0 --chaos", "On any free port, with drills" },
+    { "serve", "Serve only this machine, on port 8080" },
+    { "serve --listen 0.0.0.0:80 --workers 4 --access-log access.jsonl",
+      "Serve other machines; API keys are required" },
+    { "serve --listen 127.0.0.1:0 --chaos",
+      "Serve on a free port, with the operations for drills" },
     { 0 },
 };
 
@@ -100,8 +104,8 @@ static mishap *read_cors(mishap_call *call, mishap_http_settings *settings)
         return NULL;
     mishap *m = mishap_raise(
         ARG_ERROR,
-        "The value `%.*s` of --cors is no origin: scheme://host[:port] in small "
-        "letters, without a path and without the port of the scheme.",
+        "The value `%.*s` of --cors is not an origin. An origin is scheme://host[:port] in lower "
+        "case, without a path and without the default port of the scheme.",
         (int)wrong.length, wrong.data);
     return mishap_suggest(m, "For example: --cors https://app.example.com,http://localhost:3000");
 }
@@ -144,11 +148,10 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
     warn_of_readers(call, served);
     if (failure || !settings->key_required || count)
         return failure;
-    failure = mishap_raise(NOT_CONFIGURED,
-                           "There is no API key, and without one nobody could call.");
-    return mishap_suggest(failure,
-                          mishap_call_print(call, "Make one: `%s keys add --name NAME --data %s`",
-                                            served->app->name, served->setup.data));
+    failure = mishap_raise(NOT_CONFIGURED, "No API key exists, so every request would be refused.");
+    return mishap_suggest(
+        failure, mishap_call_print(call, "Create an API key: `%s keys add --name NAME --data %s`",
+                                   served->app->name, served->setup.data));
 }
 
 /* Make the folder if it is not there. Why it is of no use: an errno; 0: it is. */
@@ -175,7 +178,7 @@ static mishap *make_folder(const char *path)
     mishap_system_error(error, cause, sizeof cause);
     mishap *m = mishap_raise(NOT_CONFIGURED, "The data folder %s cannot be used.", path);
     m = mishap_tell(mishap_tell_cause(m, cause), "data", path);
-    return mishap_suggest(m, "Give --data a folder that can be written.");
+    return mishap_suggest(m, "Give --data a folder that the server can write to.");
 }
 
 static int loop_count(mishap_call *call)
@@ -252,6 +255,46 @@ static const mishap_http_endpoint *find_endpoint(const mishap_http_endpoint *end
     return NULL;
 }
 
+/* As docs/program.md says: with the server's own, and those of MCP, there is room for no more. */
+enum { MOST_HEADERS = 6 };
+
+/* `fields` has those that the server reads itself. Which others there are is remembered. */
+static mishap *check_headers(const mishap_declared *what, const mishap_http_fields *fields,
+                             const char **others, size_t *count)
+{
+    for (const char *const *name = what->operation->headers; name && *name; name++) {
+        size_t i = 0;
+        while (i < *count && strcasecmp(others[i], *name) != 0)
+            i++;
+        if (i < *count || mishap_http_field_find(fields, mishap_text_of(*name)) >= 0)
+            continue;
+        if (*count == MOST_HEADERS)
+            return mishap_declared_wrongly(what,
+                                           "reads the header field %s; all operations together can "
+                                           "read %d beside those of the server",
+                                           *name, MOST_HEADERS);
+        others[(*count)++] = *name;
+    }
+    return NULL;
+}
+
+mishap *mishap_http_headers_declared(const mishap_app *app)
+{
+    const char *others[MOST_HEADERS];
+    size_t count = 0;
+    mishap_http_fields *fields = NULL;
+    mishap *m = NULL;
+    for (const mishap_operation *o = app->operations; o && o->name && !m; o++) {
+        if (o->headers && !fields)
+            m = mishap_http_fields_make(extensions, &fields);
+        if (o->headers && !m)
+            m = check_headers(&(mishap_declared){ .app = app, .operation = o }, fields, others,
+                              &count);
+    }
+    mishap_http_fields_free(fields);
+    return m;
+}
+
 mishap *mishap_http_routes_declared(const mishap_app *app)
 {
     for (const mishap_operation *o = app->operations; o && o->name; o++) {
@@ -261,9 +304,9 @@ mishap *mishap_http_routes_declared(const mishap_app *app)
         for (size_t i = 0; o->route && !own && extensions[i]; i++)
             own = find_endpoint(extensions[i]->endpoints, o->route);
         if (own)
-            return mishap_declared_wrongly(&(mishap_declared){ .app = app, .operation = o },
-                                           "has the route `%s`, at which the server itself answers",
-                                           own->route);
+            return mishap_declared_wrongly(
+                &(mishap_declared){ .app = app, .operation = o },
+                "has the route `%s`, which is a built-in route of the server", own->route);
     }
     return NULL;
 }
@@ -310,8 +353,8 @@ static mishap *run(mishap_call *call)
     if (!failure)
         failure = read_cors(call, &settings);
     if (!failure && !served.setup.data)
-        failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "There is no folder for data."),
-                                 "Name one with --data.");
+        failure = mishap_suggest(mishap_raise(NOT_CONFIGURED, "No data folder is configured."),
+                                 "Give a data folder with --data.");
     if (!failure)
         failure = make_folder(served.setup.data);
     if (failure)
@@ -333,18 +376,17 @@ const mishap_operation mishap_serve = {
     .name = "serve",
     .summary = "Serve the operations over HTTP",
     .description =
-        "Every operation that has a route answers at it, with errors in one format. Beside them "
-        "there "
-        "are /health, /metrics, /openapi.json and /errors, where each code is explained, and for "
-        "agents /mcp, where the operations are tools of the Model Context Protocol.\n\n"
-        "A supervisor looks after the loops, processes that read requests and answer them: one for "
-        "each core, or --workers of them. Handlers run in processes of their own: one that "
-        "crashes, hangs or exits costs its own call and nothing else. A handler may take as long "
-        "as its operation declares, else 30 seconds; --timeout-ms shortens that for all.\n\n"
-        "SIGTERM and SIGINT close the listening sockets at once and end the server when all that "
-        "was "
-        "accepted is answered; a second one ends it at once. SIGHUP opens the access log again, "
-        "SIGUSR1 replaces the loops; signals without a meaning end nothing.",
+        "The server has one endpoint for each operation that declares a route. All error responses "
+        "have the same format. The server also has /health, /metrics, /openapi.json and /errors, "
+        "which explains each error code. At /mcp, agents can call the operations as tools of the "
+        "Model Context Protocol.\n\nA supervisor process starts and monitors the server processes, "
+        "which read requests and send responses: one for each CPU core, or as many as --workers "
+        "says. Handlers run in separate worker processes: a handler that crashes, hangs or exits "
+        "fails only its own call. The timeout of a handler is the one that its operation declares, "
+        "or 30 seconds; --timeout-ms can only shorten it.\n\nOn SIGTERM or SIGINT the server "
+        "closes its listening sockets at once and exits after all accepted requests are answered; "
+        "a second signal stops it at once. SIGHUP reopens the access log. SIGUSR1 replaces the "
+        "server processes. Signals that have no meaning for the server do not stop it.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),

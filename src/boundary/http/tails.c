@@ -1,12 +1,10 @@
 /*
- * Live tails: streams that are open and wait for a change (mishap_stream_wait). They hold a
- * connection and a few hundred bytes, and no worker.
- *
- * A tail whose address changes becomes due, and its handler is called again with the same arguments
- * and the cursor that it left. Of those that are due only some run at once, in the order in which
- * they became due: a thousand readers of one address must not keep other requests waiting.
- *
- * No change is missed: what changed while the handler ran is looked for when it begins to wait.
+ * Live tails: streams that are open and wait for a change (mishap_stream_wait). A waiting tail uses
+ * a connection and a few hundred bytes, but no worker. A tail whose address changes becomes due,
+ * and its handler is called again with the same arguments and the cursor that it left. Only a
+ * limited number of due tails run at the same time, in the order in which they became due, so that
+ * a thousand readers of one address do not delay other requests. No change is missed: when a tail
+ * starts to wait, changes during the run of its handler are checked.
  */
 #include "base/memory.h"
 #include "boundary/http/calls.h"

@@ -89,11 +89,12 @@ static void take_item(mishap_mcp_peer *peer, mishap_mcp_channel *channel, yyjson
     if (!mishap_mcp_message_read(item, &message, &flaw))
         mishap_mcp_refuse_flaw(peer, channel, &flaw);
     else if (message.batch)
-        refuse_in_batch(peer, channel, message.id, "A batch is not part of another.");
+        refuse_in_batch(peer, channel, message.id, "A batch must not contain another batch.");
     else if (message.kind == MISHAP_MCP_REQUEST && message.claims)
-        refuse_in_batch(peer, channel, message.id, "There are no batches in this revision.");
+        refuse_in_batch(peer, channel, message.id,
+                        "This protocol revision does not support batches.");
     else if (message.kind == MISHAP_MCP_REQUEST && mishap_text_equal(message.method, initialize))
-        refuse_in_batch(peer, channel, message.id, "initialize is not part of a batch.");
+        refuse_in_batch(peer, channel, message.id, "initialize must not be sent in a batch.");
     else
         mishap_mcp_take(peer, channel, &message);
 }
@@ -105,18 +106,19 @@ void mishap_mcp_take_batch(mishap_mcp_peer *peer, mishap_mcp_channel *channel, y
     struct batch *batch = NULL;
     yyjson_val *item;
     if (!mishap_mcp_has_batches(peer->revision))
-        flaw.failure = mishap_raise(BAD_REQUEST, "There are no batches in this revision.");
+        flaw.failure = mishap_raise(BAD_REQUEST,
+                                    "This protocol revision does not support batches.");
     else if (!count)
         flaw.failure = mishap_raise(BAD_REQUEST, "The batch is empty.");
     else if (count > MISHAP_MCP_BATCH_LIMIT)
-        flaw.failure = mishap_raise(BAD_REQUEST, "A batch has at most %d messages.",
+        flaw.failure = mishap_raise(BAD_REQUEST, "A batch can have at most %d messages.",
                                     MISHAP_MCP_BATCH_LIMIT);
     else if (!(batch = mishap_allocate(sizeof *batch)))
         flaw = (mishap_mcp_flaw){ .code = -32603,
                                   .status = 500,
                                   .failure = mishap_out_of_memory() };
     if (flaw.failure) {
-        mishap_suggest(flaw.failure, "Send each message on its own.");
+        mishap_suggest(flaw.failure, "Send each message separately.");
         mishap_mcp_refuse_flaw(peer, channel, &flaw);
         return;
     }

@@ -106,9 +106,11 @@ void mishap_mcp_put_bytes_block(mishap_buffer *b, const mishap_call *call, const
 /* -- bodies ------------------------------------------------------------------------------------ */
 
 static const mishap_param body_params[] = {
-    { "body", MISHAP_STRING, .help = "The content that is handed over, as text" },
-    { "body_base64", MISHAP_STRING, .help = "The same as base64, in place of body" },
-    { "body_type", MISHAP_STRING, .help = "Its media type, if it is not the first that is taken" },
+    { "body", MISHAP_STRING, .help = "The content of the body, as text" },
+    { "body_base64", MISHAP_STRING,
+      .help = "The content of the body in base64, instead of `body`" },
+    { "body_type", MISHAP_STRING,
+      .help = "Media type of the body; by default the first that the tool accepts" },
     { 0 },
 };
 
@@ -153,7 +155,7 @@ static mishap *keep_bytes(mishap_call *call, yyjson_val *text, yyjson_val *code)
     mishap_buffer bytes = { 0 };
     mishap *failure = NULL;
     if (text && code)
-        return refuse("body_base64", "invalid_value", "nothing, where there is a body");
+        return refuse("body_base64", "invalid_value", "absent when `body` is given");
     if (text)
         call->body = mishap_arena_copy(&call->arena, mishap_json_text(text));
     else if (mishap_base64_read(&bytes, mishap_json_text(code)))

@@ -1,10 +1,8 @@
 /*
- * What was sent in sessions, for who resumes a stream.
- *
- * The memory is a number of blocks. A session has so many of them at most, and loses its oldest
- * events for its new ones; where none is free, it is the caller with the most that loses some, in
- * the session with the most. So nobody who says much, in however many sessions, takes away from
- * those who say little.
+ * Events that were sent in sessions are stored, so that a client can resume a stream. The memory
+ * consists of blocks. The number of blocks of a session is limited: new events replace its oldest
+ * ones. If no block is free, the caller with the most blocks loses the oldest events of its largest
+ * session. A caller with many events therefore cannot displace the events of callers with few.
  */
 #include <unistd.h>
 

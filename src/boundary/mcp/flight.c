@@ -1,6 +1,6 @@
 /*
- * Calls of operations. A quick one is answered at once; any other is a flight: it is handed to the
- * runner of calls, until it comes back or is cancelled. What it says meanwhile is report.c's.
+ * Calls of operations. A quick call is answered at once. Any other call is a flight: the runner of
+ * calls runs it until it returns or is cancelled. report.c handles its progress and log messages.
  */
 #include <stdio.h>
 
@@ -234,7 +234,7 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     mishap_mcp_peer *peer = request->peer;
     size_t limit = peer->server->flight_limit ? peer->server->flight_limit : FLIGHTS;
     if (peer->flight_count >= limit)
-        return too_busy("Too many calls are running already.");
+        return too_busy("Too many calls of this session are running.");
     mishap_mcp_flight *flight = make_flight(request, asked, call);
     if (!flight)
         return mishap_out_of_memory();
@@ -247,7 +247,7 @@ static mishap *start_flight(const mishap_mcp_request *request, const mishap_mcp_
     call->watcher = NULL;
     free_flight(flight);
     return starts ? mishap_runner_refuse(peer->server->runner, call)
-                  : too_busy("The server is busy with other calls.");
+                  : too_busy("The server is busy: too many calls are running.");
 }
 
 void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked *asked,

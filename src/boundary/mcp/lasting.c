@@ -1,7 +1,7 @@
 /*
- * What must be known of sessions after the server has ended and begun again: the secret that makes
- * their ids, and which of them their clients have ended. Both are in one file of the data folder:
- * the secret, and behind it a number for each id that has ended, as a ring.
+ * Data about sessions that must survive a restart of the server: the secret for their ids, and the
+ * ids of sessions that clients have ended. Both are in one file of the data folder: first the
+ * secret, then a ring buffer with one number for each ended session.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -23,14 +23,16 @@ static mishap *no_file(mishap *failure, int error, const char *path)
 
 static mishap *unreadable(const char *path, int error)
 {
-    return no_file(mishap_raise(INPUT_UNREADABLE, "Cannot read the file of the sessions' secret."),
-                   error, path);
+    return no_file(
+        mishap_raise(INPUT_UNREADABLE, "Cannot read the file with the secret of the sessions."),
+        error, path);
 }
 
 static mishap *unwritable(const char *path, int error)
 {
-    return no_file(mishap_raise(OUTPUT_FAILED, "Cannot write the file of the sessions' secret."),
-                   error, path);
+    return no_file(
+        mishap_raise(OUTPUT_FAILED, "Cannot write the file with the secret of the sessions."),
+        error, path);
 }
 
 /* -- the file ---------------------------------------------------------------------------------- */

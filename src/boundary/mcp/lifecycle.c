@@ -1,6 +1,6 @@
 /*
- * How a conversation starts: initialize for the older revisions, server/discover for the stateless
- * one, and ping. And what the server says of itself.
+ * The start of a session: initialize for the older revisions, server/discover for the stateless
+ * one, and ping. Also the description of the server.
  */
 #include "boundary/mcp/mcp.h"
 #include "operation/findings.h"
@@ -59,15 +59,13 @@ static void put_instructions(mishap_buffer *buffer, const mishap_mcp_server *ser
         MISHAP_PUT(&words, ": ");
         mishap_buffer_put_text(&words, mishap_text_of(server->app->summary));
     }
-    MISHAP_PUT(&words, ". Each tool is one operation of it");
-    if (server->service) {
-        MISHAP_PUT(&words, "s service ");
-        mishap_buffer_put_text(&words, mishap_text_of(server->service));
-    }
+    MISHAP_PUT(&words, ". Each tool is one operation of the ");
+    mishap_buffer_put_text(&words, mishap_text_of(server->service ? "service " : "program"));
+    mishap_buffer_put_text(&words, mishap_text_of(server->service ? server->service : ""));
     MISHAP_PUT(&words,
-               ". A call that fails gives a result with isError: true. Its text says what went "
-               "wrong, whether to try again, and what to do about it; bad arguments are named one "
-               "by one. The resource catalog://codes explains every code of a failure.");
+               ". A failed call returns a result with isError: true. The text of the result says "
+               "what went wrong, whether a retry can succeed and what to do. It names each invalid "
+               "argument. The resource catalog://codes explains all error codes.");
     MISHAP_JSON_KEY(buffer, "instructions");
     mishap_json_string(buffer, mishap_buffer_text(&words));
     buffer->failed = buffer->failed || words.failed;
@@ -117,8 +115,9 @@ mishap *mishap_mcp_initialize(mishap_mcp_request *request, mishap_buffer *result
     yyjson_val *params = request->message->params;
     if (peer->revision != MISHAP_MCP_NONE) {
         request->code = -32600;
-        return mishap_suggest(mishap_raise(BAD_REQUEST, "This session is initialized already."),
-                              "Go on with the revision that was agreed, or start a new session.");
+        return mishap_suggest(
+            mishap_raise(BAD_REQUEST, "This session is already initialized."),
+            "Continue with the negotiated protocol revision, or start a new session.");
     }
     mishap *failure = check_params(params);
     if (failure)

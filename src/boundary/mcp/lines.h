@@ -1,5 +1,5 @@
-/* Messages as lines of two descriptors, with as few system calls as can be. It knows no protocol.
- */
+/* Messages as lines of two descriptors, with as few system calls as possible. This file does not
+ * depend on the protocol. */
 #ifndef MISHAP_BOUNDARY_MCP_LINES_H
 #define MISHAP_BOUNDARY_MCP_LINES_H
 
@@ -19,7 +19,7 @@ typedef struct mishap_mcp_lines {
     bool skipping;  /* the rest of a line that is too long */
     bool no_memory; /* … or for which there is no memory: not told yet */
     bool ended;     /* there is no more input */
-    bool gone;      /* nobody reads the output */
+    bool gone;      /* the reader has closed the output */
 
     mishap_buffer output;
     size_t begun; /* where the message that is being written starts */

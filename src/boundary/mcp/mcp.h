@@ -20,13 +20,12 @@
  *     watch.c      which of them watch what
  *     http/        MCP over HTTP, an extension of src/server: see http/over_http.h
  *
- * But for the two transports, stdio.c and http/, nothing here knows how bytes travel. A
- * transport reads a message, hands it over with a channel
- * for what comes back. Calls that take time are run by src/worker. The same code serves standard
- * input and output and HTTP, and all revisions at once: each message says, or its session has
- * agreed, which revision it is of.
+ * But for the two transports, stdio.c and http/, nothing here knows how bytes travel. A transport
+ * reads a message, hands it over with a channel for what comes back. Calls that take time are run
+ * by src/worker. The same code serves standard input and output and HTTP, and all revisions at
+ * once: each message says, or its session has agreed, which revision it is of.
  *
- * Who owns what: everything belongs to the thread that reads; there is no other.
+ * Ownership: everything belongs to the reading thread, which is the only thread.
  */
 #ifndef MISHAP_BOUNDARY_MCP_H
 #define MISHAP_BOUNDARY_MCP_H
@@ -234,7 +233,8 @@ typedef struct mishap_mcp_peer {
 
 void mishap_mcp_peer_init(mishap_mcp_peer *peer, const mishap_mcp_server *server);
 
-/* Forget its flights and subscriptions. Flights that run are cancelled and go on for nobody. */
+/* Drop its flights and subscriptions. Running flights are cancelled, and their results are
+ * discarded. */
 void mishap_mcp_peer_release(mishap_mcp_peer *peer);
 
 /*

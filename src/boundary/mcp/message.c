@@ -78,7 +78,7 @@ static bool refuse_shape(mishap_mcp_flaw *flaw, mishap_text id, const char *why)
 {
     mishap *m = mishap_raise(BAD_REQUEST, "%s", why);
     return refuse(flaw, -32600, id,
-                  mishap_suggest(m, "Send a request or notification of JSON-RPC 2.0."));
+                  mishap_suggest(m, "Send a JSON-RPC 2.0 request or notification."));
 }
 
 /* A member is not there, or not what it must be: then `expected` says what, in a word. */
@@ -100,7 +100,7 @@ static bool refuse_member(mishap_mcp_flaw *flaw, mishap_text id, const char *fie
 static bool refuse_level(mishap_mcp_flaw *flaw, mishap_text id)
 {
     static const char field[] = "_meta." META_LOG_LEVEL;
-    mishap *m = mishap_raise(VALIDATION_ERROR, "`%s` must be the name of a level.", field);
+    mishap *m = mishap_raise(VALIDATION_ERROR, "`%s` must be the name of a log level.", field);
     return refuse(flaw, -32602, id,
                   mishap_field_pattern(m, field,
                                        "^(debug|info|notice|warning|error|critical|alert|"
@@ -223,7 +223,7 @@ static bool read_response(const struct parts *parts, mishap_mcp_message *message
         return refuse_shape(flaw, none, "A response has a `result` or an `error`, not both.");
     if (!mishap_mcp_id_read(parts->id, message->room, &message->id) &&
         (parts->result || (parts->id && !yyjson_is_null(parts->id))))
-        return refuse_shape(flaw, none, "The id of a response must be that of a request.");
+        return refuse_shape(flaw, none, "The id of a response must be the id of a request.");
     return true;
 }
 
@@ -243,7 +243,7 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
     bool response = !parts.method && (parts.result || parts.error);
     mishap_text id = { NULL, 0 };
     if (!yyjson_is_obj(root))
-        return refuse_shape(flaw, id, "A message is a JSON object.");
+        return refuse_shape(flaw, id, "A message must be a JSON object.");
     if (!response)
         mishap_mcp_id_read(parts.id, message->room, &id);
     if (!yyjson_equals_str(parts.version, "2.0"))
@@ -252,7 +252,8 @@ bool mishap_mcp_message_read(yyjson_val *root, mishap_mcp_message *message, mish
         return read_response(&parts, message, flaw);
     if (!yyjson_is_str(parts.method))
         return refuse_shape(flaw, id,
-                            parts.method ? "`method` must be a string." : "There is no `method`.");
+                            parts.method ? "`method` must be a string."
+                                         : "The member `method` is missing.");
     if (parts.result || parts.error)
         return refuse_shape(flaw, id, "A request has no `result` and no `error`.");
     message->method = mishap_json_text(parts.method);
@@ -306,10 +307,10 @@ static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp
                          mishap_mcp_flaw *flaw)
 {
     static const char *const sentences[] = {
-        [MISHAP_JSON_LONE_SURROGATE] = "There is half of a surrogate pair in the message.",
-        [MISHAP_JSON_DUPLICATE_KEY] = "There is a key twice in the same object.",
-        [MISHAP_JSON_NUL_IN_KEY] = "There is a NUL in a key.",
-        [MISHAP_JSON_TOO_DEEP] = "The message is nested too deep.",
+        [MISHAP_JSON_LONE_SURROGATE] = "The message contains half of a surrogate pair.",
+        [MISHAP_JSON_DUPLICATE_KEY] = "The message contains a duplicate key.",
+        [MISHAP_JSON_NUL_IN_KEY] = "The message contains a key with a NUL character.",
+        [MISHAP_JSON_TOO_DEEP] = "The message has too many nested levels.",
     };
     size_t index, count, ids = 0;
     yyjson_val *key, *value;
@@ -332,7 +333,8 @@ static bool refuse_doubt(yyjson_val *root, const struct doubt *doubt, mishap_mcp
     if (notification)
         return refuse(flaw, -32600, id, NULL);
     mishap *m = mishap_raise(BAD_REQUEST, "%s", sentences[doubt->flaw]);
-    m = mishap_suggest(m, "Write the message so that it can be read in one way only.");
+    m = mishap_suggest(m, "Send JSON without duplicate keys, without NUL characters in keys and "
+                          "without broken surrogate pairs.");
     if (doubt->length)
         m = mishap_tell(m, "pointer", ((mishap_text){ doubt->pointer, doubt->length }));
     return refuse(flaw, -32600, id, m);

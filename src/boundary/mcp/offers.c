@@ -1,6 +1,6 @@
 /*
- * What of a program an agent gets to see: which operations are tools, resources and prompts, and
- * how they are called. It is all in their declarations.
+ * The tables of tools, resources and prompts that a server offers, and their names. They are
+ * derived from the declarations of the operations.
  */
 #include "boundary/mcp/mcp.h"
 
@@ -11,8 +11,7 @@
 
 enum { LONGEST_NAME = 64 }; /* that common clients take */
 
-/* -- which --------------------------------------------------------------------------------------
- */
+/* -- which ------------------------------------------------------------------------------------- */
 
 static bool is_of(const mishap_operation *operation, const char *service)
 {
@@ -33,7 +32,7 @@ static bool is_tool(const mishap_operation *operation)
 
 static mishap *no_such_service(const mishap_mcp_server *server)
 {
-    char words[300] = "There is none.";
+    char words[300] = "The program has no services.";
     size_t length = 0;
     const mishap_service *last = NULL;
     for (const mishap_operation *o = server->app->operations; o && o->name; o++) {
@@ -41,14 +40,13 @@ static mishap *no_such_service(const mishap_mcp_server *server)
             continue; /* those of one service stand together */
         last = o->service;
         length += (size_t)snprintf(words + length, sizeof words - length, "%s%s",
-                                   length ? ", " : "There are: ", last->name);
+                                   length ? ", " : "The services are: ", last->name);
     }
-    mishap *m = mishap_raise(NOT_CONFIGURED, "There is no service named `%s`.", server->service);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "No service is named `%s`.", server->service);
     return mishap_suggest(mishap_tell(m, "service", server->service), words);
 }
 
-/* -- tools by name ------------------------------------------------------------------------------
- */
+/* -- tools by name ----------------------------------------------------------------------------- */
 
 static uint32_t hash(mishap_text name)
 {
@@ -80,8 +78,7 @@ const mishap_mcp_offer *mishap_mcp_prompt_find(const mishap_mcp_server *server, 
     return NULL;
 }
 
-/* -- what there is not --------------------------------------------------------------------------
- */
+/* -- what there is not ------------------------------------------------------------------------- */
 
 static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char *sort,
                        mishap_text name)
@@ -96,12 +93,12 @@ static mishap *no_such(const mishap_mcp_offer *offers, size_t count, const char 
         snprintf(meant, sizeof meant, "; did you mean `%.*s`?", (int)guess.name.length,
                  guess.name.data);
     if (guess.name.data)
-        snprintf(words, sizeof words, "Did you mean `%.*s`? Ask %ss/list which %ss there are.",
+        snprintf(words, sizeof words, "Did you mean `%.*s`? Call %ss/list to get all %ss.",
                  (int)guess.name.length, guess.name.data, sort, sort);
     else
-        snprintf(words, sizeof words, "Ask %ss/list which %ss there are.", sort, sort);
+        snprintf(words, sizeof words, "Call %ss/list to get all %ss.", sort, sort);
     name.length = mishap_utf8_cut(name, LONGEST_NAME);
-    mishap *m = mishap_raise(NOT_FOUND, "There is no such %s%s", sort, meant);
+    mishap *m = mishap_raise(NOT_FOUND, "The %s does not exist%s", sort, meant);
     return mishap_suggest(mishap_tell(m, sort, name), words);
 }
 
@@ -115,8 +112,7 @@ mishap *mishap_mcp_no_prompt(const mishap_mcp_server *server, mishap_text name)
     return no_such(server->prompts, server->prompt_count, "prompt", name);
 }
 
-/* -- adding -------------------------------------------------------------------------------------
- */
+/* -- adding ------------------------------------------------------------------------------------ */
 
 static bool is_name(mishap_text name)
 {
@@ -153,8 +149,8 @@ static const mishap_dialect *dialect_of(const mishap_operation *operation)
 
 static mishap *taken(const mishap_operation *operation, const char *what, mishap_text name)
 {
-    return mishap_tell(mishap_raise(NOT_CONFIGURED, "Two operations are the %s `%.*s`.", what,
-                                    (int)name.length, name.data),
+    return mishap_tell(mishap_raise(NOT_CONFIGURED, "Two operations have the same %s name `%.*s`.",
+                                    what, (int)name.length, name.data),
                        "operation", operation->name);
 }
 
@@ -165,12 +161,12 @@ static mishap *add_tool(mishap_mcp_server *server, const mishap_operation *opera
                                 .sort = MISHAP_MCP_TOOL };
     if (!is_name(tool->name))
         return mishap_tell(mishap_raise(NOT_CONFIGURED,
-                                        "`%.*s` is no name for a tool: letters, digits, _, - and "
-                                        "., %d at most.",
+                                        "`%.*s` is not a valid tool name. A tool name has at most "
+                                        "%d characters: letters, digits, _, - and dots.",
                                         (int)tool->name.length, tool->name.data, LONGEST_NAME),
                            "operation", operation->name);
     if (!tool->dialect)
-        return mishap_tell(mishap_raise(NOT_CONFIGURED, "`%s` is no dialect for agents.",
+        return mishap_tell(mishap_raise(NOT_CONFIGURED, "The dialect `%s` cannot be used for MCP.",
                                         operation->service->dialect),
                            "service", operation->service->name);
     const mishap_mcp_offer **slot = slot_of(server, tool->name);
@@ -187,7 +183,8 @@ static mishap *add_resource(mishap_mcp_server *server, const mishap_operation *o
     static const char reserved[] = "catalog:";
     if (!ours && strncmp(operation->resource, reserved, sizeof reserved - 1) == 0)
         return mishap_tell(
-            mishap_raise(NOT_CONFIGURED, "Addresses that begin with catalog: are those of codes."),
+            mishap_raise(NOT_CONFIGURED,
+                         "URIs that begin with catalog: are reserved for error codes."),
             "operation", operation->name);
     server->resources[server->resource_count++] = (mishap_mcp_offer){
         operation, mishap_text_of(operation->name), .sort = MISHAP_MCP_RESOURCE, .ours = ours
@@ -206,8 +203,7 @@ static mishap *add_prompt(mishap_mcp_server *server, const mishap_operation *ope
     return NULL;
 }
 
-/* -- the tables ---------------------------------------------------------------------------------
- */
+/* -- the tables -------------------------------------------------------------------------------- */
 
 /* So much room is needed. */
 struct sizes {

@@ -1,8 +1,7 @@
 /*
- * One conversation: which method a message means, and whether its revision has it.
- *
- * A message is taken on its own. One that claims a revision in `_meta` is of the stateless kind,
- * whatever was agreed with others; all the rest are of the revision that initialize agreed on.
+ * Dispatch of messages: find the method of a message and check whether its revision has this
+ * method. Each message is handled independently. A message that names a revision in `_meta` is
+ * stateless, whatever initialize negotiated; all other messages have the negotiated revision.
  */
 #include "boundary/mcp/mcp.h"
 
@@ -61,7 +60,7 @@ static mishap *no_version(mishap_mcp_request *request)
     static const char key[] = "_meta.io.modelcontextprotocol/protocolVersion";
     request->code = -32602;
     mishap *m = mishap_raise(VALIDATION_ERROR, "`%s` is missing.", key);
-    m = mishap_suggest(m, "Say in `_meta` which revision the request is of.");
+    m = mishap_suggest(m, "Name the protocol revision of the request in `_meta`.");
     return mishap_field_required(m, key);
 }
 
@@ -73,18 +72,18 @@ static mishap *unknown_version(mishap_mcp_request *request)
     MISHAP_PUT(members, "\"supported\":[\"2026-07-28\"],\"requested\":");
     mishap_json_string(members, asked);
     mishap_buffer_put_char(members, '\0');
-    return mishap_suggest(mishap_raise(BAD_REQUEST, "The revision \"%.*s\" is not supported here.",
-                                       (int)asked.length, asked.data),
-                          "Claim one of the revisions in `supported`, or begin with initialize for "
-                          "an older one.");
+    return mishap_suggest(
+        mishap_raise(BAD_REQUEST, "The protocol revision \"%.*s\" is not supported.",
+                     (int)asked.length, asked.data),
+        "Use one of the revisions in `supported`, or send initialize to negotiate an older one.");
 }
 
 static mishap *too_early(mishap_mcp_request *request)
 {
     request->code = -32600;
-    return mishap_suggest(mishap_raise(BAD_REQUEST, "This session is not initialized yet."),
-                          "Send initialize first, or say in `_meta` which revision the request is "
-                          "of.");
+    return mishap_suggest(
+        mishap_raise(BAD_REQUEST, "This session is not initialized yet."),
+        "Send initialize first, or name the protocol revision of the request in `_meta`.");
 }
 
 static mishap *no_method(mishap_mcp_request *request, bool known)
@@ -94,15 +93,16 @@ static mishap *no_method(mishap_mcp_request *request, bool known)
     request->code = -32601;
     return mishap_raise(METHOD_NOT_FOUND,
                         known ? "The method %.*s is not part of revision %s."
-                              : "There is no method %.*s in revision %s.",
+                              : "The method %.*s does not exist in revision %s.",
                         (int)name.length, name.data, mishap_mcp_revision_name(message->revision));
 }
 
 static mishap *same_id(mishap_mcp_request *request)
 {
     request->code = -32600;
-    return mishap_suggest(mishap_raise(BAD_REQUEST, "A request with this id has no answer yet."),
-                          "Give each request an id of its own.");
+    return mishap_suggest(
+        mishap_raise(BAD_REQUEST, "Another request with this id is still in progress."),
+        "Give each request a unique id.");
 }
 
 /* Words of the stateless kind, without the one that counts. */

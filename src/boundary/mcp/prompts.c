@@ -59,7 +59,7 @@ mishap *mishap_mcp_prompts_list(mishap_mcp_request *request, mishap_buffer *resu
     size_t first, count = server->prompt_count;
     size_t size = server->page_size ? server->page_size : PAGE;
     if (!mishap_mcp_cursor_read(request->message, count, &first))
-        return mishap_raise(INVALID_ARGUMENT, "The cursor is none of this server's.");
+        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
     MISHAP_PUT(result, "\"prompts\":[");
     for (size_t at = first; at < count && at - first < size; at++)
         put_prompt(result, server->app, &server->prompts[at], request->message->revision);

@@ -1,8 +1,6 @@
 /*
- * What a flight says while it runs: progress and log messages, sent on as they come, unless there
- * are too many of them.
- *
- * A stack trace is not said but recorded, under the id of the call.
+ * Progress and log messages of a running flight. They are forwarded immediately, up to a limited
+ * rate. A message with a stack trace is not sent, but written to the log with the id of the call.
  */
 #include <math.h>
 
@@ -103,7 +101,7 @@ static void put_words(mishap_buffer *b, mishap_mcp_flight *flight, mishap_text w
 
 static void put_number(mishap_buffer *b, double number)
 {
-    if (number == floor(number) && fabs(number) < 9e15)
+    if (fabs(number) < 9e15 && number == (double)(int64_t)number)
         mishap_json_int(b, (int64_t)number);
     else
         mishap_buffer_put_real(b, number);

@@ -135,8 +135,8 @@ mishap *mishap_mcp_no_resource(mishap_mcp_request *request, mishap_text uri)
     MISHAP_PUT(&request->members, "\"uri\":");
     mishap_json_string(&request->members, uri);
     mishap_buffer_put_char(&request->members, '\0');
-    return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such resource."),
-                          "Ask resources/list and resources/templates/list for what there is.");
+    return mishap_suggest(mishap_raise(NOT_FOUND, "The resource does not exist."),
+                          "Call resources/list and resources/templates/list to get all resources.");
 }
 
 bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
@@ -196,7 +196,7 @@ static mishap *put_list(mishap_mcp_request *request, mishap_buffer *result, cons
     for (size_t i = 0; i < server->resource_count; i++)
         count += is_template(&server->resources[i]) == templates;
     if (!mishap_mcp_cursor_read(request->message, count, &first))
-        return mishap_raise(INVALID_ARGUMENT, "The cursor is none of this server's.");
+        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
     mishap_buffer_put_text(result, mishap_text_of(key));
     for (size_t i = 0; i < server->resource_count; i++) {
         if (is_template(&server->resources[i]) != templates)

@@ -29,13 +29,14 @@ static const struct failure_schema {
 } failure_schemas[] = {
     { &mishap_tool_result,
       MISHAP_TEXT(
-          "{\"type\":\"object\",\"description\":\"What it answers when it fails\","
+          "{\"type\":\"object\",\"description\":\"The answer of a failed call\","
           "\"properties\":{\"status\":{\"type\":\"string\",\"enum\":[\"error\",\"timeout\"]},"
           "\"error_type\":{\"type\":\"string\",\"description\":\"ValueError, SyntaxError, "
           "ValidationError, ImportError, TimeoutError or RuntimeError\"},"
           "\"message\":" WORDS ",\"code\":{\"type\":\"string\",\"description\":\"NOT_FOUND, "
           "VALIDATION_ERROR or another of catalog://codes\"},"
-          "\"retryable\":{\"type\":\"boolean\",\"description\":\"The same call may work later\"},"
+          "\"retryable\":{\"type\":\"boolean\",\"description\":\"The same call may succeed "
+          "later\"},"
           "\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
           "with each argument\",\"items\":{\"type\":\"object\",\"properties\":{\"field\":" WORDS
           ",\"error\":" WORDS ",\"message\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
@@ -43,7 +44,7 @@ static const struct failure_schema {
           "\"cause\":" WORDS ",\"docs_url\":" WORDS ",\"incident\":" WORDS "},"
           "\"required\":[\"status\",\"error_type\",\"message\"]}") },
     { &mishap_artifact,
-      MISHAP_TEXT("{\"type\":\"object\",\"description\":\"What it answers when it fails\","
+      MISHAP_TEXT("{\"type\":\"object\",\"description\":\"The answer of a failed call\","
                   "\"properties\":{\"success\":{\"type\":\"boolean\",\"const\":false},"
                   "\"error\":" WORDS ",\"code\":" WORDS
                   ",\"category\":{\"type\":\"string\",\"enum\":["

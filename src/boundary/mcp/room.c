@@ -1,8 +1,6 @@
 /*
- * Room for one more session: which one ends for it, if there are too many, or why there is none.
- *
- * Nothing is counted but by looking through the table, so there is no count that could be wrong
- * after a loop has died.
+ * Make room for a new session: select a session to end if there are too many, or refuse the new
+ * one. Sessions are counted by scanning the table, so no counter can become wrong when a loop dies.
  */
 #include "boundary/mcp/shared.h"
 
@@ -101,9 +99,9 @@ mishap_mcp_room mishap_mcp_room_make(mishap_mcp_sessions *s, uint64_t holder, in
 mishap *mishap_mcp_room_refuse(const mishap_mcp_sessions *s, mishap_mcp_room room, int64_t wait_ns)
 {
     mishap *m = room == MISHAP_MCP_OVER_SHARE
-                    ? mishap_raise(RATE_LIMITED, "One caller may have %zu sessions.", s->of_one)
-                    : mishap_raise(UNAVAILABLE, "The server has as many sessions as it can take.");
+                    ? mishap_raise(RATE_LIMITED, "One caller can have at most %zu sessions.",
+                                   s->of_one)
+                    : mishap_raise(UNAVAILABLE, "The server has reached its limit of sessions.");
     return mishap_suggest(mishap_retry_after(m, (wait_ns + 999999) / 1000000),
-                          "End a session that is not needed any more with DELETE, or go on with "
-                          "one that there is.");
+                          "End an unused session with DELETE, or use an existing session.");
 }

@@ -1,7 +1,7 @@
 /*
- * JSON Schemas for clients. Parameters are checked here with Perl-compatible patterns; who reads a
- * schema has JavaScript's. What is the same in both is let through, and of that only what is sure:
- * a pattern that is left out is no harm, since every call is checked here.
+ * JSON Schemas for clients. Parameters are checked here with Perl-compatible patterns, but readers
+ * of a schema use those of JavaScript. Only patterns that certainly mean the same in both are
+ * included; an omitted pattern does no harm, because every call is checked here.
  */
 #include <ctype.h>
 

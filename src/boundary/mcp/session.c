@@ -261,11 +261,11 @@ bool mishap_mcp_session_find(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_
 
 mishap *mishap_mcp_no_session(void)
 {
-    return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
-                          "Begin a new one with initialize.");
+    return mishap_suggest(mishap_raise(NOT_FOUND, "The session does not exist or has expired."),
+                          "Start a new session with initialize.");
 }
 
-/* Ids are checked without the lock: who sends many that are none keeps nobody else waiting. */
+/* Ids are checked without the lock, so that many invalid ids do not delay other callers. */
 mishap *mishap_mcp_session_revive(mishap_mcp_sessions *s, mishap_text id, mishap_mcp_owner owner,
                                   uint64_t holder, mishap_mcp_session *session)
 {

@@ -1,10 +1,11 @@
 /*
- * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all loops
- * of a server share: any loop can answer any request of a session, and a session outlives the
- * loop that began it.
+ * Sessions of the older revisions over HTTP, and what was sent in them, in memory that all loops of
+ * a server share: any loop can answer any request of a session, and a session outlives the loop
+ * that began it.
  *
- * What is kept is bounded: so many sessions, of each so many calls and streams, and the last so
- * many bytes of events. A stream whose events are gone cannot be resumed, and says so.
+ * Everything is bounded: the number of sessions, the calls and streams of each session, and the
+ * bytes of stored events. A stream whose events are no longer stored cannot be resumed; the client
+ * gets an error.
  */
 #ifndef MISHAP_BOUNDARY_MCP_SESSION_H
 #define MISHAP_BOUNDARY_MCP_SESSION_H
@@ -23,8 +24,8 @@ typedef struct mishap_mcp_sessions mishap_mcp_sessions;
 mishap *mishap_mcp_sessions_make(size_t event_bytes, int64_t idle_ms, size_t of_one,
                                  mishap_mcp_sessions **out);
 
-/* … and let them outlast the server (lasting.c): what is needed for that is kept in a file of this
- * folder. If that fails they end with this run of it, and a new run knows none of them. */
+/* … and let them outlast the server (lasting.c): what is needed for that is kept in a file of
+ * this folder. If that fails, sessions do not survive a restart. */
 mishap *mishap_mcp_sessions_last(mishap_mcp_sessions *sessions, const char *folder);
 void mishap_mcp_sessions_free(mishap_mcp_sessions *sessions);
 
@@ -62,7 +63,7 @@ void mishap_mcp_session_begin(mishap_mcp_sessions *sessions, mishap_mcp_owner ow
                               const mishap_mcp_session *session,
                               char id[MISHAP_MCP_SESSION_ID + 1]);
 
-/* Find a session of this owner, and count it as used. To anybody else it is not there. */
+/* Find a session of this owner, and count it as used. Any other owner does not find it. */
 bool mishap_mcp_session_find(mishap_mcp_sessions *sessions, mishap_text id, mishap_mcp_owner owner,
                              mishap_mcp_session *session);
 
@@ -178,7 +179,7 @@ uint64_t mishap_mcp_stream_take_over(mishap_mcp_sessions *sessions, uint64_t ses
                                      uint64_t stream);
 uint64_t mishap_mcp_stream_sender(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream);
 
-/* Whoever has taken it over sends no more of it: others may be resumed in its place. */
+/* The connection that resumed the stream has ended; another stream may be resumed instead. */
 void mishap_mcp_stream_let_go(mishap_mcp_sessions *sessions, uint64_t session, uint64_t stream,
                               uint64_t by);
 

@@ -1,7 +1,7 @@
 /*
  * The id of a session: random characters, and a message authentication code of them, the revision
- * and the owner. So the server can tell that an id is one of its own, of which revision and whose,
- * after it has forgotten the session: mishap_mcp_session_revive().
+ * and the owner. The server can therefore verify an id, its revision and its owner even after it
+ * has dropped the session: mishap_mcp_session_revive().
  *
  * The revision is not in the id; the few that have sessions are tried. It goes in by its name,
  * because its number may change from one version of this program to the next.

@@ -2,8 +2,9 @@
  * The memory that all loops share, for session.c, session_id.c, lasting.c, room.c, events.c and
  * watch.c alone.
  *
- * Who dies while it writes leaves it half written; the next who takes the lock mends it. So what
- * makes an entry count is written last, and what it was copied from stays whole until then.
+ * A process that dies while it writes leaves incomplete data; the next process that takes the lock
+ * repairs it. For this reason the member that makes an entry valid is written last, and the source
+ * of a copy stays intact until then.
  */
 #ifndef MISHAP_BOUNDARY_MCP_SHARED_H
 #define MISHAP_BOUNDARY_MCP_SHARED_H
@@ -42,7 +43,7 @@ struct mishap_mcp_running {
     bool cancelled;
 };
 
-/* Who sends a stream since it was resumed. */
+/* The connection that sends a stream since it was resumed. */
 struct mishap_mcp_taken {
     uint64_t stream, by; /* 0: free */
     mishap_life loop;    /* that sends it; 0: none any more */
@@ -78,7 +79,7 @@ struct mishap_mcp_block {
     char data[MISHAP_MCP_BLOCK - sizeof(uint32_t)];
 };
 
-/* All of it is guarded by the lock, which is given up by whoever dies with it. */
+/* All of it is guarded by a robust lock: the kernel releases it when its holder dies. */
 struct mishap_mcp_sessions {
     pthread_mutex_t lock;
     size_t mapped;
@@ -146,8 +147,7 @@ void mishap_mcp_events_begin(mishap_mcp_sessions *sessions);
 void mishap_mcp_events_forget(mishap_mcp_sessions *sessions, struct mishap_mcp_place *place);
 void mishap_mcp_events_forget_all(mishap_mcp_sessions *sessions);
 
-/* -- who watches what (watch.c) -----------------------------------------------------------------
- */
+/* -- who watches what (watch.c) ---------------------------------------------------------------- */
 
 /* Without its text, so that many can be looked through at once. */
 struct mishap_mcp_watch {
@@ -158,8 +158,8 @@ struct mishap_mcp_watch {
     bool changed; /* and not told yet */
 };
 
-/* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
- * read without: it grows when all else is written. */
+/* All of it is guarded by a robust lock: the kernel releases it when its holder dies. The count
+ * may be read without: it grows when all else is written. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
     size_t of_one;          /* of one caller, at most */

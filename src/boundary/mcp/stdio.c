@@ -1,12 +1,9 @@
 /*
- * `mcp`: the protocol over standard input and output, one message a line.
- *
- * A turn reads once, takes all lines that came, and writes once. Where no call runs elsewhere, that
- * is all: a call of a quick operation costs one read and one write, and a burst of calls no more
- * than that. While the runner has calls the turn waits for either.
- *
- * Standard output belongs to the protocol alone. What a handler prints goes to stderr, and what it
- * reads from standard input is nothing.
+ * `mcp`: the protocol over standard input and output, one message per line. Each loop iteration
+ * reads once, handles all received lines, and writes once. A call of a quick operation therefore
+ * costs one read and one write, and so does a burst of calls. While the runner has calls, the
+ * iteration waits for input and for results. Standard output is reserved for the protocol. Output
+ * of a handler goes to stderr, and its standard input is empty.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -110,7 +107,8 @@ static bool take_lines(struct pipes *p)
             break;
         case MISHAP_MCP_LONG_LINE:
             refuse_line(p, -32600,
-                        mishap_raise(CONTENT_TOO_LARGE, "A message has more than %d bytes.",
+                        mishap_raise(CONTENT_TOO_LARGE,
+                                     "A message is larger than the limit of %d bytes.",
                                      MISHAP_MCP_LINE_LIMIT));
             break;
         case MISHAP_MCP_FORGOTTEN_LINE:
@@ -318,8 +316,8 @@ static mishap *open_runner(struct pipes *p)
     int connection = -1, kept;
     mishap *failure = mishap_served_begin(served);
     if (!failure && served->handlers && !mishap_keeper_connect(&served->keeper, &connection, &kept))
-        failure = mishap_note(mishap_raise(UNAVAILABLE, "The workers cannot be reached."), "reason",
-                              strerror(errno));
+        failure = mishap_note(mishap_raise(UNAVAILABLE, "The worker processes cannot be reached."),
+                              "reason", strerror(errno));
     return failure ? failure : mishap_served_open(served, connection);
 }
 
@@ -371,7 +369,9 @@ static mishap *run(mishap_call *call)
     if (!failure)
         failure = begin(&pipes, mishap_boolean(call, "chaos"));
     if (!failure && person)
-        mishap_log_say("%s: Reading messages, one a line. Ctrl-D ends it.\n", call->app->name);
+        mishap_log_say(
+            "%s: Reading MCP messages from standard input, one per line. Press Ctrl-D to exit.\n",
+            call->app->name);
     if (!failure) {
         serve(&pipes);
         finish(&pipes);
@@ -384,17 +384,18 @@ static mishap *run(mishap_call *call)
 
 static const mishap_param params[] = {
     { "service", MISHAP_STRING, .length = { 1, 100 }, .placeholder = "NAME",
-      .help = "Only the tools of this service" },
+      .help = "Offer only the tools of this service" },
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR",
-      .help = "The folder for what must last" },
+      .help = "The folder for persistent data" },
     MISHAP_SERVED_PARAMS,
-    { "chaos", MISHAP_BOOLEAN, .help = "Serve the operations that fail on purpose, for drills" },
+    { "chaos", MISHAP_BOOLEAN,
+      .help = "Also serve the operations that fail on purpose, for drills" },
     { 0 },
 };
 
 static const mishap_example examples[] = {
-    { "mcp", "For an MCP client, which starts it" },
-    { "mcp --service NAME", "Nothing but the tools of one service" },
+    { "mcp", "The command that an MCP client runs" },
+    { "mcp --service NAME", "Offer only the tools of one service" },
     { 0 },
 };
 
@@ -402,14 +403,13 @@ const mishap_operation mishap_mcp_command = {
     .name = "mcp",
     .summary = "Serve the operations as MCP tools over standard input and output",
     .description =
-        "Speaks the Model Context Protocol, one message a line: revisions 2024-11-05, 2025-03-26, "
-        "2025-06-18 and 2025-11-25 after `initialize`, and 2026-07-28, which is stateless. Every "
-        "operation "
-        "that is not for the command line alone is a tool; the catalog of codes can be read as a "
-        "resource.\n\n"
-        "A client starts this command itself. It ends with its input, or with SIGTERM or SIGINT. "
-        "A handler may take as long as its operation declares, else 30 seconds; --timeout-ms "
-        "shortens that for all.",
+        "The server implements the Model Context Protocol, with one message per line: revisions "
+        "2024-11-05, 2025-03-26, 2025-06-18 and 2025-11-25 after `initialize`, and 2026-07-28, "
+        "which is stateless. Every operation is a tool unless it is declared for the command line "
+        "only. The catalog of error codes can be read as a resource.\n\nAn MCP client starts this "
+        "command itself. The command exits at the end of its input, or on SIGTERM or SIGINT. The "
+        "timeout of a handler is the one that its operation declares, or 30 seconds; --timeout-ms "
+        "can only shorten it.",
     .params = params,
     .run = run,
     .raises = MISHAP_RAISES(UNAVAILABLE, NOT_CONFIGURED),

@@ -1,9 +1,8 @@
 /*
- * Who wants to hear of changes.
- *
- * In the older revisions a session hears of changed lists by itself, and of a resource once it has
- * subscribed to it. In the stateless one a request, subscriptions/listen, stays open, says what it
- * wants to hear, and everything that it hears carries its id.
+ * Subscriptions to changes. In the older revisions every session is notified of changed lists, and
+ * of the resources that it has subscribed to. In the stateless revision the request
+ * subscriptions/listen stays open; it names the changes of interest, and each notification carries
+ * its id.
  */
 #include "boundary/mcp/mcp.h"
 #include "operation/changes.h"
@@ -102,8 +101,8 @@ static bool has_room(const mishap_mcp_peer *peer)
 static mishap *no_room(mishap_mcp_request *request)
 {
     request->code = -32600;
-    return mishap_suggest(mishap_raise(RATE_LIMITED, "There are too many subscriptions."),
-                          "End some of them first.");
+    return mishap_suggest(mishap_raise(RATE_LIMITED, "The limit of subscriptions is reached."),
+                          "End some subscriptions first.");
 }
 
 /* -- resources/subscribe ----------------------------------------------------------------------- */
@@ -150,7 +149,8 @@ mishap *mishap_mcp_resources_subscribe(mishap_mcp_request *request, mishap_buffe
     if (failure)
         return failure;
     if (!can_be_watched(uri))
-        return mishap_raise(INVALID_ARGUMENT, "An address that is watched has at most %d bytes.",
+        return mishap_raise(INVALID_ARGUMENT,
+                            "The URI of a subscription can have at most %d bytes.",
                             MISHAP_ADDRESS_LIMIT);
     if (!mishap_mcp_resource_exists(peer, uri))
         return mishap_mcp_no_resource(request, uri);

@@ -1,8 +1,8 @@
 /*
  * Operations as tools: the methods tools/list and tools/call.
  *
- * What a tool is made of is all in the declaration of its operation: names, schemas, and what it
- * does to the world. What comes of a call is result.c's.
+ * The name, the schemas and the annotations of a tool are derived from the declaration of its
+ * operation. result.c writes the result of a call.
  */
 #include "boundary/mcp/mcp.h"
 
@@ -94,7 +94,7 @@ mishap *mishap_mcp_tools_list(mishap_mcp_request *request, mishap_buffer *result
     const mishap_mcp_server *server = request->peer->server;
     size_t first, end, count = server->tool_count;
     if (!mishap_mcp_cursor_read(request->message, count, &first))
-        return mishap_raise(INVALID_ARGUMENT, "The cursor is none of this server's.");
+        return mishap_raise(INVALID_ARGUMENT, "The cursor is not valid.");
     size_t page = server->page_size ? server->page_size : PAGE;
     end = count - first > page ? first + page : count;
     MISHAP_JSON_KEY(result, "tools");

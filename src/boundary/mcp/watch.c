@@ -45,7 +45,7 @@ static void put_at(mishap_mcp_watches *w, size_t i, struct mishap_mcp_watch watc
     mishap_mcp_first_this();
 }
 
-/* The last one takes its place. Who dies in between leaves one that stands twice. */
+/* The last one takes its place. If the process dies in between, one entry exists twice. */
 static void remove_at(mishap_mcp_watches *w, size_t i)
 {
     size_t last = w->used - 1;
@@ -202,19 +202,19 @@ static void end_idle_session(mishap_mcp_watches *w, mishap_mcp_sessions *session
 static mishap *refuse(const mishap_mcp_watches *w, enum outcome outcome)
 {
     mishap *m = outcome == SESSION_FULL
-                    ? mishap_raise(RATE_LIMITED, "A session may have %d subscriptions.",
+                    ? mishap_raise(RATE_LIMITED, "One session can have at most %d subscriptions.",
                                    OF_A_SESSION)
                 : outcome == OVER_SHARE
-                    ? mishap_raise(RATE_LIMITED,
-                                   "One caller may have %zu subscriptions in all of its sessions.",
-                                   w->of_one)
+                    ? mishap_raise(
+                          RATE_LIMITED,
+                          "One caller can have at most %zu subscriptions in all of its sessions.",
+                          w->of_one)
                     : mishap_retry_after(
                           mishap_raise(UNAVAILABLE,
-                                       "The server has as many subscriptions as it can take."),
+                                       "The server has reached its limit of subscriptions."),
                           60000);
-    return mishap_suggest(m,
-                          "End some of them first, with resources/unsubscribe, or a session that "
-                          "has some with DELETE.");
+    return mishap_suggest(
+        m, "End some subscriptions with resources/unsubscribe, or end a session with DELETE.");
 }
 
 mishap *mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessions,
@@ -222,7 +222,8 @@ mishap *mishap_mcp_watch_begin(mishap_mcp_watches *w, mishap_mcp_sessions *sessi
 {
     uint32_t hash = mishap_mcp_address_hash(uri);
     if (uri.length > MISHAP_ADDRESS_LIMIT)
-        return mishap_raise(INVALID_ARGUMENT, "An address that is watched has at most %d bytes.",
+        return mishap_raise(INVALID_ARGUMENT,
+                            "The URI of a subscription can have at most %d bytes.",
                             MISHAP_ADDRESS_LIMIT);
     take_lock(w);
     enum outcome outcome = find(w, session, holder, uri, hash);

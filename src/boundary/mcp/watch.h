@@ -1,7 +1,7 @@
 /*
- * Which sessions watch what, in memory that all loops of a server share. A session, whose streams
- * come and go between loops, has its addresses here, each with a mark that stays until it is told.
- * Listeners on the connections of one loop have the news (operation/news.h).
+ * The subscriptions of sessions, in memory that all loops of a server share, because the streams of
+ * a session can move between loops. Each subscription has a flag for a change that was not yet
+ * sent. Listeners on the connections of one loop use operation/news.h.
  */
 #ifndef MISHAP_BOUNDARY_MCP_WATCH_H
 #define MISHAP_BOUNDARY_MCP_WATCH_H

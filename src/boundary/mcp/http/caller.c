@@ -1,6 +1,6 @@
 /*
- * Who may call /mcp, and in which form. A page that a browser was lured to must not reach a server
- * by way of the person who looks at it.
+ * Checks of requests to /mcp: host, origin and media types. A malicious web page must not reach a
+ * local server through the browser of its visitor.
  */
 #include "base/media.h"
 #include "boundary/mcp/http/over_http.h"
@@ -12,11 +12,14 @@ mishap *mishap_mcp_check_caller(const mishap_http_settings *settings,
     mishap *failure = NULL;
     if (!mishap_http_knows_host(settings, request->fields[MISHAP_HTTP_HOST]))
         failure = mishap_suggest(
-            mishap_raise(FORBIDDEN, "The Host of this request is not a name of this server."),
-            "Start it with --public-url and that name, or with --require-key.");
+            mishap_raise(FORBIDDEN,
+                         "The Host header of the request is not a host name of this server."),
+            "Start the server with that host name in --public-url, or with --require-key.");
     else if (!mishap_http_knows_origin(settings, request->fields[MISHAP_HTTP_ORIGIN]))
-        failure = mishap_suggest(mishap_raise(FORBIDDEN, "Pages of this origin may not call."),
-                                 "Start the server with --cors and the origin of the page.");
+        failure = mishap_suggest(
+            mishap_raise(FORBIDDEN,
+                         "Web pages of this origin are not allowed to call this server."),
+            "Start the server with the origin of the page in --cors.");
     return failure;
 }
 
@@ -53,10 +56,12 @@ static bool is_json(mishap_text type)
 mishap *mishap_mcp_check_form(const mishap_http_request *request)
 {
     if (!is_json(request->fields[MISHAP_HTTP_CONTENT_TYPE]))
-        return mishap_raise(UNSUPPORTED_MEDIA_TYPE, "A message must be application/json.");
+        return mishap_raise(UNSUPPORTED_MEDIA_TYPE,
+                            "The Content-Type of a message must be application/json.");
     if (accepts_json(request) || mishap_mcp_accepts_stream(request))
         return NULL;
     return mishap_suggest(
-        mishap_raise(NOT_ACCEPTABLE, "Accept must name application/json and text/event-stream."),
+        mishap_raise(NOT_ACCEPTABLE,
+                     "The Accept header must list application/json and text/event-stream."),
         "Send `Accept: application/json, text/event-stream`.");
 }

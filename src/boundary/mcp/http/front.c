@@ -1,5 +1,5 @@
 /*
- * The extension: what all loops share, and the MCP side of each of them.
+ * The server extension for MCP: the memory that all loops share, and the state of each loop.
  */
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"
@@ -32,8 +32,8 @@ static void let_sessions_last(const char *program, const char *folder)
     if (!failure)
         return;
     const mishap_public *told = mishap_told(failure);
-    mishap_log_say("%s: MCP sessions end with this run of the server. %.*s %.*s\n", program,
-                   (int)told->message.length, told->message.data, (int)told->cause.length,
+    mishap_log_say("%s: MCP sessions will not survive a restart of the server. %.*s %.*s\n",
+                   program, (int)told->message.length, told->message.data, (int)told->cause.length,
                    told->cause.data ? told->cause.data : "");
     mishap_free(failure);
 }
@@ -86,7 +86,9 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
     int error = failure ? 0 : uv_async_init(mishap_http_uv(server), &front.wake, on_wake);
     if (error) {
         mishap_mcp_server_release(&front.server);
-        failure = mishap_raise(INTERNAL_ERROR, "The loop cannot be woken: %s.", uv_strerror(error));
+        failure = mishap_raise(INTERNAL_ERROR,
+                               "The server process cannot set up its wake-up event: %s.",
+                               uv_strerror(error));
     }
     if (failure)
         return failure;

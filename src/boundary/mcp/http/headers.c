@@ -1,6 +1,6 @@
 /*
- * The header fields of the protocol, and what they repeat of a message. In the stateless revision
- * they must: whoever stands in between may read them alone. Here they are held against the body.
+ * The headers of the protocol that repeat parts of a message. The stateless revision requires them,
+ * because a proxy may read only the headers. This file checks that they match the body.
  */
 #include "base/base64.h"
 #include "boundary/mcp/http/over_http.h"
@@ -71,22 +71,21 @@ bool mishap_mcp_refuse_headers(mishap_mcp_post *post, const mishap_http_request 
     const char *which = NULL, *mend = NULL;
     if (!mishap_text_equal(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION), message->claimed)) {
         which = "MCP-Protocol-Version";
-        mend = "Send what params._meta says of the protocol version.";
+        mend = "Send the protocol version that params._meta names.";
     } else if (mishap_mcp_revision_find(message->claimed) != MISHAP_MCP_2026_07_28) {
         return false; /* which is refused for that */
     } else if (!header_equals(mishap_mcp_field(request, MISHAP_MCP_FIELD_METHOD),
                               message->method)) {
         which = "Mcp-Method";
-        mend = "Send the method of the message in it.";
+        mend = "Send the method of the message in this header.";
     } else if (name.data &&
                !header_equals(mishap_mcp_field(request, MISHAP_MCP_FIELD_NAME), name)) {
         which = "Mcp-Name";
-        mend = "Send params.name in it, or params.uri for resources/read.";
+        mend = "Send params.name in this header, or params.uri for resources/read.";
     }
     if (!which)
         return false;
-    mishap *failure = mishap_raise(
-        BAD_REQUEST, "The header field %s does not say what the message says.", which);
+    mishap *failure = mishap_raise(BAD_REQUEST, "The header %s does not match the message.", which);
     mishap_mcp_post_refuse(post, message->id, HEADER_MISMATCH, 400, mishap_suggest(failure, mend));
     return true;
 }

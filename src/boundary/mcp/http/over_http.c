@@ -1,7 +1,7 @@
 /*
- * /mcp: whose request is it, and by which rules? The stateless revision says all in each request,
- * headers and body alike; the older ones have sessions. Which of them a message is of, its body
- * says; headers must agree with it.
+ * The endpoint /mcp: find the session and the protocol revision of a request. In the stateless
+ * revision each request is self-contained; the older revisions have sessions. The body of a message
+ * names its revision, and the headers must match.
  */
 #include "boundary/mcp/http/over_http.h"
 
@@ -33,9 +33,10 @@ static bool refuse_version(mishap_mcp_post *post, const mishap_http_request *req
     if (!version.data || mishap_mcp_revision_find(version) != MISHAP_MCP_NONE)
         return false;
     refuse(post, id, 400,
-           mishap_suggest(mishap_raise(BAD_REQUEST, "The revision that MCP-Protocol-Version names "
-                                                    "is not spoken here."),
-                          "Send the revision that initialize has answered with."));
+           mishap_suggest(
+               mishap_raise(BAD_REQUEST,
+                            "The protocol revision in MCP-Protocol-Version is not supported."),
+               "Send the revision that the response to initialize named."));
     return true;
 }
 
@@ -52,9 +53,8 @@ static bool take_session_id(mishap_mcp_post *post, const mishap_http_request *re
     if (session->data)
         return true;
     refuse(post, id, 400,
-           mishap_suggest(mishap_raise(BAD_REQUEST, "The header field Mcp-Session-Id is missing."),
-                          "Send initialize first, and then what it answers with in "
-                          "Mcp-Session-Id."));
+           mishap_suggest(mishap_raise(BAD_REQUEST, "The header Mcp-Session-Id is missing."),
+                          "Send initialize first, then send the Mcp-Session-Id of its response."));
     return false;
 }
 
@@ -183,7 +183,9 @@ static void take_stateless(mishap_mcp_post *post, const mishap_http_request *req
     post->peer.single_request = true;
     if (listens && !post->may_stream) {
         refuse(post, message->id, 406,
-               mishap_suggest(mishap_raise(NOT_ACCEPTABLE, "Who listens must accept a stream."),
+               mishap_suggest(mishap_raise(NOT_ACCEPTABLE,
+                                           "The Accept header must list text/event-stream, "
+                                           "because the response is a stream."),
                               "Send `Accept: application/json, text/event-stream`."));
         return;
     }
@@ -305,9 +307,10 @@ static bool refuse_stateless(mishap_mcp_post *post, const mishap_http_request *r
     if (!looks_modern(mishap_mcp_field(request, MISHAP_MCP_FIELD_VERSION)))
         return false;
     mishap_http_reply_field(post->reply, "Allow", (mishap_text)MISHAP_TEXT("POST"));
-    refuse(post, MISHAP_MCP_NO_ID, 405,
-           mishap_raise(METHOD_NOT_ALLOWED, "This revision has neither sessions nor streams "
-                                            "without a request."));
+    refuse(
+        post, MISHAP_MCP_NO_ID, 405,
+        mishap_raise(METHOD_NOT_ALLOWED,
+                     "This protocol revision has no sessions, and no streams without a request."));
     return true;
 }
 
@@ -321,14 +324,15 @@ static bool may_have_stream(mishap_mcp_post *post, const mishap_http_request *re
         mishap_http_reply_field(post->reply, "Allow",
                                 (mishap_text)MISHAP_TEXT("GET, POST, DELETE"));
         refuse(post, MISHAP_MCP_NO_ID, 405,
-               mishap_raise(METHOD_NOT_ALLOWED, "A stream has no head without its events."));
+               mishap_raise(METHOD_NOT_ALLOWED, "HEAD is not supported for an event stream."));
         return false;
     }
     if (accept.length && mishap_mcp_accepts_stream(request))
         return true;
     refuse(post, MISHAP_MCP_NO_ID, 406,
-           mishap_suggest(mishap_raise(NOT_ACCEPTABLE, "Accept must name text/event-stream."),
-                          "Send `Accept: text/event-stream`."));
+           mishap_suggest(
+               mishap_raise(NOT_ACCEPTABLE, "The Accept header must list text/event-stream."),
+               "Send `Accept: text/event-stream`."));
     return false;
 }
 
@@ -368,8 +372,8 @@ static void answer_get(mishap_http_server *server, const mishap_http_request *re
             refuse(post, MISHAP_MCP_NO_ID, 400,
                    mishap_suggest(
                        mishap_raise(BAD_REQUEST, "Last-Event-ID is not the id of an event of this "
-                                                 "session, or it is too long ago."),
-                       "Ask without Last-Event-ID for a stream of what comes from now on."));
+                                                 "session, or the event is no longer stored."),
+                       "Send the request without Last-Event-ID to receive new events only."));
     }
     mishap_mcp_post_leave(post);
 }

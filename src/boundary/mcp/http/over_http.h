@@ -56,7 +56,7 @@ struct mishap_mcp_post {
     /* The id of the session that begins with it, whose place is reserved; "": none. */
     char begins[MISHAP_MCP_SESSION_ID + 1];
     uint32_t held;   /* by which a stream that stays open is counted; 0: it is not */
-    bool may_stream; /* who asks accepts a stream */
+    bool may_stream; /* the client accepts a stream */
     bool streaming, answered, finished;
     int64_t quiet_since_ns; /* a stream */
     bool sending, closing; /* the peer went away while something was sent: freed in the next tick */
@@ -83,7 +83,7 @@ void mishap_mcp_post_refuse(mishap_mcp_post *post, mishap_text id, int code, int
 /* … with the status of its code, and Retry-After. */
 void mishap_mcp_post_refuse_for_now(mishap_mcp_post *post, mishap_text id, mishap *failure);
 
-/* Tell those who listen of a change. */
+/* Notify all listeners of a change. */
 void mishap_mcp_posts_tell(mishap_mcp_front *front, mishap_mcp_change change, mishap_text uri);
 
 /* The loop ends soon. */

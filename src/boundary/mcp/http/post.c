@@ -1,9 +1,8 @@
 /*
- * One POST and what comes back. As long as nothing is to be said before the response, the answer is
- * plain JSON with a status of its own; the first notification makes it a stream of events.
- *
- * In a session a peer that goes away does not cancel: the call goes on, and its events are kept for
- * whoever resumes the stream. Outside of one, going away is cancelling.
+ * One POST and its response. The response is plain JSON with an HTTP status, unless the call sends
+ * a notification first: then it becomes a stream of events. In a session, closing the connection
+ * does not cancel the call: it continues, and its events are stored so that the client can resume
+ * the stream. Outside of a session, closing the connection cancels the call.
  */
 #include <stdio.h>
 
@@ -164,11 +163,11 @@ static bool was_taken_over(mishap_mcp_post *post)
 static void keep_event(const mishap_mcp_post *post, mishap_text data, bool last)
 {
     static const mishap_text too_large = MISHAP_TEXT(
-        ",\"error\":{\"code\":-32603,\"message\":\"The answer was too large to be kept.\","
+        ",\"error\":{\"code\":-32603,\"message\":\"The answer was too large to be stored.\","
         "\"data\":{\"code\":\"CONTENT_TOO_LARGE\","
-        "\"message\":\"The answer was too large to be kept.\","
+        "\"message\":\"The answer was too large to be stored.\","
         "\"category\":\"validation\",\"retryable\":false,"
-        "\"suggestion\":\"Look whether the call took effect before calling again.\"}}}");
+        "\"suggestion\":\"Check whether the call took effect before you repeat it.\"}}}");
     mishap_mcp_sessions *sessions = post->front->sessions;
     uint64_t session = post->session.number;
     mishap_buffer instead = { 0 };

@@ -1,6 +1,6 @@
 /*
- * GET /mcp: a stream of events without a request of its own. Either it goes on where another broke
- * off, or it stays open for what belongs to no request.
+ * GET /mcp: a stream of events without a request of its own. Either it resumes an interrupted
+ * stream, or it stays open for notifications that belong to no request.
  */
 #include "base/memory.h"
 #include "boundary/mcp/http/over_http.h"
@@ -81,8 +81,8 @@ static bool send_data(mishap_mcp_stream *stream, mishap_text data, bool counts)
 /* A stream that cannot go on ends with an answer to its call, for who asks would wait for ever. */
 static void send_unknown_end(mishap_mcp_stream *stream, mishap_text id, bool lost)
 {
-    static const char *const whys[] = { "The rest of this stream is not kept any more.",
-                                        "The process that ran this call has ended." };
+    static const char *const whys[] = { "The remaining events of this stream are no longer stored.",
+                                        "The process that ran this call has exited." };
     mishap_text why = mishap_text_of(whys[lost]);
     mishap_buffer data = { 0 };
     MISHAP_PUT(&data, "{\"jsonrpc\":\"2.0\"");
@@ -95,7 +95,7 @@ static void send_unknown_end(mishap_mcp_stream *stream, mishap_text id, bool los
     MISHAP_PUT(&data, ",\"data\":{\"code\":\"INTERNAL_ERROR\",\"message\":");
     mishap_json_string(&data, why);
     MISHAP_PUT(&data, ",\"category\":\"system\",\"retryable\":false,\"suggestion\":"
-                      "\"Look whether the call took effect before calling again.\"}}}");
+                      "\"Check whether the call took effect before you repeat it.\"}}}");
     if (!data.failed)
         send_data(stream, mishap_buffer_text(&data), false);
     mishap_buffer_release(&data);
@@ -137,11 +137,9 @@ static void link_stream(mishap_mcp_stream *stream)
 static mishap *too_many_resumed(void)
 {
     return mishap_suggest(
-        mishap_retry_after(mishap_raise(RATE_LIMITED,
-                                        "Too many streams of this session are open that were "
-                                        "resumed."),
+        mishap_retry_after(mishap_raise(RATE_LIMITED, "This session has too many resumed streams."),
                            1000),
-        "Close one of them, or wait until one ends, and resume this one then.");
+        "Close a resumed stream or wait until one ends, then resume this stream.");
 }
 
 mishap *mishap_mcp_stream_open(mishap_mcp_front *front, const mishap_http_request *request,
