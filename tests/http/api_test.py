@@ -17,7 +17,7 @@ import urllib.parse
 
 import server
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of
-from server import DIALECTS, MARKER, PROGRAM, UUID, Server, chunked, request
+from server import DIALECTS, MARKER, PROGRAM, UUID, Server, chunked, request, wait_for
 
 
 def the_server():
@@ -260,7 +260,7 @@ def a_crash_costs_the_process_of_its_handler_and_no_loop():
             equal(connection.ask("POST", "/chaos", {"how": "crash"}, checked=False).status, 500)
             handlers = found.handlers()
             equal(connection.ask("POST", "/chaos", {"how": "abort"}, checked=False).status, 500)
-            expect(not set(handlers) & set(found.handlers()), "a handler's process outlived its crash")
+            expect(wait_for(lambda: not set(handlers) & set(found.handlers())), "a handler's process outlived its crash")
             equal(connection.ask("GET", "/todos/1", checked=False).status, 404, "on the same connection")
         equal(set(found.workers()), before, "the loops")
 

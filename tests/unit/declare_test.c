@@ -436,10 +436,11 @@ static void prompts_have_a_name(void **state)
 static void tools_can_be_told_apart(void **state)
 {
     (void)state;
-    static const char same[] = "The operation `b_c` is declared wrongly: it is the same tool as "
-                               "`b.c`; `.tool` names it otherwise.";
+    static const char same[] =
+        "The declaration of the operation `b_c` is not valid: it is the same tool as "
+        "`b.c`; `.tool` names it otherwise.";
     static const char named[] =
-        "The operation `b` is declared wrongly: it is the same tool as `a`; "
+        "The declaration of the operation `b` is not valid: it is the same tool as `a`; "
         "`.tool` names it otherwise.";
     assert_operations(TWO("b.c", "b_c", .local = false), same);
     assert_operations(TWO("b.c", "b_c", .local = true), NULL);
@@ -464,7 +465,7 @@ static void a_service_has_a_dialect_for_agents(void **state)
     ASSERT_SOUND(.service = &sound);
     assert_operations(
         OPERATION(.service = &odd),
-        "The service `s` is declared wrongly: it has the dialect `http-api`, which is "
+        "The declaration of the service `s` is not valid: it has the dialect `http-api`, which is "
         "none of tool-result, condition-report and artifact.");
 }
 
@@ -889,9 +890,10 @@ static void header_fields_are_not_more_than_a_server_keeps(void **state)
     const mishap_app app = { .name = "directory", .version = "1.0", .operations = list };
     assert_program_says(&app, 0, "directory 1.0");
     list[2].headers = third;
-    assert_program_says(&app, 70,
-                        "The operation `c` is declared wrongly: it reads the header field X-7; all "
-                        "operations together can read 6 beside those of the server.");
+    assert_program_says(
+        &app, 70,
+        "The declaration of the operation `c` is not valid: it reads the header field X-7; all "
+        "operations together can read 6 beside those of the server.");
 }
 
 static void the_command_line_is_not_ambiguous(void **state)
@@ -900,11 +902,12 @@ static void the_command_line_is_not_ambiguous(void **state)
     assert_operations(TWO("helper", "users.help", .local = false), NULL);
     assert_operations(
         TWO("a", "help", .local = false),
-        "The operation `help` is declared wrongly: it could not be called on a command "
-        "line, where `help` shows the help.");
-    assert_operations(TWO("help.me", "a", .local = false),
-                      "The operation `help.me` is declared wrongly: it could not be called on a "
-                      "command line, where `help` shows the help.");
+        "The declaration of the operation `help` is not valid: it could not be called on a command "
+        "line, because `help` shows the help.");
+    assert_operations(
+        TWO("help.me", "a", .local = false),
+        "The declaration of the operation `help.me` is not valid: it could not be called on a "
+        "command line, because `help` shows the help.");
     ASSERT_PARAM_SOUND(MISHAP_STRING, .letter = 'p', .environment = "MY_X2", .placeholder = "WORD");
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '1');
     ASSERT_PARAM("has a short flag that is not a letter", MISHAP_STRING, .letter = '-');

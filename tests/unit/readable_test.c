@@ -363,14 +363,13 @@ static void the_command_for_the_next_page_means_the_same_to_every_shell(void **s
 {
     (void)state;
     assert_next("\"\\\\'; touch x; '\"",
-                "There is more: todo todos list --after ''\\\\''\\''; touch x; '\\'''\n",
+                "Next page: todo todos list --after ''\\\\''\\''; touch x; '\\'''\n",
                 WORDS("todos", "list"));
-    assert_next("\"a\\\\\"", "There is more: todo todos list --after 'a'\\\\''\n",
+    assert_next("\"a\\\\\"", "Next page: todo todos list --after 'a'\\\\''\n",
                 WORDS("todos", "list"));
-    assert_next("\"a!b\"", "There is more: todo todos list --after 'a'\\!'b'\n",
+    assert_next("\"a!b\"", "Next page: todo todos list --after 'a'\\!'b'\n",
                 WORDS("todos", "list"));
-    assert_next("\"=ls\"", "There is more: todo todos list --after '=ls'\n",
-                WORDS("todos", "list"));
+    assert_next("\"=ls\"", "Next page: todo todos list --after '=ls'\n", WORDS("todos", "list"));
 }
 
 /* Neither a secret nor what may stand anywhere can take the place of the next page. */

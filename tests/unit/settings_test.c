@@ -455,8 +455,8 @@ static void settings_that_could_not_be_given_are_refused(void **state)
                  "The declaration of the service `x` is not valid: its setting `a` has a short "
                  "flag, a position or a variable, which only parameters can have.");
     assert_wrong(SERVICE("max", "age", .type = MISHAP_STRING), NULL,
-                 "The declaration of the service `max` is not valid: its setting `age` would be "
-                 "the flag of the parameter `max_age` of the operation `serve`.");
+                 "The declaration of the service `max` is not valid: its setting `age` would have "
+                 "the same flag as the parameter `max_age` of the operation `serve`.");
     assert_wrong(SERVICE("timeout", "ms", .type = MISHAP_STRING), NULL,
                  "The declaration of the service `timeout` is not valid: its setting `ms` would "
                  "have the same flag as an option of every command.");
