@@ -290,7 +290,7 @@ static void whatever_it_does_the_next_call_works(void **state)
         { "huge", MISHAP_CODE_INTERNAL_ERROR, "a packet that is none" },
         { "wrong_id", MISHAP_CODE_INTERNAL_ERROR, "a call that it does not have" },
         { "array", MISHAP_CODE_INTERNAL_ERROR, "no object" },
-        { "misfit", MISHAP_CODE_INTERNAL_ERROR, "does not fit" },
+        { "misfit", MISHAP_CODE_INTERNAL_ERROR, "does not match its declaration" },
         { "undeclared", MISHAP_CODE_INTERNAL_ERROR, "does not declare" },
         { "stop", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
         { "close", MISHAP_CODE_INTERNAL_ERROR, "SIGKILL" },
