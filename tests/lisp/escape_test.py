@@ -236,7 +236,11 @@ class Hostile:
         expect("answer" in answer, "the words:", answer)
 
     def stop(self):
+        """By the end of its socket: what runs it removes its folder and its control group then."""
         if self.worker:
+            self.worker.ours.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.worker.process.wait(10)
             self.worker.__exit__()
         self.worker = None
 
