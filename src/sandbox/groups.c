@@ -174,9 +174,29 @@ bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_san
     return false;
 }
 
+/* Version 2 alone can be forked into. */
+int mishap_sandbox_open_group(const mishap_sandbox_place *place)
+{
+    return above.memory ? open(place->group, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+}
+
+/* Whether this process was forked into it. Its path ends with the name of the group, which no other
+ * has. */
+static bool is_inside(const mishap_sandbox_place *place)
+{
+    char path[LONGEST_PATH];
+    const char *own, *its = strrchr(place->group, '/');
+    return above.memory && its && own_path(":", path, sizeof path) && (own = strrchr(path, '/')) &&
+           strcmp(own, its) == 0;
+}
+
+/* Into `cgroup.procs` the kernel moves whole processes, for which it waits until all processors
+ * have seen that it does: tens of milliseconds. This process has one thread, and `tasks` of version
+ * 1 moves that at once. */
 bool mishap_sandbox_enter_group(const mishap_sandbox_place *place)
 {
-    return write_text(place->group, "cgroup.procs", "0");
+    return is_inside(place) || write_text(place->group, "tasks", "0") ||
+           write_text(place->group, "cgroup.procs", "0");
 }
 
 void mishap_sandbox_remove_group(mishap_sandbox_place *place)

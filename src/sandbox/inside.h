@@ -83,8 +83,9 @@ bool mishap_sandbox_limit_ids(uint64_t threads);
 /* -- groups.c ---------------------------------------------------------------------------------- */
 
 /* Make a control group for one process, with the limits of its profile, in the parent; enter it in
- * the child; remove it in the parent. */
+ * the child, unless it was forked into it; remove it in the parent. */
 bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_sandbox_place *place);
+int mishap_sandbox_open_group(const mishap_sandbox_place *place); /* to fork into; -1: it cannot */
 bool mishap_sandbox_enter_group(const mishap_sandbox_place *place);
 void mishap_sandbox_remove_group(mishap_sandbox_place *place);
 
@@ -99,8 +100,9 @@ mishap *mishap_sandbox_check_report(const mishap_sandbox_report *report, mishap_
 /* -- sandbox.c: for the probe -------------------------------------------------------------------
  */
 
-/* Fork into the namespaces among these layers. */
-pid_t mishap_sandbox_clone(unsigned layers);
+/* Fork into the namespaces among these layers and, if the kernel can, into this group (-1: none).
+ */
+pid_t mishap_sandbox_clone(unsigned layers, int group);
 
 /* Enter everything but the filter. NULL, or the step that failed. */
 const char *mishap_sandbox_enter(unsigned layers, const mishap_sandbox_profile *profile,

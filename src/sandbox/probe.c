@@ -72,7 +72,7 @@ static bool try(unsigned layers, const mishap_sandbox_filter *filter, struct ver
 {
     int status;
     shared->passed = false;
-    pid_t pid = mishap_sandbox_clone(layers);
+    pid_t pid = mishap_sandbox_clone(layers, -1);
     if (pid == 0)
         try_in_child(layers, filter, shared);
     if (pid < 0) {

@@ -620,15 +620,9 @@ static void take_signals(void)
     k.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
 }
 
-/* Nobody is left to tell: what is still there ends with us. What dies leaves its children to us, so
- * it takes more than one look. */
-static void end_all(void)
+/* What dies leaves its children to us, so it takes more than one look. */
+static void wait_for_all(void)
 {
-    for (size_t i = 0; i < k.worker_end; i++)
-        if (k.workers[i].pid)
-            kill_worker(&k.workers[i]);
-    k.worker_end = 0;
-    mishap_leases_stop();
     for (int i = 0; i < LAST_LOOKS; i++) {
         kill_left_over();
         while (waitpid(-1, NULL, WNOHANG) > 0)
@@ -637,6 +631,21 @@ static void end_all(void)
             return; /* there is none */
         poll(NULL, 0, 5);
     }
+}
+
+/* Nobody is left to tell: what is still there ends with us. */
+static void end_all(void)
+{
+    size_t end = k.worker_end;
+    for (size_t i = 0; i < end; i++)
+        if (k.workers[i].pid)
+            kill_worker(&k.workers[i]);
+    k.worker_end = 0;
+    mishap_leases_stop();
+    wait_for_all();
+    for (size_t i = 0; i < end; i++)
+        if (k.workers[i].pid && k.workers[i].foreign)
+            mishap_spawn_remove(&k.workers[i].spawned); /* its folder and its control group */
 }
 
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent)

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -101,6 +103,16 @@ static _Noreturn void execute(const mishap_foreign *foreign, const char *const *
     _exit(127);
 }
 
+/* Into its output, whose end goes to the operator's log. */
+static void say_step(const char *step, int error)
+{
+    char words[200];
+    int length = snprintf(words, sizeof words, "The sandbox cannot be entered: %s: %s\n", step,
+                          strerrordesc_np(error));
+    if (length > 0 && write(STDERR_FILENO, words, (size_t)length) < 0)
+        return; /* nobody can be told */
+}
+
 bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned)
 {
     const char *arguments[MOST_ARGUMENTS + 1];
@@ -124,7 +136,8 @@ bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spa
             _exit(127);
         if (!sandbox)
             execute(foreign, arguments);
-        mishap_sandbox_exec(sandbox, &spawned->place, arguments);
+        const char *step = mishap_sandbox_exec(sandbox, &spawned->place, arguments);
+        say_step(step, errno);
         _exit(127);
     }
     spawned->pid = pid;

@@ -20,14 +20,15 @@ class Died(Exception):
 
 
 class Worker:
-    def __init__(self, heap="160MB", options=()):
+    def __init__(self, heap="160MB", options=(), by=()):
+        """`by`: a program and its arguments that runs it."""
         self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self.ours, theirs):
             end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
         self.output = tempfile.TemporaryFile()
         # The socket comes as descriptor 0 and is moved to where the protocol has it.
         self.process = subprocess.Popen(
-            ["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', SBCL, "--core", CORE, "--noinform", "--disable-ldb",
+            ["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', *by, SBCL, "--core", CORE, "--noinform", "--disable-ldb",
              "--dynamic-space-size", heap, "--control-stack-size", "2MB", "--end-runtime-options", *options],
             stdin=theirs, stdout=self.output, stderr=self.output, env={"PATH": os.environ.get("PATH", "")})
         theirs.close()

@@ -522,6 +522,47 @@ static void a_control_group_gets_the_limits_of_the_profile(void **state)
     assert_int_equal(rmdir(path), 0);
 }
 
+/* A group of version 2 that has no controllers will do: what counts is who is in it. */
+static bool make_empty_group(mishap_sandbox_place *place)
+{
+    static const char *const roots[] = { "/sys/fs/cgroup", "/sys/fs/cgroup/unified" };
+    char path[100];
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "%s/cgroup.procs", roots[i]);
+        snprintf(place->group, sizeof place->group, "%s/mishap-forked-%d", roots[i], (int)getpid());
+        if (access(path, W_OK) == 0 && mkdir(place->group, 0755) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* To be moved into one takes tens of milliseconds. */
+static void a_process_is_forked_into_a_control_group_of_version_2(void **state)
+{
+    mishap_sandbox_place place = { 0 };
+    int status = 0;
+    (void)state;
+    if (!make_empty_group(&place))
+        skip();
+    mishap_sandbox_use_groups_of("/sys/fs/cgroup", true);
+    int group = mishap_sandbox_open_group(&place);
+    pid_t pid = mishap_sandbox_clone(0, group);
+    if (pid == 0) {
+        char text[4096] = "";
+        int file = open("/proc/self/cgroup", O_RDONLY | O_CLOEXEC);
+        bool there = read(file, text, sizeof text - 1) > 0 &&
+                     strstr(text, strrchr(place.group, '/'));
+        mishap_sandbox_use_groups_of("/nowhere", true);
+        _exit(there && mishap_sandbox_enter_group(&place) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    close(group);
+    mishap_sandbox_remove_group(&place);
+    mishap_sandbox_use_groups_of("", false);
+    assert_true(group >= 0);
+    assert_int_equal(status, 0);
+}
+
 /* docs/sandbox.md has the table, line by line. */
 static void the_document_has_the_table(void **state)
 {
@@ -554,7 +595,7 @@ int main(void)
 {
     static size_t numbers[MISHAP_SANDBOX_LAYERS];
     static char names[MISHAP_SANDBOX_LAYERS][40];
-    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 10] = { 0 };
+    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 11] = { 0 };
     static const struct CMUnitTest others[] = {
         cmocka_unit_test(an_honest_program_works),
         cmocka_unit_test(all_layers_together_stop_all_rows),
@@ -563,18 +604,20 @@ int main(void)
         cmocka_unit_test(nothing_is_left_of_it),
         cmocka_unit_test(below_the_minimum_it_is_refused_unless_weak),
         cmocka_unit_test(a_control_group_gets_the_limits_of_the_profile),
+        cmocka_unit_test(a_process_is_forked_into_a_control_group_of_version_2),
         cmocka_unit_test(the_document_has_the_table),
     };
+    const size_t count = sizeof others / sizeof *others;
     memcpy(tests, others, sizeof others);
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++) {
         numbers[i] = i;
         snprintf(names[i], sizeof names[i], "%s_alone_stops_its_rows", letters[i].name);
-        tests[8 + i] = (struct CMUnitTest){ names[i], a_layer_alone_stops_its_rows, NULL, NULL,
-                                            &numbers[i] };
+        tests[count + i] = (struct CMUnitTest){ names[i], a_layer_alone_stops_its_rows, NULL, NULL,
+                                                &numbers[i] };
     }
-    tests[MISHAP_SANDBOX_LAYERS + 8] = (struct CMUnitTest)cmocka_unit_test(
+    tests[MISHAP_SANDBOX_LAYERS + count] = (struct CMUnitTest)cmocka_unit_test(
         processor_time_is_limited);
-    tests[MISHAP_SANDBOX_LAYERS + 9] = (struct CMUnitTest)cmocka_unit_test(
+    tests[MISHAP_SANDBOX_LAYERS + count + 1] = (struct CMUnitTest)cmocka_unit_test(
         the_machine_is_as_it_was);
     signal(SIGPIPE, SIG_IGN);
     close_range(OWN_SOCKET, ~0U, CLOSE_RANGE_CLOEXEC); /* what this program was started with */
