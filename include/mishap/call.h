@@ -38,6 +38,7 @@ extern "C" {
 /* One call of an operation: its checked parameters, its answer, its memory. It lives until the
  * handler has returned and what it has deferred has run. */
 typedef struct mishap_call mishap_call;
+struct mishap_app; /* mishap/operation.h */
 
 /* -- parameters -------------------------------------------------------------------------------- */
 
@@ -305,6 +306,10 @@ __attribute__((format(printf, 2, 3))) void mishap_tell_operator(mishap_call *cal
                                                                 const char *format, ...);
 
 /* -- where it runs, and who calls -------------------------------------------------------------- */
+
+/* The program whose operation is called, such as for a handler that invokes another one
+ * (mishap/invoke.h). It is the program's. */
+const struct mishap_app *mishap_app_of(const mishap_call *call);
 
 /* What the operation's service opened; for an operation without a service mishap_app.state. It is
  * the service's, or the program's, and outlives the call. */

@@ -39,6 +39,9 @@ typedef struct mishap_invocation {
     const char *body_type;
     struct mishap_foreign_process *process; /* that is to run it (mishap/worker.h); NULL: if it needs
                                                one, it is started for this call */
+    const unsigned char *cancel; /* an atomic_uchar that a handler of a signal or another thread
+                                    sets: mishap_cancelled() in the handler, and a process that
+                                    runs the call is interrupted; NULL: none */
 } mishap_invocation;
 
 /* What an operation answered. */

@@ -7,6 +7,7 @@
 (defvar *saving* nil "True while the core is made.")
 (defvar *suspend* nil "True if an error suspends the evaluation instead of unwinding it.")
 (defvar *level* 0 "How many evaluations are suspended.")
+(defvar *suspended* '() "The restarts of the innermost of them.")
 (defvar *call-id* 0 "The id of the call that is to be answered.")
 (defvar *deadline* nil "When the guarded call is over, as internal real time; NIL: never.")
 (defvar *seconds* nil "How long it had.")
