@@ -7,6 +7,7 @@ Speaks TAP.
 import fcntl
 import os
 import re
+import shutil
 import signal
 import stat
 import struct
@@ -17,7 +18,7 @@ import termios
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "cli"))
-from blackbox import PATIENCE, equal, expect, main, open_terminal, parsed, run_program, test, tests_of  # noqa: E402
+from blackbox import PATIENCE, Skipped, equal, expect, main, open_terminal, parsed, run_program, test, tests_of  # noqa: E402
 
 LISPER = os.path.abspath(os.environ["LISPER_PROGRAM"])
 UP, CTRL_C, CTRL_D = "\x1b[A", "\x03", "\x04"
@@ -295,6 +296,22 @@ def a_pipe_whose_last_form_fails_makes_the_command_fail(text, code):
 def a_pipe_without_any_form_works():
     equal(piped("")[:2], (0, b""), "nothing")
     equal(piped(" ; a comment\n#| another |#\n")[:2], (0, b""), "comments")
+
+
+# ---- Where it cannot be started ------------------------------------------------------------------
+
+@test
+def a_process_that_cannot_be_made_costs_no_other_its_life():
+    # In a namespace of its own: what is killed by mistake is in there.
+    alone = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if not shutil.which("strace") or subprocess.run([*alone, "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+        raise Skipped("strace or a namespace is missing")
+    script = ('sleep 100 & strace -qq -o /dev/null -e trace=pidfd_open -e inject=pidfd_open:error=EMFILE '
+              '"$0" lisp repl; echo "status $?"; kill -0 $! && echo alive')
+    done = run_program(alone[0], *alone[1:], "sh", "-c", script, LISPER)
+    lines = done.out.decode().splitlines()
+    equal(lines[1:], ["status 12", "alive"], done.out + done.err)
+    equal(parsed(lines[0].encode())["error"]["code"], "UNAVAILABLE", "the code")
 
 
 if __name__ == "__main__":
