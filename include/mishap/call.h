@@ -38,6 +38,7 @@ extern "C" {
 /* One call of an operation: its checked parameters, its answer, its memory. It lives until the
  * handler has returned and its deferred functions have run. */
 typedef struct mishap_call mishap_call;
+struct mishap_app; /* mishap/operation.h */
 
 /* -- parameters -------------------------------------------------------------------------------- */
 
@@ -314,6 +315,10 @@ __attribute__((format(printf, 2, 3))) void mishap_tell_operator(mishap_call *cal
                                                                 const char *format, ...);
 
 /* -- where it runs, and who calls -------------------------------------------------------------- */
+
+/* The program whose operation is called, such as for a handler that invokes another operation
+ * (mishap/invoke.h). The program owns it. */
+const struct mishap_app *mishap_app_of(const mishap_call *call);
 
 /* The state that the service of the operation opened; for an operation without a service,
  * mishap_app.state. The service or the program owns it, and it outlives the call. */

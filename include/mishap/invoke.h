@@ -41,6 +41,9 @@ typedef struct mishap_invocation {
                                                needs one, it is started for this call */
     const char *const *headers; /* header fields that the operation declares in `.headers`, as a
                                    name and its value by turns: { "User-Agent", "curl", NULL } */
+    const unsigned char *cancel; /* an atomic_uchar that a handler of a signal or another thread
+                                    sets: mishap_cancelled() in the handler, and a process that
+                                    runs the call is interrupted; NULL: none */
 } mishap_invocation;
 
 /* The answer of an operation. */

@@ -176,6 +176,21 @@ static const mishap_param limits[] = {
     { 0 },
 };
 
+static const char about_repl[] =
+    "Reads forms, evaluates each in one session, and prints its values. A line can be edited, and "
+    "what was typed is remembered, if libedit is on this machine. A form may have several "
+    "lines.\n\n"
+    "An error suspends the evaluation: its restarts are listed, and the number of one has the "
+    "evaluation go on with it. An empty line or q ends it. Ctrl-C stops an evaluation, and the "
+    "session "
+    "lives. Ctrl-D ends the session. :help lists what else there is.\n\n"
+    "Where standard input or output is no terminal there are no prompts and no choices, and the "
+    "command fails if the last form did.";
+static const mishap_example repl_examples[] = {
+    { "lisp repl", "At the terminal" },
+    { 0 },
+};
+
 /* -- the operations ---------------------------------------------------------------------------- */
 
 const mishap_operation lisp_operations[] = {
@@ -210,5 +225,8 @@ const mishap_operation lisp_operations[] = {
       .tool = "time-execution", .answers = timed, BY_LISP },
     { "lisp.load", "Load a source file from a folder that is allowed", a_file,
       .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, BY_LISP },
+    { "lisp.repl", "Talk to a session of Lisp at the terminal", .run = lisp_repl,
+      .service = &lisp_service, .raises = FAILS, .group = "Lisp", .danger = MISHAP_MUTATING,
+      .description = about_repl, .examples = repl_examples, .local = true, .resident = true },
     { 0 },
 };

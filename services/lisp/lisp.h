@@ -3,6 +3,7 @@
  *
  *     lisp.c     every operation and its rules
  *     session.c  the program that runs a session: where it is, what it may do, how it ends
+ *     repl.c     a person's REPL, with what repl.h names
  *     prelude/   what runs in it
  */
 #ifndef LISP_H
@@ -19,5 +20,8 @@ extern const mishap_operation lisp_operations[];
 /* Find SBCL and the core: before mishap_main(). What is not found makes the operations answer
  * NOT_CONFIGURED. */
 void lisp_locate(void);
+
+/* The handler of `lisp repl`. */
+mishap *lisp_repl(mishap_call *call);
 
 #endif

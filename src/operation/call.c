@@ -111,6 +111,11 @@ void mishap_tell_client(mishap_call *call, mishap_level level, const char *forma
         call->watcher->log(call->watcher, level, clean);
 }
 
+const mishap_app *mishap_app_of(const mishap_call *call)
+{
+    return mishap_call_whole(call)->app;
+}
+
 void *mishap_state(const mishap_call *part)
 {
     const mishap_call *call = mishap_call_whole(part);

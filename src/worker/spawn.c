@@ -140,10 +140,11 @@ bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spa
         say_step(step, errno);
         _exit(127);
     }
-    spawned->pid = pid;
-    if (pid > 0)
+    if (pid > 0) {
+        spawned->pid = pid;
         return true;
-    int error = errno;
+    }
+    int error = errno; /* its pid stays 0: whoever killed -1 would kill everybody */
     close(spawned->output);
     spawned->output = -1;
     errno = error;

@@ -7,7 +7,9 @@
 (defvar *saving* nil "True while the core is made.")
 (defvar *suspend* nil "True if an error suspends the evaluation instead of unwinding it.")
 (defvar *level* 0 "How many evaluations are suspended.")
+(defvar *suspended* '() "The restarts of the innermost of them.")
 (defvar *call-id* 0 "The id of the call that is to be answered.")
+(defvar *interrupted-call* nil "The id of a call that is to be interrupted, and may not have begun yet.")
 (defvar *deadline* nil "When the guarded call is over, as internal real time; NIL: never.")
 (defvar *seconds* nil "How long it had.")
 
@@ -114,6 +116,7 @@
 (defun interrupted ()
   "Called in the main thread, wherever it is."
   (when (or *guard* *failing*)
+    (setf *interrupted-call* nil)
     (sb-sys:with-interrupts
       (cond (*failing* (setf *hurried* t)
                        (throw *failing* nil))
@@ -127,10 +130,11 @@
 
 (defun on-interrupt (signal info context)
   (declare (ignore signal context))
-  ;; A signal that was sent for an earlier call names that call.
-  (when (or (/= (sb-sys:signed-sap-ref-32 info 8) +si-queue+)
-            (= (sb-sys:signed-sap-ref-32 info 24) *call-id*))
-    (sb-thread:interrupt-thread (sb-thread:main-thread) #'interrupted)))
+  ;; A signal that was sent for an earlier call names that call; one for a call that was not read yet is kept for it.
+  (let ((call (if (= (sb-sys:signed-sap-ref-32 info 8) +si-queue+) (sb-sys:signed-sap-ref-32 info 24) *call-id*)))
+    (when (>= call *call-id*) (setf *interrupted-call* call))
+    (when (= call *call-id*)
+      (sb-thread:interrupt-thread (sb-thread:main-thread) #'interrupted))))
 
 (defun on-timer (signal info context)
   (declare (ignore signal info context))
@@ -197,7 +201,9 @@
                ;; SBCL's own way out of everything.
                (catch 'sb-impl::%end-of-the-world
                  (restart-case
-                     (let ((value (funcall function)))
+                     (let ((value (progn
+                                    (when (eql *interrupted-call* *call-id*) (interrupted))
+                                    (funcall function))))
                        (setf *guard* nil)
                        (stop-clock)
                        (return-from call-guarded (values value nil)))

@@ -263,7 +263,11 @@ was running may just have been entered, with nothing in its variables yet, or no
 ;;; -- restarts --------------------------------------------------------------------------------------
 
 (defun restarts-of (condition)
-  (loop for restart in (compute-restarts condition)
+  (restarts-told (compute-restarts condition)))
+
+(defun restarts-told (restarts)
+  "(name . description) of each, of no more than twenty."
+  (loop for restart in restarts
         repeat 20
         collect (cons (if (restart-name restart) (symbol-name (restart-name restart)) "RESTART")
                       (with-plain-printing ()

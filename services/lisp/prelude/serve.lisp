@@ -88,17 +88,17 @@
   (let ((restarts (compute-restarts condition)))
     (stop-clock)
     (setf *last-report* report)
-    (let ((*guard* nil) (*suspend* nil) (*level* (1+ *level*)))
+    (let ((*guard* nil) (*suspend* nil) (*level* (1+ *level*)) (*suspended* restarts))
       (send-failure (finish-report report) t)
       (loop
         (let ((call (next-call)))
           (if (string= (operation-of call) "restart")
-              (restart-call call restarts)
+              (restart-call call report restarts)
               (answer-call call)))))))
 
-(defun restart-call (call restarts)
+(defun restart-call (call suspended restarts)
   "Invoke the restart `index` with the values of the forms in `values`. This call is then answered by the evaluation that
-goes on."
+goes on. SUSPENDED is the report of what made it stop."
   (begin-call call)
   (let* ((arguments (member-of call "arguments")) (index (member-of arguments "index" 0))
          (restart (and (typep index 'unsigned-byte) (nth index restarts)))
@@ -113,6 +113,8 @@ goes on."
                               nil))
                           seconds)
           (declare (ignore value))
+          (when report ; the forms of the values failed: there is the same choice as before
+            (setf (report-restarts report) (report-restarts suspended)))
           (if report
               (send-failure report t)
               (send-refusal "RUNTIME_ERROR" "The restart returned, and the evaluation is still suspended."))))))

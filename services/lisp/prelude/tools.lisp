@@ -171,6 +171,44 @@ result of the operation."
         (values `(:object "valid" t "forms" ,count)
                 (with-plain-printing () (format nil "Valid: ~D form~:P." count))))))
 
+;;; -- for a person's REPL ---------------------------------------------------------------------------
+
+(define-operation "form" (arguments)
+    "Look for the first form of `code`, without evaluating or interning anything. `state` is `form`: there is one, and it ends at
+the character `end`; `none`: there are blanks and comments; `partial`: the form goes on; `wrong`: it cannot be read."
+  (let* ((code (member-of arguments "code" "")) (end 0)
+         (state (with-input-from-string (stream code)
+                  (guarded (arguments)
+                    (let ((*read-suppress* t) (*read-eval* nil) (*reading* t) (nothing (list nil)))
+                      (handler-case
+                          (prog1 (if (or (at-end-p stream) (eq (read stream nil nothing) nothing)) "none" "form")
+                            (setf end (file-position stream)))
+                        (end-of-file () "partial")
+                        (error () "wrong")))))))
+    (values `(:object "state" ,state "end" ,end) state)))
+
+(defun short-name (package)
+  (let ((names (list* (package-name package) (package-nicknames package))))
+    (reduce (lambda (a b) (if (< (length b) (length a)) b a)) names)))
+
+(define-operation "prompt" (arguments)
+    "What a prompt shows: the current package, and, if an evaluation is suspended, the restarts that it can be given. `asks`:
+the restart takes values. `abort` is the index of the one that ends the evaluation."
+  (let ((restarts *suspended*))
+    (values `(:object "package" ,(short-name *package*) "level" ,*level*
+                      "abort" ,(or (position 'abort restarts :key #'restart-name :from-end t)
+                                   (max 0 (1- (length restarts))))
+                      "restarts" (:array ,@(loop for restart in restarts
+                                                 for (name . words) in (restarts-told restarts)
+                                                 collect `(:object "name" ,name "description" ,words
+                                                                   "asks" ,(and (takes-values-p restart) t)))))
+            (short-name *package*))))
+
+(defun takes-values-p (restart)
+  (or (member (restart-name restart) '(use-value store-value))
+      (let ((reader (load-time-value (internal "SB-KERNEL" "RESTART-INTERACTIVE-FUNCTION"))))
+        (and reader (fboundp reader) (funcall reader restart)))))
+
 (defun readtable-without-evaluation ()
   "The current readtable, but `#.` is refused even where nothing is read but the syntax."
   (let ((table (copy-readtable)))

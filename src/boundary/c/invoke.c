@@ -164,6 +164,7 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->body = how->body;
     call->body_type = how->body_type;
     call->process = how->process;
+    call->cancelled_by = (const atomic_uchar *)how->cancel;
     mishap_call_limit(call, how->timeout_ms);
     mishap *failure = how->headers && call->operation->headers
                           ? mishap_call_keep_headers(call, find_header, how->headers)

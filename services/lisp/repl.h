@@ -1,0 +1,60 @@
+/*
+ * lisp repl: a person at a terminal, or a pipe, in a session of Lisp.
+ *
+ *     repl.c        the loop: what is typed, and what is done with it
+ *     repl_calls.c  the calls to the session, which begins afresh when it ends
+ *     show.c        values, output, failures and restarts as a person reads them
+ *     line.c        lines: editing, history
+ */
+#ifndef LISP_REPL_H
+#define LISP_REPL_H
+
+#include <stdio.h>
+
+#include <mishap/invoke.h>
+#include <mishap/worker.h>
+
+#include "lisp/lisp.h"
+#include "lisp/line.h"
+
+enum { LISP_MOST_RESTARTS = 20 };
+
+/* -- the session ------------------------------------------------------------------------------- */
+
+typedef struct lisp_session {
+    mishap_app app; /* the program, with the operations that the REPL calls */
+    mishap_foreign_process *process;
+    bool lost; /* the process ended during a call, and there is another one */
+} lisp_session;
+
+/* Begin one for the handler of `call`; and end it. */
+mishap *lisp_session_begin(lisp_session *session, const mishap_call *call);
+void lisp_session_end(lisp_session *session);
+
+/* End its process and begin another one. */
+mishap *lisp_session_renew(lisp_session *session);
+
+/* Call an operation: mishap_invoke_with(). If the process ended, `lost` is set and there is a fresh
+ * one; if there cannot be one, *fatal says why. A signal (lisp_signals_mind) ends a call of code.
+ */
+mishap *lisp_session_call(lisp_session *session, const char *operation, const mishap_pair *pairs,
+                          mishap_answered **out, mishap **fatal);
+
+/* The file for the history, in the data folder; it is the caller's, for mishap_release(). NULL:
+ * there is no such folder. */
+char *lisp_session_history(lisp_session *session);
+
+/* -- showing ----------------------------------------------------------------------------------- */
+
+typedef struct lisp_screen {
+    bool person; /* at a terminal, which must not act on what the code says */
+    bool color;
+} lisp_screen;
+
+void lisp_show_text(const lisp_screen *screen, FILE *to, mishap_text text); /* ends its line */
+void lisp_show_answer(const lisp_screen *screen, const mishap_answered *answered);
+void lisp_show_failure(const lisp_screen *screen, lisp_session *session, const mishap *failure);
+void lisp_show_restarts(const lisp_screen *screen, const mishap_answered *prompt);
+void lisp_show_frames(const lisp_screen *screen, const mishap_answered *backtrace);
+
+#endif
