@@ -145,8 +145,10 @@ static bool finish_form(struct repl *r, mishap_buffer *out)
             return true;
         }
         if (what != PARTIAL || r->fatal) {
-            if (what == DROPPED)
+            if (what == DROPPED) {
                 lisp_signals_interrupted();
+                say("\n"); /* behind what the terminal shows of Ctrl-C */
+            }
             forget(r);
             return false;
         }

@@ -164,9 +164,14 @@ bool mishap_sandbox_make_group(const mishap_sandbox_profile *profile, mishap_san
         errno = EACCES;
         return false;
     }
-    snprintf(place->group, sizeof place->group, "%s/mishap-%ld-%lu", above.folder, (long)getpid(),
-             ++count);
-    if (mkdir(place->group, 0755) == 0 && set_limits(place->group, profile))
+    /* A process that was killed has left its groups behind, and pids come again. */
+    int made;
+    do {
+        snprintf(place->group, sizeof place->group, "%s/mishap-%ld-%lu", above.folder,
+                 (long)getpid(), ++count);
+        made = mkdir(place->group, 0755);
+    } while (made != 0 && errno == EEXIST);
+    if (made == 0 && set_limits(place->group, profile))
         return true;
     int error = errno;
     mishap_sandbox_remove_group(place);

@@ -7,6 +7,7 @@ Speaks TAP.
 import fcntl
 import os
 import re
+import select
 import shutil
 import signal
 import stat
@@ -21,10 +22,15 @@ sys.path.insert(0, os.path.join(HERE, "..", "cli"))
 from blackbox import PATIENCE, Skipped, equal, expect, main, open_terminal, parsed, run_program, test, tests_of  # noqa: E402
 
 LISPER = os.path.abspath(os.environ["LISPER_PROGRAM"])
+WAIT = float(os.environ.get("REPL_WAIT", PATIENCE / 2))
 UP, CTRL_C, CTRL_D = "\x1b[A", "\x03", "\x04"
 DEADLY = '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 3)'
 FOLDER = tempfile.TemporaryDirectory(prefix="repl-test-")
 LOST = "; The session has ended and begins afresh: what was defined is gone.\n"
+
+
+class Quiet(Exception):
+    """What is waited for does not come."""
 
 
 class Repl:
@@ -32,7 +38,7 @@ class Repl:
 
     def __init__(self, folder=None, **env):
         self.folder = folder or tempfile.mkdtemp(dir=FOLDER.name)
-        self.read, self.bytes = 0, b""
+        self.read, self.bytes, self.mark = 0, b"", 0
         self.end, other = open_terminal()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 150, 0, 0))
         usual = {"NO_COLOR": "1", "TERM": "xterm", "LISPER_DATA": self.folder, "HOME": self.folder, "LC_ALL": "C"}
@@ -41,13 +47,15 @@ class Repl:
         os.close(other)
         self.wait("CL-USER> $")
 
-    def wait(self, pattern):
+    def wait(self, pattern, patience=WAIT):
         """What it has written since the last time, up to something that PATTERN describes."""
         while True:
             text = self.bytes.decode("utf-8", "replace").replace("\r\n", "\n")[self.read:]
             if re.search(pattern, text):
                 self.read += len(text)
                 return text
+            if not select.select([self.end], [], [], patience)[0]:
+                raise Quiet("nothing more came; waiting for %r after: %r" % (pattern, text))
             try:
                 piece = os.read(self.end, 65536)
             except OSError:  # the other end is closed
@@ -69,8 +77,23 @@ class Repl:
         text = ""
         while "[ERROR] INTERRUPTED" not in text:
             self.type(line + "\n", r"\n")
-            text = self.type(CTRL_C, r"\n[^\n]*> $")
+            text = self.stop()
         return text
+
+    def stop(self):
+        """Press Ctrl-C. The terminal drops what is written in the same moment, perhaps a prompt: then a line feed asks for another,
+        and a form says when all of that is read. What was shown until then."""
+        self.mark += 1
+        os.write(self.end, CTRL_C.encode())
+        before = self.read
+        while True:
+            try:
+                self.wait(r"\n[^\n]*> $", 5)
+                break
+            except Quiet:
+                os.write(self.end, b"\n")
+        self.type(":mark-%d\n" % self.mark, r"=> :MARK-%d\n[^\n]*> $" % self.mark)
+        return self.bytes.decode("utf-8", "replace").replace("\r\n", "\n")[before:]
 
     def session(self):
         """The process of SBCL."""
@@ -178,7 +201,7 @@ def code_that_cannot_be_interrupted_is_ended_with_its_process():
     with Repl() as repl:
         repl.say("(defun deaf () (sb-sys:without-interrupts (loop)))")
         repl.type("(progn (sleep 0) (deaf))\n", r"\n")
-        while LOST not in repl.type(CTRL_C, r"\n[^\n]*> $"):  # it was still compiled
+        while LOST not in repl.stop():  # it was still compiled
             repl.type("(progn (sleep 0) (deaf))\n", r"\n")
         equal(repl.say("(fboundp 'deaf)"), "=> NIL\n", "a fresh session")
 
@@ -187,9 +210,9 @@ def code_that_cannot_be_interrupted_is_ended_with_its_process():
 def ctrl_c_at_the_prompt_drops_the_line():
     with Repl() as repl:
         repl.type("(no-such-function", r"function$")
-        repl.type(CTRL_C, r"\n[^\n]*> $")
+        repl.stop()
         repl.type("(list 1\n", r"\.\.\. $")
-        repl.type(CTRL_C, r"\nCL-USER> $")
+        repl.stop()
         equal(repl.say(":here"), "=> :HERE\n", "the next line")
 
 
@@ -252,7 +275,7 @@ def lines_are_read_without_libedit(env):
             repl.type("(list 1\n", r"\n\.\.\. $")
             equal(repl.say("2)"), "=> (1 2)\n", "two lines")
             repl.type("(no-such", "such$")
-            repl.type(CTRL_C, r"\nCL-USER> $")
+            repl.stop()
             repl.say("(defun spin () (loop))")
             repl.interrupt("(spin)")
             equal(repl.say(":lives"), "=> :LIVES\n", "it lives")
