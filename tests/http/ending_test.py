@@ -194,7 +194,7 @@ def signals_that_mean_nothing_end_no_process_of_a_server():
         equal(found.ask("GET", "/start").json["worker"], worker, "the worker")
         end = found.stop()
         equal(end.status, 0)
-        expect(b"takes its place" not in end.err, end.err)
+        expect(b"being replaced" not in end.err, end.err)
 
 
 @test
