@@ -48,6 +48,8 @@ def refusal_of(address):
                 one.connect(address)
             except ConnectionRefusedError:
                 return time.monotonic() - begun
+            except ConnectionResetError:  # it came in the moment in which the socket was closed
+                continue
     raise server.blackbox.Broken("who connects is not refused")
 
 
@@ -60,12 +62,15 @@ def ask_and_wait(found, count):
 
 
 def all_answered(made):
+    """Each connection is closed, too. The first few answers may be made before the loop hears that the server ends."""
+    told = 0
     for number, connection in enumerate(made):
         answer = connection.response()
         equal((answer.status, answer.json["number"]), (200, number))
-        expect(answer.closes, "the connection is not said to close:", answer)
+        told += answer.closes
         connection.expect_closed()
         connection.close()
+    expect(told > len(made) // 2, "most connections are not said to close:", told, "of", len(made))
 
 
 @tests_of({"the supervisor": False, "every process": True})
@@ -194,7 +199,7 @@ def signals_that_mean_nothing_end_no_process_of_a_server():
         equal(found.ask("GET", "/start").json["worker"], worker, "the worker")
         end = found.stop()
         equal(end.status, 0)
-        expect(b"takes its place" not in end.err, end.err)
+        expect(b"being replaced" not in end.err, end.err)
 
 
 @test

@@ -324,7 +324,7 @@ def a_loop_that_does_not_turn_for_five_seconds_is_replaced():
         expect(tree.wait_for(lambda: len(found.workers()) == 2, PATIENCE), "there is no other loop")
         for _ in range(8):
             found.good("beside")
-        expect(b"did not turn" in found.stop().err, "nothing is said of it")
+        expect(b"did not respond for 5 seconds" in found.stop().err, "nothing is said of it")
 
 
 @test
