@@ -176,6 +176,11 @@ typedef struct mishap_service {
                    file that --config names; the first of these counts, else `.initial`. Names are
                    lower_snake; `.letter`, `.positional` and `.environment` are for parameters
                    alone. NULL: none */
+    mishap *(*prepare)(const mishap_setup *setup); /* reads the settings that shape the declaration
+                   of its foreign program, and may change that and all it points to, which are not
+                   const then. It is called before that program is started and, in a server, before
+                   other processes are. It can be called again, with the same settings. What it
+                   returns is as of open(). NULL: nothing to read */
     void (*health)(const mishap_setup *setup, mishap_health *health); /* says its part of /health.
                    It is called once, when the server starts, before it listens, and what it says
                    holds until the server ends: so /health never waits. NULL: nothing to say */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "operation/settings.h"
 #include "worker/frame.h"
 #include "worker/spawn.h"
 
@@ -327,7 +328,15 @@ static mishap *start(const mishap_app *app, const mishap_foreign *foreign, misha
 mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
                              mishap_foreign_process **out)
 {
-    return start(app, foreign, NULL, out);
+    const mishap_service *services[MISHAP_MOST_SERVICES];
+    size_t count = mishap_services_of(app, services);
+    mishap *failure = NULL;
+    void *state;
+    *out = NULL;
+    for (size_t i = 0; i < count && !failure; i++)
+        if (services[i]->worker == foreign)
+            failure = mishap_service_open(app, services[i], &state);
+    return failure ? failure : start(app, foreign, NULL, out);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
