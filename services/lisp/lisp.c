@@ -69,7 +69,7 @@ static const mishap_param some_frames[] = {
 };
 static const mishap_param new_limits[] = {
     SECONDS,
-    { "output", MISHAP_INTEGER, .range = { 0, 65000 }, .help = "Characters of captured output" },
+    { "stdout", MISHAP_INTEGER, .range = { 0, 65000 }, .help = "Characters of captured output" },
     { "value", MISHAP_INTEGER, .range = { 10, 65000 }, .help = "Characters of a printed value" },
     { "frames", MISHAP_INTEGER, .range = { 1, 20 }, .help = "Frames of a backtrace" },
     MISHAP_SESSION_PARAM,
@@ -169,7 +169,7 @@ static const mishap_param definitions[] = {
 static const mishap_param reset[] = { FLAG("reset", "true"), MISHAP_SESSION_ANSWER, { 0 } };
 static const mishap_param limits[] = {
     { "timeout", MISHAP_NUMBER, .help = "Seconds of an evaluation" },
-    COUNT("output", "Characters of captured output"),
+    COUNT("stdout", "Characters of captured output"),
     COUNT("value", "Characters of a printed value"),
     COUNT("frames", "Frames of a backtrace"),
     MISHAP_SESSION_ANSWER,

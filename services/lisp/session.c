@@ -134,11 +134,13 @@ static mishap *usable(void)
 {
     if (access(sbcl.program, X_OK) != 0)
         return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "SBCL, which runs Lisp, is not on this machine."),
+            mishap_raise(NOT_CONFIGURED, "SBCL, which runs Lisp, is not installed (package sbcl)."),
             "Install the package sbcl.");
     if (!lisp_core())
         return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "The core of the Lisp service is missing."),
+            mishap_raise(NOT_CONFIGURED,
+                         "The core of the Lisp service is missing: Mishap was built "
+                         "without SBCL (package sbcl)."),
             "Install the package sbcl, then build and install Mishap again.");
     return NULL;
 }
