@@ -10,7 +10,7 @@
     { "package", MISHAP_STRING, .length = { 1, 200 },                                              \
       .help = "The package for this call; without it, that of the session" }
 #define SECONDS                                                                                    \
-    { "timeout", MISHAP_NUMBER, .range = { 0.001, 3600 },                                          \
+    { "timeout", MISHAP_NUMBER, .range = { 0.001, 600 },                                          \
       .help = "Seconds that the evaluation has; the limit of the session counts as well" }
 #define STRING(name, what) { name, MISHAP_STRING, .help = what }
 #define COUNT(name, what)  { name, MISHAP_INTEGER, .help = what }
@@ -25,6 +25,8 @@
     MISHAP_RAISES(TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE, DIVISION_BY_ZERO,              \
                   PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR, END_OF_FILE, SIMPLE_ERROR,           \
                   RUNTIME_ERROR, NOT_FOUND, NOT_CONFIGURED)
+/* The limit of a session counts, which is 30 seconds if nobody has set another one. */
+#define LONG .timeout_ms = 600 * 1000
 #define BY_LISP                                                                                    \
     .run = mishap_foreign_run, .service = &lisp_service, .raises = FAILS, .group = "Lisp"
 /* clang-format on */
@@ -180,7 +182,8 @@ static const mishap_param limits[] = {
 
 const mishap_operation lisp_operations[] = {
     { "lisp.evaluate", "Evaluate forms of Lisp in a session", code_to_run,
-      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, BY_LISP },
+      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, LONG,
+      BY_LISP },
     { "lisp.validate", "Check that code can be read, without evaluating it", code_to_see,
       .route = "POST /lisp/validate", .tool = "validate-syntax", .danger = MISHAP_SAFE,
       .answers = validated, BY_LISP },
@@ -207,8 +210,8 @@ const mishap_operation lisp_operations[] = {
     { "lisp.limits", "Change the limits of a session", new_limits, .route = "POST /lisp/limits",
       .tool = "configure-limits", .answers = limits, BY_LISP },
     { "lisp.time", "Evaluate forms and measure it", code_to_run, .route = "POST /lisp/time",
-      .tool = "time-execution", .answers = timed, BY_LISP },
+      .tool = "time-execution", .answers = timed, LONG, BY_LISP },
     { "lisp.load", "Load a source file from a folder that is allowed", a_file,
-      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, BY_LISP },
+      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, LONG, BY_LISP },
     { 0 },
 };

@@ -377,7 +377,7 @@ result of the operation."
   (flet ((change (key least most set)
            (let ((value (member-of arguments key)))
              (when (realp value) (funcall set (max least (min most value)))))))
-    (change "timeout" 1/1000 3600 (lambda (value) (setf (limits-timeout *limits*) value)))
+    (change "timeout" 1/1000 600 (lambda (value) (setf (limits-timeout *limits*) value)))
     (change "stdout" 0 65000 (lambda (value) (setf (limits-output *limits*) (floor value))))
     (change "value" 10 65000 (lambda (value) (setf (limits-value *limits*) (floor value))))
     (change "frames" 1 20 (lambda (value) (setf (limits-frames *limits*) (floor value)))))
