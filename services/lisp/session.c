@@ -104,6 +104,8 @@ static mishap_foreign sbcl = {
     .arguments = arguments,
     .sandbox = &profile,
     .grace_ms = 2000,
+    .limit_param = "timeout",
+    .usual_limit_ms = 60 * 1000,
     .sessions = true,
     .usable = usable,
     .ended = ended,
@@ -155,28 +157,29 @@ static bool says(const mishap_foreign_end *end, const char *words)
 /* The report that the session could not write any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
+#define AFRESH " The session begins afresh with the next call."
     mishap *m;
-    if (end->timed_out || end->cancelled) {
-        m = end->timed_out
-                ? mishap_raise(TIMEOUT, "The evaluation took too long and did not stop when "
-                                        "it was interrupted.")
-                : mishap_raise(CANCELLED, "The evaluation was cancelled and did not stop when "
-                                          "it was interrupted.");
-        mishap_type(m, end->timed_out ? "TIMEOUT" : "INTERRUPTED");
-    } else if (says(end, "Control stack exhausted")) {
-        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted."),
+    if (end->timed_out)
+        m = mishap_type(mishap_raise(TIMEOUT, "The evaluation took too long and did not stop when "
+                                              "it was interrupted." AFRESH),
+                        "TIMEOUT");
+    else if (end->cancelled)
+        m = mishap_type(mishap_raise(CANCELLED, "The evaluation was cancelled and did not stop "
+                                                "when it was interrupted." AFRESH),
+                        "INTERRUPTED");
+    else if (says(end, "Control stack exhausted"))
+        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted." AFRESH),
                         "CONTROL-STACK-EXHAUSTED");
-    } else if (says(end, "eap exhausted") ||
-               (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL)) {
-        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted."),
-                        "HEAP-EXHAUSTED");
-    } else {
-        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The code ended the process of its session."),
-                        "PROCESS-ENDED");
-    }
-    return mishap_suggest(
-        mishap_tell(m, "session_lost", true),
-        "The session begins afresh with the next call: define again what is needed.");
+    else if (says(end, "eap exhausted") ||
+             (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL))
+        m = mishap_type(
+            mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted." AFRESH),
+            "HEAP-EXHAUSTED");
+    else
+        m = mishap_type(
+            mishap_raise(RUNTIME_ERROR, "The code ended the process of its session." AFRESH),
+            "PROCESS-ENDED");
+    return mishap_suggest(mishap_tell(m, "session_lost", true), "Define again what is needed.");
 }
 
 static void health(const mishap_setup *setup, mishap_health *out)

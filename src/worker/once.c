@@ -378,6 +378,8 @@ mishap *mishap_foreign_run(mishap_call *call)
     if (process && process->over)
         return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
                             operation->name);
+    if (!process) /* of a person, who can interrupt it */
+        mishap_foreign_shorten(foreign, call);
     mishap *failure = process ? NULL : start(call->app, foreign, call, &process);
     if (!failure)
         failure = run(process, call);
