@@ -12,16 +12,19 @@
 
 #include "base/json_write.h"
 #include "base/system.h"
+#include "lisp/lisp.h"
 #include "mishap/sandbox.h"
 
 /* -- what services use ------------------------------------------------------------------------- */
 
 /* A service that uses a program or a library of the system adds a line. A name with ".so" in it is
- * a library, any other a program in the path. */
+ * a library, one with ".core" what sessions of Lisp are started from, which is made where Mishap is
+ * built with the package; any other is a program in the path. */
 static const struct thing {
     const char *name, *use, *package;
 } things[] = {
     { "sbcl", "evaluating Lisp", "sbcl" },
+    { "mishap-lisp.core", "evaluating Lisp", "sbcl" },
     { "python3", "running Python", "python3" },
     { "libpq.so.5", "a store in PostgreSQL", "libpq5" },
     { "libz3.so.4", "symbolic checks", "libz3-4" },
@@ -84,11 +87,18 @@ static void put_member(mishap_buffer *json, const char *key, const char *text)
         mishap_json_null(json);
 }
 
+static bool find(const char *name, char *path, size_t size)
+{
+    const char *core = strstr(name, ".core") ? lisp_core() : NULL;
+    if (strstr(name, ".core"))
+        return core && (size_t)snprintf(path, size, "%s", core) < size;
+    return strstr(name, ".so") ? find_library(name, path, size) : find_program(name, path, size);
+}
+
 static void put_thing(mishap_buffer *json, const struct thing *thing)
 {
     char path[LONGEST_PATH];
-    bool found = strstr(thing->name, ".so") ? find_library(thing->name, path, sizeof path)
-                                            : find_program(thing->name, path, sizeof path);
+    bool found = find(thing->name, path, sizeof path);
     mishap_json_open(json, '{');
     put_member(json, "name", thing->name);
     MISHAP_JSON_KEY(json, "found");

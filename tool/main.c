@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "lisp/lisp.h"
 #include "mishap/main.h"
 #include "todo/todo.h"
 #include "tool.h"
@@ -27,14 +28,20 @@ static mishap_operation *list_operations(void)
                                                  &tool_catalog, &tool_explain,   &tool_connect,
                                                  &tool_doctor };
     enum { COMMANDS = sizeof commands / sizeof *commands };
-    size_t count = 0;
-    while (todo_operations[count].name)
-        count++;
-    mishap_operation *all = mishap_allocate((COMMANDS + count + 1) * sizeof *all);
+    static const mishap_operation *const services[] = { todo_operations, lisp_operations };
+    enum { SERVICES = sizeof services / sizeof *services };
+    size_t count = COMMANDS;
+    for (size_t i = 0; i < SERVICES; i++)
+        for (const mishap_operation *o = services[i]; o->name; o++)
+            count++;
+    mishap_operation *all = mishap_allocate((count + 1) * sizeof *all), *next = all;
     for (size_t i = 0; all && i < COMMANDS; i++)
-        all[i] = *commands[i];
+        *next++ = *commands[i];
+    for (size_t i = 0; all && i < SERVICES; i++)
+        for (const mishap_operation *o = services[i]; o->name; o++)
+            *next++ = *o;
     if (all)
-        memcpy(all + COMMANDS, todo_operations, (count + 1) * sizeof *all);
+        *next = (mishap_operation){ 0 };
     return all;
 }
 
@@ -59,7 +66,7 @@ int main(int argc, char **argv)
                        .summary = "One failure, told right to everyone who must hear of it",
                        .license = "MIT",
                        .operations = operations,
-                       .services = MISHAP_SERVICES(&todo_service) });
+                       .services = MISHAP_SERVICES(&todo_service, &lisp_service) });
     mishap_release(operations);
     return status;
 }

@@ -179,6 +179,11 @@ typedef struct mishap_service {
                    file that --config names; the first of these that is given is used, else
                    `.initial`. Names are lower_snake; `.letter`, `.positional` and `.environment`
                    are only for parameters. NULL: no settings */
+    mishap *(*prepare)(const mishap_setup *setup); /* reads the settings that shape the declaration
+                   of its foreign program. It may change that declaration and everything it points
+                   to, which are not const then. It is called before the program is started and, in
+                   a server, before other processes are. It can be called again, with the same
+                   settings. Its failures are treated like those of open(). NULL: nothing to read */
     void (*health)(const mishap_setup *setup, mishap_health *health); /* writes its part of /health.
                    It is called once, when the server starts, before it listens, and the result
                    holds until the server ends: so /health never waits. NULL: nothing to write */

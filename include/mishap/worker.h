@@ -49,10 +49,14 @@ typedef struct mishap_foreign {
                                        sandbox it is that of the profile */
     const mishap_sandbox_profile *sandbox; /* NULL: none */
 
-    int ready_ms;        /* how long it may take to start; 0: 10 seconds */
-    int grace_ms;        /* … to end a call that is interrupted; 0: 500 */
-    size_t answer_limit; /* bytes of a message from it; 0: 4 MiB */
-    bool once;           /* a process serves one call; another one waits for the next */
+    int ready_ms;            /* how long it may take to start; 0: 10 seconds */
+    int grace_ms;            /* … to end a call that is interrupted; 0: 500 */
+    const char *limit_param; /* the parameter in which a call says how many seconds it may take; it
+                                is killed a second later than that, if it has not ended then. NULL:
+                                there is none, and what operations declare counts */
+    int usual_limit_ms;      /* … where a call does not say; 0: as declared */
+    size_t answer_limit;     /* bytes of a message from it; 0: 4 MiB */
+    bool once;               /* a process serves one call; another one waits for the next */
 
     bool sessions;     /* there is a process for each session, whose state it keeps */
     int idle_ms;       /* how long a session may be idle before it is ended; 0: 30 minutes */
@@ -107,7 +111,7 @@ void mishap_foreign_stop(mishap_foreign_process *process); /* NULL is allowed */
     {                                                                                              \
         "session", MISHAP_STRING, .length = { 48, 48 }, .pattern = "^[0-9a-f]*$",                  \
                                   .help = "The session to use; without it, a new one",             \
-                                  .placeholder = "ID", .looks = "48 hexadecimal digits"          \
+                                  .placeholder = "ID", .looks = "48 hexadecimal digits"            \
     }
 #define MISHAP_SESSION_ANSWER                                                                      \
     {                                                                                              \

@@ -10,7 +10,7 @@
     { "package", MISHAP_STRING, .length = { 1, 200 },                                              \
       .help = "The package for this call; without it, that of the session" }
 #define SECONDS                                                                                    \
-    { "timeout", MISHAP_NUMBER, .range = { 0.001, 3600 },                                          \
+    { "timeout", MISHAP_NUMBER, .range = { 0.001, 600 },                                          \
       .help = "Seconds that the evaluation has; the limit of the session counts as well" }
 #define STRING(name, what) { name, MISHAP_STRING, .help = what }
 #define COUNT(name, what)  { name, MISHAP_INTEGER, .help = what }
@@ -25,6 +25,9 @@
     MISHAP_RAISES(TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE, DIVISION_BY_ZERO,              \
                   PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR, END_OF_FILE, SIMPLE_ERROR,           \
                   RUNTIME_ERROR, NOT_FOUND, NOT_CONFIGURED)
+/* The limit of a session counts, which is 30 seconds if nobody has set another one, and what the
+ * call says itself. */
+#define LONG .timeout_ms = 600 * 1000
 #define BY_LISP                                                                                    \
     .run = mishap_foreign_run, .service = &lisp_service, .raises = FAILS, .group = "Lisp"
 /* clang-format on */
@@ -69,7 +72,7 @@ static const mishap_param some_frames[] = {
 };
 static const mishap_param new_limits[] = {
     SECONDS,
-    { "output", MISHAP_INTEGER, .range = { 0, 65000 }, .help = "Characters of captured output" },
+    { "stdout", MISHAP_INTEGER, .range = { 0, 65000 }, .help = "Characters of captured output" },
     { "value", MISHAP_INTEGER, .range = { 10, 65000 }, .help = "Characters of a printed value" },
     { "frames", MISHAP_INTEGER, .range = { 1, 20 }, .help = "Frames of a backtrace" },
     MISHAP_SESSION_PARAM,
@@ -169,7 +172,7 @@ static const mishap_param definitions[] = {
 static const mishap_param reset[] = { FLAG("reset", "true"), MISHAP_SESSION_ANSWER, { 0 } };
 static const mishap_param limits[] = {
     { "timeout", MISHAP_NUMBER, .help = "Seconds of an evaluation" },
-    COUNT("output", "Characters of captured output"),
+    COUNT("stdout", "Characters of captured output"),
     COUNT("value", "Characters of a printed value"),
     COUNT("frames", "Frames of a backtrace"),
     MISHAP_SESSION_ANSWER,
@@ -195,7 +198,8 @@ static const mishap_example repl_examples[] = {
 
 const mishap_operation lisp_operations[] = {
     { "lisp.evaluate", "Evaluate forms of Lisp in a session", code_to_run,
-      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, BY_LISP },
+      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, LONG,
+      BY_LISP },
     { "lisp.validate", "Check that code can be read, without evaluating it", code_to_see,
       .route = "POST /lisp/validate", .tool = "validate-syntax", .danger = MISHAP_SAFE,
       .answers = validated, BY_LISP },
@@ -222,9 +226,9 @@ const mishap_operation lisp_operations[] = {
     { "lisp.limits", "Change the limits of a session", new_limits, .route = "POST /lisp/limits",
       .tool = "configure-limits", .answers = limits, BY_LISP },
     { "lisp.time", "Evaluate forms and measure it", code_to_run, .route = "POST /lisp/time",
-      .tool = "time-execution", .answers = timed, BY_LISP },
+      .tool = "time-execution", .answers = timed, LONG, BY_LISP },
     { "lisp.load", "Load a source file from a folder that is allowed", a_file,
-      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, BY_LISP },
+      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, LONG, BY_LISP },
     { "lisp.repl", "Talk to a session of Lisp at the terminal", .run = lisp_repl,
       .service = &lisp_service, .raises = FAILS, .group = "Lisp", .danger = MISHAP_MUTATING,
       .description = about_repl, .examples = repl_examples, .local = true, .resident = true },

@@ -17,9 +17,9 @@ extern const mishap_service lisp_service;
 /* All operations of the service; the list ends with { 0 }. */
 extern const mishap_operation lisp_operations[];
 
-/* Find SBCL and the core: before mishap_main(). What is not found makes the operations answer
- * NOT_CONFIGURED. */
-void lisp_locate(void);
+/* The path of the core that sessions are started from; NULL: it is not there, and the operations
+ * answer NOT_CONFIGURED. */
+const char *lisp_core(void);
 
 /* The handler of `lisp repl`. */
 mishap *lisp_repl(mishap_call *call);

@@ -13,42 +13,37 @@
 #define CORE    "mishap-lisp.core"
 #define SOURCES "/usr/share/common-lisp/source" /* where Debian has the libraries of Lisp */
 
-enum { HEAP_MB = 256, AROUND_MB = 400, TEMPORARY_MB = 16 };
+enum { AROUND_MB = 400, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
 
-static char core[PATH_MAX];
+/* -- what an operator can set ------------------------------------------------------------------ */
 
-static const char *const arguments[] = {
-    "--core",
-    core,
-    "--noinform",
-    "--disable-ldb",
-    "--dynamic-space-size",
-    "256MB",
-    "--control-stack-size",
-    "2MB",
-    "--end-runtime-options",
-    "--folder",
-    SOURCES,
-    NULL,
-};
-static const char *const readable[] = { MISHAP_SANDBOX_LIBRARIES, LISP_SBCL, core, SOURCES, NULL };
-
-static const mishap_sandbox_profile profile = {
-    .readable = readable,
-    .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
-    .memory_bytes = (uint64_t)(HEAP_MB + AROUND_MB) << 20,
-    .address_bytes = (uint64_t)(HEAP_MB + AROUND_MB) << 20,
-    .cpu_seconds = 3600,
+static const mishap_param a_folder = { "folder", MISHAP_STRING, .length = { 1, 1000 },
+                                       .pattern = "^/", .looks = "an absolute path" };
+static const mishap_param settings[] = {
+    { "folder", MISHAP_ARRAY, .items = &a_folder, .length = { 0, MOST_FOLDERS },
+      .initial = "[\"" SOURCES "\"]", .placeholder = "PATH",
+      .help = "A folder that sessions may read and load files from; may be repeated" },
+    { "heap_mb", MISHAP_INTEGER, .range = { 64, 16384 }, .initial = "256", .placeholder = "N",
+      .help = "The heap of a session, in MB" },
+    { "idle_minutes", MISHAP_INTEGER, .range = { 1, 10080 }, .initial = "30", .placeholder = "N",
+      .help = "Minutes without a call after which a session is ended" },
+    { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
+      .help = "Most sessions of a server at once" },
+    { "sbcl", MISHAP_STRING, .length = { 1, 1000 }, .pattern = "^/", .looks = "an absolute path",
+      .initial = "\"" LISP_SBCL "\"", .placeholder = "PATH", .file = true,
+      .help = "The program of SBCL, of the version that the core was built with" },
+    { 0 },
 };
 
 /* -- where it is ------------------------------------------------------------------------------- */
 
-void lisp_locate(void)
+static char core[PATH_MAX];
+
+/* Beside the program in the tree of a build, or as it is installed. */
+static bool look_for_core(void)
 {
-    /* Beside the program in the tree of a build, or as it is installed: how many folders up, and
-     * down from there. */
     static const struct {
-        int up;
+        int up; /* how many folders up, and down from there */
         const char *down;
     } places[] = { { 1, "services/lisp" },
                    { 2, "services/lisp" },
@@ -64,20 +59,90 @@ void lisp_locate(void)
         int needed = snprintf(core, sizeof core, "%.*s/%s/" CORE, (int)folder, program,
                               places[i].down);
         if (needed > 0 && (size_t)needed < sizeof core && access(core, R_OK) == 0)
-            return;
+            return true;
     }
     core[0] = '\0';
+    return false;
+}
+
+const char *lisp_core(void)
+{
+    return core[0] || look_for_core() ? core : NULL;
+}
+
+/* -- how it is started ------------------------------------------------------------------------- */
+
+static char heap[32];
+
+/* What comes from settings is filled in: the folders at the end of both lists. */
+enum { OPTIONS = 9, PATHS = 6 };
+static const char *arguments[OPTIONS + 2 * MOST_FOLDERS + 1] = {
+    "--core",
+    core,
+    "--noinform",
+    "--disable-ldb",
+    "--dynamic-space-size",
+    heap,
+    "--control-stack-size",
+    "2MB",
+    "--end-runtime-options",
+};
+static const char *readable[PATHS + MOST_FOLDERS + 1] = { MISHAP_SANDBOX_LIBRARIES, LISP_SBCL,
+                                                          core };
+
+static mishap_sandbox_profile profile = {
+    .readable = readable,
+    .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
+    .cpu_seconds = 3600,
+};
+
+static mishap *usable(void);
+static mishap *ended(const mishap_foreign_end *end);
+
+static mishap_foreign sbcl = {
+    .program = LISP_SBCL,
+    .arguments = arguments,
+    .sandbox = &profile,
+    .grace_ms = 2000,
+    .limit_param = "timeout",
+    .usual_limit_ms = 60 * 1000,
+    .sessions = true,
+    .usable = usable,
+    .ended = ended,
+};
+
+static mishap *prepare(const mishap_setup *setup)
+{
+    const mishap_call *set = setup->settings;
+    int heap_mb = (int)mishap_integer(set, "heap_mb");
+    size_t count = 0;
+    for (const mishap_call *item = mishap_first(set, "folder"); item && count < MOST_FOLDERS;
+         item = mishap_next(item), count++) {
+        const char *folder = mishap_string(item, "");
+        arguments[OPTIONS + 2 * count] = "--folder";
+        arguments[OPTIONS + 2 * count + 1] = readable[PATHS + count] = folder;
+    }
+    arguments[OPTIONS + 2 * count] = readable[PATHS + count] = NULL;
+    snprintf(heap, sizeof heap, "%dMB", heap_mb);
+    profile.memory_bytes = profile.address_bytes = (uint64_t)(heap_mb + AROUND_MB) << 20;
+    sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
+    sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
+    sbcl.most_sessions = (int)mishap_integer(set, "sessions");
+    lisp_core();
+    return NULL;
 }
 
 static mishap *usable(void)
 {
-    if (access(LISP_SBCL, X_OK) != 0)
+    if (access(sbcl.program, X_OK) != 0)
         return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "SBCL, which runs Lisp, is not on this machine."),
+            mishap_raise(NOT_CONFIGURED, "SBCL, which runs Lisp, is not installed (package sbcl)."),
             "Install the package sbcl.");
-    if (core[0] == '\0')
+    if (!lisp_core())
         return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "The core of the Lisp service is missing."),
+            mishap_raise(NOT_CONFIGURED,
+                         "The core of the Lisp service is missing: Mishap was built "
+                         "without SBCL (package sbcl)."),
             "Install the package sbcl, then build and install Mishap again.");
     return NULL;
 }
@@ -92,48 +157,45 @@ static bool says(const mishap_foreign_end *end, const char *words)
 /* The report that the session could not write any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
+#define AFRESH " The session begins afresh with the next call."
     mishap *m;
-    if (end->timed_out || end->cancelled) {
-        m = end->timed_out
-                ? mishap_raise(TIMEOUT, "The evaluation took too long and did not stop when "
-                                        "it was interrupted.")
-                : mishap_raise(CANCELLED, "The evaluation was cancelled and did not stop when "
-                                          "it was interrupted.");
-        mishap_type(m, end->timed_out ? "TIMEOUT" : "INTERRUPTED");
-    } else if (says(end, "Control stack exhausted")) {
-        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted."),
+    if (end->timed_out)
+        m = mishap_type(mishap_raise(TIMEOUT, "The evaluation took too long and did not stop when "
+                                              "it was interrupted." AFRESH),
+                        "TIMEOUT");
+    else if (end->cancelled)
+        m = mishap_type(mishap_raise(CANCELLED, "The evaluation was cancelled and did not stop "
+                                                "when it was interrupted." AFRESH),
+                        "INTERRUPTED");
+    else if (says(end, "Control stack exhausted"))
+        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted." AFRESH),
                         "CONTROL-STACK-EXHAUSTED");
-    } else if (says(end, "eap exhausted") ||
-               (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL)) {
-        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted."),
-                        "HEAP-EXHAUSTED");
-    } else {
-        m = mishap_type(mishap_raise(RUNTIME_ERROR, "The code ended the process of its session."),
-                        "PROCESS-ENDED");
-    }
-    return mishap_suggest(
-        mishap_tell(m, "session_lost", true),
-        "The session begins afresh with the next call: define again what is needed.");
+    else if (says(end, "eap exhausted") ||
+             (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL))
+        m = mishap_type(
+            mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted." AFRESH),
+            "HEAP-EXHAUSTED");
+    else
+        m = mishap_type(
+            mishap_raise(RUNTIME_ERROR, "The code ended the process of its session." AFRESH),
+            "PROCESS-ENDED");
+    return mishap_suggest(mishap_tell(m, "session_lost", true), "Define again what is needed.");
 }
-
-static const mishap_foreign sbcl = {
-    .program = LISP_SBCL,
-    .arguments = arguments,
-    .sandbox = &profile,
-    .grace_ms = 2000,
-    .sessions = true,
-    .usable = usable,
-    .ended = ended,
-};
 
 static void health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
-    mishap_health_member(out, "sbcl", access(LISP_SBCL, X_OK) == 0 ? "found" : "missing");
-    mishap_health_member(out, "core", core[0] ? "found" : "missing");
+    mishap_health_member(out, "sbcl", access(sbcl.program, X_OK) == 0 ? "found" : "missing");
+    mishap_health_member(out, "core", lisp_core() ? "found" : "missing");
     mishap_health_sandbox(out);
 }
 
 const mishap_service lisp_service = {
-    "lisp", "Sessions of Lisp", .dialect = "condition-report", .worker = &sbcl, .health = health,
+    .name = "lisp",
+    .summary = "Sessions of Lisp",
+    .dialect = "condition-report",
+    .worker = &sbcl,
+    .settings = settings,
+    .prepare = prepare,
+    .health = health,
 };

@@ -27,7 +27,9 @@ enum {
 static const mishap_text cut_mark = MISHAP_TEXT("... (cut)");
 static const mishap_text frame_cut_mark = MISHAP_TEXT("...");
 static const mishap_text more_frames = MISHAP_TEXT("...");
-static const mishap_text no_frames = MISHAP_TEXT("0: (#<no backtrace available>)");
+#define NO_FRAME "(#<no backtrace available>)"
+static const mishap_text no_frames = MISHAP_TEXT("0: " NO_FRAME);
+const mishap_text mishap_report_no_frame = MISHAP_TEXT(NO_FRAME);
 
 enum marker { STDOUT, ERROR, WARNINGS, BACKTRACE, MARKERS };
 static const mishap_text markers[MARKERS] = {

@@ -41,6 +41,9 @@ extern const mishap_dialect mishap_condition_report, mishap_cli_envelope, mishap
     mishap_http_api, mishap_tool_result, mishap_problem, mishap_json_rpc, mishap_google_rpc,
     mishap_json_api, mishap_graphql, mishap_canonical;
 
+/* What stands for the frames of a condition-report that has none. */
+extern const mishap_text mishap_report_no_frame;
+
 /* The failure to understand a document: MALFORMED_INPUT with the place of a value told. */
 __attribute__((format(printf, 3, 4))) mishap *
 mishap_refuse(const mishap_source *source, yyjson_val *value, const char *format, ...);

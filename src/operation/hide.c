@@ -76,9 +76,9 @@ static bool has_suspect_string(mishap_text json)
 }
 
 /* Is there anything to hide, as far as can be seen without reading the document? */
-static bool suspicious(mishap_text json, const mishap_secrets *secrets)
+static bool suspicious(mishap_text json, const mishap_secrets *secrets, bool traces_stay)
 {
-    if (may_have_trace(json) && has_suspect_string(json))
+    if (!traces_stay && may_have_trace(json) && has_suspect_string(json))
         return true;
     /* Where nothing is escaped a secret stands as it is. */
     return !mishap_secrets_none(secrets) &&
@@ -92,7 +92,7 @@ enum { DEEPEST = MISHAP_JSON_MAX_DEPTH + 16 }; /* an answer, and what is written
 struct copy {
     mishap_buffer out;
     const mishap_secrets *secrets;
-    bool traces, changed;
+    bool traces_stay, traces, changed;
 };
 
 /* The text without secrets, in `hidden`; false if it has none. */
@@ -111,7 +111,7 @@ static bool hide(struct copy *copy, mishap_text text, mishap_buffer *hidden)
 static void copy_string(struct copy *copy, mishap_text text)
 {
     mishap_buffer hidden = { 0 };
-    if (mishap_guard_finds_trace(text, NULL)) {
+    if (!copy->traces_stay && mishap_guard_finds_trace(text, NULL)) {
         copy->traces = copy->changed = true;
         mishap_json_string(&copy->out, mishap_hide_removed);
     } else if (hide(copy, text, &hidden)) {
@@ -126,7 +126,7 @@ static void copy_string(struct copy *copy, mishap_text text)
 static bool may_copy(struct copy *copy, mishap_text key)
 {
     mishap_buffer hidden = { 0 };
-    bool trace = mishap_guard_finds_trace(key, NULL);
+    bool trace = !copy->traces_stay && mishap_guard_finds_trace(key, NULL);
     bool secret = hide(copy, key, &hidden);
     mishap_buffer_release(&hidden);
     copy->traces = copy->traces || trace;
@@ -169,13 +169,13 @@ static mishap *tell_of_trace(mishap_text json)
     return mishap_note(m, "failure", json);
 }
 
-mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets)
+static mishap *clean(mishap_buffer *json, const mishap_secrets *secrets, bool traces_stay)
 {
     mishap *traces = NULL;
     mishap_text text = mishap_buffer_text(json);
-    if (!text.length || !suspicious(text, secrets))
+    if (!text.length || !suspicious(text, secrets, traces_stay))
         return NULL;
-    struct copy copy = { .secrets = secrets };
+    struct copy copy = { .secrets = secrets, .traces_stay = traces_stay };
     mishap_json_reader reader = MISHAP_JSON_READER;
     if (mishap_json_read(&reader, text))
         copy_value(&copy, reader.root, 0);
@@ -195,4 +195,14 @@ mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets)
         mishap_buffer_release(&copy.out);
     }
     return traces;
+}
+
+mishap *mishap_hide_json(mishap_buffer *json, const mishap_secrets *secrets)
+{
+    return clean(json, secrets, false);
+}
+
+void mishap_hide_json_secrets(mishap_buffer *json, const mishap_secrets *secrets)
+{
+    clean(json, secrets, true);
 }

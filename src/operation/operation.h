@@ -97,6 +97,10 @@ void mishap_service_use(const mishap_setup *setup);
  * tried again the next time. Any thread may ask. */
 mishap *mishap_service_open(const mishap_app *app, const mishap_service *service, void **state);
 
+/* Have a service read its settings (`.prepare`), which mishap_service_open() does as well. The
+ * failure is as of that. No other thread may be using services. */
+mishap *mishap_service_prepare(const mishap_app *app, const mishap_service *service);
+
 /* From now on this service opens what has this identity, and nothing else; it makes nothing, not
  * even the data folder. To be said before it is opened. */
 void mishap_service_expect(const mishap_service *service, const char *identity);

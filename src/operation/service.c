@@ -157,6 +157,12 @@ static mishap *without_secrets(const mishap_service *service, mishap *failure)
     return failure;
 }
 
+/* With a state it is opened, without one prepared. */
+static mishap *ask(const mishap_service *service, const mishap_setup *setup, void **state)
+{
+    return state ? service->open(setup, state) : service->prepare(setup);
+}
+
 /* A service that asks for a setting which it does not declare is ended here. `holder` may be NULL.
  */
 static mishap *run_open(const mishap_service *service, const mishap_setup *setup,
@@ -164,11 +170,11 @@ static mishap *run_open(const mishap_service *service, const mishap_setup *setup
 {
     sigjmp_buf way_out;
     if (!holder)
-        return service->open(setup, state);
+        return ask(service, setup, state);
     mishap *volatile failure = NULL;
     if (sigsetjmp(way_out, 0) == 0) {
         holder->way_out = &way_out;
-        failure = service->open(setup, state);
+        failure = ask(service, setup, state);
     } else {
         failure = mishap_note(mishap_raise(INTERNAL_ERROR,
                                            "The opening of the service %s was aborted: %s.",
@@ -179,19 +185,34 @@ static mishap *run_open(const mishap_service *service, const mishap_setup *setup
     return failure ? without_secrets(service, failure) : NULL;
 }
 
+/* How it is to be opened: *setup has what is given. */
+static mishap *set_up(const mishap_app *app, const mishap_service *service, mishap_setup *setup,
+                      mishap_call **holder)
+{
+    mishap *failure = mishap_settings_open(app, service, &setup->settings, holder);
+    setup->identity = expected_of(service);
+    if (!given)
+        setup->sandbox = mishap_sandbox_mode_of(app->name, NULL);
+    if (!failure && service->prepare)
+        failure = run_open(service, setup, *holder, NULL);
+    return failure ? not_available(service, failure) : NULL;
+}
+
+mishap *mishap_service_prepare(const mishap_app *app, const mishap_service *service)
+{
+    mishap_setup setup = given ? *given : (mishap_setup){ 0 };
+    mishap_call *holder;
+    return service->prepare ? set_up(app, service, &setup, &holder) : NULL;
+}
+
 static mishap *open_it(const mishap_app *app, const mishap_service *service, void **state)
 {
     char folder[LONGEST_PATH];
     mishap_setup setup = given ? *given : (mishap_setup){ .data = folder };
     mishap_call *holder;
-    mishap *failure = mishap_settings_open(app, service, &setup.settings, &holder);
-    setup.identity = expected_of(service);
-    if (failure)
-        return not_available(service, failure);
-    if (!given)
-        setup.sandbox = mishap_sandbox_mode_of(app->name, NULL);
-    if (!service->open)
-        return NULL;
+    mishap *failure = set_up(app, service, &setup, &holder);
+    if (failure || !service->open)
+        return failure;
     if (!given && !mishap_data_folder(app->name, folder, sizeof folder))
         return suggest_folder(app, mishap_raise(NOT_CONFIGURED,
                                                 "No data folder is configured for the service %s.",

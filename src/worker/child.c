@@ -175,9 +175,11 @@ static bool arrange_foreign_files(int socket, int output)
     if (nothing < 0 || socket < 0 || output < 0)
         return false;
     nothing = fcntl(nothing, F_DUPFD_CLOEXEC, ABOVE);
+    /* The others are closed now and not by exec: those of a keeper with many sessions are more than
+     * the program may have open. */
     return nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 && dup2(output, STDOUT_FILENO) >= 0 &&
            dup2(output, STDERR_FILENO) >= 0 && dup2(socket, STDERR_FILENO + 1) >= 0 &&
-           close_range(STDERR_FILENO + 2, ~0U, 0) == 0; /* they count for its limit */
+           close_range(STDERR_FILENO + 2, ~0U, 0) == 0;
 }
 
 bool mishap_child_begin_foreign(int parent, int socket, int output)

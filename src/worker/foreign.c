@@ -20,6 +20,22 @@ static bool is_session(const mishap_call *call, const mishap_param *param)
     return foreign && foreign->sessions && strcmp(param->name, "session") == 0;
 }
 
+void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
+{
+    enum { TO_SAY_SO_MS = 1000, LONGEST_S = 86400 };
+    int limit_ms = foreign->usual_limit_ms;
+    for (size_t i = 0; foreign->limit_param && i < call->param_count; i++)
+        if (call->values[i] && yyjson_is_num(call->values[i]) &&
+            strcmp(call->operation->params[i].name, foreign->limit_param) == 0) {
+            double seconds = yyjson_get_num(call->values[i]);
+            limit_ms = seconds < LONGEST_S ? (int)(seconds * 1000) + TO_SAY_SO_MS : 0;
+        }
+    int64_t deadline_ns = call->deadline_ns;
+    mishap_call_limit(call, limit_ms);
+    if (deadline_ns && deadline_ns < call->deadline_ns)
+        call->deadline_ns = deadline_ns; /* of a command */
+}
+
 static void put_arguments(mishap_buffer *out, const mishap_call *call)
 {
     const mishap_param *params = call->operation->params;

@@ -42,6 +42,9 @@ static inline const mishap_foreign *mishap_foreign_of(const mishap_operation *op
                                                                       : NULL;
 }
 
+/* Shorten the time of a call to what it says itself (`.limit_param`). */
+void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call);
+
 /* -- to the program ---------------------------------------------------------------------------- */
 
 /*

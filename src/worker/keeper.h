@@ -29,6 +29,7 @@ typedef enum mishap_keeper_word {
     MISHAP_KEEPER_RELEASE, /* loop: it uses the session of worker `worker` no more */
     MISHAP_KEEPER_CLOSE,   /* loop: the session of worker `worker` is to end, because of `reason` */
     MISHAP_KEEPER_TOLD,    /* loop: its caller knows that the session has ended */
+    MISHAP_KEEPER_DISMISS, /* loop: nobody comes back to a session: it is to end, after its call */
 } mishap_keeper_word;
 
 /* Why a session is not what it was. */

@@ -31,6 +31,7 @@ struct session {
     int64_t since_ns;       /* when it was left by its loop, or ended */
     uint8_t reason;         /* why it ended, if its caller is to be told; else NEW */
     bool again;             /* it is not its first process */
+    bool dismissed;         /* it is to end when no loop uses it */
     int quiet_looks;        /* before it is free: it may run a call of a loop that is gone */
     int64_t quiet_at_ns;    /* … and when the next of them is */
 };
@@ -128,9 +129,15 @@ static void grant(struct session *s, size_t loop, bool joined)
     mishap_keeper_set_user(s->worker, loop, true);
 }
 
+static void close_session(struct session *s, mishap_session_reason reason);
+
 /* The loop that had it does not: now it is the turn of the next one that wants it. */
 static void pass_on(struct session *s)
 {
+    if (s->dismissed) {
+        close_session(s, MISHAP_SESSION_NEW);
+        return;
+    }
     s->loop = NOBODY;
     s->quiet_looks = 0;
     s->since_ns = mishap_clock_monotonic_ns();
@@ -142,8 +149,6 @@ static void pass_on(struct session *s)
         }
     }
 }
-
-static void close_session(struct session *s, mishap_session_reason reason);
 
 /* One of the same caller that no loop uses, and that rests for a while. */
 static bool end_resting(uint32_t group, uint64_t holder)
@@ -236,6 +241,8 @@ static void forget_process(struct session *s, mishap_session_reason reason)
         close(s->end);
     s->end = -1;
     s->worker = 0;
+    s->quiet_looks = 0;
+    s->dismissed = false;
     s->reason = (uint8_t)reason;
     s->since_ns = mishap_clock_monotonic_ns();
     s->loop = NOBODY;
@@ -254,6 +261,22 @@ static void close_session(struct session *s, mishap_session_reason reason)
     uint32_t worker = s->worker;
     forget_process(s, reason);
     mishap_keeper_let_end(worker);
+}
+
+/* Whoever uses it gives it back after its call, and then it ends. */
+static void dismiss(struct session *s)
+{
+    if (!s->worker) {
+        s->reason = MISHAP_SESSION_NEW;
+    } else if (s->loop != NOBODY) {
+        mishap_keeper_message recall = message_of(s, MISHAP_KEEPER_RECALL);
+        s->dismissed = true;
+        mishap_keeper_tell_loop((size_t)s->loop, &recall, NULL);
+    } else if (s->quiet_looks) {
+        s->dismissed = true;
+    } else {
+        close_session(s, MISHAP_SESSION_NEW);
+    }
 }
 
 bool mishap_leases_wait(void)
@@ -302,6 +325,11 @@ void mishap_leases_hear(size_t loop, const mishap_keeper_message *message)
         s = find(message->group, message->session);
         if (s && !s->worker)
             s->reason = MISHAP_SESSION_NEW;
+        break;
+    case MISHAP_KEEPER_DISMISS:
+        s = find(message->group, message->session);
+        if (s)
+            dismiss(s);
         break;
     default:
         break;
@@ -356,6 +384,8 @@ int64_t mishap_leases_look(int64_t now_ns)
             continue;
         if (s->quiet_looks && s->quiet_at_ns <= now_ns)
             look_for_quiet(s, now_ns);
+        if (!s->worker)
+            continue;
         if (s->quiet_looks) {
             next = s->quiet_at_ns < next ? s->quiet_at_ns : next;
             continue;

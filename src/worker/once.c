@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "operation/settings.h"
 #include "worker/frame.h"
 #include "worker/spawn.h"
 
@@ -327,7 +328,15 @@ static mishap *start(const mishap_app *app, const mishap_foreign *foreign, misha
 mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
                              mishap_foreign_process **out)
 {
-    return start(app, foreign, NULL, out);
+    const mishap_service *services[MISHAP_MOST_SERVICES];
+    size_t count = mishap_services_of(app, services);
+    mishap *failure = NULL;
+    void *state;
+    *out = NULL;
+    for (size_t i = 0; i < count && !failure; i++)
+        if (services[i]->worker == foreign)
+            failure = mishap_service_open(app, services[i], &state);
+    return failure ? failure : start(app, foreign, NULL, out);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -369,6 +378,8 @@ mishap *mishap_foreign_run(mishap_call *call)
     if (process && process->over)
         return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
                             operation->name);
+    if (!process) /* of a person, who can interrupt it */
+        mishap_foreign_shorten(foreign, call);
     mishap *failure = process ? NULL : start(call->app, foreign, call, &process);
     if (!failure)
         failure = run(process, call);

@@ -118,6 +118,10 @@ void mishap_runner_cancel(mishap_runner *runner, mishap_run *run);
  * workers of its group are held already, or if its worker is alone: other callers wait for it. */
 void mishap_runner_hold(mishap_runner *runner, mishap_run *run, bool hold);
 
+/* A conversation of this owner is over: end its sessions of foreign programs, each after the call
+ * that it runs. */
+void mishap_runner_dismiss(const mishap_runner *runner, uint64_t owner, mishap_text conversation);
+
 /* Look after services that cannot be opened, also if no call comes. To be called every second or
  * more often. */
 void mishap_runner_tend(mishap_runner *runner);

@@ -35,6 +35,19 @@ static void expect_the_same(mishap_worker_groups *groups)
                                   mishap_service_identity(groups->groups[i].service));
 }
 
+/* What the settings of services make of their foreign programs holds for all processes. */
+static mishap *prepare_services(const mishap_served *served)
+{
+    const mishap_worker_groups *groups = &served->plan.groups;
+    mishap *failure = NULL;
+    for (size_t i = 0; i < groups->count && !failure; i++) {
+        const mishap_service *service = groups->groups[i].service;
+        if (service && (!served->only || strcmp(served->only, service->name) == 0))
+            failure = mishap_service_prepare(served->app, service);
+    }
+    return failure;
+}
+
 /* Once, for all processes that are forked from here on. */
 static void probe_sandbox(const mishap_worker_groups *groups)
 {
@@ -58,6 +71,8 @@ mishap *mishap_served_begin(mishap_served *served)
         failure = mishap_standing_make(&served->standing);
     if (!failure)
         failure = mishap_sessions_make(&served->sessions);
+    if (!failure)
+        failure = prepare_services(served);
     served->plan.caller_share = served->caller_share;
     mishap_spawn_use(served->setup.sandbox);
     if (failure)

@@ -271,6 +271,20 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
     }
 }
 
+void mishap_runner_dismiss(const mishap_runner *r, uint64_t owner, mishap_text conversation)
+{
+    const mishap_worker_groups *groups = &r->settings.plan->groups;
+    for (size_t i = 0; r->sessions && !r->settings.inside && i < groups->count; i++) {
+        const mishap_foreign *foreign = groups->groups[i].foreign;
+        mishap_keeper_message message = { .word = MISHAP_KEEPER_DISMISS, .group = (uint32_t)i };
+        if (!foreign || !foreign->sessions)
+            continue;
+        mishap_session_of(r->sessions, groups->groups[i].service, owner, conversation,
+                          message.session);
+        mishap_keeper_send(r->settings.keeper, &message, NULL, 0);
+    }
+}
+
 /* -- rest and end ------------------------------------------------------------------------------ */
 
 void mishap_runner_session_rests(mishap_runner *r, mishap_link *link, bool last)

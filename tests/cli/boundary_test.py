@@ -893,7 +893,7 @@ def serve_says_at_its_start_that_the_log_cannot_be_written():
 def a_service_that_there_is_not_is_answered_with_those_that_are():
     answer = run("mishap", "mcp", "--service", "nix")
     error = told("mishap", Answer(answer.status, answer.err, b""), 78, "NOT_CONFIGURED")["error"]
-    equal((error["message"], error["suggestion"]), ("No service is named `nix`.", "The services are: todo"))
+    equal((error["message"], error["suggestion"]), ("No service is named `nix`.", "The services are: todo, lisp"))
 
 
 # ---- Services that cannot be opened --------------------------------------------------------------
@@ -1167,7 +1167,8 @@ def the_manifest_lists_every_command_with_its_danger():
           ["render", "translate", "check", "catalog", "explain", "connect", "doctor",
            "users.create", "users.get", "users.list", "users.update", "users.delete",
            "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.plan", "premium.report",
-           "chaos.fail",
+           "chaos.fail", "lisp.evaluate", "lisp.validate", "lisp.compile", "lisp.macroexpand", "lisp.describe", "lisp.apropos",
+           "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
            "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
 
 

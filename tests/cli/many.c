@@ -1,5 +1,6 @@
 /* A service of 200 operations, and one with 100 parameters, for the `mishap` program in place of
  * its own. many_test.py runs it. */
+#include "lisp/lisp.h"
 #include "todo/todo.h"
 
 static mishap *tell(mishap_call *call)
@@ -53,3 +54,12 @@ const mishap_operation todo_operations[] = {
     { .name = "many.flags", .summary = "Take 100 flags", .params = flags, .run = do_nothing },
     { 0 },
 };
+
+/* No Lisp. */
+const mishap_service lisp_service = { .name = "lisp", .summary = "Nothing" };
+const mishap_operation lisp_operations[] = { { 0 } };
+
+const char *lisp_core(void)
+{
+    return NULL;
+}

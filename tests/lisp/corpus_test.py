@@ -9,35 +9,18 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cli"))
 from blackbox import equal, expect, main, run_program, test, tests_of  # noqa: E402
-from worker import SBCL, Died, Worker  # noqa: E402
+from corpus import FILES, entries, read_by_seed  # noqa: E402
+from worker import Died, Worker  # noqa: E402
 
 MISHAP = os.environ.get("MISHAP_PROGRAM", "mishap")
 
 
-def entries(path):
-    """Name, members and code of each program in a file (failing/README.md)."""
-    for part in re.split(r"^;;;; ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
-        name, _, rest = part.partition("\n")
-        members, lines = {}, rest.split("\n")
-        while lines and lines[0].startswith(";;; "):
-            key, _, value = lines.pop(0)[4:].partition(": ")
-            members[key] = value
-        yield name, members, "\n".join(lines).strip()
-
-
-FILES = {path.stem: path for path in sorted((HERE / "failing").glob("*.lisp"))}
 texts = {}  # the reports by the name of the program
-
-
-def lisp_string(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 def rendered(failure):
@@ -95,12 +78,7 @@ def the_parser_of_the_seed_reads_every_report():
     count = len(texts)
     expect(count >= 150, "only", count, "programs")
     expect(count >= sum("dies" not in members and "may-die" not in members for members in programs), "only", count, "reports")
-    with tempfile.NamedTemporaryFile("w", suffix=".lisp", encoding="utf-8") as responses:
-        for name, text in texts.items():
-            responses.write("(%s t %s)\n" % (lisp_string(name), lisp_string(text)))
-        responses.flush()
-        done = subprocess.run([SBCL, "--script", str(HERE / "seed_parser.lisp"), responses.name], capture_output=True,
-                              text=True, check=False)
+    done = read_by_seed(texts)
     equal(done.stdout.strip(), "%d responses, 0 malformed" % count, "the verdict")
     equal(done.returncode, 0, "the status")
 

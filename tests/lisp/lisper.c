@@ -8,6 +8,5 @@ int main(int argc, char **argv)
     static const mishap_app app = {
         .name = "lisper", .version = "1.0", .summary = "Lisp", .operations = lisp_operations
     };
-    lisp_locate();
     return mishap_main(argc, argv, &app);
 }

@@ -4,18 +4,25 @@
 
 Speaks TAP.
 """
+import concurrent.futures
 import os
+import pathlib
+import shutil
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 for folder in ["http", "mcp", "cli"]:
     sys.path.insert(0, os.path.join(HERE, "..", folder))
 import server  # noqa: E402
+import talk  # noqa: E402
 from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
-from exchange import Session, call  # noqa: E402
-from server import Server  # noqa: E402
+from corpus import FILES, entries, read_by_seed  # noqa: E402
+from exchange import Exchange, Session, call, repeated, stateless  # noqa: E402
+from server import Server, wait_for  # noqa: E402
 
 LISPER = os.path.abspath(os.environ["LISPER_PROGRAM"])
+MISHAP = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 SPOKEN = '[ERROR] TYPE-ERROR\nThe value "hello" is not of type NUMBER.\n\n[Backtrace]\n0: (+ 1 "hello")\n'
 TOOLS = ["apropos-search", "compile-form", "configure-limits", "describe-last-error", "describe-symbol", "evaluate-lisp",
          "get-backtrace", "list-definitions", "load-file", "macroexpand-form", "reset-session", "time-execution",
@@ -33,6 +40,24 @@ def evaluate(found, code, fields=(), status=200):
     response = found.ask("POST", "/lisp/evaluate", {"code": code}, fields=fields)
     equal(response.status, status, response.body)
     return response
+
+
+def in_session(response):
+    return [("Mishap-Session", response["Mishap-Session"])]
+
+
+def lisps_below(pid):
+    """The processes of SBCL that a server has."""
+    children = {}
+    for child, parent in server.processes():
+        children.setdefault(parent, []).append(child)
+    found, below = [], [pid]
+    while below:
+        for child in children.get(below.pop(), []):
+            below.append(child)
+            if server.name_of(child) == "sbcl":
+                found.append(child)
+    return found
 
 
 def tool(session, name, **arguments):
@@ -60,6 +85,49 @@ def a_process_that_ends_is_reported_by_its_parent():
     equal((error["code"], error["context"]), ("RUNTIME_ERROR", {"session_lost": True}), "the error")
 
 
+@test
+def the_time_of_a_command_ends_with_the_report_of_the_program():
+    for flags in ["--timeout", "0.3"], ["--timeout-ms", "900"]:
+        error = command("evaluate", "(loop)", *flags, status=10)["error"]
+        expect(error["message"].startswith("The evaluation took longer than 0."), error)
+
+
+@test
+def without_the_core_or_sbcl_the_package_is_named():
+    with tempfile.TemporaryDirectory() as folder:
+        alone = shutil.copy(MISHAP, os.path.join(folder, "mishap"))
+        for program, variables in (alone, {}), (MISHAP, {"MISHAP_LISP_SBCL": "/nonexistent/sbcl"}):
+            done = run_program(program, "lisp", "evaluate", "1", env=variables)
+            error = parsed(done.out)["error"]
+            equal((done.status, error["code"]), (78, "NOT_CONFIGURED"), "the end")
+            expect("package sbcl" in error["message"], error)
+            equal(run_program(program, "catalog", env=variables).status, 0, "another command")
+        programs = parsed(run_program(alone, "doctor", "--output", "json").out)["data"]["programs"]
+        equal([row["found"] for row in programs if row["name"] == "mishap-lisp.core"], [False], "what the doctor finds")
+    programs = parsed(run_program(MISHAP, "doctor", "--output", "json").out)["data"]["programs"]
+    equal([row["found"] for row in programs if row["name"] in ("sbcl", "mishap-lisp.core")], [True, True], "what the doctor finds")
+
+
+@test
+def a_folder_can_be_set_that_files_are_loaded_from():
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        path = os.path.join(folder, "twice.lisp")
+        pathlib.Path(path).write_text("(defun twice (x) (* 2 x)) (print (twice 21))", encoding="utf-8")
+        done = run_program(MISHAP, "lisp", "load", path, env={"MISHAP_LISP_FOLDER": folder})
+        equal((done.status, parsed(done.out)["data"]["stdout"].strip()), (0, "42"), done.out)
+        equal(run_program(MISHAP, "lisp", "load", path).status, 1, "a folder that is not allowed")
+
+
+@test
+def the_heap_and_the_number_of_sessions_can_be_set():
+    with Server("--workers", "1", "--lisp-heap-mb", "96", "--lisp-sessions", "1", "--caller-share", "100") as found:
+        first = evaluate(found, "(floor (sb-ext:dynamic-space-size) 1048576)")
+        equal(first.json["values"], ["96", "0"], "the heap")
+        evaluate(found, "1", in_session(first))
+        equal(evaluate(found, "1", status=503).json["error"], "unavailable", "one too many")
+
+
 # ---- HTTP ----------------------------------------------------------------------------------------
 
 @test
@@ -71,6 +139,75 @@ def a_session_lasts_over_http_and_its_state_is_its_own():
         equal(evaluate(found, "*mine*", status=422).json["error"], "unbound_variable", "another session")
         evaluate(found, "(error \"x\")", mine, status=422)
         equal(evaluate(found, "*mine*", mine).json["values"], ["2"], "after a failure")
+
+
+@test
+def a_session_belongs_to_the_key_that_began_it():
+    with Server("--workers", "2") as found:
+        keys = []
+        for name in ("ada", "bob"):
+            made = run_program(MISHAP, "keys", "add", "--name", name, "--data", found.data, "--output", "json")
+            keys.append([("X-Api-Key", parsed(made.out)["data"]["key"])])
+        expect(wait_for(lambda: found.ask("POST", "/lisp/validate", {"code": "1"}, fields=keys[1]).status == 200), "it did not come true")
+        expect(wait_for(lambda: found.ask("POST", "/lisp/validate", {"code": "1"}, fields=keys[0]).status == 200), "it did not come true")
+        first = evaluate(found, "(defvar *mine* 1)", keys[0])
+        equal(evaluate(found, "*mine*", keys[0] + in_session(first)).json["values"], ["1"], "its owner")
+        refused = evaluate(found, "*mine*", keys[1] + in_session(first), status=404)
+        equal(refused.json["error"], "not_found", "another caller")
+
+
+@test
+def a_loop_that_is_killed_leaves_the_sessions():
+    with Server("--workers", "2") as found:
+        first = evaluate(found, "(defvar *n* 0)")
+        for _ in range(3):
+            evaluate(found, "(incf *n*)", in_session(first))
+            loops = [pid for pid, parent in server.processes()
+                     if parent == found.process.pid and server.name_of(pid).startswith("mishap-loop")]
+            expect(loops, "no loops:", [server.name_of(pid) for pid, _ in server.processes()])
+            os.kill(loops[0], 9)
+            expect(wait_for(lambda: evaluate_or_none(found, "*n*", in_session(first))), "it did not come true")
+        equal(evaluate(found, "*n*", in_session(first)).json["values"], ["3"], "the value")
+
+
+def evaluate_or_none(found, code, fields):
+    try:
+        return found.ask("POST", "/lisp/evaluate", {"code": code}, fields=fields).status == 200
+    except (OSError, server.Closed):
+        return None
+
+
+@test
+def a_hundred_sessions_have_a_state_each():
+    with Server("--workers", "2", "--caller-share", "100") as found:
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            begun = list(pool.map(lambda n: evaluate(found, "(defvar *me* %d)" % n), range(100)))
+            equal(len({one["Mishap-Session"] for one in begun}), 100, "the sessions")
+            seen = list(pool.map(lambda one: evaluate(found, "(values *me* (incf *me* 1000))", in_session(one)).json["values"], begun))
+        equal(seen, [[str(n), str(n + 1000)] for n in range(100)], "what each has")
+        equal(len(lisps_below(found.process.pid)), 100, "processes of SBCL")
+
+
+@test
+def a_process_that_was_killed_between_calls_is_warned_of():
+    with Server("--workers", "1") as found:
+        first = evaluate(found, "(defvar *here* 1)")
+        evaluate(found, "*here*", in_session(first))
+        for pid in lisps_below(found.process.pid):
+            os.kill(pid, 9)
+        expect(wait_for(lambda: not lisps_below(found.process.pid)), "it did not come true")
+        again = evaluate(found, "(boundp '*here*)", in_session(first))
+        equal(again.json["values"], ["NIL"], "a fresh one")
+        expect("had ended" in (again["Warning"] or ""), "no warning:", again["Warning"])
+
+
+@test
+def a_command_uses_a_session_of_a_server():
+    with Server("--workers", "1") as found:
+        first = evaluate(found, "(defvar *n* 41)")
+        done = run_program(MISHAP, "lisp", "evaluate", "(incf *n*)", "--session", first["Mishap-Session"],
+                           "--server", found.url)
+        equal((done.status, parsed(done.out)["data"]["values"]), (0, ["42"]), done.out)
 
 
 @test
@@ -101,6 +238,10 @@ def agents_have_the_tools_and_their_session_keeps_its_state():
         equal(tool(session, "list-definitions")["content"][0]["text"], "COMMON-LISP-USER::TWICE (function)", "the definitions")
         failed = tool(session, "evaluate-lisp", code='(+ 1 "hello")')
         equal((failed["isError"], failed["content"][0]["text"]), (True, SPOKEN), "the report")
+        equal({key: failed["structuredContent"][key] for key in ("type", "message", "stdout", "backtrace", "restarts", "code")},
+              {"type": "TYPE-ERROR", "message": 'The value "hello" is not of type NUMBER.', "stdout": "",
+               "backtrace": ['(+ 1 "hello")'], "restarts": [{"name": "ABORT", "description": "End this evaluation."}],
+               "code": "TYPE_ERROR"}, "the members")
         equal(tool(session, "get-backtrace")["content"][0]["text"], '0: (+ 1 "hello")', "the backtrace")
 
 
@@ -116,6 +257,77 @@ def a_session_begins_afresh_after_its_end():
         tool(session, "evaluate-lisp", code="(defvar *here* 1)")
         tool(session, "reset-session")
         equal(tool(session, "evaluate-lisp", code="(boundp '*here*)")["structuredContent"]["values"], ["NIL"], "after a reset")
+
+
+@test
+def the_end_of_an_mcp_session_ends_its_session_of_lisp():
+    with Server("--workers", "2") as found:
+        session = Session(found)
+        tool(session, "evaluate-lisp", code="(defvar *here* 1)")
+        equal(len(lisps_below(found.process.pid)), 1, "processes of SBCL")
+        session.exchange("DELETE")
+        expect(wait_for(lambda: not lisps_below(found.process.pid)), "it did not come true")
+
+
+@test
+def without_a_session_of_the_protocol_a_handle_is_passed():
+    with Server("--workers", "2") as found:
+        def asked(**arguments):
+            said = stateless("tools/call", {"name": "evaluate-lisp", "arguments": arguments})
+            return Exchange(found, "POST", said, repeated(said)).answer()["result"]
+        handle = asked(code="(defvar *n* 1)")["structuredContent"]["session"]
+        equal(asked(code="(incf *n*)", session=handle)["structuredContent"]["values"], ["2"], "the value")
+        failed = asked(code="(error \"x\")", session=handle)
+        equal((failed["isError"], failed["structuredContent"]["session"]), (True, handle), "the session of a failure")
+        expect(asked(code="*n*")["isError"], "a session sees another")
+
+
+@test
+def a_heap_that_fills_up_is_reported_and_the_session_answers():
+    with Server("--workers", "1", "--lisp-heap-mb", "96", program=MISHAP) as found:
+        session = Session(found)
+        tool(session, "evaluate-lisp", code="(defvar *all* nil)")
+        for _ in range(200):
+            result = tool(session, "evaluate-lisp", code="(progn (push (make-array 1000000 :element-type '(unsigned-byte 8)) *all*) 1)")
+            if result.get("isError"):
+                break
+        text = result["content"][0]["text"]
+        expect(text.startswith("[ERROR] HEAP-EXHAUSTED"), text)
+        equal(tool(session, "evaluate-lisp", code="(+ 1 2)")["structuredContent"]["values"], ["3"], "the next call")
+        refused = tool(session, "evaluate-lisp", code="(sb-ext:exit :abort t)")
+        expect(refused["isError"] and "\n0: (" in refused["content"][0]["text"], refused)
+        equal(tool(session, "evaluate-lisp", code="(+ 1 2)")["structuredContent"]["values"], ["3"], "the next call")
+
+
+@test
+def failing_programs_through_the_real_server_are_reports_that_the_seed_reads():
+    programs = [entry for path in FILES.values() for entry in entries(path) if "limit" not in entry[1]]
+    expect(len(programs) >= 150, "only", len(programs))
+    hidden = [os.path.dirname(MISHAP), "mishap-lisp.core", "/proc/", HERE]
+    reports = {}
+    with talk.Server(program=MISHAP, revision="2025-11-25") as found:
+        for name, _, code in programs[:150]:
+            result = found.call("evaluate-lisp", code=code, timeout=1)
+            equal(result.get("isError"), True, name)
+            text = reports[name] = result["content"][0]["text"]
+            structure = result["structuredContent"]
+            shown = structure["type"].replace("[Backtrace]", "[\\Backtrace]")
+            expect("[ERROR] %s\n" % shown in text and structure["backtrace"], name, result)
+            for word in hidden:
+                expect(word not in str(result) or word in code, name, "shows", word, result)
+    done = read_by_seed(reports)
+    equal(done.stdout.strip(), "%d responses, 0 malformed" % len(reports), "the verdict")
+
+
+@test
+def code_that_cannot_be_interrupted_is_killed_soon_after_its_time():
+    with Server("--workers", "1", program=LISPER) as found:
+        session = Session(found)
+        tool(session, "evaluate-lisp", code="1")
+        late = tool(session, "evaluate-lisp", code="(sb-sys:without-interrupts (loop))", timeout=0.1)
+        text = late["content"][0]["text"]
+        expect(text.startswith("[ERROR] TIMEOUT\nThe evaluation took too long") and "begins afresh" in text, text)
+        equal(tool(session, "evaluate-lisp", code="(+ 1 2)")["structuredContent"]["values"], ["3"], "the next call")
 
 
 @test

@@ -392,8 +392,8 @@ def definitions_are_those_of_the_session():
 @test
 def limits_can_be_changed_for_a_session():
     with Worker() as worker:
-        equal(worker.call("limits", timeout=0.2, frames=5, output=20)["answer"],
-              {"timeout": 0.2, "output": 20, "value": 65000, "frames": 5}, "the limits")
+        equal(worker.call("limits", timeout=0.2, frames=5, stdout=20)["answer"],
+              {"timeout": 0.2, "stdout": 20, "value": 65000, "frames": 5}, "the limits")
         equal(worker.evaluate("(loop)")["failure"]["type"], "TIMEOUT", "the type")
         equal(worker.evaluate('(dotimes (i 10) (princ "12345")) 1')["answer"]["stdout"], "12345" * 4 + "... (cut)", "the output")
         worker.evaluate("(defun down (n) (if (= n 0) (car 5) (1+ (down (1- n)))))")

@@ -264,7 +264,12 @@ static void a_failure_is_told_in_the_dialect_of_the_tool(void **state)
     ASSERT_OUTCOME(
         &mishap_condition_report, fail_not_found, "{\"name\":\"x\"}", MISHAP_MCP_2026_07_28,
         "{\"content\":[{\"type\":\"text\",\"text\":\"[ERROR] NOT-FOUND\\nThere is no \\\"x\\\"."
-        "\\n\\n[Backtrace]\\n0: (#<no backtrace available>)\\n\"}],\"isError\":true" META);
+        "\\n\\n[Backtrace]\\n0: (#<no backtrace available>)\\n\"}],\"structuredContent\":{"
+        "\"type\":\"NOT-FOUND\",\"message\":\"There is no \\\"x\\\".\",\"stdout\":\"\","
+        "\"backtrace\":[\"(#<no backtrace available>)\"],\"code\":\"NOT_FOUND\","
+        "\"retryable\":false,\"suggestion\":\"Check the name or id that was "
+        "given.\",\"incident\":\"" INCIDENT
+        "\",\"paths_explored\":0,\"restarts\":[]},\"isError\":true" META);
     assert_logged(INCIDENT);
 }
 
@@ -492,7 +497,7 @@ static void secrets_and_stack_traces_do_not_leave(void **state)
     (void)state;
     assert_no_leak(leak_in_failure, &mishap_tool_result, true);
     assert_no_leak(leak_in_failure, &mishap_artifact, true);
-    assert_no_leak(leak_in_failure, &mishap_condition_report, false);
+    assert_no_leak(leak_in_failure, &mishap_condition_report, true);
 }
 
 /* -- _meta ------------------------------------------------------------------------------------- */
@@ -626,6 +631,36 @@ static yyjson_doc *output_schema(const mishap_dialect *dialect)
     return doc;
 }
 
+static mishap *fail_with_a_report(mishap_call *call)
+{
+    (void)call;
+    mishap *m = mishap_type(mishap_raise(RUNTIME_ERROR, "No number."), "MY-ERROR");
+    m = mishap_frame_add(mishap_frame_add(mishap_output(m, T("be[ERROR]fore")), T("(G [stdout])")),
+                         T("(F \"x\")"));
+    m = mishap_tell(m, "restarts", mishap_value_of_json("[{\"name\":\"ABORT\"}]"));
+    return mishap_tell(mishap_tell(m, "stderr", ""), "type", "mine");
+}
+
+/* The text is the report and nothing else; its parts are not escaped. */
+static void a_report_has_its_parts_as_members_beside_it(void **state)
+{
+    (void)state;
+    ASSERT_OUTCOME(
+        &mishap_condition_report, fail_with_a_report, "{}", MISHAP_MCP_2025_11_25,
+        "{\"content\":[{\"type\":\"text\",\"text\":\"[stdout]\\nbe[\\\\ERROR]fore\\n\\n[ERROR] "
+        "MY-ERROR\\nNo number.\\n\\n[Backtrace]\\n0: (G [\\\\stdout])\\n1: (F \\\"x\\\")\\n\"}],"
+        "\"structuredContent\":{\"type\":\"MY-ERROR\",\"message\":\"No number.\","
+        "\"stdout\":\"be[ERROR]fore\",\"backtrace\":[\"(G [stdout])\",\"(F \\\"x\\\")\"],"
+        "\"code\":\"RUNTIME_ERROR\",\"retryable\":false,\"incident\":\"" INCIDENT
+        "\",\"restarts\":[{\"name\":\"ABORT\"}],"
+        "\"stderr\":\"\"},\"isError\":true" META);
+    handler = fail_with_a_report;
+    char *seen = outcome(&mishap_condition_report, "{}", MISHAP_MCP_2025_03_26);
+    assert_null(strstr(seen, "structuredContent")); /* the revision has none */
+    free(seen);
+    free(logged());
+}
+
 static mishap *fail_with_all(mishap_call *call)
 {
     (void)call;
@@ -641,14 +676,15 @@ static void every_outcome_fits_the_schema_of_outputs(void **state)
     (void)state;
     static mishap *(*const whats[])(mishap_call *) = { answer_object, fail_not_found, fail_inside,
                                                        fail_with_all, leak_in_failure };
-    static const mishap_dialect *const dialects[] = { &mishap_tool_result, &mishap_artifact };
+    static const mishap_dialect *const dialects[] = { &mishap_tool_result, &mishap_artifact,
+                                                      &mishap_condition_report };
     static const char *const arguments[] = { "{\"name\":\"x\",\"key\":\"" SECRET "\"}",
                                              "{\"name\":1,\"age\":-1}" };
     for (size_t i = 0; i < sizeof whats / sizeof *whats; i++) {
-        for (size_t j = 0; j < 4; j++) {
+        for (size_t j = 0; j < 6; j++) {
             handler = whats[i];
-            yyjson_doc *schema = output_schema(dialects[j % 2]);
-            char *seen = outcome(dialects[j % 2], arguments[j / 2], MISHAP_MCP_2025_11_25);
+            yyjson_doc *schema = output_schema(dialects[j % 3]);
+            char *seen = outcome(dialects[j % 3], arguments[j / 3], MISHAP_MCP_2025_11_25);
             yyjson_doc *doc = yyjson_read(seen, strlen(seen), 0);
             yyjson_val *structure = yyjson_ptr_get(yyjson_doc_get_root(doc), "/structuredContent");
             assert_non_null(structure);
@@ -703,15 +739,14 @@ static void a_schema_of_outputs_has_an_object_at_its_root_and_no_foreign_pattern
     yyjson_doc_free(schema);
 }
 
-static void there_is_no_schema_of_text_or_of_what_is_not_said(void **state)
+static void there_is_no_schema_of_what_is_not_said(void **state)
 {
     (void)state;
     mishap_operation silent = operations[0];
     mishap_buffer buffer = { 0 };
     silent.answers = NULL;
-    mishap_mcp_offer text = tool_of(&mishap_condition_report), tool = tool_of(&mishap_tool_result);
+    mishap_mcp_offer tool = tool_of(&mishap_tool_result);
     tool.operation = &silent;
-    assert_false(mishap_mcp_put_output_schema(&buffer, &text));
     assert_false(mishap_mcp_put_output_schema(&buffer, &tool));
     assert_int_equal(buffer.length, 0);
 }
@@ -798,7 +833,8 @@ int main(void)
         TEST(every_outcome_fits_the_schema_of_outputs),
         TEST(last_words_fit_the_schema_and_other_things_do_not),
         TEST(a_schema_of_outputs_has_an_object_at_its_root_and_no_foreign_pattern),
-        TEST(there_is_no_schema_of_text_or_of_what_is_not_said),
+        TEST(there_is_no_schema_of_what_is_not_said),
+        TEST(a_report_has_its_parts_as_members_beside_it),
         TEST(without_memory_there_is_still_a_result),
     };
     return RUN_WITH_LOG(tests, "MCP_RESULT_LOG");

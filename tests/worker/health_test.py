@@ -53,8 +53,21 @@ def a_weak_sandbox_is_said_in_every_answer():
 
 @test
 def the_server_of_a_program_whose_services_say_nothing_has_no_such_member():
-    with Server("--workers", "1") as found:
+    with Server("--workers", "1", program=os.path.abspath(os.environ["DIRECTORY_PROGRAM"])) as found:
         equal("services" in found.ask("GET", "/health").json, False, "the member")
+
+
+@test
+def the_health_of_mishap_names_the_layers_around_lisp():
+    core = [row["found"] for row in doctor()[1]["data"]["programs"] if row["name"] == "mishap-lisp.core"]
+    with Server("--workers", "1") as found:
+        said = found.ask("GET", "/health").json["services"]["lisp"]
+    equal((said["core"], said["sandbox"]), ("found" if core == [True] else "missing", {"mode": "strict", "layers": offered()}), "lisp")
+    with Server("--workers", "1", "--lisp-sbcl", "/nonexistent/sbcl") as found:
+        equal(found.ask("GET", "/health").json["services"]["lisp"]["sbcl"], "missing", "SBCL")
+        refused = found.ask("POST", "/lisp/evaluate", {"code": "1"})
+        expect(refused.status == 503 and "package sbcl" in refused.body.decode(), refused.status, refused.body)
+        equal(found.ask("GET", "/todos").status, 200, "all else")
 
 
 @test

@@ -113,16 +113,24 @@
   (and *deadline*
        (>= (+ (get-internal-real-time) (floor internal-time-units-per-second 50)) *deadline*)))
 
+(defvar *stopping* nil "Since when an interruption is being reported, as internal real time; NIL: none is.")
+
+(defun just-stopped-p ()
+  "The timer and the parent say at the same time that the time is over: the second must not disturb the report."
+  (and *stopping* (< (- (get-internal-real-time) *stopping*) (floor internal-time-units-per-second 2))))
+
 (defun interrupted ()
   "Called in the main thread, wherever it is."
-  (when (or *guard* *failing*)
+  (when (and (or *guard* *failing*) (not (just-stopped-p)))
     (setf *interrupted-call* nil)
     (sb-sys:with-interrupts
-      (cond (*failing* (setf *hurried* t)
-                       (throw *failing* nil))
-            ((deadline-passed-p)
-             (stop (make-condition 'evaluation-timeout :seconds *seconds*)))
-            (t (stop (make-condition 'evaluation-interrupted)))))))
+      (if *failing*
+          (progn (setf *hurried* t)
+                 (throw *failing* nil))
+          (let ((*stopping* (get-internal-real-time)))
+            (stop (if (deadline-passed-p)
+                      (make-condition 'evaluation-timeout :seconds *seconds*)
+                      (make-condition 'evaluation-interrupted))))))))
 
 (defun expired ()
   (when (deadline-passed-p)

@@ -415,15 +415,15 @@ the restart takes values. `abort` is the index of the one that ends the evaluati
   (flet ((change (key least most set)
            (let ((value (member-of arguments key)))
              (when (realp value) (funcall set (max least (min most value)))))))
-    (change "timeout" 1/1000 3600 (lambda (value) (setf (limits-timeout *limits*) value)))
-    (change "output" 0 65000 (lambda (value) (setf (limits-output *limits*) (floor value))))
+    (change "timeout" 1/1000 600 (lambda (value) (setf (limits-timeout *limits*) value)))
+    (change "stdout" 0 65000 (lambda (value) (setf (limits-output *limits*) (floor value))))
     (change "value" 10 65000 (lambda (value) (setf (limits-value *limits*) (floor value))))
     (change "frames" 1 20 (lambda (value) (setf (limits-frames *limits*) (floor value)))))
   (let ((limits *limits*))
-    (values `(:object "timeout" ,(limits-timeout limits) "output" ,(limits-output limits)
+    (values `(:object "timeout" ,(limits-timeout limits) "stdout" ,(limits-output limits)
                       "value" ,(limits-value limits) "frames" ,(limits-frames limits))
             (with-plain-printing ()
-              (format nil "timeout: ~F seconds~%output: ~D characters~%value: ~D characters~%frames: ~D"
+              (format nil "timeout: ~F seconds~%stdout: ~D characters~%value: ~D characters~%frames: ~D"
                       (limits-timeout limits) (limits-output limits) (limits-value limits) (limits-frames limits))))))
 
 (define-operation "reset" (arguments)

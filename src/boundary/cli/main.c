@@ -8,6 +8,7 @@
 #include "boundary/cli/progress.h"
 #include "boundary/cli/terminal.h"
 #include "incident/incident.h"
+#include "mishap/worker.h"
 #include "operation/hide.h"
 #include "operation/media.h"
 
@@ -322,6 +323,16 @@ static mishap_text document_to_show(const mishap_cli *cli, mishap_text document,
     return shown->failed ? document : mishap_buffer_text(shown);
 }
 
+/* A foreign program is told to stop when the time is over, and its own report says more than that
+ * the time is over. */
+static int time_to_report(const mishap_cli *cli)
+{
+    const mishap_operation *o = cli->operation;
+    const mishap_foreign *foreign = o->service && !cli->server ? o->service->worker : NULL;
+    enum { USUAL_MS = 500, BESIDE_MS = 1000 };
+    return !foreign ? 0 : BESIDE_MS + (foreign->grace_ms ? foreign->grace_ms : USUAL_MS);
+}
+
 static int run(mishap_cli *cli, mishap_text arguments)
 {
     mishap_call *call;
@@ -336,7 +347,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
     if (!answer.failure && !cli->operation->resident)
         answer.failure = mishap_cli_capture(cli);
     if (!answer.failure && !cli->operation->resident)
-        answer.failure = mishap_cli_watch(cli, cli->timeout_ms, call);
+        answer.failure = mishap_cli_watch(cli, cli->timeout_ms + time_to_report(cli), call);
     if (!answer.failure && !cli->operation->resident)
         answer.failure = mishap_cli_guard_exit(cli, call);
     bool ready = !answer.failure;

@@ -13,7 +13,7 @@
  *     stdio.c      standard input and output   report.c     what they say meanwhile
  *     lines.c      its bytes as lines          result.c     what came of a call
  *     session.c    sessions of all loops       contents.c   … as a resource, as a prompt
- *     room.c       how many a caller may have
+ *     room.c       how many a caller may have  outputs.c    a failure as data, and its schema
  *     events.c     what was sent in them
  *     session_id.c … and how an id proves that it is ours
  *     lasting.c    … and what outlasts the server
@@ -423,9 +423,24 @@ bool mishap_mcp_is_incident(const mishap *failure);
  * for one of those. */
 void mishap_mcp_put_schema(mishap_buffer *buffer, mishap_text schema);
 
+/* -- a failure as data (outputs.c) ------------------------------------------------------------- */
+
 /* The outputSchema of a tool: what it answers, or a failure in its dialect; nothing, and false, if
- * it does not say what it answers or its dialect is text. */
+ * it does not say what it answers. */
 bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool);
+
+/* Is the dialect text, and not an object that can be structured content as it is? */
+bool mishap_mcp_is_text(const mishap_dialect *dialect);
+
+/* Add to a failure in tool-result what a model can do about it: the dialect knows six types, and
+ * the rest hangs on the code. */
+void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told);
+
+/* A report as an object: type, message, stdout, backtrace, restarts and all else that was told.
+ * `session` may be NULL. Secrets are taken out, and stack traces where none belongs: what is
+ * returned is as of mishap_hide_json(). */
+mishap *mishap_mcp_put_report_members(mishap_buffer *json, const mishap_public *told,
+                                      const char *session, const mishap_secrets *secrets);
 
 /* -- resources (resources.c) ------------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /*
  * What came of a call: of a tool the result that a model reads, an answer or a failure in the
- * dialect of the tool, and the schema of both; of a resource or a prompt its answer (contents.c) or
+ * dialect of the tool; of a resource or a prompt its answer (contents.c) or
  * a protocol error.
  *
  * Nothing of it is of the private side, of what the call knows to be secret, or a stack trace; what
@@ -11,75 +11,11 @@
 #include "incident/incident.h"
 #include "mishap/inside.h"
 #include "operation/hide.h"
-#include "operation/schema.h"
 
 enum {
     ROOM = 2048,       /* for the text of most failures */
     LAST_WORDS = 1024, /* enough for any that is constant */
 };
-
-/* -- dialects ---------------------------------------------------------------------------------- */
-
-/* A failure as a JSON Schema, for the dialects that are JSON. Members that the schema does not name
- * are the tool's own. */
-#define WORDS "{\"type\":\"string\"}"
-static const struct failure_schema {
-    const mishap_dialect *dialect;
-    mishap_text schema;
-} failure_schemas[] = {
-    { &mishap_tool_result,
-      MISHAP_TEXT(
-          "{\"type\":\"object\",\"description\":\"The answer of a failed call\","
-          "\"properties\":{\"status\":{\"type\":\"string\",\"enum\":[\"error\",\"timeout\"]},"
-          "\"error_type\":{\"type\":\"string\",\"description\":\"ValueError, SyntaxError, "
-          "ValidationError, ImportError, TimeoutError or RuntimeError\"},"
-          "\"message\":" WORDS ",\"code\":{\"type\":\"string\",\"description\":\"NOT_FOUND, "
-          "VALIDATION_ERROR or another of catalog://codes\"},"
-          "\"retryable\":{\"type\":\"boolean\",\"description\":\"The same call may succeed "
-          "later\"},"
-          "\"fields\":{\"type\":\"array\",\"description\":\"What is wrong "
-          "with each argument\",\"items\":{\"type\":\"object\",\"properties\":{\"field\":" WORDS
-          ",\"error\":" WORDS ",\"message\":" WORDS "},\"required\":[\"field\",\"error\"]}},"
-          "\"suggestion\":" WORDS ",\"retry_after_ms\":{\"type\":\"integer\",\"minimum\":0},"
-          "\"cause\":" WORDS ",\"docs_url\":" WORDS ",\"incident\":" WORDS "},"
-          "\"required\":[\"status\",\"error_type\",\"message\"]}") },
-    { &mishap_artifact,
-      MISHAP_TEXT("{\"type\":\"object\",\"description\":\"The answer of a failed call\","
-                  "\"properties\":{\"success\":{\"type\":\"boolean\",\"const\":false},"
-                  "\"error\":" WORDS ",\"code\":" WORDS
-                  ",\"category\":{\"type\":\"string\",\"enum\":["
-                  "\"validation\",\"permission\",\"resource\",\"execution\",\"system\"]},"
-                  "\"retriable\":{\"type\":\"boolean\"},\"details\":{\"type\":\"object\"}},"
-                  "\"required\":[\"success\",\"error\",\"code\",\"category\",\"retriable\"]}") },
-};
-
-/* NULL for a dialect that is text. */
-static const struct failure_schema *schema_of(const mishap_dialect *dialect)
-{
-    for (size_t i = 0; i < sizeof failure_schemas / sizeof *failure_schemas; i++)
-        if (failure_schemas[i].dialect == dialect)
-            return &failure_schemas[i];
-    return NULL;
-}
-
-bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer *tool)
-{
-    const struct failure_schema *failure = schema_of(tool->dialect);
-    mishap_buffer answers = { 0 };
-    if (!tool->operation->answers || tool->operation->answers_type || !failure)
-        return false;
-    mishap_answers_put_schema(&answers, tool->operation->answers);
-    if (answers.failed)
-        mishap_buffer_reserve(buffer, SIZE_MAX); /* fails: half a schema is none */
-    mishap_json_open(buffer, '{');
-    MISHAP_PUT(buffer, "\"type\":\"object\",\"anyOf\":[");
-    mishap_mcp_put_schema(buffer, mishap_buffer_text(&answers));
-    mishap_json_comma(buffer);
-    mishap_buffer_put_text(buffer, failure->schema);
-    MISHAP_PUT(buffer, "]}");
-    mishap_buffer_release(&answers);
-    return true;
-}
 
 /* -- hiding ------------------------------------------------------------------------------------ */
 
@@ -192,8 +128,9 @@ static void put_answer(mishap_buffer *b, const mishap_mcp_asked *asked, const mi
 
 /* -- a failure --------------------------------------------------------------------------------- */
 
-static void put_told(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap_call *call,
-                     mishap_text told, const char *incident, mishap_mcp_revision revision)
+/* `structure` is a JSON object; no data: there is none. */
+static void put_told(mishap_buffer *b, const mishap_call *call, mishap_text told,
+                     mishap_text structure, const char *incident, mishap_mcp_revision revision)
 {
     MISHAP_JSON_KEY(b, "content");
     MISHAP_PUT(b, "[" BLOCK);
@@ -201,47 +138,40 @@ static void put_told(mishap_buffer *b, const mishap_mcp_offer *tool, const misha
     MISHAP_PUT(b, "}");
     put_session(b, call);
     MISHAP_PUT(b, "]");
-    if (schema_of(tool->dialect))
-        put_structure(b, told, revision);
+    if (structure.length)
+        put_structure(b, structure, revision);
     MISHAP_PUT(b, ",\"isError\":true,\"_meta\":{\"dev.mishap/incident\":\"");
     mishap_buffer_put(b, incident, MISHAP_ID_LENGTH);
     MISHAP_PUT(b, "\"}");
 }
 
-static bool was_told(const mishap_public *told, const char *key)
+static void put_last_words(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap_call *call,
+                           const char *incident, mishap_mcp_revision revision)
 {
-    const mishap_member *member = told->context;
-    while (member && !mishap_text_equal(member->key, mishap_text_of(key)))
-        member = member->next;
-    return member != NULL;
+    mishap_text words = tool->dialect->last_words;
+    put_told(b, call, words, mishap_mcp_is_text(tool->dialect) ? (mishap_text){ NULL, 0 } : words,
+             incident, revision);
 }
 
-/*
- * The dialect knows six types; what a model can do about a failure hangs on the code. What is
- * missing is added to the object, unless the tool has told something of its own under that name.
- */
-static void put_code(mishap_buffer *json, const mishap_public *told)
+/* A dialect that is text, with its parts as members beside it. */
+static mishap *put_text_failure(mishap_buffer *b, const mishap_call *call,
+                                const mishap_public *told, mishap_buffer *text,
+                                const mishap_secrets *secrets, const char *incident,
+                                mishap_mcp_revision revision)
 {
-    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, told->code->tool_type);
-    bool own = told->suggestion.length &&
-               !(row && mishap_text_equal(told->suggestion, row->suggestion));
-    mishap_text suggestion = mishap_public_suggestion(told);
-    if (json->failed)
-        return;
-    json->length--; /* its last bracket */
-    if (!own && suggestion.length) {
-        MISHAP_JSON_KEY(json, "suggestion");
-        mishap_json_string(json, suggestion);
-    }
-    if (!was_told(told, "code")) {
-        MISHAP_JSON_KEY(json, "code");
-        mishap_json_string(json, told->code->name);
-    }
-    if (!was_told(told, "retryable")) {
-        MISHAP_JSON_KEY(json, "retryable");
-        mishap_json_bool(json, told->retryable);
-    }
-    mishap_json_close(json, '}');
+    char room[ROOM];
+    mishap_buffer members;
+    mishap_buffer_init(&members, room, sizeof room);
+    mishap *removed = mishap_mcp_put_report_members(&members, told, call ? call->session_is : NULL,
+                                                    secrets);
+    hide_secrets(text, secrets);
+    if (text->failed || members.failed)
+        mishap_buffer_reserve(b, SIZE_MAX); /* fails: then the last words are said */
+    else
+        put_told(b, call, mishap_buffer_text(text), mishap_buffer_text(&members), incident,
+                 revision);
+    mishap_buffer_release(&members);
+    return removed;
 }
 
 static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const mishap_call *call,
@@ -251,16 +181,19 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const
     char room[ROOM];
     mishap_buffer text;
     mishap *removed = NULL;
+    const mishap_public *told = mishap_told(failure);
     mishap_buffer_init(&text, room, sizeof room);
-    tool->dialect->render(mishap_told(failure), &text);
+    tool->dialect->render(told, &text);
     if (tool->dialect == &mishap_tool_result)
-        put_code(&text, mishap_told(failure));
-    if (!text.failed && schema_of(tool->dialect))
+        mishap_mcp_put_code(&text, told);
+    if (!text.failed && !mishap_mcp_is_text(tool->dialect))
         removed = mishap_hide_json(&text, secrets);
-    else if (!text.failed)
-        hide_secrets(&text, secrets);
-    put_told(b, tool, call, text.failed ? tool->dialect->last_words : mishap_buffer_text(&text),
-             incident, revision);
+    if (text.failed)
+        put_last_words(b, tool, call, incident, revision);
+    else if (mishap_mcp_is_text(tool->dialect))
+        removed = put_text_failure(b, call, told, &text, secrets, incident, revision);
+    else
+        put_told(b, call, mishap_buffer_text(&text), mishap_buffer_text(&text), incident, revision);
     mishap_buffer_release(&text);
     return removed;
 }
@@ -380,8 +313,7 @@ static mishap *put_failed(mishap_buffer *result, const mishap_mcp_asked *asked,
     if (result->failed && room) {
         take_back(result, start);
         if (tool)
-            put_told(result, asked->offer, NULL, asked->offer->dialect->last_words, incident,
-                     asked->revision);
+            put_last_words(result, asked->offer, NULL, incident, asked->revision);
         else
             mishap_buffer_put_text(result, mishap_mcp_last_error);
     }

@@ -397,8 +397,11 @@ static void answer_delete(mishap_http_server *server, const mishap_http_request 
         refuse(post, MISHAP_MCP_NO_ID, 404, mishap_mcp_no_session());
         mishap_mcp_post_leave(post);
     } else {
-        if (number)
+        if (number) {
             mishap_mcp_watch_end(front->watches, number, MISHAP_MCP_NO_ID);
+            mishap_runner_dismiss(front->served->runner, mishap_http_owner_of(request),
+                                  (mishap_text){ (const char *)&number, sizeof number });
+        }
         reply->status = 204;
         leave_to_reply(post);
     }

@@ -1,0 +1,37 @@
+"""The failing programs of the corpus, and the seed's own parser for the reports of them."""
+import pathlib
+import re
+import subprocess
+import tempfile
+
+from worker import SBCL
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+def entries(path):
+    """Name, members and code of each program in a file (failing/README.md)."""
+    for part in re.split(r"^;;;; ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        name, _, rest = part.partition("\n")
+        members, lines = {}, rest.split("\n")
+        while lines and lines[0].startswith(";;; "):
+            key, _, value = lines.pop(0)[4:].partition(": ")
+            members[key] = value
+        yield name, members, "\n".join(lines).strip()
+
+
+FILES = {path.stem: path for path in sorted((HERE / "failing").glob("*.lisp"))}
+
+
+def lisp_string(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def read_by_seed(texts):
+    """Reports by the names of their programs, through the seed's parser and checks in SBCL."""
+    with tempfile.NamedTemporaryFile("w", suffix=".lisp", encoding="utf-8") as responses:
+        for name, text in texts.items():
+            responses.write("(%s t %s)\n" % (lisp_string(name), lisp_string(text)))
+        responses.flush()
+        return subprocess.run([SBCL, "--script", str(HERE / "seed_parser.lisp"), responses.name], capture_output=True,
+                              text=True, check=False)
