@@ -61,6 +61,11 @@ def ask_and_wait(found, count):
     return made
 
 
+def has_told_its_loops(found):
+    """The supervisor closes the sockets and tells the loops without a pause, and then sleeps."""
+    return wait_for(lambda: Server.read("/proc/%d/stat" % found.process.pid).rpartition(b")")[2].split()[0] == b"S")
+
+
 def all_answered(made):
     """Each connection is closed, too. The first few answers may be made before the loop hears that the server ends."""
     told = 0
@@ -85,6 +90,7 @@ def what_waits_to_be_accepted_is_answered_after_sigterm_of(all_of_them):
             for pid in told:
                 os.kill(pid, signal.SIGTERM)
             refusal_of(found.address)
+            expect(has_told_its_loops(found), "the supervisor does not sleep")
             expect(first.is_silent(0), "the loop was not busy any more")
         equal(first.response().status, 200)
         all_answered(waiting)

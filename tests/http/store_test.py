@@ -13,6 +13,7 @@ import shutil
 import signal
 import sqlite3
 import sys
+import tempfile
 import threading
 import time
 
@@ -225,7 +226,9 @@ def away(found):
 
 
 def back(found):
-    shutil.rmtree(found.data, ignore_errors=True)
+    """The server looks for its store meanwhile, and that makes files: what took the folder's place is moved, not emptied."""
+    if os.path.exists(found.data):
+        os.rename(found.data, tempfile.mkdtemp(dir=os.path.dirname(found.data)))
     os.rename(found.data + ".away", found.data)
 
 
