@@ -50,7 +50,7 @@ static mishap *call(struct repl *r, const char *operation, const mishap_pair *pa
 static void tell_lost(struct repl *r)
 {
     if (r->session.lost && !r->fatal)
-        say("; The session has ended and begins afresh: what was defined is gone.\n");
+        say("; The session has ended and starts fresh: its definitions are gone.\n");
     r->session.lost = false;
 }
 
@@ -202,6 +202,8 @@ static void evaluate(struct repl *r, const char *operation, const mishap_pair *p
         say("; Aborted\n");
     else if (failure)
         lisp_show_failure(&r->screen, &r->session, failure);
+    if (failure)
+        r->session.lost = false; /* the report has said so */
     tell_lost(r);
     mishap_answered_free(answered);
     mishap_free(r->last);

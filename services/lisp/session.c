@@ -28,7 +28,7 @@ static const mishap_param settings[] = {
     { "idle_minutes", MISHAP_INTEGER, .range = { 1, 10080 }, .initial = "30", .placeholder = "N",
       .help = "Minutes without a call after which a session is ended" },
     { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
-      .help = "Most sessions of a server at once" },
+      .help = "Most sessions of a server at once, and at most an eighth of its open files" },
     { "sbcl", MISHAP_STRING, .length = { 1, 1000 }, .pattern = "^/", .looks = "an absolute path",
       .initial = "\"" LISP_SBCL "\"", .placeholder = "PATH", .file = true,
       .help = "The program of SBCL, of the version that the core was built with" },
@@ -157,7 +157,7 @@ static bool says(const mishap_foreign_end *end, const char *words)
 /* The report that the session could not write any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
-#define AFRESH " The session begins afresh with the next call."
+#define AFRESH " The session starts fresh with the next call: its definitions are gone."
     mishap *m;
     if (end->timed_out)
         m = mishap_type(mishap_raise(TIMEOUT, "The evaluation took too long and did not stop when "

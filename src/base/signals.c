@@ -32,3 +32,13 @@ void mishap_signals_survive(void)
 {
     mishap_signals_unused(catch_one, NULL);
 }
+
+bool mishap_signal_process(int process, int number)
+{
+    return process > 1 && kill(process, number) == 0;
+}
+
+bool mishap_signal_group(int process, int number)
+{
+    return process > 1 && kill(-process, number) == 0;
+}

@@ -1,8 +1,9 @@
-/* Handlers for signals that have no meaning for the processes of a server. */
+/* Handlers for signals that have no meaning for the processes of a server, and a safe way to send
+ * signals. */
 #ifndef MISHAP_BASE_SIGNALS_H
 #define MISHAP_BASE_SIGNALS_H
 
-#include <stddef.h>
+#include <stdbool.h>
 
 /* Call this for each signal that a process is sent for no reason of ours and that ends a process by
  * default: SIGHUP, SIGUSR1, SIGUSR2, those of timers and of input, and the real-time signals. The
@@ -16,5 +17,11 @@ void mishap_signals_unused(void (*each)(int number, void *state), void *state);
  * starts with the default.
  */
 void mishap_signals_survive(void);
+
+/* Send a signal to one process, or to the process group of one. Nothing is sent for the ids to
+ * which kill() gives another meaning: 0 is the caller's own group, -1 every process that the caller
+ * may signal, 1 the first process of the system. False: nothing was sent. */
+bool mishap_signal_process(int process, int number);
+bool mishap_signal_group(int process, int number);
 
 #endif

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #include "dialect/dialect.h"
+#include "dialect/parts.h"
 
 enum {
     MESSAGE_LIMIT = MISHAP_REPORT_TEXT_LIMIT,
@@ -162,6 +163,27 @@ static void put_backtrace(mishap_buffer *b, const mishap_public *told)
     }
 }
 
+/* A report has no section for fields, so the sentence on each of them follows the message. All of
+ * it is one line of text. */
+static void put_message(mishap_buffer *b, const mishap_public *told)
+{
+    mishap_text message = mishap_blank(told->message) ? told->code->message : told->message;
+    mishap_buffer whole = { 0 };
+    if (!told->fields) {
+        put_limited(b, message, MESSAGE_LIMIT, cut_mark);
+        return;
+    }
+    mishap_buffer_put_text(&whole, message);
+    for (const mishap_field *field = told->fields; field; field = field->next) {
+        mishap_buffer_put_char(&whole, ' ');
+        mishap_put_field_sentence(&whole, field);
+    }
+    if (whole.failed)
+        mishap_buffer_reserve(b, SIZE_MAX); /* fails: half a message is none */
+    put_limited(b, mishap_buffer_text(&whole), MESSAGE_LIMIT, cut_mark);
+    mishap_buffer_release(&whole);
+}
+
 static void render(const mishap_public *told, mishap_buffer *b)
 {
     if (told->output.length) {
@@ -172,8 +194,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     MISHAP_PUT(b, "[ERROR] ");
     put_type(b, told);
     MISHAP_PUT(b, "\n");
-    put_limited(b, mishap_blank(told->message) ? told->code->message : told->message, MESSAGE_LIMIT,
-                cut_mark);
+    put_message(b, told);
     MISHAP_PUT(b, "\n\n[Backtrace]\n");
     put_backtrace(b, told);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/shared.h"
+#include "base/signals.h"
 #include "incident/incident.h"
 
 enum {
@@ -162,7 +163,7 @@ bool mishap_logs_ended(int pid, int status)
         if (log->pid != pid)
             continue;
         if (WIFSTOPPED(status)) {
-            kill(pid, SIGKILL);
+            mishap_signal_process(pid, SIGKILL);
             return true;
         }
         int64_t now = mishap_clock_monotonic_ns();
@@ -193,7 +194,7 @@ void mishap_logs_look(void)
 void mishap_logs_reopen(void)
 {
     if (all.logs[MISHAP_LOG_ACCESS].pid)
-        kill(all.logs[MISHAP_LOG_ACCESS].pid, SIGHUP);
+        mishap_signal_process(all.logs[MISHAP_LOG_ACCESS].pid, SIGHUP);
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
@@ -216,12 +217,12 @@ static void end_some(mishap_log_kind first, mishap_log_kind last)
 {
     for (size_t i = first; i <= last; i++)
         if (all.logs[i].pid)
-            kill(all.logs[i].pid, SIGUSR2);
+            mishap_signal_process(all.logs[i].pid, SIGUSR2);
     for (size_t i = first; i <= last; i++)
         has_ended(&all.logs[i], END_MS);
     for (size_t i = first; i <= last; i++)
         if (all.logs[i].pid) {
-            kill(all.logs[i].pid, SIGKILL);
+            mishap_signal_process(all.logs[i].pid, SIGKILL);
             has_ended(&all.logs[i], KILLED_MS);
             all.logs[i].pid = 0;
         }

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/signals.h"
 #include "mishap/symbols.h"
 #include "mishap/trace.h"
 
@@ -142,7 +143,7 @@ static void ask(const void *const *addresses, size_t count)
     close(ends[1]);
     if (pid > 0) {
         hear(addresses, count, ends[0]);
-        kill(pid, SIGKILL);
+        mishap_signal_process(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
     }

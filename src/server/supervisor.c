@@ -250,7 +250,7 @@ static void kill_all(supervisor *s)
 {
     for (size_t i = 0; i < MOST_PROCESSES; i++)
         if (s->processes[i].pid)
-            kill(s->processes[i].pid, SIGKILL);
+            mishap_signal_process(s->processes[i].pid, SIGKILL);
 }
 
 /* One that ended before it was ready has said why on stderr. At the start that is the end of all;
@@ -311,7 +311,7 @@ static void reap(supervisor *s)
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         struct process *loop = find(s, pid);
         if (WIFSTOPPED(status) && loop)
-            kill(pid, SIGKILL);
+            mishap_signal_process(pid, SIGKILL);
         else if (loop)
             on_end(s, loop, pid, status);
         else if (!mishap_logs_ended(pid, status))
@@ -328,7 +328,7 @@ static void on_signal(supervisor *s, int number)
     case SIGHUP: /* log files were moved away; loops hand over what they have */
         for (size_t i = 0; i < MOST_PROCESSES; i++)
             if (s->processes[i].pid)
-                kill(s->processes[i].pid, SIGHUP);
+                mishap_signal_process(s->processes[i].pid, SIGHUP);
         mishap_logs_reopen();
         break;
     case SIGUSR1: /* new loops for old ones */
@@ -368,7 +368,7 @@ static int look_at_clock(supervisor *s)
     for (size_t i = 0; i < MOST_PROCESSES; i++) {
         struct process *p = &s->processes[i];
         if (p->pid && p->kill_at_ns && now >= p->kill_at_ns)
-            kill(p->pid, SIGKILL);
+            mishap_signal_process(p->pid, SIGKILL);
         else if (p->pid && p->kill_at_ns && p->kill_at_ns < next)
             next = p->kill_at_ns;
     }
@@ -391,7 +391,7 @@ static void look_for_silent(supervisor *s)
             "%s: a server process did not respond for %d seconds and is being replaced\n",
             s->settings->program, MOST_SILENT);
         p->silent = 0;
-        kill(p->pid, SIGKILL);
+        mishap_signal_process(p->pid, SIGKILL);
     }
 }
 

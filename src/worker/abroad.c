@@ -51,12 +51,14 @@ mishap *mishap_runner_not_handed(const mishap_link *link)
 static mishap *tell_reason(mishap_link *link, mishap_call *call, mishap *failure)
 {
     static const char *const words[] = {
-        [MISHAP_SESSION_IDLE] = "The session was idle for too long and was ended. This call began "
-                                "it afresh: what was defined before is gone.",
-        [MISHAP_SESSION_DIED] = "The process of the session had ended. This call began it afresh: "
-                                "what was defined before is gone.",
-        [MISHAP_SESSION_LOST] = "The server has lost the session. This call began it afresh: what "
-                                "was defined before is gone.",
+        [MISHAP_SESSION_IDLE] =
+            "The session was idle for too long and was ended. This call started a "
+            "fresh one: earlier definitions are gone.",
+        [MISHAP_SESSION_DIED] =
+            "The process of the session had ended. This call started a fresh one: "
+            "earlier definitions are gone.",
+        [MISHAP_SESSION_LOST] = "The server has lost the session. This call started a fresh one: "
+                                "earlier definitions are gone.",
     };
     const char *said = words[link->reason];
     link->reason = MISHAP_SESSION_NEW;

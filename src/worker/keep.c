@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "incident/logs.h"
 #include "worker/children.h"
 #include "worker/frame.h"
@@ -102,7 +103,7 @@ static bool kill_orphans(void)
     while ((pid = mishap_children_next(&children)))
         if (getsid(pid) != getsid(0)) {
             any = true;
-            kill(pid, SIGKILL);
+            mishap_signal_process(pid, SIGKILL);
             waitpid(pid, NULL, WNOHANG);
         }
     mishap_children_close(&children);
@@ -126,7 +127,7 @@ bool mishap_keeper_ended(mishap_keeper *keeper, int pid, int status)
         return false;
     }
     if (WIFSTOPPED(status)) {
-        kill(pid, SIGKILL);
+        mishap_signal_process(pid, SIGKILL);
         return true;
     }
     mishap_log_say("%s: the process that keeps the handlers has ended; another takes its place\n",
@@ -175,7 +176,7 @@ void mishap_keeper_stop(mishap_keeper *keeper)
             poll(NULL, 0, 1);
     }
     if (!ended) {
-        kill(pid, SIGKILL);
+        mishap_signal_process(pid, SIGKILL);
         waitpid(pid, &status, 0);
     }
     orphans = orphans || !WIFEXITED(status);

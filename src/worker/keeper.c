@@ -311,7 +311,7 @@ static void kill_below(pid_t pid, int depth)
     mishap_children_open(&children, pid);
     while ((child = mishap_children_next(&children))) {
         kill_below(child, depth + 1);
-        kill(child, SIGKILL);
+        mishap_signal_process(child, SIGKILL);
     }
     mishap_children_close(&children);
 }
@@ -321,7 +321,7 @@ static void kill_worker(struct kept *worker)
     worker->killed = true;
     worker->kill_at_ns = 0;
     kill_below(worker->pid, 0);
-    kill(worker->pid, SIGKILL);
+    mishap_signal_process(worker->pid, SIGKILL);
 }
 
 /* It was asked for its stack and ends itself after it. If it does not, the stack is read from
@@ -370,7 +370,7 @@ static void kill_left_over(void)
     mishap_children_open(&children, k.pid);
     while ((pid = mishap_children_next(&children)))
         if (!is_of_living_worker(pid))
-            kill(pid, SIGKILL);
+            mishap_signal_process(pid, SIGKILL);
     mishap_children_close(&children);
 }
 
@@ -397,7 +397,7 @@ static void on_end(struct kept *worker, int status)
     if (ended.foreign)
         message.output_bytes = (uint32_t)mishap_spawn_output(&ended.spawned, message.output);
     *worker = (struct kept){ 0 };
-    kill(-ended.pid, SIGKILL); /* its process group */
+    mishap_signal_group(ended.pid, SIGKILL);
     if (ended.control >= 0)
         close(ended.control);
     tell_users(&ended, &message);

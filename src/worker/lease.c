@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum {
@@ -11,6 +12,7 @@ enum {
     NOBODY = -1,
     IDLE_MS = 30 * 60 * 1000,
     MOST_LIVING = 128, /* of a service, if nothing is declared */
+    PART_OF_FILES = 8, /* sessions: one in so many of the files that a process may open */
     WORDS = MISHAP_KEEPER_LOOPS / 64,
     QUIET_MS = 10,    /* between looks at a process that may run a call for nobody */
     QUIET_LOOKS = 3,  /* … after it has read all */
@@ -51,6 +53,15 @@ static struct {
 void mishap_leases_begin(const mishap_keeper_plan *plan)
 {
     l.plan = plan;
+}
+
+size_t mishap_leases_most(const mishap_foreign *foreign)
+{
+    size_t most = foreign->most_sessions > 0 ? (size_t)foreign->most_sessions : MOST_LIVING;
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur / PART_OF_FILES < most)
+        most = (size_t)files.rlim_cur / PART_OF_FILES;
+    return most ? most : 1;
 }
 
 static const mishap_foreign *foreign_of(uint32_t group)
@@ -169,8 +180,7 @@ static bool end_resting(uint32_t group, uint64_t holder)
 /* 0, or the error that says why there can be none more. */
 static int check_room(uint32_t group, uint64_t holder)
 {
-    const mishap_foreign *foreign = foreign_of(group);
-    size_t most = foreign->most_sessions > 0 ? (size_t)foreign->most_sessions : MOST_LIVING;
+    size_t most = mishap_leases_most(foreign_of(group));
     size_t share = most * (size_t)l.plan->caller_share / 100, living = 0, of_holder = 0;
     for (size_t i = 0; i < l.end; i++)
         if (l.all[i].worker && l.all[i].group == group) {

@@ -7,6 +7,10 @@
 
 #include "worker/keeper.h"
 
+/* How many sessions of a foreign program may live at once. A loop may use all of them, with a file
+ * each, so they have a part of the files that a process may open. */
+size_t mishap_leases_most(const mishap_foreign *foreign);
+
 /* -- what the keeper tells --------------------------------------------------------------------- */
 
 void mishap_leases_begin(const mishap_keeper_plan *plan);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/signals.h"
 #include "operation/settings.h"
 #include "worker/frame.h"
 #include "worker/spawn.h"
@@ -219,7 +220,7 @@ static int reap(mishap_foreign_process *p, bool kill_it)
     while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
     if (got != p->spawned.pid) {
-        kill(p->spawned.pid, SIGKILL);
+        mishap_signal_process(p->spawned.pid, SIGKILL);
         while (waitpid(p->spawned.pid, &status, 0) < 0 && errno == EINTR)
             continue;
     }

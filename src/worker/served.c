@@ -7,9 +7,9 @@
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "operation/secret.h"
+#include "worker/lease.h"
 #include "worker/spawn.h"
 
-enum { MOST_SESSIONS = 128 }; /* of a service that does not say */
 const char *const mishap_sandbox_words[] = { "strict", "weak", NULL };
 
 void mishap_served_read(mishap_served *served, mishap_call *call)
@@ -116,7 +116,7 @@ size_t mishap_served_files(const mishap_served *served)
     for (size_t i = 0; i < groups->count; i++) {
         const mishap_foreign *foreign = groups->groups[i].foreign;
         if (foreign && foreign->sessions)
-            files += foreign->most_sessions > 0 ? (size_t)foreign->most_sessions : MOST_SESSIONS;
+            files += mishap_leases_most(foreign);
         else
             files += (groups->groups[i].alone ? 1 : (size_t)served->handlers) +
                      (groups->groups[i].service ? 3 : 0);

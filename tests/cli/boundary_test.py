@@ -1169,7 +1169,7 @@ def the_manifest_lists_every_command_with_its_danger():
            "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.plan", "premium.report",
            "chaos.fail", "lisp.evaluate", "lisp.validate", "lisp.compile", "lisp.macroexpand", "lisp.describe", "lisp.apropos",
            "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
-           "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
+           "lisp.repl", "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
 
 
 @tests_of(COMMANDS)

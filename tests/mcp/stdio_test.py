@@ -509,7 +509,8 @@ def failures_are_results_in_the_dialect_of_the_service(tool):
                 expect(private not in json.dumps(result), "the private side is told:", result)
             expect(how != "private" or is_logged(server, 'noted noted = "privately"'), "what was noted is not in the log")
             if tool == "report_fail":
-                expect(text.startswith("[ERROR] ") and "structuredContent" not in result, "a report:", result)
+                told = result["structuredContent"]
+                expect(text.startswith("[ERROR] %s\n%s\n" % (told["type"], told["message"])), "a report:", result)
             else:
                 equal(json.loads(text), result["structuredContent"])
                 key = "success" if tool == "artifact_fail" else "status"

@@ -1,12 +1,14 @@
 /* Processes, told apart by more than their ids. */
 #include "base/life.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "testing.h"
 
 static const uint64_t started_mask = UINT64_MAX >> 22;
@@ -105,6 +107,23 @@ static void a_process_id_that_was_given_again_is_another_life(void **state)
     end(child);
 }
 
+/* Signal 0 is only a question: kill() would say yes to each of these. */
+static void a_signal_is_sent_to_one_process_or_its_group_and_never_to_all(void **state)
+{
+    (void)state;
+    static const int others[] = { 1, 0, -1, -2, INT_MIN };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_false(mishap_signal_process(others[i], 0));
+        assert_false(mishap_signal_group(others[i], 0));
+    }
+    pid_t child = start();
+    assert_int_equal(setpgid(child, child), 0);
+    assert_true(mishap_signal_process(child, 0));
+    assert_true(mishap_signal_group(child, SIGKILL));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_false(mishap_signal_process(child, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +132,7 @@ int main(void)
         TEST(the_dead_are_dead_at_once),
         TEST(who_waits_to_be_reaped_is_dead),
         TEST(a_process_id_that_was_given_again_is_another_life),
+        TEST(a_signal_is_sent_to_one_process_or_its_group_and_never_to_all),
     };
     return RUN(tests);
 }
