@@ -85,7 +85,7 @@ CALLS = {
             "(car 5)": "TYPE_ERROR", "(no-such 1)": "UNDEFINED_FUNCTION", "no-such": "UNBOUND_VARIABLE",
             "(/ 1 0)": "DIVISION_BY_ZERO", "(car 1 2)": "PROGRAM_ERROR", "(intern \"A\" :no-such)": "PACKAGE_ERROR",
             ")": "READER_ERROR", "(": "END_OF_FILE", "(error \"a [Backtrace]\")": "SIMPLE_ERROR",
-            "(sb-ext:exit :abort t)": "RUNTIME_ERROR"}.items()],
+            '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 3)': "RUNTIME_ERROR"}.items()],
         ("evaluate-lisp", {"code": "1", "session": "0" * 48}, "NOT_FOUND"), ("evaluate-lisp", {"code": 1}, INVALID),
         ("validate-syntax", {"code": "(1 2)"}, None), ("validate-syntax", {}, INVALID),
         ("compile-form", {"code": "(defun f (x) (1+ x))"}, None), ("compile-form", {"cod": "1"}, INVALID),
