@@ -56,23 +56,42 @@ struct gathering {
     bool no_memory;
 };
 
-static void add_finding(struct gathering *g, const mishap_field *field)
+void mishap_settings_add_finding(mishap **found, const mishap_field *field)
 {
-    if (!g->found)
-        g->found = mishap_raise(NOT_CONFIGURED, NULL);
-    mishap_field_add(g->found, field);
+    if (!*found)
+        *found = mishap_raise(NOT_CONFIGURED, NULL);
+    mishap_field_add(*found, field);
 }
 
-/* Take the findings out of a mishap, which is freed. Any other failure is returned. */
-static mishap *take_findings(struct gathering *g, mishap *failure)
+mishap *mishap_settings_take_findings(mishap **found, mishap *failure, const mishap_code *code)
 {
     const mishap_public *told = failure ? mishap_told(failure) : NULL;
-    if (!told || told->code != MISHAP_CODE_VALIDATION_ERROR)
+    if (!told || told->code != code)
         return failure;
     for (const mishap_field *field = told->fields; field; field = field->next)
-        add_finding(g, field);
+        mishap_settings_add_finding(found, field);
     mishap_free(failure);
     return NULL;
+}
+
+static mishap *check(struct gathering *g, const mishap_param *params, yyjson_val *values)
+{
+    return mishap_settings_take_findings(&g->found, mishap_params_check(params, values),
+                                         MISHAP_CODE_VALIDATION_ERROR);
+}
+
+/* Names that are not among those of the parameters; `knows` as in mishap_params_refuse_unknown().
+ */
+static mishap *check_known(struct gathering *g, const mishap_param *params, yyjson_val *values,
+                           mishap_name_test *knows)
+{
+    char storage[256];
+    mishap_json_reader none = MISHAP_JSON_READER_IN(storage);
+    if (!mishap_json_read(&none, (mishap_text)MISHAP_TEXT("{}")))
+        return mishap_out_of_memory();
+    mishap *failure = mishap_params_refuse_unknown(params, values, none.root, knows, NULL);
+    mishap_json_reader_release(&none);
+    return mishap_settings_take_findings(&g->found, failure, MISHAP_CODE_VALIDATION_ERROR);
 }
 
 /* Of the names only those of services, without what is in them: that may come from elsewhere, and
@@ -89,20 +108,14 @@ static void keep_services(mishap_param *names)
 /* Names that nothing has, and services that are no objects. */
 static mishap *check_names(struct gathering *g, yyjson_val *root, bool options)
 {
-    char storage[256];
-    mishap_json_reader none = MISHAP_JSON_READER_IN(storage);
     if (!root)
         return NULL;
     mishap_param *names = mishap_settings_names(g->app, &g->arena, options);
-    if (!names || !mishap_json_read(&none, (mishap_text)MISHAP_TEXT("{}")))
+    if (!names)
         return mishap_out_of_memory();
-    mishap *failure = take_findings(
-        g, mishap_params_refuse_unknown(names, root, none.root, NULL, NULL));
+    mishap *failure = check_known(g, names, root, NULL);
     keep_services(names);
-    if (!failure)
-        failure = take_findings(g, mishap_params_check(names, root));
-    mishap_json_reader_release(&none);
-    return failure;
+    return failure ? failure : check(g, names, root);
 }
 
 static const char *join(struct gathering *g, const char *first, const char *second)
@@ -167,9 +180,9 @@ static void refuse_variable(struct gathering *g, const char *variable, const cha
                             const char *what)
 {
     const char *sentence = what ? join(g, variable, what) : NULL;
-    add_finding(g, &(mishap_field){ .field = mishap_text_of(variable),
-                                    .error = mishap_text_of(error),
-                                    .message = mishap_text_of(sentence) });
+    mishap_settings_add_finding(&g->found, &(mishap_field){ .field = mishap_text_of(variable),
+                                                            .error = mishap_text_of(error),
+                                                            .message = mishap_text_of(sentence) });
 }
 
 /* The text of a variable as JSON. What is no text at all, or JSON that nobody may send, is found
@@ -271,19 +284,6 @@ static bool know_all(const void *state, mishap_text name)
     return true;
 }
 
-/* Names in the objects that came by flags and variables. */
-static mishap *check_open(struct gathering *g, const mishap_param *open, yyjson_val *named)
-{
-    char storage[256];
-    mishap_json_reader none = MISHAP_JSON_READER_IN(storage);
-    if (!mishap_json_read(&none, (mishap_text)MISHAP_TEXT("{}")))
-        return mishap_out_of_memory();
-    mishap *failure = take_findings(
-        g, mishap_params_refuse_unknown(open, named, none.root, know_all, NULL));
-    mishap_json_reader_release(&none);
-    return failure;
-}
-
 /* One service after the other: in all of them the same name may stand for a value, --store. */
 static mishap *read_service(struct gathering *g, const mishap_service *service,
                             mishap_buffer *values)
@@ -298,9 +298,10 @@ static mishap *read_service(struct gathering *g, const mishap_service *service,
     gather(g, service, params, open, &named, values);
     bool whole = !named.failed && !values->failed && !g->no_memory &&
                  mishap_json_read(&reader, mishap_buffer_text(&named));
-    mishap *failure = whole ? check_open(g, open, reader.root) : mishap_out_of_memory();
+    /* The names in the objects that came by flags and variables are checked as well. */
+    mishap *failure = whole ? check_known(g, open, reader.root, know_all) : mishap_out_of_memory();
     if (!failure)
-        failure = take_findings(g, mishap_params_check(params, reader.root));
+        failure = check(g, params, reader.root);
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&named);
     return failure;

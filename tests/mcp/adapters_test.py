@@ -8,7 +8,6 @@ import functools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -16,6 +15,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
+from node import node_22  # noqa: E402
 from server import FOLDER, NODE_MODULES, TREE, Server  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -29,16 +29,6 @@ OVER_HTTP = ["SDK 1.10, HTTP", "SDK 1.x, HTTP", "SDK 2.x, HTTP, stateless", "SDK
 IN_FRONT = ["SDK 1.9, SSE, supergateway, stdio", "SDK 1.x, HTTP, supergateway, stdio"]
 
 
-def node():
-    """Node 22 or later, which some of them need: that of npm if there is one, else the system's."""
-    own = os.path.join(NODE_MODULES, ".bin", "node")
-    found = own if os.path.exists(own) else shutil.which("node")
-    version = found and subprocess.run([found, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
-    if not version or int(re.match(r"v(\d+)", version)[1]) < 22:
-        raise Skipped("the clients need Node 22")
-    return found
-
-
 def serve(name, *flags, listen="127.0.0.1:0"):
     return Server("--workers", "2", *flags, data=os.path.join(FOLDER, name), listen=listen)
 
@@ -46,7 +36,7 @@ def serve(name, *flags, listen="127.0.0.1:0"):
 @functools.cache
 def everything():
     """What the clients have said: {(name, todo or workshop or again): what came of it}."""
-    runtime = node()
+    runtime = node_22()
     key = parsed(run_program(server.PROGRAM, "keys", "add", "--name", "agent", "--data", os.path.join(FOLDER, "keyed")).out)
     server.secrets.add(key["data"]["key"])
     servers = [serve("open"), serve("keyed", "--require-key")]

@@ -1,23 +1,16 @@
 """The official TypeScript clients, 1.x and 2.x, over standard input and output: clients.mjs has what they do."""
 import os
-import shutil
 import subprocess
 import tempfile
 
+from node import NODE_MODULES, node
 from talk import MISHAP, WORKSHOP, Skipped, equal, expect, main, tests_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", "")
 STEPS = ["connect", "list", "read, get, complete", "call", "progress", "cancel", "the client loses patience",
          "failures are results", "what is asked wrongly is an error", "close", "the todo service", "bytes"]
 PACKAGES = {"one": "@modelcontextprotocol/sdk", "two": "@modelcontextprotocol/client",
             "two-older": "@modelcontextprotocol/client"}
-
-
-def node():
-    """That of npm if there is one, else the system's."""
-    own = os.path.join(NODE_MODULES, ".bin", "node")
-    return own if os.path.exists(own) else shutil.which("node")
 
 
 @tests_of({"1.x": "one", "2.x, stateless": "two", "2.x as it comes": "two-older"})

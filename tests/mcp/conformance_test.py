@@ -23,6 +23,7 @@ import threading
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, test  # noqa: E402
+from node import node_22  # noqa: E402
 from server import NODE_MODULES  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["CONFORMANCE_PROGRAM"])
@@ -76,18 +77,6 @@ RUNS = {
 }
 
 
-def node():
-    """Node 22: the one from npm, or the system's."""
-    for found in [os.path.join(NODE_MODULES, ".bin/node"), "node"]:
-        try:
-            version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, timeout=60, check=True).stdout
-        except (OSError, subprocess.CalledProcessError):
-            continue
-        if int(re.match(rb"v(\d+)", version)[1]) >= 22:
-            return found
-    raise Skipped("there is no Node 22")
-
-
 class Empty(http.server.BaseHTTPRequestHandler):
     """A server that greets its clients and refuses everything else."""
 
@@ -132,7 +121,7 @@ def command_of(run, port, folder):
     entry = os.path.join(NODE_MODULES, package, "dist/index.js")
     if not os.path.exists(entry):
         raise Skipped("there is no %s in %s" % (package, NODE_MODULES))
-    return [node(), entry, "server", "--url", "http://localhost:%d/mcp" % port, "-o", folder, *flags]
+    return [node_22(), entry, "server", "--url", "http://localhost:%d/mcp" % port, "-o", folder, *flags]
 
 
 QUIET = {"stdin": subprocess.DEVNULL, "stderr": subprocess.STDOUT}

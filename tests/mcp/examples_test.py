@@ -10,14 +10,13 @@ import functools
 import json
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 
+from node import NODE_MODULES, node_22
 from talk import MISHAP, Server, Skipped, equal, expect, main, tests_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", "")
 DIRECTORY, LOANS = (os.path.abspath(os.environ[name + "_PROGRAM"]) for name in ("DIRECTORY", "LOANS"))
 CLIENTS = ["SDK 1.x", "SDK 2.x, stateless", "SDK 2.x, older revision", "@langchain/mcp-adapters", "@ai-sdk/mcp"]
 INVALID = "VALIDATION_ERROR"
@@ -127,11 +126,7 @@ def tools_of(program):
 @functools.cache
 def everything():
     """{(client, program): what was said}"""
-    own = os.path.join(NODE_MODULES, ".bin", "node")
-    node = own if os.path.exists(own) else shutil.which("node")
-    version = node and subprocess.run([node, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
-    if not version or int(re.match(r"v(\d+)", version)[1]) < 22:
-        raise Skipped("the clients need Node 22")
+    node = node_22()
     with tempfile.TemporaryDirectory(prefix="mishap-examples-") as folder:
         plan = {"data": folder, "calls": {name: [call if isinstance(call, dict) else call[:2] for call in calls]
                                           for name, calls in CALLS.items()},

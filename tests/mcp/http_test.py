@@ -9,7 +9,6 @@ import base64
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from exchange import (META, OLDER, STATELESS, Exchange, Session, call, initialize, message, raw, repeated, stateless,
                       whole)  # noqa: E402
+from node import node  # noqa: E402
 from server import NODE_MODULES, Closed, Server  # noqa: E402
 from streamable import PROGRAM, ask, ask_stateless, check_refusal, shared  # noqa: E402
 
@@ -455,17 +455,12 @@ def many_requests_at_once_on_one_connection_are_answered_in_order():
 
 # ---- The official clients ------------------------------------------------------------------------
 
-def node():
-    for found in [os.path.join(NODE_MODULES, ".bin/node"), "node"]:
-        if shutil.which(found):
-            return found
-    raise Skipped("there is no node")
-
-
 @tests_of({"1.x": ("sdk", "one"), "2.x": ("client", "two"), "2.x, older revision": ("client", "two-older")})
 def the_official_client_is_content(package, which):
     if not os.path.isdir(os.path.join(NODE_MODULES, "@modelcontextprotocol", package)):
         raise Skipped("there is no @modelcontextprotocol/%s in %s" % (package, NODE_MODULES))
+    if not node():
+        raise Skipped("there is no node")
     done = subprocess.run([node(), os.path.join(HERE, "clients_http.mjs"), NODE_MODULES, which, shared().url + "/mcp"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=120, check=False)
     expect(done.returncode == 0 and done.stdout.endswith(b"\nall is well\n"), done.stdout.decode("utf-8", "replace"))

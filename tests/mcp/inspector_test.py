@@ -8,13 +8,12 @@ import json
 import os
 import re
 import shlex
-import shutil
-import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "http"))
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
+from node import node_22  # noqa: E402
 from server import FOLDER, NODE_MODULES, TREE, Server  # noqa: E402
 
 INSPECTOR = os.path.join(NODE_MODULES, "@modelcontextprotocol/inspector/clients/launcher/build/index.js")
@@ -24,23 +23,18 @@ DATA = os.path.join(FOLDER, "inspected")
 os.makedirs(DATA)
 
 
-def node():
-    """Node 22 or later: that of npm if there is one, else the system's."""
-    own = os.path.join(NODE_MODULES, ".bin", "node")
-    found = own if os.path.exists(own) else shutil.which("node")
-    if not found or not os.path.exists(INSPECTOR):
+def inspector():
+    """The Node that runs it."""
+    if not os.path.exists(INSPECTOR):
         raise Skipped("the inspector is not there")
-    version = subprocess.run([found, "--version"], stdout=subprocess.PIPE, text=True, check=False).stdout
-    if int(re.match(r"v(\d+)", version)[1]) < 22:
-        raise Skipped("the inspector needs Node 22")
-    return found
+    return node_22()
 
 
 def inspect(way, *arguments, exits=0):
     """One run of the inspector: the result that it was given."""
     transport, era = way
     target = [server.PROGRAM, "mcp", "--data", DATA] if transport == "stdio" else [server.server("mcp").url + "/mcp"]
-    ran = run_program(node(), INSPECTOR, "--cli", *target, "--protocol-era", era, "--format", "json", "--quiet", *arguments)
+    ran = run_program(inspector(), INSPECTOR, "--cli", *target, "--protocol-era", era, "--format", "json", "--quiet", *arguments)
     equal(ran.status, exits, "exit of %s, which said %r, %r" % (arguments, ran.out, ran.err))
     answer = parsed(ran.out)
     return answer.get("result", answer)
@@ -91,7 +85,7 @@ os.symlink(server.PROGRAM, os.path.join(BIN, "mishap"))
 
 def inspect_as_told(*arguments):
     """Run the inspector as a reader of the page would."""
-    return run_program(node(), INSPECTOR, "--cli", *arguments,
+    return run_program(inspector(), INSPECTOR, "--cli", *arguments,
                        env={"PATH": BIN + ":" + os.environ["PATH"], "MISHAP_DATA": DATA, "MCP_INSPECTOR_SECRET_STORE": "memory"})
 
 

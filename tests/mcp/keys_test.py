@@ -15,6 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from exchange import OLDER, Exchange, Session, call, message, repeated, stateless  # noqa: E402
+from node import node  # noqa: E402
 from server import NODE_MODULES, SLACK, Server, wait_for  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -349,9 +350,8 @@ def without_the_file_sessions_end_with_the_server():
 def the_official_client_goes_on_after_a_restart():
     if not os.path.isdir(os.path.join(NODE_MODULES, "@modelcontextprotocol", "sdk")):
         raise Skipped("there is no @modelcontextprotocol/sdk in %s" % NODE_MODULES)
-    own = os.path.join(NODE_MODULES, ".bin", "node")
     found = Server("--workers", "2")
-    client = subprocess.Popen([own if os.path.exists(own) else "node", os.path.join(HERE, "clients_restart.mjs"), NODE_MODULES,
+    client = subprocess.Popen([node(), os.path.join(HERE, "clients_restart.mjs"), NODE_MODULES,
                                found.url + "/mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     try:
         equal(client.stdout.readline(), b"ready\n", "the client")

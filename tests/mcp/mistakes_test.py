@@ -12,14 +12,13 @@ import difflib
 import json
 import os
 import re
-import shutil
 import subprocess
 
+from node import NODE_MODULES, node
 from talk import Server, Skipped, equal, expect, hello, line, main, notification, request, test, tests_of
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LOANS = os.path.abspath(os.environ["LOANS_PROGRAM"])
-NODE_MODULES = os.environ.get("MISHAP_NODE_MODULES", "")
 DOCUMENT = os.path.join(HERE, "..", "..", "docs", "mcp.md")
 
 RIGHT = {"member_id": 1, "due": "2030-02-28", "books": [{"book_id": 1}]}
@@ -127,11 +126,6 @@ def a_mistake_is_mended_by_the_answer_alone(name):
 
 
 # ---- The table of the documentation --------------------------------------------------------------
-
-def node():
-    own = os.path.join(NODE_MODULES, ".bin", "node")
-    return own if os.path.exists(own) else shutil.which("node")
-
 
 def their_answers():
     if not node() or not os.path.isdir(os.path.join(NODE_MODULES, "@modelcontextprotocol", "sdk")):

@@ -185,13 +185,6 @@ struct use {
     mishap *found;
 };
 
-static void add_finding(struct use *u, const mishap_field *field)
-{
-    if (!u->found)
-        u->found = mishap_raise(NOT_CONFIGURED, NULL);
-    mishap_field_add(u->found, field);
-}
-
 /* What flags give: {"store":"…","lisp":{"folder":"…"}}. Flags of one service stand together. */
 static void put_given(const struct use *u, mishap_buffer *given)
 {
@@ -232,11 +225,12 @@ static void refuse_config(struct use *u, const char *path, bool malformed, misha
     snprintf(sentence, sizeof sentence, "The file %.*s of %s cannot be %s. %.*s%s",
              (int)shown.length, shown.data, name, malformed ? "used" : "read", (int)reason.length,
              reason.data, ended ? "" : ".");
-    add_finding(u,
-                &(mishap_field){ .field = mishap_text_of(name),
-                                 .error = malformed ? (mishap_text)MISHAP_TEXT("malformed_file")
-                                                    : (mishap_text)MISHAP_TEXT("unreadable_file"),
-                                 .message = mishap_text_of(sentence) });
+    mishap_settings_add_finding(
+        &u->found,
+        &(mishap_field){ .field = mishap_text_of(name),
+                         .error = malformed ? (mishap_text)MISHAP_TEXT("malformed_file")
+                                            : (mishap_text)MISHAP_TEXT("unreadable_file"),
+                         .message = mishap_text_of(sentence) });
 }
 
 /* What is given, and what is in the file, if that is sound. */
@@ -268,25 +262,14 @@ static void use_data_folder(struct use *u)
     if (!mishap_settings_in_file("data") || (variable && *variable))
         return;
     if (!data.length || strlen(data.data) < data.length) {
-        add_finding(u, &(mishap_field){ .field = MISHAP_TEXT("data"),
+        mishap_settings_add_finding(
+            &u->found, &(mishap_field){ .field = MISHAP_TEXT("data"),
                                         .error = MISHAP_TEXT("invalid_value"),
                                         .expected = mishap_value_of_string("a folder") });
         return;
     }
     u->cli->setup.data = data.data;
     mishap_service_use(&u->cli->setup);
-}
-
-/* Of the settings and of the file. Any other failure is returned. */
-static mishap *take_findings(struct use *u, mishap *failure)
-{
-    const mishap_public *told = failure ? mishap_told(failure) : NULL;
-    if (!told || told->code != MISHAP_CODE_NOT_CONFIGURED)
-        return failure;
-    for (const mishap_field *field = told->fields; field; field = field->next)
-        add_finding(u, field);
-    mishap_free(failure);
-    return NULL;
 }
 
 mishap *mishap_cli_use_settings(mishap_cli *cli, const mishap_cli_flags_of *flags,
@@ -307,8 +290,9 @@ mishap *mishap_cli_use_settings(mishap_cli *cli, const mishap_cli_flags_of *flag
     if (!failure && !serves)
         use_data_folder(&u);
     if (!failure)
-        failure = take_findings(
-            &u, mishap_settings_check(cli->app, serves ? NULL : cli->operation->service));
+        failure = mishap_settings_take_findings(
+            &u.found, mishap_settings_check(cli->app, serves ? NULL : cli->operation->service),
+            MISHAP_CODE_NOT_CONFIGURED);
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&given);
     *found = u.found;
