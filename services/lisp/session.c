@@ -13,7 +13,8 @@
 #define CORE    "mishap-lisp.core"
 #define SOURCES "/usr/share/common-lisp/source" /* where Debian has the libraries of Lisp */
 
-enum { AROUND_MB = 400, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
+/* Beside its heap, SBCL 2.2 reserves 210 MB of addresses when it starts, and SBCL 2.5 430 MB. */
+enum { AROUND_MB = 400, RESERVED_MB = 620, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
 
 /* -- what an operator can set ------------------------------------------------------------------ */
 
@@ -124,7 +125,8 @@ static mishap *prepare(const mishap_setup *setup)
     }
     arguments[OPTIONS + 2 * count] = readable[PATHS + count] = NULL;
     snprintf(heap, sizeof heap, "%dMB", heap_mb);
-    profile.memory_bytes = profile.address_bytes = (uint64_t)(heap_mb + AROUND_MB) << 20;
+    profile.memory_bytes = (uint64_t)(heap_mb + AROUND_MB) << 20;
+    profile.address_bytes = (uint64_t)(heap_mb + RESERVED_MB) << 20;
     sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
     sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
     sbcl.most_sessions = (int)mishap_integer(set, "sessions");

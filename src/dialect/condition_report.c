@@ -169,7 +169,7 @@ static void put_message(mishap_buffer *b, const mishap_public *told)
 {
     mishap_text message = mishap_blank(told->message) ? told->code->message : told->message;
     mishap_buffer whole = { 0 };
-    if (!told->fields) {
+    if (!told->fields || !mishap_text_equal(message, told->code->message)) {
         put_limited(b, message, MESSAGE_LIMIT, cut_mark);
         return;
     }
