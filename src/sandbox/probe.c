@@ -59,11 +59,12 @@ static void try_in_child(unsigned layers, const mishap_sandbox_filter *filter,
     char folder[] = "/";
     mishap_sandbox_place place = { 0 };
     memcpy(place.folder, folder, sizeof folder);
-    verdict->step = mishap_sandbox_enter(layers, &profile, &place, "/usr"); /* any path */
-    if (!verdict->step && layers & MISHAP_LAYER_SECCOMP && mishap_sandbox_install(filter) < 0)
-        verdict->step = "seccomp";
+    const char *step = mishap_sandbox_enter(layers, &profile, &place, "/usr"); /* any path */
+    if (!step && layers & MISHAP_LAYER_SECCOMP && mishap_sandbox_install(filter) < 0)
+        step = "seccomp";
     verdict->error = errno;
-    verdict->passed = !verdict->step;
+    verdict->step = step;
+    verdict->passed = !step;
     _exit(0);
 }
 
@@ -71,7 +72,9 @@ static void try_in_child(unsigned layers, const mishap_sandbox_filter *filter,
 static bool try(unsigned layers, const mishap_sandbox_filter *filter, struct verdict *shared)
 {
     int status;
-    shared->passed = false;
+    /* What holds if the child dies before it says anything. From here on it is the child that
+     * writes. */
+    *shared = (struct verdict){ .step = "the child process" };
     pid_t pid = mishap_sandbox_clone(layers, -1);
     if (pid == 0)
         try_in_child(layers, filter, shared);
@@ -80,7 +83,6 @@ static bool try(unsigned layers, const mishap_sandbox_filter *filter, struct ver
         shared->error = errno;
         return false;
     }
-    shared->step = "the child process"; /* if it dies before it says anything */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         continue;
     return shared->passed;

@@ -13,14 +13,14 @@
 
 #include "sandbox/inside.h"
 
-enum { MEMORY_MB = 656, TEMPORARY_MB = 16 };
+enum { MEMORY_MB = 656, ADDRESS_MB = 876, TEMPORARY_MB = 16 };
 
 static const char *readable[] = { MISHAP_SANDBOX_LIBRARIES, "/usr/local/lib", NULL, NULL };
 static const mishap_sandbox_profile profile = {
     .readable = readable,
     .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
     .memory_bytes = (uint64_t)MEMORY_MB << 20,
-    .address_bytes = (uint64_t)MEMORY_MB << 20,
+    .address_bytes = (uint64_t)ADDRESS_MB << 20,
     .cpu_seconds = 3600,
 };
 

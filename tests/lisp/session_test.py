@@ -461,14 +461,14 @@ LOADER = r'''
                                    (getf (cddr component) :components) nil))))))
       (visit folder (getf (cddr definition) :components) nil))
     (nreverse result)))
-(defun definition (path)
+(defun definition (path name)
   (with-open-file (in path)
     (let ((*package* (find-package :loader)))
       (loop for form = (read in nil) while form
-            when (and (consp form) (string-equal (first form) "DEFSYSTEM")) return form))))
-(defun load-system (folder name)
+            when (and (consp form) (string-equal (first form) "DEFSYSTEM") (string-equal (second form) name)) return form))))
+(defun load-system (folder file name)
   (handler-bind ((warning #'muffle-warning))
-    (dolist (file (files folder (definition (format nil "~A~A.asd" folder name)))) (load file))))
+    (dolist (file (files folder (definition (format nil "~A~A.asd" folder file) name))) (load file))))
 '''
 
 
@@ -485,8 +485,10 @@ def a_library_of_others_is_loaded_and_passes_its_tests():
             equal(worker.call("load", file=str(SOURCES / "rt" / "rt.lisp")).get("answer", {}).get("values"), ["T"], "rt")
             # The tests of Alexandria name the copy of RT that comes with SBCL.
             worker.evaluate('(rename-package :rt (package-name :rt) (cons "SB-RT" (package-nicknames :rt)))')
-            for name in ("alexandria", "alexandria-tests"):
-                message = worker.evaluate('(loader::load-system "%s/" "%s")' % (SOURCES / "alexandria", name))
+            old = (SOURCES / "alexandria" / "alexandria-tests.asd").exists()  # of Debian 12
+            for file, name in (("alexandria", "alexandria"), ("alexandria-tests", "alexandria-tests") if old
+                               else ("alexandria", "alexandria/tests")):
+                message = worker.evaluate('(loader::load-system "%s/" "%s" "%s")' % (SOURCES / "alexandria", file, name))
                 expect("answer" in message, name, message)
             equal(worker.evaluate("(alexandria:flatten '(1 (2 (3))))")["text"], "=> (1 2 3)", "a function of it")
             message = worker.evaluate("(let ((*random-state* (sb-ext:seed-random-state 1))) (rt:do-tests))")
