@@ -246,6 +246,25 @@ def commands_are_for_the_repl_and_other_keywords_are_forms():
         equal(repl.finish(":quit\n"), 0, "the status")
 
 
+@tests_of({"quit": "(quit)", "exit": "(exit)"})
+def the_usual_ways_out_of_a_lisp_leave_the_repl(form):
+    with Repl() as repl:
+        equal(repl.say("(progn %s)" % form), "[ERROR] EXIT-REFUSED\nThe code asked the process to end, which is refused. The session goes "
+              "on.\n\n[Backtrace]\n0: (PROGN %s)\n" % form.upper(), "inside of another form")
+        equal(repl.finish(form + "\n"), 0, "the status")
+
+
+@test
+def a_form_that_cannot_be_read_offers_a_choice_only_if_there_is_one():
+    with Repl() as repl:
+        text = repl.type(")\n")
+        expect("unmatched close parenthesis" in text and "[Restarts]" not in text and text.endswith("\nCL-USER> "), "a parenthesis:", text)
+        text = repl.type("(no-such-package:x)\n")
+        expect("[Restarts]" in text and text.endswith("\nCL-USER[restart]> "), "a package:", text)
+        text = repl.say("(read-line)")
+        expect("end of file" in text and "parenthesis" not in text, "no input, while the reader waits:", text)
+
+
 @test
 def what_was_typed_is_remembered_for_this_user_alone():
     with Repl() as first:

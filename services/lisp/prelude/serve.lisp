@@ -88,7 +88,7 @@
   (let ((restarts (compute-restarts condition)))
     (stop-clock)
     (setf *last-report* report)
-    (let ((*guard* nil) (*suspend* nil) (*level* (1+ *level*)) (*suspended* restarts))
+    (let ((*guard* nil) (*suspend* nil) (*reading* nil) (*level* (1+ *level*)) (*suspended* restarts))
       (send-failure (finish-report report) t)
       (loop
         (let ((call (next-call)))
@@ -154,6 +154,7 @@ calls, and loops are as fast as by default."
 
 (defun main ()
   (setf *saving* nil
+        *home* (ignore-errors (sb-ext:native-namestring (truename "")))
         *heap-at-start* (sb-kernel:dynamic-usage))
   (stop-finalizer)
   (set-policy)
