@@ -211,6 +211,14 @@ def a_command_uses_a_session_of_a_server():
 
 
 @test
+def a_person_sees_what_failing_code_printed_and_its_frames():
+    done = run_program(MISHAP, "lisp", "evaluate", '(progn (princ "one") (car 5))', "--output", "text", env={"NO_COLOR": "1"})
+    equal((done.status, done.out, done.err.decode()),
+          (1, b"", "one\nerror TYPE_ERROR  The value 5 is not of type LIST.\n      0: (CAR 5)\n"
+                   "    try: Check the types of the arguments in the first frame of the backtrace.\n"), "the command")
+
+
+@test
 def plain_text_is_the_report_itself():
     with Server(program=LISPER) as found:
         with found.connect() as connection:  # the only failure that is no JSON
