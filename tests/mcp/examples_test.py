@@ -91,7 +91,7 @@ CALLS = {
         ("compile-form", {"code": "(defun f (x) (1+ x))"}, None), ("compile-form", {"cod": "1"}, INVALID),
         ("macroexpand-form", {"code": "(when a b)"}, None), ("macroexpand-form", {"code": ""}, INVALID),
         ("describe-symbol", {"symbol": "car"}, None), ("describe-symbol", {}, INVALID),
-        ("apropos-search", {"pattern": "vector-push"}, None), ("apropos-search", {"pattern": 1}, INVALID),
+        ("apropos-search", {"text": "vector-push"}, None), ("apropos-search", {"text": 1}, INVALID),
         ("describe-last-error", {}, None), ("describe-last-error", {"x": 1}, INVALID),
         ("get-backtrace", {"max_frames": 5}, None), ("get-backtrace", {"max_frames": -1}, INVALID),
         ("list-definitions", {}, None), ("list-definitions", {"session": "x"}, INVALID),
