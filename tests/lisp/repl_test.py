@@ -320,6 +320,21 @@ def colors_are_for_terminals_that_want_them():
         expect("\x1b" not in repl.say("(car 5)"), "without")
 
 
+@test
+def the_page_shows_a_conversation_as_it_is():
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "lisp.md")
+    with open(page, encoding="utf-8") as file:
+        lines = file.read().split("```\n$ mishap lisp repl\n")[1].split("```\n")[0].splitlines()
+    with Repl(TERM="dumb") as repl:  # which has no sequences for editing in it
+        for line in lines:
+            typed = re.match(r"CL-USER(?:\[restart\])?> (.*)|\.\.\. (.*)", line)
+            if typed and ":quit" not in line:
+                repl.type((typed[1] or typed[2]) + "\n", r"\n[^\n]*(> |\.\.\. )$")
+        shown = repl.bytes.decode().replace("\r\n", "\n")
+        equal(shown + ":quit", "\n".join(lines), "the conversation")
+        equal(repl.finish(":quit\n"), 0, "the status")
+
+
 # ---- Through a pipe ------------------------------------------------------------------------------
 
 @test
