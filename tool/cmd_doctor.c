@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -168,6 +169,103 @@ static bool put_system(mishap_buffer *json)
     return files.rlim_max >= FEWEST_FILES;
 }
 
+/* -- for a person ------------------------------------------------------------------------------ */
+
+static void say(mishap_buffer *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(mishap_buffer *b, const char *format, ...)
+{
+    char line[LONGEST_PATH + 200];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    mishap_buffer_put_text(b, mishap_text_of(line));
+}
+
+static const char *mark(bool found)
+{
+    return found ? "ok     " : "MISSING";
+}
+
+/* A table would have no room for what to do. */
+static size_t say_layers(mishap_buffer *b, const mishap_sandbox_report *report)
+{
+    size_t missing = 0;
+    say(b, "Layers of the sandbox\n");
+    for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++) {
+        const mishap_sandbox_offer *offer = &report->offers[i];
+        char reason[150];
+        say(b, "  %s  %-10s  %s\n", mark(offer->offered), offer->name, offer->what);
+        if (offer->offered)
+            continue;
+        missing++;
+        mishap_system_error(offer->error, reason, sizeof reason);
+        say(b, "           why:  %s: %s\n           try:  %s\n", offer->step, reason,
+            offer->advice);
+    }
+    return missing;
+}
+
+static size_t say_things(mishap_buffer *b)
+{
+    char path[LONGEST_PATH];
+    size_t missing = 0;
+    say(b, "\nPrograms and libraries\n");
+    for (size_t i = 0; i < sizeof things / sizeof *things; i++) {
+        bool found = find(things[i].name, path, sizeof path);
+        say(b, "  %s  %-16s  %s\n", mark(found), things[i].name, things[i].use);
+        if (found)
+            say(b, "           %s\n", path);
+        else if (strstr(things[i].name, ".core"))
+            say(b,
+                "           try:  Install the package %s, then build and install Mishap again.\n",
+                things[i].package);
+        else
+            say(b, "           try:  Install the package %s.\n", things[i].package);
+        missing += !found;
+    }
+    return missing;
+}
+
+static void say_system(mishap_buffer *b)
+{
+    struct utsname machine = { 0 };
+    struct rlimit files = { 0, 0 };
+    uname(&machine);
+    getrlimit(RLIMIT_NOFILE, &files);
+    say(b, "\nSystem\n  Linux %s, %s, %ld processors%s\n", machine.release, machine.machine,
+        sysconf(_SC_NPROCESSORS_ONLN), geteuid() == 0 ? ", user root" : "");
+    if (files.rlim_max == RLIM_INFINITY)
+        say(b, "  A process may open any number of files.\n");
+    else
+        say(b, "  A process may open %ju files.\n", (uintmax_t)files.rlim_max);
+}
+
+static mishap *answer_text(mishap_call *call, const mishap_sandbox_report *report)
+{
+    mishap_buffer text = { 0 };
+    size_t layers = say_layers(&text, report), programs = say_things(&text);
+    say_system(&text);
+    say(&text, "\n");
+    if (report->missing)
+        say(&text, "Foreign programs, such as Lisp sessions, are refused: the sandbox is below its "
+                   "minimum.\n");
+    else if (layers)
+        say(&text,
+            "The sandbox is above its minimum, with %zu of %d layers. Foreign programs run "
+            "in it.\n",
+            MISHAP_SANDBOX_LAYERS - layers, (int)MISHAP_SANDBOX_LAYERS);
+    if (programs)
+        say(&text, "What needs a missing program or library answers NOT_CONFIGURED. Everything "
+                   "else works.\n");
+    if (!layers && !programs)
+        say(&text, "Nothing is missing.\n");
+    mishap *failure = text.failed ? mishap_out_of_memory()
+                                  : mishap_answer_text(call, mishap_buffer_text(&text));
+    mishap_buffer_release(&text);
+    return failure;
+}
+
 /* -- the command ------------------------------------------------------------------------------- */
 
 static mishap *run(mishap_call *call)
@@ -189,22 +287,25 @@ static mishap *run(mishap_call *call)
             mishap_raise(NOT_CONFIGURED, "A process may not open %d files.", (int)FEWEST_FILES),
             "Raise the hard limit of open files (ulimit -Hn).");
     mishap *no_memory = tool_answer(call, &json);
+    if (!no_memory)
+        no_memory = answer_text(call, report);
     return no_memory ? mishap_because(no_memory, failure) : failure;
 }
 
 static const mishap_example examples[] = {
-    { "doctor", "What is there, and what is missing" },
+    { "doctor", "Check this machine" },
     { 0 },
 };
 
 const mishap_operation tool_doctor = {
     .name = "doctor",
-    .summary = "Say what this machine offers, and what is missing",
-    .description = "Each layer of the sandbox that foreign programs run in is tried, and the "
-                   "programs and libraries that services use are looked for, with the name of "
-                   "the Debian package. The command fails with NOT_CONFIGURED, exit 78, if "
-                   "something is missing that no service can do without: the minimum of the "
-                   "sandbox, or files that may be open. docs/sandbox.md explains the layers.",
+    .summary = "Check what this machine offers, and say what to do about the rest",
+    .description = "The command tries each layer of the sandbox, in which foreign programs such "
+                   "as Lisp sessions run. It looks for the programs and libraries that services "
+                   "use, and names the Debian package of each that is missing.\n\n"
+                   "It fails with NOT_CONFIGURED, exit code 78, if the sandbox is below its "
+                   "minimum, or if a process may open too few files. docs/sandbox.md explains the "
+                   "layers.",
     .run = run,
     .local = true,
     .raises = MISHAP_RAISES(NOT_CONFIGURED),

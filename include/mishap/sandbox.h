@@ -38,8 +38,9 @@ typedef struct mishap_sandbox_profile {
     const char *const *environment; /* "LANG=C.UTF-8", then NULL. NULL: it is empty */
     uint64_t temporary_bytes; /* of a private temporary folder, in which the program starts and
                                  which is removed after it. 0: nothing can be written at all */
-    uint64_t memory_bytes;    /* of heap and private mappings (RLIMIT_DATA) */
-    uint64_t address_bytes;   /* of all mappings (RLIMIT_AS): SBCL needs its heap and 300 MB */
+    uint64_t memory_bytes;    /* of heap and private mappings (RLIMIT_DATA): the usual limit */
+    uint64_t address_bytes;   /* of all mappings (RLIMIT_AS), also of memory that is reserved and
+                                 never used: SBCL needs its heap and 300 MB */
     uint64_t stack_bytes;     /* of the first thread */
     uint64_t cpu_seconds;     /* of all threads; then the system ends it: with SIGXCPU, which has no
                                  effect in a PID namespace, and a second later with SIGKILL */

@@ -1,5 +1,6 @@
 /*
  * Foreign programs as workers: a service whose calls another program runs, in a process of its own.
+ * docs/program.md has a complete example.
  *
  *     static const mishap_foreign interpreter = {
  *         .program = "/usr/bin/python3",
@@ -11,15 +12,16 @@
  *
  *     { "python.evaluate", "Evaluate an expression", .run = mishap_foreign_run, .service = &python,
  *       .params = MISHAP_PARAMS({ "code", MISHAP_STRING, .required = true }, MISHAP_SESSION_PARAM),
- *       … }
+ *       .answers = MISHAP_PARAMS({ "value", MISHAP_STRING }, MISHAP_SESSION_ANSWER),
+ *       .raises = MISHAP_RAISES(RUNTIME_ERROR, NOT_FOUND, NOT_CONFIGURED), … }
  *
  * The program reads calls from a socket and answers them: docs/worker-protocol.md. A server checks
- * the arguments, hands the call to the process without another one in between, holds the answer
- * against the declaration, and tells and records failures as those of any handler. It starts the
- * processes, has them wait for calls, interrupts and kills those whose time is over, and replaces
- * those that die. A command and mishap_invoke() start a process for one call.
+ * the arguments, sends the call straight to the process, checks the answer against the declaration,
+ * and reports and logs failures like those of any handler. It starts the processes before they are
+ * needed, interrupts and then kills those whose time is over, and replaces those that die. A
+ * command and mishap_invoke() start a process for one call.
  *
- * Operations of such a service that need no such process have a function of their own in `.run`.
+ * An operation of such a service that needs no such process has its own function in `.run`.
  */
 #ifndef MISHAP_WORKER_H
 #define MISHAP_WORKER_H
@@ -43,7 +45,7 @@ typedef struct mishap_foreign_end {
 } mishap_foreign_end;
 
 typedef struct mishap_foreign {
-    const char *program;            /* the path of the program */
+    const char *program;            /* the absolute path of the program */
     const char *const *arguments;   /* without the program itself; the list ends with NULL */
     const char *const *environment; /* "NAME=value"; the list ends with NULL; NULL: empty. With a
                                        sandbox it is that of the profile */

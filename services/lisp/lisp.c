@@ -5,13 +5,13 @@
 
 /* clang-format off */
 #define CODE                                                                                       \
-    { "code", MISHAP_STRING, .required = true, .positional = true, .help = "The forms" }
+    { "code", MISHAP_STRING, .required = true, .positional = true, .help = "The Lisp forms" }
 #define PACKAGE                                                                                    \
     { "package", MISHAP_STRING, .length = { 1, 200 },                                              \
-      .help = "The package for this call; without it, that of the session" }
+      .help = "The package for this call; by default the current package of the session" }
 #define SECONDS                                                                                    \
     { "timeout", MISHAP_NUMBER, .range = { 0.001, 600 },                                          \
-      .help = "Seconds that the evaluation has; the limit of the session counts as well" }
+      .help = "Seconds after which the evaluation is stopped; the limit of the session holds as well" }
 #define STRING(name, what) { name, MISHAP_STRING, .help = what }
 #define COUNT(name, what)  { name, MISHAP_INTEGER, .help = what }
 #define FLAG(name, what)   { name, MISHAP_BOOLEAN, .help = what }
@@ -42,13 +42,14 @@ static const mishap_param form_to_expand[] = {
     CODE,
     PACKAGE,
     { "depth", MISHAP_ENUM, .choices = MISHAP_CHOICES("1", "full", "all"), .initial = "\"full\"",
-      .help = "Once, until the head is no macro, or everywhere" },
+      .help = "1: one step; full: until the form is no macro call; all: the forms inside of it as "
+              "well" },
     MISHAP_SESSION_PARAM,
     { 0 },
 };
 static const mishap_param a_symbol[] = {
     { "symbol", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 300 },
-      .help = "Its name" },
+      .help = "The name of the symbol" },
     PACKAGE,
     MISHAP_SESSION_PARAM,
     { 0 },
@@ -57,16 +58,16 @@ static const mishap_param a_part_of_a_name[] = {
     { "text", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 300 },
       .help = "Part of the name" },
     { "in", MISHAP_STRING, .length = { 1, 200 },
-      .help = "A package to look in; without it, all of them" },
+      .help = "The package to search; by default all packages" },
     { "limit", MISHAP_INTEGER, .range = { 1, 500 }, .initial = "50",
-      .help = "How many to list at most" },
+      .help = "Most symbols to list" },
     MISHAP_SESSION_PARAM,
     { 0 },
 };
 static const mishap_param a_session[] = { MISHAP_SESSION_PARAM, { 0 } };
 static const mishap_param some_frames[] = {
     { "max_frames", MISHAP_INTEGER, .range = { 1, 100 }, .initial = "20",
-      .help = "How many frames at most" },
+      .help = "Most frames to show" },
     MISHAP_SESSION_PARAM,
     { 0 },
 };
@@ -80,7 +81,7 @@ static const mishap_param new_limits[] = {
 };
 static const mishap_param a_file[] = {
     { "file", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 4000 },
-      .help = "The path of a source file in a folder that is allowed" },
+      .help = "Path of the source file: absolute, or relative to a folder that is allowed" },
     PACKAGE,
     SECONDS,
     MISHAP_SESSION_PARAM,
@@ -180,30 +181,42 @@ static const mishap_param limits[] = {
 };
 
 static const char about_repl[] =
-    "Reads forms, evaluates each in one session, and prints its values. A line can be edited, and "
-    "what was typed is remembered, if libedit is on this machine. A form may have several "
-    "lines.\n\n"
-    "An error suspends the evaluation: its restarts are listed, and the number of one has the "
-    "evaluation go on with it. An empty line or q ends it. Ctrl-C stops an evaluation, and the "
-    "session "
-    "lives. Ctrl-D ends the session. :help lists what else there is.\n\n"
-    "Where standard input or output is no terminal there are no prompts and no choices, and the "
-    "command fails if the last form did.";
+    "The REPL reads Lisp forms, evaluates each of them in one session, and prints the values. A "
+    "form may have several lines. If libedit is installed, lines can be edited, and the REPL keeps "
+    "a history.\n\n"
+    "An error suspends the evaluation, and the REPL lists the restarts. Type the number of a "
+    "restart to continue with it, or q to abort. Ctrl-C stops an evaluation; the session keeps its "
+    "definitions. Ctrl-D leaves. :help lists the commands.\n\n"
+    "If standard input or output is not a terminal, the REPL prints no prompts and does not "
+    "suspend. The command then fails if the last form failed.";
+static const mishap_example evaluate_examples[] = {
+    { "lisp evaluate '(+ 1 2)'", "Evaluate a form in a new session" },
+    { "lisp evaluate - < program.lisp", "Evaluate the forms of a file" },
+    { "lisp evaluate '(+ 1 2)' --server http://127.0.0.1:8080",
+      "Evaluate in a session of a server; the answer has its ID, for --session" },
+    { 0 },
+};
+static const mishap_example load_examples[] = {
+    { "lisp load rt/rt.lisp", "Load a file of Debian's package cl-rt" },
+    { "lisp load /srv/lisp/start.lisp --lisp-folder /srv/lisp", "Load a file of your own" },
+    { 0 },
+};
 static const mishap_example repl_examples[] = {
-    { "lisp repl", "At the terminal" },
+    { "lisp repl", "Start the REPL" },
+    { "lisp repl < program.lisp", "Evaluate the forms of a file, one after the other" },
     { 0 },
 };
 
 /* -- the operations ---------------------------------------------------------------------------- */
 
 const mishap_operation lisp_operations[] = {
-    { "lisp.evaluate", "Evaluate forms of Lisp in a session", code_to_run,
-      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, LONG,
-      BY_LISP },
-    { "lisp.validate", "Check that code can be read, without evaluating it", code_to_see,
+    { "lisp.evaluate", "Evaluate Lisp forms in a session", code_to_run,
+      .route = "POST /lisp/evaluate", .tool = "evaluate-lisp", .answers = evaluated, LONG, BY_LISP,
+      .examples = evaluate_examples },
+    { "lisp.validate", "Check the syntax of code without evaluating it", code_to_see,
       .route = "POST /lisp/validate", .tool = "validate-syntax", .danger = MISHAP_SAFE,
       .answers = validated, BY_LISP },
-    { "lisp.compile", "Compile code for its warnings, without running it", code_to_see,
+    { "lisp.compile", "Compile code and list the warnings, without running it", code_to_see,
       .route = "POST /lisp/compile", .tool = "compile-form", .answers = compiled, BY_LISP },
     { "lisp.macroexpand", "Expand the macros of a form", form_to_expand,
       .route = "POST /lisp/macroexpand", .tool = "macroexpand-form", .answers = expanded, BY_LISP },
@@ -218,18 +231,20 @@ const mishap_operation lisp_operations[] = {
     { "lisp.backtrace", "Show the frames of the last failure of a session", some_frames,
       .route = "POST /lisp/backtrace", .tool = "get-backtrace", .danger = MISHAP_SAFE,
       .answers = backtrace, BY_LISP },
-    { "lisp.definitions", "List what the code of a session has defined", a_session,
-      .route = "POST /lisp/definitions", .tool = "list-definitions", .danger = MISHAP_SAFE,
-      .answers = definitions, BY_LISP },
-    { "lisp.reset", "Begin a session afresh", a_session, .route = "POST /lisp/reset",
-      .tool = "reset-session", .danger = MISHAP_DESTRUCTIVE, .answers = reset, BY_LISP },
-    { "lisp.limits", "Change the limits of a session", new_limits, .route = "POST /lisp/limits",
-      .tool = "configure-limits", .answers = limits, BY_LISP },
-    { "lisp.time", "Evaluate forms and measure it", code_to_run, .route = "POST /lisp/time",
-      .tool = "time-execution", .answers = timed, LONG, BY_LISP },
+    { "lisp.definitions", "List the functions, variables and classes that a session has defined",
+      a_session, .route = "POST /lisp/definitions", .tool = "list-definitions",
+      .danger = MISHAP_SAFE, .answers = definitions, BY_LISP },
+    { "lisp.reset", "Reset a session: all its definitions are lost", a_session,
+      .route = "POST /lisp/reset", .tool = "reset-session", .danger = MISHAP_DESTRUCTIVE,
+      .answers = reset, BY_LISP },
+    { "lisp.limits", "Show or change the limits of a session", new_limits,
+      .route = "POST /lisp/limits", .tool = "configure-limits", .answers = limits, BY_LISP },
+    { "lisp.time", "Evaluate Lisp forms and measure time and memory", code_to_run,
+      .route = "POST /lisp/time", .tool = "time-execution", .answers = timed, LONG, BY_LISP },
     { "lisp.load", "Load a source file from a folder that is allowed", a_file,
-      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, LONG, BY_LISP },
-    { "lisp.repl", "Talk to a session of Lisp at the terminal", .run = lisp_repl,
+      .route = "POST /lisp/load", .tool = "load-file", .answers = evaluated, LONG, BY_LISP,
+      .examples = load_examples },
+    { "lisp.repl", "Start a read-eval-print loop at the terminal", .run = lisp_repl,
       .service = &lisp_service, .raises = FAILS, .group = "Lisp", .danger = MISHAP_MUTATING,
       .description = about_repl, .examples = repl_examples, .local = true, .resident = true },
     { 0 },

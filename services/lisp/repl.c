@@ -294,12 +294,19 @@ static void reset(struct repl *r)
 static void help(struct repl *r)
 {
     (void)r;
-    say("Type a form; it is evaluated when it is complete. Ctrl-C stops an evaluation or drops the "
-        "line.\n"
-        ":backtrace  show the frames of the last failure\n"
-        ":reset      begin a fresh session\n"
-        ":help       show this\n"
-        ":quit       end, as Ctrl-D does\n");
+    say("Type a Lisp form. It is evaluated when its last parenthesis is closed.\n"
+        "Ctrl-C stops an evaluation, or drops the line that you are typing.\n"
+        "\n"
+        ":backtrace  show the frames of the last failure, up to 100\n"
+        ":reset      start a new session, without any definitions\n"
+        ":help       show this help\n"
+        ":quit       leave the REPL; so do Ctrl-D, (quit) and (exit)\n"
+        "\n"
+        "After an error, the evaluation waits for you (the prompt shows [restart]):\n"
+        "1           continue it with restart 1\n"
+        "1 (+ 40 2)  the same, with a value for the restart\n"
+        "q           abort it; so does an empty line\n"
+        "Any other form is evaluated while the first evaluation waits.\n");
 }
 
 static void quit(struct repl *r)
@@ -307,14 +314,20 @@ static void quit(struct repl *r)
     r->over = true;
 }
 
-/* A command for the REPL itself; any other keyword is a form. */
+/* A command for the REPL itself; any other keyword is a form. A session refuses to exit, but a
+ * person who types this alone wants to leave. */
 static bool take_command(struct repl *r, mishap_text line)
 {
     static const struct {
         const char *name;
         void (*run)(struct repl *r);
     } commands[] = {
-        { ":backtrace", show_backtrace }, { ":reset", reset }, { ":help", help }, { ":quit", quit }
+        { ":backtrace", show_backtrace },
+        { ":reset", reset },
+        { ":help", help },
+        { ":quit", quit },
+        { "(quit)", quit },
+        { "(exit)", quit },
     };
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (mishap_text_equal(line, mishap_text_of(commands[i].name))) {
@@ -366,7 +379,7 @@ mishap *lisp_repl(mishap_call *outer)
     r.lines = lisp_lines_open(r.screen.person, history);
     lisp_signals_mind();
     if (r.screen.person)
-        say("A session of Lisp. :help says what can be done; Ctrl-D ends it.\n");
+        say("Type a Lisp form. :help lists the commands; Ctrl-D leaves.\n");
     while (r.lines && !r.over)
         step(&r, &form);
     /* What is left of a pipe whose last line ended with the input. */

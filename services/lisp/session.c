@@ -23,16 +23,17 @@ static const mishap_param a_folder = { "folder", MISHAP_STRING, .length = { 1, 1
 static const mishap_param settings[] = {
     { "folder", MISHAP_ARRAY, .items = &a_folder, .length = { 0, MOST_FOLDERS },
       .initial = "[\"" SOURCES "\"]", .placeholder = "PATH",
-      .help = "A folder that sessions may read and load files from; may be repeated" },
+      .help = "A folder that sessions may read and load files from" },
     { "heap_mb", MISHAP_INTEGER, .range = { 64, 16384 }, .initial = "256", .placeholder = "N",
-      .help = "The heap of a session, in MB" },
+      .help = "Size of the heap of a session, in MB" },
     { "idle_minutes", MISHAP_INTEGER, .range = { 1, 10080 }, .initial = "30", .placeholder = "N",
-      .help = "Minutes without a call after which a session is ended" },
+      .help = "A session without a call for so many minutes is ended" },
     { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
-      .help = "Most sessions of a server at once, and at most an eighth of its open files" },
+      .help = "Most sessions that a server has at once; never more than an eighth of its limit of "
+              "open files" },
     { "sbcl", MISHAP_STRING, .length = { 1, 1000 }, .pattern = "^/", .looks = "an absolute path",
       .initial = "\"" LISP_SBCL "\"", .placeholder = "PATH", .file = true,
-      .help = "The program of SBCL, of the version that the core was built with" },
+      .help = "Path of SBCL; its version must be the one that Mishap was built with" },
     { 0 },
 };
 
@@ -139,7 +140,7 @@ static mishap *usable(void)
     if (access(sbcl.program, X_OK) != 0)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "SBCL, which runs Lisp, is not installed (package sbcl)."),
-            "Install the package sbcl.");
+            "Install the package sbcl, or set --lisp-sbcl to the path of SBCL.");
     if (!lisp_core())
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED,

@@ -215,11 +215,13 @@ static bool put_phrase(mishap_buffer *b, const mishap_field *field)
 static void put_bounds(mishap_buffer *b, const mishap_field *field)
 {
     bool length = mishap_text_equal(field->error, (mishap_text)MISHAP_TEXT("invalid_length"));
-    bool low = field->min.kind != MISHAP_KIND_NONE;
+    bool low = field->min.kind != MISHAP_KIND_NONE, high = field->max.kind != MISHAP_KIND_NONE;
+    bool exact = length && low && high && field->min.kind == field->max.kind &&
+                 field->min.natural == field->max.natural;
     mishap_buffer_put_text(b, mishap_text_of(length ? " must have" : " must be"));
     if (low)
-        put_plain(b, " at least ", &field->min);
-    if (field->max.kind != MISHAP_KIND_NONE)
+        put_plain(b, exact ? " exactly " : " at least ", &field->min);
+    if (high && !exact)
         put_plain(b, low ? " and at most " : " at most ", &field->max);
     if (length)
         MISHAP_PUT(b, " characters");

@@ -293,12 +293,13 @@ static void put_items(mishap_buffer *sentence, const void *what)
 {
     const mishap_field *wrong = what;
     bool low = wrong->min.kind != MISHAP_KIND_NONE, high = wrong->max.kind != MISHAP_KIND_NONE;
+    bool exact = low && high && wrong->min.natural == wrong->max.natural;
     MISHAP_PUT(sentence, " must have");
     if (low) {
-        MISHAP_PUT(sentence, " at least ");
+        mishap_buffer_put_text(sentence, mishap_text_of(exact ? " exactly " : " at least "));
         mishap_buffer_put_uint(sentence, wrong->min.natural);
     }
-    if (high) {
+    if (high && !exact) {
         mishap_buffer_put_text(sentence, mishap_text_of(low ? " and at most " : " at most "));
         mishap_buffer_put_uint(sentence, wrong->max.natural);
     }

@@ -15,17 +15,17 @@
 
 static const mishap_sandbox_offer offers[MISHAP_SANDBOX_LAYERS] = {
     { MISHAP_LAYER_SECCOMP, "seccomp", "a filter of system calls",
-      .advice = "Allow seccomp with a listener: Linux 5.5 or later, and no listener of the "
-                "container's own." },
-    { MISHAP_LAYER_LANDLOCK, "landlock", "rules for files",
       .advice =
-          "Add landlock to the security modules that the kernel starts with (lsm=landlock,…): "
-          "Linux 5.13 or later. Mount namespaces do as well." },
+          "Use Linux 5.5 or later. In a container, allow seccomp filters with a listener; the "
+          "container must have none itself." },
+    { MISHAP_LAYER_LANDLOCK, "landlock", "rules for files",
+      .advice = "Use Linux 5.13 or later, and name landlock among its security modules (the kernel "
+                "parameter lsm=landlock,…). The layer `mounts` can stand in for this one." },
     { MISHAP_LAYER_LIMITS, "limits", "resource limits", .advice = "Allow setrlimit()." },
     { MISHAP_LAYER_MOUNTS, "mounts", "a root folder of its own, in a mount namespace",
       .advice = "Allow user namespaces (user.max_user_namespaces, "
                 "kernel.apparmor_restrict_unprivileged_userns), and do not start in a chroot. "
-                "Landlock does as well." },
+                "The layer `landlock` can stand in for this one." },
     { MISHAP_LAYER_PROCESSES, "processes", "no sight of other processes, in a PID namespace",
       .advice = "Allow user namespaces." },
     { MISHAP_LAYER_NETWORK, "network", "no network, in a network namespace",
@@ -188,8 +188,10 @@ mishap *mishap_sandbox_check_report(const mishap_sandbox_report *report, mishap_
         if (!(report->missing & offer->layer))
             continue;
         mishap_system_error(offer->error, reason, sizeof reason);
-        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s: %s: %s",
-                                   length ? "; " : "", offer->name, offer->step, reason);
+        bool named = strcmp(offer->name, offer->step) == 0; /* once is enough */
+        length += (size_t)snprintf(words + length, sizeof words - length, "%s%s%s%s: %s",
+                                   length ? "; " : "", offer->name, named ? "" : ": ",
+                                   named ? "" : offer->step, reason);
         advice = advice ? advice : offer->advice;
     }
     mishap *m = mishap_raise(NOT_CONFIGURED, "This machine does not offer the sandbox that foreign "

@@ -1023,6 +1023,12 @@ def a_secret_is_not_shown(how, status, code, secret):
     expect(SECRET[:-4].encode() not in shown, shown)
 
 
+@test
+def text_beside_a_failure_is_shown_without_its_secrets():
+    _, shown = on_terminal("sample", "secret", "use", "--how", "text", env={"SAMPLE_TOKEN": SECRET})
+    expect(b"AUTH_REQUIRED" in shown and b"I tried [redacted]." in shown, shown)
+
+
 @tests_of({"in an answer": ("answer", b"I used " + SECRET.encode() + b" for it."),
            "in a document": ("document", SECRET.encode() + b"\n")})
 def a_secret_that_a_handler_answers_with_is_its_own_affair(how, said):
@@ -1137,7 +1143,7 @@ DECLARED = {  # flag: type, required, default, enum_values, short
               "point": ("object", False, None, None, None)},
     "secret.use": {"token": ("string", True, None, None, None),
                    "how": ("enum", False, "length", ["length", "fail", "crash", "nonsense", "message", "answer",
-                                                      "document", "print"], None)},
+                                                      "document", "print", "text"], None)},
     "touch": {"path": ("string", True, None, None, None), "count": ("integer", False, None, None, None),
               "wait": ("boolean", False, None, None, None)},
     "undeclared": {},

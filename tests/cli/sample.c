@@ -283,7 +283,7 @@ static mishap *leak(mishap_call *call)
 }
 
 static const char *const secret_ways[] = { "length", "fail",     "crash", "nonsense", "message",
-                                           "answer", "document", "print", NULL };
+                                           "answer", "document", "print", "text",     NULL };
 static const mishap_param secret_params[] = {
     { "token", MISHAP_STRING, .required = true, .secret = true, .length = { 8, 60 },
       .pattern = "^marker-", .environment = "SAMPLE_TOKEN", .help = "What must not be shown" },
@@ -311,6 +311,10 @@ static mishap *use_secret(mishap_call *call)
                                     mishap_call_print(call, "I used %s for it.", token));
     if (is(call, "document"))
         return mishap_answer_document(call, mishap_text_of(mishap_call_print(call, "%s\n", token)));
+    if (is(call, "text")) { /* beside a failure */
+        mishap_answer(call, "{\"tried\":true}");
+        mishap_answer_text(call, mishap_text_of(mishap_call_print(call, "I tried %s.", token)));
+    }
     mishap *m = mishap_raise(AUTH_REQUIRED, "The service did not accept the token.");
     m = mishap_note(mishap_tell(m, "token", token), "api_key", token);
     return mishap_note(m, "url", mishap_call_print(call, "https://ada:%s@example.com/", token));

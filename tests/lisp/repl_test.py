@@ -246,6 +246,25 @@ def commands_are_for_the_repl_and_other_keywords_are_forms():
         equal(repl.finish(":quit\n"), 0, "the status")
 
 
+@tests_of({"quit": "(quit)", "exit": "(exit)"})
+def the_usual_ways_out_of_a_lisp_leave_the_repl(form):
+    with Repl() as repl:
+        equal(repl.say("(progn %s)" % form), "[ERROR] EXIT-REFUSED\nThe code asked the process to end, which is refused. The session goes "
+              "on.\n\n[Backtrace]\n0: (PROGN %s)\n" % form.upper(), "inside of another form")
+        equal(repl.finish(form + "\n"), 0, "the status")
+
+
+@test
+def a_form_that_cannot_be_read_offers_a_choice_only_if_there_is_one():
+    with Repl() as repl:
+        text = repl.type(")\n")
+        expect("unmatched close parenthesis" in text and "[Restarts]" not in text and text.endswith("\nCL-USER> "), "a parenthesis:", text)
+        text = repl.type("(no-such-package:x)\n")
+        expect("[Restarts]" in text and text.endswith("\nCL-USER[restart]> "), "a package:", text)
+        text = repl.say("(read-line)")
+        expect("end of file" in text and "parenthesis" not in text, "no input, while the reader waits:", text)
+
+
 @test
 def what_was_typed_is_remembered_for_this_user_alone():
     with Repl() as first:
@@ -299,6 +318,21 @@ def colors_are_for_terminals_that_want_them():
         expect("\x1b[1;31m[ERROR] TYPE-ERROR\x1b[0m\n" in repl.say("(car 5)"), "in colour")
     with Repl() as repl:
         expect("\x1b" not in repl.say("(car 5)"), "without")
+
+
+@test
+def the_page_shows_a_conversation_as_it_is():
+    page = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "lisp.md")
+    with open(page, encoding="utf-8") as file:
+        lines = file.read().split("```\n$ mishap lisp repl\n")[1].split("```\n")[0].splitlines()
+    with Repl(TERM="dumb") as repl:  # which has no sequences for editing in it
+        for line in lines:
+            typed = re.match(r"CL-USER(?:\[restart\])?> (.*)|\.\.\. (.*)", line)
+            if typed and ":quit" not in line:
+                repl.type((typed[1] or typed[2]) + "\n", r"\n[^\n]*(> |\.\.\. )$")
+        shown = repl.bytes.decode().replace("\r\n", "\n")
+        equal(shown + ":quit", "\n".join(lines), "the conversation")
+        equal(repl.finish(":quit\n"), 0, "the status")
 
 
 # ---- Through a pipe ------------------------------------------------------------------------------

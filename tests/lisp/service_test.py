@@ -7,6 +7,7 @@ Speaks TAP.
 import concurrent.futures
 import os
 import pathlib
+import re
 import shutil
 import sys
 import tempfile
@@ -16,11 +17,12 @@ for folder in ["http", "mcp", "cli"]:
     sys.path.insert(0, os.path.join(HERE, "..", folder))
 import server  # noqa: E402
 import talk  # noqa: E402
-from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
+from blackbox import Skipped, equal, expect, main, parsed, run_program, test  # noqa: E402
 from corpus import FILES, entries, read_by_seed  # noqa: E402
 from exchange import Exchange, Session, call, repeated, stateless  # noqa: E402
 from server import Server, wait_for  # noqa: E402
 
+PAGE = pathlib.Path(HERE, "..", "..", "docs", "lisp.md")
 LISPER = os.path.abspath(os.environ["LISPER_PROGRAM"])
 MISHAP = os.path.abspath(os.environ["MISHAP_PROGRAM"])
 SPOKEN = '[ERROR] TYPE-ERROR\nThe value "hello" is not of type NUMBER.\n\n[Backtrace]\n0: (+ 1 "hello")\n'
@@ -211,6 +213,14 @@ def a_command_uses_a_session_of_a_server():
 
 
 @test
+def a_person_sees_what_failing_code_printed_and_its_frames():
+    done = run_program(MISHAP, "lisp", "evaluate", '(progn (princ "one") (car 5))', "--output", "text", env={"NO_COLOR": "1"})
+    equal((done.status, done.out, done.err.decode()),
+          (1, b"", "one\nerror TYPE_ERROR  The value 5 is not of type LIST.\n      0: (CAR 5)\n"
+                   "    try: Check the types of the arguments in the first frame of the backtrace.\n"), "the command")
+
+
+@test
 def plain_text_is_the_report_itself():
     with Server(program=LISPER) as found:
         with found.connect() as connection:  # the only failure that is no JSON
@@ -221,6 +231,38 @@ def plain_text_is_the_report_itself():
             equal(connection.take(length).decode(), SPOKEN, "the report")
         response = found.ask("POST", "/lisp/evaluate", {"code": "(princ 1) 2"}, fields=[("Accept", "text/plain")])
         equal(response.body, b"[stdout]\n1\n\n=> 2", "a success")
+
+
+# ---- The page ------------------------------------------------------------------------------------
+
+def commands_of_the_page():
+    """(command, what it prints) of the shell blocks in docs/lisp.md. A command that ends with a backslash goes on in the next line."""
+    found = []
+    for line in "".join(re.findall(r"^```sh\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)).splitlines():
+        if line.startswith("#"):
+            found[-1][1] += line[2:] + "\n"
+        elif found and found[-1][0].endswith("\\"):
+            found[-1][0] = found[-1][0][:-1] + line.strip()
+        else:
+            found.append([line, ""])
+    return found
+
+
+@test
+def the_commands_of_the_page_print_what_it_says():
+    if not pathlib.Path("/usr/share/common-lisp/source/rt").is_dir() or not shutil.which("curl"):
+        raise Skipped("cl-rt or curl is not installed")
+    with Server("--workers", "1") as found:
+        lines = [line for line in commands_of_the_page() if line[0] != "mishap serve &"]
+        script = ['mishap() { "%s" "$@" --output text 2>&1; }' % MISHAP]  # as at a terminal
+        for line, _ in lines:
+            script += [line.replace("localhost:8080", found.url.removeprefix("http://")), "echo; echo @@"]
+        done = run_program("bash", "-c", "\n".join(script), env={"NO_COLOR": "1"})
+    printed = done.out.decode().split("\n@@\n")
+    expect(len(lines) > 8 and len(printed) == len(lines) + 1, "the commands", lines, done.out, done.err)
+    for (line, expected), text in zip(lines, printed):
+        pattern = re.escape(expected.rstrip()).replace("…", ".*")
+        expect(re.fullmatch(pattern, text.rstrip(), re.S), line, "prints", text, "and not", expected)
 
 
 # ---- MCP -----------------------------------------------------------------------------------------

@@ -434,7 +434,12 @@ def files_are_loaded_from_allowed_folders_only():
             for path in (outside / "code.lisp", inside / "link.lisp", inside / ".." / "inner" / "code.lisp"):
                 failure = worker.call("load", file=str(path))["failure"]
                 expect(failure["message"].endswith("is not in a folder that is allowed."), failure)
-            expect("There is no file" in worker.call("load", file=str(inside / "nothing.lisp"))["failure"]["message"])
+            failure = worker.call("load", file=str(inside / "nothing.lisp"))["failure"]
+            equal(failure["message"], 'There is no file "%s/nothing.lisp". Files can be loaded from %s/.' % (inside, inside), "none there")
+            expect(failure["backtrace"][-1].startswith("(LOAD "), "the frames", failure)
+            equal(worker.call("load", file="code.lisp")["text"], "[stdout]\nloading\n\n=> T", "by its path in the folder")
+            failure = worker.call("load", file="../inner/code.lisp")["failure"]
+            expect(failure["message"].endswith("is not in a folder that is allowed."), failure)
             equal(worker.call("load", file=str(inside / "wrong.lisp"))["failure"]["backtrace"], ["(CAR 5)"], "the frames")
 
 
@@ -498,7 +503,28 @@ def a_library_of_others_is_loaded_and_passes_its_tests():
                    message["answer"]["stdout"][-1500:])
 
 
+@test
+def asdf_loads_a_library_of_debian():
+    if not (SOURCES / "rt").is_dir():
+        raise Skipped("cl-rt is not installed")
+    with Worker(options=("--folder", str(SOURCES))) as worker:
+        expect("answer" in worker.evaluate("(require :asdf)"), "ASDF")
+        home = worker.evaluate("(sb-ext:native-namestring (user-homedir-pathname))")["answer"]["values"]
+        equal(home, ['"%s/"' % os.getcwd().rstrip("/")], "home is where the process was started")
+        with tempfile.TemporaryDirectory() as folder:
+            done = worker.evaluate("""(asdf:initialize-output-translations '(:output-translations (t "%s/") :ignore-inherited-configuration))
+                                      (asdf:load-system :rt) (fboundp (find-symbol "DO-TESTS" :rt))""" % folder)
+        expect(done.get("answer", {}).get("values", [""])[0].startswith("#<FUNCTION"), "the library", done)
+
+
 # ---- Memory --------------------------------------------------------------------------------------
+
+@test
+def words_that_sbcl_uses_for_foreign_types_can_be_defined():
+    with Worker() as worker:
+        for name in ("double", "single-float-p", "addr", "slot", "cast", "void"):
+            equal(worker.evaluate("(progn (defun %s (x) (* 2 x)) (%s 4))" % (name, name)).get("text"), "=> 8", name)
+
 
 @test
 def an_idle_session_gives_its_memory_back():

@@ -96,7 +96,7 @@ CALLS = {
         ("list-definitions", {}, None), ("list-definitions", {"session": "x"}, INVALID),
         ("configure-limits", {"frames": 5}, None), ("configure-limits", {"frames": "5"}, INVALID),
         ("time-execution", {"code": "(+ 1 2)"}, None), ("time-execution", {"code": None}, INVALID),
-        ("load-file", {"file": "/usr/share/common-lisp/source/alexandria/alexandria-1/package.lisp"}, None), ("load-file", {}, INVALID),
+        ("load-file", {"file": "alexandria/alexandria-1/package.lisp"}, None), ("load-file", {}, INVALID),
         ("reset-session", {}, None), ("reset-session", {"session": 1}, INVALID),
     ],
 }

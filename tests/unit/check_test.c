@@ -448,6 +448,10 @@ static void sentences_can_be_acted_on(void **state)
                     "sizes[1] must be one of S, M or L, not XL.");
     assert_sentence(list, "{\"sizes\":[\"S\",\"S\",\"S\"]}",
                     "sizes must have at least 1 and at most 2 items, not 3.");
+    assert_sentence(ONE({ "pair", MISHAP_ARRAY, .items = &size, .length = { 2, 2 } }),
+                    "{\"pair\":[\"S\"]}", "pair must have exactly 2 items, not 1.");
+    assert_sentence(ONE({ "id", MISHAP_STRING, .length = { 4, 4 } }), "{\"id\":\"abc\"}",
+                    "id must have exactly 4 characters, not 3.");
     assert_sentence(ONE({ "x", MISHAP_ENUM, .choices = one }), "{\"x\":\"M\"}",
                     "x must be one of S, not M.");
     assert_sentence(ONE({ "due", MISHAP_STRING, .format = "date" }), "{\"due\":\"2026-02-31\"}",

@@ -111,6 +111,23 @@ def below_the_minimum_the_doctor_fails_and_says_what_is_missing():
           (False, "landlock: Operation not supported (EOPNOTSUPP)"), "landlock")
     equal((rows["mounts"]["offered"], rows["mounts"]["why_not"]), (False, "clone: Operation not permitted (EPERM)"), "mounts")
     expect("lsm=" in answer["error"]["suggestion"], "the suggestion", answer["error"])
+    equal(answer["error"]["cause"], "landlock: Operation not supported (EOPNOTSUPP); mounts: clone: Operation not permitted (EPERM)", "the cause")
+
+
+@test
+def a_person_reads_the_whole_advice():
+    ran = run_program(WITHOUT, "namespaces,landlock", PROGRAM, "doctor", "--output", "text", env={"PATH": "/nonexistent"})
+    text = ran.out.decode()
+    expect(ran.status == 78 and b"NOT_CONFIGURED" in ran.err, ran.status, ran.err)
+    for part in ("  MISSING  network     no network, in a network namespace\n           why:  clone: Operation not permitted (EPERM)\n"
+                 "           try:  Allow user namespaces.\n",
+                 "  MISSING  python3           running Python\n           try:  Install the package python3.\n",
+                 "\nForeign programs, such as Lisp sessions, are refused: the sandbox is below its minimum.\n",
+                 "What needs a missing program or library answers NOT_CONFIGURED. Everything else works.\n"):
+        expect(part in text, "no", part, "in", text)
+    ran = run_program(WITHOUT, "namespaces", PROGRAM, "doctor", "--output", "text")
+    if ran.status == 0:
+        expect("The sandbox is above its minimum, with " in ran.out.decode(), "the end", ran.out)
 
 
 main()

@@ -21,12 +21,17 @@
   (and (typep condition 'storage-condition)
        (not (typep condition (load-time-value (or (internal "SB-KERNEL" "HEAP-EXHAUSTED-ERROR") 'condition))))))
 
+(defun worth-suspending-p (condition)
+  "True if a person can choose how the evaluation goes on. Text that cannot be read and a refused exit leave no choice."
+  (not (or (typep condition '(or evaluation-interrupted exit-refused))
+           (and *reading* (null (rest (compute-restarts condition)))))))
+
 (defun stop (condition)
   "End the guarded call with a report of CONDITION."
   (if (stack-exhausted-p condition)
       (throw *guard* (report-exhaustion condition))
       (let ((report (report-condition condition)))
-        (when (and *suspend* (< *level* 10) (not (typep condition 'evaluation-interrupted)))
+        (when (and *suspend* (< *level* 10) (worth-suspending-p condition))
           (suspend report condition))
         (throw *guard* report))))
 
@@ -61,6 +66,14 @@
       (apply function arguments)
       (error 'exit-refused)))
 
+(defvar *home* nil "The path of the folder that the process was started in.")
+
+(defun own-home (function &optional user)
+  "A session has no user's home, and ASDF does not load without one: it is the folder that the session can write to."
+  (if (or *saving* user (null *home*))
+      (funcall function user)
+      *home*))
+
 (define-condition heap-exhausted (storage-condition) ()
   (:report "The heap is exhausted: the code keeps more than fits into it."))
 
@@ -93,6 +106,8 @@
   "Done once, when the core is made."
   (sb-ext:without-package-locks
     (sb-int:encapsulate 'invoke-debugger 'mishap #'instead-of-debugger)
+    (let ((home (internal "SB-IMPL" "USER-HOMEDIR-NAMESTRING")))
+      (when (and home (fboundp home)) (sb-int:encapsulate home 'mishap #'own-home)))
     (let ((post-gc (internal "SB-KERNEL" "POST-GC")))
       (when (and post-gc (fboundp post-gc)) (sb-int:encapsulate post-gc 'mishap #'watch-heap)))
     (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)

@@ -28,7 +28,7 @@
 ;;; -- type and code ---------------------------------------------------------------------------------
 
 (define-condition exit-refused (error) ()
-  (:report "The code asked the process to end. The session goes on; `reset-session` gives a fresh one."))
+  (:report "The code asked the process to end, which is refused. The session goes on."))
 
 (define-condition evaluation-interrupted (serious-condition) ()
   (:report "The evaluation was interrupted."))

@@ -88,7 +88,7 @@
   (let ((restarts (compute-restarts condition)))
     (stop-clock)
     (setf *last-report* report)
-    (let ((*guard* nil) (*suspend* nil) (*level* (1+ *level*)) (*suspended* restarts))
+    (let ((*guard* nil) (*suspend* nil) (*reading* nil) (*level* (1+ *level*)) (*suspended* restarts))
       (send-failure (finish-report report) t)
       (loop
         (let ((call (next-call)))
@@ -154,6 +154,7 @@ calls, and loops are as fast as by default."
 
 (defun main ()
   (setf *saving* nil
+        *home* (ignore-errors (sb-ext:native-namestring (truename "")))
         *heap-at-start* (sb-kernel:dynamic-usage))
   (stop-finalizer)
   (set-policy)
@@ -172,6 +173,8 @@ calls, and loops are as fast as by default."
   (setf *package* (find-package "COMMON-LISP-USER")
         *features* (remove :mishap-prelude *features*)
         *default-pathname-defaults* #P"")
+  ;; SB-ALIEN exports common words such as DOUBLE and is locked: (defun double …) would fail.
+  (unuse-package "SB-ALIEN" "COMMON-LISP-USER")
   (remember-defaults)
   (setf *packages-at-start* (remove (find-package "COMMON-LISP-USER") (list-all-packages)))
   (install-guards)

@@ -109,23 +109,32 @@ result of the operation."
                                           ; ~D of them in the garbage collector~%; ~D bytes allocated"
                                      real run gc bytes)))))))
 
+(defun find-source (file)
+  "The file that FILE names, by an absolute path or by one in a folder that is allowed; NIL if there is none."
+  (flet ((probe (name) (probe-file (sb-ext:parse-native-namestring name))))
+    (if (eql (char file 0) #\/)
+        (probe file)
+        (loop for folder in (reverse *folders*) thereis (probe (concatenate 'string folder file))))))
+
 (define-operation "load" (arguments)
     "Load the source file `file`, which must be in a folder that is allowed."
   (let ((file (member-of arguments "file" "")))
     (evaluation-answer
      (guarded (arguments)
-       (let* ((path (probe-file (sb-ext:parse-native-namestring file)))
+       (setf *form* (list 'load file))
+       (let* ((path (find-source file))
               (name (and path (sb-ext:native-namestring path))))
          (cond ((null path)
-                (error 'sb-int:simple-file-error :pathname file :format-control "There is no file ~S."
-                                                 :format-arguments (list file)))
+                (error 'sb-int:simple-file-error :pathname file
+                                                 :format-control "There is no file ~S. Files can be loaded from ~
+                                                                  ~:[no folder~;~:*~{~A~^, ~}~]."
+                                                 :format-arguments (list file (reverse *folders*))))
                ((notany (lambda (folder)
                           (and (> (length name) (length folder)) (string= folder name :end2 (length folder))))
                         *folders*)
                 (error 'sb-int:simple-file-error :pathname file
                                                  :format-control "The file ~S is not in a folder that is allowed."
                                                  :format-arguments (list file))))
-         (setf *form* (list 'load file))
          (handler-bind ((warning #'note-warning) (sb-ext:compiler-note #'muffle-note))
            (list (print-value (load-source path) 1000))))))))
 

@@ -247,10 +247,38 @@ static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap *
         put_line(b, cli, "    details: ", mishap_text_of(path));
 }
 
+/* Of code that the caller sent: what it printed before it failed. */
+static void put_output(mishap_buffer *b, mishap_text output)
+{
+    if (!output.length)
+        return;
+    mishap_put_printable(b, output);
+    if (output.data[output.length - 1] != '\n')
+        MISHAP_PUT(b, "\n");
+}
+
+/* … and its frames, the innermost first. The last one may be "...", for those that are left out. */
+static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_frame *frames)
+{
+    static const mishap_text more = MISHAP_TEXT("...");
+    char label[40];
+    size_t number = 0;
+    for (const mishap_frame *f = frames; f; f = f->next) {
+        if (mishap_text_equal(f->text, more))
+            snprintf(label, sizeof label, "         ");
+        else
+            snprintf(label, sizeof label, "%7zu: ", number++);
+        put_label(b, cli, label);
+        mishap_put_printable(b, f->text);
+        MISHAP_PUT(b, "\n");
+    }
+}
+
 /* Code and sentence, what is wrong with each argument, the cause, what to do, the incident. */
 static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *failure, bool in_log)
 {
     const mishap_public *told = mishap_told(failure);
+    put_output(b, told->output);
     put_style(b, cli, "\033[1;31m");
     MISHAP_PUT(b, "error");
     put_style(b, cli, "\033[0m");
@@ -262,6 +290,7 @@ static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *f
     put_text(b, mishap_public_message(told));
     MISHAP_PUT(b, "\n");
     put_fields(b, cli, told);
+    put_frames(b, cli, told->frames);
     put_line(b, cli, "  cause: ", told->cause);
     put_line(b, cli, "    try: ", mishap_public_suggestion(told));
     put_line(b, cli, "   more: ", mishap_public_docs_url(told));
@@ -300,12 +329,32 @@ static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli 
     mishap_buffer_release(&room);
 }
 
-/* What the handler wrote for readers, and its last line has an end. */
-static void put_words(mishap_buffer *b, mishap_text words)
+static void put_whole_line(mishap_buffer *b, mishap_text words)
 {
     mishap_put_printable(b, words);
-    if (words.data[words.length - 1] != '\n')
+    if (words.length && words.data[words.length - 1] != '\n')
         MISHAP_PUT(b, "\n");
+}
+
+/* What the handler wrote for readers, as it may leave. */
+static void put_words(mishap_buffer *b, const mishap_cli *cli, const mishap_cli_answer *answer)
+{
+    if (!answer->failure) {
+        put_whole_line(b, answer->text);
+        return;
+    }
+    mishap_buffer list = { 0 };
+    mishap_json_reader reader = MISHAP_JSON_READER;
+    mishap_json_open(&list, '[');
+    mishap_json_string(&list, answer->text);
+    mishap_json_close(&list, ']');
+    if (!list.failed)
+        clean_json(cli, &list, cli->secrets);
+    if (!list.failed && mishap_json_read(&reader, mishap_buffer_text(&list)))
+        put_whole_line(b, mishap_json_text(yyjson_arr_get_first(reader.root)));
+    b->failed = b->failed || list.failed;
+    mishap_json_reader_release(&reader);
+    mishap_buffer_release(&list);
 }
 
 /* The warnings, a line each. */
@@ -391,7 +440,7 @@ static int print_data(const mishap_cli *cli, const mishap_cli_answer *answer)
         mishap_buffer_put_text(&remarks, mishap_text_of(cut));
     }
     if (answer->text.length)
-        put_words(&out, answer->text);
+        put_words(&out, cli, answer);
     else
         put_data(&out, &remarks, cli, answer);
     bool made = !out.failed && !remarks.failed;

@@ -378,7 +378,7 @@ static int run(mishap_cli *cli, mishap_text arguments)
             answer.document = document_to_show(cli, text, &shown);
         else if (!answer.failure || kind == MISHAP_ANSWER_JSON)
             answer.data = text;
-        if (!answer.failure)
+        if (answer.data.length)
             answer.text = mishap_buffer_text(&call->text);
     }
     int status = mishap_cli_tell(cli, &answer);
