@@ -138,6 +138,60 @@ def a_session_belongs_to_its_key():
 
 
 @test
+def who_has_a_share_of_the_sessions_takes_none_of_another():
+    with start("--workers", "1", "--caller-share", "50", FOREIGN_MOST="4") as found:
+        keys = []
+        for name in ["ada", "bob"]:
+            made = run_program(ABROAD, "keys", "add", "--name", name, "--data", found.data, "--output", "json")
+            keys.append([("X-Api-Key", parsed(made.out)["data"]["key"])])
+        wait_for(lambda: found.ask("GET", "/pool/local", fields=keys[1]).status == 200)
+        ada = post(found, "/kept/count", {"by": 10}, keys[0])
+        for _ in range(2):
+            begun = post(found, "/kept/count", {}, keys[1])
+            post(found, "/kept/count", {}, keys[1] + in_session(begun))
+        for _ in range(3):
+            equal(post(found, "/kept/count", {}, keys[1], 429).json["error"], "rate_limited", "more than a share")
+        again = post(found, "/kept/count", {}, keys[0] + in_session(ada))
+        equal((again.json["n"], again["Warning"]), (11, None), "the session of the other")
+
+
+@test
+def a_program_cannot_name_another_session():
+    with start() as found:
+        first = post(found, "/kept/count")
+        answer = post(found, "/kept/do", {"way": "forge"}, in_session(first))
+        equal((answer.json, answer["Mishap-Session"]), ({"n": 1}, first["Mishap-Session"]), "an answer")
+        failure = post(found, "/kept/do", {"way": "forge_failure"}, in_session(first), 500)
+        equal(failure.json["details"], {"session": first["Mishap-Session"]}, "a failure")
+
+
+@test
+def what_a_program_sends_holds_nobody_up_and_fills_no_log():
+    with start("--workers", "1") as found:
+        first = post(found, "/kept/count")
+        pid = first.json["pid"]
+        response = found.ask("POST", "/kept/do", {"way": "members"}, fields=in_session(first))
+        equal((response.status, response.json.get("error")), (500, "runtime_error"), "an object of 5,000 members")
+        wait_for(lambda: not is_alive(pid))
+        post(found, "/kept/do", {"way": "gossip"}, in_session(first))
+        wait_for(lambda: b"It says more than is kept of one call." in found.read(found.log))
+        equal(found.read(found.log).count(b"x" * 1000), 65, "words of a thousand bytes")
+        pid = post(found, "/kept/count", fields=in_session(first)).json["pid"]
+        post(found, "/kept/do", {"way": "stray"}, in_session(first))
+        wait_for(lambda: not is_alive(pid))
+        response = post(found, "/kept/count", fields=in_session(first))
+        expect("had ended" in response["Warning"], "no warning:", response["Warning"])
+        pid = response.json["pid"]
+        with found.connect() as one, found.connect() as other:
+            one.send(server.request("POST", "/kept/do", {"way": "deaf"}, in_session(first)))
+            wait_for(lambda: found.running_handlers() == 1)
+            other.send(server.request("POST", "/kept/count", {}, in_session(first)))
+            equal(one.response("POST").status, 200, "the call itself")
+            equal(other.response("POST").status, 500, "the call that it did not hear")
+        wait_for(lambda: not is_alive(pid))
+
+
+@test
 def there_are_so_many_sessions():
     with start("--caller-share", "100", FOREIGN_MOST="3") as found:
         begun = [post(found, "/kept/count") for _ in range(3)]
