@@ -7,6 +7,7 @@ Speaks TAP.
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -360,13 +361,36 @@ def a_command_uses_a_session_of_a_server():
         expect(again["data"]["n"] == 1 and "had ended" in again["warnings"][0], "a fresh one:", again)
         made = parsed(run_program(ABROAD, "keys", "add", "--name", "ada", "--data", found.data, "--output", "json").out)
         wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"])
-        expect(not run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["ok"], "a key that is none")
+        failed = run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["error"]
+        equal(failed["code"], "UNAUTHORIZED", "a key that is none")
         address = found.url
     equal(run("count", "--server", address)["error"]["code"], "UNAVAILABLE", "no server")
     for url in ["https://localhost", "ftp://x", "http://", "http://a:b", "http://[::1", "http://a b"]:
         equal(run("count", "--server", url)["error"]["code"], "ARG_ERROR", url)
     equal(parsed(run_program(ABROAD, "pool", "count", "--server", address, "--output", "json").out)["error"]["code"],
           "ARG_ERROR", "a service without sessions")
+
+
+@test
+def a_command_takes_from_a_server_what_is_an_answer():
+    good, head = b'{"n":3,"pid":1}', b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    for response, wanted in [(head + b"Content-Length: %d\r\n\r\n" % len(good) + good, 3),  # and the connection stays open
+                             (head + b"Content-Length: 100\r\n\r\n" + good, "UNAVAILABLE"),
+                             (head + b"Content-Length: x\r\n\r\n" + good, "UNAVAILABLE"),
+                             (head + b"\r\n" + good, 3),
+                             (head + b"\r\n\x1b[2J", "UNAVAILABLE"),
+                             (head + b'\r\n{"n":"three"}', "UNAVAILABLE"),
+                             (head + b"x" * 100000, "UNAVAILABLE")]:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            process = subprocess.Popen([ABROAD, "kept", "count", "--server", "http://127.0.0.1:%d" % listener.getsockname()[1],
+                                        "--output", "json"], stdout=subprocess.PIPE)
+            with listener.accept()[0] as connection:
+                connection.recv(65536)
+                connection.sendall(response)
+                if wanted != 3 or b"Length" not in response:
+                    connection.shutdown(socket.SHUT_WR)
+                answer = parsed(process.communicate(timeout=server.PATIENCE)[0])
+        equal(answer["data"]["n"] if answer["ok"] else answer["error"]["code"], wanted, response[:200])
 
 
 @test
