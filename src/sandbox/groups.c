@@ -3,9 +3,13 @@
  * is made below the group of this process, where the operator has permitted that: version 2 with
  * the controllers `pids` and `memory`, as systemd delegates it, or `pids` of version 1.
  */
+#include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
@@ -202,6 +206,36 @@ bool mishap_sandbox_enter_group(const mishap_sandbox_place *place)
 {
     return is_inside(place) || write_text(place->group, "tasks", "0") ||
            write_text(place->group, "cgroup.procs", "0");
+}
+
+/* The process that has made the group of this name; 0: none of ours. */
+static pid_t maker_of(const char *name)
+{
+    static const char prefix[] = "mishap-";
+    char *end;
+    if (strncmp(name, prefix, sizeof prefix - 1) != 0)
+        return 0;
+    long pid = strtol(name + sizeof prefix - 1, &end, 10);
+    return *end == '-' && pid > 0 && pid < INT_MAX ? (pid_t)pid : 0;
+}
+
+/* The kernel removes no group that a process is in, so one of another PID namespace that shares the
+ * folder is safe, too. */
+void mishap_sandbox_sweep_groups(void)
+{
+    _Alignas(struct dirent64) char room[4096];
+    ssize_t length = 0;
+    int folder = look() ? open(above.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    while (folder >= 0 && (length = getdents64(folder, room, sizeof room)) > 0)
+        for (ssize_t at = 0; at < length;) {
+            const struct dirent64 *entry = (const struct dirent64 *)(const void *)(room + at);
+            pid_t maker = maker_of(entry->d_name);
+            if (maker && kill(maker, 0) != 0 && errno == ESRCH)
+                unlinkat(folder, entry->d_name, AT_REMOVEDIR);
+            at += entry->d_reclen;
+        }
+    if (folder >= 0)
+        close(folder);
 }
 
 void mishap_sandbox_remove_group(mishap_sandbox_place *place)

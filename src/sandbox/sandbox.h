@@ -77,4 +77,8 @@ const char *mishap_sandbox_exec(const mishap_sandbox *sandbox, const mishap_sand
 /* The process has ended: remove what is left of it. */
 void mishap_sandbox_remove(mishap_sandbox_place *place);
 
+/* Remove the control groups that a process which was killed could not: those that were made by a
+ * process that is dead, and that no process is in. */
+void mishap_sandbox_sweep_groups(void);
+
 #endif

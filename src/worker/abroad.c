@@ -16,6 +16,8 @@ enum {
     KEPT = 64 * 1024,    /* bytes of a buffer that stay for the next message */
     MOST_INTERRUPTS = 2, /* for a call: the first may come before the program knows that it runs */
     EARLY_MS = 5,        /* after which one that could not be sent is tried again */
+    MOST_TOLD = 64 * 1024, /* bytes that a call may tell the operator */
+    MOST_STRAYS = 1000,    /* packets that come too late, or of no call */
 };
 
 /* -- before a call ----------------------------------------------------------------------------- */
@@ -122,19 +124,26 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
     return NULL;
 }
 
-static void tell_operator(const mishap_call *call, mishap_text words)
+/* The code of a caller may speak for its program: it must not be able to push out of the log what
+ * others have left there. */
+static void tell_operator(mishap_link *link, mishap_text words)
 {
-    if (call->to_operator && call->request_id.data)
-        call->to_operator(call->app->name, call->operation->name, call->request_id.data, words,
-                          call->verbose);
+    const mishap_call *call = mishap_link_call(&link->slots[0]);
+    if (link->told > MOST_TOLD || !call->to_operator || !call->request_id.data)
+        return;
+    link->told += words.length + 1;
+    if (link->told > MOST_TOLD)
+        words = mishap_text_of("It says more than is kept of one call.");
+    call->to_operator(call->app->name, call->operation->name, call->request_id.data, words,
+                      call->verbose);
 }
 
-static void take_report(const mishap_link *link, const mishap_foreign_message *message)
+static void take_report(mishap_link *link, const mishap_foreign_message *message)
 {
     const mishap_link_slot *slot = &link->slots[0];
     const mishap_watcher *watcher = slot->run ? slot->run->call->watcher : NULL;
     if (message->word == MISHAP_FOREIGN_LOG && message->level == MISHAP_FOR_OPERATOR)
-        tell_operator(mishap_link_call(slot), message->words);
+        tell_operator(link, message->words);
     else if (message->word == MISHAP_FOREIGN_LOG && watcher && watcher->log)
         watcher->log(watcher, (mishap_level)message->level, message->words);
     else if (message->word == MISHAP_FOREIGN_PROGRESS && watcher && watcher->progress)
@@ -202,6 +211,8 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
         lie = link->in.failed ? "more than there is memory for" : "a packet that is none";
         break;
     }
+    if (!lie && !link->used && !link->opening_since_ns && ++link->strays > MOST_STRAYS)
+        lie = "too much though it had no call";
     if (lie)
         mishap_runner_on_lie(r, link, lie);
     return !lie && link->socket >= 0 && !link->dead;
@@ -288,6 +299,14 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
     }
 }
 
+static const char *how_it_broke(const mishap_link_end *end)
+{
+    bool killed = end->known && WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL;
+    return end->why == MISHAP_LINK_LIED               ? end->lie
+           : end->why == MISHAP_LINK_CLOSED && killed ? "nothing more, and did not end"
+                                                      : NULL;
+}
+
 mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
                                        const mishap_operation *operation)
 {
@@ -297,7 +316,7 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
                                 .status = end->known ? end->status : -1,
                                 .timed_out = end->why == MISHAP_LINK_TIMEOUT,
                                 .cancelled = end->why == MISHAP_LINK_CANCELLED,
-                                .broke = end->why == MISHAP_LINK_LIED ? end->lie : NULL,
+                                .broke = how_it_broke(end),
                                 .limit_ms = call->limit_ms,
                                 .output = { end->output, end->output_bytes } };
     mishap *own = link->foreign->ended ? link->foreign->ended(&told) : NULL;

@@ -9,15 +9,19 @@
 /* What the first byte of a packet says. */
 enum kind { WHOLE = '=', FIRST = '<', FURTHER = '-', LAST = '>' };
 
-enum { MOST_WARNINGS = 64, MOST_NOTES = 32 };
+enum { MOST_WARNINGS = 64, MOST_NOTES = 32, MOST_MEMBERS = 4096 };
 
 /* -- to the program ---------------------------------------------------------------------------- */
 
+static bool has_sessions(const mishap_call *call)
+{
+    const mishap_service *service = call->operation->service;
+    return service && service->worker && service->worker->sessions;
+}
+
 static bool is_session(const mishap_call *call, const mishap_param *param)
 {
-    const mishap_foreign *foreign = call->operation->service ? call->operation->service->worker
-                                                             : NULL;
-    return foreign && foreign->sessions && strcmp(param->name, "session") == 0;
+    return has_sessions(call) && strcmp(param->name, "session") == 0;
 }
 
 void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
@@ -213,13 +217,27 @@ static const char *read_end(yyjson_val *root, mishap_foreign_message *m)
     return m->notes && !yyjson_is_obj(m->notes) ? "notes that are no object" : NULL;
 }
 
+/* To look whether a key is there twice takes longer the more of them there are, and others wait for
+ * this loop. */
+static bool has_too_many_members(const mishap_json_reader *reader)
+{
+    size_t count = yyjson_doc_get_val_count(reader->document);
+    for (yyjson_val *value = reader->root, *end = value + count; value < end; value++)
+        if (unsafe_yyjson_is_obj(value) && unsafe_yyjson_get_len(value) > MOST_MEMBERS)
+            return true;
+    return false;
+}
+
 const char *mishap_foreign_read(mishap_json_reader *reader, mishap_text text,
                                 mishap_foreign_message *m)
 {
     yyjson_val *at;
     *m = (mishap_foreign_message){ 0 };
-    if (!mishap_json_read(reader, text) || !yyjson_is_obj(reader->root) ||
-        mishap_json_first_flaw(reader, &at) != MISHAP_JSON_SOUND)
+    if (!mishap_json_read(reader, text) || !yyjson_is_obj(reader->root))
+        return "a message that is no JSON object";
+    if (has_too_many_members(reader))
+        return "an object of too many members";
+    if (mishap_json_first_flaw(reader, &at) != MISHAP_JSON_SOUND)
         return "a message that is no JSON object";
     yyjson_val *root = reader->root, *id = yyjson_obj_get(root, "id");
     if (!id) {
@@ -249,6 +267,37 @@ static mishap *add_notes(mishap *m, yyjson_val *notes)
     return m;
 }
 
+/* The handle of a session is not the program's to say: it could lead its caller into another one,
+ * whose owner reads along. */
+static void put_without_session(mishap_buffer *out, yyjson_val *object)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    mishap_json_open(out, '{');
+    MISHAP_JSON_MEMBERS (object, index, count, key, value) {
+        if (yyjson_equals_str(key, "session"))
+            continue;
+        mishap_json_key(out, mishap_json_text(key));
+        mishap_json_copy(out, value);
+    }
+    mishap_json_close(out, '}');
+}
+
+static void put_failure(mishap_buffer *out, yyjson_val *failure)
+{
+    size_t index, count;
+    yyjson_val *key, *value;
+    mishap_json_open(out, '{');
+    MISHAP_JSON_MEMBERS (failure, index, count, key, value) {
+        mishap_json_key(out, mishap_json_text(key));
+        if (yyjson_equals_str(key, "context") && yyjson_is_obj(value))
+            put_without_session(out, value);
+        else
+            mishap_json_copy(out, value);
+    }
+    mishap_json_close(out, '}');
+}
+
 /* It is read once more as a document of its own: that is how what is wrong in one is found. */
 mishap *mishap_foreign_take_failure(const mishap_foreign_message *message, const char **lie)
 {
@@ -257,7 +306,7 @@ mishap *mishap_foreign_take_failure(const mishap_foreign_message *message, const
     mishap_buffer json;
     *lie = NULL;
     mishap_buffer_init(&json, room, sizeof room);
-    mishap_json_copy(&json, message->failure);
+    put_failure(&json, message->failure);
     mishap *refusal = json.failed ? mishap_out_of_memory()
                                   : mishap_parse(&mishap_canonical, mishap_buffer_text(&json), &m);
     mishap_buffer_release(&json);
@@ -276,7 +325,6 @@ static bool is_declared(const mishap_param *answers, const char *name)
     return answers && answers->name;
 }
 
-/* The handle of the session is not the program's to say. */
 static void add_session(mishap_call *call)
 {
     mishap_buffer *b = &call->answer;
@@ -311,9 +359,11 @@ const char *mishap_foreign_take_outcome(const mishap_foreign_message *message, m
     } else {
         call->answer_kind = MISHAP_ANSWER_JSON;
         mishap_buffer_reset(&call->answer);
-        mishap_json_copy(&call->answer, message->answer);
-        if (!yyjson_obj_get(message->answer, "session"))
-            add_session(call);
+        if (has_sessions(call))
+            put_without_session(&call->answer, message->answer);
+        else
+            mishap_json_copy(&call->answer, message->answer);
+        add_session(call);
         mishap_buffer_reset(&call->text);
         mishap_buffer_put_text(&call->text, message->text);
         take_warnings(call, message->warnings);

@@ -100,7 +100,8 @@ typedef struct mishap_foreign_message {
 const char *mishap_foreign_read(mishap_json_reader *reader, mishap_text text,
                                 mishap_foreign_message *message);
 
-/* The failure that a message has, as the program told it; *lie, if it is no sound one. */
+/* The failure that a message has, as the program told it, but for the session: that is not its to
+ * say. *lie, if it is no sound one. */
 mishap *mishap_foreign_take_failure(const mishap_foreign_message *message, const char **lie);
 
 /* What came of a call: its answer and its text are the call's now, or *failure is what it is to

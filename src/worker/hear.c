@@ -237,6 +237,16 @@ static void on_interrupted(const mishap_runner *r, const mishap_keeper_message *
         link->awaits_interrupt = false;
 }
 
+/* No more than a socket can hold: a thread of a program that has closed one half of its connection,
+ * or a process that it started, may send for ever, and others wait for this loop. */
+void mishap_runner_read_rest(mishap_runner *r, mishap_link *link)
+{
+    enum { MOST_LEFT = 300 };
+    for (int i = 0; i < MOST_LEFT && link->socket >= 0; i++)
+        if (!mishap_runner_read(r, link))
+            break;
+}
+
 /* It is dead, and what it had sent is read to the end first. */
 static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
 {
@@ -254,8 +264,7 @@ static void on_ended(mishap_runner *r, const mishap_keeper_message *message)
         mishap_runner_bury(r, link);
         return;
     }
-    while (link->socket >= 0 && mishap_runner_read(r, link))
-        continue;
+    mishap_runner_read_rest(r, link);
     /* A process that it started may hold the other end still. */
     if (link->socket >= 0)
         mishap_runner_lose(r, link);

@@ -112,6 +112,9 @@ void mishap_runner_listen(const mishap_runner *r, mishap_link *link);
 /* Read what has come, as much as there is room for. False: there was nothing more, or it is over.
  */
 bool mishap_runner_read(mishap_runner *r, mishap_link *link);
+
+/* The connection is over: what was sent before still counts. What goes on being sent is left. */
+void mishap_runner_read_rest(mishap_runner *r, mishap_link *link);
 void mishap_runner_hear_keeper(mishap_runner *r);
 
 /* It has sent what it must not, and is ended. */

@@ -646,6 +646,7 @@ static void end_all(void)
     for (size_t i = 0; i < end; i++)
         if (k.workers[i].pid && k.workers[i].foreign)
             mishap_spawn_remove(&k.workers[i].spawned); /* its folder and its control group */
+    mishap_spawn_sweep(); /* those of a keeper before, whose processes were still about to die */
 }
 
 _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t generation, int parent)
@@ -668,6 +669,7 @@ _Noreturn void mishap_keeper_run(const mishap_keeper_plan *plan, uint32_t genera
     for (size_t i = 0; i < plan->groups.count; i++)
         if (plan->groups.groups[i].foreign)
             mishap_spawn_prepare(plan->groups.groups[i].foreign);
+    mishap_spawn_sweep();
     if (k.signals >= 0)
         watch();
     end_all();

@@ -79,6 +79,8 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
     size_t before = link->out.length;
     uint32_t number = ++link->last_number, before_used = link->used;
     if (link->foreign) {
+        link->told = 0;
+        link->strays = 0;
         mishap_foreign_shorten(link->foreign, run->call);
         number = link->last_number = number <= MISHAP_FOREIGN_IDS ? number : 1;
         if (!mishap_foreign_put_call(&link->out, run->call, number, run->call->limit_ms)) {

@@ -74,6 +74,8 @@ typedef struct mishap_link {
     bool too_long;                 /* the call that it was to be given is */
     int interrupts;                /* … so often */
     bool awaits_interrupt;         /* … and whether the signal was sent is not known yet */
+    size_t told;                   /* bytes that its call has told the operator */
+    int strays;                    /* packets that it has sent since its latest call ended */
 
     /* … of a session: */
     bool is_session, named; /* … that a call has named, or need not name */

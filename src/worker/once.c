@@ -30,6 +30,7 @@ struct mishap_foreign_process {
     mishap_buffer in;
     _Atomic uint32_t id; /* of the latest call */
     bool ready, over;
+    bool stuck; /* it had closed its end, and did not end */
 };
 
 /* What is waited for: the start of a process, or a call that it runs. */
@@ -200,7 +201,9 @@ static mishap *tell_end(const struct abroad *a, int status)
                                .status = status,
                                .timed_out = a->timed_out,
                                .cancelled = a->cancelled,
-                               .broke = a->lie,
+                               .broke = a->lie              ? a->lie
+                                        : a->process->stuck ? "nothing more, and did not end"
+                                                            : NULL,
                                .limit_ms = a->call ? a->call->limit_ms : 0,
                                .output = { output, length } };
     bool asks = a->call && a->process->ready && a->foreign->ended;
@@ -220,6 +223,7 @@ static int reap(mishap_foreign_process *p, bool kill_it)
     while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
     if (got != p->spawned.pid) {
+        p->stuck = !kill_it;
         mishap_signal_process(p->spawned.pid, SIGKILL);
         while (waitpid(p->spawned.pid, &status, 0) < 0 && errno == EINTR)
             continue;

@@ -300,8 +300,7 @@ static void send_out(mishap_runner *r, mishap_link *link)
     if (link->socket < 0 || link->sent == link->out.length)
         return;
     if (!mishap_link_flush(link)) {
-        while (link->socket >= 0 && mishap_runner_read(r, link)) /* what it had sent still counts */
-            continue;
+        mishap_runner_read_rest(r, link);
         mishap_runner_lose(r, link);
         return;
     }

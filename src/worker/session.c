@@ -222,12 +222,13 @@ static bool may_give_way(const mishap_link *link, size_t group, uint64_t holder,
                              now - link->idle_since_ns >= MISHAP_SESSION_RESTS_MS * MISHAP_MS));
 }
 
-static mishap_link *one_to_give_way(const mishap_runner *r, size_t group, uint64_t holder)
+/* `own`: the caller has its share already, so that none of another's would help it. */
+static mishap_link *one_to_give_way(const mishap_runner *r, size_t group, uint64_t holder, bool own)
 {
     mishap_link *oldest = NULL;
     int64_t now = mishap_clock_monotonic_ns();
     for (mishap_link *link = r->links; link; link = link->next)
-        if (may_give_way(link, group, holder, now) &&
+        if (may_give_way(link, group, holder, now) && (!own || link->holder == holder) &&
             (!oldest || link->idle_since_ns < oldest->idle_since_ns))
             oldest = link;
     return oldest;
@@ -253,7 +254,8 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
             memcmp(run->session.key, message->session, MISHAP_SESSION_KEY) != 0)
             continue;
         mishap_link *old = full && !run->session.tried
-                               ? one_to_give_way(r, message->group, run->call->holder)
+                               ? one_to_give_way(r, message->group, run->call->holder,
+                                                 message->status == EDQUOT)
                                : NULL;
         if (old)
             close_session(r, old, MISHAP_SESSION_IDLE);

@@ -59,6 +59,15 @@ mishap *mishap_spawn_check(const mishap_foreign *foreign)
     return failure || !foreign->sandbox ? failure : mishap_sandbox_check(mode);
 }
 
+void mishap_spawn_sweep(void)
+{
+    for (size_t i = 0; i < MOST_SANDBOXES; i++)
+        if (made[i].sandbox && mishap_sandbox_layers(made[i].sandbox) & MISHAP_LAYER_GROUPS) {
+            mishap_sandbox_sweep_groups();
+            return;
+        }
+}
+
 void mishap_spawn_prepare(const mishap_foreign *foreign)
 {
     mishap_sandbox *sandbox;

@@ -23,6 +23,9 @@ mishap *mishap_spawn_check(const mishap_foreign *foreign);
 /* Make its sandbox now, so that the first start need not wait for that. */
 void mishap_spawn_prepare(const mishap_foreign *foreign);
 
+/* Remove what a keeper that was killed has left of the sandboxes of its processes. */
+void mishap_spawn_sweep(void);
+
 /* Start it. `socket` is the program's end of the connection, and stays the caller's, who closes it.
  * False: errno says why. */
 bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spawned);

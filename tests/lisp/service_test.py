@@ -88,6 +88,16 @@ def a_process_that_ends_is_reported_by_its_parent():
 
 
 @test
+def a_process_that_breaks_its_connection_is_reported_as_such():
+    for code in '(sb-unix:unix-close 3) (sleep 60)', '(sb-unix:unix-write 3 "hello" 0 5) (sleep 60)':
+        error = command("evaluate", code, status=1)["error"]
+        expect(error["message"].startswith("The code broke the connection of its session,"), error)
+        with Server("--workers", "1", program=LISPER) as found:
+            answer = evaluate(found, code, status=500).json
+            expect(answer["message"].startswith("The code broke the connection of its session,"), answer)
+
+
+@test
 def the_time_of_a_command_ends_with_the_report_of_the_program():
     for flags in ["--timeout", "0.3"], ["--timeout-ms", "900"]:
         error = command("evaluate", "(loop)", *flags, status=10)["error"]

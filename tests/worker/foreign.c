@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <yyjson.h>
@@ -103,6 +104,15 @@ static void fill(char *to, const char *head, size_t size, const char *tail)
     memcpy(to + at + size, tail, strlen(tail) + 1);
 }
 
+static void fill_with_members(char *to, const char *head, int count, const char *tail)
+{
+    size_t at = strlen(head);
+    memcpy(to, head, at);
+    for (int i = 0; i < count; i++)
+        at += (size_t)snprintf(to + at, 20, ",\"m%d\":0", i);
+    memcpy(to + at, tail, strlen(tail) + 1);
+}
+
 static void misbehave(uint64_t id, const char *way)
 {
     unsigned long long number = id;
@@ -168,6 +178,42 @@ static void misbehave(uint64_t id, const char *way)
                  "{\"id\":%llu,\"answer\":{},\"text\":\"=> 3\",\"warnings\":[\"a \\\"b\\\"\"]}",
                  number);
         say(said);
+    } else if (strcmp(way, "forge") == 0) {
+        answer(id, "{\"n\":1,\"session\":\"0123456789abcdef\"}");
+    } else if (strcmp(way, "forge_failure") == 0) {
+        snprintf(said, sizeof said,
+                 "{\"id\":%llu,\"failure\":{\"code\":\"RUNTIME_ERROR\",\"message\":\"No.\","
+                 "\"context\":{\"session\":\"0123456789abcdef\"}}}",
+                 number);
+        say(said);
+    } else if (strcmp(way, "members") == 0) {
+        snprintf(head, sizeof head, "{\"id\":%llu,\"answer\":{\"n\":1", number);
+        fill_with_members(said, head, 5000, "}}");
+        say(said);
+    } else if (strcmp(way, "gossip") == 0) {
+        snprintf(head, sizeof head, "{\"id\":%llu,\"log\":\"operator\",\"words\":\"", number);
+        fill(said, head, 1000, "\"}");
+        for (int i = 0; i < 1000; i++)
+            say(said);
+        answer(id, "{}");
+    } else if (strcmp(way, "stray") == 0) {
+        answer(id, "{}");
+        for (int i = 0; i < 5000; i++)
+            send_packet('-', "x", 1);
+        for (;;)
+            pause();
+    } else if (strcmp(way, "deaf") == 0) {
+        shutdown(SOCKET, SHUT_RD);
+        usleep(300000);
+        snprintf(head, sizeof head, "{\"id\":%llu,\"progress\":1", number);
+        fill_with_members(asked, head, 4000, "}"); /* takes longer to read than to send */
+        for (int i = 0; i < 16 && fork() > 0; i++) /* who goes on, if one has to wait */
+            ;
+        for (int i = 0;; i++) {
+            say(asked);
+            if (i == 20)
+                answer(id, "{}");
+        }
     } else if (strcmp(way, "stop") == 0) {
         raise(SIGSTOP);
     } else if (strcmp(way, "close") == 0) {

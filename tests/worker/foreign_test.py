@@ -4,9 +4,12 @@
 
 Speaks TAP.
 """
+import contextlib
+import glob
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -113,6 +116,22 @@ def a_session_that_is_lost_says_so():
 
 
 @test
+def what_a_killed_keeper_leaves_is_removed():
+    def keeper():
+        return [pid for pid, parent in server.processes()
+                if parent == found.process.pid and server.name_of(pid) == "mishap-keeper"]
+    with start() as found:
+        for _ in range(3):
+            post(found, "/boxed/count")
+        killed = keeper()
+        os.kill(killed[0], signal.SIGKILL)
+        wait_for(lambda: keeper() and keeper() != killed)
+        post(found, "/boxed/count")
+    left = glob.glob("/sys/fs/cgroup/**/mishap-%d-*" % killed[0], recursive=True)
+    equal(left, [], "control groups")
+
+
+@test
 def an_idle_session_ends():
     with start(FOREIGN_IDLE_MS="200") as found:
         first = post(found, "/kept/count", {"by": 10})
@@ -135,6 +154,60 @@ def a_session_belongs_to_its_key():
         equal(post(found, "/kept/count", {}, keys[1] + in_session(first), 404).json["error"], "not_found", "another key")
         equal(post(found, "/kept/count", {"session": "0" * 48}, keys[0], 404).json["error"], "not_found", "no session")
         equal(post(found, "/kept/count", {"session": "x"}, keys[0], 422).json["error"], "validation_error", "no handle")
+
+
+@test
+def who_has_a_share_of_the_sessions_takes_none_of_another():
+    with start("--workers", "1", "--caller-share", "50", FOREIGN_MOST="4") as found:
+        keys = []
+        for name in ["ada", "bob"]:
+            made = run_program(ABROAD, "keys", "add", "--name", name, "--data", found.data, "--output", "json")
+            keys.append([("X-Api-Key", parsed(made.out)["data"]["key"])])
+        wait_for(lambda: found.ask("GET", "/pool/local", fields=keys[1]).status == 200)
+        ada = post(found, "/kept/count", {"by": 10}, keys[0])
+        for _ in range(2):
+            begun = post(found, "/kept/count", {}, keys[1])
+            post(found, "/kept/count", {}, keys[1] + in_session(begun))
+        for _ in range(3):
+            equal(post(found, "/kept/count", {}, keys[1], 429).json["error"], "rate_limited", "more than a share")
+        again = post(found, "/kept/count", {}, keys[0] + in_session(ada))
+        equal((again.json["n"], again["Warning"]), (11, None), "the session of the other")
+
+
+@test
+def a_program_cannot_name_another_session():
+    with start() as found:
+        first = post(found, "/kept/count")
+        answer = post(found, "/kept/do", {"way": "forge"}, in_session(first))
+        equal((answer.json, answer["Mishap-Session"]), ({"n": 1}, first["Mishap-Session"]), "an answer")
+        failure = post(found, "/kept/do", {"way": "forge_failure"}, in_session(first), 500)
+        equal(failure.json["details"], {"session": first["Mishap-Session"]}, "a failure")
+
+
+@test
+def what_a_program_sends_holds_nobody_up_and_fills_no_log():
+    with start("--workers", "1") as found:
+        first = post(found, "/kept/count")
+        pid = first.json["pid"]
+        response = found.ask("POST", "/kept/do", {"way": "members"}, fields=in_session(first))
+        equal((response.status, response.json.get("error")), (500, "runtime_error"), "an object of 5,000 members")
+        wait_for(lambda: not is_alive(pid))
+        post(found, "/kept/do", {"way": "gossip"}, in_session(first))
+        wait_for(lambda: b"It says more than is kept of one call." in found.read(found.log))
+        equal(found.read(found.log).count(b"x" * 1000), 65, "words of a thousand bytes")
+        pid = post(found, "/kept/count", fields=in_session(first)).json["pid"]
+        post(found, "/kept/do", {"way": "stray"}, in_session(first))
+        wait_for(lambda: not is_alive(pid))
+        response = post(found, "/kept/count", fields=in_session(first))
+        expect("had ended" in response["Warning"], "no warning:", response["Warning"])
+        pid = response.json["pid"]
+        with found.connect() as one, found.connect() as other:
+            one.send(server.request("POST", "/kept/do", {"way": "deaf"}, in_session(first)))
+            wait_for(lambda: found.running_handlers() == 1)
+            other.send(server.request("POST", "/kept/count", {}, in_session(first)))
+            equal(one.response("POST").status, 200, "the call itself")
+            equal(other.response("POST").status, 500, "the call that it did not hear")
+        wait_for(lambda: not is_alive(pid))
 
 
 @test
@@ -306,13 +379,37 @@ def a_command_uses_a_session_of_a_server():
         expect(again["data"]["n"] == 1 and "had ended" in again["warnings"][0], "a fresh one:", again)
         made = parsed(run_program(ABROAD, "keys", "add", "--name", "ada", "--data", found.data, "--output", "json").out)
         wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"])
-        expect(not run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["ok"], "a key that is none")
+        failed = run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["error"]
+        equal(failed["code"], "UNAUTHORIZED", "a key that is none")
         address = found.url
     equal(run("count", "--server", address)["error"]["code"], "UNAVAILABLE", "no server")
     for url in ["https://localhost", "ftp://x", "http://", "http://a:b", "http://[::1", "http://a b"]:
         equal(run("count", "--server", url)["error"]["code"], "ARG_ERROR", url)
     equal(parsed(run_program(ABROAD, "pool", "count", "--server", address, "--output", "json").out)["error"]["code"],
           "ARG_ERROR", "a service without sessions")
+
+
+@test
+def a_command_takes_from_a_server_what_is_an_answer():
+    good, head = b'{"n":3,"pid":1}', b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+    for response, wanted in [(head + b"Content-Length: %d\r\n\r\n" % len(good) + good, 3),  # and the connection stays open
+                             (head + b"Content-Length: 100\r\n\r\n" + good, "UNAVAILABLE"),
+                             (head + b"Content-Length: x\r\n\r\n" + good, "UNAVAILABLE"),
+                             (head + b"\r\n" + good, 3),
+                             (head + b"\r\n\x1b[2J", "UNAVAILABLE"),
+                             (head + b'\r\n{"n":"three"}', "UNAVAILABLE"),
+                             (head + b"x" * 100000, "UNAVAILABLE")]:
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            process = subprocess.Popen([ABROAD, "kept", "count", "--server", "http://127.0.0.1:%d" % listener.getsockname()[1],
+                                        "--output", "json"], stdout=subprocess.PIPE)
+            with listener.accept()[0] as connection:
+                connection.recv(65536)
+                with contextlib.suppress(OSError):  # it may have heard enough
+                    connection.sendall(response)
+                    if wanted != 3 or b"Length" not in response:
+                        connection.shutdown(socket.SHUT_WR)
+                answer = parsed(process.communicate(timeout=server.PATIENCE)[0])
+        equal(answer["data"]["n"] if answer["ok"] else answer["error"]["code"], wanted, response[:200])
 
 
 @test

@@ -190,6 +190,22 @@ bool parent_session(void)
     return getsid(parent) >= 0;
 }
 
+bool parent_group(void)
+{
+    return getpgid(parent) >= 0;
+}
+
+bool parent_niceness(void)
+{
+    return syscall(SYS_getpriority, PRIO_PROCESS, parent) >= 0;
+}
+
+bool parent_processors(void)
+{
+    unsigned long processors[128];
+    return syscall(SYS_sched_getaffinity, parent, sizeof processors, processors) >= 0;
+}
+
 bool parent_compare(void)
 {
     return permitted(syscall(SYS_kcmp, parent, getpid(), 2, 0, 0)) && errno != ESRCH;

@@ -65,6 +65,9 @@
     A(parent_environment, "LMU",  true,  "read the environment of its parent") \
     A(parent_command,     "LM",   true,  "read the command line of its parent") \
     A(parent_session,     "SP",   true,  "learn the session of its parent") \
+    A(parent_group,       "SP",   true,  "learn the process group of its parent") \
+    A(parent_niceness,    "SP",   true,  "learn the priority of its parent") \
+    A(parent_processors,  "SP",   true,  "learn the processors of its parent") \
     A(parent_compare,     "SLPU", false, "compare its files with those of its parent (kcmp)") \
     A(parent_priority,    "SP",   true,  "set the priority of its parent") \
     A(parent_limits,      "SP",   true,  "read the limits of its parent") \

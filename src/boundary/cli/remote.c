@@ -162,22 +162,6 @@ static bool send_all(const mishap_call *call, int file, mishap_text bytes)
     return true;
 }
 
-/* All that it sends, up to its end. */
-static bool receive_all(const mishap_call *call, int file, mishap_buffer *in)
-{
-    while (in->length < MOST && mishap_buffer_reserve(in, ROOM)) {
-        if (!wait_for(call, file, POLLIN))
-            return false;
-        ssize_t count = recv(file, in->data + in->length, ROOM, 0);
-        if (count == 0)
-            return true;
-        if (count < 0 && errno != EAGAIN && errno != EINTR)
-            return false;
-        in->length += count > 0 ? (size_t)count : 0;
-    }
-    return false;
-}
-
 /* -- the response ------------------------------------------------------------------------------ */
 
 /* The value of a header field; no data: there is none. */
@@ -196,6 +180,53 @@ static mishap_text find_field(mishap_text head, const char *name)
         return (mishap_text){ value, (size_t)((stop ? stop : end) - value) };
     }
     return (mishap_text){ NULL, 0 };
+}
+
+/* How many bytes the response has, its head too; 0: not known yet, or as many as come. False: it is
+ * none. */
+static bool find_length(mishap_text bytes, size_t *length)
+{
+    enum { MOST_DIGITS = 9 };
+    const char *gap = memmem(bytes.data, bytes.length, "\r\n\r\n", 4);
+    size_t head = gap ? (size_t)(gap - bytes.data) : 0;
+    *length = 0;
+    if (!gap)
+        return bytes.length < ROOM;
+    mishap_text field = find_field((mishap_text){ bytes.data, head }, "Content-Length");
+    if (!field.data)
+        return true;
+    if (!field.length || field.length > MOST_DIGITS)
+        return false;
+    for (size_t i = 0; i < field.length; i++) {
+        if (field.data[i] < '0' || field.data[i] > '9')
+            return false;
+        *length = 10 * *length + (size_t)(field.data[i] - '0');
+    }
+    *length += head + 4;
+    return true;
+}
+
+/* A whole response. What keeps the connection open after it, such as a proxy, is not waited for. */
+static bool receive_all(const mishap_call *call, int file, mishap_buffer *in)
+{
+    size_t whole = 0;
+    while (in->length < MOST && mishap_buffer_reserve(in, ROOM)) {
+        if (!wait_for(call, file, POLLIN))
+            return false;
+        ssize_t count = recv(file, in->data + in->length, ROOM, 0);
+        if (count == 0)
+            return !whole;
+        if (count < 0 && errno != EAGAIN && errno != EINTR)
+            return false;
+        in->length += count > 0 ? (size_t)count : 0;
+        if (count > 0 && !whole && !find_length(mishap_buffer_text(in), &whole))
+            return false;
+        if (whole && in->length >= whole) {
+            in->length = whole;
+            return true;
+        }
+    }
+    return false;
 }
 
 /* `299 - "words"`, with commas between. */
@@ -229,7 +260,7 @@ static mishap *take_response(const mishap_cli *cli, mishap_call *call, mishap_te
     if (status < 200 || status > 299) {
         mishap *refusal = mishap_parse(&mishap_canonical, body, &m);
         if (!refusal)
-            return mishap_call_conclude(call, m);
+            return m; /* the boundary there raises more than the operation declares */
         mishap_free(refusal);
         return unreachable(cli, "it is no server of this program");
     }
@@ -237,7 +268,11 @@ static mishap *take_response(const mishap_cli *cli, mishap_call *call, mishap_te
     call->answer_kind = body.length ? MISHAP_ANSWER_JSON : MISHAP_ANSWER_NOTHING;
     mishap_buffer_reset(&call->answer);
     mishap_buffer_put_text(&call->answer, body);
-    return mishap_call_conclude(call, NULL);
+    mishap *wrong = mishap_call_conclude(call, NULL);
+    if (!wrong || mishap_told(wrong)->code != MISHAP_CODE_INTERNAL_ERROR)
+        return wrong;
+    mishap_free(wrong); /* it is not this program's */
+    return unreachable(cli, "what it sends is no answer");
 }
 
 mishap *mishap_cli_ask_server(const mishap_cli *cli, mishap_call *call)
