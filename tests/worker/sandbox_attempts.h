@@ -49,11 +49,14 @@
     A(clone_process,      "S",    true,  "clone() that makes no thread") \
     A(clone3_process,     "S",    true,  "clone3()") \
     A(clone_namespace,    "S",    false, "clone() into a new user namespace") \
+    A(clone_thread,       "SUC",  false, "clone() of a thread into a new network namespace") \
     A(trace_parent,       "SLPU", false, "ptrace its parent") \
     A(trace_me,           "S",    true,  "be traced by its parent") \
     A(signal_parent,      "SPL6", true,  "send a signal to its parent") \
     A(signal_thread,      "SPL6", true,  "the same with tkill()") \
     A(signal_queue,       "SPL6", false, "the same with rt_sigqueueinfo()") \
+    A(signal_tgkill,      "SPL6", true,  "the same with tgkill()") \
+    A(signal_tgqueue,     "SPL6", false, "the same with rt_tgsigqueueinfo()") \
     A(signal_group,       "S",    true,  "send a signal to its process group") \
     A(signal_all,         "SP",   true,  "send a signal to all processes") \
     A(signal_by_file,     "SP",   true,  "have the kernel send one, by the owner of a file") \
@@ -65,6 +68,10 @@
     A(parent_environment, "LMU",  true,  "read the environment of its parent") \
     A(parent_command,     "LM",   true,  "read the command line of its parent") \
     A(parent_session,     "SP",   true,  "learn the session of its parent") \
+    A(parent_group,       "SP",   true,  "learn the process group of its parent") \
+    A(parent_nice,        "SP",   true,  "learn the priority of its parent") \
+    A(parent_policy,      "SP",   true,  "learn the scheduler of its parent") \
+    A(parent_processors,  "SP",   true,  "learn the processors of its parent") \
     A(parent_compare,     "SLPU", false, "compare its files with those of its parent (kcmp)") \
     A(parent_priority,    "SP",   true,  "set the priority of its parent") \
     A(parent_limits,      "SP",   true,  "read the limits of its parent") \
