@@ -507,38 +507,6 @@ static void below_the_minimum_it_is_refused_unless_weak(void **state)
     mishap_free(m);
 }
 
-static void expect_in_file(const char *group, const char *name, unsigned long long least)
-{
-    char path[400], text[40] = "";
-    snprintf(path, sizeof path, "%s/%s", group, name);
-    FILE *file = fopen(path, "r");
-    assert_non_null(file);
-    assert_non_null(fgets(text, sizeof text, file));
-    fclose(file);
-    unsigned long long number = strtoull(text, NULL, 10);
-    assert_true(text[0] >= '0' && text[0] <= '9'); /* "max" is no limit */
-    assert_in_range(number, least, least + 65536);
-}
-
-static void a_control_group_gets_the_limits_of_the_profile(void **state)
-{
-    mishap_sandbox_place place = { 0 };
-    (void)state;
-    if (!(mishap_sandbox_probe()->layers & MISHAP_LAYER_GROUPS))
-        skip();
-    assert_true(mishap_sandbox_make_group(&profile, &place));
-    expect_in_file(place.group, "pids.max", profile.threads);
-    int version_2 = mishap_sandbox_open_group(&place); /* which limits memory as well */
-    if (version_2 >= 0)
-        expect_in_file(place.group, "memory.max", profile.address_bytes + profile.temporary_bytes);
-    if (version_2 >= 0)
-        close(version_2);
-    char group[sizeof place.group];
-    memcpy(group, place.group, sizeof group);
-    mishap_sandbox_remove_group(&place);
-    assert_int_equal(access(group, F_OK), -1);
-}
-
 static void a_group_without_limits_is_none(void **state)
 {
     char above[] = "/tmp/mishap-groups-XXXXXX", path[400];
@@ -627,7 +595,7 @@ int main(void)
 {
     static size_t numbers[MISHAP_SANDBOX_LAYERS];
     static char names[MISHAP_SANDBOX_LAYERS][40];
-    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 12] = { 0 };
+    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 11] = { 0 };
     static const struct CMUnitTest others[] = {
         cmocka_unit_test(an_honest_program_works),
         cmocka_unit_test(all_layers_together_stop_all_rows),
@@ -635,7 +603,6 @@ int main(void)
         cmocka_unit_test(it_dies_with_its_parent),
         cmocka_unit_test(nothing_is_left_of_it),
         cmocka_unit_test(below_the_minimum_it_is_refused_unless_weak),
-        cmocka_unit_test(a_control_group_gets_the_limits_of_the_profile),
         cmocka_unit_test(a_group_without_limits_is_none),
         cmocka_unit_test(a_process_is_forked_into_a_control_group_of_version_2),
         cmocka_unit_test(the_document_has_the_table),
