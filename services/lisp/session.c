@@ -171,7 +171,7 @@ static mishap *ended(const mishap_foreign_end *end)
         m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted." AFRESH),
                         "CONTROL-STACK-EXHAUSTED");
     else if (says(end, "eap exhausted") ||
-             (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL))
+             (!end->broke && WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL))
         m = mishap_type(
             mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted." AFRESH),
             "HEAP-EXHAUSTED");
