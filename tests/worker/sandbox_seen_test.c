@@ -149,6 +149,28 @@ static void a_program_has_no_rights_left(void **state)
     stop_waiting(&run);
 }
 
+/* Its temporary folder is one of the machine's where there is no mount namespace. */
+static void what_it_has_written_is_removed_however_deep(void **state)
+{
+    const char *program[] = { attacker(), "dig", NULL };
+    struct run run = { 0 };
+    struct stat found;
+    int status = 0;
+    (void)state;
+    assert_null(mishap_sandbox_prepare_layers(&profile, 0, &run.sandbox));
+    run.pid = mishap_sandbox_fork(run.sandbox, &run.place);
+    if (run.pid == 0)
+        _exit(mishap_sandbox_exec(run.sandbox, &run.place, program) != NULL);
+    assert_int_equal(waitpid(run.pid, &status, 0), run.pid);
+    assert_int_equal(status, 0);
+    mishap_sandbox_place place = run.place;
+    assert_int_equal(stat(place.folder, &found), 0);
+    mishap_sandbox_remove(&run.place);
+    mishap_sandbox_release(run.sandbox);
+    assert_int_equal(stat(place.folder, &found), -1);
+    assert_int_equal(stat("/tmp", &found), 0); /* links are not followed */
+}
+
 static void expect_in_file(const char *group, const char *name, unsigned long long least)
 {
     char path[400], text[40] = "";
@@ -186,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_program_has_the_limits_of_its_profile),
         cmocka_unit_test(a_program_has_no_rights_left),
+        cmocka_unit_test(what_it_has_written_is_removed_however_deep),
         cmocka_unit_test(a_control_group_gets_the_limits_of_the_profile),
     };
     cmocka_set_message_output(CM_OUTPUT_TAP);
