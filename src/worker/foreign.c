@@ -13,11 +13,16 @@ enum { MOST_WARNINGS = 64, MOST_NOTES = 32 };
 
 /* -- to the program ---------------------------------------------------------------------------- */
 
-static bool is_session(const mishap_call *call, const mishap_param *param)
+static bool has_sessions(const mishap_call *call)
 {
     const mishap_foreign *foreign = call->operation->service ? call->operation->service->worker
                                                              : NULL;
-    return foreign && foreign->sessions && strcmp(param->name, "session") == 0;
+    return foreign && foreign->sessions;
+}
+
+static bool is_session(const mishap_call *call, const mishap_param *param)
+{
+    return has_sessions(call) && strcmp(param->name, "session") == 0;
 }
 
 void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call)
@@ -308,12 +313,13 @@ const char *mishap_foreign_take_outcome(const mishap_foreign_message *message, m
             return lie;
         if (call->session_is)
             m = mishap_tell(m, "session", call->session_is);
+    } else if (has_sessions(call) && yyjson_obj_get(message->answer, "session")) {
+        return "a session, which is not its to say";
     } else {
         call->answer_kind = MISHAP_ANSWER_JSON;
         mishap_buffer_reset(&call->answer);
         mishap_json_copy(&call->answer, message->answer);
-        if (!yyjson_obj_get(message->answer, "session"))
-            add_session(call);
+        add_session(call);
         mishap_buffer_reset(&call->text);
         mishap_buffer_put_text(&call->text, message->text);
         take_warnings(call, message->warnings);

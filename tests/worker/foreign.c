@@ -139,6 +139,8 @@ static void misbehave(uint64_t id, const char *way)
         say(said);
     } else if (strcmp(way, "misfit") == 0) {
         answer(id, "{\"n\":\"no number\"}");
+    } else if (strcmp(way, "session") == 0) {
+        answer(id, "{\"n\":1,\"session\":\"mine\"}");
     } else if (strcmp(way, "undeclared") == 0) {
         snprintf(said, sizeof said,
                  "{\"id\":%llu,\"failure\":{\"code\":\"INSUFFICIENT_FUNDS\","

@@ -74,6 +74,8 @@ def a_failure_over_http_is_the_catalogs_or_the_report_itself():
         equal(body.decode(), '[stdout]\nbefore\n\n[ERROR] TYPE-ERROR\nThe value "hello" is not of type NUMBER.\n\n'
               '[Backtrace]\n0: (+ 1 "hello")\n', "the report")
         expect(fields["mishap-session"], "a failure tells its session, too")
+        post(found, "/kept/do", {"way": "session"}, status=500)
+        expect("not its to say" in found.wait_for_log("kept.do"), "a program that names its session itself")
         equal(post(found, "/none/count", status=503).json["error"], "not_configured", "what is not there")
         equal(post(found, "/pool/do", {"way": "exit"}, status=500).json["error"], "internal_server_error", "a death")
         expect("my last words" in found.wait_for_log("pool.do"), "what it wrote is in the log")
@@ -90,7 +92,7 @@ def a_session_lives_in_two_loops_and_outlives_one():
         loops = found.workers()
         for loop in loops:
             os.kill(loop, signal.SIGKILL)
-        wait_for(lambda: len(set(found.workers()) - set(loops)) == 2)
+        expect(wait_for(lambda: len(set(found.workers()) - set(loops)) == 2), "it did not come true")
         response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
         equal((response.json["n"], response["Warning"]), (41, None), "after the loops were killed")
 
@@ -102,7 +104,7 @@ def a_session_that_is_lost_says_so():
         keepers = [pid for pid, parent in server.processes()
                    if parent == found.process.pid and server.name_of(pid) == "mishap-keeper"]
         os.kill(keepers[0], signal.SIGKILL)
-        wait_for(lambda: not is_alive(first.json["pid"]))
+        expect(wait_for(lambda: not is_alive(first.json["pid"])), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         equal(response.json["n"], 1, "a fresh one")
         expect("lost" in response["Warning"], "no warning:", response["Warning"])
@@ -116,7 +118,7 @@ def a_session_that_is_lost_says_so():
 def an_idle_session_ends():
     with start(FOREIGN_IDLE_MS="200") as found:
         first = post(found, "/kept/count", {"by": 10})
-        wait_for(lambda: not is_alive(first.json["pid"]))
+        expect(wait_for(lambda: not is_alive(first.json["pid"])), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         equal(response.json["n"], 1, "a fresh one")
         expect("idle" in response["Warning"], "no warning:", response["Warning"])
@@ -129,7 +131,7 @@ def a_session_belongs_to_its_key():
         for name in ["ada", "bob"]:
             made = run_program(ABROAD, "keys", "add", "--name", name, "--data", found.data, "--output", "json")
             keys.append([("X-Api-Key", parsed(made.out)["data"]["key"])])
-        wait_for(lambda: found.ask("POST", "/kept/count", {}, fields=keys[1]).status == 200)
+        expect(wait_for(lambda: found.ask("POST", "/kept/count", {}, fields=keys[1]).status == 200), "it did not come true")
         first = post(found, "/kept/count", {"by": 10}, keys[0])
         equal(post(found, "/kept/count", {}, keys[0] + in_session(first)).json["n"], 11, "its owner")
         equal(post(found, "/kept/count", {}, keys[1] + in_session(first), 404).json["error"], "not_found", "another key")
@@ -153,7 +155,7 @@ def a_caller_that_leaves_interrupts_its_call():
         first = post(found, "/kept/count", {"by": 10})
         with found.connect() as connection:
             connection.send(server.request("POST", "/kept/do", {"way": "sleep"}, fields=in_session(first)))
-            wait_for(lambda: found.running_handlers() == 1)
+            expect(wait_for(lambda: found.running_handlers() == 1), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         equal((response.json["n"], response.json["pid"]), (11, first.json["pid"]), "the session lives")
         response = post(found, "/kept/do", {"way": "nap"}, in_session(first), 504)
@@ -217,6 +219,7 @@ def an_mcp_conversation_is_a_session():
         result = pipes.call("kept_fail")
         expect(result["isError"] and texts(result)[0].startswith("[stdout]\nbefore\n\n[ERROR] TYPE-ERROR\n"), "the report:", result)
         expect(SECRET not in json.dumps(result), "what is the operator's:", result)
+        expect(pipes.call("kept_do", way="session")["isError"], "a program that names its session itself")
         result = pipes.call("kept_do", way="exit")
         expect(result["isError"] and "The evaluator has ended." in texts(result)[0], "a death:", result)
         equal(pipes.call("kept_count")["structuredContent"]["n"], 1, "a fresh one")
@@ -301,11 +304,11 @@ def a_command_uses_a_session_of_a_server():
         equal((failed["code"], failed["message"]), ("TYPE_ERROR", 'The value "hello" is not of type NUMBER.'), "a failure")
         equal(run("count", "--server", found.url, "--session", "0" * 48)["error"]["code"], "NOT_FOUND", "no session")
         os.kill(first["pid"], signal.SIGKILL)
-        wait_for(lambda: not is_alive(first["pid"]))
+        expect(wait_for(lambda: not is_alive(first["pid"])), "it did not come true")
         again = run("count", "--server", found.url, "--session", first["session"])
         expect(again["data"]["n"] == 1 and "had ended" in again["warnings"][0], "a fresh one:", again)
         made = parsed(run_program(ABROAD, "keys", "add", "--name", "ada", "--data", found.data, "--output", "json").out)
-        wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"])
+        expect(wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"]), "it did not come true")
         expect(not run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["ok"], "a key that is none")
         address = found.url
     equal(run("count", "--server", address)["error"]["code"], "UNAVAILABLE", "no server")
@@ -317,14 +320,14 @@ def a_command_uses_a_session_of_a_server():
 
 @test
 def a_command_that_is_interrupted_leaves_nothing_behind():
-    before = {pid for pid, _ in server.processes() if server.name_of(pid) == "foreign"}
     process = subprocess.Popen([ABROAD, "pool", "do", "--way", "hang", "--timeout-ms", "60000"], stdout=subprocess.PIPE)
-    wait_for(lambda: any(parent == process.pid for _, parent in server.processes()))
+    begun = wait_for(lambda: [pid for pid, parent in server.processes() if parent == process.pid and server.name_of(pid) == "foreign"])
+    expect(begun, "its program did not begin")
     time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=server.PATIENCE)
     equal(process.returncode, 130, "the exit code: %s" % out)
-    wait_for(lambda: not {pid for pid, _ in server.processes() if server.name_of(pid) == "foreign"} - before)
+    expect(wait_for(lambda: not any(is_alive(pid) for pid in begun)), "it did not come true")
 
 
 @test

@@ -74,6 +74,11 @@ bool write_file(void)
     return opens(in_folder("made"), O_WRONLY | O_CREAT);
 }
 
+bool write_root(void)
+{
+    return opens("/mishap-made", O_WRONLY | O_CREAT);
+}
+
 bool write_readable(void)
 {
     return opens("/etc/ld.so.cache", O_RDWR) || opens(itself, O_RDWR | O_APPEND);

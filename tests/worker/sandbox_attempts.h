@@ -25,6 +25,7 @@
     A(see_file,           "M",    true,  "learn whether a file exists, and its size") \
     A(watch_folder,       "SM",   true,  "be told of changes in a folder (inotify)") \
     A(write_file,         "LM",   true,  "make a file outside of the temporary folder") \
+    A(write_root,         "LM",   false, "make a file in the root folder") \
     A(write_readable,     "LM",   false, "write to a file that it may read") \
     A(truncate_file,      "SM",   true,  "truncate a file by its path") \
     A(truncate_by_open,   "SLM",  true,  "truncate a file by opening it") \
