@@ -16,7 +16,7 @@ for folder in ["http", "mcp", "cli"]:
     sys.path.insert(0, os.path.join(HERE, "..", folder))
 import server  # noqa: E402
 import talk  # noqa: E402
-from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
+from blackbox import Skipped, equal, expect, main, parsed, run_program, test  # noqa: E402
 from corpus import FILES, entries, read_by_seed  # noqa: E402
 from exchange import Exchange, Session, call, repeated, stateless  # noqa: E402
 from server import Server, wait_for  # noqa: E402
@@ -28,6 +28,7 @@ SPOKEN = '[ERROR] TYPE-ERROR\nThe value "hello" is not of type NUMBER.\n\n[Backt
 TOOLS = ["apropos-search", "compile-form", "configure-limits", "describe-last-error", "describe-symbol", "evaluate-lisp",
          "get-backtrace", "list-definitions", "load-file", "macroexpand-form", "reset-session", "time-execution",
          "validate-syntax"]
+SOURCES = pathlib.Path("/usr/share/common-lisp/source")
 DEADLY = '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 3)'
 
 
@@ -364,6 +365,33 @@ def failing_programs_through_the_real_server_are_reports_that_the_seed_reads():
                 expect(word not in str(result) or word in code, name, "shows", word, result)
     done = read_by_seed(reports)
     equal(done.stdout.strip(), "%d responses, 0 malformed" % len(reports), "the verdict")
+
+
+@test
+def a_library_of_others_is_loaded_from_an_allowed_folder_and_passes_its_tests():
+    """In the sandbox of a session, as an agent would do it."""
+    if not (SOURCES / "alexandria").is_dir() or not (SOURCES / "rt").is_dir():
+        raise Skipped("cl-alexandria and cl-rt are not installed")
+    with Server("--workers", "1", "--lisp-folder", str(SOURCES), "--lisp-folder", HERE, "--lisp-heap-mb", "512") as found:
+        session = Session(found)
+
+        def evaluated(name, **arguments):
+            result = tool(session, name, timeout=600, **arguments)
+            expect(not result.get("isError"), name, arguments, result)
+            return result["structuredContent"]
+        evaluated("configure-limits")
+        for path in os.path.join(HERE, "loader.lisp"), str(SOURCES / "rt" / "rt.lisp"):
+            equal(evaluated("load-file", file=path)["values"], ["T"], path)
+        refused = tool(session, "load-file", file="/etc/passwd")
+        equal((refused["isError"], refused["structuredContent"]["backtrace"]), (True, ['(LOAD "/etc/passwd")']), "a file in another folder")
+        # The tests of Alexandria name the copy of RT that comes with SBCL.
+        evaluated("evaluate-lisp", code='(rename-package :rt (package-name :rt) (cons "SB-RT" (package-nicknames :rt)))')
+        for name in ("alexandria", "alexandria-tests"):
+            evaluated("evaluate-lisp", code='(loader::load-system "%s/" "%s")' % (SOURCES / "alexandria", name))
+        equal(evaluated("evaluate-lisp", code="(alexandria:flatten '(1 (2 (3))))")["values"], ["(1 2 3)"], "a function of it")
+        ran = evaluated("evaluate-lisp", code="(let ((*random-state* (sb-ext:seed-random-state 1))) (rt:do-tests))")
+        counted = evaluated("evaluate-lisp", code="(list (length (cdr rt::*entries*)) (rt:pending-tests))")["values"][0]
+        expect(counted.endswith(" NIL)") and int(counted[1:].split()[0]) > 150, counted, ran["stdout"][-1500:])
 
 
 @test

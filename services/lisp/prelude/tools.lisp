@@ -114,6 +114,7 @@ result of the operation."
   (let ((file (member-of arguments "file" "")))
     (evaluation-answer
      (guarded (arguments)
+       (setf *form* (list 'load file))
        (let* ((path (probe-file (sb-ext:parse-native-namestring file)))
               (name (and path (sb-ext:native-namestring path))))
          (cond ((null path)
@@ -125,7 +126,6 @@ result of the operation."
                 (error 'sb-int:simple-file-error :pathname file
                                                  :format-control "The file ~S is not in a folder that is allowed."
                                                  :format-arguments (list file))))
-         (setf *form* (list 'load file))
          (handler-bind ((warning #'note-warning) (sb-ext:compiler-note #'muffle-note))
            (list (print-value (load-source path) 1000))))))))
 
@@ -277,6 +277,7 @@ the restart takes values. `abort` is the index of the one that ends the evaluati
     "What is known of the symbol `symbol`."
   (let* ((name (member-of arguments "symbol" ""))
          (text (guarded (arguments)
+                 (setf *form* (list 'describe name))
                  (let ((symbol (known-symbol name)))
                    (with-plain-printing (:pretty t)
                      (print-bounded (lambda (stream) (describe symbol stream)) (limits-output *limits*) "... (cut)"))))))
@@ -325,6 +326,7 @@ the restart takes values. `abort` is the index of the one that ends the evaluati
     "Symbols whose name contains `text`, with what they name."
   (let* ((text (member-of arguments "text" "")) (most (member-of arguments "limit" 50)) (total 0)
          (rows (guarded (arguments)
+                 (setf *form* (list* 'apropos text (and (member-of arguments "in") (list (member-of arguments "in")))))
                  (let* ((found (sort (remove-duplicates
                                       (if (member-of arguments "in")
                                           (apropos-list text (package-named (member-of arguments "in")))
