@@ -29,6 +29,14 @@ bool read_by_hard_link(void)
     return link(in_folder("victim"), "link") == 0 && opens("link", O_RDONLY);
 }
 
+/* What is mounted over the root folder is entered on the way up, not on the way down. */
+bool read_above(void)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "/..%s", in_folder("victim"));
+    return opens(path, O_RDONLY);
+}
+
 bool read_by_handle(void)
 {
     union {

@@ -18,6 +18,7 @@
     A(read_openat2,       "SLM",  true,  "the same with openat2()") \
     A(read_by_link,       "LM",   true,  "the same through a symbolic link of its own") \
     A(read_by_hard_link,  "LM",   false, "the same through a hard link of its own") \
+    A(read_above,         "LM",   true,  "the same by a path above the root folder") \
     A(read_by_handle,     "SUC",  false, "open a file by its handle") \
     A(read_device,        "LM",   true,  "open a device") \
     A(read_kernel,        "LM",   true,  "read settings of the kernel in /proc/sys") \
