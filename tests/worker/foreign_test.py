@@ -56,6 +56,13 @@ def a_call_over_http_is_answered_as_json_or_as_text():
         equal(post(found, "/pool/echo", {"text": "ä\n"}).json["echo"], {"text": "ä\n", "depth": 3}, "the echo")
         response = post(found, "/pool/echo", {"text": "a"}, [("Accept", "text/plain")])
         equal((response.body, response["Content-Type"]), (b"as text", "text/plain; charset=utf-8"), "the text")
+        expect("Accept" in (response["Vary"] or ""), "what it depends on:", response["Vary"])
+        response = post(found, "/pool/echo", {"text": "a"}, [("Accept", "text/plain, application/json")])
+        equal(response.json["echo"], {"text": "a", "depth": 3}, "JSON, which it accepts as well")
+        begun = post(found, "/kept/echo", {"text": "a"})
+        response = post(found, "/kept/echo", {"text": "a", "session": begun["Mishap-Session"]})
+        equal(response.json["echo"], {"text": "a", "depth": 3}, "the program does not learn its session")
+        equal(post(found, "/pool/do", {"way": "flood"}).json["n"], 1, "what it writes has a limit")
         equal(found.ask("GET", "/pool/local").json, {"n": 42}, "what needs no other program")
         equal(post(found, "/pool/count", {"by": "x"}, status=422).json["error"], "validation_error", "a bad argument")
 
@@ -95,6 +102,9 @@ def a_session_lives_in_two_loops_and_outlives_one():
         expect(wait_for(lambda: len(set(found.workers()) - set(loops)) == 2), "it did not come true")
         response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
         equal((response.json["n"], response["Warning"]), (41, None), "after the loops were killed")
+        time.sleep(2.5)  # what nobody uses any more is killed after two seconds
+        response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
+        equal((response.json["n"], response["Warning"]), (42, None), "and later")
 
 
 @test
