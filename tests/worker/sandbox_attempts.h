@@ -111,6 +111,7 @@
     A(set_user,           "SUC",  false, "become another user") \
     A(set_groups,         "SUC",  false, "set its groups") \
     A(raise_capabilities, "SUC",  false, "raise its capabilities") \
+    A(set_limit,          "S",    true,  "set a limit to what it is") \
     A(raise_limit,        "SUC",  false, "raise a limit") \
     A(raise_priority,     "SUC",  false, "raise its priority") \
     A(real_time,          "SUC",  false, "run in real time") \
