@@ -260,7 +260,8 @@ static const char *const refused[] = {
 };
 
 /* Calls of which some uses are allowed: one argument, under a mask, has this value. Several lines
- * with one name are several such uses. */
+ * with one name are several such uses. A name must not be in a list above as well: that would allow
+ * all of them. */
 #define THREAD_FLAGS (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define OTHER_FLAGS                                                                                \
     (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID |  \
@@ -283,7 +284,9 @@ static const struct use {
     { "sched_getaffinity", 0, WORD, 0 },
     { "sched_getaffinity", 0, WORD, SELF },
     { "sched_getparam", 0, WORD, 0 },
+    { "sched_getparam", 0, WORD, SELF },
     { "sched_getscheduler", 0, WORD, 0 },
+    { "sched_getscheduler", 0, WORD, SELF },
     { "personality", 0, WORD, WORD },
     { "sendto", 4, WHOLE, 0 }, /* to whom the socket is connected */
     /* A file can be truncated only if it is opened to be written: older versions of Landlock know

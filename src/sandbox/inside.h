@@ -92,6 +92,11 @@ void mishap_sandbox_remove_group(mishap_sandbox_place *place);
 /* Where groups are made; "" for tests: look for it again. */
 void mishap_sandbox_use_groups_of(const char *folder, bool memory);
 
+/* -- remove.c ---------------------------------------------------------------------------------- */
+
+/* Remove a folder with all that is in it, however deep, in the parent. No process uses it. */
+void mishap_sandbox_remove_folder(const char *path);
+
 /* -- probe.c ----------------------------------------------------------------------------------- */
 
 /* mishap_sandbox_check() of any report. */

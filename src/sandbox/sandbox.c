@@ -2,7 +2,6 @@
 #include "sandbox/sandbox.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <linux/capability.h>
 #include <linux/sched.h>
 #include <linux/securebits.h>
@@ -144,18 +143,11 @@ pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *p
 
 /* -- removing ---------------------------------------------------------------------------------- */
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    remove(path);
-    return 0;
-}
-
 void mishap_sandbox_remove(mishap_sandbox_place *place)
 {
     mishap_sandbox_remove_group(place);
     if (place->folder[0])
-        nftw(place->folder, remove_one, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+        mishap_sandbox_remove_folder(place->folder);
     place->folder[0] = '\0';
 }
 

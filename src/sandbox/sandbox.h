@@ -7,6 +7,7 @@
  *     rules.c      Landlock
  *     mounts.c     the root folder of a mount namespace
  *     groups.c     control groups
+ *     remove.c     the temporary folder, after the program
  *
  * It knows nothing of operations or of what the program says. How it is used, in a process with one
  * thread:

@@ -220,6 +220,7 @@ static int reap(mishap_foreign_process *p, bool kill_it)
 {
     int status = 0, looks = kill_it ? 0 : mishap_foreign_grace_ms(p->foreign);
     pid_t got = 0;
+    p->over = true; /* from now on its pid may be another's, and a signal is sent to nobody */
     while (looks-- > 0 && (got = waitpid(p->spawned.pid, &status, WNOHANG)) == 0)
         poll(NULL, 0, 1);
     if (got != p->spawned.pid) {
@@ -228,7 +229,6 @@ static int reap(mishap_foreign_process *p, bool kill_it)
         while (waitpid(p->spawned.pid, &status, 0) < 0 && errno == EINTR)
             continue;
     }
-    p->over = true;
     return status;
 }
 

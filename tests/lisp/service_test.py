@@ -1,6 +1,6 @@
 """The Lisp service at each boundary: commands, HTTP and MCP, with SBCL in its sandbox.
 
-    LISPER_PROGRAM=… MISHAP_PROGRAM=… python3 tests/lisp/service_test.py [PART-OF-A-NAME]
+    LISPER_PROGRAM=… MISHAP_PROGRAM=… WITHOUT_PROGRAM=… python3 tests/lisp/service_test.py [PART-OF-A-NAME]
 
 Speaks TAP.
 """
@@ -25,10 +25,12 @@ from server import Server, wait_for  # noqa: E402
 PAGE = pathlib.Path(HERE, "..", "..", "docs", "lisp.md")
 LISPER = os.path.abspath(os.environ["LISPER_PROGRAM"])
 MISHAP = os.path.abspath(os.environ["MISHAP_PROGRAM"])
+WITHOUT = os.path.abspath(os.environ["WITHOUT_PROGRAM"])
 SPOKEN = '[ERROR] TYPE-ERROR\nThe value "hello" is not of type NUMBER.\n\n[Backtrace]\n0: (+ 1 "hello")\n'
 TOOLS = ["apropos-search", "compile-form", "configure-limits", "describe-last-error", "describe-symbol", "evaluate-lisp",
          "get-backtrace", "list-definitions", "load-file", "macroexpand-form", "reset-session", "time-execution",
          "validate-syntax"]
+SOURCES = pathlib.Path("/usr/share/common-lisp/source")
 DEADLY = '(sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) 3)'
 
 
@@ -118,6 +120,29 @@ def without_the_core_or_sbcl_the_package_is_named():
         equal([row["found"] for row in programs if row["name"] == "mishap-lisp.core"], [False], "what the doctor finds")
     programs = parsed(run_program(MISHAP, "doctor", "--output", "json").out)["data"]["programs"]
     equal([row["found"] for row in programs if row["name"] in ("sbcl", "mishap-lisp.core")], [True, True], "what the doctor finds")
+
+
+@test
+def below_the_minimum_of_the_sandbox_lisp_is_not_configured_unless_it_may_be_weak():
+    with tempfile.TemporaryDirectory() as folder:
+        less = os.path.join(folder, "mishap")  # as on a machine that has neither
+        pathlib.Path(less).write_text('#!/bin/sh\nexec "%s" namespaces,landlock "%s" "$@"\n' % (WITHOUT, MISHAP), encoding="utf-8")
+        os.chmod(less, 0o755)
+        done = run_program(less, "lisp", "evaluate", "1")
+        error = parsed(done.out)["error"]
+        equal((done.status, error["code"]), (78, "NOT_CONFIGURED"), "a command")
+        expect("landlock: " in error["cause"] and "mounts: " in error["cause"], error)
+        done = run_program(less, "lisp", "evaluate", "(+ 1 2)", env={"MISHAP_SANDBOX": "weak"})
+        equal((done.status, parsed(done.out)["data"]["values"]), (0, ["3"]), "a command that may")
+        with Server("--workers", "1", program=less) as found:
+            refused = evaluate(found, "1", status=503).json
+            equal((refused["error"], found.ask("GET", "/health").json["services"]["lisp"]["sandbox"]["missing"]),
+                  ("not_configured", ["landlock", "mounts"]), "a server")
+        with Server("--workers", "1", "--sandbox", "weak", program=less) as found:
+            equal(evaluate(found, "(+ 1 2)").json["values"], ["3"], "a server that may")
+            for _ in range(2):
+                said = found.ask("GET", "/health").json["services"]["lisp"]["sandbox"]
+                equal((said["mode"], said["missing"]), ("weak", ["landlock", "mounts"]), "its health")
 
 
 @test
@@ -312,6 +337,29 @@ def a_session_begins_afresh_after_its_end():
 
 
 @test
+def code_that_writes_to_the_socket_of_its_session_ends_its_process():
+    said = "'(61 91 93)"  # =[], which is no message
+    code = "(sb-unix:unix-write 3 (sb-sys:vector-sap (coerce %s '(simple-array (unsigned-byte 8) (*)))) 0 3)" % said
+    with Server("--workers", "1", program=LISPER) as found:
+        died = tool(Session(found), "evaluate-lisp", code=code)
+        expect(died["content"][0]["text"].startswith("[ERROR] PROCESS-ENDED\nThe code ended the process"), died)
+    error = command("evaluate", code, status=1)["error"]
+    expect(error["message"].startswith("The code ended the process"), error)
+
+
+@test
+def warnings_are_no_error_and_leave_the_values():
+    with Server("--workers", "1", program=LISPER) as found:
+        session = Session(found)
+        warned = tool(session, "evaluate-lisp", code='(warn "careful") (values 1 2)')
+        expect(not warned.get("isError"), warned)
+        equal(warned["content"][0]["text"], "[warnings]\nSIMPLE-WARNING: careful\n\n=> 1\n=> 2", "the text")
+        equal((warned["structuredContent"]["values"], warned["structuredContent"]["warnings"]),
+              (["1", "2"], ["SIMPLE-WARNING: careful"]), "the members")
+        equal(tool(session, "evaluate-lisp", code="(values)")["content"][0]["text"], "; No values", "no values")
+
+
+@test
 def the_end_of_an_mcp_session_ends_its_session_of_lisp():
     with Server("--workers", "2") as found:
         session = Session(found)
@@ -369,6 +417,34 @@ def failing_programs_through_the_real_server_are_reports_that_the_seed_reads():
                 expect(word not in str(result) or word in code, name, "shows", word, result)
     done = read_by_seed(reports)
     equal(done.stdout.strip(), "%d responses, 0 malformed" % len(reports), "the verdict")
+
+
+@test
+def a_library_of_others_is_loaded_from_an_allowed_folder_and_passes_its_tests():
+    """In the sandbox of a session, as an agent would do it."""
+    if not (SOURCES / "alexandria").is_dir() or not (SOURCES / "rt").is_dir():
+        raise Skipped("cl-alexandria and cl-rt are not installed")
+    with Server("--workers", "1", "--lisp-folder", str(SOURCES), "--lisp-folder", HERE, "--lisp-heap-mb", "512") as found:
+        session = Session(found)
+
+        def evaluated(name, **arguments):
+            result = tool(session, name, timeout=600, **arguments)
+            expect(not result.get("isError"), name, arguments, result)
+            return result["structuredContent"]
+        evaluated("configure-limits")
+        for path in os.path.join(HERE, "loader.lisp"), str(SOURCES / "rt" / "rt.lisp"):
+            equal(evaluated("load-file", file=path)["values"], ["T"], path)
+        refused = tool(session, "load-file", file="/etc/passwd")
+        equal((refused["isError"], refused["structuredContent"]["backtrace"]), (True, ['(LOAD "/etc/passwd")']), "a file in another folder")
+        # The tests of Alexandria name the copy of RT that comes with SBCL.
+        evaluated("evaluate-lisp", code='(rename-package :rt (package-name :rt) (cons "SB-RT" (package-nicknames :rt)))')
+        old = (SOURCES / "alexandria" / "alexandria-tests.asd").exists()  # of Debian 12
+        for file, name in ("alexandria", "alexandria"), ("alexandria-tests", "alexandria-tests") if old else ("alexandria", "alexandria/tests"):
+            evaluated("evaluate-lisp", code='(loader::load-system "%s/" "%s" "%s")' % (SOURCES / "alexandria", file, name))
+        equal(evaluated("evaluate-lisp", code="(alexandria:flatten '(1 (2 (3))))")["values"], ["(1 2 3)"], "a function of it")
+        ran = evaluated("evaluate-lisp", code="(let ((*random-state* (sb-ext:seed-random-state 1))) (rt:do-tests))")
+        counted = evaluated("evaluate-lisp", code="(list (length (cdr rt::*entries*)) (rt:pending-tests))")["values"][0]
+        expect(counted.endswith(" NIL)") and int(counted[1:].split()[0]) > 150, counted, ran["stdout"][-1500:])
 
 
 @test

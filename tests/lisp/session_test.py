@@ -13,10 +13,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "cli"))
-from blackbox import Skipped, equal, expect, main, test, tests_of  # noqa: E402
+from blackbox import equal, expect, main, test, tests_of  # noqa: E402
 from worker import Died, Worker, wait_until  # noqa: E402
-
-SOURCES = pathlib.Path("/usr/share/common-lisp/source")
 
 # ---- Answers -------------------------------------------------------------------------------------
 
@@ -443,64 +441,14 @@ def files_are_loaded_from_allowed_folders_only():
             equal(worker.call("load", file=str(inside / "wrong.lisp"))["failure"]["backtrace"], ["(CAR 5)"], "the frames")
 
 
-# ---- A library -----------------------------------------------------------------------------------
-
-LOADER = r'''
-(defpackage :loader (:use :cl)) (in-package :loader)
-(defun form-after (key definition) (getf (cddr definition) key))
-(defun files (folder definition)
-  "The source files of a system, in the order of its dependencies."
-  (let ((done '()) (result '()))
-    (labels ((visit (folder components serial)
-               (dolist (component components)
-                 (declare (ignorable serial))
-                 (need folder components component)))
-             (need (folder components component)
-               (unless (member component done)
-                 (push component done)
-                 (dolist (name (getf (cddr component) :depends-on))
-                   (need folder components (find name components :key #'second :test #'string-equal)))
-                 (case (first component)
-                   (:file (push (format nil "~A~A.lisp" folder (second component)) result))
-                   (:module (visit (format nil "~A~A/" folder (or (getf (cddr component) :pathname) (second component)))
-                                   (getf (cddr component) :components) nil))))))
-      (visit folder (getf (cddr definition) :components) nil))
-    (nreverse result)))
-(defun definition (path name)
-  (with-open-file (in path)
-    (let ((*package* (find-package :loader)))
-      (loop for form = (read in nil) while form
-            when (and (consp form) (string-equal (first form) "DEFSYSTEM") (string-equal (second form) name)) return form))))
-(defun load-system (folder file name)
-  (handler-bind ((warning #'muffle-warning))
-    (dolist (file (files folder (definition (format nil "~A~A.asd" folder file) name))) (load file))))
-'''
-
-
 @test
-def a_library_of_others_is_loaded_and_passes_its_tests():
-    if not (SOURCES / "alexandria").is_dir() or not (SOURCES / "rt").is_dir():
-        raise Skipped("cl-alexandria and cl-rt are not installed")
-    with tempfile.TemporaryDirectory() as folder:
-        loader = pathlib.Path(folder, "loader.lisp")
-        loader.write_text(LOADER, encoding="utf-8")
-        with Worker(heap="512MB", options=("--folder", folder, "--folder", str(SOURCES))) as worker:
-            expect("answer" in worker.call("load", file=str(loader)))
-            worker.call("limits", timeout=600)
-            equal(worker.call("load", file=str(SOURCES / "rt" / "rt.lisp")).get("answer", {}).get("values"), ["T"], "rt")
-            # The tests of Alexandria name the copy of RT that comes with SBCL.
-            worker.evaluate('(rename-package :rt (package-name :rt) (cons "SB-RT" (package-nicknames :rt)))')
-            old = (SOURCES / "alexandria" / "alexandria-tests.asd").exists()  # of Debian 12
-            for file, name in (("alexandria", "alexandria"), ("alexandria-tests", "alexandria-tests") if old
-                               else ("alexandria", "alexandria/tests")):
-                message = worker.evaluate('(loader::load-system "%s/" "%s" "%s")' % (SOURCES / "alexandria", file, name))
-                expect("answer" in message, name, message)
-            equal(worker.evaluate("(alexandria:flatten '(1 (2 (3))))")["text"], "=> (1 2 3)", "a function of it")
-            message = worker.evaluate("(let ((*random-state* (sb-ext:seed-random-state 1))) (rt:do-tests))")
-            expect("answer" in message, message)
-            counted = worker.evaluate("(list (length (cdr rt::*entries*)) (rt:pending-tests))")["answer"]["values"][0]
-            expect(counted.endswith(" NIL)") and int(counted[1:].split()[0]) > 150, counted,
-                   message["answer"]["stdout"][-1500:])
+def what_fails_before_a_form_is_read_has_a_frame_as_well():
+    with Worker() as worker:
+        for operation, arguments, frame in (("evaluate", {"code": "1", "package": "nowhere"}, '(IN-PACKAGE "nowhere")'),
+                                            ("load", {"file": "/nowhere.lisp"}, '(LOAD "/nowhere.lisp")'),
+                                            ("describe", {"symbol": "nothing-of-this-name"}, '(DESCRIBE "nothing-of-this-name")'),
+                                            ("apropos", {"text": "x", "in": "nowhere"}, '(APROPOS "x" "nowhere")')):
+            equal(worker.call(operation, **arguments)["failure"]["backtrace"], [frame], operation)
 
 
 @test

@@ -8,6 +8,7 @@
 
 #include "../worker/abroad.h"
 #include "mishap/invoke.h"
+#include "worker/foreign.h"
 #include "worker/session.h"
 #include "worker_set_up.h"
 
@@ -211,6 +212,46 @@ static void long_messages_travel_in_packets(void **state)
     let_go(&o);
     mishap_buffer_release(&arguments);
     end(&loop);
+}
+
+static void a_call_that_is_too_long_is_refused(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    mishap_buffer arguments = { 0 };
+    (void)state;
+    begin(&loop);
+    MISHAP_PUT(&arguments, "{\"text\":\"");
+    for (int i = 0; i < MISHAP_FOREIGN_ASKED; i++)
+        mishap_buffer_put_char(&arguments, 'x');
+    MISHAP_PUT(&arguments, "\"}");
+    mishap_buffer_put_char(&arguments, '\0');
+    call(&loop, &o, "pool.echo", arguments.data);
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_BAD_REQUEST);
+    let_go(&o);
+    call(&loop, &o, "pool.count", "{}");
+    assert_null(o.failure);
+    let_go(&o);
+    mishap_buffer_release(&arguments);
+    end(&loop);
+}
+
+/* What one reader takes for the answer, another must not take for something else. */
+static void a_message_with_a_flaw_is_none(void **state)
+{
+    static const char *const flawed[] = {
+        "{\"id\":1,\"answer\":{\"n\":1},\"answer\":{\"n\":2}}",
+        "{\"id\":1,\"answer\":{\"n\":1,\"n\":2}}",
+        "{\"id\":1073741824,\"answer\":{}}",
+        "{\"id\":0,\"answer\":{}}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof flawed / sizeof *flawed; i++) {
+        mishap_json_reader reader = MISHAP_JSON_READER;
+        mishap_foreign_message message;
+        assert_non_null(mishap_foreign_read(&reader, mishap_text_of(flawed[i]), &message));
+        mishap_json_reader_release(&reader);
+    }
 }
 
 static double reported;
@@ -794,6 +835,8 @@ int main(void)
         TEST(it_has_its_socket_and_nothing_else),
         TEST(a_failure_has_both_sides),
         TEST(long_messages_travel_in_packets),
+        TEST(a_call_that_is_too_long_is_refused),
+        TEST(a_message_with_a_flaw_is_none),
         TEST(what_it_says_meanwhile_is_passed_on),
         TEST(each_call_has_a_process_of_its_own_if_that_is_wanted),
         TEST(whatever_it_does_the_next_call_works),

@@ -661,6 +661,49 @@ static void a_report_has_its_parts_as_members_beside_it(void **state)
     free(logged());
 }
 
+static mishap *fail_deep(mishap_call *call)
+{
+    (void)call;
+    mishap *m = mishap_type(mishap_raise(RUNTIME_ERROR, "Too deep."), "DEEP");
+    m = mishap_output(m, T("out " SECRET));
+    for (int i = 0; i < 25; i++)
+        m = mishap_frame_add(m, T("(F \"" SECRET "\")"));
+    return m;
+}
+
+static void a_report_has_twenty_frames_and_no_secret_in_text_and_members(void **state)
+{
+    (void)state;
+    handler = fail_deep;
+    char *seen = outcome(&mishap_condition_report, "{\"name\":\"x\",\"key\":\"" SECRET "\"}",
+                         MISHAP_MCP_2025_11_25);
+    assert_null(strstr(seen, SECRET));
+    yyjson_doc *doc = yyjson_read(seen, strlen(seen), 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    assert_int_equal(yyjson_arr_size(yyjson_ptr_get(root, "/structuredContent/backtrace")), 20);
+    const char *text = yyjson_get_str(yyjson_ptr_get(root, "/content/0/text"));
+    assert_non_null(strstr(text, "\n19: (F "));
+    assert_null(strstr(text, "\n20: "));
+    yyjson_doc_free(doc);
+    free(seen);
+    free(logged());
+}
+
+static void a_report_names_each_argument_that_is_wrong(void **state)
+{
+    (void)state;
+    handler = answer_object;
+    char *seen = outcome(&mishap_condition_report, "{\"name\":1,\"age\":-1}",
+                         MISHAP_MCP_2025_11_25);
+    yyjson_doc *doc = yyjson_read(seen, strlen(seen), 0);
+    const char *text = yyjson_get_str(yyjson_ptr_get(yyjson_doc_get_root(doc), "/content/0/text"));
+    assert_non_null(strstr(text, "name"));
+    assert_non_null(strstr(text, "age"));
+    yyjson_doc_free(doc);
+    free(seen);
+    free(logged());
+}
+
 static mishap *fail_with_all(mishap_call *call)
 {
     (void)call;
@@ -835,6 +878,8 @@ int main(void)
         TEST(a_schema_of_outputs_has_an_object_at_its_root_and_no_foreign_pattern),
         TEST(there_is_no_schema_of_what_is_not_said),
         TEST(a_report_has_its_parts_as_members_beside_it),
+        TEST(a_report_has_twenty_frames_and_no_secret_in_text_and_members),
+        TEST(a_report_names_each_argument_that_is_wrong),
         TEST(without_memory_there_is_still_a_result),
     };
     return RUN_WITH_LOG(tests, "MCP_RESULT_LOG");

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,10 +161,10 @@ static void misbehave(uint64_t id, const char *way)
         say(said);
         _exit(0);
     } else if (strcmp(way, "flood") == 0) {
-        for (int i = 0; i < 10000; i++)
-            if (write(1, "secret-of-the-operator secret-of-the-operator secret\n", 53) < 0)
-                break;
-        answer(id, "{}");
+        bool failed = false;
+        for (int i = 0; i < 10000 && !failed; i++)
+            failed = write(1, "secret-of-the-operator secret-of-the-operator secret\n", 53) < 0;
+        answer(id, failed ? "{\"n\":1}" : "{\"n\":0}");
     } else if (strcmp(way, "talk") == 0) {
         snprintf(said, sizeof said, "{\"id\":%llu,\"progress\":1,\"total\":2,\"words\":\"half\"}",
                  number);

@@ -59,6 +59,13 @@ def a_call_over_http_is_answered_as_json_or_as_text():
         equal(post(found, "/pool/echo", {"text": "ä\n"}).json["echo"], {"text": "ä\n", "depth": 3}, "the echo")
         response = post(found, "/pool/echo", {"text": "a"}, [("Accept", "text/plain")])
         equal((response.body, response["Content-Type"]), (b"as text", "text/plain; charset=utf-8"), "the text")
+        expect("Accept" in (response["Vary"] or ""), "what it depends on:", response["Vary"])
+        response = post(found, "/pool/echo", {"text": "a"}, [("Accept", "text/plain, application/json")])
+        equal(response.json["echo"], {"text": "a", "depth": 3}, "JSON, which it accepts as well")
+        begun = post(found, "/kept/echo", {"text": "a"})
+        response = post(found, "/kept/echo", {"text": "a", "session": begun["Mishap-Session"]})
+        equal(response.json["echo"], {"text": "a", "depth": 3}, "the program does not learn its session")
+        equal(post(found, "/pool/do", {"way": "flood"}).json["n"], 1, "what it writes has a limit")
         equal(found.ask("GET", "/pool/local").json, {"n": 42}, "what needs no other program")
         equal(post(found, "/pool/count", {"by": "x"}, status=422).json["error"], "validation_error", "a bad argument")
 
@@ -93,9 +100,12 @@ def a_session_lives_in_two_loops_and_outlives_one():
         loops = found.workers()
         for loop in loops:
             os.kill(loop, signal.SIGKILL)
-        wait_for(lambda: len(set(found.workers()) - set(loops)) == 2)
+        expect(wait_for(lambda: len(set(found.workers()) - set(loops)) == 2), "it did not come true")
         response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
         equal((response.json["n"], response["Warning"]), (41, None), "after the loops were killed")
+        time.sleep(2.5)  # what nobody uses any more is killed after two seconds
+        response = post(found, "/kept/count", {"session": first["Mishap-Session"]})
+        equal((response.json["n"], response["Warning"]), (42, None), "and later")
 
 
 @test
@@ -105,7 +115,7 @@ def a_session_that_is_lost_says_so():
         keepers = [pid for pid, parent in server.processes()
                    if parent == found.process.pid and server.name_of(pid) == "mishap-keeper"]
         os.kill(keepers[0], signal.SIGKILL)
-        wait_for(lambda: not is_alive(first.json["pid"]))
+        expect(wait_for(lambda: not is_alive(first.json["pid"])), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         equal(response.json["n"], 1, "a fresh one")
         expect("lost" in response["Warning"], "no warning:", response["Warning"])
@@ -135,7 +145,7 @@ def what_a_killed_keeper_leaves_is_removed():
 def an_idle_session_ends():
     with start(FOREIGN_IDLE_MS="200") as found:
         first = post(found, "/kept/count", {"by": 10})
-        wait_for(lambda: not is_alive(first.json["pid"]))
+        expect(wait_for(lambda: not is_alive(first.json["pid"])), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         equal(response.json["n"], 1, "a fresh one")
         expect("idle" in response["Warning"], "no warning:", response["Warning"])
@@ -148,7 +158,7 @@ def a_session_belongs_to_its_key():
         for name in ["ada", "bob"]:
             made = run_program(ABROAD, "keys", "add", "--name", name, "--data", found.data, "--output", "json")
             keys.append([("X-Api-Key", parsed(made.out)["data"]["key"])])
-        wait_for(lambda: found.ask("POST", "/kept/count", {}, fields=keys[1]).status == 200)
+        expect(wait_for(lambda: found.ask("POST", "/kept/count", {}, fields=keys[1]).status == 200), "it did not come true")
         first = post(found, "/kept/count", {"by": 10}, keys[0])
         equal(post(found, "/kept/count", {}, keys[0] + in_session(first)).json["n"], 11, "its owner")
         equal(post(found, "/kept/count", {}, keys[1] + in_session(first), 404).json["error"], "not_found", "another key")
@@ -226,7 +236,7 @@ def a_caller_that_leaves_interrupts_its_call():
         first = post(found, "/kept/count", {"by": 10})
         with found.connect() as connection:
             connection.send(server.request("POST", "/kept/do", {"way": "sleep"}, fields=in_session(first)))
-            wait_for(lambda: found.running_handlers() == 1)
+            expect(wait_for(lambda: found.running_handlers() == 1), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         equal((response.json["n"], response.json["pid"]), (11, first.json["pid"]), "the session lives")
         response = post(found, "/kept/do", {"way": "nap"}, in_session(first), 504)
@@ -290,6 +300,7 @@ def an_mcp_conversation_is_a_session():
         result = pipes.call("kept_fail")
         expect(result["isError"] and texts(result)[0].startswith("[stdout]\nbefore\n\n[ERROR] TYPE-ERROR\n"), "the report:", result)
         expect(SECRET not in json.dumps(result), "what is the operator's:", result)
+        expect(pipes.call("kept_do", way="session")["isError"], "a program that names its session itself")
         result = pipes.call("kept_do", way="exit")
         expect(result["isError"] and "The evaluator has ended." in texts(result)[0], "a death:", result)
         equal(pipes.call("kept_count")["structuredContent"]["n"], 1, "a fresh one")
@@ -374,11 +385,11 @@ def a_command_uses_a_session_of_a_server():
         equal((failed["code"], failed["message"]), ("TYPE_ERROR", 'The value "hello" is not of type NUMBER.'), "a failure")
         equal(run("count", "--server", found.url, "--session", "0" * 48)["error"]["code"], "NOT_FOUND", "no session")
         os.kill(first["pid"], signal.SIGKILL)
-        wait_for(lambda: not is_alive(first["pid"]))
+        expect(wait_for(lambda: not is_alive(first["pid"])), "it did not come true")
         again = run("count", "--server", found.url, "--session", first["session"])
         expect(again["data"]["n"] == 1 and "had ended" in again["warnings"][0], "a fresh one:", again)
         made = parsed(run_program(ABROAD, "keys", "add", "--name", "ada", "--data", found.data, "--output", "json").out)
-        wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"])
+        expect(wait_for(lambda: run("count", "--server", found.url, env={"ABROAD_KEY": made["data"]["key"]})["ok"]), "it did not come true")
         failed = run("count", "--server", found.url, env={"ABROAD_KEY": "wrong"})["error"]
         equal(failed["code"], "UNAUTHORIZED", "a key that is none")
         address = found.url
@@ -414,14 +425,14 @@ def a_command_takes_from_a_server_what_is_an_answer():
 
 @test
 def a_command_that_is_interrupted_leaves_nothing_behind():
-    before = {pid for pid, _ in server.processes() if server.name_of(pid) == "foreign"}
     process = subprocess.Popen([ABROAD, "pool", "do", "--way", "hang", "--timeout-ms", "60000"], stdout=subprocess.PIPE)
-    wait_for(lambda: any(parent == process.pid for _, parent in server.processes()))
+    begun = wait_for(lambda: [pid for pid, parent in server.processes() if parent == process.pid and server.name_of(pid) == "foreign"])
+    expect(begun, "its program did not begin")
     time.sleep(0.05)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=server.PATIENCE)
     equal(process.returncode, 130, "the exit code: %s" % out)
-    wait_for(lambda: not {pid for pid, _ in server.processes() if server.name_of(pid) == "foreign"} - before)
+    expect(wait_for(lambda: not any(is_alive(pid) for pid in begun)), "it did not come true")
 
 
 @test

@@ -29,6 +29,14 @@ bool read_by_hard_link(void)
     return link(in_folder("victim"), "link") == 0 && opens("link", O_RDONLY);
 }
 
+/* What is mounted over the root folder is entered on the way up, not on the way down. */
+bool read_above(void)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "/..%s", in_folder("victim"));
+    return opens(path, O_RDONLY);
+}
+
 bool read_by_handle(void)
 {
     union {
@@ -72,6 +80,11 @@ bool watch_folder(void)
 bool write_file(void)
 {
     return opens(in_folder("made"), O_WRONLY | O_CREAT);
+}
+
+bool write_root(void)
+{
+    return opens("/mishap-made", O_WRONLY | O_CREAT);
 }
 
 bool write_readable(void)

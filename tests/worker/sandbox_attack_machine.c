@@ -75,6 +75,12 @@ bool raise_capabilities(void)
     return syscall(SYS_capset, &head, all) == 0;
 }
 
+bool set_limit(void)
+{
+    struct rlimit limit;
+    return prlimit(0, RLIMIT_CORE, NULL, &limit) == 0 && prlimit(0, RLIMIT_CORE, &limit, NULL) == 0;
+}
+
 bool raise_limit(void)
 {
     struct rlimit limit;

@@ -102,6 +102,19 @@ bool clone_namespace(void)
         syscall(SYS_clone, CLONE_NEWUSER | CLONE_NEWPID | SIGCHLD, NULL, NULL, NULL, 0UL));
 }
 
+static int end_thread(void *unused)
+{
+    (void)unused;
+    return 0;
+}
+
+bool clone_thread(void)
+{
+    static _Alignas(16) char stack[16 * 1024];
+    return clone(end_thread, stack + sizeof stack,
+                 CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_NEWNET, NULL) >= 0;
+}
+
 bool trace_parent(void)
 {
     return ptrace(PTRACE_SEIZE, parent, NULL, NULL) == 0;
@@ -126,6 +139,17 @@ bool signal_queue(void)
 {
     siginfo_t info = { .si_code = SI_QUEUE };
     return syscall(SYS_rt_sigqueueinfo, parent, 0, &info) == 0;
+}
+
+bool signal_tgkill(void)
+{
+    return syscall(SYS_tgkill, parent, parent, 0) == 0;
+}
+
+bool signal_tgqueue(void)
+{
+    siginfo_t info = { .si_code = SI_QUEUE };
+    return syscall(SYS_rt_tgsigqueueinfo, parent, parent, 0, &info) == 0;
 }
 
 bool signal_group(void)
@@ -195,15 +219,23 @@ bool parent_group(void)
     return getpgid(parent) >= 0;
 }
 
-bool parent_niceness(void)
+bool parent_nice(void)
 {
-    return syscall(SYS_getpriority, PRIO_PROCESS, parent) >= 0;
+    errno = 0;
+    getpriority(PRIO_PROCESS, (id_t)parent);
+    return errno == 0;
+}
+
+bool parent_policy(void)
+{
+    struct sched_param now;
+    return sched_getscheduler(parent) >= 0 || sched_getparam(parent, &now) == 0;
 }
 
 bool parent_processors(void)
 {
-    unsigned long processors[128];
-    return syscall(SYS_sched_getaffinity, parent, sizeof processors, processors) >= 0;
+    cpu_set_t now;
+    return sched_getaffinity(parent, sizeof now, &now) == 0;
 }
 
 bool parent_compare(void)

@@ -136,6 +136,23 @@ static const char *work(void)
     return NULL;
 }
 
+/* Leave what is hard to remove: folders that cannot be read, folders in folders until their path is
+ * too long for any call, and links to elsewhere. */
+static int dig(void)
+{
+    char name[201];
+    memset(name, 'd', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    if (mkdir("mishap-1", 0700) != 0 || symlink("/", "mishap-1/root") != 0 ||
+        mkdir("hidden", 0700) != 0 || mkdir("hidden/below", 0300) != 0 ||
+        !opens("hidden/below/file", O_WRONLY | O_CREAT) || symlink("/tmp", "link") != 0)
+        return 2;
+    for (int i = 0; i < 40; i++)
+        if (mkdir(name, 0300) != 0 || chdir(name) != 0 || !opens("file", O_WRONLY | O_CREAT))
+            return 3;
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -150,6 +167,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "wait") == 0)
         for (;;)
             pause();
+    if (argc == 2 && strcmp(argv[1], "dig") == 0)
+        return dig();
     if (argc != 6)
         return 2;
     snprintf(itself, sizeof itself, "%s", argv[0]);

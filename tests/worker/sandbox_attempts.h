@@ -18,6 +18,7 @@
     A(read_openat2,       "SLM",  true,  "the same with openat2()") \
     A(read_by_link,       "LM",   true,  "the same through a symbolic link of its own") \
     A(read_by_hard_link,  "LM",   false, "the same through a hard link of its own") \
+    A(read_above,         "LM",   true,  "the same by a path above the root folder") \
     A(read_by_handle,     "SUC",  false, "open a file by its handle") \
     A(read_device,        "LM",   true,  "open a device") \
     A(read_kernel,        "LM",   true,  "read settings of the kernel in /proc/sys") \
@@ -25,6 +26,7 @@
     A(see_file,           "M",    true,  "learn whether a file exists, and its size") \
     A(watch_folder,       "SM",   true,  "be told of changes in a folder (inotify)") \
     A(write_file,         "LM",   true,  "make a file outside of the temporary folder") \
+    A(write_root,         "LM",   false, "make a file in the root folder") \
     A(write_readable,     "LM",   false, "write to a file that it may read") \
     A(truncate_file,      "SM",   true,  "truncate a file by its path") \
     A(truncate_by_open,   "SLM",  true,  "truncate a file by opening it") \
@@ -49,11 +51,14 @@
     A(clone_process,      "S",    true,  "clone() that makes no thread") \
     A(clone3_process,     "S",    true,  "clone3()") \
     A(clone_namespace,    "S",    false, "clone() into a new user namespace") \
+    A(clone_thread,       "SUC",  false, "clone() of a thread into a new network namespace") \
     A(trace_parent,       "SLPU", false, "ptrace its parent") \
     A(trace_me,           "S",    true,  "be traced by its parent") \
     A(signal_parent,      "SPL6", true,  "send a signal to its parent") \
     A(signal_thread,      "SPL6", true,  "the same with tkill()") \
     A(signal_queue,       "SPL6", false, "the same with rt_sigqueueinfo()") \
+    A(signal_tgkill,      "SPL6", true,  "the same with tgkill()") \
+    A(signal_tgqueue,     "SPL6", false, "the same with rt_tgsigqueueinfo()") \
     A(signal_group,       "S",    true,  "send a signal to its process group") \
     A(signal_all,         "SP",   true,  "send a signal to all processes") \
     A(signal_by_file,     "SP",   true,  "have the kernel send one, by the owner of a file") \
@@ -66,7 +71,8 @@
     A(parent_command,     "LM",   true,  "read the command line of its parent") \
     A(parent_session,     "SP",   true,  "learn the session of its parent") \
     A(parent_group,       "SP",   true,  "learn the process group of its parent") \
-    A(parent_niceness,    "SP",   true,  "learn the priority of its parent") \
+    A(parent_nice,        "SP",   true,  "learn the priority of its parent") \
+    A(parent_policy,      "SP",   true,  "learn the scheduler of its parent") \
     A(parent_processors,  "SP",   true,  "learn the processors of its parent") \
     A(parent_compare,     "SLPU", false, "compare its files with those of its parent (kcmp)") \
     A(parent_priority,    "SP",   true,  "set the priority of its parent") \
@@ -105,6 +111,7 @@
     A(set_user,           "SUC",  false, "become another user") \
     A(set_groups,         "SUC",  false, "set its groups") \
     A(raise_capabilities, "SUC",  false, "raise its capabilities") \
+    A(set_limit,          "S",    true,  "set a limit to what it is") \
     A(raise_limit,        "SUC",  false, "raise a limit") \
     A(raise_priority,     "SUC",  false, "raise its priority") \
     A(real_time,          "SUC",  false, "run in real time") \

@@ -507,7 +507,7 @@ static void below_the_minimum_it_is_refused_unless_weak(void **state)
     mishap_free(m);
 }
 
-static void a_control_group_gets_the_limits_of_the_profile(void **state)
+static void a_group_without_limits_is_none(void **state)
 {
     char above[] = "/tmp/mishap-groups-XXXXXX", path[400];
     mishap_sandbox_place place = { 0 };
@@ -603,7 +603,7 @@ int main(void)
         cmocka_unit_test(it_dies_with_its_parent),
         cmocka_unit_test(nothing_is_left_of_it),
         cmocka_unit_test(below_the_minimum_it_is_refused_unless_weak),
-        cmocka_unit_test(a_control_group_gets_the_limits_of_the_profile),
+        cmocka_unit_test(a_group_without_limits_is_none),
         cmocka_unit_test(a_process_is_forked_into_a_control_group_of_version_2),
         cmocka_unit_test(the_document_has_the_table),
     };

@@ -160,6 +160,7 @@ warning."
 (defun in-package-named (name function)
   "Call FUNCTION with the package NAME current; with the package of the session if NAME is NIL."
   (if name
-      (let ((*package* (package-named name)))
+      (let ((*package* (progn (setf *form* (list 'in-package name))
+                              (package-named name))))
         (funcall function))
       (funcall function)))

@@ -286,6 +286,7 @@ the restart takes values. `abort` is the index of the one that ends the evaluati
     "What is known of the symbol `symbol`."
   (let* ((name (member-of arguments "symbol" ""))
          (text (guarded (arguments)
+                 (setf *form* (list 'describe name))
                  (let ((symbol (known-symbol name)))
                    (with-plain-printing (:pretty t)
                      (print-bounded (lambda (stream) (describe symbol stream)) (limits-output *limits*) "... (cut)"))))))
@@ -334,6 +335,7 @@ the restart takes values. `abort` is the index of the one that ends the evaluati
     "Symbols whose name contains `text`, with what they name."
   (let* ((text (member-of arguments "text" "")) (most (member-of arguments "limit" 50)) (total 0)
          (rows (guarded (arguments)
+                 (setf *form* (list* 'apropos text (and (member-of arguments "in") (list (member-of arguments "in")))))
                  (let* ((found (sort (remove-duplicates
                                       (if (member-of arguments "in")
                                           (apropos-list text (package-named (member-of arguments "in")))

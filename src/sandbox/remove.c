@@ -1,0 +1,82 @@
+/*
+ * Removing the temporary folder of a program that has ended. The program may have made folders that
+ * cannot be read, and folders in folders until no path is long enough. So no path is ever made:
+ * a folder's own folders are moved up beside it, and it is removed when nothing is in it any more.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sandbox/inside.h"
+
+static bool is_entry(const char *name)
+{
+    return strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* A folder inside `above`, as something to be listed; NULL: it is none. */
+static DIR *open_folder(int above, const char *name)
+{
+    int file = openat(above, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *folder = file >= 0 ? fdopendir(file) : NULL;
+    if (file >= 0 && !folder)
+        close(file);
+    return folder;
+}
+
+/* Remove what is no folder, and move the folders of this one into `top`, under names that are not
+ * there. A folder that is moved must be writable. */
+static void empty_into(int top, DIR *folder, unsigned long *count)
+{
+    char name[40];
+    const struct dirent *entry;
+    while ((entry = readdir(folder))) {
+        if (!is_entry(entry->d_name) || unlinkat(dirfd(folder), entry->d_name, 0) == 0)
+            continue;
+        fchmodat(dirfd(folder), entry->d_name, MISHAP_SANDBOX_FOLDER_MODE, 0);
+        do
+            snprintf(name, sizeof name, "mishap-%lu", ++*count);
+        while (faccessat(top, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
+        renameat(dirfd(folder), entry->d_name, top, name);
+    }
+}
+
+/* One look at `top`: true if something in it is gone now. */
+static bool remove_some(int top, unsigned long *count)
+{
+    bool any = false;
+    const struct dirent *entry;
+    DIR *all = open_folder(top, ".");
+    while (all && (entry = readdir(all))) {
+        if (!is_entry(entry->d_name))
+            continue;
+        if (unlinkat(top, entry->d_name, 0) == 0) {
+            any = true;
+            continue;
+        }
+        fchmodat(top, entry->d_name, MISHAP_SANDBOX_FOLDER_MODE, 0);
+        DIR *folder = open_folder(top, entry->d_name);
+        if (folder) {
+            empty_into(top, folder, count);
+            closedir(folder);
+        }
+        any = unlinkat(top, entry->d_name, AT_REMOVEDIR) == 0 || any;
+    }
+    if (all)
+        closedir(all);
+    return any;
+}
+
+void mishap_sandbox_remove_folder(const char *path)
+{
+    unsigned long count = 0;
+    chmod(path, MISHAP_SANDBOX_FOLDER_MODE);
+    int top = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    while (top >= 0 && remove_some(top, &count))
+        continue;
+    if (top >= 0)
+        close(top);
+    rmdir(path);
+}

@@ -1,0 +1,31 @@
+;;;; Load a library by its definition of a system, where there is no ASDF: its source files in the order of their
+;;;; dependencies.
+
+(defpackage :loader (:use :cl)) (in-package :loader)
+(defun form-after (key definition) (getf (cddr definition) key))
+(defun files (folder definition)
+  "The source files of a system, in the order of its dependencies."
+  (let ((done '()) (result '()))
+    (labels ((visit (folder components serial)
+               (dolist (component components)
+                 (declare (ignorable serial))
+                 (need folder components component)))
+             (need (folder components component)
+               (unless (member component done)
+                 (push component done)
+                 (dolist (name (getf (cddr component) :depends-on))
+                   (need folder components (find name components :key #'second :test #'string-equal)))
+                 (case (first component)
+                   (:file (push (format nil "~A~A.lisp" folder (second component)) result))
+                   (:module (visit (format nil "~A~A/" folder (or (getf (cddr component) :pathname) (second component)))
+                                   (getf (cddr component) :components) nil))))))
+      (visit folder (getf (cddr definition) :components) nil))
+    (nreverse result)))
+(defun definition (path name)
+  (with-open-file (in path)
+    (let ((*package* (find-package :loader)))
+      (loop for form = (read in nil) while form
+            when (and (consp form) (string-equal (first form) "DEFSYSTEM") (string-equal (second form) name)) return form))))
+(defun load-system (folder file name)
+  (handler-bind ((warning #'muffle-warning))
+    (dolist (file (files folder (definition (format nil "~A~A.asd" folder file) name))) (load file))))
