@@ -16,6 +16,7 @@ LAYERS = {"S": "seccomp", "L": "landlock", "R": "limits", "M": "mounts", "P": "p
 # What the attempts are written with. An int is negative if it failed; a call that needs a privilege is made with nonsense, and was
 # permitted if the system finds fault with that and not with the caller.
 WORDS = r"""
+(use-package "SB-ALIEN")
 (defun at (name) (concatenate 'string *folder* "/" name))
 (defun refused (&optional (why (get-errno))) (error "It was refused: ~A" why))
 (defun must (result) (if (minusp result) (refused) result))

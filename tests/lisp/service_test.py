@@ -342,9 +342,9 @@ def code_that_writes_to_the_socket_of_its_session_ends_its_process():
     code = "(sb-unix:unix-write 3 (sb-sys:vector-sap (coerce %s '(simple-array (unsigned-byte 8) (*)))) 0 3)" % said
     with Server("--workers", "1", program=LISPER) as found:
         died = tool(Session(found), "evaluate-lisp", code=code)
-        expect(died["content"][0]["text"].startswith("[ERROR] PROCESS-ENDED\nThe code ended the process"), died)
+        expect(died["content"][0]["text"].startswith("[ERROR] PROCESS-ENDED\nThe code broke the connection"), died)
     error = command("evaluate", code, status=1)["error"]
-    expect(error["message"].startswith("The code ended the process"), error)
+    expect(error["message"].startswith("The code broke the connection"), error)
 
 
 @test

@@ -300,7 +300,6 @@ def an_mcp_conversation_is_a_session():
         result = pipes.call("kept_fail")
         expect(result["isError"] and texts(result)[0].startswith("[stdout]\nbefore\n\n[ERROR] TYPE-ERROR\n"), "the report:", result)
         expect(SECRET not in json.dumps(result), "what is the operator's:", result)
-        expect(pipes.call("kept_do", way="session")["isError"], "a program that names its session itself")
         result = pipes.call("kept_do", way="exit")
         expect(result["isError"] and "The evaluator has ended." in texts(result)[0], "a death:", result)
         equal(pipes.call("kept_count")["structuredContent"]["n"], 1, "a fresh one")

@@ -126,9 +126,9 @@ result of the operation."
               (name (and path (sb-ext:native-namestring path))))
          (cond ((null path)
                 (error 'sb-int:simple-file-error :pathname file
-                                                 :format-control "There is no file ~S. Files can be loaded from ~
-                                                                  ~:[no folder~;~:*~{~A~^, ~}~]."
-                                                 :format-arguments (list file (reverse *folders*))))
+                                                 :format-control "There is no file ~S in the folders that files may be ~
+                                                                  loaded from. A path may be relative to one of them."
+                                                 :format-arguments (list file)))
                ((notany (lambda (folder)
                           (and (> (length name) (length folder)) (string= folder name :end2 (length folder))))
                         *folders*)
