@@ -329,6 +329,25 @@ static mishap *await(mishap_foreign_process *p, mishap_call *call)
     return a.failure;
 }
 
+/* One that has waited for its call may have ended meanwhile: no call is to be blamed for that. */
+static mishap *has_ended(const mishap_call *call)
+{
+    return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
+                        call->operation->name);
+}
+
+/* Make sure that a process which was started before can be given a call. */
+static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
+{
+    int status;
+    if (!p->over && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
+        p->over = true;
+    mishap *failure = p->over ? has_ended(call) : await(p, call);
+    if (failure && mishap_told(failure)->code == MISHAP_CODE_INTERNAL_ERROR)
+        failure = mishap_because(has_ended(call), failure);
+    return failure;
+}
+
 /* Start one and wait for it. */
 static mishap *start(const mishap_app *app, const mishap_foreign *foreign, mishap_call *call,
                      mishap_foreign_process **out)
@@ -387,15 +406,6 @@ static mishap *run(mishap_foreign_process *p, mishap_call *call)
     return a.failure;
 }
 
-/* One that has waited for its call may have ended meanwhile: no call is to be blamed for that. */
-static bool has_ended(mishap_foreign_process *p)
-{
-    int status;
-    if (!p->over && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
-        p->over = true;
-    return p->over;
-}
-
 static bool names_session(const mishap_call *call)
 {
     for (size_t i = 0; i < call->param_count; i++)
@@ -416,12 +426,9 @@ mishap *mishap_foreign_run(mishap_call *call)
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
                               "A command begins a session of its own, unless --server names a "
                               "server that has one.");
-    if (process && has_ended(process))
-        return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
-                            operation->name);
     if (!process) /* of a person, who can interrupt it */
         mishap_foreign_shorten(foreign, call);
-    mishap *failure = process ? await(process, call) : start(call->app, foreign, call, &process);
+    mishap *failure = process ? look_at(process, call) : start(call->app, foreign, call, &process);
     if (!failure)
         failure = run(process, call);
     if (process != call->process)

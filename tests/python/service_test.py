@@ -1,0 +1,198 @@
+"""Python behind a server and as a command: processes that wait, forged answers, what is left behind, what is missing.
+
+    SNAKE_PROGRAM=… MISHAP_PROGRAM=… PYTHON_HOST=… python3 tests/python/service_test.py [PART-OF-A-NAME]
+
+Speaks TAP.
+"""
+import concurrent.futures
+import http.client
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+for folder in ["http", "cli"]:
+    sys.path.insert(0, str(HERE.parent / folder))
+from blackbox import equal, expect, main, run_program, test, tests_of  # noqa: E402
+from server import FOLDER, Server, name_of, processes  # noqa: E402
+
+SNAKE = os.path.abspath(os.environ["SNAKE_PROGRAM"])
+PATIENCE = 60
+
+
+class Caller:
+    def __init__(self, found):
+        self.connection = http.client.HTTPConnection(*found.address, timeout=180)
+
+    def ask(self, operation, **arguments):
+        fields = {"Content-Type": "application/json", "Accept": "application/vnd.mishap+json, application/json"}
+        self.connection.request("POST", "/python/" + operation, json.dumps(arguments), fields)
+        response = self.connection.getresponse()
+        return response.status, json.loads(response.read())
+
+    def run(self, code, **more):
+        return self.ask("run", code=code, **more)
+
+
+def children_of(found):
+    """The processes of a server that run Python."""
+    all_processes = list(processes())
+    ours = {found.process.pid}
+    for _ in range(3):
+        ours |= {pid for pid, parent in all_processes if parent in ours}
+    return {pid for pid in ours if name_of(pid) == "mishap-python"}
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        expect(time.monotonic() < end, "not so after", PATIENCE, "seconds:", what)
+        time.sleep(0.02)
+
+
+server = Server(program=SNAKE)
+caller = Caller(server)
+
+
+# ---- One process for each call -------------------------------------------------------------------
+
+@test
+def a_process_waits_and_serves_one_call():
+    equal(caller.run("def run(): return 1"), (200, {"result": 1, "stdout": ""}), "the answer")
+    seen = set()
+    for _ in range(5):
+        wait_until(lambda: children_of(server) - seen, "a process waits")
+        before = children_of(server)
+        equal(caller.run("import math\nmath.n = getattr(math, 'n', 0) + 1\ndef run(): return math.n")[1]["result"], 1, "nothing is left")
+        wait_until(lambda: not before <= children_of(server), "a process that has served is gone")
+        seen |= before - children_of(server)
+    expect(len(seen) >= 5, "only", seen)
+
+
+@tests_of({
+    "a thread": "import threading, time\nthreading.Thread(target=time.sleep, args=(600,)).start()\ndef run(): return 1",
+    "a thread that answers others": "import os, threading, time\ndef lie():\n    time.sleep(0.1)\n    while True:\n"
+    "        for i in range(1, 50): os.write(3, b'={\"id\":%d,\"answer\":{\"result\":\"forged\",\"stdout\":\"\"}}' % i)\n"
+    "threading.Thread(target=lie).start()\ndef run(): return 1",
+    "an exit function": "import atexit, time\natexit.register(time.sleep, 600)\ndef run(): return 1",
+    "a finalizer": "import time\nclass C:\n    def __del__(self): time.sleep(600)\nc = C()\ndef run(): return 1",
+})
+def what_is_left_behind_ends_with_the_call(code):
+    wait_until(lambda: children_of(server), "a process waits")
+    before = children_of(server)
+    equal(caller.run(code), (200, {"result": 1, "stdout": ""}), "the answer")
+    wait_until(lambda: not before <= children_of(server), "the process is gone")
+    for n in range(3):
+        equal(caller.run("def run(n): return n", args="[%d]" % n)[1], {"result": n, "stdout": ""}, "the next call")
+
+
+# The id of its call is in memory: the code may well find it. Here it tries them all.
+FORGED = """
+import os, time
+def run():
+    %s
+    while True: time.sleep(600)
+"""
+WRITE = "os.write(3, b'={\"id\":%d,\"answer\":{\"result\":\"forged\",\"stdout\":\"\"}}' % i)"
+
+
+@tests_of({"an answer, and it goes on": "for i in (1,): " + WRITE, "answers to its own call and others": "for i in range(1, 4): " + WRITE,
+           "an answer twice": "for i in (1, 1, 1): " + WRITE})
+def a_forged_answer_is_of_its_own_call_alone(body):
+    wait_until(lambda: children_of(server), "a process waits")
+    before = children_of(server)
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        forged = pool.submit(lambda: Caller(server).run(FORGED % body, timeout=20))
+        others = [pool.submit(lambda n=n: Caller(server).run("def run(n): return n", args="[%d]" % n)) for n in range(6)]
+        for n, other in enumerate(others):
+            equal(other.result(), (200, {"result": n, "stdout": ""}), "a call of others at the same time")
+        status, answer = forged.result()
+    expect((status, answer) == (200, {"result": "forged", "stdout": ""}) or answer.get("context", {}).get("kind") in ("died", "timeout"), answer)
+    wait_until(lambda: not before <= children_of(server), "the process is gone")
+    equal(caller.run("def run(): return 'mine'")[1]["result"], "mine", "the next call")
+
+
+@tests_of({"another id": b'={"id":999999,"answer":{"result":1,"stdout":""}}', "no JSON": b"={", "no packet": b"garbage",
+           "a result that does not fit": b'={"id":1,"answer":{"stdout":5}}', "ready": b'={"ready":1}',
+           "a failure with a code of ours": b'={"id":1,"failure":{"code":"NOT_FOUND","message":"x"}}',
+           "a failure that is none": b'={"id":1,"failure":{"code":"NONSENSE","message":"x"}}',
+           "a secret for the operator": b'={"id":1,"log":"operator","words":"x"}'})
+def what_is_no_answer_fails_its_call_alone(packet):
+    status, answer = caller.run("import os, time\ndef run():\n    os.write(3, %r)\n    time.sleep(600)" % packet, timeout=1)
+    expect(status in (500, 504) and answer["code"] in ("RUNTIME_ERROR", "INTERNAL_ERROR", "TIMEOUT"), status, answer)
+    equal(caller.run("def run(): return 2")[1]["result"], 2, "the next call")
+
+
+# ---- Limits that the parent keeps ----------------------------------------------------------------
+
+@tests_of({
+    "all signals blocked": "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\ndef run():\n    while True: pass",
+    "the timer stopped": "import ctypes\nlibc = ctypes.CDLL(None)\nfor i in range(10): libc.timer_delete(ctypes.c_void_p(i))\n"
+    "def run():\n    while True: pass",
+})
+def what_switches_its_deadline_off_is_killed(code):
+    status, answer = caller.run(code, timeout=0.2)
+    equal((status, answer["code"], answer["context"]), (504, "TIMEOUT", {"kind": "timeout"}), "the failure")
+
+
+@tests_of({"it ends itself": ("import os\nos._exit(3)", "The code ended its process."),
+           "it crashes": ("import ctypes\nctypes.string_at(0)", "The code crashed its process."),
+           "the stack of C": ("import sys\nsys.setrecursionlimit(10**9)\nx = []\nfor i in range(10**5): x = [x]\nrepr(x)", "The code crashed its process.")})
+def the_death_of_a_process_is_a_failure_of_its_call(code, words):
+    status, answer = caller.run(code)
+    equal((status, answer["code"], answer["message"], answer["context"]), (500, "RUNTIME_ERROR", words, {"kind": "died"}), "the failure")
+
+
+@test
+def many_calls_at_once_get_their_own_answers():
+    def one(n):
+        mine = Caller(server)
+        return [mine.run("def run(n): return n * 2", args="[%d]" % (n * 10 + i))[1].get("result") for i in range(4)]
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        equal(list(pool.map(one, range(8))), [[(n * 10 + i) * 2 for i in range(4)] for n in range(8)], "the answers")
+
+
+@test
+def a_replay_works_on_a_server_as_well():
+    status, answer = caller.ask("call", code="def f(a, *, b): return {a: b}", function="f", args=["(1, None)"], kwargs={"b": "nan"})
+    equal((status, answer["outcome"], answer["result"]), (200, "returned", "{(1, None): nan}"), "the answer")
+
+
+@test
+def health_has_the_version_and_the_layers():
+    caller.connection.request("GET", "/health")
+    said = json.loads(caller.connection.getresponse().read())["services"]["python"]
+    expect(said["python"].startswith("3.") and "seccomp" in json.dumps(said), said)
+
+
+# ---- As a command --------------------------------------------------------------------------------
+
+@test
+def a_command_runs_code_and_tells_its_failure():
+    done = run_program(SNAKE, "python", "run", "def run(a): return a + 1", "--args", "[1]")
+    equal((done.status, json.loads(done.out)["data"]), (0, {"result": 2, "stdout": ""}), "the answer")
+    done = run_program(SNAKE, "python", "run", "def run(:")
+    equal((done.status, json.loads(done.out)["error"]["code"]), (2, "SYNTAX_ERROR"), "the failure")
+
+
+@test
+def without_its_program_the_operations_name_the_package():
+    alone = os.path.join(tempfile.mkdtemp(dir=FOLDER), "snake")
+    shutil.copy(SNAKE, alone)
+    done = run_program(alone, "python", "run", "def run(): return 1")
+    error = json.loads(done.out)["error"]
+    equal((done.status, error["code"], "python3-dev" in error["message"]), (78, "NOT_CONFIGURED", True), "the failure")
+
+
+@test
+def the_server_ends_in_order():
+    caller.connection.close()
+    server.__exit__(None, None, None)
+
+
+if __name__ == "__main__":
+    main()
