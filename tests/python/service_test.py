@@ -5,13 +5,16 @@
 Speaks TAP.
 """
 import concurrent.futures
+import contextlib
 import http.client
+import itertools
 import json
 import os
 import pathlib
 import shutil
 import sys
 import tempfile
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -24,27 +27,48 @@ SNAKE = os.path.abspath(os.environ["SNAKE_PROGRAM"])
 PATIENCE = 60
 
 
-class Caller:
-    def __init__(self, found):
-        self.connection = http.client.HTTPConnection(*found.address, timeout=180)
-
-    def ask(self, operation, **arguments):
-        fields = {"Content-Type": "application/json", "Accept": "application/vnd.mishap+json, application/json"}
-        self.connection.request("POST", "/python/" + operation, json.dumps(arguments), fields)
-        response = self.connection.getresponse()
+def request(method, path, body=None):
+    connection = http.client.HTTPConnection(*server.address, timeout=180)
+    try:
+        connection.request(method, path, body, {"Content-Type": "application/json", "Accept": "application/vnd.mishap+json, application/json"})
+        response = connection.getresponse()
         return response.status, json.loads(response.read())
+    finally:
+        connection.close()
 
-    def run(self, code, **more):
-        return self.ask("run", code=code, **more)
+
+def ask(operation, **arguments):
+    return request("POST", "/python/" + operation, json.dumps(arguments))
 
 
-def children_of(found):
-    """The processes of a server that run Python."""
-    all_processes = list(processes())
-    ours = {found.process.pid}
+def run(code, **more):
+    return ask("run", code=code, **more)
+
+
+def named(name):
+    """The processes of the server that call themselves so."""
+    all_processes, ours = list(processes()), {server.process.pid}
     for _ in range(3):
         ours |= {pid for pid, parent in all_processes if parent in ours}
-    return {pid for pid in ours if name_of(pid) == "mishap-python"}
+    return {pid for pid in ours if name_of(pid) == name}
+
+
+# A process is known by a name that it gives itself.
+MARK = "import ctypes\nctypes.CDLL(None).prctl(15, b'%s')\n"
+marks = ("marked-%d" % number for number in itertools.count())
+
+
+@contextlib.contextmanager
+def marked():
+    """The first lines of code whose process must have been there, and must be gone afterwards."""
+    mark = next(marks)
+    seen = []
+    watch = threading.Thread(target=lambda: wait_until(lambda: seen.extend(named(mark)) or seen, "a process has the name"))
+    watch.start()
+    yield MARK % mark + "import time\ntime.sleep(0.3)\n"
+    watch.join()
+    expect(seen, "no process had the name", mark)
+    wait_until(lambda: not named(mark), "the process is gone")
 
 
 def wait_until(condition, what):
@@ -55,22 +79,17 @@ def wait_until(condition, what):
 
 
 server = Server(program=SNAKE)
-caller = Caller(server)
 
 
 # ---- One process for each call -------------------------------------------------------------------
 
 @test
 def a_process_waits_and_serves_one_call():
-    equal(caller.run("def run(): return 1"), (200, {"result": 1, "stdout": ""}), "the answer")
-    seen = set()
-    for _ in range(5):
-        wait_until(lambda: children_of(server) - seen, "a process waits")
-        before = children_of(server)
-        equal(caller.run("import math\nmath.n = getattr(math, 'n', 0) + 1\ndef run(): return math.n")[1]["result"], 1, "nothing is left")
-        wait_until(lambda: not before <= children_of(server), "a process that has served is gone")
-        seen |= before - children_of(server)
-    expect(len(seen) >= 5, "only", seen)
+    equal(run("def run(): return 1"), (200, {"result": 1, "stdout": ""}), "the answer")
+    for _ in range(3):
+        wait_until(lambda: named("mishap-python"), "a process waits")
+        with marked() as mark:
+            equal(run(mark + "import math\nmath.n = getattr(math, 'n', 0) + 1\ndef run(): return math.n")[1]["result"], 1, "nothing is left")
 
 
 @tests_of({
@@ -82,12 +101,10 @@ def a_process_waits_and_serves_one_call():
     "a finalizer": "import time\nclass C:\n    def __del__(self): time.sleep(600)\nc = C()\ndef run(): return 1",
 })
 def what_is_left_behind_ends_with_the_call(code):
-    wait_until(lambda: children_of(server), "a process waits")
-    before = children_of(server)
-    equal(caller.run(code), (200, {"result": 1, "stdout": ""}), "the answer")
-    wait_until(lambda: not before <= children_of(server), "the process is gone")
+    with marked() as mark:
+        equal(run(mark + code), (200, {"result": 1, "stdout": ""}), "the answer")
     for n in range(3):
-        equal(caller.run("def run(n): return n", args="[%d]" % n)[1], {"result": n, "stdout": ""}, "the next call")
+        equal(run("def run(n): return n", args="[%d]" % n)[1], {"result": n, "stdout": ""}, "the next call")
 
 
 # The id of its call is in memory: the code may well find it. Here it tries them all.
@@ -103,17 +120,14 @@ WRITE = "os.write(3, b'={\"id\":%d,\"answer\":{\"result\":\"forged\",\"stdout\":
 @tests_of({"an answer, and it goes on": "for i in (1,): " + WRITE, "answers to its own call and others": "for i in range(1, 4): " + WRITE,
            "an answer twice": "for i in (1, 1, 1): " + WRITE})
 def a_forged_answer_is_of_its_own_call_alone(body):
-    wait_until(lambda: children_of(server), "a process waits")
-    before = children_of(server)
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        forged = pool.submit(lambda: Caller(server).run(FORGED % body, timeout=20))
-        others = [pool.submit(lambda n=n: Caller(server).run("def run(n): return n", args="[%d]" % n)) for n in range(6)]
+    with marked() as mark, concurrent.futures.ThreadPoolExecutor(4) as pool:
+        forged = pool.submit(lambda: run(mark + FORGED % body, timeout=20))
+        others = [pool.submit(lambda n=n: run("def run(n): return n", args="[%d]" % n)) for n in range(6)]
         for n, other in enumerate(others):
             equal(other.result(), (200, {"result": n, "stdout": ""}), "a call of others at the same time")
         status, answer = forged.result()
-    expect((status, answer) == (200, {"result": "forged", "stdout": ""}) or answer.get("context", {}).get("kind") in ("died", "timeout"), answer)
-    wait_until(lambda: not before <= children_of(server), "the process is gone")
-    equal(caller.run("def run(): return 'mine'")[1]["result"], "mine", "the next call")
+        expect((status, answer) == (200, {"result": "forged", "stdout": ""}) or answer["context"]["kind"] == "died", answer)
+    equal(run("def run(): return 'mine'")[1]["result"], "mine", "the next call")
 
 
 @tests_of({"another id": b'={"id":999999,"answer":{"result":1,"stdout":""}}', "no JSON": b"={", "no packet": b"garbage",
@@ -122,9 +136,9 @@ def a_forged_answer_is_of_its_own_call_alone(body):
            "a failure that is none": b'={"id":1,"failure":{"code":"NONSENSE","message":"x"}}',
            "a secret for the operator": b'={"id":1,"log":"operator","words":"x"}'})
 def what_is_no_answer_fails_its_call_alone(packet):
-    status, answer = caller.run("import os, time\ndef run():\n    os.write(3, %r)\n    time.sleep(600)" % packet, timeout=1)
+    status, answer = run("import os, time\ndef run():\n    os.write(3, %r)\n    time.sleep(600)" % packet, timeout=1)
     expect(status in (500, 504) and answer["code"] in ("RUNTIME_ERROR", "INTERNAL_ERROR", "TIMEOUT"), status, answer)
-    equal(caller.run("def run(): return 2")[1]["result"], 2, "the next call")
+    equal(run("def run(): return 2")[1]["result"], 2, "the next call")
 
 
 # ---- Limits that the parent keeps ----------------------------------------------------------------
@@ -135,7 +149,7 @@ def what_is_no_answer_fails_its_call_alone(packet):
     "def run():\n    while True: pass",
 })
 def what_switches_its_deadline_off_is_killed(code):
-    status, answer = caller.run(code, timeout=0.2)
+    status, answer = run(code, timeout=0.2)
     equal((status, answer["code"], answer["context"]), (504, "TIMEOUT", {"kind": "timeout"}), "the failure")
 
 
@@ -143,29 +157,27 @@ def what_switches_its_deadline_off_is_killed(code):
            "it crashes": ("import ctypes\nctypes.string_at(0)", "The code crashed its process."),
            "the stack of C": ("import sys\nsys.setrecursionlimit(10**9)\nx = []\nfor i in range(10**5): x = [x]\nrepr(x)", "The code crashed its process.")})
 def the_death_of_a_process_is_a_failure_of_its_call(code, words):
-    status, answer = caller.run(code)
+    status, answer = run(code)
     equal((status, answer["code"], answer["message"], answer["context"]), (500, "RUNTIME_ERROR", words, {"kind": "died"}), "the failure")
 
 
 @test
 def many_calls_at_once_get_their_own_answers():
     def one(n):
-        mine = Caller(server)
-        return [mine.run("def run(n): return n * 2", args="[%d]" % (n * 10 + i))[1].get("result") for i in range(4)]
+        return [run("def run(n): return n * 2", args="[%d]" % (n * 10 + i))[1].get("result") for i in range(4)]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         equal(list(pool.map(one, range(8))), [[(n * 10 + i) * 2 for i in range(4)] for n in range(8)], "the answers")
 
 
 @test
 def a_replay_works_on_a_server_as_well():
-    status, answer = caller.ask("call", code="def f(a, *, b): return {a: b}", function="f", args=["(1, None)"], kwargs={"b": "nan"})
+    status, answer = ask("call", code="def f(a, *, b): return {a: b}", function="f", args=["(1, None)"], kwargs={"b": "nan"})
     equal((status, answer["outcome"], answer["result"]), (200, "returned", "{(1, None): nan}"), "the answer")
 
 
 @test
 def health_has_the_version_and_the_layers():
-    caller.connection.request("GET", "/health")
-    said = json.loads(caller.connection.getresponse().read())["services"]["python"]
+    said = request("GET", "/health")[1]["services"]["python"]
     expect(said["python"].startswith("3.") and "seccomp" in json.dumps(said), said)
 
 
@@ -190,7 +202,6 @@ def without_its_program_the_operations_name_the_package():
 
 @test
 def the_server_ends_in_order():
-    caller.connection.close()
     server.__exit__(None, None, None)
 
 
