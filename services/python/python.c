@@ -65,6 +65,15 @@ static mishap *prepare(const mishap_setup *setup)
     return NULL;
 }
 
+static bool is_there(void)
+{
+#ifdef PYTHON_SHARED
+    if (access(PYTHON_SHARED, R_OK) != 0)
+        return false;
+#endif
+    return access(PYTHON_LIBRARY "/encodings/__init__.py", R_OK) == 0;
+}
+
 static mishap *usable(void)
 {
     if (!python_program())
@@ -72,11 +81,11 @@ static mishap *usable(void)
             mishap_raise(NOT_CONFIGURED, "The program that runs Python is missing: Mishap was "
                                          "built without Python (package python3-dev)."),
             "Install the package python3-dev, then build and install Mishap again.");
-    if (access(PYTHON_LIBRARY "/encodings/__init__.py", R_OK) != 0)
+    if (!is_there())
         return mishap_suggest(mishap_raise(NOT_CONFIGURED,
-                                           "The library of Python " PYTHON_VERSION
+                                           "Python " PYTHON_VERSION
                                            " is not installed (package libpython" PYTHON_VERSION
-                                           "-stdlib)."),
+                                           ")."),
                               "Install the package libpython" PYTHON_VERSION ".");
     return NULL;
 }

@@ -13,10 +13,20 @@ static _Atomic size_t used;
 static _Atomic size_t most = SIZE_MAX;
 static PyObjectArenaAllocator arenas;
 
+/* After the first refusal there is a little more, once: the traceback of the MemoryError needs it.
+ */
+static atomic_bool refused;
+enum { RESERVE = 4 << 20 };
+
 static bool may_take(size_t size)
 {
     size_t limit = atomic_load_explicit(&most, memory_order_relaxed);
-    return size <= limit && atomic_load_explicit(&used, memory_order_relaxed) <= limit - size;
+    if (atomic_load_explicit(&refused, memory_order_relaxed) && limit < SIZE_MAX - RESERVE)
+        limit += RESERVE;
+    if (size <= limit && atomic_load_explicit(&used, memory_order_relaxed) <= limit - size)
+        return true;
+    atomic_store_explicit(&refused, true, memory_order_relaxed);
+    return false;
 }
 
 static void *counted(void *block)
