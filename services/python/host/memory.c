@@ -18,15 +18,20 @@ static PyObjectArenaAllocator arenas;
 static atomic_bool refused;
 enum { RESERVE = 4 << 20 };
 
-static bool may_take(size_t size)
+static bool fits(size_t size)
 {
     size_t limit = atomic_load_explicit(&most, memory_order_relaxed);
     if (atomic_load_explicit(&refused, memory_order_relaxed) && limit < SIZE_MAX - RESERVE)
         limit += RESERVE;
-    if (size <= limit && atomic_load_explicit(&used, memory_order_relaxed) <= limit - size)
-        return true;
-    atomic_store_explicit(&refused, true, memory_order_relaxed);
-    return false;
+    return size <= limit && atomic_load_explicit(&used, memory_order_relaxed) <= limit - size;
+}
+
+static bool may_take(size_t size)
+{
+    bool may = fits(size);
+    if (!may)
+        atomic_store_explicit(&refused, true, memory_order_relaxed);
+    return may;
 }
 
 static void *counted(void *block)
@@ -75,11 +80,12 @@ static void give_back(void *context, void *block)
     free(block);
 }
 
-/* Small objects lie in arenas, which are mapped. */
+/* Small objects lie in arenas, which are mapped. Without an arena each is allocated by itself, so
+ * that this is no refusal yet. */
 static void *take_arena(void *context, size_t size)
 {
     (void)context;
-    void *arena = may_take(size) ? arenas.alloc(arenas.ctx, size) : NULL;
+    void *arena = fits(size) ? arenas.alloc(arenas.ctx, size) : NULL;
     if (arena)
         atomic_fetch_add_explicit(&used, size, memory_order_relaxed);
     return arena;
