@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -178,6 +179,37 @@ def a_replay_works_on_a_server_as_well():
 def health_has_the_version_and_the_layers():
     said = request("GET", "/health")[1]["services"]["python"]
     expect(said["python"].startswith("3.") and "seccomp" in json.dumps(said), said)
+
+
+# ---- From a handler ------------------------------------------------------------------------------
+
+def handled(code, **more):
+    return request("POST", "/handler/run", json.dumps({"code": code, **more}))
+
+
+@test
+def a_handler_runs_code_in_a_process_that_waited_for_it():
+    for n in range(4):
+        equal(handled("import math\nmath.n = getattr(math, 'n', 0) + 1\ndef run(n): return [n, math.n]", args="[%d]" % n), (200, {"got": [n, 1]}), "the answer")
+    parents = dict(processes())
+    workers = {parents.get(pid) for pid in named("mishap-python")}
+    expect(workers & named("mishap-handler"), "no handler has a process that waits:", workers)
+
+
+@tests_of({"an exception": ("def run():\n    1 / 0", 500, "RUNTIME_ERROR", "runtime"), "syntax": ("def run(:", 422, "SYNTAX_ERROR", "syntax"),
+           "time": ("def run():\n    while True: pass", 504, "TIMEOUT", "timeout"), "its death": ("import os\nos._exit(1)", 500, "RUNTIME_ERROR", "died")})
+def a_handler_gets_the_failure(code, status, name, kind):
+    found, answer = handled(code, timeout=0.3 if kind == "timeout" else 50)
+    equal((found, answer["code"], answer["context"]["kind"]), (status, name, kind), "the failure")
+
+
+@test
+def a_handler_that_is_killed_takes_its_process_along():
+    handled("def run(): return 1")
+    for pid in named("mishap-handler"):
+        os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: all(name_of(dict(processes()).get(pid, 0)) in ("mishap-keeper", "mishap-handler") for pid in named("mishap-python")), "none is left alone")
+    equal(handled("def run(): return 2"), (200, {"got": 2}), "the next call")
 
 
 # ---- As a command --------------------------------------------------------------------------------
