@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-handlers fuzz coverage format install clean help
+.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers fuzz coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -44,6 +44,10 @@ bench-mcp: build ## tools/call against the TypeScript server and a bare loop; RO
 bench-lisp: build ## sessions of Lisp against a bare read, eval and print; ROUNDS=7 ONLY=first,trips,crowd,growth LONG=1
 	@scripts/setup bench bench-lisp || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-lisp $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(ONLY),--only $(ONLY))
+
+bench-python: build ## a call of Python, cold and warm, against the start of python3; ROUNDS=100
+	@scripts/setup bench bench-python || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-python $(ROUNDS)
 
 bench-handlers: build ## this tree against an earlier commit: BASE=c0c101f ROUNDS=7 SECONDS=1 ONLY=http,mcp,command,worker SPREAD=1
 	@scripts/setup bench-handlers || echo 'mishap: going on with what is here' >&2

@@ -15,18 +15,20 @@
 #include "base/system.h"
 #include "lisp/lisp.h"
 #include "mishap/sandbox.h"
+#include "python/python.h"
 
 /* -- what services use ------------------------------------------------------------------------- */
 
 /* A service that uses a program or a library of the system adds a line. A name with ".so" in it is
- * a library, one with ".core" what sessions of Lisp are started from, which is made where Mishap is
- * built with the package; any other is a program in the path. */
+ * a library; what sessions of Lisp are started from (".core") and what runs Python is made where
+ * Mishap is built with the package; any other is a program in the path. */
 static const struct thing {
     const char *name, *use, *package;
 } things[] = {
     { "sbcl", "evaluating Lisp", "sbcl" },
     { "mishap-lisp.core", "evaluating Lisp", "sbcl" },
     { "python3", "running Python", "python3" },
+    { "mishap-python", "running Python", "python3-dev" },
     { "libpq.so.5", "a store in PostgreSQL", "libpq5" },
     { "libz3.so.4", "symbolic checks", "libz3-4" },
     { "libcvc5.so.1", "symbolic checks, second solver", "libcvc5-1" },
@@ -90,9 +92,10 @@ static void put_member(mishap_buffer *json, const char *key, const char *text)
 
 static bool find(const char *name, char *path, size_t size)
 {
-    const char *core = strstr(name, ".core") ? lisp_core() : NULL;
-    if (strstr(name, ".core"))
-        return core && (size_t)snprintf(path, size, "%s", core) < size;
+    bool core = strstr(name, ".core"), python = strcmp(name, "mishap-python") == 0;
+    const char *ours = core ? lisp_core() : python ? python_program() : NULL;
+    if (core || python)
+        return ours && (size_t)snprintf(path, size, "%s", ours) < size;
     return strstr(name, ".so") ? find_library(name, path, size) : find_program(name, path, size);
 }
 

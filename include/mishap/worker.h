@@ -89,11 +89,17 @@ mishap *mishap_foreign_run(mishap_call *call);
  *
  * It is used by one thread, and one call runs at a time. mishap_foreign_interrupt() has the call
  * that runs end, and may be called in a handler of a signal. After a call during which the process
- * ended it is over: mishap_foreign_is_over().
+ * ended it is over: mishap_foreign_is_over(). A call for a process that has ended before is
+ * UNAVAILABLE, and was not begun.
+ *
+ * mishap_foreign_launch() starts one and does not wait until it is ready: the first call does. So a
+ * program can have the process for its next call start while it goes on.
  */
 typedef struct mishap_foreign_process mishap_foreign_process;
 mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
                              mishap_foreign_process **out);
+mishap *mishap_foreign_launch(const mishap_app *app, const mishap_foreign *foreign,
+                              mishap_foreign_process **out);
 void mishap_foreign_interrupt(const mishap_foreign_process *process);
 bool mishap_foreign_is_over(const mishap_foreign_process *process);
 void mishap_foreign_stop(mishap_foreign_process *process); /* NULL is allowed */

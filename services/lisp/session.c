@@ -8,6 +8,7 @@
 
 #include <mishap/worker.h>
 
+#include "beside.h"
 #include "lisp/lisp.h"
 
 #define CORE    "mishap-lisp.core"
@@ -41,35 +42,9 @@ static const mishap_param settings[] = {
 
 static char core[PATH_MAX];
 
-/* Beside the program in the tree of a build, or as it is installed. */
-static bool look_for_core(void)
-{
-    static const struct {
-        int up; /* how many folders up, and down from there */
-        const char *down;
-    } places[] = { { 1, "services/lisp" },
-                   { 2, "services/lisp" },
-                   { 2, LISP_LIBRARIES "/mishap" } };
-    char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++) {
-        size_t folder = (size_t)length;
-        for (int up = places[i].up; up > 0 && folder > 0; up--) {
-            const char *slash = memrchr(program, '/', folder);
-            folder = slash ? (size_t)(slash - program) : 0;
-        }
-        int needed = snprintf(core, sizeof core, "%.*s/%s/" CORE, (int)folder, program,
-                              places[i].down);
-        if (needed > 0 && (size_t)needed < sizeof core && access(core, R_OK) == 0)
-            return true;
-    }
-    core[0] = '\0';
-    return false;
-}
-
 const char *lisp_core(void)
 {
-    return core[0] || look_for_core() ? core : NULL;
+    return core[0] || service_file_beside("lisp", CORE, R_OK, core, sizeof core) ? core : NULL;
 }
 
 /* -- how it is started ------------------------------------------------------------------------- */

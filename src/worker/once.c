@@ -297,9 +297,8 @@ static bool spawn(mishap_foreign_process *p)
     return started;
 }
 
-/* Start one, for a call (may be NULL) whose time counts from now on. */
-static mishap *start(const mishap_app *app, const mishap_foreign *foreign, mishap_call *call,
-                     mishap_foreign_process **out)
+static mishap *launch(const mishap_app *app, const mishap_foreign *foreign,
+                      mishap_foreign_process **out)
 {
     *out = NULL;
     mishap_spawn_use_usual(app);
@@ -309,39 +308,91 @@ static mishap *start(const mishap_app *app, const mishap_foreign *foreign, misha
     mishap_foreign_process *p = make(foreign);
     if (!p)
         return mishap_out_of_memory();
-    struct abroad a = { .process = p, .foreign = foreign, .call = call };
     if (!spawn(p)) {
-        a.failure = mishap_note(mishap_raise(UNAVAILABLE, "The foreign program cannot be started."),
-                                "reason", strerror(errno));
-    } else {
-        int64_t left_ms = call ? mishap_call_time_left(call) : -1;
-        int64_t ready_ms = mishap_foreign_ready_ms(foreign);
-        a.stop_at_ns = mishap_clock_monotonic_ns() +
-                       (left_ms >= 0 && left_ms < ready_ms ? left_ms : ready_ms) * MS;
-        wait_for(&a, &p->ready);
-        if (!p->ready)
-            conclude(&a);
-    }
-    if (a.failure) {
+        failure = mishap_note(mishap_raise(UNAVAILABLE, "The foreign program cannot be started."),
+                              "reason", strerror(errno));
         mishap_foreign_stop(p);
-        return a.failure;
+        return failure;
     }
     *out = p;
     return NULL;
 }
 
-mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
-                             mishap_foreign_process **out)
+/* Wait until it can be given calls: for one (may be NULL) whose time counts from now on. */
+static mishap *await(mishap_foreign_process *p, mishap_call *call)
+{
+    struct abroad a = { .process = p, .foreign = p->foreign, .call = call };
+    int64_t left_ms = call ? mishap_call_time_left(call) : -1;
+    int64_t ready_ms = mishap_foreign_ready_ms(p->foreign);
+    if (p->ready)
+        return NULL;
+    a.stop_at_ns = mishap_clock_monotonic_ns() +
+                   (left_ms >= 0 && left_ms < ready_ms ? left_ms : ready_ms) * MS;
+    wait_for(&a, &p->ready);
+    if (!p->ready)
+        conclude(&a);
+    return a.failure;
+}
+
+/* One that has waited for its call may have ended meanwhile: no call is to be blamed for that. */
+static mishap *has_ended(const mishap_call *call)
+{
+    return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
+                        call->operation->name);
+}
+
+/* Make sure that a process which was started before can be given a call. */
+static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
+{
+    int status;
+    if (!p->over && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
+        p->over = true;
+    mishap *failure = p->over ? has_ended(call) : await(p, call);
+    if (failure && mishap_told(failure)->code == MISHAP_CODE_INTERNAL_ERROR)
+        failure = mishap_because(has_ended(call), failure);
+    return failure;
+}
+
+/* Start one and wait for it. */
+static mishap *start(const mishap_app *app, const mishap_foreign *foreign, mishap_call *call,
+                     mishap_foreign_process **out)
+{
+    mishap *failure = launch(app, foreign, out);
+    if (!failure)
+        failure = await(*out, call);
+    if (failure) {
+        mishap_foreign_stop(*out);
+        *out = NULL;
+    }
+    return failure;
+}
+
+static mishap *open_service(const mishap_app *app, const mishap_foreign *foreign)
 {
     const mishap_service *services[MISHAP_MOST_SERVICES];
     size_t count = mishap_services_of(app, services);
     mishap *failure = NULL;
     void *state;
-    *out = NULL;
     for (size_t i = 0; i < count && !failure; i++)
         if (services[i]->worker == foreign)
             failure = mishap_service_open(app, services[i], &state);
+    return failure;
+}
+
+mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreign,
+                             mishap_foreign_process **out)
+{
+    *out = NULL;
+    mishap *failure = open_service(app, foreign);
     return failure ? failure : start(app, foreign, NULL, out);
+}
+
+mishap *mishap_foreign_launch(const mishap_app *app, const mishap_foreign *foreign,
+                              mishap_foreign_process **out)
+{
+    *out = NULL;
+    mishap *failure = open_service(app, foreign);
+    return failure ? failure : launch(app, foreign, out);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -380,12 +431,9 @@ mishap *mishap_foreign_run(mishap_call *call)
         return mishap_suggest(mishap_raise(NOT_FOUND, "There is no such session."),
                               "A command begins a session of its own, unless --server names a "
                               "server that has one.");
-    if (process && process->over)
-        return mishap_raise(UNAVAILABLE, "The process that is to run %s has ended.",
-                            operation->name);
     if (!process) /* of a person, who can interrupt it */
         mishap_foreign_shorten(foreign, call);
-    mishap *failure = process ? NULL : start(call->app, foreign, call, &process);
+    mishap *failure = process ? look_at(process, call) : start(call->app, foreign, call, &process);
     if (!failure)
         failure = run(process, call);
     if (process != call->process)

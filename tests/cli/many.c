@@ -1,6 +1,7 @@
 /* A service of 200 operations, and one with 100 parameters, for the `mishap` program in place of
  * its own. many_test.py runs it. */
 #include "lisp/lisp.h"
+#include "python/python.h"
 #include "todo/todo.h"
 
 static mishap *tell(mishap_call *call)
@@ -58,6 +59,11 @@ const mishap_operation todo_operations[] = {
 /* No Lisp. */
 const mishap_service lisp_service = { .name = "lisp", .summary = "Nothing" };
 const mishap_operation lisp_operations[] = { { 0 } };
+
+const char *python_program(void)
+{
+    return NULL;
+}
 
 const char *lisp_core(void)
 {

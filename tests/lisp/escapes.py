@@ -1,17 +1,10 @@
-"""What hostile code tries in a session of Lisp, and which layers of the sandbox stop it: each of them by itself.
+"""What hostile code tries in a session of Lisp (tests/worker/rows.py says what a row is). docs/lisp.md has the same table."""
+import pathlib
+import sys
 
-    S seccomp  L landlock  R limits  M mounts  P processes  N network  I ipc  H host  U users  C privileges  G groups
-
-A digit behind L is the version of Landlock from which on it does. `*`: no layer is needed. `plain`: the attempt succeeds without a
-sandbox on any machine, which is tried, too. An attempt that is stopped ends with a condition or with the death of its process; one
-that returns has escaped. docs/lisp.md has the same table.
-"""
-import collections
-
-Attempt = collections.namedtuple("Attempt", "what layers plain code")
-
-LAYERS = {"S": "seccomp", "L": "landlock", "R": "limits", "M": "mounts", "P": "processes", "N": "network", "I": "ipc", "H": "host",
-          "U": "users", "C": "privileges", "G": "groups"}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "worker"))
+import rows  # noqa: E402
+from rows import LAYERS, NUMBERS, Attempt  # noqa: E402,F401
 
 # What the attempts are written with. An int is negative if it failed; a call that needs a privilege is made with nonsense, and was
 # permitted if the system finds fault with that and not with the caller.
@@ -51,12 +44,6 @@ WORDS = r"""
      (must (native ,function (int *pid*) (unsigned-long io) (long 1) (unsigned-long (+ io 16)) (long 1) (long 0)))))
 (defun proc (name) (format nil "/proc/~D/~A" *pid* name))
 """
-
-# Calls without a function in the C library, by machine. From 424 on they are the same everywhere.
-NUMBERS = {
-    "x86_64": {"bpf": 321, "perf": 298, "userfaultfd": 323, "add-key": 248, "pivot-root": 155, "init-module": 175, "kcmp": 312},
-    "aarch64": {"bpf": 280, "perf": 241, "userfaultfd": 282, "add-key": 217, "pivot-root": 41, "init-module": 105, "kcmp": 272},
-}
 
 ATTEMPTS = [Attempt(*row) for row in [
     # Files, by functions of Lisp
@@ -226,21 +213,8 @@ def lisp_string(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def stopped_by(attempt):
-    """As the document has it: "seccomp, landlock 6"."""
-    if attempt.layers == "*":
-        return "no layer is needed"
-    found = []
-    for letter, name in LAYERS.items():
-        at = attempt.layers.find(letter)
-        if at >= 0:
-            version = attempt.layers[at + 1:at + 2]
-            found.append(name + (" " + version if version.isdigit() else ""))
-    return ", ".join(found)
-
-
 def table():
-    return ["| %s | %s |" % (attempt.what, stopped_by(attempt)) for attempt in ATTEMPTS]
+    return rows.table(ATTEMPTS)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 #include "testing.h"
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "../worker/abroad.h"
 #include "mishap/invoke.h"
@@ -827,6 +828,54 @@ static void a_process_runs_several_calls_of_one_caller(void **state)
     mishap_app_close();
 }
 
+static void a_process_that_is_launched_is_waited_for_by_its_first_call(void **state)
+{
+    mishap_foreign_process *process;
+    mishap_answered *answered;
+    (void)state;
+    assert_null(mishap_foreign_launch(&abroad_app, &abroad_kept, &process));
+    mishap_invocation how = { .process = process };
+    for (int i = 1; i <= 2; i++) {
+        assert_null(mishap_invoke(&abroad_app, "kept.count", "{\"by\":2}", &how, &answered));
+        assert_int_equal(mishap_integer(answered->json, "n"), 2 * i);
+        mishap_answered_free(answered);
+    }
+    mishap_foreign_stop(process);
+    mishap_app_close();
+}
+
+/* Of this process, which has one. */
+static pid_t only_child(void)
+{
+    char path[64], ids[64] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_true(fread(ids, 1, sizeof ids - 1, file) > 0);
+    fclose(file);
+    return (pid_t)strtol(ids, NULL, 10);
+}
+
+/* Whoever calls may take another one: no call was begun. */
+static void a_process_that_ended_while_it_waited_begins_no_call(void **state)
+{
+    mishap_foreign_process *process;
+    mishap_answered *answered;
+    siginfo_t info;
+    (void)state;
+    assert_null(mishap_foreign_start(&abroad_app, &abroad_kept, &process));
+    pid_t pid = only_child();
+    kill(pid, SIGKILL);
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    mishap *failure = mishap_invoke(&abroad_app, "kept.count", NULL,
+                                    &(mishap_invocation){ .process = process }, &answered);
+    assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
+    mishap_free(failure);
+    assert_true(mishap_foreign_is_over(process));
+    mishap_foreign_stop(process);
+    mishap_app_close();
+}
+
 int main(void)
 {
     abroad_begin();
@@ -856,6 +905,8 @@ int main(void)
         TEST(a_hundred_sessions_run_at_once),
         TEST(a_session_in_a_sandbox_is_a_session),
         TEST(a_process_runs_several_calls_of_one_caller),
+        TEST(a_process_that_is_launched_is_waited_for_by_its_first_call),
+        TEST(a_process_that_ended_while_it_waited_begins_no_call),
     };
     return RUN(tests);
 }

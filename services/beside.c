@@ -1,0 +1,35 @@
+#include "beside.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static size_t go_up(const char *path, size_t length, int folders)
+{
+    for (; folders > 0 && length > 0; folders--) {
+        const char *slash = memrchr(path, '/', length);
+        length = slash ? (size_t)(slash - path) : 0;
+    }
+    return length;
+}
+
+bool service_file_beside(const char *room, const char *name, int mode, char *path, size_t size)
+{
+    static const struct {
+        int up; /* how many folders up, and down from there */
+        bool installed;
+    } places[] = { { 1, false }, { 2, false }, { 2, true } };
+    char program[PATH_MAX], down[100];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++) {
+        size_t folder = go_up(program, (size_t)length, places[i].up);
+        snprintf(down, sizeof down, "services/%s", room);
+        int needed = snprintf(path, size, "%.*s/%s/%s", (int)folder, program,
+                              places[i].installed ? SERVICE_LIBRARIES "/mishap" : down, name);
+        if (needed > 0 && (size_t)needed < size && access(path, mode) == 0)
+            return true;
+    }
+    path[0] = '\0';
+    return false;
+}

@@ -1,0 +1,241 @@
+/* Packets on descriptor 3, and messages that are written piece by piece. */
+#include "host.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { SOCKET = 3 };
+
+/* -- writing ----------------------------------------------------------------------------------- */
+
+void put(text *t, const char *data, size_t length)
+{
+    if (t->failed)
+        return;
+    if (length > t->room - t->length) {
+        size_t room = (t->length + length) * 2 + 1024;
+        char *larger = realloc(t->data, room); /* not the interpreter's: its limit does not count */
+        if (!larger) {
+            t->failed = true;
+            return;
+        }
+        t->data = larger;
+        t->room = room;
+    }
+    memcpy(t->data + t->length, data, length);
+    t->length += length;
+}
+
+void put_words(text *t, const char *words)
+{
+    put(t, words, strlen(words));
+}
+
+void put_number(text *t, long long number)
+{
+    char digits[32];
+    snprintf(digits, sizeof digits, "%lld", number);
+    put_words(t, digits);
+}
+
+static bool must_be_escaped(Py_UCS4 c)
+{
+    return c < ' ' || c == '"' || c == '\\' || c == 127;
+}
+
+static void put_escaped(text *t, unsigned char c)
+{
+    char spelled[8];
+    if (c == '"' || c == '\\')
+        snprintf(spelled, sizeof spelled, "\\%c", c);
+    else if (c == '\n')
+        snprintf(spelled, sizeof spelled, "\\n");
+    else
+        snprintf(spelled, sizeof spelled, "\\u%04x", c);
+    put_words(t, spelled);
+}
+
+void put_bytes(text *t, const char *data, size_t length)
+{
+    put(t, "\"", 1);
+    for (size_t i = 0, begin = 0; i <= length; i++) {
+        unsigned char c = i < length ? (unsigned char)data[i] : '"';
+        if (!must_be_escaped(c))
+            continue;
+        put(t, data + begin, i - begin);
+        if (i < length)
+            put_escaped(t, c);
+        begin = i + 1;
+    }
+    put(t, "\"", 1);
+}
+
+void put_string(text *t, const char *words)
+{
+    put_bytes(t, words, strlen(words));
+}
+
+void put_unicode(text *t, PyObject *words, size_t most)
+{
+    size_t length = (size_t)PyUnicode_GET_LENGTH(words), count = length < most ? length : most;
+    int kind = (int)PyUnicode_KIND(words);
+    const void *data = PyUnicode_DATA(words);
+    put(t, "\"", 1);
+    for (size_t i = 0; i < count && !t->failed; i++) {
+        char bytes[4];
+        Py_UCS4 c = PyUnicode_READ(kind, data, (Py_ssize_t)i);
+        if (must_be_escaped(c))
+            put_escaped(t, (unsigned char)c);
+        else
+            put(t, bytes, spell(c, bytes));
+    }
+    if (count < length)
+        put_words(t, "\xe2\x80\xa6");
+    put(t, "\"", 1);
+}
+
+/* -- receiving --------------------------------------------------------------------------------- */
+
+static bool append(text *t, const char *packet, size_t length)
+{
+    if (packet[0] == '=' || packet[0] == '<')
+        t->length = 0; /* what was not finished is dropped */
+    if (t->length + length > MOST_ASKED)
+        _exit(70);
+    put(t, packet + 1, length - 1);
+    return packet[0] == '=' || packet[0] == '>';
+}
+
+yyjson_doc *receive(void)
+{
+    static char packet[PACKET];
+    text whole = { 0 };
+    for (;;) {
+        ssize_t length = read(SOCKET, packet, sizeof packet);
+        if (length < 0 && errno == EINTR)
+            continue;
+        if (length <= 0) {
+            free(whole.data);
+            return NULL;
+        }
+        if (append(&whole, packet, (size_t)length))
+            break;
+    }
+    yyjson_doc *doc = whole.failed ? NULL
+                                   : yyjson_read_opts(whole.data, whole.length,
+                                                      YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL);
+    free(whole.data);
+    return doc;
+}
+
+/* -- sending ----------------------------------------------------------------------------------- */
+
+static atomic_flag ended = ATOMIC_FLAG_INIT;
+
+bool claim_end(void)
+{
+    return !atomic_flag_test_and_set(&ended);
+}
+
+static void send_packet(char kind, const char *data, size_t length)
+{
+    static char packet[PACKET];
+    packet[0] = kind;
+    memcpy(packet + 1, data, length);
+    while (write(SOCKET, packet, length + 1) < 0)
+        if (errno != EINTR)
+            _exit(74);
+}
+
+void send_all(const char *data, size_t length)
+{
+    enum { PIECE = PACKET - 1 };
+    for (size_t sent = 0; sent < length || length == 0; sent += PIECE) {
+        size_t piece = length - sent < PIECE ? length - sent : PIECE;
+        bool first = sent == 0, last = sent + piece == length;
+        send_packet(first ? (last ? '=' : '<') : (last ? '>' : '-'), data + sent, piece);
+        if (last)
+            return;
+    }
+}
+
+_Noreturn void finish(text *message)
+{
+    while (!claim_end())
+        pause(); /* a handler of a signal ends this process */
+    if (message->failed)
+        _exit(71);
+    send_all(message->data, message->length);
+    _exit(0);
+}
+
+/* A message in memory of its own, for a handler of a signal. */
+static struct {
+    size_t length;
+    char data[PACKET];
+} last;
+
+static void say(const char *words)
+{
+    size_t length = strlen(words);
+    if (length > sizeof last.data - last.length)
+        return;
+    memcpy(last.data + last.length, words, length);
+    last.length += length;
+}
+
+static void say_number(long long number)
+{
+    char digits[24] = { 0 };
+    size_t at = sizeof digits - 1;
+    do {
+        digits[--at] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    say(digits + at);
+}
+
+/* What stands at the end may be a part of a character: that is left out. */
+static void say_output(const char *output, size_t length)
+{
+    enum { LONGEST = 6, BRACKETS = 4 };
+    static const char digits[] = "0123456789abcdef";
+    for (size_t i = 0; i < length && last.length < sizeof last.data - LONGEST - BRACKETS; i++) {
+        unsigned char c = (unsigned char)output[i];
+        size_t size = c < 0x80 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : 2;
+        char spelled[] = { '\\', 'u', '0', '0', digits[c >> 4], digits[c & 15], '\0' };
+        if (i + size > length)
+            return;
+        if (must_be_escaped(c)) {
+            say(spelled);
+            continue;
+        }
+        memcpy(last.data + last.length, output + i, size);
+        last.length += size;
+        i += size - 1;
+    }
+}
+
+_Noreturn void refuse(const char *code, const char *kind, const char *words)
+{
+    const char *output;
+    size_t length = printed(&output);
+    say("{\"id\":");
+    say_number(current_id());
+    say(",\"last\":true,\"failure\":{\"code\":\"");
+    say(code);
+    say("\",\"message\":\"");
+    say(words);
+    say("\",\"context\":{\"kind\":\"");
+    say(kind);
+    say("\"},\"stdout\":\"");
+    say_output(output, length);
+    say("\"}}");
+    send_all(last.data, last.length < PACKET ? last.length : PACKET - 1);
+    _exit(0);
+}

@@ -1,0 +1,198 @@
+/* The operations that run Python, and the program that runs them: where it is, what it may do, how
+ * it ends. */
+#include "python/python.h"
+
+#include <limits.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <mishap/worker.h>
+
+#include "beside.h"
+
+enum {
+    MOST_SECONDS = 60,
+    MOST_MEMORY_MB = 512,
+    AROUND_MB = 128,    /* the interpreter, and what native code takes beside the limit */
+    LIBRARIES_MB = 400, /* mappings of files, and stacks of threads */
+    THREADS = 16,
+};
+
+/* -- the program ------------------------------------------------------------------------------- */
+
+static char program[PATH_MAX];
+
+const char *python_program(void)
+{
+    return program[0] ||
+                   service_file_beside("python", "mishap-python", X_OK, program, sizeof program)
+               ? program
+               : NULL;
+}
+
+/* Python's library, what it is linked with, and the time zones. There is nothing to write to. */
+#define LIBRARIES_OF(machine) "/lib/" machine "-linux-gnu", "/usr/lib/" machine "-linux-gnu"
+static const char *const readable[] = {
+#if defined(__x86_64__)
+    LIBRARIES_OF("x86_64"),
+#elif defined(__aarch64__)
+    LIBRARIES_OF("aarch64"),
+    "/lib/ld-linux-aarch64.so.1",
+#else
+    "/lib",   "/usr/lib",
+#endif
+    "/lib64",
+    "/etc/ld.so.cache",
+    PYTHON_LIBRARY,
+    "/usr/share/zoneinfo",
+    NULL
+};
+
+static const mishap_sandbox_profile profile = {
+    .readable = readable,
+    .memory_bytes = (uint64_t)(MOST_MEMORY_MB + AROUND_MB) << 20,
+    .address_bytes = (uint64_t)(MOST_MEMORY_MB + AROUND_MB + LIBRARIES_MB) << 20,
+    .cpu_seconds = MOST_SECONDS + 10,
+    .threads = THREADS,
+};
+
+/* It is not in the tree of a build that was made without it. */
+static mishap *prepare(const mishap_setup *setup)
+{
+    (void)setup;
+    (void)python_program();
+    return NULL;
+}
+
+static bool is_there(void)
+{
+#ifdef PYTHON_SHARED
+    if (access(PYTHON_SHARED, R_OK) != 0)
+        return false;
+#endif
+    return access(PYTHON_LIBRARY "/encodings/__init__.py", R_OK) == 0;
+}
+
+static mishap *usable(void)
+{
+    if (!python_program())
+        return mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "The program that runs Python is missing: Mishap was "
+                                         "built without Python (package python3-dev)."),
+            "Install the package python3-dev, then build and install Mishap again.");
+    if (!is_there())
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED,
+                                           "Python " PYTHON_VERSION
+                                           " is not installed (package libpython" PYTHON_VERSION
+                                           ")."),
+                              "Install the package libpython" PYTHON_VERSION ".");
+    return NULL;
+}
+
+/* What the process could not say any more. */
+static mishap *ended(const mishap_foreign_end *end)
+{
+    if (end->timed_out)
+        return mishap_tell(mishap_raise(TIMEOUT, "The code was not finished in time."), "kind",
+                           "timeout");
+    if (end->cancelled)
+        return mishap_tell(mishap_raise(CANCELLED, "The call was cancelled."), "kind", "cancelled");
+    bool crashed = end->status != -1 && WIFSIGNALED(end->status) &&
+                   WTERMSIG(end->status) != SIGKILL && !end->broke;
+    return mishap_tell(mishap_raise(RUNTIME_ERROR, crashed ? "The code crashed its process."
+                                                           : "The code ended its process."),
+                       "kind", "died");
+}
+
+static const mishap_foreign cpython = {
+    .program = program,
+    .sandbox = &profile,
+    .limit_param = "timeout",
+    .usual_limit_ms = 6 * 1000,
+    .once = true,
+    .usable = usable,
+    .ended = ended,
+};
+
+static void health(const mishap_setup *setup, mishap_health *out)
+{
+    (void)setup;
+    mishap_health_member(out, "python", python_program() ? PYTHON_VERSION : "missing");
+    mishap_health_sandbox(out);
+}
+
+const mishap_service python_service = {
+    .name = "python",
+    .summary = "Python in a sandbox",
+    .worker = &cpython,
+    .prepare = prepare,
+    .health = health,
+};
+
+/* -- the operations ---------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define LIMITS                                                                                     \
+    { "timeout", MISHAP_NUMBER, .range = { 0.001, MOST_SECONDS }, .initial = "5",                  \
+      .help = "Seconds that the code has" },                                                       \
+    { "memory_mb", MISHAP_INTEGER, .range = { 1, MOST_MEMORY_MB }, .initial = "128",               \
+      .help = "Megabytes that the code has, beside the interpreter itself" }
+#define CODE                                                                                       \
+    { "code", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 1 << 20 },       \
+      .help = "The source of a module" }
+#define OUTPUT                                                                                     \
+    { "stdout", MISHAP_STRING, .required = true, .help = "What the code wrote to standard output" }, \
+    { "stderr", MISHAP_STRING, .help = "What the code wrote to standard error" },                  \
+    { "cut", MISHAP_BOOLEAN, .help = "Whether not all of it was kept" }
+#define BY_PYTHON                                                                                  \
+    .run = mishap_foreign_run, .service = &python_service, .group = "Python",                      \
+    .timeout_ms = (MOST_SECONDS + 2) * 1000,                                                       \
+    .raises = MISHAP_RAISES(SYNTAX_ERROR, RUNTIME_ERROR, INVALID_ARGUMENT, NOT_CONFIGURED)
+/* clang-format on */
+
+static const mishap_param a_literal = { "literal", MISHAP_STRING, .help = "A Python literal" };
+static const mishap_param a_name = { "name", MISHAP_STRING, .help = "The name of a class" };
+static const mishap_param a_frame = { "frame", MISHAP_STRING, .help = "A function and its line" };
+
+static const mishap_param to_run[] = {
+    CODE,
+    { "args", MISHAP_STRING, .help = "The arguments of the function run: a JSON array" },
+    LIMITS,
+    { 0 },
+};
+/* Beside these there is `result`, which is any JSON value. */
+static const mishap_param was_run[] = { OUTPUT, { 0 } };
+
+static const mishap_param to_call[] = {
+    CODE,
+    { "function", MISHAP_STRING, .required = true, .length = { 1, 200 },
+      .help = "The name of the function" },
+    { "args", MISHAP_ARRAY, .items = &a_literal, .length = { 0, 1000 },
+      .help = "Its arguments, as Python writes them" },
+    { "kwargs", MISHAP_OBJECT, .help = "Its arguments by name, as Python writes them" },
+    LIMITS,
+    { 0 },
+};
+static const mishap_param was_called[] = {
+    { "outcome", MISHAP_ENUM, .required = true, .choices = MISHAP_CHOICES("returned", "raised"),
+      .help = "How the function ended" },
+    { "result", MISHAP_STRING, .help = "What it returned, as Python writes it" },
+    { "type", MISHAP_STRING, .help = "The class of that" },
+    { "literal", MISHAP_BOOLEAN, .help = "Whether it is written as a literal" },
+    { "exception", MISHAP_STRING, .help = "The class of what it raised" },
+    { "bases", MISHAP_ARRAY, .items = &a_name, .help = "The class and its bases" },
+    { "message", MISHAP_STRING, .help = "The words of the exception" },
+    { "line", MISHAP_INTEGER, .help = "The line of the code; 0: none" },
+    { "backtrace", MISHAP_ARRAY, .items = &a_frame, .help = "The lines, the innermost first" },
+    OUTPUT,
+    { 0 },
+};
+
+const mishap_operation python_operations[] = {
+    { "python.run", "Run the function run of a module", to_run, .route = "POST /python/run",
+      .answers = was_run, BY_PYTHON },
+    { "python.call", "Call a function of a module with Python's own values", to_call,
+      .route = "POST /python/call", .answers = was_called, BY_PYTHON },
+    { 0 },
+};

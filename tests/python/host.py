@@ -1,0 +1,98 @@
+"""mishap-python as its parent runs it: packets on descriptor 3 (docs/worker-protocol.md), one call for each process."""
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import tempfile
+
+HOST = os.environ.get("PYTHON_HOST", "mishap-python")
+PACKET = 65536
+PATIENCE = 120  # seconds: a machine may be very busy
+
+
+class Died(Exception):
+    """The process ended in place of an answer; `status` is how."""
+
+    def __init__(self, words, status):
+        super().__init__(words)
+        self.status = status
+
+
+class Host:
+    def __init__(self, by=(), prepare=None):
+        """`by`: a program and its arguments that runs it."""
+        self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        for end in (self.ours, theirs):
+            end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+        self.output = tempfile.TemporaryFile()
+        # The socket comes as descriptor 0 and is moved to where the protocol has it.
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&0 </dev/null', *by, HOST], stdin=theirs,
+                                        stdout=self.output, stderr=self.output, env={}, preexec_fn=prepare)
+        theirs.close()
+        self.ready = self.receive()
+
+    def receive(self):
+        text = b""
+        while True:
+            ready, _, _ = select.select([self.ours], [], [], PATIENCE)
+            if not ready:
+                raise TimeoutError("no answer from the process")
+            try:
+                packet = self.ours.recv(PACKET)
+            except ConnectionResetError:
+                packet = b""
+            if not packet:
+                self.process.wait(PATIENCE)
+                raise Died(self.words(), self.process.returncode)
+            kind, piece = packet[:1], packet[1:]
+            if kind in b"=<":
+                text = b""
+            text += piece
+            if kind in b"=>":
+                return json.loads(text)
+
+    def send(self, message):
+        text = message if isinstance(message, bytes) else json.dumps(message).encode()
+        piece = PACKET - 1
+        pieces = [text[i:i + piece] for i in range(0, len(text), piece)]
+        for i, part in enumerate(pieces):
+            kind = b"=" if len(pieces) == 1 else b"<" if i == 0 else b">" if i == len(pieces) - 1 else b"-"
+            self.ours.send(kind + part)
+
+    def begin(self, operation, limit_ms=None, id=7, **arguments):
+        message = {"id": id, "operation": "python." + operation, "arguments": arguments}
+        if limit_ms is not None:
+            message["limit_ms"] = limit_ms
+        self.send(message)
+
+    def call(self, operation, **arguments):
+        self.begin(operation, **arguments)
+        return self.receive()
+
+    def interrupt(self):
+        self.process.send_signal(signal.SIGINT)
+
+    def words(self):
+        self.output.seek(0)
+        return self.output.read()[-1500:].decode("utf-8", "replace")
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait(PATIENCE)
+        self.ours.close()
+        self.output.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def once(operation, by=(), **arguments):
+    """One call in a process of its own."""
+    with Host(by) as host:
+        return host.call(operation, **arguments)

@@ -1,0 +1,205 @@
+/* Python for services: the functions of services/python/python.h, with real processes. */
+#include "testing.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "python/python.h"
+
+static const char *result_of(const char *code, const char *arguments)
+{
+    static char text[200];
+    mishap_answered *answered;
+    assert_null(python_run(&(python_code){ .code = code }, arguments, &answered));
+    snprintf(text, sizeof text, "%s", mishap_json(answered->json, "result"));
+    mishap_answered_free(answered);
+    return text;
+}
+
+/* Of this process; -1: none. */
+static pid_t child(void)
+{
+    char path[64], ids[200] = "";
+    snprintf(path, sizeof path, "/proc/self/task/%d/children", (int)getpid());
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    size_t length = fread(ids, 1, sizeof ids - 1, file);
+    fclose(file);
+    return length ? (pid_t)strtol(ids, NULL, 10) : -1;
+}
+
+static void values_go_in_and_out_as_json(void **state)
+{
+    (void)state;
+    assert_string_equal(result_of("def run(*a): return {'n': a}", "[1,2.5,\"x\",null,[true]]"),
+                        "{\"n\":[1,2.5,\"x\",null,[true]]}");
+    assert_string_equal(result_of("def run(): return 2**100", NULL),
+                        "1267650600228229401496703205376");
+}
+
+static void each_call_has_a_process_that_waited_for_it(void **state)
+{
+    (void)state;
+    python_cool();
+    assert_int_equal(child(), -1);
+    python_warm();
+    pid_t first = child();
+    assert_true(first > 0);
+    python_warm(); /* there is one */
+    assert_int_equal(child(), first);
+    assert_string_equal(result_of("import math\nmath.x = 1\ndef run(): return 1", "[]"), "1");
+    pid_t second = child();
+    assert_true(second > 0 && second != first);
+    assert_int_equal(kill(first, 0), -1);
+    assert_string_equal(result_of("import math\ndef run(): return hasattr(math, 'x')", "[]"),
+                        "false");
+    assert_int_not_equal(child(), second);
+    python_cool();
+    assert_int_equal(child(), -1);
+}
+
+static void one_that_died_while_it_waited_is_replaced(void **state)
+{
+    (void)state;
+    python_warm();
+    kill(child(), SIGKILL);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)child(), &info, WEXITED | WNOWAIT), 0);
+    assert_string_equal(result_of("def run(): return 3", "[]"), "3");
+    kill(child(), SIGKILL); /* perhaps before it was ready */
+    assert_string_equal(result_of("def run(): return 4", "[]"), "4");
+}
+
+static void failures_say_of_which_kind_they_are(void **state)
+{
+    static const struct {
+        const char *code, *arguments;
+        python_kind kind;
+        const mishap_code *is;
+        const char *type, *message;
+        long line;
+    } rows[] = {
+        { "def run(:", "[]", PYTHON_SYNTAX, MISHAP_CODE_SYNTAX_ERROR, "SyntaxError",
+          "invalid syntax", 1 },
+        { "def run():\n  1/0", "[]", PYTHON_RUNTIME, MISHAP_CODE_RUNTIME_ERROR, "ZeroDivisionError",
+          "division by zero", 2 },
+        { "def run(): return bytearray(10**9)", "[]", PYTHON_MEMORY, MISHAP_CODE_RUNTIME_ERROR,
+          "MemoryError", "The code needs more memory than it may have.", 1 },
+        { "x = 1", "[]", PYTHON_MISSING, MISHAP_CODE_RUNTIME_ERROR, "",
+          "The code does not define a function run.", 0 },
+        { "def run(): return {1}", "[]", PYTHON_RESULT, MISHAP_CODE_RUNTIME_ERROR, "",
+          "The function run returned a value of type set, which JSON does not have.", 0 },
+        { "def run():\n  while 1: pass", "[]", PYTHON_TIMEOUT, MISHAP_CODE_TIMEOUT, "",
+          "The code was not finished in time.", 0 },
+        { "def run(): pass", "{}", PYTHON_ARGUMENT, MISHAP_CODE_INVALID_ARGUMENT, "",
+          "The arguments are not a JSON array.", 0 },
+        { "import os\nos._exit(0)", "[]", PYTHON_DIED, MISHAP_CODE_RUNTIME_ERROR, "",
+          "The code ended its process.", 0 },
+        { "", "[]", PYTHON_OTHER, MISHAP_CODE_VALIDATION_ERROR, "", NULL, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_answered *answered;
+        double seconds = rows[i].kind == PYTHON_TIMEOUT ? 0.1 : 50;
+        mishap *m = python_run(&(python_code){ .code = rows[i].code, .timeout = seconds },
+                               rows[i].arguments, &answered);
+        assert_non_null(m);
+        const mishap_public *told = mishap_told(m);
+        assert_int_equal(python_kind_of(m), rows[i].kind);
+        assert_ptr_equal(told->code, rows[i].is);
+        assert_int_equal(python_line_of(m), rows[i].line);
+        assert_int_equal(told->type.length, strlen(rows[i].type));
+        assert_memory_equal(told->type.data ? told->type.data : "", rows[i].type,
+                            told->type.length);
+        if (rows[i].message) {
+            assert_int_equal(told->message.length, strlen(rows[i].message));
+            assert_memory_equal(told->message.data, rows[i].message, told->message.length);
+        }
+        mishap_free(m);
+    }
+}
+
+static void a_replay_returns_or_raises(void **state)
+{
+    mishap_answered *answered;
+    python_code what = { .code = "def f(a, b=2): return a // b" };
+    (void)state;
+    assert_null(python_call(&what, "f", "[\"7\"]", NULL, &answered));
+    assert_string_equal(mishap_string(answered->json, "outcome"), "returned");
+    assert_string_equal(mishap_string(answered->json, "result"), "3");
+    assert_string_equal(mishap_string(answered->json, "type"), "int");
+    mishap_answered_free(answered);
+    assert_null(python_call(&what, "f", "[\"7\"]", "{\"b\":\"0\"}", &answered));
+    assert_string_equal(mishap_string(answered->json, "outcome"), "raised");
+    assert_string_equal(mishap_string(answered->json, "exception"), "ZeroDivisionError");
+    assert_string_equal(mishap_string(answered->json, "bases[1]"), "ArithmeticError");
+    assert_int_equal(mishap_integer(answered->json, "line"), 1);
+    mishap_answered_free(answered);
+}
+
+static void code_that_switches_its_deadline_off_is_killed_by_us(void **state)
+{
+    mishap_answered *answered;
+    python_code what = {
+        .timeout = 0.1,
+        .code = "import signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, range(1, 65))\n"
+                "while True: pass"
+    };
+    (void)state;
+    mishap *m = python_run(&what, NULL, &answered);
+    assert_int_equal(python_kind_of(m), PYTHON_TIMEOUT);
+    mishap_free(m);
+}
+
+static void a_call_can_be_cancelled(void **state)
+{
+    const unsigned char cancel = 1; /* before it begins */
+    mishap_answered *answered;
+    python_code what = { .timeout = 50,
+                         .code = "def run():\n  while True: pass",
+                         .cancel = &cancel };
+    (void)state;
+    mishap *m = python_run(&what, NULL, &answered);
+    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_CANCELLED);
+    mishap_free(m);
+}
+
+static void a_forked_process_leaves_the_one_that_waits_alone(void **state)
+{
+    int status;
+    (void)state;
+    python_warm();
+    pid_t before = child(), pid = fork();
+    if (pid == 0) {
+        mishap_answered *answered = NULL;
+        mishap *m = python_run(&(python_code){ .code = "def run(): return 5" }, NULL, &answered);
+        bool right = !m && strcmp(mishap_json(answered->json, "result"), "5") == 0;
+        mishap_answered_free(answered);
+        mishap_free(m);
+        python_cool();
+        _exit(right ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    assert_int_equal(kill(before, 0), 0);
+    assert_string_equal(result_of("def run(): return 6", "[]"), "6");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(values_go_in_and_out_as_json),
+        TEST(each_call_has_a_process_that_waited_for_it),
+        TEST(one_that_died_while_it_waited_is_replaced),
+        TEST(failures_say_of_which_kind_they_are),
+        TEST(a_replay_returns_or_raises),
+        TEST(code_that_switches_its_deadline_off_is_killed_by_us),
+        TEST(a_call_can_be_cancelled),
+        TEST(a_forked_process_leaves_the_one_that_waits_alone),
+    };
+    int failed = RUN(tests);
+    python_cool();
+    mishap_app_close();
+    return failed;
+}
