@@ -2,8 +2,8 @@
  * A store: rows in SQLite or in PostgreSQL, chosen by an address, through the same functions.
  *
  *     sqlite:PATH                         one file; the default of a service
- *     sqlite:FOLDER/                      a file for each service in this folder: FOLDER/todo.sqlite
- *     /PATH, ./PATH, ../PATH              the same without the scheme
+ *     sqlite:FOLDER/                      a file for each service in this folder:
+ * FOLDER/todo.sqlite /PATH, ./PATH, ../PATH              the same without the scheme
  *     postgresql://USER@HOST/DATABASE     a schema for each service in this database
  *
  * A service declares its tables and every statement that it runs as data, opens its store, and runs
@@ -29,8 +29,9 @@
  * twice at the same time: the locks of both would be lost when one of them is closed. Pointers must
  * not be NULL unless it is said.
  *
- * What callers get. Failures are mishaps whose public side says nothing about the engine; what the
- * engine said is noted for the operator. Their codes:
+ * Failures are mishaps whose public side says nothing about the engine; what the engine said is
+ * noted for the operator, except for values that a constraint refuses: those are the caller's
+ * doing. The codes:
  *
  *     ALREADY_EXISTS        a value exists already that must be unique (`taken`)
  *     CONFLICT              a row refers to one that does not exist, or the other way round
@@ -152,8 +153,8 @@ typedef struct mishap_query {
     void *rows;      /* what the engine has of it; NULL: it could not begin */
     mishap *failure; /* why it could not begin */
     size_t statement;
-    int result;     /* what the engine said last */
-    int row;        /* PostgreSQL: which of its rows is read */
+    int result; /* what the engine said last */
+    int row;    /* PostgreSQL: which of its rows is read */
     bool writes;
     bool no_memory; /* a value could not be read for lack of memory */
     bool taken;     /* a value exists already that must be unique */
@@ -239,7 +240,7 @@ bool mishap_page_step(mishap_page *page, mishap_query *query);
  * for one of them to be repeated: so `work` may be called several times, with the changes of the
  * earlier times rolled back. It must not change anything outside of the store, and must start anew
  * each time. If the engine asks again and again, UNAVAILABLE is the outcome, with the time after
- * which to retry; at most 12 tries are made, and none after MISHAP_STORE_PATIENCE.
+ * which to retry; at most 10 tries are made, and none after MISHAP_STORE_PATIENCE.
  *
  * If the connection is lost while PostgreSQL commits, nobody knows whether the change was made.
  * Without `look_up` the outcome is TIMEOUT (mishap_store_outcome_unknown()), and `work` is not

@@ -38,8 +38,8 @@ typedef struct todo_kind {
 } todo_kind;
 
 /* Run a query to its end and answer with its one row: as created, as found, or, for one that was
- * deleted, with nothing. NOT_FOUND if it has none. If the tables' rules refuse the query, the caller
- * of this says what that means: see `taken` and `dangling` of the query. */
+ * deleted, with nothing. NOT_FOUND if it has none. If the tables' rules refuse the query, the
+ * caller of this says what that means: see `taken` and `dangling` of the query. */
 mishap *todo_answer_created(mishap_call *call, mishap_query *query, const todo_kind *kind);
 mishap *todo_answer_found(mishap_call *call, mishap_query *query, const todo_kind *kind);
 mishap *todo_answer_deleted(mishap_call *call, mishap_query *query, const todo_kind *kind);

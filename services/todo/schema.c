@@ -1,7 +1,6 @@
 /* Tables and SQL, as data. */
 #include "todo/schema.h"
 
-
 /*
  * Ids are never used twice, so that a link to something that was deleted does not lead elsewhere.
  * A todo outlives its user. SQLite would count the rows of a large table one by one, so tallies are
@@ -45,8 +44,7 @@ static const char *const sqlite[] = {
  * The same for PostgreSQL. There are no tallies: all writers would wait for the one that changes
  * the same tally, until it has committed.
  */
-#define NOW                                                                                        \
-    "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+#define NOW "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 static const char *const postgresql[] = {
     "CREATE TABLE users ("
     " id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"

@@ -8,6 +8,13 @@ static const todo_column columns[] = {
 };
 static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not found" };
 
+/* In other words than those of the store. */
+static mishap *no_user(mishap *failure)
+{
+    mishap_free(failure);
+    return mishap_not_found("User not found");
+}
+
 mishap *todo_todos_create(mishap_call *call)
 {
     mishap_query query;
@@ -16,7 +23,7 @@ mishap *todo_todos_create(mishap_call *call)
     todo_bind_flag(&query, 2, call, "done");
     todo_bind_id(&query, 3, call, "user_id");
     mishap *failure = todo_answer_created(call, &query, &todo);
-    return query.dangling ? mishap_because(mishap_not_found("User not found"), failure) : failure;
+    return query.dangling ? no_user(failure) : failure;
 }
 
 mishap *todo_todos_get(mishap_call *call)
@@ -59,7 +66,7 @@ mishap *todo_todos_update(mishap_call *call)
     todo_bind_id(&query, 4, call, "user_id");
     mishap *failure = todo_answer_found(call, &query, &todo);
     if (query.dangling)
-        return mishap_because(mishap_not_found("User not found"), failure);
+        return no_user(failure);
     if (!failure)
         todo_changed(call, &todo, todo_id(call, "id"));
     return failure;

@@ -9,8 +9,10 @@ static const todo_column columns[] = {
 };
 static const todo_kind user = { columns, "/users/", "todo://users", "User not found" };
 
-static mishap *email_taken(const mishap_call *call)
+/* In other words than those of the store. */
+static mishap *email_taken(const mishap_call *call, mishap *failure)
 {
+    mishap_free(failure);
     mishap_text email = { mishap_string(call, "email"), mishap_string_length(call, "email") };
     return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
                        "email", email);
@@ -24,7 +26,7 @@ mishap *todo_users_create(mishap_call *call)
     todo_bind_integer(&query, 2, call, "age");
     todo_bind_string(&query, 3, call, "email");
     mishap *failure = todo_answer_created(call, &query, &user);
-    return query.taken ? mishap_because(email_taken(call), failure) : failure;
+    return query.taken ? email_taken(call, failure) : failure;
 }
 
 mishap *todo_users_get(mishap_call *call)
@@ -53,7 +55,7 @@ mishap *todo_users_update(mishap_call *call)
     todo_bind_string(&query, 4, call, "email");
     mishap *failure = todo_answer_found(call, &query, &user);
     if (query.taken)
-        return mishap_because(email_taken(call), failure);
+        return email_taken(call, failure);
     if (!failure)
         todo_changed(call, &user, todo_id(call, "id"));
     return failure;

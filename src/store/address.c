@@ -57,16 +57,16 @@ static mishap *make_postgresql(const char *address, const mishap_store_schema *s
                                mishap_store **out)
 {
     if (!schema->postgresql)
-        return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "The service %s cannot be stored in PostgreSQL.",
-                         schema->name),
-            "Give a store address of the form sqlite:PATH, or omit it.");
+        return mishap_suggest(mishap_raise(NOT_CONFIGURED,
+                                           "The service %s cannot be stored in PostgreSQL.",
+                                           schema->name),
+                              "Give a store address of the form sqlite:PATH, or omit it.");
     *out = mishap_postgresql_store_new(address, schema);
     return *out ? NULL : mishap_out_of_memory();
 }
 
 mishap *mishap_store_for_address(const char *address, const mishap_store_schema *schema,
-                          mishap_store **out)
+                                 mishap_store **out)
 {
     const char *path = path_of(address);
     *out = NULL;

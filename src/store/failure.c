@@ -5,8 +5,9 @@ static const char outcome[] = "outcome", unknown[] = "unknown";
 
 static mishap *unknown_outcome(void)
 {
-    mishap *m = mishap_raise(TIMEOUT, "The store did not confirm the change. It may or may not have "
-                                      "been made.");
+    mishap *m = mishap_raise(TIMEOUT,
+                             "The store did not confirm the change. It may or may not have "
+                             "been made.");
     return mishap_tell(m, outcome, unknown);
 }
 

@@ -22,15 +22,15 @@ static store_trouble trouble_of_state(const char *state)
         const char *state;
         store_trouble trouble;
     } known[] = {
-        { "23505", STORE_TAKEN }, /* unique_violation */
-        { "23503", STORE_DANGLING },
-        { "40001", STORE_AGAIN }, /* serialization_failure */
-        { "40P01", STORE_AGAIN }, /* deadlock_detected */
-        { "55P03", STORE_BUSY },  /* lock_not_available: we waited long enough */
-        { "57014", STORE_BUSY },  /* query_canceled: the administrator's limit */
-        { "53300", STORE_BUSY },  /* too_many_connections */
-        { "53100", STORE_FULL },  /* disk_full */
-        { "25006", STORE_BUSY },  /* read_only_sql_transaction: a standby that is not in charge yet */
+        { "23505", STORE_TAKEN },                              /* unique_violation */
+        { "23503", STORE_DANGLING }, { "40001", STORE_AGAIN }, /* serialization_failure */
+        { "40P01", STORE_AGAIN },                              /* deadlock_detected */
+        { "55P03", STORE_BUSY }, /* lock_not_available: we waited long enough */
+        { "57014", STORE_BUSY }, /* query_canceled: the administrator's limit */
+        { "53300", STORE_BUSY }, /* too_many_connections */
+        { "53100", STORE_FULL }, /* disk_full */
+        { "25006", STORE_BUSY }, /* read_only_sql_transaction: a standby that is not in charge yet
+                                  */
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(known[i].state, state) == 0)
@@ -54,6 +54,8 @@ mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result
 {
     const char *words = result ? pq.PQresultErrorMessage(result) : "";
     const char *state = result ? pq.PQresultErrorField(result, PQ_SQLSTATE) : NULL;
+    if (mishap_store_is_refusal(trouble))
+        return mishap_store_failure(trouble);
     if (!*words && store->connection)
         words = pq.PQerrorMessage(store->connection);
     mishap *m = mishap_note(mishap_store_failure(trouble), "postgresql", words);
@@ -62,15 +64,19 @@ mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result
 
 /* -- a connection to run it on ----------------------------------------------------------------- */
 
-/* PostgreSQL says nothing to a connection that asks nothing, unless it ends it. To notice that
- * before something is sent keeps the outcome certain. */
+/* PostgreSQL says little to a connection that asks nothing, unless it ends it: then first why, and
+ * then the end. To notice that before something is sent keeps the outcome certain. */
 static bool has_ended(const postgresql_store *store)
 {
-    struct pollfd socket = { .fd = pq.PQsocket(store->connection), .events = POLLIN };
-    if (poll(&socket, 1, 0) <= 0)
-        return pq.PQstatus(store->connection) != PQ_CONNECTION_OK;
-    return !pq.PQconsumeInput(store->connection) ||
-           pq.PQstatus(store->connection) != PQ_CONNECTION_OK;
+    enum { MOST_READS = 8 };
+    for (int i = 0; i < MOST_READS; i++) {
+        struct pollfd socket = { .fd = pq.PQsocket(store->connection), .events = POLLIN };
+        if (poll(&socket, 1, 0) <= 0)
+            break;
+        if (!pq.PQconsumeInput(store->connection))
+            return true;
+    }
+    return pq.PQstatus(store->connection) != PQ_CONNECTION_OK;
 }
 
 /* A mishap: there is none. In a transaction the connection is the one that it began on. */
@@ -233,8 +239,8 @@ static void bind(mishap_query *query, int place, const store_value *value)
     store->lengths[i] = (int)text.length;
     if (!text.data) {
         store->values[i] = NULL;
-    } else if (text.length > INT32_MAX || (value->kind == STORE_TEXT &&
-                                           memchr(text.data, '\0', text.length) != NULL)) {
+    } else if (text.length > INT32_MAX ||
+               (value->kind == STORE_TEXT && memchr(text.data, '\0', text.length) != NULL)) {
         refuse(store, "it is too long, or has a NUL in it");
     } else if (!(store->values[i] = mishap_arena_copy(&store->arena, text).data)) {
         mishap_free(store->failure);
@@ -446,8 +452,7 @@ static mishap *transact(mishap_store *base, store_step step, int level, store_tr
     if (level == 1)
         return run_text(store, "COMMIT", trouble);
     return run_text(store,
-                    step == STORE_BEGIN ? "SAVEPOINT store_level"
-                                        : "RELEASE SAVEPOINT store_level",
+                    step == STORE_BEGIN ? "SAVEPOINT store_level" : "RELEASE SAVEPOINT store_level",
                     trouble);
 }
 

@@ -85,10 +85,10 @@ static mishap *not_connected(const postgresql_store *store, const char *const *k
 {
     mishap *m;
     if (pq.PQpingParams(keywords, values, 1) == PQ_PING_OK)
-        m = mishap_suggest(mishap_raise(NOT_CONFIGURED,
-                                        "PostgreSQL refuses the connection to the store."),
-                           "Check the user, the password and the database in the store address, "
-                           "and that the database exists.");
+        m = mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "PostgreSQL refuses the connection to the store."),
+            "Check the user, the password and the database in the store address, "
+            "and that the database exists.");
     else
         m = mishap_suggest(
             mishap_raise(UNAVAILABLE, "The PostgreSQL server of the store cannot be reached."),
@@ -121,9 +121,9 @@ static mishap *explain(const postgresql_store *store, const pq_result *result)
     if (!failure || !state || strcmp(state, "42501") != 0)
         return failure;
     return mishap_because(
-        mishap_suggest(mishap_raise(NOT_CONFIGURED,
-                                    "The user of the store address may not use the database."),
-                       "Grant the user CREATE on the database, or the schema of the service."),
+        mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "The user of the store address may not use the database."),
+            "Grant the user CREATE on the database, or the schema of the service."),
         failure);
 }
 
@@ -197,8 +197,7 @@ static mishap *read_store(postgresql_store *store, int *version, char identity[S
         return failure;
     failure = run(store, "SELECT version FROM store", number, sizeof number);
     *version = (int)strtol(number, NULL, 10);
-    return failure ? failure
-                   : run(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
+    return failure ? failure : run(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
 }
 
 /* To create a schema needs a permission even where the schema exists. */

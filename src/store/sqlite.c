@@ -40,7 +40,10 @@ store_trouble mishap_sqlite_trouble(int result)
 mishap *mishap_sqlite_failure(const sqlite_store *store, int result)
 {
     sqlite3 *database = store->database;
-    mishap *m = mishap_store_failure(mishap_sqlite_trouble(result));
+    store_trouble trouble = mishap_sqlite_trouble(result);
+    mishap *m = mishap_store_failure(trouble);
+    if (mishap_store_is_refusal(trouble))
+        return m;
     m = mishap_note(m, "sqlite", database ? sqlite3_errmsg(database) : sqlite3_errstr(result));
     return mishap_note(m, "sqlite_result", result);
 }
@@ -167,7 +170,8 @@ mishap_store *mishap_sqlite_store_new(mishap_text path, const mishap_store_schem
     sqlite_store *store = mishap_allocate(paths + schema->statement_count * sizeof *store->kept);
     if (!store)
         return NULL;
-    *store = (sqlite_store){ .base = { .engine = &mishap_sqlite_engine, .schema = schema }, .queue = -1 };
+    *store = (sqlite_store){ .base = { .engine = &mishap_sqlite_engine, .schema = schema },
+                             .queue = -1 };
     store->kept = (sqlite3_stmt **)(void *)((char *)store + paths);
     memset(store->kept, 0, schema->statement_count * sizeof *store->kept);
     /* Else SQLite would take names such as ":memory:" for something special. */

@@ -59,7 +59,7 @@ typedef struct sqlite_store {
     sqlite3_stmt **kept;   /* of the schema, prepared when first needed; behind the paths */
     sqlite3_stmt *controls[CONTROLS];
     struct sqlite_place places[STORE_FILES]; /* of the files that are open */
-    int64_t looked_ms;                        /* when they were looked up, the last time */
+    int64_t looked_ms;                       /* when they were looked up, the last time */
     char *paths[STORE_FILES];                /* in `path` */
     char path[];
 } sqlite_store;

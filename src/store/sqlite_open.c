@@ -218,18 +218,19 @@ static mishap *gone(sqlite_store *store)
     mishap_sqlite_leave_log_alone(store->database, true);
     mishap_sqlite_disconnect(store);
     return mishap_store_lost(
-        &store->base, mishap_note(
-                   mishap_raise(INTERNAL_ERROR, "The files of the store were removed or replaced."),
-                   "path", store->path));
+        &store->base, mishap_note(mishap_raise(INTERNAL_ERROR,
+                                               "The files of the store were removed or replaced."),
+                                  "path", store->path));
 }
 
 mishap *mishap_sqlite_look_for_files(sqlite_store *store, sqlite_look when)
 {
-    if (!store->database || (when == STORE_READS && store->base.begun_ms - store->looked_ms < LOOK_MS))
+    if (!store->database ||
+        (when == STORE_READS && store->base.begun_ms - store->looked_ms < LOOK_MS))
         return NULL;
     store->looked_ms = store->base.begun_ms;
     return in_place(store, when == STORE_WILL_WRITE ? STORE_FILES : STORE_DATA + 1) ? NULL
-                                                                                 : gone(store);
+                                                                                    : gone(store);
 }
 
 /* -- the identity ------------------------------------------------------------------------------ */
@@ -300,7 +301,8 @@ static mishap *identify(sqlite_store *store)
     if (result == SQLITE_ROW)
         return NULL;
     identify_by_place(store, store->base.identity);
-    return mishap_sqlite_is_busy(result) || (result & 0xff) == SQLITE_READONLY || result == SQLITE_DONE
+    return mishap_sqlite_is_busy(result) || (result & 0xff) == SQLITE_READONLY ||
+                   result == SQLITE_DONE
                ? NULL
                : cannot_open(store, result);
 }
@@ -377,6 +379,7 @@ static mishap *connect_first(sqlite_store *store)
 mishap *mishap_sqlite_open_store(mishap_store *base, const char *identity)
 {
     sqlite_store *store = (sqlite_store *)base;
-    mishap *failure = identity ? mishap_sqlite_connect_again(store, identity) : connect_first(store);
+    mishap *failure = identity ? mishap_sqlite_connect_again(store, identity)
+                               : connect_first(store);
     return mishap_note(failure, "path", store->path);
 }

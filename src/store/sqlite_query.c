@@ -23,7 +23,8 @@ static mishap *finish(sqlite_store *store, bool broken)
         mishap_sqlite_disconnect(store);
     if (alone)
         mishap_sqlite_end_turn(store);
-    mishap *failure = broken && alone ? mishap_sqlite_connect_again(store, store->base.identity) : NULL;
+    mishap *failure = broken && alone ? mishap_sqlite_connect_again(store, store->base.identity)
+                                      : NULL;
     return failure ? mishap_store_lost(&store->base, failure) : NULL;
 }
 
@@ -57,7 +58,8 @@ static bool transaction_is_gone(const sqlite_store *store)
 /* A connection to files that are in their place. */
 static mishap *prepare_to(sqlite_store *store, sqlite_look what)
 {
-    mishap *failure = store->database ? NULL : mishap_sqlite_connect_again(store, store->base.identity);
+    mishap *failure = store->database ? NULL
+                                      : mishap_sqlite_connect_again(store, store->base.identity);
     if (failure)
         return mishap_store_lost(&store->base, failure);
     store->base.begun_ms = mishap_store_now_ms();
@@ -137,17 +139,17 @@ static double real(mishap_query *query, int column)
     return sqlite3_column_double(query->rows, column);
 }
 
-/* No data without NULL in the store is no memory. */
+/* No data is NULL in the store, bytes of which there are none, or no memory. */
 static mishap_text text(mishap_query *query, int column, bool blob)
 {
-    bool null = is_null(query, column);
     const void *data = blob ? sqlite3_column_blob(query->rows, column)
                             : (const void *)sqlite3_column_text(query->rows, column);
-    size_t length = (size_t)sqlite3_column_bytes(query->rows, column);
-    if (!data && !null && blob && length == 0)
-        data = ""; /* SQLite gives NULL for bytes of which there are none */
-    query->no_memory = query->no_memory || (!data && !null);
-    return (mishap_text){ data, data ? length : 0 };
+    if (data)
+        return (mishap_text){ data, (size_t)sqlite3_column_bytes(query->rows, column) };
+    bool null = is_null(query, column);
+    bool empty = blob && !null && sqlite3_column_bytes(query->rows, column) == 0;
+    query->no_memory = query->no_memory || (!null && !empty);
+    return (mishap_text){ empty ? "" : NULL, 0 };
 }
 
 /* -- the end ----------------------------------------------------------------------------------- */
@@ -274,7 +276,8 @@ static mishap *transact(mishap_store *base, store_step step, int level, store_tr
 
 static void close_store(mishap_store *store)
 {
-    mishap_sqlite_disconnect((sqlite_store *)store); /* the last process folds the log into the file */
+    mishap_sqlite_disconnect(
+        (sqlite_store *)store); /* the last process folds the log into the file */
     mishap_release(store);
 }
 

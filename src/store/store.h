@@ -26,7 +26,7 @@
 enum {
     STORE_IDENTITY = 64,         /* bytes that an identity takes, at most */
     STORE_SHORT_PATIENCE = 1000, /* milliseconds to wait for a store that was open before */
-    STORE_TRIES = 12,            /* of a transaction that the engine asks to repeat */
+    STORE_TRIES = 10,            /* of a transaction that the engine asks to repeat */
     STORE_RETRY_MS = 1000,       /* what a caller is advised to wait */
 };
 
@@ -106,7 +106,7 @@ int mishap_store_newest(const char *const *migrations);
 
 /* A new store that is not connected, for the engine of the address. */
 mishap *mishap_store_for_address(const char *address, const mishap_store_schema *schema,
-                          mishap_store **out);
+                                 mishap_store **out);
 
 mishap_store *mishap_sqlite_store_new(mishap_text path, const mishap_store_schema *schema);
 mishap_store *mishap_postgresql_store_new(const char *address, const mishap_store_schema *schema);
@@ -115,6 +115,13 @@ mishap_store *mishap_postgresql_store_new(const char *address, const mishap_stor
 
 /* A failure of a query or a transaction, without the words of the engine. NULL for STORE_FINE. */
 mishap *mishap_store_failure(store_trouble trouble);
+
+/* Was it refused by a constraint? That is the caller's doing, and nothing for the log: so nothing
+ * is noted of it. */
+static inline bool mishap_store_is_refusal(store_trouble trouble)
+{
+    return trouble == STORE_TAKEN || trouble == STORE_DANGLING;
+}
 
 /* A store that was open cannot be used any more: the library is told, and callers get UNAVAILABLE.
  * The cause is for the operator. */

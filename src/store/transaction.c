@@ -20,7 +20,8 @@ void mishap_store_pause_before(int attempt)
         longest = LONGEST_PAUSE_US;
     if (!mishap_system_random(&random, sizeof random))
         random = UINT32_MAX / 2;
-    long pause_us = longest / 4 + (long)((uint64_t)random * (uint64_t)(longest - longest / 4) >> 32);
+    long pause_us = longest / 4 +
+                    (long)((uint64_t)random * (uint64_t)(longest - longest / 4) >> 32);
     nanosleep(&(struct timespec){ .tv_nsec = pause_us * 1000 }, NULL);
 }
 
@@ -94,8 +95,9 @@ static mishap *commit_level(mishap_store *store, store_trouble *trouble)
     if (store->running)
         store->engine->abandon(store);
     if (store->failed_depth) {
-        mishap *failure = mishap_because(mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
-                                         misused("a query has failed"));
+        mishap *failure = mishap_because(
+            mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
+            misused("a query has failed"));
         *trouble = store->again ? STORE_AGAIN : STORE_BROKEN;
         roll_back_level(store);
         return failure;
@@ -143,7 +145,7 @@ static mishap *try_once(mishap_store *store, const mishap_transaction *transacti
         return failure;
     failure = transaction->work(store, transaction->state);
     mishap_store_unwind(store, depth + 1); /* what the work has left open */
-    if (store->depth <= depth)      /* … and what it has ended without having begun it */
+    if (store->depth <= depth)             /* … and what it has ended without having begun it */
         return mishap_because(misused("its work has ended it"), failure);
     if (!failure)
         return commit_level(store, trouble);
