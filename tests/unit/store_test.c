@@ -1161,7 +1161,7 @@ static void use_store(const void *input)
     assert_non_null(failure);
     if (!mishap_is(failure, CONFLICT) && !mishap_is(failure, INTERNAL_ERROR) &&
         !mishap_is(failure, UNAVAILABLE))
-        fail_msg("%s", mishap_told(failure)->code->name);
+        fail_msg("%s", mishap_told(failure)->code->name.data);
     mishap_free(failure);
     mishap_store_close(own);
 }
