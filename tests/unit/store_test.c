@@ -46,6 +46,7 @@ static const char *const postgresql[] = {
     " weight double precision, bytes bytea, owner bigint REFERENCES items (id));"
     "CREATE TABLE counter (value bigint NOT NULL);"
     "INSERT INTO counter VALUES (0);"
+    "CREATE SEQUENCE tries;"
     "CREATE TABLE deadly (value bigint);"
     "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
     " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';"
@@ -66,9 +67,14 @@ enum {
     FIRST_VERSION, /* those above do with version 1 */
     NOTE = FIRST_VERSION,
     WRONG,
+    FULL_DISK, /* the next insert finds it so; on PostgreSQL this statement does */
+    DISK_AGAIN,
     /* PostgreSQL only: */
+    SHORT_PATIENCE,
+    LOCK_ITEMS,
     ASK_AGAIN,
     DIE_READING,
+    DIE_ONCE,
     DIE_WRITING,
     DIE_AT_COMMIT,
     KILL_OTHERS,
@@ -89,8 +95,16 @@ static const mishap_statement statements[STATEMENTS] = {
     [WRITE_COUNTER] = { .text = "UPDATE counter SET value = ?1", .writes = true },
     [NOTE] = { .text = "SELECT note FROM items WHERE id = ?1" },
     [WRONG] = { .text = "SELECT marker_column FROM items" },
+    [FULL_DISK] = { .text = "PRAGMA max_page_count = 1",
+                    .postgresql = "DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '53100';"
+                                  " END $$" },
+    [DISK_AGAIN] = { .text = "PRAGMA max_page_count = 1000000", .postgresql = "SELECT 1" },
+    [SHORT_PATIENCE] = { ONLY("SET lock_timeout TO 100") },
+    [LOCK_ITEMS] = { ONLY("LOCK TABLE items") },
     [ASK_AGAIN] = { ONLY("DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '40001'; END $$") },
     [DIE_READING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())") },
+    [DIE_ONCE] = { ONLY("SELECT CASE WHEN nextval('tries') = 1 THEN"
+                        " pg_terminate_backend(pg_backend_pid()) END") },
     [DIE_WRITING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())"), .writes = true },
     [DIE_AT_COMMIT] = { ONLY("INSERT INTO deadly VALUES (1)"), .writes = true },
     [KILL_OTHERS] = { ONLY("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE"
@@ -392,6 +406,51 @@ static void a_mistake_in_the_sql_is_an_internal_error_and_nothing_is_told(void *
     assert_non_null(strstr(account, "marker_column"));
     assert_non_null(strstr(account, on_postgresql ? "42703" : "sqlite_result"));
     assert_int_equal(number_of(COUNT), 0);
+}
+
+static mishap *insert_much(mishap_store *into, void *state)
+{
+    static char bytes[100000];
+    mishap_query query;
+    (void)state;
+    MISHAP_TRY(insert(into, 2, "two"));
+    if (on_postgresql)
+        return run(into, FULL_DISK);
+    mishap_query_begin(&query, into, INSERT);
+    mishap_query_bind_integer(&query, 1, 3);
+    mishap_query_bind_blob(&query, 5, (mishap_text){ bytes, sizeof bytes });
+    while (mishap_query_step(&query))
+        ;
+    return mishap_query_end(&query);
+}
+
+static void a_full_disk_is_told_by_its_code_and_reading_goes_on(void **state)
+{
+    NEEDS_ITS_ENGINE();
+    open_store();
+    assert_fine(insert(store, 1, "one"));
+    if (!on_postgresql)
+        assert_fine(run(store, FULL_DISK));
+    assert_failure(mishap_store_transact(store, &(mishap_transaction){ .work = insert_much }),
+                   MISHAP_CODE_INSUFFICIENT_STORAGE, false);
+    assert_int_equal(number_of(COUNT), 1);
+    assert_fine(run(store, DISK_AGAIN));
+    assert_fine(insert(store, 2, "two"));
+}
+
+static void locks_of_others_are_waited_for_and_then_it_is_busy(void **state)
+{
+    mishap_store *other = NULL;
+    NEEDS_ITS_ENGINE();
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(run(store, SHORT_PATIENCE));
+    assert_fine(mishap_store_begin(other));
+    assert_fine(run(other, LOCK_ITEMS));
+    assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
+    assert_non_null(strstr(account, "55P03"));
+    mishap_store_close(other);
+    assert_fine(insert(store, 1, "one"));
 }
 
 static void text_with_a_nul_is_not_cut_off_on_postgresql(void **state)
@@ -768,6 +827,7 @@ static void after_a_lost_connection_the_next_query_connects_again(void **state)
     NEEDS_ITS_ENGINE();
     open_store();
     assert_fine(insert(store, 1, "one"));
+    assert_fine(run(store, DIE_ONCE)); /* who only reads need not know */
     assert_failure(run(store, DIE_READING), MISHAP_CODE_UNAVAILABLE, true);
     assert_non_null(strstr(account, "noted postgresql"));
     assert_int_equal(number_of(COUNT), 1);
@@ -1200,6 +1260,8 @@ int main(void)
         SQLITE(placeholders_are_numbered_without_a_gap),
         BOTH(what_a_constraint_refuses_is_told_by_its_code),
         BOTH(a_mistake_in_the_sql_is_an_internal_error_and_nothing_is_told),
+        BOTH(a_full_disk_is_told_by_its_code_and_reading_goes_on),
+        POSTGRESQL(locks_of_others_are_waited_for_and_then_it_is_busy),
         POSTGRESQL(text_with_a_nul_is_not_cut_off_on_postgresql),
         BOTH(a_list_is_read_page_by_page),
         BOTH(a_transaction_is_made_as_a_whole_or_not_at_all),
