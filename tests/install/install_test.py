@@ -119,13 +119,19 @@ def the_page_about_a_program_of_ones_own_is_true(compiler):
 
 # ---- docs/store.md -------------------------------------------------------------------------------
 
-def run_store_page(folder, compiler, line_of):
+def write_books(folder):
+    """The program of the page; the page."""
     with open(os.path.join(TREE, "docs", "store.md"), encoding="utf-8") as file:
         text = file.read()
     name, program = re.search(r"^`([\w.]+)`:\n\n```c\n(.*?)^```$", text, re.M | re.S).groups()
+    equal(name, "books.c", "the file")
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(program)
-    lines = examples(text)
+    return text
+
+
+def run_store_page(folder, compiler, line_of):
+    lines = examples(write_books(folder))
     expect(len(lines) >= 7, "the examples:", lines)
     run_examples([(line_of(line), expected) for line, expected in lines], folder, compiler, "")
 
@@ -343,6 +349,8 @@ project(directory C)
 find_package(Mishap 0.1 REQUIRED)
 add_executable(directory directory.c)
 target_link_libraries(directory PRIVATE Mishap::mishap)
+add_executable(books books.c)
+target_link_libraries(books PRIVATE Mishap::store)
 file(WRITE ${CMAKE_BINARY_DIR}/catalog "${Mishap_CATALOG}")
 """
 
@@ -353,6 +361,7 @@ def a_cmake_project_finds_the_package():
     if not shutil.which("cmake"):
         raise Skipped("there is no cmake")
     shutil.copy(os.path.join(TREE, "examples", "directory.c"), folder)
+    write_books(folder)
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
         file.write(CMAKE)
     lines = "cmake -S . -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build" % os.path.dirname(BIN)
