@@ -63,9 +63,9 @@ class Cluster:
             raise
 
     def as_user(self, *words):
-        if not self.user:
-            return list(words)
-        return ["setpriv", "--reuid=%d" % self.user.pw_uid, "--regid=%d" % self.user.pw_gid, "--clear-groups", *words]
+        """With this program its programs end, too, whatever ends it."""
+        who = ["--reuid=%d" % self.user.pw_uid, "--regid=%d" % self.user.pw_gid, "--clear-groups"] if self.user else []
+        return ["setpriv", "--pdeathsig=QUIT", *who, *words]
 
     def run(self, program, *words, **more):
         done = subprocess.run(self.as_user(os.path.join(self.programs, program), *words), stdout=subprocess.PIPE,
@@ -169,6 +169,7 @@ class Cluster:
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     environment = dict(os.environ)
     if not folder_of_programs():
         os.execvpe(sys.argv[1], sys.argv[1:], environment)
