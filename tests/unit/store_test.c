@@ -662,7 +662,18 @@ static mishap *end_too_much(mishap_call *call)
     return mishap_store_commit(of_call);
 }
 
+/* After a crash nothing that was deferred is called. */
+static mishap *crash_half_way(mishap_call *call)
+{
+    mishap_store *of_call = mishap_store_of(call);
+    MISHAP_TRY(mishap_store_begin(of_call));
+    MISHAP_TRY(insert(of_call, 1, "half"));
+    call->deferred = NULL;
+    return mishap_raise(INTERNAL_ERROR, "As a crash does.");
+}
+
 static const mishap_operation operations[] = {
+    { .name = "crash", .summary = "Crash", .run = crash_half_way, .service = &service },
     { .name = "leave", .summary = "Leave", .run = leave_half_way, .service = &service },
     { .name = "end", .summary = "End", .run = end_too_much, .service = &service },
     { 0 },
@@ -677,19 +688,38 @@ static void call_operation(const mishap_operation *operation)
     mishap_call_end(call);
 }
 
+/* The next call may be at the same address. */
+static void what_a_crashed_call_has_left_open_is_rolled_back_by_the_next(void **state)
+{
+    mishap_call *call = NULL;
+    (void)state;
+    mishap_setup setup = { .data = folder };
+    mishap_service_use(&setup);
+    call_operation(&operations[0]);
+    assert_int_equal(store->depth, 1);
+    assert_fine(mishap_call_begin(&app, &operations[2], T("{}"), &call));
+    store->call = call;
+    assert_failure(mishap_call_run(call), MISHAP_CODE_INTERNAL_ERROR, false);
+    mishap_call_end(call);
+    assert_int_equal(store->depth, 0);
+    assert_int_equal(number_of(COUNT), 1); /* that of the second */
+    mishap_service_close_all();
+    mishap_service_use(NULL);
+}
+
 static void a_call_leaves_no_transaction_behind(void **state)
 {
     (void)state;
     mishap_setup setup = { .data = folder };
     mishap_service_use(&setup);
-    call_operation(&operations[0]);
+    call_operation(&operations[1]);
     assert_non_null(strstr(account, "not declared"));
     assert_int_equal(number_of(COUNT), 0);
     /* In a batch the others are left alone. */
     assert_fine(mishap_store_begin(store));
     assert_fine(insert(store, 9, "before"));
-    call_operation(&operations[0]);
     call_operation(&operations[1]);
+    call_operation(&operations[2]);
     assert_non_null(strstr(account, "none to commit"));
     assert_fine(insert(store, 10, "after"));
     assert_fine(mishap_store_commit(store));
@@ -1325,6 +1355,7 @@ int main(void)
         BOTH(a_batch_has_one_commit),
         BOTH(a_transaction_that_is_left_open_is_rolled_back),
         BOTH(a_call_leaves_no_transaction_behind),
+        BOTH(what_a_crashed_call_has_left_open_is_rolled_back_by_the_next),
         BOTH(no_change_of_many_processes_is_lost),
         SQLITE(a_transaction_sleeps_until_it_is_its_turn),
         POSTGRESQL(a_transaction_is_not_repeated_for_ever),
