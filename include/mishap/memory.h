@@ -7,8 +7,8 @@
  *
  * Allocations of the C library do not use the table: for threads, for getaddrinfo(), and for the
  * first stack trace of a program without frame pointers. Neither do those of libdw, which names the
- * functions of a stack in a process of its own, nor those of other libraries that a program links,
- * such as SQLite in the todo service.
+ * functions of a stack in a process of its own, nor those of other libraries that a program links
+ * or loads, such as SQLite and libpq behind mishap/store.h.
  */
 #ifndef MISHAP_MEMORY_H
 #define MISHAP_MEMORY_H

@@ -23,41 +23,41 @@ static void put_title(mishap_buffer *b, const char *title, size_t length)
     }
 }
 
-static void put_todo(mishap_buffer *b, sqlite3_stmt *row)
+static void put_todo(mishap_buffer *b, mishap_query *query)
 {
     char id[40];
-    const char *title = (const char *)sqlite3_column_text(row, 1);
-    snprintf(id, sizeof id, "- %lld: ", (long long)sqlite3_column_int64(row, 0));
+    mishap_text title = mishap_query_text(query, 1);
+    snprintf(id, sizeof id, "- %lld: ", (long long)mishap_query_integer(query, 0));
     put(b, id);
-    b->failed = b->failed || !title; /* NULL here is no memory */
-    put_title(b, title, title ? (size_t)sqlite3_column_bytes(row, 1) : 0);
+    put_title(b, title.data, title.length);
     put(b, "\n");
 }
 
 /* Those that are not done, of everybody or of one user; how many there are beyond that is `more`.
  */
-static mishap *put_todos(mishap_buffer *b, const mishap_call *call, todo_store *store, bool *more)
+static mishap *put_todos(mishap_buffer *b, const mishap_call *call, mishap_store *store, bool *more)
 {
     bool of_user = mishap_given(call, "user_id");
     int64_t user = of_user ? todo_id(call, "user_id") : 0;
-    size_t listed = 0;
-    todo_query query;
-    todo_query_begin(&query, store, TODO_TODO_LIST + TODO_BY_DONE + (of_user ? TODO_BY_USER : 0));
-    todo_query_bind_integer(&query, 1, 0);
-    todo_query_bind_integer(&query, 2, MOST_LISTED + 1);
-    todo_query_bind_integer(&query, 3, false);
+    mishap_query query;
+    mishap_page page;
+    mishap_query_begin(&query, store, TODO_TODO_LIST + TODO_BY_DONE + (of_user ? TODO_BY_USER : 0));
+    mishap_query_bind_integer(&query, 1, 0);
+    mishap_query_bind_boolean(&query, 3, false);
     if (of_user)
-        todo_query_bind_integer(&query, 4, user);
-    for (*more = false; todo_query_step(&query) && !(*more = listed == MOST_LISTED); listed++)
-        put_todo(b, query.statement);
-    if (!listed)
+        mishap_query_bind_integer(&query, 4, user);
+    mishap_page_begin(&page, &query, 2, MOST_LISTED);
+    while (mishap_page_step(&page, &query))
+        put_todo(b, &query);
+    *more = page.more;
+    if (!page.listed)
         put(b, "- nothing\n");
-    return todo_query_end(&query);
+    return mishap_query_end(&query);
 }
 
 mishap *todo_todos_plan(mishap_call *call)
 {
-    todo_store *store = todo_store_of(call);
+    mishap_store *store = mishap_store_of(call);
     char time[80] = "";
     mishap_buffer text;
     bool more = false;

@@ -4,7 +4,7 @@
 
 #include <mishap/operation.h>
 
-#include "todo/store.h"
+#include "todo/schema.h"
 
 typedef enum todo_column_kind { TODO_ID, TODO_TEXT, TODO_NUMBER, TODO_FLAG } todo_column_kind;
 
@@ -22,10 +22,10 @@ int64_t todo_id(const mishap_call *call, const char *param);
 /* -- parameters into a query ------------------------------------------------------------------- */
 
 /* Bind a parameter of the call, if it is given. */
-void todo_bind_string(todo_query *query, int place, const mishap_call *call, const char *param);
-void todo_bind_integer(todo_query *query, int place, const mishap_call *call, const char *param);
-void todo_bind_flag(todo_query *query, int place, const mishap_call *call, const char *param);
-void todo_bind_id(todo_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_string(mishap_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_integer(mishap_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_flag(mishap_query *query, int place, const mishap_call *call, const char *param);
+void todo_bind_id(mishap_query *query, int place, const mishap_call *call, const char *param);
 
 /* -- one row ----------------------------------------------------------------------------------- */
 
@@ -38,11 +38,11 @@ typedef struct todo_kind {
 } todo_kind;
 
 /* Run a query to its end and answer with its one row: as created, as found, or, for one that was
- * deleted, with nothing. NOT_FOUND if it has none. Nothing is answered if the tables' rules refused
- * the query; what that means is up to the caller. */
-mishap *todo_answer_created(mishap_call *call, todo_query *query, const todo_kind *kind);
-mishap *todo_answer_found(mishap_call *call, todo_query *query, const todo_kind *kind);
-mishap *todo_answer_deleted(mishap_call *call, todo_query *query, const todo_kind *kind);
+ * deleted, with nothing. NOT_FOUND if it has none. If the tables' rules refuse the query, the
+ * caller of this says what that means: see `taken` and `dangling` of the query. */
+mishap *todo_answer_created(mishap_call *call, mishap_query *query, const todo_kind *kind);
+mishap *todo_answer_found(mishap_call *call, mishap_query *query, const todo_kind *kind);
+mishap *todo_answer_deleted(mishap_call *call, mishap_query *query, const todo_kind *kind);
 
 /* Whoever watches this row, or the list that it is in, is told. What was created or deleted tells
  * by itself. */
@@ -50,11 +50,12 @@ void todo_changed(mishap_call *call, const todo_kind *kind, int64_t id);
 
 /* -- a page of rows ---------------------------------------------------------------------------- */
 
-/* What to list: values for the places from 3 on, NULL where there is nothing to narrow it to. */
+/* What to list; NULL where there is nothing to narrow it to. */
 typedef struct todo_page {
     todo_statement list, count;
     const todo_kind *kind;
-    const int64_t *by[2];
+    const bool *done;
+    const int64_t *user;
 } todo_page;
 
 /* Answer {"items":[…],"next":…} by the call's parameters `limit` and `after`. */

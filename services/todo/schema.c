@@ -1,14 +1,12 @@
 /* Tables and SQL, as data. */
 #include "todo/schema.h"
 
-#include <stddef.h>
-
 /*
  * Ids are never used twice, so that a link to something that was deleted does not lead elsewhere.
  * A todo outlives its user. SQLite would count the rows of a large table one by one, so tallies are
  * kept of them.
  */
-const char *const todo_migrations[] = {
+static const char *const sqlite[] = {
     "CREATE TABLE users ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT,"
     " name TEXT NOT NULL,"
@@ -42,12 +40,30 @@ const char *const todo_migrations[] = {
     NULL,
 };
 
-const char todo_has_identity[] =
-    "SELECT 1 FROM sqlite_schema WHERE name = 'store' AND type = 'table'";
-const char todo_identity[] = "SELECT identity FROM store";
-const char todo_make_identity[] =
-    "CREATE TABLE IF NOT EXISTS store (identity TEXT NOT NULL) STRICT;"
-    "INSERT INTO store SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store)";
+/*
+ * The same for PostgreSQL. There are no tallies: all writers would wait for the one that changes
+ * the same tally, until it has committed.
+ */
+#define NOW "to_char(clock_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
+static const char *const postgresql[] = {
+    "CREATE TABLE users ("
+    " id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " name text NOT NULL,"
+    " age bigint,"
+    " email text NOT NULL UNIQUE,"
+    " created_at text NOT NULL DEFAULT (" NOW ")"
+    ");"
+    "CREATE TABLE todos ("
+    " id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " title text NOT NULL,"
+    " done boolean NOT NULL DEFAULT false,"
+    " user_id bigint REFERENCES users (id) ON DELETE SET NULL,"
+    " created_at text NOT NULL DEFAULT (" NOW ")"
+    ");"
+    "CREATE INDEX todos_by_done ON todos (done, id);"
+    "CREATE INDEX todos_by_user ON todos (user_id, id);",
+    NULL,
+};
 
 #define USER "id, name, age, email, created_at"
 #define TODO "id, title, done, user_id, created_at"
@@ -55,11 +71,12 @@ const char todo_make_identity[] =
 /* clang-format off */
 #define READ(sql)   { .text = sql, .writes = false }
 #define CHANGE(sql) { .text = sql, .writes = true }
+#define COUNT(sql, of_postgresql) { .text = sql, .postgresql = of_postgresql }
 /* clang-format on */
 #define LIST_TODOS(where)                                                                          \
     READ("SELECT " TODO " FROM todos WHERE " where "id > ?1 ORDER BY id LIMIT ?2")
 
-const todo_sql todo_sql_of[TODO_STATEMENTS] = {
+static const mishap_statement statements[TODO_STATEMENTS] = {
     [TODO_USER_INSERT] = CHANGE("INSERT INTO users (name, age, email) VALUES (?1, ?2, ?3)"
                                 " RETURNING " USER),
     [TODO_USER_GET] = READ("SELECT " USER " FROM users WHERE id = ?1"),
@@ -68,7 +85,8 @@ const todo_sql todo_sql_of[TODO_STATEMENTS] = {
                                 " WHERE id = ?1 RETURNING " USER),
     [TODO_USER_DELETE] = CHANGE("DELETE FROM users WHERE id = ?1 RETURNING id"),
     [TODO_USER_LIST] = READ("SELECT " USER " FROM users WHERE id > ?1 ORDER BY id LIMIT ?2"),
-    [TODO_USER_COUNT] = READ("SELECT tally FROM tallies WHERE what = 'users'"),
+    [TODO_USER_COUNT] = COUNT("SELECT tally FROM tallies WHERE what = 'users'",
+                              "SELECT count(*) FROM users"),
 
     [TODO_TODO_INSERT] = CHANGE("INSERT INTO todos (title, done, user_id) VALUES (?1, ?2, ?3)"
                                 " RETURNING " TODO),
@@ -83,10 +101,20 @@ const todo_sql todo_sql_of[TODO_STATEMENTS] = {
     [TODO_TODO_LIST + TODO_BY_USER] = LIST_TODOS("user_id = ?4 AND "),
     [TODO_TODO_LIST + TODO_BY_DONE + TODO_BY_USER] = LIST_TODOS("user_id = ?4 AND done = ?3 AND "),
 
-    [TODO_TODO_COUNT] = READ("SELECT sum(tally) FROM tallies WHERE what IN ('open', 'done')"),
+    [TODO_TODO_COUNT] = COUNT("SELECT sum(tally) FROM tallies WHERE what IN ('open', 'done')",
+                              "SELECT count(*) FROM todos"),
     [TODO_TODO_COUNT +
-        TODO_BY_DONE] = READ("SELECT tally FROM tallies WHERE what = iif(?3, 'done', 'open')"),
+        TODO_BY_DONE] = COUNT("SELECT tally FROM tallies WHERE what = iif(?3, 'done', 'open')",
+                              "SELECT count(*) FROM todos WHERE done = ?3"),
     [TODO_TODO_COUNT + TODO_BY_USER] = READ("SELECT count(*) FROM todos WHERE user_id = ?4"),
     [TODO_TODO_COUNT + TODO_BY_DONE +
         TODO_BY_USER] = READ("SELECT count(*) FROM todos WHERE user_id = ?4 AND done = ?3"),
+};
+
+const mishap_store_schema todo_schema = {
+    .name = "todo",
+    .sqlite = sqlite,
+    .postgresql = postgresql,
+    .statements = statements,
+    .statement_count = TODO_STATEMENTS,
 };

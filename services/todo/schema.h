@@ -2,14 +2,10 @@
 #ifndef TODO_SCHEMA_H
 #define TODO_SCHEMA_H
 
-#include <stdbool.h>
+#include <mishap/store.h>
 
-/* Scripts, one a version: the first makes version 1 of an empty file. The list ends with NULL. */
-extern const char *const todo_migrations[];
-
-/* Is there a table with the identity of the store? What is it? Make both, unless they are there.
- * The table is beside the versions: programs that do not know it leave it alone. */
-extern const char todo_has_identity[], todo_identity[], todo_make_identity[];
+/* The tables of both engines, and the statements. */
+extern const mishap_store_schema todo_schema;
 
 /* Statements take their values by number, ?1 and so on; NULL where none is bound. */
 typedef enum todo_statement {
@@ -25,7 +21,7 @@ typedef enum todo_statement {
     TODO_TODO_UPDATE, /* 1 id, 2 title, 3 done, 4 user: NULL leaves it as it is */
     TODO_TODO_DELETE, /* 1 id */
     TODO_TODO_LIST,   /* 1 after, 2 limit; by filters: add TODO_BY_… */
-    TODO_TODO_COUNT = TODO_TODO_LIST + 4,
+    TODO_TODO_COUNT = TODO_TODO_LIST + 4, /* as TODO_TODO_LIST */
     TODO_STATEMENTS = TODO_TODO_COUNT + 4,
 } todo_statement;
 
@@ -34,11 +30,5 @@ enum {
     TODO_BY_DONE = 1, /* 3 done */
     TODO_BY_USER = 2, /* 4 user */
 };
-
-typedef struct todo_sql {
-    const char *text;
-    bool writes;
-} todo_sql;
-extern const todo_sql todo_sql_of[TODO_STATEMENTS];
 
 #endif

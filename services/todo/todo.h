@@ -1,18 +1,18 @@
 /*
- * services/todo: users and their todos, on SQLite. The HTTP API of seed 003's examples.
+ * services/todo: users and their todos, on SQLite or PostgreSQL. The HTTP API of seed 003's
+ * examples.
  *
- *     todo.c     every operation and its rules        store.c   the file and its connections
- *     users.c    /users                               schema.c  tables and SQL
- *     todos.c    /todos                               query.c   one statement
- *     drills.c   402, and failing on purpose          rows.c    rows as JSON
- *     service.c  opening and closing
+ *     todo.c     every operation and its rules        schema.c   tables and SQL
+ *     users.c    /users                               rows.c     rows as JSON
+ *     todos.c    /todos                               service.c  opening and closing the store
+ *     plan.c     a prompt                             drills.c   402, and failing on purpose
  */
 #ifndef TODO_H
 #define TODO_H
 
 #include <mishap/operation.h>
 
-/* Opened with DATA/todo.sqlite, or with the file that its setting `store` names: sqlite:PATH. */
+/* Opened with DATA/todo.sqlite, or with the store that its setting `store` names. */
 extern const mishap_service todo_service;
 
 /* All operations of the service; the list ends with { 0 }. */

@@ -8,37 +8,44 @@ static const todo_column columns[] = {
 };
 static const todo_kind todo = { columns, "/todos/", "todo://todos", "Todo not found" };
 
+/* In other words than those of the store. */
+static mishap *no_user(mishap *failure)
+{
+    mishap_free(failure);
+    return mishap_not_found("User not found");
+}
+
 mishap *todo_todos_create(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_TODO_INSERT);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_INSERT);
     todo_bind_string(&query, 1, call, "title");
     todo_bind_flag(&query, 2, call, "done");
     todo_bind_id(&query, 3, call, "user_id");
     mishap *failure = todo_answer_created(call, &query, &todo);
-    return query.dangling ? mishap_not_found("User not found") : failure;
+    return query.dangling ? no_user(failure) : failure;
 }
 
 mishap *todo_todos_get(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_TODO_GET);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_GET);
     todo_bind_id(&query, 1, call, "id");
     return todo_answer_found(call, &query, &todo);
 }
 
 mishap *todo_todos_list(mishap_call *call)
 {
-    int64_t done = mishap_boolean(call, "done");
+    bool done = mishap_boolean(call, "done");
     int64_t user = mishap_given(call, "user_id") ? todo_id(call, "user_id") : 0;
     todo_page page = { .list = TODO_TODO_LIST, .count = TODO_TODO_COUNT, .kind = &todo };
     unsigned filters = 0;
     if (mishap_given(call, "done")) {
-        page.by[0] = &done;
+        page.done = &done;
         filters |= TODO_BY_DONE;
     }
     if (mishap_given(call, "user_id")) {
-        page.by[1] = &user;
+        page.user = &user;
         filters |= TODO_BY_USER;
     }
     page.list += filters;
@@ -48,18 +55,18 @@ mishap *todo_todos_list(mishap_call *call)
 
 mishap *todo_todos_update(mishap_call *call)
 {
-    todo_query query;
+    mishap_query query;
     if (!mishap_given(call, "title") && !mishap_given(call, "done") &&
         !mishap_given(call, "user_id"))
         return todo_todos_get(call); /* there is nothing to write */
-    todo_query_begin(&query, todo_store_of(call), TODO_TODO_UPDATE);
+    mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_UPDATE);
     todo_bind_id(&query, 1, call, "id");
     todo_bind_string(&query, 2, call, "title");
     todo_bind_flag(&query, 3, call, "done");
     todo_bind_id(&query, 4, call, "user_id");
     mishap *failure = todo_answer_found(call, &query, &todo);
     if (query.dangling)
-        return mishap_not_found("User not found");
+        return no_user(failure);
     if (!failure)
         todo_changed(call, &todo, todo_id(call, "id"));
     return failure;
@@ -67,15 +74,15 @@ mishap *todo_todos_update(mishap_call *call)
 
 size_t todo_todos_of_user(mishap_call *call, int64_t user, int64_t *ids, size_t most)
 {
-    todo_query query;
+    mishap_query query;
     size_t count = 0;
-    todo_query_begin(&query, todo_store_of(call), TODO_TODO_LIST + TODO_BY_USER);
-    todo_query_bind_integer(&query, 1, 0);
-    todo_query_bind_integer(&query, 2, (int64_t)most);
-    todo_query_bind_integer(&query, 4, user);
-    while (todo_query_step(&query) && count < most)
-        ids[count++] = sqlite3_column_int64(query.statement, 0);
-    mishap_free(todo_query_end(&query));
+    mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_LIST + TODO_BY_USER);
+    mishap_query_bind_integer(&query, 1, 0);
+    mishap_query_bind_integer(&query, 2, (int64_t)most);
+    mishap_query_bind_integer(&query, 4, user);
+    while (mishap_query_step(&query) && count < most)
+        ids[count++] = mishap_query_integer(&query, 0);
+    mishap_free(mishap_query_end(&query));
     return count;
 }
 
@@ -87,8 +94,8 @@ void todo_todos_changed(mishap_call *call, const int64_t *ids, size_t count)
 
 mishap *todo_todos_delete(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_TODO_DELETE);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_TODO_DELETE);
     todo_bind_id(&query, 1, call, "id");
     return todo_answer_deleted(call, &query, &todo);
 }

@@ -9,8 +9,10 @@ static const todo_column columns[] = {
 };
 static const todo_kind user = { columns, "/users/", "todo://users", "User not found" };
 
-static mishap *email_taken(const mishap_call *call)
+/* In other words than those of the store. */
+static mishap *email_taken(const mishap_call *call, mishap *failure)
 {
+    mishap_free(failure);
     mishap_text email = { mishap_string(call, "email"), mishap_string_length(call, "email") };
     return mishap_tell(mishap_raise(ALREADY_EXISTS, "A user with this e-mail already exists."),
                        "email", email);
@@ -18,19 +20,19 @@ static mishap *email_taken(const mishap_call *call)
 
 mishap *todo_users_create(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_USER_INSERT);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_USER_INSERT);
     todo_bind_string(&query, 1, call, "name");
     todo_bind_integer(&query, 2, call, "age");
     todo_bind_string(&query, 3, call, "email");
     mishap *failure = todo_answer_created(call, &query, &user);
-    return query.taken ? email_taken(call) : failure;
+    return query.taken ? email_taken(call, failure) : failure;
 }
 
 mishap *todo_users_get(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_USER_GET);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_USER_GET);
     todo_bind_id(&query, 1, call, "id");
     return todo_answer_found(call, &query, &user);
 }
@@ -43,17 +45,17 @@ mishap *todo_users_list(mishap_call *call)
 
 mishap *todo_users_update(mishap_call *call)
 {
-    todo_query query;
+    mishap_query query;
     if (!mishap_given(call, "name") && !mishap_given(call, "age") && !mishap_given(call, "email"))
         return todo_users_get(call); /* there is nothing to write */
-    todo_query_begin(&query, todo_store_of(call), TODO_USER_UPDATE);
+    mishap_query_begin(&query, mishap_store_of(call), TODO_USER_UPDATE);
     todo_bind_id(&query, 1, call, "id");
     todo_bind_string(&query, 2, call, "name");
     todo_bind_integer(&query, 3, call, "age");
     todo_bind_string(&query, 4, call, "email");
     mishap *failure = todo_answer_found(call, &query, &user);
     if (query.taken)
-        return email_taken(call);
+        return email_taken(call, failure);
     if (!failure)
         todo_changed(call, &user, todo_id(call, "id"));
     return failure;
@@ -65,8 +67,8 @@ mishap *todo_users_delete(mishap_call *call)
     enum { TOLD = 256 };
     int64_t todos[TOLD];
     size_t count = todo_todos_of_user(call, todo_id(call, "id"), todos, TOLD);
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_USER_DELETE);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_USER_DELETE);
     todo_bind_id(&query, 1, call, "id");
     mishap *failure = todo_answer_deleted(call, &query, &user);
     if (!failure)

@@ -16,6 +16,8 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "http"))
+sys.path.insert(0, os.path.join(os.path.dirname(HERE), "store"))
+import postgres  # noqa: E402
 import server  # noqa: E402
 from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of  # noqa: E402
 from server import FOLDER, TREE, Server  # noqa: E402
@@ -81,10 +83,10 @@ def write_files(folder):
             file.write(text)
 
 
-def examples():
+def examples(text=PAGE):
     """(line, what it prints or "") of all blocks."""
     found = []
-    for line in "".join(re.findall(r"^```sh\n(.*?)^```$", PAGE, re.M | re.S)).splitlines():
+    for line in "".join(re.findall(r"^```sh\n(.*?)^```$", text, re.M | re.S)).splitlines():
         if line.startswith("#"):
             found[-1][1] += line[1:].strip()
         else:
@@ -122,6 +124,42 @@ def the_page_about_a_program_of_ones_own_is_true(compiler):
     with open(os.path.join(folder, "log"), encoding="utf-8") as log:
         entry = log.read()
     expect_names(entry, "lend_book", "mishap_main", "main")
+
+
+# ---- docs/store.md -------------------------------------------------------------------------------
+
+def write_books(folder):
+    """The program of the page; the page."""
+    with open(os.path.join(TREE, "docs", "store.md"), encoding="utf-8") as file:
+        text = file.read()
+    name, program = re.search(r"^`([\w.]+)`:\n\n```c\n(.*?)^```$", text, re.M | re.S).groups()
+    equal(name, "books.c", "the file")
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(program)
+    return text
+
+
+def run_store_page(folder, compiler, line_of):
+    lines = examples(write_books(folder))
+    expect(len(lines) >= 7, "the examples:", lines)
+    run_examples([(line_of(line), expected) for line, expected in lines], folder, compiler, "")
+
+
+@tests_of(COMPILERS)
+def the_page_about_stores_is_true(compiler):
+    folder = fresh_folder("store", compiler)
+    run_store_page(folder, compiler, lambda line: line.replace("./books ", "BOOKS_DATA=data BOOKS_LOG=log ./books "))
+
+
+@test
+def the_page_about_stores_is_true_on_postgresql():
+    if not postgres.folder_of_programs():
+        raise Skipped("there is no PostgreSQL")
+    folder = fresh_folder("store-postgresql", "gcc")
+    with postgres.Cluster() as cluster:
+        address = cluster.address()
+        run_store_page(folder, "gcc", lambda line: line.replace("./books ", "BOOKS_LOG=log BOOKS_BOOKS_STORE='%s' ./books " % address))
+        equal(cluster.sql("store1", "SELECT count(*) FROM books.books"), "2", "the books")
 
 
 # ---- Other programs ------------------------------------------------------------------------------
@@ -320,6 +358,8 @@ project(directory C)
 find_package(Mishap 0.1 REQUIRED)
 add_executable(directory directory.c)
 target_link_libraries(directory PRIVATE Mishap::mishap)
+add_executable(books books.c)
+target_link_libraries(books PRIVATE Mishap::store)
 file(WRITE ${CMAKE_BINARY_DIR}/catalog "${Mishap_CATALOG}")
 """
 
@@ -330,6 +370,7 @@ def a_cmake_project_finds_the_package():
     if not shutil.which("cmake"):
         raise Skipped("there is no cmake")
     shutil.copy(os.path.join(TREE, "examples", "directory.c"), folder)
+    write_books(folder)
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
         file.write(CMAKE)
     lines = "cmake -S . -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build" % os.path.dirname(BIN)

@@ -28,6 +28,7 @@ EXCEPTIONS = {
     "src_boundary_http_serve.c.o": {"getaddrinfo"},
     "tool_cmd_connect.c.o": {"getaddrinfo"},
     "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
+    "src_store_libpq.c.o": {"dlopen"},                     # libpq, whose memory is its own in any case
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
     "src_boundary_cli_remote.c.o": {"getaddrinfo"},
     "lisp_line.c.o": {"dlopen", "newlocale"},              # libedit and the locale it reads by, once, for a person's terminal

@@ -19,7 +19,7 @@
 #include "operation/changes.h"
 #include "operation/settings.h"
 #include "testing.h"
-#include "todo/store.h"
+#include "todo/schema.h"
 #include "todo/todo.h"
 
 static const mishap_app app = { .name = "todo", .operations = todo_operations };
@@ -568,10 +568,10 @@ static void no_page_is_looked_for_in_the_whole_table(void **state)
     assert_int_equal(sqlite3_open_v2(file, &database, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
     for (size_t i = 0; i < TODO_STATEMENTS; i++) {
         char sql[400], plan[2000] = "";
-        snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", todo_sql_of[i].text);
+        snprintf(sql, sizeof sql, "EXPLAIN QUERY PLAN %s", todo_schema.statements[i].text);
         assert_int_equal(sqlite3_exec(database, sql, note_step, plan, NULL), SQLITE_OK);
         if (strstr(plan, "SCAN") || strstr(plan, "TEMP B-TREE"))
-            fail_msg("%s: %s", todo_sql_of[i].text, plan);
+            fail_msg("%s: %s", todo_schema.statements[i].text, plan);
         if (i == TODO_TODO_LIST + TODO_BY_DONE)
             assert_non_null(strstr(plan, "todos_by_done (done=? AND rowid>?)"));
         if (i == TODO_TODO_LIST + TODO_BY_USER || i == TODO_TODO_COUNT + TODO_BY_USER)
@@ -811,17 +811,17 @@ static int told[2]; /* a pipe: a query is half done */
 /* Bind all that any statement wants, take the first row, and do not go on. */
 static mishap *stop_half_way(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), unfinished);
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), unfinished);
     if (unfinished == TODO_USER_INSERT) {
-        todo_query_bind_text(&query, 1, T("Half"));
-        todo_query_bind_text(&query, 3, T("half@example.com"));
+        mishap_query_bind_text(&query, 1, T("Half"));
+        mishap_query_bind_text(&query, 3, T("half@example.com"));
     } else {
-        todo_query_bind_integer(&query, 1, 0);
-        todo_query_bind_integer(&query, 2, 10);
+        mishap_query_bind_integer(&query, 1, 0);
+        mishap_query_bind_integer(&query, 2, 10);
     }
-    if (!todo_query_step(&query))
-        return todo_query_end(&query);
+    if (!mishap_query_step(&query))
+        return mishap_query_end(&query);
     if (next_move == STAY && write(told[1], ".", 1) == 1)
         for (;;)
             pause();
@@ -922,7 +922,7 @@ static void a_writer_that_is_killed_in_a_transaction_holds_nobody_up(void **stat
         int64_t killed = now_ms();
         end_half_way(holder);
         assert_int_equal(outcome(writer), 0);
-        assert_true(now_ms() - killed < TODO_PATIENCE / 2);
+        assert_true(now_ms() - killed < MISHAP_STORE_PATIENCE / 2);
     }
     assert_int_equal(look_up("SELECT count(*) FROM users WHERE name = 'After'"), 5);
     assert_int_equal(look_up("SELECT count(*) FROM users WHERE name = 'Half'"), 0);
@@ -946,7 +946,7 @@ static void readers_are_not_blocked_by_a_writer(void **state)
         ask("users.list", "{}");
         assert_answer(200, NULL);
     }
-    assert_true(now_ms() - begun < TODO_PATIENCE / 2);
+    assert_true(now_ms() - begun < MISHAP_STORE_PATIENCE / 2);
     end_half_way(holder);
 }
 
@@ -957,7 +957,7 @@ static void a_reader_holds_no_writer_up(void **state)
     pid_t holder = start_half_way(TODO_USER_LIST);
     int64_t begun = now_ms();
     assert_int_equal(create_one(1), 0);
-    assert_true(now_ms() - begun < TODO_PATIENCE / 2);
+    assert_true(now_ms() - begun < MISHAP_STORE_PATIENCE / 2);
     end_half_way(holder);
 }
 
@@ -978,7 +978,7 @@ static void assert_nothing_left(int64_t users)
 static int create_one_when_told(int number)
 {
     char byte;
-    alarm(TODO_PATIENCE / 1000);
+    alarm(MISHAP_STORE_PATIENCE / 1000);
     return read(told[0], &byte, 1) != 1 || create_one(number);
 }
 
@@ -1220,9 +1220,9 @@ static void use_store(const char *address)
         &app, &(mishap_settings_from){ .given = { json, (size_t)length }, .flags = true }));
 }
 
-static void a_store_address_is_a_sqlite_file_or_refused(void **state)
+static void a_store_address_that_is_not_understood_is_refused(void **state)
 {
-    static const char *const others[] = { "postgres://me:marker@host/db", "sqlite",
+    static const char *const others[] = { "postgre://me:marker@host/db", "sqlite",
                                           "sqlite:", "SQLITE:x", "/a/path" };
     (void)state;
     char address[120], here[256];
@@ -1326,14 +1326,14 @@ static char *write_until_replaced_by; /* the file takes the place of the store i
 
 static mishap *replace_half_way(mishap_call *call)
 {
-    todo_query query;
-    todo_query_begin(&query, todo_store_of(call), TODO_USER_INSERT);
-    todo_query_bind_text(&query, 1, T("Half"));
-    todo_query_bind_text(&query, 3, T("half@example.com"));
-    while (todo_query_step(&query))
+    mishap_query query;
+    mishap_query_begin(&query, mishap_store_of(call), TODO_USER_INSERT);
+    mishap_query_bind_text(&query, 1, T("Half"));
+    mishap_query_bind_text(&query, 3, T("half@example.com"));
+    while (mishap_query_step(&query))
         continue;
     rename(write_until_replaced_by, file);
-    return todo_query_end(&query);
+    return mishap_query_end(&query);
 }
 
 /* It was in its place when the change began, and not when it was made. */
@@ -1358,14 +1358,14 @@ static void a_change_in_a_file_that_is_replaced_meanwhile_is_not_answered(void *
     assert_lost("removed or replaced");
 }
 
-static mishap *open_with(const char *identity, todo_store **store)
+static mishap *open_with(const char *identity, mishap_store **store)
 {
-    return todo_store_open(file, identity, store);
+    return mishap_store_open(file, identity, &todo_schema, store);
 }
 
 static void assert_not_opened(const char *identity, const char *reason)
 {
-    todo_store *store;
+    mishap_store *store;
     mishap *m = open_with(identity, &store);
     assert_non_null(m);
     assert_null(store);
@@ -1377,18 +1377,18 @@ static void assert_not_opened(const char *identity, const char *reason)
 
 static void a_store_is_known_by_its_identity(void **state)
 {
-    char first[TODO_IDENTITY], second[TODO_IDENTITY];
-    todo_store *store;
+    char first[MISHAP_IDENTITY_LIMIT], second[MISHAP_IDENTITY_LIMIT];
+    mishap_store *store;
     (void)state;
     create_users(1);
     mishap_service_close_all();
     assert_null(open_with(NULL, &store));
-    snprintf(first, sizeof first, "%s", todo_store_identity(store));
-    todo_store_close(store);
+    snprintf(first, sizeof first, "%s", mishap_store_identity(store));
+    mishap_store_close(store);
     assert_int_equal(strlen(first), 32);
     assert_null(open_with(first, &store)); /* also by another process, later */
-    assert_string_equal(todo_store_identity(store), first);
-    todo_store_close(store);
+    assert_string_equal(mishap_store_identity(store), first);
+    mishap_store_close(store);
 
     move("", ".first");
     assert_not_opened(first, "cannot be opened");
@@ -1400,22 +1400,22 @@ static void a_store_is_known_by_its_identity(void **state)
     create_users(1);
     mishap_service_close_all();
     assert_null(open_with(NULL, &store));
-    snprintf(second, sizeof second, "%s", todo_store_identity(store));
-    todo_store_close(store);
+    snprintf(second, sizeof second, "%s", mishap_store_identity(store));
+    mishap_store_close(store);
     assert_string_not_equal(first, second);
     assert_not_opened(first, "not the store that the server opened when it started");
     move(".first", "");
     assert_not_opened(second, "not the store that the server opened when it started");
     assert_null(open_with(first, &store));
-    todo_store_close(store);
+    mishap_store_close(store);
 }
 
 /* Made by a program that knew of no identity: it gets one, unless it would have to be waited for.
  */
 static void a_store_without_an_identity_gets_one_when_it_can_be_written(void **state)
 {
-    char place[TODO_IDENTITY];
-    todo_store *store;
+    char place[MISHAP_IDENTITY_LIMIT];
+    mishap_store *store;
     sqlite3 *database;
     (void)state;
     create_users(1);
@@ -1425,19 +1425,19 @@ static void a_store_without_an_identity_gets_one_when_it_can_be_written(void **s
                      SQLITE_OK);
     int64_t begun = now_ms();
     assert_null(open_with(NULL, &store));
-    assert_true(now_ms() - begun < TODO_PATIENCE / 2);
-    snprintf(place, sizeof place, "%s", todo_store_identity(store));
+    assert_true(now_ms() - begun < MISHAP_STORE_PATIENCE / 2);
+    snprintf(place, sizeof place, "%s", mishap_store_identity(store));
     assert_int_equal(strncmp(place, "file:", 5), 0);
-    todo_store_close(store);
+    mishap_store_close(store);
     assert_null(open_with(place, &store)); /* it is the same file */
-    todo_store_close(store);
+    mishap_store_close(store);
     sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(database);
     assert_null(open_with(NULL, &store));
-    assert_int_equal(strlen(todo_store_identity(store)), 32);
-    todo_store_close(store);
+    assert_int_equal(strlen(mishap_store_identity(store)), 32);
+    mishap_store_close(store);
     assert_null(open_with(place, &store)); /* a server that knows it by its place goes on */
-    todo_store_close(store);
+    mishap_store_close(store);
     assert_int_equal(look_up("PRAGMA user_version"), 1); /* older programs know what it is */
 }
 
@@ -1698,7 +1698,7 @@ int main(void)
         TODO_TEST(a_folder_that_cannot_be_made_makes_the_service_unavailable),
         TODO_TEST(a_full_disk_is_an_internal_error_and_reading_goes_on),
         TODO_TEST(the_store_is_for_its_owner_alone),
-        TODO_TEST(a_store_address_is_a_sqlite_file_or_refused),
+        TODO_TEST(a_store_address_that_is_not_understood_is_refused),
         TODO_TEST(a_store_of_a_newer_program_is_left_alone),
         TODO_TEST(nothing_is_written_to_files_that_are_not_in_their_place),
         TODO_TEST(who_reads_notices_it_soon),

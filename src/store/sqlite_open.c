@@ -1,19 +1,18 @@
-/* Opening a store: its files, its tables and its identity. */
+/* Opening an SQLite store: its files, its tables and its identity. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "todo/inside.h"
+#include "store/sqlite.h"
 
 enum { LOOK_MS = 20 }; /* so often, at most, a query that reads looks whether the files are there */
 
 /* -- failures ---------------------------------------------------------------------------------- */
 
 /* A failure to open the file is reported to the operator. It is not retryable. */
-static mishap *cannot_open(const todo_store *store, int result)
+static mishap *cannot_open(const sqlite_store *store, int result)
 {
     static const char restore[] = "Restore the store from a backup, or use another store.";
     static const char permit[] = "Check that the file exists, and that the server may read and "
@@ -30,7 +29,7 @@ static mishap *cannot_open(const todo_store *store, int result)
         { SQLITE_FULL, "cannot be written: the disk is full", "Free some disk space." },
         { SQLITE_IOERR, "cannot be read or written", "Check the disk, then try again." },
     };
-    mishap *failure = todo_store_failure(store, result);
+    mishap *failure = mishap_sqlite_failure(store, result);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if ((result & 0xff) == known[i].result)
             return mishap_because(mishap_suggest(mishap_raise(NOT_CONFIGURED, "The store %s %s.",
@@ -76,45 +75,65 @@ static mishap *make_file(const char *path)
 /* To change the kind of log the whole file is locked, and SQLite does not wait for that. */
 static int use_write_ahead_log(sqlite3 *database, int patience)
 {
-    int64_t start = todo_now_ms();
+    int64_t start = mishap_store_now_ms();
     int result;
     for (int times = 0;; times++) {
         result = sqlite3_exec(database, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-        if (!todo_is_busy(result) || todo_now_ms() - start > patience)
+        if (!mishap_sqlite_is_busy(result) || mishap_store_now_ms() - start > patience)
             return result;
-        todo_pause(times);
+        mishap_sqlite_pause(times);
     }
 }
 
-static int read_version(sqlite3 *database, int *version)
+/* A number that is kept in the head of the file. */
+static int read_pragma(sqlite3 *database, const char *sql, int *number)
 {
     sqlite3_stmt *statement;
-    int result = sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &statement, NULL);
+    int result = sqlite3_prepare_v2(database, sql, -1, &statement, NULL);
     if (result == SQLITE_OK && (result = sqlite3_step(statement)) == SQLITE_ROW)
-        *version = sqlite3_column_int(statement, 0);
+        *number = sqlite3_column_int(statement, 0);
     sqlite3_finalize(statement);
     return result == SQLITE_ROW ? SQLITE_OK : result;
 }
 
-static int run_migrations(sqlite3 *database, int version)
+static int read_version(sqlite3 *database, int *version)
 {
-    char done[48];
+    return read_pragma(database, "PRAGMA user_version", version);
+}
+
+/* What the file says of the service that it belongs to; 0 says nothing. The version is that of one
+ * service, so a file cannot belong to two. */
+static int mark_of(const mishap_store_schema *schema)
+{
+    uint32_t hash = 2166136261; /* FNV-1a */
+    for (const char *c = schema->name; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619;
+    return (int)(hash >> 1 | 1);
+}
+
+static int run_migrations(sqlite3 *database, const mishap_store_schema *schema, int version)
+{
+    char done[100];
     int result = SQLITE_OK;
-    for (; result == SQLITE_OK && todo_migrations[version]; version++)
-        result = sqlite3_exec(database, todo_migrations[version], NULL, NULL, NULL);
+    sqlite3_snprintf(sizeof done, done, "PRAGMA application_id = %d", mark_of(schema));
+    if (version == 0)
+        result = sqlite3_exec(database, done, NULL, NULL, NULL);
+    for (; result == SQLITE_OK && schema->sqlite[version]; version++)
+        result = sqlite3_exec(database, schema->sqlite[version], NULL, NULL, NULL);
     sqlite3_snprintf(sizeof done, done, "PRAGMA user_version = %d", version);
     return result == SQLITE_OK ? sqlite3_exec(database, done, NULL, NULL, NULL) : result;
 }
 
 /* From the version that the file has to ours, while no other process can see the half of it.
  * Another process may have done it since we looked. */
-static int bring_up_to_date(sqlite3 *database, int newest, int *version)
+static int bring_up_to_date(sqlite3 *database, const mishap_store_schema *schema, int newest,
+                            int *version)
 {
     int result = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = read_version(database, version);
     if (result == SQLITE_OK && *version < newest)
-        result = run_migrations(database, *version);
+        result = run_migrations(database, schema, *version);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
     if (!sqlite3_get_autocommit(database))
@@ -122,54 +141,51 @@ static int bring_up_to_date(sqlite3 *database, int newest, int *version)
     return result;
 }
 
-static int newest_version(void)
+static mishap *is_of_another_service(const sqlite_store *store)
 {
-    int newest = 0;
-    while (todo_migrations[newest])
-        newest++;
-    return newest;
-}
-
-static mishap *is_newer(const todo_store *store, int version, int newest)
-{
-    return mishap_raise(
-        NOT_CONFIGURED,
-        "The store %s has version %d, but this program supports only versions up to %d.",
-        store->path, version, newest);
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED, "The store %s belongs to another service.", store->path),
+        "Give each service a file of its own, or give all of them a folder: sqlite:FOLDER/");
 }
 
 /* A file that is up to date is not locked, so that opening it waits for no writer. */
-static mishap *migrate(todo_store *store)
+static mishap *migrate(sqlite_store *store)
 {
-    int version = 0, newest = newest_version();
+    const mishap_store_schema *schema = store->base.schema;
+    int version = 0, mark = 0, newest = mishap_store_newest(schema->sqlite);
     int result = read_version(store->database, &version);
+    if (result == SQLITE_OK)
+        result = read_pragma(store->database, "PRAGMA application_id", &mark);
+    if (result == SQLITE_OK && mark != 0 && mark != mark_of(schema))
+        return is_of_another_service(store);
     if (result == SQLITE_OK && version >= 0 && version < newest) {
-        todo_store_wait_for_turn(store);
-        result = bring_up_to_date(store->database, newest, &version);
-        todo_store_end_turn(store);
+        mishap_sqlite_wait_for_turn(store);
+        result = bring_up_to_date(store->database, schema, newest, &version);
+        mishap_sqlite_end_turn(store);
     }
     mishap *failure = cannot_open(store, result);
-    return !failure && (version < 0 || version > newest) ? is_newer(store, version, newest)
-                                                         : failure;
+    return !failure && (version < 0 || version > newest)
+               ? mishap_store_is_newer(store->path, version, newest)
+               : failure;
 }
 
 /* -- where the files are ----------------------------------------------------------------------- */
 
-static struct todo_place look_up(const char *path)
+static struct sqlite_place look_up(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0)
-        return (struct todo_place){ 0, 0 };
-    return (struct todo_place){ status.st_dev, status.st_ino };
+        return (struct sqlite_place){ 0, 0 };
+    return (struct sqlite_place){ status.st_dev, status.st_ino };
 }
 
-static bool same(struct todo_place a, struct todo_place b)
+static bool same(struct sqlite_place a, struct sqlite_place b)
 {
     return a.device == b.device && a.number == b.number;
 }
 
 /* As long as this process has a file open, no other file gets its number. */
-static bool in_place(const todo_store *store, int files)
+static bool in_place(const sqlite_store *store, int files)
 {
     for (int i = 0; i < files; i++)
         if (store->places[i].number && !same(look_up(store->paths[i]), store->places[i]))
@@ -179,44 +195,53 @@ static bool in_place(const todo_store *store, int files)
 
 /* To be called after a first query, when SQLite has opened all three. The data file is the one that
  * SQLite has open, and so is the file of the queue: else it was replaced meanwhile. */
-static mishap *remember_places(todo_store *store)
+static mishap *remember_places(sqlite_store *store)
 {
     struct stat queue;
     int moved = 0;
-    for (int i = 0; i < TODO_FILES; i++)
+    for (int i = 0; i < STORE_FILES; i++)
         store->places[i] = look_up(store->paths[i]);
     sqlite3_file_control(store->database, NULL, SQLITE_FCNTL_HAS_MOVED, &moved);
-    store->looked_ms = todo_now_ms();
+    store->looked_ms = mishap_store_now_ms();
     if (!moved && (store->queue < 0 || (fstat(store->queue, &queue) == 0 &&
-                                        same((struct todo_place){ queue.st_dev, queue.st_ino },
-                                             store->places[TODO_DATA])))) {
-        todo_leave_log_alone(store->database, false);
+                                        same((struct sqlite_place){ queue.st_dev, queue.st_ino },
+                                             store->places[STORE_DATA])))) {
+        mishap_sqlite_leave_log_alone(store->database, false);
         return NULL;
     }
     return mishap_raise(NOT_CONFIGURED, "The store %s was replaced while it was opened.",
                         store->path);
 }
 
-static mishap *gone(todo_store *store)
+static mishap *gone(sqlite_store *store)
 {
-    todo_leave_log_alone(store->database, true);
-    todo_store_disconnect(store);
-    return todo_store_lost(
-        store, mishap_note(
-                   mishap_raise(INTERNAL_ERROR, "The files of the store were removed or replaced."),
-                   "path", store->path));
+    mishap_sqlite_leave_log_alone(store->database, true);
+    mishap_sqlite_disconnect(store);
+    return mishap_store_lost(
+        &store->base, mishap_note(mishap_raise(INTERNAL_ERROR,
+                                               "The files of the store were removed or replaced."),
+                                  "path", store->path));
 }
 
-mishap *todo_store_look(todo_store *store, todo_look when)
+mishap *mishap_sqlite_look_for_files(sqlite_store *store, sqlite_look when)
 {
-    if (!store->database || (when == TODO_READS && store->begun_ms - store->looked_ms < LOOK_MS))
+    if (!store->database ||
+        (when == STORE_READS && store->base.begun_ms - store->looked_ms < LOOK_MS))
         return NULL;
-    store->looked_ms = store->begun_ms;
-    return in_place(store, when == TODO_WILL_WRITE ? TODO_FILES : TODO_DATA + 1) ? NULL
-                                                                                 : gone(store);
+    store->looked_ms = store->base.begun_ms;
+    return in_place(store, when == STORE_WILL_WRITE ? STORE_FILES : STORE_DATA + 1) ? NULL
+                                                                                    : gone(store);
 }
 
 /* -- the identity ------------------------------------------------------------------------------ */
+
+/* The table is beside the versions: programs that do not know it leave it alone. */
+static const char has_identity[] =
+    "SELECT 1 FROM sqlite_schema WHERE name = 'store' AND type = 'table'";
+static const char identity_of_store[] = "SELECT identity FROM store";
+static const char make_identity_of_store[] =
+    "CREATE TABLE IF NOT EXISTS store (identity TEXT NOT NULL) STRICT;"
+    "INSERT INTO store SELECT lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM store)";
 
 /* The first value of a query, as text. SQLITE_DONE: it has no row. */
 static int read_text(sqlite3 *database, const char *sql, char *text, size_t size)
@@ -235,70 +260,62 @@ static int read_text(sqlite3 *database, const char *sql, char *text, size_t size
 }
 
 /* SQLITE_DONE: it has none. */
-static int read_identity(sqlite3 *database, char identity[TODO_IDENTITY])
+static int read_identity(sqlite3 *database, char identity[STORE_IDENTITY])
 {
     char found[8];
-    int result = read_text(database, todo_has_identity, found, sizeof found);
-    return result == SQLITE_ROW ? read_text(database, todo_identity, identity, TODO_IDENTITY)
+    int result = read_text(database, has_identity, found, sizeof found);
+    return result == SQLITE_ROW ? read_text(database, identity_of_store, identity, STORE_IDENTITY)
                                 : result;
 }
 
 /* The same file, as long as it is there. */
-static void identify_by_place(const todo_store *store, char identity[TODO_IDENTITY])
+static void identify_by_place(const sqlite_store *store, char identity[STORE_IDENTITY])
 {
-    struct todo_place place = look_up(store->path);
-    snprintf(identity, TODO_IDENTITY, "file:%llx:%llx", (unsigned long long)place.device,
+    struct sqlite_place place = look_up(store->path);
+    snprintf(identity, STORE_IDENTITY, "file:%llx:%llx", (unsigned long long)place.device,
              (unsigned long long)place.number);
 }
 
 /* A store that another process made before there were identities gets one, if it can be written at
  * once: nobody waits for it. */
-static int make_identity(todo_store *store)
+static int make_identity(sqlite_store *store)
 {
     sqlite3 *database = store->database;
     sqlite3_busy_handler(database, NULL, NULL);
     int result = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
-    sqlite3_busy_handler(database, todo_wait_for_others, store);
+    sqlite3_busy_handler(database, mishap_sqlite_wait_for_others, store);
     if (result == SQLITE_OK)
-        result = sqlite3_exec(database, todo_make_identity, NULL, NULL, NULL);
+        result = sqlite3_exec(database, make_identity_of_store, NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
     if (!sqlite3_get_autocommit(database))
         sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
-    return result == SQLITE_OK ? read_identity(database, store->identity) : result;
+    return result == SQLITE_OK ? read_identity(database, store->base.identity) : result;
 }
 
-static mishap *identify(todo_store *store)
+static mishap *identify(sqlite_store *store)
 {
-    int result = read_identity(store->database, store->identity);
+    int result = read_identity(store->database, store->base.identity);
     if (result == SQLITE_DONE)
         result = make_identity(store);
     if (result == SQLITE_ROW)
         return NULL;
-    identify_by_place(store, store->identity);
-    return todo_is_busy(result) || (result & 0xff) == SQLITE_READONLY || result == SQLITE_DONE
+    identify_by_place(store, store->base.identity);
+    return mishap_sqlite_is_busy(result) || (result & 0xff) == SQLITE_READONLY ||
+                   result == SQLITE_DONE
                ? NULL
                : cannot_open(store, result);
 }
 
-static mishap *is_another(const todo_store *store)
-{
-    return mishap_suggest(
-        mishap_raise(NOT_CONFIGURED,
-                     "The store %s is not the store that the server opened when it started.",
-                     store->path),
-        "Restore the original store, or restart the server.");
-}
-
 /* Is it the store that is meant, with the tables of today? */
-static mishap *verify(todo_store *store, const char *identity)
+static mishap *verify(sqlite_store *store, const char *identity)
 {
-    char found[TODO_IDENTITY] = "";
-    int version = 0, newest = newest_version();
+    char found[STORE_IDENTITY] = "";
+    int version = 0, newest = mishap_store_newest(store->base.schema->sqlite);
     bool by_place = strncmp(identity, "file:", 5) == 0;
     int result = read_version(store->database, &version);
     if (result == SQLITE_OK && version > newest)
-        return is_newer(store, version, newest);
+        return mishap_store_is_newer(store->path, version, newest);
     if (by_place)
         identify_by_place(store, found);
     else if (result == SQLITE_OK)
@@ -306,69 +323,52 @@ static mishap *verify(todo_store *store, const char *identity)
     if (result != SQLITE_OK && result != SQLITE_ROW && result != SQLITE_DONE)
         return cannot_open(store, result);
     if (version != newest || strcmp(found, identity) != 0)
-        return is_another(store);
-    memcpy(store->identity, found, sizeof found);
+        return mishap_store_is_another(store->path);
+    memcpy(store->base.identity, found, sizeof found);
     return NULL;
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
 
-static mishap *connect_to_file(todo_store *store)
+static mishap *connect_to_file(sqlite_store *store)
 {
-    store->begun_ms = todo_now_ms();
+    store->base.begun_ms = mishap_store_now_ms();
     int result = sqlite3_open_v2(store->path, &store->database,
                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (result == SQLITE_OK)
-        result = todo_store_set_up(store);
+        result = mishap_sqlite_set_up(store);
     if (result == SQLITE_OK)
         store->queue = open(store->path, O_RDWR | O_CLOEXEC);
     return cannot_open(store, result);
 }
 
 /* To a store that was there before, and nothing else. */
-mishap *todo_store_connect_again(todo_store *store, const char *identity)
+mishap *mishap_sqlite_connect_again(sqlite_store *store, const char *identity)
 {
     store->connecting = true;
     mishap *failure = connect_to_file(store);
     if (!failure)
         failure = verify(store, identity);
     if (!failure)
-        failure = cannot_open(store, use_write_ahead_log(store->database, TODO_SHORT_PATIENCE));
+        failure = cannot_open(store, use_write_ahead_log(store->database, STORE_SHORT_PATIENCE));
     if (!failure)
         failure = remember_places(store);
     store->connecting = false;
     if (failure)
-        todo_store_disconnect(store);
+        mishap_sqlite_disconnect(store);
     return mishap_note(failure, "path", store->path);
 }
 
 /* -- the store --------------------------------------------------------------------------------- */
 
-static todo_store *new_store(const char *path)
-{
-    static const char *const endings[TODO_FILES] = { "", "-wal", "-shm" };
-    size_t size = strlen(path) + sizeof "./-wal";
-    todo_store *store = mishap_allocate(sizeof *store + TODO_FILES * size);
-    if (!store)
-        return NULL;
-    *store = (todo_store){ 0 };
-    /* Else SQLite would take names such as ":memory:" for something special. */
-    for (size_t i = 0; i < TODO_FILES; i++) {
-        store->paths[i] = store->path + i * size;
-        snprintf(store->paths[i], size, "%s%s%s", *path == '/' ? "" : "./", path, endings[i]);
-    }
-    store->queue = -1;
-    return store;
-}
-
 /* The first time: what is not there is made. */
-static mishap *connect_first(todo_store *store)
+static mishap *connect_first(sqlite_store *store)
 {
     mishap *failure = make_file(store->path);
     if (!failure)
         failure = connect_to_file(store);
     if (!failure)
-        failure = cannot_open(store, use_write_ahead_log(store->database, TODO_PATIENCE));
+        failure = cannot_open(store, use_write_ahead_log(store->database, MISHAP_STORE_PATIENCE));
     if (!failure)
         failure = migrate(store);
     if (!failure)
@@ -376,17 +376,10 @@ static mishap *connect_first(todo_store *store)
     return failure ? failure : remember_places(store);
 }
 
-mishap *todo_store_open(const char *path, const char *identity, todo_store **out)
+mishap *mishap_sqlite_open_store(mishap_store *base, const char *identity)
 {
-    todo_store *store = new_store(path);
-    *out = NULL;
-    if (!store)
-        return mishap_out_of_memory();
-    mishap *failure = identity ? todo_store_connect_again(store, identity) : connect_first(store);
-    if (failure) {
-        todo_store_close(store);
-        return mishap_note(failure, "path", path);
-    }
-    *out = store;
-    return NULL;
+    sqlite_store *store = (sqlite_store *)base;
+    mishap *failure = identity ? mishap_sqlite_connect_again(store, identity)
+                               : connect_first(store);
+    return mishap_note(failure, "path", store->path);
 }

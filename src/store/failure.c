@@ -1,0 +1,75 @@
+/* Failures of a store as callers get them. The engine's own words are noted by the engine. */
+#include "store/store.h"
+
+static const char outcome[] = "outcome", unknown[] = "unknown";
+
+static mishap *unknown_outcome(void)
+{
+    mishap *m = mishap_raise(TIMEOUT,
+                             "The store did not confirm the change. It may or may not have "
+                             "been made.");
+    return mishap_tell(m, outcome, unknown);
+}
+
+bool mishap_store_outcome_unknown(const mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    if (!told || told->code != MISHAP_CODE_TIMEOUT)
+        return false;
+    for (const mishap_member *member = told->context; member; member = member->next)
+        if (mishap_text_equal(member->key, mishap_text_of(outcome)))
+            return true;
+    return false;
+}
+
+mishap *mishap_store_failure(store_trouble trouble)
+{
+    switch (trouble) {
+    case STORE_FINE:
+        break;
+    case STORE_TAKEN:
+        return mishap_raise(ALREADY_EXISTS, NULL);
+    case STORE_DANGLING:
+        return mishap_raise(CONFLICT, NULL);
+    case STORE_AGAIN:
+    case STORE_BUSY:
+        return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store is busy."), STORE_RETRY_MS);
+    case STORE_FULL:
+        return mishap_raise(INSUFFICIENT_STORAGE, NULL);
+    case STORE_LOST:
+        return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store is not available."),
+                                  STORE_RETRY_MS);
+    case STORE_UNKNOWN:
+        return unknown_outcome();
+    case STORE_BROKEN:
+        return mishap_raise(INTERNAL_ERROR, "The store failed.");
+    }
+    return NULL;
+}
+
+/* The library tries to open it again, and tells callers what comes of that. */
+mishap *mishap_store_lost(mishap_store *store, mishap *cause)
+{
+    if (store->call)
+        mishap_service_lost(store->call);
+    return mishap_because(mishap_store_failure(STORE_LOST), cause);
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+mishap *mishap_store_is_newer(const char *where, int version, int newest)
+{
+    return mishap_raise(
+        NOT_CONFIGURED,
+        "The store %s has version %d, but this program supports only versions up to %d.",
+        where ? where : "in PostgreSQL", version, newest);
+}
+
+mishap *mishap_store_is_another(const char *where)
+{
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED,
+                     "The store %s is not the store that the server opened when it started.",
+                     where ? where : "in PostgreSQL"),
+        "Restore the original store, or restart the server.");
+}

@@ -1,0 +1,482 @@
+/* Queries and transactions on PostgreSQL. */
+#include "store/postgresql.h"
+
+#include <locale.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define pq mishap_libpq
+
+static postgresql_store *store_of(const mishap_query *query)
+{
+    return (postgresql_store *)query->store;
+}
+
+/* -- what went wrong --------------------------------------------------------------------------- */
+
+/* By SQLSTATE: five letters, of which the first two are a class. */
+static store_trouble trouble_of_state(const char *state)
+{
+    static const struct {
+        const char *state;
+        store_trouble trouble;
+    } known[] = {
+        { "23505", STORE_TAKEN },                              /* unique_violation */
+        { "23503", STORE_DANGLING }, { "40001", STORE_AGAIN }, /* serialization_failure */
+        { "40P01", STORE_AGAIN },                              /* deadlock_detected */
+        { "55P03", STORE_BUSY }, /* lock_not_available: we waited long enough */
+        { "57014", STORE_BUSY }, /* query_canceled: the administrator's limit */
+        { "53300", STORE_BUSY }, /* too_many_connections */
+        { "53100", STORE_FULL }, /* disk_full */
+        { "25006", STORE_BUSY }, /* read_only_sql_transaction: a standby that is not in charge yet
+                                  */
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (strcmp(known[i].state, state) == 0)
+            return known[i].trouble;
+    return STORE_BROKEN;
+}
+
+store_trouble mishap_postgresql_trouble(const postgresql_store *store, const pq_result *result)
+{
+    int status = result ? pq.PQresultStatus(result) : -1;
+    if (status == PQ_TUPLES_OK || status == PQ_COMMAND_OK)
+        return STORE_FINE;
+    if (!store->connection || pq.PQstatus(store->connection) != PQ_CONNECTION_OK)
+        return STORE_LOST;
+    const char *state = result ? pq.PQresultErrorField(result, PQ_SQLSTATE) : NULL;
+    return state ? trouble_of_state(state) : STORE_BROKEN;
+}
+
+mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result *result,
+                                  store_trouble trouble)
+{
+    const char *words = result ? pq.PQresultErrorMessage(result) : "";
+    const char *state = result ? pq.PQresultErrorField(result, PQ_SQLSTATE) : NULL;
+    if (mishap_store_is_refusal(trouble))
+        return mishap_store_failure(trouble);
+    if (!*words && store->connection)
+        words = pq.PQerrorMessage(store->connection);
+    mishap *m = mishap_note(mishap_store_failure(trouble), "postgresql", words);
+    return state ? mishap_note(m, "sqlstate", state) : m;
+}
+
+/* -- a connection to run it on ----------------------------------------------------------------- */
+
+/* PostgreSQL says little to a connection that asks nothing, unless it ends it: then first why, and
+ * then the end. To notice that before something is sent keeps the outcome certain. */
+static bool has_ended(const postgresql_store *store)
+{
+    enum { MOST_READS = 8 };
+    for (int i = 0; i < MOST_READS; i++) {
+        struct pollfd socket = { .fd = pq.PQsocket(store->connection), .events = POLLIN };
+        if (poll(&socket, 1, 0) <= 0)
+            break;
+        if (!pq.PQconsumeInput(store->connection))
+            return true;
+    }
+    return pq.PQstatus(store->connection) != PQ_CONNECTION_OK;
+}
+
+/* A mishap: there is none. In a transaction the connection is the one that it began on. */
+static mishap *be_connected(postgresql_store *store)
+{
+    if (store->base.depth > 0)
+        return store->connection ? NULL : mishap_store_failure(STORE_LOST);
+    if (store->connection && has_ended(store))
+        mishap_postgresql_disconnect(store);
+    mishap *failure = store->connection ? NULL : mishap_postgresql_connect_again(store);
+    return failure ? mishap_store_lost(&store->base, failure) : NULL;
+}
+
+static const char *text_of(const postgresql_store *store, size_t statement)
+{
+    const mishap_statement *declared = &store->base.schema->statements[statement];
+    return declared->postgresql ? declared->postgresql : declared->text;
+}
+
+static void name_of(size_t statement, char name[24])
+{
+    snprintf(name, 24, "s%zu", statement);
+}
+
+/* What is gone wrong is kept for the end of the query. */
+static void keep_failure(postgresql_store *store, const pq_result *result, store_trouble trouble)
+{
+    mishap_free(store->failure);
+    store->trouble = trouble;
+    store->failure = trouble == STORE_FINE ? NULL
+                                           : mishap_postgresql_failure(store, result, trouble);
+}
+
+static void prepare(postgresql_store *store, size_t number)
+{
+    postgresql_statement *statement = &store->statements[number];
+    char name[24];
+    mishap_buffer sql;
+    mishap_buffer_init(&sql, NULL, 0);
+    *statement = (postgresql_statement){ 0 };
+    name_of(number, name);
+    if (!mishap_postgresql_translate(text_of(store, number), statement, &sql)) {
+        store->trouble = STORE_BROKEN;
+        store->failure = mishap_raise(INTERNAL_ERROR, "A statement has a place beyond ?%d.",
+                                      MISHAP_STORE_PLACES);
+    } else if (sql.failed) {
+        store->trouble = STORE_BROKEN;
+        store->failure = mishap_out_of_memory();
+    } else {
+        pq_result *result = pq.PQprepare(store->connection, name, sql.data, 0, NULL);
+        keep_failure(store, result, mishap_postgresql_trouble(store, result));
+        pq.PQclear(result);
+    }
+    statement->prepared = store->trouble == STORE_FINE;
+    mishap_buffer_release(&sql);
+}
+
+/* A connection on which the statement is prepared. It changes nothing, so it is tried twice. */
+static mishap *be_ready(postgresql_store *store, size_t statement)
+{
+    mishap *failure = NULL;
+    for (int attempt = 0; attempt < 2; attempt++) {
+        keep_failure(store, NULL, STORE_FINE);
+        failure = be_connected(store);
+        if (failure || store->statements[statement].prepared)
+            break;
+        prepare(store, statement);
+        if (store->trouble != STORE_LOST)
+            break;
+        mishap_postgresql_disconnect(store);
+    }
+    return failure;
+}
+
+/* -- one query after the other ----------------------------------------------------------------- */
+
+static void finish(postgresql_store *store)
+{
+    pq.PQclear(store->result);
+    store->result = NULL;
+    mishap_arena_release(&store->arena);
+    mishap_free(store->failure);
+    store->failure = NULL;
+    store->base.running = false;
+    if (store->connection && pq.PQstatus(store->connection) != PQ_CONNECTION_OK)
+        mishap_postgresql_disconnect(store);
+}
+
+static void abandon(mishap_store *base)
+{
+    postgresql_store *store = (postgresql_store *)base;
+    if (store->writes)
+        mishap_store_note_trouble(base, STORE_BROKEN);
+    finish(store);
+}
+
+static void begin(mishap_query *query)
+{
+    postgresql_store *store = store_of(query);
+    store->base.begun_ms = mishap_store_now_ms();
+    query->failure = be_ready(store, query->statement);
+    if (query->failure)
+        return;
+    mishap_arena_init(&store->arena, store->storage, sizeof store->storage);
+    memset(store->values, 0, sizeof store->values);
+    store->writes = query->writes;
+    store->base.running = true;
+    query->row = -1;
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+/* The decimal point of the program's locale; PostgreSQL's is a point. */
+static char local_point(void)
+{
+    return *localeconv()->decimal_point;
+}
+
+static mishap_text spelled(const store_value *value, char digits[40])
+{
+    if (value->kind == STORE_INTEGER)
+        snprintf(digits, 40, "%lld", (long long)value->integer);
+    else if (value->kind == STORE_BOOLEAN)
+        snprintf(digits, 40, "%s", value->integer ? "t" : "f");
+    else if (value->kind == STORE_DOUBLE)
+        snprintf(digits, 40, "%.17g", value->real);
+    else
+        return value->text;
+    char *point = value->kind == STORE_DOUBLE ? strchr(digits, local_point()) : NULL;
+    if (point)
+        *point = '.';
+    return mishap_text_of(digits);
+}
+
+static void refuse(postgresql_store *store, const char *why)
+{
+    mishap_free(store->failure);
+    store->trouble = STORE_BROKEN;
+    store->failure = mishap_raise(INTERNAL_ERROR, "A value cannot be stored: %s.", why);
+}
+
+/* All but bytes as text, of which PostgreSQL makes what the statement needs there. libpq reads text
+ * up to its NUL. */
+static void bind(mishap_query *query, int place, const store_value *value)
+{
+    postgresql_store *store = store_of(query);
+    const postgresql_statement *statement = &store->statements[query->statement];
+    char digits[40];
+    if (place < 1 || place > MISHAP_STORE_PLACES || store->trouble != STORE_FINE) {
+        if (store->trouble == STORE_FINE)
+            refuse(store, "there is no such place");
+        return;
+    }
+    if (!statement->position[place])
+        return; /* as in SQLite: another statement may have use for it */
+    int i = statement->position[place] - 1;
+    mishap_text text = value->kind == STORE_NULL ? (mishap_text){ NULL, 0 }
+                                                 : spelled(value, digits);
+    store->formats[i] = value->kind == STORE_BLOB;
+    store->lengths[i] = (int)text.length;
+    if (!text.data) {
+        store->values[i] = NULL;
+    } else if (text.length > INT32_MAX ||
+               (value->kind == STORE_TEXT && memchr(text.data, '\0', text.length) != NULL)) {
+        refuse(store, "it is too long, or has a NUL in it");
+    } else if (!(store->values[i] = mishap_arena_copy(&store->arena, text).data)) {
+        mishap_free(store->failure);
+        store->trouble = STORE_BROKEN;
+        store->failure = mishap_out_of_memory();
+    }
+}
+
+/* -- running it -------------------------------------------------------------------------------- */
+
+/* A single change whose connection is lost may have been made. */
+static void run_once(mishap_query *query)
+{
+    postgresql_store *store = store_of(query);
+    char name[24];
+    name_of(query->statement, name);
+    pq.PQclear(store->result);
+    store->result = pq.PQexecPrepared(store->connection, name,
+                                      store->statements[query->statement].count, store->values,
+                                      store->lengths, store->formats, 0);
+    store_trouble trouble = mishap_postgresql_trouble(store, store->result);
+    if (trouble == STORE_LOST && query->writes && store->base.depth == 0)
+        trouble = STORE_UNKNOWN;
+    keep_failure(store, store->result, trouble);
+}
+
+/* Outside of a transaction: after a lost connection a read can be repeated, and after a deadlock
+ * anything. In a transaction all of it must be. */
+static bool may_repeat(mishap_query *query, int attempt)
+{
+    postgresql_store *store = store_of(query);
+    if (store->base.depth > 0 || attempt >= STORE_TRIES)
+        return false;
+    if (store->trouble == STORE_AGAIN) {
+        mishap_store_pause_before(attempt);
+        return mishap_store_now_ms() - store->base.begun_ms < MISHAP_STORE_PATIENCE;
+    }
+    if (store->trouble != STORE_LOST || attempt > 1)
+        return false;
+    mishap_postgresql_disconnect(store);
+    mishap *failure = be_ready(store, query->statement);
+    if (!failure)
+        return store->trouble == STORE_FINE;
+    mishap_free(store->failure);
+    store->failure = failure;
+    store->trouble = STORE_LOST;
+    return false;
+}
+
+static bool step(mishap_query *query)
+{
+    postgresql_store *store = store_of(query);
+    if (query->row < 0 && store->trouble == STORE_FINE)
+        for (int attempt = 1;; attempt++) {
+            run_once(query);
+            if (store->trouble == STORE_FINE || !may_repeat(query, attempt))
+                break;
+        }
+    if (store->trouble != STORE_FINE)
+        return false;
+    query->row += query->row < pq.PQntuples(store->result);
+    return query->row < pq.PQntuples(store->result);
+}
+
+/* -- rows -------------------------------------------------------------------------------------- */
+
+/* NULL: that of the store, or there is no such value. */
+static const char *value_of(mishap_query *query, int column)
+{
+    const pq_result *result = store_of(query)->result;
+    if (!result || query->row < 0 || query->row >= pq.PQntuples(result) || column < 0 ||
+        column >= pq.PQnfields(result) || pq.PQgetisnull(result, query->row, column))
+        return NULL;
+    return pq.PQgetvalue(result, query->row, column);
+}
+
+static bool is_null(mishap_query *query, int column)
+{
+    return value_of(query, column) == NULL;
+}
+
+static int64_t integer(mishap_query *query, int column)
+{
+    const char *value = value_of(query, column);
+    if (!value || *value == 'f')
+        return 0;
+    return *value == 't' ? 1 : strtoll(value, NULL, 10);
+}
+
+static double real(mishap_query *query, int column)
+{
+    const char *value = value_of(query, column);
+    char local[64];
+    if (!value)
+        return 0;
+    snprintf(local, sizeof local, "%s", value);
+    char *point = strchr(local, '.');
+    if (point)
+        *point = local_point();
+    return strtod(local, NULL);
+}
+
+static unsigned digit(char c)
+{
+    return (unsigned)(c <= '9' ? c - '0' : c - 'a' + 10);
+}
+
+/* Bytes come as \x and two digits each. */
+static mishap_text bytes_of(mishap_query *query, const char *value, size_t length)
+{
+    size_t count = length >= 2 ? (length - 2) / 2 : 0;
+    char *bytes = mishap_arena_take(&store_of(query)->arena, count + 1);
+    query->no_memory = query->no_memory || !bytes;
+    if (!bytes)
+        return (mishap_text){ NULL, 0 };
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (char)(digit(value[2 + 2 * i]) << 4 | digit(value[3 + 2 * i]));
+    return (mishap_text){ bytes, count };
+}
+
+static mishap_text text(mishap_query *query, int column, bool blob)
+{
+    const char *value = value_of(query, column);
+    if (!value)
+        return (mishap_text){ NULL, 0 };
+    size_t length = (size_t)pq.PQgetlength(store_of(query)->result, query->row, column);
+    return blob && value[0] == '\\' && value[1] == 'x' ? bytes_of(query, value, length)
+                                                       : (mishap_text){ value, length };
+}
+
+/* -- the end ----------------------------------------------------------------------------------- */
+
+static mishap *end(mishap_query *query, store_trouble *trouble)
+{
+    postgresql_store *store = store_of(query);
+    mishap *failure = store->failure;
+    *trouble = store->trouble;
+    store->failure = NULL;
+    store->trouble = STORE_FINE;
+    finish(store);
+    return failure;
+}
+
+/* -- transactions ------------------------------------------------------------------------------ */
+
+static mishap *run_text(postgresql_store *store, const char *text, store_trouble *trouble)
+{
+    pq_result *result = pq.PQexec(store->connection, text);
+    *trouble = mishap_postgresql_trouble(store, result);
+    /* Of a transaction that has failed a commit is a roll back, and no error. */
+    if (*trouble == STORE_FINE && strcmp(text, "COMMIT") == 0 &&
+        strcmp(pq.PQcmdStatus(result), "COMMIT") != 0)
+        *trouble = STORE_BROKEN;
+    else if (*trouble == STORE_LOST && strcmp(text, "COMMIT") == 0)
+        *trouble = STORE_UNKNOWN;
+    mishap *failure = *trouble == STORE_FINE ? NULL
+                                             : mishap_postgresql_failure(store, result, *trouble);
+    pq.PQclear(result);
+    if (pq.PQstatus(store->connection) != PQ_CONNECTION_OK)
+        mishap_postgresql_disconnect(store);
+    return failure;
+}
+
+static mishap *begin_transaction(postgresql_store *store, store_trouble *trouble)
+{
+    mishap *failure = NULL;
+    store->base.begun_ms = mishap_store_now_ms();
+    for (int attempt = 0; attempt < 2; attempt++) {
+        mishap_free(failure);
+        failure = be_connected(store);
+        *trouble = STORE_BROKEN;
+        if (failure)
+            break;
+        failure = run_text(store, "BEGIN ISOLATION LEVEL SERIALIZABLE", trouble);
+        if (*trouble != STORE_LOST)
+            break;
+    }
+    return failure;
+}
+
+/* What cannot be rolled back is undone by closing the connection. */
+static mishap *roll_back(postgresql_store *store, int level, store_trouble *trouble)
+{
+    if (!store->connection)
+        return NULL;
+    mishap *failure = run_text(store,
+                               level == 1 ? "ROLLBACK"
+                                          : "ROLLBACK TO SAVEPOINT store_level;"
+                                            "RELEASE SAVEPOINT store_level",
+                               trouble);
+    if (failure && store->connection)
+        mishap_postgresql_disconnect(store);
+    if (level == 1)
+        *trouble = STORE_FINE;
+    return failure;
+}
+
+static mishap *transact(mishap_store *base, store_step step, int level, store_trouble *trouble)
+{
+    postgresql_store *store = (postgresql_store *)base;
+    if (step == STORE_BEGIN && level == 1)
+        return begin_transaction(store, trouble);
+    if (step == STORE_ROLL_BACK)
+        return roll_back(store, level, trouble);
+    if (!store->connection) {
+        *trouble = STORE_LOST;
+        return mishap_store_failure(STORE_LOST);
+    }
+    if (level == 1)
+        return run_text(store, "COMMIT", trouble);
+    return run_text(store,
+                    step == STORE_BEGIN ? "SAVEPOINT store_level" : "RELEASE SAVEPOINT store_level",
+                    trouble);
+}
+
+/* -- the engine -------------------------------------------------------------------------------- */
+
+static void close_store(mishap_store *base)
+{
+    postgresql_store *store = (postgresql_store *)base;
+    mishap_postgresql_disconnect(store);
+    mishap_free(store->failure);
+    mishap_release(store);
+}
+
+const store_engine mishap_postgresql_engine = {
+    .open = mishap_postgresql_open,
+    .close = close_store,
+    .begin = begin,
+    .bind = bind,
+    .step = step,
+    .is_null = is_null,
+    .integer = integer,
+    .real = real,
+    .text = text,
+    .end = end,
+    .abandon = abandon,
+    .transact = transact,
+};

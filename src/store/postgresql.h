@@ -1,0 +1,63 @@
+/*
+ * A store in PostgreSQL: a schema of a database, on one connection of the process.
+ *
+ * Queries outside of a transaction are transactions of their own, at PostgreSQL's usual level;
+ * those of mishap_store_transact() are serializable. A connection that was lost is made again by
+ * the next query, to the store of the same identity and no other.
+ */
+#ifndef MISHAP_STORE_POSTGRESQL_H
+#define MISHAP_STORE_POSTGRESQL_H
+
+#include "base/arena.h"
+#include "store/libpq.h"
+#include "store/store.h"
+
+/* What is known of a statement. */
+typedef struct postgresql_statement {
+    int count;                                       /* values that it takes */
+    bool prepared;                                   /* on this connection */
+    unsigned char position[MISHAP_STORE_PLACES + 1]; /* of ?N among them, from 1 on; 0: not there */
+} postgresql_statement;
+
+typedef struct postgresql_store {
+    mishap_store base;
+    pq_connection *connection; /* NULL: lost, and the next query connects again */
+    pq_result *result;         /* of the query that is under way */
+    mishap *failure;           /* of that query */
+    store_trouble trouble;
+    bool writes; /* that query does */
+    const char *values[MISHAP_STORE_PLACES];
+    int lengths[MISHAP_STORE_PLACES], formats[MISHAP_STORE_PLACES];
+    mishap_arena arena; /* values of the query, and bytes of its row */
+    char storage[1024]; /* where it begins */
+    postgresql_statement *statements;
+    char address[];
+} postgresql_store;
+
+/* -- postgresql.c ------------------------------------------------------------------------------ */
+
+extern const store_engine mishap_postgresql_engine;
+
+/* What a result means, and as a mishap with PostgreSQL's words for the operator; NULL if it is no
+ * error. A result that is NULL is no memory or no connection. */
+store_trouble mishap_postgresql_trouble(const postgresql_store *store, const pq_result *result);
+mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result *result,
+                                  store_trouble trouble);
+
+/* -- postgresql_open.c ------------------------------------------------------------------------- */
+
+mishap *mishap_postgresql_open(mishap_store *store, const char *identity);
+
+/* Connect to the store of this identity, and nothing else. */
+mishap *mishap_postgresql_connect_again(postgresql_store *store);
+
+void mishap_postgresql_disconnect(postgresql_store *store);
+
+/* -- placeholders.c ---------------------------------------------------------------------------- */
+
+/* Write the statement with PostgreSQL's placeholders, and a NUL. False: a place has a number that
+ * is not allowed. */
+bool mishap_postgresql_translate(const char *text, postgresql_statement *statement,
+                                 mishap_buffer *sql);
+
+#endif

@@ -1,0 +1,314 @@
+/* Connecting to PostgreSQL, the tables of a service and their identity. */
+#include "store/postgresql.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define pq mishap_libpq
+
+/* -- the address ------------------------------------------------------------------------------- */
+
+static const char *option(const pq_option *options, const char *keyword)
+{
+    for (; options->keyword; options++)
+        if (strcmp(options->keyword, keyword) == 0)
+            return options->value ? options->value : "";
+    return "";
+}
+
+/*
+ * libpq reads an address from the left. A password with an @ or a / in it that is not escaped ends
+ * early, and the rest of it becomes the name of a host, a port or a database, which libpq and the
+ * server repeat in their messages.
+ */
+static bool escapes_its_password(const pq_option *options)
+{
+    const char *port = option(options, "port");
+    return strspn(port, "0123456789,") == strlen(port) && !strchr(option(options, "host"), '@') &&
+           !strchr(option(options, "dbname"), '@');
+}
+
+/* What libpq says of an address that it cannot read has parts of it, so that is not even noted. */
+static mishap *check_address(const postgresql_store *store)
+{
+    pq_option *options = pq.PQconninfoParse(store->address, NULL);
+    bool sound = options && escapes_its_password(options);
+    pq.PQconninfoFree(options);
+    return sound ? NULL
+                 : mishap_suggest(
+                       mishap_raise(NOT_CONFIGURED, "The store address is not valid."),
+                       "Give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE. In a user name "
+                       "or a password write @ as %40, / as %2F and : as %3A.");
+}
+
+/* Words of libpq for the operator, unless a password is among them. */
+static mishap *note_words(mishap *m, const postgresql_store *store, const char *words)
+{
+    static const char *const secret[] = { "password", "sslpassword" };
+    pq_option *options = pq.PQconninfoParse(store->address, NULL);
+    bool shown = options != NULL;
+    for (size_t i = 0; options && i < sizeof secret / sizeof *secret; i++) {
+        const char *value = option(options, secret[i]);
+        shown = shown && (!*value || !strstr(words, value));
+    }
+    pq.PQconninfoFree(options);
+    return mishap_note(m, "postgresql", shown ? words : "[REDACTED]");
+}
+
+/* -- connecting -------------------------------------------------------------------------------- */
+
+enum { KEYWORDS = 7 };
+
+/* What the address says goes before what is set here, but for the last. */
+static void set_options(const postgresql_store *store, bool again, const char *keywords[KEYWORDS],
+                        const char *values[KEYWORDS])
+{
+    const char *const options[KEYWORDS][2] = {
+        { "connect_timeout", again ? "2" : "5" },
+        { "fallback_application_name", "mishap" },
+        { "tcp_user_timeout", "10000" },
+        { "keepalives_idle", "30" },
+        { "dbname", store->address },
+        { "client_encoding", "UTF8" },
+        { NULL, NULL },
+    };
+    for (size_t i = 0; i < KEYWORDS; i++) {
+        keywords[i] = options[i][0];
+        values[i] = options[i][1];
+    }
+}
+
+/* Whether the server can be reached at all tells what is to be done about it. */
+static mishap *not_connected(const postgresql_store *store, const char *const *keywords,
+                             const char *const *values)
+{
+    mishap *m;
+    if (pq.PQpingParams(keywords, values, 1) == PQ_PING_OK)
+        m = mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "PostgreSQL refuses the connection to the store."),
+            "Check the user, the password and the database in the store address, "
+            "and that the database exists.");
+    else
+        m = mishap_suggest(
+            mishap_raise(UNAVAILABLE, "The PostgreSQL server of the store cannot be reached."),
+            "Check that it runs, and the host and the port in the store address.");
+    return note_words(m, store, pq.PQerrorMessage(store->connection));
+}
+
+static void ignore_notice(void *state, const char *words)
+{
+    (void)state, (void)words;
+}
+
+void mishap_postgresql_disconnect(postgresql_store *store)
+{
+    if (store->connection)
+        pq.PQfinish(store->connection);
+    store->connection = NULL;
+    for (size_t i = 0; i < store->base.schema->statement_count; i++)
+        store->statements[i].prepared = false;
+}
+
+/* -- short queries ----------------------------------------------------------------------------- */
+
+static mishap *explain(const postgresql_store *store, const pq_result *result)
+{
+    store_trouble trouble = mishap_postgresql_trouble(store, result);
+    const char *state = result ? pq.PQresultErrorField(result, PQ_SQLSTATE) : NULL;
+    mishap *failure = trouble == STORE_FINE ? NULL
+                                            : mishap_postgresql_failure(store, result, trouble);
+    if (!failure || !state || strcmp(state, "42501") != 0)
+        return failure;
+    return mishap_because(
+        mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "The user of the store address may not use the database."),
+            "Grant the user CREATE on the database, or the schema of the service."),
+        failure);
+}
+
+/* Run a text; the first value of its last result, as a copy, if it is asked for. */
+static mishap *run(postgresql_store *store, const char *sql, char *value, size_t size)
+{
+    pq_result *result = pq.PQexec(store->connection, sql);
+    mishap *failure = explain(store, result);
+    if (!failure && value)
+        snprintf(value, size, "%s", pq.PQntuples(result) ? pq.PQgetvalue(result, 0, 0) : "");
+    pq.PQclear(result);
+    return failure;
+}
+
+/* The same with the name of the schema in it, which is lower_snake. */
+__attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *store, char *value,
+                                                             size_t size, const char *format, ...)
+{
+    char sql[512];
+    va_list values;
+    va_start(values, format);
+    int length = vsnprintf(sql, sizeof sql, format, values);
+    va_end(values);
+    return length < (int)sizeof sql ? run(store, sql, value, size) : mishap_out_of_memory();
+}
+
+/* What a connection needs before it is used. A server may be told not to wait for its disk; what
+ * we confirm is there to stay. */
+static mishap *set_up(postgresql_store *store)
+{
+    const char *encoding = pq.PQparameterStatus(store->connection, "server_encoding");
+    pq.PQsetNoticeProcessor(store->connection, ignore_notice, NULL);
+    if (!encoding || strcmp(encoding, "UTF8") != 0)
+        return mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "The database of the store does not use UTF-8."),
+            "Create the database with the encoding UTF8.");
+    return run_for(store, NULL, 0,
+                   "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
+                   "error; SELECT set_config('synchronous_commit', 'on', false) WHERE "
+                   "current_setting('synchronous_commit') = 'off'",
+                   store->base.schema->name, MISHAP_STORE_PATIENCE);
+}
+
+static mishap *connect_to_server(postgresql_store *store, bool again)
+{
+    const char *keywords[KEYWORDS], *values[KEYWORDS];
+    set_options(store, again, keywords, values);
+    store->connection = pq.PQconnectdbParams(keywords, values, 1);
+    if (!store->connection)
+        return mishap_out_of_memory();
+    mishap *failure = pq.PQstatus(store->connection) == PQ_CONNECTION_OK
+                          ? set_up(store)
+                          : not_connected(store, keywords, values);
+    if (failure)
+        mishap_postgresql_disconnect(store);
+    return failure;
+}
+
+/* -- the tables -------------------------------------------------------------------------------- */
+
+/* The version of the tables, and the identity; 0 and "" if there are none. */
+static mishap *read_store(postgresql_store *store, int *version, char identity[STORE_IDENTITY])
+{
+    char is_there[8] = "", number[16] = "";
+    *version = 0;
+    *identity = '\0';
+    mishap *failure = run_for(store, is_there, sizeof is_there,
+                              "SELECT to_regclass('\"%s\".store') IS NOT NULL",
+                              store->base.schema->name);
+    if (failure || *is_there != 't')
+        return failure;
+    failure = run(store, "SELECT version FROM store", number, sizeof number);
+    *version = (int)strtol(number, NULL, 10);
+    return failure ? failure : run(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
+}
+
+/* To create a schema needs a permission even where the schema exists. */
+static mishap *make_schema(postgresql_store *store)
+{
+    const char *name = store->base.schema->name;
+    char missing[8] = "";
+    mishap *failure = run_for(store, missing, sizeof missing,
+                              "SELECT to_regnamespace('\"%s\"') IS NULL", name);
+    if (!failure && *missing == 't')
+        failure = run_for(store, NULL, 0, "CREATE SCHEMA \"%s\"", name);
+    if (!failure)
+        failure = run(store,
+                      "CREATE TABLE IF NOT EXISTS store (identity text NOT NULL, version integer "
+                      "NOT NULL); INSERT INTO store SELECT replace(gen_random_uuid()::text, '-', "
+                      "''), 0 WHERE NOT EXISTS (SELECT 1 FROM store)",
+                      NULL, 0);
+    return failure;
+}
+
+static mishap *run_migrations(postgresql_store *store, int *version, char identity[STORE_IDENTITY])
+{
+    const char *const *migrations = store->base.schema->postgresql;
+    int newest = mishap_store_newest(migrations);
+    /* Whoever comes second waits here, and finds the work done. */
+    mishap *failure = run_for(store, NULL, 0,
+                              "SELECT pg_advisory_xact_lock(hashtext('mishap'), hashtext('%s'))",
+                              store->base.schema->name);
+    if (!failure)
+        failure = make_schema(store);
+    if (!failure)
+        failure = read_store(store, version, identity);
+    if (failure || *version >= newest)
+        return failure;
+    for (int i = *version; !failure && i < newest; i++)
+        failure = run(store, migrations[i], NULL, 0);
+    if (!failure)
+        failure = run_for(store, NULL, 0, "UPDATE store SET version = %d", newest);
+    if (!failure)
+        *version = newest;
+    return failure;
+}
+
+static mishap *bring_up_to_date(postgresql_store *store, int *version,
+                                char identity[STORE_IDENTITY])
+{
+    mishap *failure = run(store, "BEGIN", NULL, 0);
+    if (!failure)
+        failure = run_migrations(store, version, identity);
+    if (!failure)
+        return run(store, "COMMIT", NULL, 0);
+    mishap_free(run(store, "ROLLBACK", NULL, 0));
+    return failure;
+}
+
+/* Without an identity it is the first time, and what is not there is made. */
+static mishap *take_store(postgresql_store *store, const char *identity)
+{
+    int version = 0, newest = mishap_store_newest(store->base.schema->postgresql);
+    char found[STORE_IDENTITY] = "";
+    mishap *failure = read_store(store, &version, found);
+    if (!failure && !identity && version < newest)
+        failure = bring_up_to_date(store, &version, found);
+    if (failure)
+        return failure;
+    if (version > newest)
+        return mishap_store_is_newer(NULL, version, newest);
+    if (identity && (version != newest || strcmp(found, identity) != 0))
+        return mishap_store_is_another(NULL);
+    memcpy(store->base.identity, found, sizeof found);
+    return NULL;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static mishap *connect_to_store(postgresql_store *store, const char *identity)
+{
+    mishap *failure = connect_to_server(store, identity != NULL);
+    if (!failure && (failure = take_store(store, identity)))
+        mishap_postgresql_disconnect(store);
+    return failure;
+}
+
+mishap *mishap_postgresql_connect_again(postgresql_store *store)
+{
+    char identity[STORE_IDENTITY];
+    memcpy(identity, store->base.identity, sizeof identity);
+    return connect_to_store(store, identity);
+}
+
+mishap *mishap_postgresql_open(mishap_store *base, const char *identity)
+{
+    postgresql_store *store = (postgresql_store *)base;
+    mishap *failure = mishap_libpq_load();
+    if (!failure)
+        failure = check_address(store);
+    return failure ? failure : connect_to_store(store, identity);
+}
+
+mishap_store *mishap_postgresql_store_new(const char *address, const mishap_store_schema *schema)
+{
+    size_t align = _Alignof(postgresql_statement);
+    size_t size = (sizeof(postgresql_store) + strlen(address) + align) / align * align;
+    size_t statements = schema->statement_count * sizeof(postgresql_statement);
+    postgresql_store *store = mishap_allocate(size + statements);
+    if (!store)
+        return NULL;
+    memset(store, 0, size + statements);
+    store->base.engine = &mishap_postgresql_engine;
+    store->base.schema = schema;
+    store->statements = (postgresql_statement *)(void *)((char *)store + size);
+    memcpy(store->address, address, strlen(address) + 1);
+    return &store->base;
+}

@@ -1,0 +1,184 @@
+/* The connection to a file, and the queue of writers. */
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LOG_PAGES = 1000 }; /* in the log, before they are copied into the file */
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+bool mishap_sqlite_is_busy(int result)
+{
+    return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED;
+}
+
+store_trouble mishap_sqlite_trouble(int result)
+{
+    switch (result) {
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+        return STORE_FINE;
+    case SQLITE_CONSTRAINT_UNIQUE:
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+    case SQLITE_CONSTRAINT_ROWID:
+        return STORE_TAKEN;
+    case SQLITE_CONSTRAINT_FOREIGNKEY:
+        return STORE_DANGLING;
+    default:
+        break;
+    }
+    if (mishap_sqlite_is_busy(result))
+        return STORE_BUSY;
+    return (result & 0xff) == SQLITE_FULL ? STORE_FULL : STORE_BROKEN;
+}
+
+mishap *mishap_sqlite_failure(const sqlite_store *store, int result)
+{
+    sqlite3 *database = store->database;
+    store_trouble trouble = mishap_sqlite_trouble(result);
+    mishap *m = mishap_store_failure(trouble);
+    if (mishap_store_is_refusal(trouble))
+        return m;
+    m = mishap_note(m, "sqlite", database ? sqlite3_errmsg(database) : sqlite3_errstr(result));
+    return mishap_note(m, "sqlite_result", result);
+}
+
+/* -- waiting for other processes --------------------------------------------------------------- */
+
+/* A write takes well below a millisecond, so look again soon; each time a little later. */
+void mishap_sqlite_pause(int times)
+{
+    long microseconds = times < 10 ? 100 + 100 * times : 1500;
+    nanosleep(&(struct timespec){ .tv_nsec = microseconds * 1000 }, NULL);
+}
+
+/* SQLite asks: another process has the lock, shall we try again? The time in the queue counts as
+ * well: if another program keeps the file locked, everybody in the queue is told so after the same
+ * time, not one after the other. */
+int mishap_sqlite_wait_for_others(void *state, int times)
+{
+    const sqlite_store *store = state;
+    int patience = store->connecting ? STORE_SHORT_PATIENCE : MISHAP_STORE_PATIENCE;
+    if (mishap_store_now_ms() - store->base.begun_ms > patience)
+        return 0;
+    mishap_sqlite_pause(times);
+    return 1;
+}
+
+/* -- the queue of writers ---------------------------------------------------------------------- */
+
+/*
+ * The lock belongs to the open file and not to the process (OFD), so it has nothing to do with the
+ * locks that SQLite has on the same file, and the kernel releases it when the process ends, however
+ * it ends. It is on one byte far beyond those that SQLite locks (from 1 << 30 on) and beyond the
+ * largest file that SQLite can have (1 << 48).
+ *
+ * Some file systems know no such lock. Then writers do without the queue, as other programs do.
+ */
+static const off_t queue_byte = (off_t)1 << 62;
+
+static bool lock_queue(const sqlite_store *store, int command, short type)
+{
+    struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = queue_byte, .l_len = 1 };
+    int result;
+    while ((result = fcntl(store->queue, command, &lock)) != 0 && errno == EINTR)
+        ;
+    return result == 0;
+}
+
+void mishap_sqlite_wait_for_turn(sqlite_store *store)
+{
+    if (!store->has_turn && store->queue >= 0)
+        store->has_turn = lock_queue(store, F_OFD_SETLKW, F_WRLCK);
+}
+
+void mishap_sqlite_end_turn(sqlite_store *store)
+{
+    if (store->has_turn)
+        lock_queue(store, F_OFD_SETLK, F_UNLCK);
+    store->has_turn = false;
+}
+
+/* SQLite calls this after a commit, when it has released its lock. The next writer can go on while
+ * this process copies the log into the file, which waits for the disk. SQLite would do it as often,
+ * and would not care either whether it fails: the log is complete, and a later commit tries again.
+ */
+static int committed(void *state, sqlite3 *database, const char *name, int pages)
+{
+    mishap_sqlite_end_turn(state);
+    if (pages >= LOG_PAGES)
+        sqlite3_wal_checkpoint_v2(database, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    return SQLITE_OK;
+}
+
+/* -- the connection ---------------------------------------------------------------------------- */
+
+static void forget(sqlite3_stmt **statements, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sqlite3_finalize(statements[i]);
+        statements[i] = NULL;
+    }
+}
+
+/* SQLite first: see `queue`. Closing that ends our turn as well. */
+void mishap_sqlite_disconnect(sqlite_store *store)
+{
+    forget(store->kept, store->base.schema->statement_count);
+    forget(store->controls, CONTROLS);
+    sqlite3_close(store->database);
+    store->database = NULL;
+    store->running = NULL;
+    store->base.running = false;
+    if (store->queue >= 0)
+        close(store->queue);
+    store->queue = -1;
+    store->has_turn = false;
+}
+
+void mishap_sqlite_leave_log_alone(sqlite3 *database, bool alone)
+{
+    sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, alone, NULL);
+}
+
+int mishap_sqlite_set_up(sqlite_store *store)
+{
+    sqlite3 *database = store->database;
+    sqlite3_extended_result_codes(database, 1);
+    sqlite3_busy_handler(database, mishap_sqlite_wait_for_others, store);
+    sqlite3_wal_hook(database, committed, store);
+    /* The file may come from anywhere: nothing in its schema is run, nothing writes past SQL. */
+    sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    mishap_sqlite_leave_log_alone(database, true); /* until it is known what the file is */
+    return sqlite3_exec(database, "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL", NULL, NULL,
+                        NULL);
+}
+
+/* -- the store --------------------------------------------------------------------------------- */
+
+mishap_store *mishap_sqlite_store_new(mishap_text path, const mishap_store_schema *schema)
+{
+    static const char *const endings[STORE_FILES] = { "", "-wal", "-shm" };
+    size_t size = path.length + sizeof "./-wal", align = _Alignof(sqlite3_stmt *);
+    size_t paths = (sizeof(sqlite_store) + STORE_FILES * size + align - 1) / align * align;
+    sqlite_store *store = mishap_allocate(paths + schema->statement_count * sizeof *store->kept);
+    if (!store)
+        return NULL;
+    *store = (sqlite_store){ .base = { .engine = &mishap_sqlite_engine, .schema = schema },
+                             .queue = -1 };
+    store->kept = (sqlite3_stmt **)(void *)((char *)store + paths);
+    memset(store->kept, 0, schema->statement_count * sizeof *store->kept);
+    /* Else SQLite would take names such as ":memory:" for something special. */
+    for (size_t i = 0; i < STORE_FILES; i++) {
+        store->paths[i] = store->path + i * size;
+        snprintf(store->paths[i], size, "%s%.*s%s", path.data[0] == '/' ? "" : "./",
+                 (int)path.length, path.data, endings[i]);
+    }
+    return &store->base;
+}

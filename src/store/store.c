@@ -1,0 +1,124 @@
+/* Opening and closing a store, and the store of a call. */
+#include "store/store.h"
+
+#include <stdio.h>
+#include <time.h>
+
+#include "operation/call.h"
+
+int64_t mishap_store_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int mishap_store_newest(const char *const *migrations)
+{
+    int newest = 0;
+    while (migrations[newest])
+        newest++;
+    return newest;
+}
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* The name becomes that of a schema and of a file, in SQL and in a path. */
+static bool is_sound(const mishap_store_schema *schema)
+{
+    size_t length = strlen(schema->name);
+    return length > 0 && length <= 40 && schema->name[0] >= 'a' && schema->name[0] <= 'z' &&
+           strspn(schema->name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length &&
+           (!schema->postgresql ||
+            mishap_store_newest(schema->sqlite) == mishap_store_newest(schema->postgresql));
+}
+
+mishap *mishap_store_open(const char *address, const char *identity,
+                          const mishap_store_schema *schema, mishap_store **out)
+{
+    mishap_store *store = NULL;
+    *out = NULL;
+    if (!is_sound(schema))
+        return mishap_raise(INTERNAL_ERROR, "The schema of a store is not declared correctly.");
+    mishap *failure = mishap_store_for_address(address, schema, &store);
+    if (!failure)
+        failure = store->engine->open(store, identity);
+    if (failure)
+        mishap_store_close(store);
+    else
+        *out = store;
+    return failure;
+}
+
+static mishap *open_in_folder(const char *folder, const char *identity,
+                              const mishap_store_schema *schema, mishap_store **out)
+{
+    static const char form[] = "sqlite:%s/";
+    size_t size = strlen(folder) + sizeof form;
+    char *address = mishap_allocate(size);
+    if (!address)
+        return mishap_out_of_memory();
+    snprintf(address, size, form, folder);
+    mishap *failure = mishap_store_open(address, identity, schema, out);
+    mishap_release(address);
+    return failure;
+}
+
+mishap *mishap_store_open_service(const mishap_setup *setup, const mishap_store_schema *schema,
+                                  mishap_store **out)
+{
+    const char *address = setup->settings ? mishap_string(setup->settings, "store") : NULL;
+    *out = NULL;
+    if (address)
+        return mishap_store_open(address, setup->identity, schema, out);
+    if (setup->data && *setup->data)
+        return open_in_folder(setup->data, setup->identity, schema, out);
+    return mishap_raise(NOT_CONFIGURED, "No folder is configured for the store of the service %s.",
+                        schema->name);
+}
+
+const char *mishap_store_identity(const mishap_store *store)
+{
+    return store->identity;
+}
+
+void mishap_store_close(mishap_store *store)
+{
+    if (!store)
+        return;
+    mishap_store_unwind(store, 0);
+    store->engine->close(store);
+}
+
+/* -- the store of a call ----------------------------------------------------------------------- */
+
+static void leave(void *state)
+{
+    mishap_store *store = state;
+    mishap_store_unwind(store, store->call_depth);
+    store->call = NULL;
+    store->call_depth = 0;
+}
+
+/* After a crash nothing that was deferred is called, and another call may be at the same address:
+ * so the list of the call tells, not the pointer. */
+static bool is_joined(const mishap_call *call, const mishap_store *store)
+{
+    for (const mishap_deferred *deferred = call->deferred; deferred; deferred = deferred->before)
+        if (deferred->function == leave && deferred->argument == store)
+            return true;
+    return false;
+}
+
+mishap_store *mishap_store_of(mishap_call *call)
+{
+    mishap_store *store = mishap_state(call);
+    if (store->call == call && is_joined(call, store))
+        return store;
+    if (store->call) /* crashed */
+        leave(store);
+    mishap_call_defer(call, leave, store);
+    store->call = call;
+    store->call_depth = store->depth;
+    return store;
+}

@@ -1,0 +1,145 @@
+/*
+ * src/store: rows in SQLite or PostgreSQL, behind one public header (mishap/store.h).
+ *
+ *     address.c          which engine an address means
+ *     store.c            opening, closing, the store of a call
+ *     query.c            one statement from its values to its outcome; pages
+ *     transaction.c      transactions, savepoints, and when to try again
+ *     failure.c          failures as callers get them
+ *     sqlite.c           the connection to a file, and the queue of writers
+ *     sqlite_query.c     queries and transactions on it
+ *     sqlite_open.c      the file, its tables and its identity
+ *     postgresql.c       queries and transactions on a connection
+ *     postgresql_open.c  connecting, the tables and their identity
+ *     placeholders.c     ?N as PostgreSQL has it
+ *     libpq.c            the client library of PostgreSQL, loaded when it is first needed
+ *
+ * An engine is a table of functions. What both have in common, such as the depth of savepoints and
+ * whether a transaction has failed, is in `mishap_store`; each engine has a struct of its own that
+ * begins with it.
+ */
+#ifndef MISHAP_STORE_STORE_H
+#define MISHAP_STORE_STORE_H
+
+#include "mishap/store.h"
+
+enum {
+    STORE_IDENTITY = 64,         /* bytes that an identity takes, at most */
+    STORE_SHORT_PATIENCE = 1000, /* milliseconds to wait for a store that was open before */
+    STORE_TRIES = 10,            /* of a transaction that the engine asks to repeat */
+    STORE_RETRY_MS = 1000,       /* what a caller is advised to wait */
+};
+
+/* What a failed query or transaction means. */
+typedef enum store_trouble {
+    STORE_FINE,
+    STORE_TAKEN,    /* a unique value exists already */
+    STORE_DANGLING, /* a reference to nothing */
+    STORE_AGAIN,    /* the engine asks to repeat the whole transaction */
+    STORE_BUSY,     /* others have locks, and were waited for long enough */
+    STORE_FULL,     /* there is no room on the disk */
+    STORE_LOST,     /* the connection is gone; what was not committed is undone */
+    STORE_UNKNOWN,  /* the connection is gone, and perhaps the change was made */
+    STORE_BROKEN,   /* anything else */
+} store_trouble;
+
+typedef enum store_step { STORE_BEGIN, STORE_COMMIT, STORE_ROLL_BACK } store_step;
+
+/* A value for a place of a statement. */
+typedef enum store_kind {
+    STORE_NULL,
+    STORE_INTEGER,
+    STORE_BOOLEAN,
+    STORE_DOUBLE,
+    STORE_TEXT,
+    STORE_BLOB,
+} store_kind;
+typedef struct store_value {
+    store_kind kind;
+    int64_t integer; /* and boolean */
+    double real;
+    mishap_text text; /* and bytes */
+} store_value;
+
+typedef struct store_engine {
+    /* Connect to the store: the first time, or to the store of this identity. */
+    mishap *(*open)(mishap_store *store, const char *identity);
+    void (*close)(mishap_store *store); /* and free it */
+
+    void (*begin)(mishap_query *query);
+    void (*bind)(mishap_query *query, int place, const store_value *value);
+    bool (*step)(mishap_query *query);
+    bool (*is_null)(mishap_query *query, int column);
+    int64_t (*integer)(mishap_query *query, int column);
+    double (*real)(mishap_query *query, int column);
+    mishap_text (*text)(mishap_query *query, int column, bool blob);
+    mishap *(*end)(mishap_query *query, store_trouble *trouble);
+    void (*abandon)(mishap_store *store); /* the query that was not ended */
+
+    /* BEGIN, COMMIT, ROLLBACK at level 1; SAVEPOINT and so on at deeper levels. Rolling back does
+     * not fail: if the engine cannot do it, the connection is closed, which does. */
+    mishap *(*transact)(mishap_store *store, store_step step, int level, store_trouble *trouble);
+} store_engine;
+
+struct mishap_store {
+    const store_engine *engine;
+    const mishap_store_schema *schema;
+    mishap_call *call; /* that runs; NULL: none */
+    int depth;         /* 0: no transaction; 1: one; more: savepoints in it */
+    int call_depth;    /* what it was when the call began */
+    int failed_depth;  /* nothing can be done at this depth or deeper but to roll back; 0: all is
+                          well */
+    bool again;        /* the engine asks to repeat the transaction */
+    bool running;      /* a query is under way */
+    int64_t begun_ms;  /* the query or transaction, or connecting, on the monotonic clock */
+    char identity[STORE_IDENTITY];
+};
+
+/* -- store.c ----------------------------------------------------------------------------------- */
+
+int64_t mishap_store_now_ms(void);
+
+/* How many versions the schema has. */
+int mishap_store_newest(const char *const *migrations);
+
+/* -- address.c --------------------------------------------------------------------------------- */
+
+/* A new store that is not connected, for the engine of the address. */
+mishap *mishap_store_for_address(const char *address, const mishap_store_schema *schema,
+                                 mishap_store **out);
+
+mishap_store *mishap_sqlite_store_new(mishap_text path, const mishap_store_schema *schema);
+mishap_store *mishap_postgresql_store_new(const char *address, const mishap_store_schema *schema);
+
+/* -- failure.c --------------------------------------------------------------------------------- */
+
+/* A failure of a query or a transaction, without the words of the engine. NULL for STORE_FINE. */
+mishap *mishap_store_failure(store_trouble trouble);
+
+/* Was it refused by a constraint? That is the caller's doing, and nothing for the log: so nothing
+ * is noted of it. */
+static inline bool mishap_store_is_refusal(store_trouble trouble)
+{
+    return trouble == STORE_TAKEN || trouble == STORE_DANGLING;
+}
+
+/* A store that was open cannot be used any more: the library is told, and callers get UNAVAILABLE.
+ * The cause is for the operator. */
+mishap *mishap_store_lost(mishap_store *store, mishap *cause);
+
+/* Failures of opening. `where` is the path of a file; NULL: a database. */
+mishap *mishap_store_is_newer(const char *where, int version, int newest);
+mishap *mishap_store_is_another(const char *where);
+
+/* -- transaction.c ----------------------------------------------------------------------------- */
+
+/* A query has failed: so has the transaction that it is in. */
+void mishap_store_note_trouble(mishap_store *store, store_trouble trouble);
+
+/* Roll back to this depth, and end a query that is under way. */
+void mishap_store_unwind(mishap_store *store, int depth);
+
+/* Wait before another try: longer each time, and not as long as others do. */
+void mishap_store_pause_before(int attempt);
+
+#endif

@@ -1,0 +1,213 @@
+/*
+ * Transactions. A transaction inside of another one is a savepoint of it, so that a function that
+ * makes one works alone and as a part of a larger change.
+ */
+#include <time.h>
+
+#include "base/system.h"
+#include "store/store.h"
+
+/* -- waiting ----------------------------------------------------------------------------------- */
+
+enum { FIRST_PAUSE_US = 2000, LONGEST_PAUSE_US = 250000 };
+
+/* Those who met once would meet again if all of them waited equally long. */
+void mishap_store_pause_before(int attempt)
+{
+    uint32_t random = 0;
+    long longest = attempt < 8 ? (long)FIRST_PAUSE_US << attempt : LONGEST_PAUSE_US;
+    if (longest > LONGEST_PAUSE_US)
+        longest = LONGEST_PAUSE_US;
+    if (!mishap_system_random(&random, sizeof random))
+        random = UINT32_MAX / 2;
+    long pause_us = longest / 4 +
+                    (long)((uint64_t)random * (uint64_t)(longest - longest / 4) >> 32);
+    nanosleep(&(struct timespec){ .tv_nsec = pause_us * 1000 }, NULL);
+}
+
+/* -- one level --------------------------------------------------------------------------------- */
+
+void mishap_store_note_trouble(mishap_store *store, store_trouble trouble)
+{
+    if (trouble == STORE_FINE || store->depth == 0)
+        return;
+    bool whole = trouble == STORE_AGAIN || trouble == STORE_BUSY || trouble == STORE_LOST;
+    if (whole) /* what is gone is the whole transaction, not its last part */
+        store->failed_depth = 1;
+    else if (!store->failed_depth || store->failed_depth > store->depth)
+        store->failed_depth = store->depth;
+    if (whole)
+        store->again = true;
+}
+
+static void roll_back_level(mishap_store *store)
+{
+    store_trouble trouble = STORE_FINE;
+    if (store->running)
+        store->engine->abandon(store);
+    mishap_free(store->engine->transact(store, STORE_ROLL_BACK, store->depth, &trouble));
+    if (store->failed_depth >= store->depth)
+        store->failed_depth = 0;
+    store->depth--;
+    mishap_store_note_trouble(store, trouble);
+    if (store->depth == 0)
+        store->failed_depth = 0;
+}
+
+void mishap_store_unwind(mishap_store *store, int depth)
+{
+    if (store->running)
+        store->engine->abandon(store);
+    while (store->depth > depth)
+        roll_back_level(store);
+}
+
+static mishap *misused(const char *why)
+{
+    return mishap_raise(INTERNAL_ERROR, "The transaction is used incorrectly: %s.", why);
+}
+
+mishap *mishap_store_begin(mishap_store *store)
+{
+    store_trouble trouble = STORE_FINE;
+    if (store->running)
+        store->engine->abandon(store);
+    if (store->depth == 0)
+        store->again = false;
+    if (store->failed_depth)
+        return mishap_because(mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
+                              misused("an earlier query has failed"));
+    mishap *failure = store->engine->transact(store, STORE_BEGIN, store->depth + 1, &trouble);
+    if (!failure) {
+        store->depth++;
+        return NULL;
+    }
+    if (store->depth == 0)
+        store->again = trouble == STORE_AGAIN || trouble == STORE_BUSY;
+    else
+        mishap_store_note_trouble(store, trouble);
+    return failure;
+}
+
+/* The innermost level, whichever way it ends. */
+static mishap *commit_level(mishap_store *store, store_trouble *trouble)
+{
+    if (store->running)
+        store->engine->abandon(store);
+    if (store->failed_depth) {
+        mishap *failure = mishap_because(
+            mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
+            misused("a query has failed"));
+        *trouble = store->again ? STORE_AGAIN : STORE_BROKEN;
+        roll_back_level(store);
+        return failure;
+    }
+    mishap *failure = store->engine->transact(store, STORE_COMMIT, store->depth, trouble);
+    if (!failure) {
+        store->depth--;
+        return NULL;
+    }
+    if (store->depth == 1) /* nothing of it is left: the engine has seen to that */
+        store->again = *trouble == STORE_AGAIN || *trouble == STORE_BUSY || *trouble == STORE_LOST;
+    else
+        mishap_store_note_trouble(store, *trouble);
+    store->depth--;
+    if (store->depth == 0)
+        store->failed_depth = 0;
+    return failure;
+}
+
+static bool is_ours(const mishap_store *store)
+{
+    return store->depth > (store->call ? store->call_depth : 0);
+}
+
+mishap *mishap_store_commit(mishap_store *store)
+{
+    store_trouble trouble = STORE_FINE;
+    return is_ours(store) ? commit_level(store, &trouble) : misused("there is none to commit");
+}
+
+void mishap_store_roll_back(mishap_store *store)
+{
+    if (is_ours(store))
+        roll_back_level(store);
+}
+
+/* -- the work ---------------------------------------------------------------------------------- */
+
+static mishap *try_once(mishap_store *store, const mishap_transaction *transaction,
+                        store_trouble *trouble)
+{
+    int depth = store->depth;
+    mishap *failure = mishap_store_begin(store);
+    if (failure)
+        return failure;
+    failure = transaction->work(store, transaction->state);
+    mishap_store_unwind(store, depth + 1); /* what the work has left open */
+    if (store->depth <= depth)             /* … and what it has ended without having begun it */
+        return mishap_because(misused("its work has ended it"), failure);
+    if (!failure)
+        return commit_level(store, trouble);
+    roll_back_level(store);
+    return failure;
+}
+
+/* True: the change was made. A mishap: it could not be looked up. */
+static mishap *look_up(mishap_store *store, const mishap_transaction *transaction, bool *done)
+{
+    mishap *failure = NULL;
+    *done = false;
+    for (int attempt = 0; attempt < STORE_TRIES; attempt++) {
+        mishap_free(failure);
+        mishap_store_pause_before(attempt);
+        failure = transaction->look_up(store, transaction->state, done);
+        mishap_store_unwind(store, 0);
+        if (!failure || !mishap_is(failure, UNAVAILABLE))
+            break;
+    }
+    return failure;
+}
+
+/* After a commit that nobody has confirmed. NULL and not done: it may be tried again. */
+static mishap *resolve(mishap_store *store, const mishap_transaction *transaction, mishap *unknown,
+                       bool *done)
+{
+    if (!transaction->look_up)
+        return unknown;
+    mishap *failure = look_up(store, transaction, done);
+    if (failure)
+        return mishap_because(unknown, failure);
+    mishap_free(unknown);
+    return NULL;
+}
+
+mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *transaction)
+{
+    int64_t begun = mishap_store_now_ms();
+    bool outermost = store->depth == 0, done = false;
+    mishap *failure;
+    for (int attempt = 1;; attempt++) {
+        store_trouble trouble = STORE_FINE;
+        failure = try_once(store, transaction, &trouble);
+        if (!outermost || !failure)
+            return failure;
+        bool again = store->again;
+        if (trouble == STORE_UNKNOWN) {
+            failure = resolve(store, transaction, failure, &done);
+            if (failure || done)
+                return failure;
+            again = true;
+        }
+        if (!again)
+            return failure;
+        if (attempt == STORE_TRIES || mishap_store_now_ms() - begun > MISHAP_STORE_PATIENCE)
+            break;
+        mishap_free(failure);
+        mishap_store_pause_before(attempt);
+    }
+    /* What the work has made of its failed query need not say that it can be tried again. */
+    return failure && mishap_told(failure)->retryable
+               ? failure
+               : mishap_because(mishap_store_failure(STORE_AGAIN), failure);
+}

@@ -1,0 +1,185 @@
+"""A PostgreSQL of our own: a cluster in a temporary folder, which listens at a Unix socket alone.
+
+    with Cluster() as cluster:
+        cluster.address("todos")            a new database: postgresql://…
+        cluster.sql("todos", "SELECT 1")
+
+    python3 tests/store/postgres.py PROGRAM [ARGUMENT…]
+
+runs a program with the address of an empty database in STORE_POSTGRESQL, the process id of the server in
+STORE_POSTGRESQL_PID and an address with a password in STORE_POSTGRESQL_PASSWORD. Where PostgreSQL is not installed, the
+program is run without them and skips what needs it.
+
+PostgreSQL does not run as root: then it is started as the user `postgres`, else `nobody`. Only the processes that were
+started here are ended, by their ids.
+"""
+import contextlib
+import glob
+import os
+import pwd
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+PATIENCE = 120  # seconds, however busy the machine
+
+
+def folder_of_programs():
+    """The newest that is installed, or None."""
+    found = glob.glob("/usr/lib/postgresql/*/bin/initdb")
+    found.sort(key=lambda path: [int(number) for number in re.findall(r"\d+", path)])
+    return os.path.dirname(found[-1]) if found else None
+
+
+def user():
+    """Whom to run it as; None: who we are."""
+    if os.geteuid() != 0:
+        return None
+    for name in ("postgres", "nobody"):
+        with contextlib.suppress(KeyError):
+            return pwd.getpwnam(name)
+    return None
+
+
+class Cluster:
+    """A server with its data. `role` logs in without a password, `guarded` with one."""
+
+    def __init__(self, **settings):
+        self.programs, self.user = folder_of_programs(), user()
+        self.settings = {"fsync": "off", "listen_addresses": "", "max_connections": 60, "shared_buffers": "16MB",
+                         "dynamic_shared_memory_type": "mmap", **settings}
+        self.process, self.numbers = None, 0
+        self.folder = tempfile.mkdtemp(prefix="pg-")
+        try:
+            self.prepare()
+            self.start()
+        except BaseException:
+            self.remove()
+            raise
+
+    def as_user(self, *words):
+        """With this program its programs end, too, whatever ends it."""
+        who = ["--reuid=%d" % self.user.pw_uid, "--regid=%d" % self.user.pw_gid, "--clear-groups"] if self.user else []
+        return ["setpriv", "--pdeathsig=QUIT", *who, *words]
+
+    def run(self, program, *words, **more):
+        done = subprocess.run(self.as_user(os.path.join(self.programs, program), *words), stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, cwd=self.folder, timeout=PATIENCE, check=False,
+                              env=dict(os.environ, HOME=self.folder, LC_ALL="C"), **more)
+        if done.returncode:
+            raise RuntimeError("%s %s: %s" % (program, words, (done.stdout + done.stderr).decode()))
+        return done.stdout.decode()
+
+    def prepare(self):
+        if self.user:
+            os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
+        os.chmod(self.folder, 0o755)  # others connect to the socket
+        self.data = os.path.join(self.folder, "data")
+        self.run("initdb", "-D", self.data, "-U", "role", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="ascii") as file:
+            file.write("local all guarded scram-sha-256\nlocal all all trust\n")
+
+    def start(self):
+        words = [word for name, value in self.settings.items() for word in ("-c", "%s=%s" % (name, value))]
+        log = os.open(os.path.join(self.folder, "log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self.process = subprocess.Popen(
+            self.as_user(os.path.join(self.programs, "postgres"), "-D", self.data, "-k", self.folder, *words),
+            stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder, start_new_session=True,
+            env=dict(os.environ, LC_ALL="C"))
+        os.close(log)
+        self.wait()
+
+    def wait(self):
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                self.sql("postgres", "SELECT 1")
+                return
+            except RuntimeError:
+                if self.process.poll() is not None or time.monotonic() > until:
+                    with open(os.path.join(self.folder, "log"), encoding="utf-8") as log:
+                        raise RuntimeError("PostgreSQL does not start: %s" % log.read()[-2000:]) from None
+                time.sleep(0.05)
+
+    def stop(self, how=signal.SIGQUIT):
+        """SIGQUIT ends it at once, SIGINT in order, SIGKILL as a crash does."""
+        if self.process and self.process.poll() is None:
+            self.process.send_signal(how)
+            self.process.wait(PATIENCE)
+        # After SIGKILL its children notice by themselves, and another must not start before.
+        with contextlib.suppress(FileNotFoundError, RuntimeError):
+            self.wait_for_children()
+        self.process = None
+
+    def wait_for_children(self):
+        """Those of the session that was begun for it."""
+        until, session = time.monotonic() + PATIENCE, self.process.pid
+        while time.monotonic() < until:
+            found = []
+            for path in glob.glob("/proc/[0-9]*/stat"):
+                with contextlib.suppress(OSError, IndexError):
+                    with open(path, encoding="utf-8", errors="replace") as file:
+                        words = file.read().rsplit(")", 1)[1].split()
+                    if int(words[3]) == session and words[0] != "Z":
+                        found.append(path)
+            if not found:
+                return
+            time.sleep(0.02)
+        raise RuntimeError("processes of PostgreSQL live on")
+
+    def remove(self):
+        try:
+            self.stop()
+        finally:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+    def sql(self, database, *statements, role="role"):
+        """What psql prints, without headings."""
+        words = [word for statement in statements for word in ("-c", statement)]
+        return self.run("psql", "-h", self.folder, "-U", role, "-d", database, "-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1",
+                        *words).strip()
+
+    def address(self, database=None, role="role", password=None):
+        """A database, which is created; a new one if it has no name."""
+        if database is None:
+            self.numbers += 1
+            database = "store%d" % self.numbers
+        if not self.sql("postgres", "SELECT 1 FROM pg_database WHERE datname = '%s'" % database):
+            self.sql("postgres", "CREATE DATABASE %s" % database)
+        who = role if password is None else "%s:%s" % (role, urllib.parse.quote(password, safe=""))
+        return "postgresql://%s@/%s?host=%s" % (who, database, urllib.parse.quote(self.folder, safe=""))
+
+    def guarded(self, password, database=None):
+        """An address whose role has to give this password."""
+        literal = password.replace("'", "''")
+        self.sql("postgres", "DROP OWNED BY guarded" if self.sql("postgres", "SELECT 1 FROM pg_roles WHERE rolname = 'guarded'")
+                 else "CREATE ROLE guarded LOGIN", "ALTER ROLE guarded SUPERUSER PASSWORD '%s'" % literal)
+        return self.address(database, "guarded", password)
+
+
+def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    environment = dict(os.environ)
+    if not folder_of_programs():
+        os.execvpe(sys.argv[1], sys.argv[1:], environment)
+    with Cluster() as cluster:
+        environment["STORE_POSTGRESQL"] = cluster.address()
+        environment["STORE_POSTGRESQL_PASSWORD"] = cluster.guarded("marker p@ss/word:1?", "passwords")
+        environment["STORE_POSTGRESQL_PID"] = str(cluster.process.pid)
+        done = subprocess.run(sys.argv[1:], env=environment, check=False)
+    sys.exit(done.returncode if done.returncode >= 0 else 1)
+
+
+if __name__ == "__main__":
+    main()

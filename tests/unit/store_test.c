@@ -1,0 +1,1392 @@
+/*
+ * Stores on both engines, by the public header: values, refusals, pages, transactions, migrations,
+ * lost connections, and what is told of failures.
+ *
+ * tests/store/postgres.py starts PostgreSQL and runs this program with its address; without one,
+ * the tests on PostgreSQL are skipped.
+ */
+#include <dlfcn.h>
+#include <ftw.h>
+#include <math.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mishap/store.h"
+#include "operation/call.h"
+#include "operation/settings.h"
+#include "store/postgresql.h"
+#include "testing.h"
+
+#if __has_include(<postgresql/libpq-fe.h>)
+#include <postgresql/libpq-fe.h>
+_Static_assert((int)CONNECTION_OK == (int)PQ_CONNECTION_OK, "as libpq has it");
+_Static_assert((int)PGRES_COMMAND_OK == (int)PQ_COMMAND_OK, "as libpq has it");
+_Static_assert((int)PGRES_TUPLES_OK == (int)PQ_TUPLES_OK, "as libpq has it");
+_Static_assert((int)PQPING_OK == (int)PQ_PING_OK, "as libpq has it");
+_Static_assert(PG_DIAG_SQLSTATE == PQ_SQLSTATE, "as libpq has it");
+_Static_assert(sizeof(PQconninfoOption) == sizeof(pq_option), "as libpq has it");
+_Static_assert(offsetof(PQconninfoOption, val) == offsetof(pq_option, value), "as libpq has it");
+#endif
+
+/* -- a schema ---------------------------------------------------------------------------------- */
+
+static const char *const sqlite[] = {
+    "CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT UNIQUE, flag INTEGER, weight REAL,"
+    " bytes BLOB, owner INTEGER REFERENCES items (id)) STRICT;"
+    "CREATE TABLE counter (value INTEGER NOT NULL) STRICT;"
+    "INSERT INTO counter VALUES (0)",
+    "ALTER TABLE items ADD COLUMN note TEXT DEFAULT 'second'",
+    NULL,
+};
+static const char *const postgresql[] = {
+    "CREATE TABLE items (id bigint PRIMARY KEY, name text UNIQUE, flag boolean,"
+    " weight double precision, bytes bytea, owner bigint REFERENCES items (id));"
+    "CREATE TABLE counter (value bigint NOT NULL);"
+    "INSERT INTO counter VALUES (0);"
+    "CREATE SEQUENCE tries;"
+    "CREATE TABLE deadly (value bigint);"
+    "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
+    " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';"
+    "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON deadly DEFERRABLE INITIALLY DEFERRED"
+    " FOR EACH ROW EXECUTE FUNCTION die()",
+    "ALTER TABLE items ADD COLUMN note text DEFAULT 'second'",
+    NULL,
+};
+
+enum {
+    INSERT, /* 1 id, 2 name, 3 flag, 4 weight, 5 bytes, 6 owner */
+    GET,    /* 1 id */
+    PAGE,   /* 1 after, 2 limit */
+    NAMED,  /* 7 name: other places are not used */
+    COUNT,
+    READ_COUNTER,
+    WRITE_COUNTER, /* 1 value */
+    FIRST_VERSION, /* those above do with version 1 */
+    NOTE = FIRST_VERSION,
+    WRONG,
+    FULL_DISK, /* the next insert finds it so; on PostgreSQL this statement does */
+    DISK_AGAIN,
+    /* PostgreSQL only: */
+    SHORT_PATIENCE,
+    LOCK_ITEMS,
+    ASK_AGAIN,
+    DIE_READING,
+    DIE_ONCE,
+    DIE_WRITING,
+    DIE_AT_COMMIT,
+    KILL_OTHERS,
+    LOCK_MIGRATIONS, /* 1 name */
+    SET_VERSION,     /* 1 version */
+    STATEMENTS,
+};
+#define ONLY(sql) .text = "SELECT 1", .postgresql = sql
+static const mishap_statement statements[STATEMENTS] = {
+    [INSERT] = { .text = "INSERT INTO items (id, name, flag, weight, bytes, owner)"
+                         " VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+                 .writes = true },
+    [GET] = { .text = "SELECT id, name, flag, weight, bytes, owner FROM items WHERE id = ?1" },
+    [PAGE] = { .text = "SELECT id FROM items WHERE id > ?1 ORDER BY id LIMIT ?2" },
+    [NAMED] = { .text = "SELECT id /* ?1 */ FROM items WHERE name = ?7 OR name || '?2' = ?7" },
+    [COUNT] = { .text = "SELECT count(*) FROM items" },
+    [READ_COUNTER] = { .text = "SELECT value FROM counter" },
+    [WRITE_COUNTER] = { .text = "UPDATE counter SET value = ?1", .writes = true },
+    [NOTE] = { .text = "SELECT note FROM items WHERE id = ?1" },
+    [WRONG] = { .text = "SELECT marker_column FROM items" },
+    [FULL_DISK] = { .text = "PRAGMA max_page_count = 1",
+                    .postgresql = "DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '53100';"
+                                  " END $$" },
+    [DISK_AGAIN] = { .text = "PRAGMA max_page_count = 1000000", .postgresql = "SELECT 1" },
+    [SHORT_PATIENCE] = { ONLY("SET lock_timeout TO 100") },
+    [LOCK_ITEMS] = { ONLY("LOCK TABLE items") },
+    [ASK_AGAIN] = { ONLY("DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '40001'; END $$") },
+    [DIE_READING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())") },
+    [DIE_ONCE] = { ONLY("SELECT CASE WHEN nextval('tries') = 1 THEN"
+                        " pg_terminate_backend(pg_backend_pid()) END") },
+    [DIE_WRITING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())"), .writes = true },
+    [DIE_AT_COMMIT] = { ONLY("INSERT INTO deadly VALUES (1)"), .writes = true },
+    [KILL_OTHERS] = { ONLY("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE"
+                           " pid <> pg_backend_pid() AND backend_type = 'client backend'") },
+    [LOCK_MIGRATIONS] = { ONLY("SELECT pg_advisory_lock(hashtext('mishap'), hashtext(?1))") },
+    [SET_VERSION] = { ONLY("UPDATE store SET version = ?1"), .writes = true },
+};
+
+/* Each test has a schema of its own, which on PostgreSQL is new in the same database. */
+static char schema_name[40];
+static mishap_store_schema schema;
+
+/* The same before its second version. */
+static mishap_store_schema version_one(void)
+{
+    static const char *first_sqlite[2], *first_postgresql[2];
+    first_sqlite[0] = sqlite[0];
+    first_postgresql[0] = postgresql[0];
+    mishap_store_schema first = schema;
+    first.sqlite = first_sqlite;
+    first.postgresql = first_postgresql;
+    return first;
+}
+
+/* -- a store for each test --------------------------------------------------------------------- */
+
+static char folder[64], file[128], address[512];
+static bool on_postgresql;
+static mishap_store *store;
+
+static int begin(const char *where)
+{
+    static int number;
+    on_postgresql = where != NULL;
+    strcpy(folder, "/tmp/mishap-store-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    snprintf(schema_name, sizeof schema_name, "shelf_%d", ++number);
+    schema = (mishap_store_schema){ .name = schema_name,
+                                    .sqlite = sqlite,
+                                    .postgresql = postgresql,
+                                    .statements = statements,
+                                    .statement_count = STATEMENTS };
+    snprintf(file, sizeof file, "%s/file", folder);
+    if (where)
+        snprintf(address, sizeof address, "%s", where);
+    else
+        snprintf(address, sizeof address, "sqlite:%s", file);
+    store = NULL;
+    return 0;
+}
+
+static int begin_sqlite(void **state)
+{
+    (void)state;
+    return begin(NULL);
+}
+
+static int begin_postgresql(void **state)
+{
+    (void)state;
+    return begin(getenv("STORE_POSTGRESQL"));
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
+{
+    (void)status, (void)kind, (void)where;
+    return remove(path);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    mishap_store_close(store);
+    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void assert_fine(mishap *failure)
+{
+    mishap_buffer account = { 0 };
+    if (!failure)
+        return;
+    mishap_account(failure, &account);
+    fail_msg("%.*s", (int)account.length, account.data);
+}
+
+static void open_store(void)
+{
+    assert_fine(mishap_store_open(address, NULL, &schema, &store));
+}
+
+/* Nothing of the inside is told, whatever the format, unless it is a failure to open the store,
+ * which is for the operator. `account` is what the operator reads. */
+static char account[16384];
+static void assert_failure(mishap *failure, const mishap_code *code, bool retryable)
+{
+    static const char *const private[] = { "marker", "sqlite",   "postgres", "SELECT",  "INSERT",
+                                           "items",  "libpq.so", "/tmp",     "database" };
+    static const char *const dialects[] = { "artifact",         "canonical",  "cli-envelope",
+                                            "condition-report", "google-rpc", "graphql",
+                                            "http-api",         "json-api",   "json-rpc",
+                                            "problem",          "tool-result" };
+    assert_non_null(failure);
+    mishap_buffer all = { 0 };
+    mishap_account(failure, &all);
+    snprintf(account, sizeof account, "%.*s", (int)all.length, all.data);
+    mishap_buffer_release(&all);
+    if (mishap_told(failure)->code != code || mishap_told(failure)->retryable != retryable)
+        fail_msg("%s", account);
+    for (size_t i = 0; store && i < sizeof dialects / sizeof *dialects; i++) {
+        char *told = rendered(mishap_dialect_find(dialects[i]), failure);
+        for (size_t j = 0; j < sizeof private / sizeof *private; j++)
+            if (strcasestr(told, private[j]))
+                fail_msg("%s is told: %s", private[j], told);
+        free(told);
+    }
+    mishap_free(failure);
+}
+
+static mishap *insert_owned(mishap_store *into, int64_t id, const char *name, int64_t owner,
+                            mishap_query *query)
+{
+    mishap_query_begin(query, into, INSERT);
+    mishap_query_bind_integer(query, 1, id);
+    mishap_query_bind_text(query, 2, mishap_text_of(name));
+    if (owner)
+        mishap_query_bind_integer(query, 6, owner);
+    while (mishap_query_step(query))
+        assert_int_equal(mishap_query_integer(query, 0), id);
+    return mishap_query_end(query);
+}
+
+static mishap *insert(mishap_store *into, int64_t id, const char *name)
+{
+    mishap_query query;
+    return insert_owned(into, id, name, 0, &query);
+}
+
+static mishap *read_number(mishap_store *from, size_t statement, int64_t *number)
+{
+    mishap_query query;
+    mishap_query_begin(&query, from, statement);
+    if (mishap_query_step(&query))
+        *number = mishap_query_integer(&query, 0);
+    return mishap_query_end(&query);
+}
+
+static int64_t number_of(size_t statement)
+{
+    int64_t number = -1;
+    assert_fine(read_number(store, statement, &number));
+    return number;
+}
+
+static mishap *run(mishap_store *on, size_t statement)
+{
+    mishap_query query;
+    mishap_query_begin(&query, on, statement);
+    while (mishap_query_step(&query))
+        ;
+    return mishap_query_end(&query);
+}
+
+/* -- values ------------------------------------------------------------------------------------ */
+
+static void values_of_every_type_come_back(void **state)
+{
+    static const struct {
+        int64_t id;
+        const char *name;
+        bool flag;
+        double weight;
+        mishap_text bytes;
+    } rows[] = {
+        { INT64_MAX, "it's \"?1\" $1 ; -- \xf0\x9f\x98\x80", true, 0.1, { "\0\xff'\\x", 5 } },
+        { INT64_MIN, "", false, -1.7976931348623157e308, { "", 0 } },
+        { 0, "a\nb\t\x01", true, 5e-324, { "\\", 1 } },
+    };
+    (void)state;
+    open_store();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_query query;
+        mishap_query_begin(&query, store, INSERT);
+        mishap_query_bind_integer(&query, 1, rows[i].id);
+        mishap_query_bind_text(&query, 2, mishap_text_of(rows[i].name));
+        mishap_query_bind_boolean(&query, 3, rows[i].flag);
+        mishap_query_bind_double(&query, 4, rows[i].weight);
+        mishap_query_bind_blob(&query, 5, rows[i].bytes);
+        mishap_query_bind_null(&query, 6);
+        assert_true(mishap_query_step(&query));
+        assert_false(mishap_query_step(&query));
+        assert_fine(mishap_query_end(&query));
+
+        mishap_query_begin(&query, store, GET);
+        mishap_query_bind_integer(&query, 1, rows[i].id);
+        assert_true(mishap_query_step(&query));
+        assert_int_equal(mishap_query_integer(&query, 0), rows[i].id);
+        assert_true(mishap_text_equal(mishap_query_text(&query, 1), mishap_text_of(rows[i].name)));
+        assert_non_null(mishap_query_text(&query, 1).data);
+        assert_int_equal(mishap_query_boolean(&query, 2), rows[i].flag);
+        assert_true(mishap_query_double(&query, 3) == rows[i].weight);
+        assert_true(mishap_text_equal(mishap_query_blob(&query, 4), rows[i].bytes));
+        assert_non_null(mishap_query_blob(&query, 4).data);
+        assert_true(mishap_query_is_null(&query, 5));
+        assert_false(mishap_query_is_null(&query, 4));
+        assert_int_equal(mishap_query_integer(&query, 5), 0);
+        assert_null(mishap_query_text(&query, 5).data);
+        assert_false(mishap_query_step(&query));
+        assert_fine(mishap_query_end(&query));
+    }
+}
+
+static void a_place_is_known_by_its_number(void **state)
+{
+    mishap_query query;
+    (void)state;
+    open_store();
+    assert_fine(insert(store, 7, "seven"));
+    mishap_query_begin(&query, store, NAMED);
+    mishap_query_bind_integer(&query, 3, 5); /* is in no use there */
+    mishap_query_bind_text(&query, 7, T("seven"));
+    assert_true(mishap_query_step(&query));
+    assert_int_equal(mishap_query_integer(&query, 0), 7);
+    assert_fine(mishap_query_end(&query));
+    mishap_query_begin(&query, store, NAMED);
+    mishap_query_bind_integer(&query, MISHAP_STORE_PLACES + 1, 5);
+    assert_false(mishap_query_step(&query));
+    assert_failure(mishap_query_end(&query), MISHAP_CODE_INTERNAL_ERROR, false);
+    mishap_query_begin(&query, store, STATEMENTS);
+    assert_false(mishap_query_step(&query));
+    assert_failure(mishap_query_end(&query), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_int_equal(number_of(COUNT), 1); /* all goes on */
+}
+
+static void placeholders_are_numbered_without_a_gap(void **state)
+{
+    static const struct {
+        const char *text, *sql;
+        int count;
+    } rows[] = {
+        { "a = ?4 AND b = ?2 AND c = ?4", "a = $1 AND b = $2 AND c = $1", 2 },
+        { "'?1' \"?2\" -- ?3\n/* ?4 */ ?12 ? ?|", "'?1' \"?2\" -- ?3\n/* ?4 */ $1 ? ?|", 1 },
+        { "'it''s ?1' || ?1 -- ?2", "'it''s ?1' || $1 -- ?2", 1 },
+        { "'?1", "'?1", 0 },
+        { "?33", NULL, 0 },
+        { "?0", NULL, 0 },
+        { "?99999999999999999999", NULL, 0 },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        postgresql_statement statement = { 0 };
+        mishap_buffer sql = { 0 };
+        bool sound = mishap_postgresql_translate(rows[i].text, &statement, &sql);
+        assert_int_equal(sound, rows[i].sql != NULL);
+        if (sound) {
+            assert_string_equal(sql.data, rows[i].sql);
+            assert_int_equal(statement.count, rows[i].count);
+        }
+        mishap_buffer_release(&sql);
+    }
+}
+
+/* -- refusals ---------------------------------------------------------------------------------- */
+
+static void what_a_constraint_refuses_is_told_by_its_code(void **state)
+{
+    mishap_query query;
+    (void)state;
+    open_store();
+    assert_fine(insert(store, 1, "one"));
+    mishap *failure = insert_owned(store, 2, "one", 0, &query);
+    assert_true(query.taken && !query.dangling);
+    assert_failure(failure, MISHAP_CODE_ALREADY_EXISTS, false);
+    failure = insert_owned(store, 1, "other", 0, &query);
+    assert_true(query.taken);
+    assert_failure(failure, MISHAP_CODE_ALREADY_EXISTS, false);
+    failure = insert_owned(store, 3, "three", 99, &query);
+    assert_true(query.dangling && !query.taken);
+    assert_failure(failure, MISHAP_CODE_CONFLICT, false);
+    assert_null(strstr(account, "noted")); /* a caller could fill the log with it */
+    assert_int_equal(number_of(COUNT), 1);
+}
+
+static void a_mistake_in_the_sql_is_an_internal_error_and_nothing_is_told(void **state)
+{
+    (void)state;
+    open_store();
+    assert_failure(run(store, WRONG), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_non_null(strstr(account, "marker_column"));
+    assert_non_null(strstr(account, on_postgresql ? "42703" : "sqlite_result"));
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+static mishap *insert_much(mishap_store *into, void *state)
+{
+    static char bytes[100000];
+    mishap_query query;
+    (void)state;
+    MISHAP_TRY(insert(into, 2, "two"));
+    if (on_postgresql)
+        return run(into, FULL_DISK);
+    mishap_query_begin(&query, into, INSERT);
+    mishap_query_bind_integer(&query, 1, 3);
+    mishap_query_bind_blob(&query, 5, (mishap_text){ bytes, sizeof bytes });
+    while (mishap_query_step(&query))
+        ;
+    return mishap_query_end(&query);
+}
+
+static void a_full_disk_is_told_by_its_code_and_reading_goes_on(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(insert(store, 1, "one"));
+    if (!on_postgresql)
+        assert_fine(run(store, FULL_DISK));
+    assert_failure(mishap_store_transact(store, &(mishap_transaction){ .work = insert_much }),
+                   MISHAP_CODE_INSUFFICIENT_STORAGE, false);
+    assert_int_equal(number_of(COUNT), 1);
+    assert_fine(run(store, DISK_AGAIN));
+    assert_fine(insert(store, 2, "two"));
+}
+
+static void locks_of_others_are_waited_for_and_then_it_is_busy(void **state)
+{
+    mishap_store *other = NULL;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(run(store, SHORT_PATIENCE));
+    assert_fine(mishap_store_begin(other));
+    assert_fine(run(other, LOCK_ITEMS));
+    assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
+    assert_non_null(strstr(account, "55P03"));
+    mishap_store_close(other);
+    assert_fine(insert(store, 1, "one"));
+}
+
+static void text_with_a_nul_is_not_cut_off_on_postgresql(void **state)
+{
+    mishap_query query;
+    (void)state;
+    open_store();
+    mishap_query_begin(&query, store, INSERT);
+    mishap_query_bind_integer(&query, 1, 1);
+    mishap_query_bind_text(&query, 2, (mishap_text){ "a\0b", 3 });
+    mishap_query_step(&query);
+    assert_failure(mishap_query_end(&query), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+/* -- pages ------------------------------------------------------------------------------------- */
+
+static void a_list_is_read_page_by_page(void **state)
+{
+    static const struct {
+        int64_t limit, pages;
+    } rows[] = { { 1, 10 }, { 3, 4 }, { 5, 2 }, { 10, 1 }, { 100, 1 } };
+    (void)state;
+    open_store();
+    for (int64_t id = 1; id <= 10; id++)
+        assert_fine(insert(store, id * 10, NULL));
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        int64_t after = 0, pages = 0, listed = 0;
+        mishap_page page;
+        do {
+            mishap_query query;
+            mishap_query_begin(&query, store, PAGE);
+            mishap_query_bind_integer(&query, 1, after);
+            for (mishap_page_begin(&page, &query, 2, rows[i].limit);
+                 mishap_page_step(&page, &query); listed++)
+                assert_int_equal(after = mishap_query_integer(&query, 0), (listed + 1) * 10);
+            assert_true(page.listed <= rows[i].limit);
+            assert_fine(mishap_query_end(&query));
+            pages++;
+        } while (page.more);
+        assert_int_equal(listed, 10);
+        assert_int_equal(pages, rows[i].pages);
+    }
+}
+
+/* -- transactions ------------------------------------------------------------------------------ */
+
+static mishap *insert_two(mishap_store *into, void *state)
+{
+    mishap *failure = insert(into, 1, "one");
+    if (!failure)
+        failure = insert(into, 2, "two");
+    return failure ? failure : *(bool *)state ? mishap_raise(CONFLICT, "No.") : NULL;
+}
+
+static void a_transaction_is_made_as_a_whole_or_not_at_all(void **state)
+{
+    bool fail = true;
+    mishap_transaction both = { .work = insert_two, .state = &fail };
+    (void)state;
+    open_store();
+    assert_failure(mishap_store_transact(store, &both), MISHAP_CODE_CONFLICT, false);
+    assert_int_equal(number_of(COUNT), 0);
+    fail = false;
+    assert_fine(mishap_store_transact(store, &both));
+    assert_int_equal(number_of(COUNT), 2);
+    assert_failure(mishap_store_transact(store, &both), MISHAP_CODE_ALREADY_EXISTS, false);
+    assert_int_equal(number_of(COUNT), 2);
+}
+
+static mishap *insert_in_parts(mishap_store *into, void *state)
+{
+    bool fail = true, succeed = false;
+    mishap *failure = insert(into, 10, "ten");
+    if (!failure) {
+        mishap *part = mishap_store_transact(
+            into, &(mishap_transaction){ .work = insert_two, .state = &fail });
+        assert_true(mishap_is(part, CONFLICT));
+        mishap_free(part);
+        failure = insert(into, 11, "eleven");
+    }
+    if (!failure)
+        failure = mishap_store_transact(
+            into, &(mishap_transaction){ .work = insert_two, .state = &succeed });
+    /* A part that the engine refuses takes only itself along. */
+    mishap *part = failure
+                       ? NULL
+                       : mishap_store_transact(
+                             into, &(mishap_transaction){ .work = insert_two, .state = &succeed });
+    assert_true(failure || mishap_is(part, ALREADY_EXISTS));
+    mishap_free(part);
+    (void)state;
+    return failure ? failure : insert(into, 12, "twelve");
+}
+
+static void a_part_of_a_transaction_is_rolled_back_alone(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = insert_in_parts }));
+    assert_int_equal(number_of(COUNT), 5);
+}
+
+static mishap *go_on_after_a_failure(mishap_store *into, void *state)
+{
+    int64_t count;
+    mishap *failure = insert(into, 1, "one");
+    assert_null(failure);
+    mishap_free(insert(into, 2, "one"));
+    failure = read_number(into, COUNT, &count);
+    *(bool *)state = failure != NULL;
+    mishap_free(failure);
+    mishap_free(insert(into, 3, "three"));
+    return NULL;
+}
+
+/* PostgreSQL is so, hence SQLite must be: else a service would work on one of them only. */
+static void after_a_failed_query_a_transaction_cannot_go_on(void **state)
+{
+    bool refused = false;
+    (void)state;
+    open_store();
+    assert_failure(
+        mishap_store_transact(
+            store, &(mishap_transaction){ .work = go_on_after_a_failure, .state = &refused }),
+        MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_true(refused);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+static void a_batch_has_one_commit(void **state)
+{
+    mishap_store *other = NULL;
+    int64_t seen = -1;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_begin(store));
+    for (int64_t id = 1; id <= 64; id++) {
+        char name[24];
+        snprintf(name, sizeof name, "%d", (int)(id % 5 ? id : id - 1)); /* each fifth is taken */
+        assert_fine(mishap_store_begin(store));
+        mishap *failure = insert(store, id, name);
+        if (failure) {
+            mishap_store_roll_back(store);
+            assert_failure(failure, MISHAP_CODE_ALREADY_EXISTS, false);
+        } else {
+            assert_fine(mishap_store_commit(store));
+        }
+    }
+    if (on_postgresql) { /* on SQLite a process has one store on a file */
+        assert_fine(mishap_store_open(address, NULL, &schema, &other));
+        assert_fine(read_number(other, COUNT, &seen));
+        assert_int_equal(seen, 0);
+        mishap_store_close(other);
+    }
+    assert_fine(mishap_store_commit(store));
+    assert_int_equal(number_of(COUNT), 64 - 12);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_INTERNAL_ERROR, false);
+    mishap_store_roll_back(store);
+    assert_int_equal(number_of(COUNT), 64 - 12);
+}
+
+static void a_transaction_that_is_left_open_is_rolled_back(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_begin(store));
+    assert_fine(mishap_store_begin(store));
+    assert_fine(insert(store, 1, "one"));
+    mishap_store_close(store);
+    open_store();
+    assert_int_equal(number_of(COUNT), 0);
+    assert_fine(insert(store, 1, "one"));
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static mishap *open_service(const mishap_setup *setup, void **opened)
+{
+    mishap_store *found = NULL;
+    (void)setup;
+    mishap *failure = mishap_store_open(address, NULL, &schema, &found);
+    *opened = store = found;
+    return failure;
+}
+
+static void close_service(void *opened)
+{
+    mishap_store_close(opened);
+    store = NULL;
+}
+
+static const mishap_service service = {
+    .name = "shelf", .summary = "A shelf", .open = open_service, .close = close_service
+};
+
+/* Two levels are begun, and a query, and then the library ends the handler. */
+static mishap *leave_half_way(mishap_call *call)
+{
+    mishap_query query;
+    mishap_store *of_call = mishap_store_of(call);
+    assert_ptr_equal(mishap_store_of(call), of_call);
+    MISHAP_TRY(mishap_store_begin(of_call));
+    MISHAP_TRY(insert(of_call, 1, "half"));
+    MISHAP_TRY(mishap_store_begin(of_call));
+    mishap_query_begin(&query, of_call, INSERT);
+    mishap_query_bind_integer(&query, 1, 2);
+    assert_true(mishap_query_step(&query));
+    mishap_string(call, "not declared");
+    return NULL;
+}
+
+/* More ends than beginnings. */
+static mishap *end_too_much(mishap_call *call)
+{
+    mishap_store *of_call = mishap_store_of(call);
+    MISHAP_TRY(insert(of_call, 3, "three"));
+    mishap_store_roll_back(of_call);
+    return mishap_store_commit(of_call);
+}
+
+/* After a crash nothing that was deferred is called. */
+static mishap *crash_half_way(mishap_call *call)
+{
+    mishap_store *of_call = mishap_store_of(call);
+    MISHAP_TRY(mishap_store_begin(of_call));
+    MISHAP_TRY(insert(of_call, 1, "half"));
+    call->deferred = NULL;
+    return mishap_raise(INTERNAL_ERROR, "As a crash does.");
+}
+
+static const mishap_operation operations[] = {
+    { .name = "crash", .summary = "Crash", .run = crash_half_way, .service = &service },
+    { .name = "leave", .summary = "Leave", .run = leave_half_way, .service = &service },
+    { .name = "end", .summary = "End", .run = end_too_much, .service = &service },
+    { 0 },
+};
+static const mishap_app app = { .name = "shelf", .operations = operations };
+
+static void call_operation(const mishap_operation *operation)
+{
+    mishap_call *call = NULL;
+    assert_fine(mishap_call_begin(&app, operation, T("{}"), &call));
+    assert_failure(mishap_call_run(call), MISHAP_CODE_INTERNAL_ERROR, false);
+    mishap_call_end(call);
+}
+
+/* The next call may be at the same address. */
+static void what_a_crashed_call_has_left_open_is_rolled_back_by_the_next(void **state)
+{
+    mishap_call *call = NULL;
+    (void)state;
+    mishap_setup setup = { .data = folder };
+    mishap_service_use(&setup);
+    call_operation(&operations[0]);
+    assert_int_equal(store->depth, 1);
+    assert_fine(mishap_call_begin(&app, &operations[2], T("{}"), &call));
+    store->call = call;
+    assert_failure(mishap_call_run(call), MISHAP_CODE_INTERNAL_ERROR, false);
+    mishap_call_end(call);
+    assert_int_equal(store->depth, 0);
+    assert_int_equal(number_of(COUNT), 1); /* that of the second */
+    mishap_service_close_all();
+    mishap_service_use(NULL);
+}
+
+static void a_call_leaves_no_transaction_behind(void **state)
+{
+    (void)state;
+    mishap_setup setup = { .data = folder };
+    mishap_service_use(&setup);
+    call_operation(&operations[1]);
+    assert_non_null(strstr(account, "not declared"));
+    assert_int_equal(number_of(COUNT), 0);
+    /* In a batch the others are left alone. */
+    assert_fine(mishap_store_begin(store));
+    assert_fine(insert(store, 9, "before"));
+    call_operation(&operations[1]);
+    call_operation(&operations[2]);
+    assert_non_null(strstr(account, "none to commit"));
+    assert_fine(insert(store, 10, "after"));
+    assert_fine(mishap_store_commit(store));
+    assert_int_equal(number_of(COUNT), 3);
+    mishap_service_close_all();
+    mishap_service_use(NULL);
+}
+
+/* -- many at once ------------------------------------------------------------------------------ */
+
+enum { PROCESSES = 6, TIMES = 20 };
+
+static mishap *count_up(mishap_store *of, void *tries)
+{
+    int64_t value = 0;
+    mishap_query query;
+    ++*(int *)tries;
+    MISHAP_TRY(read_number(of, READ_COUNTER, &value));
+    if (on_postgresql)
+        usleep(1000); /* so that others read the same for sure */
+    mishap_query_begin(&query, of, WRITE_COUNTER);
+    mishap_query_bind_integer(&query, 1, value + 1);
+    mishap_query_step(&query);
+    return mishap_query_end(&query);
+}
+
+/* How often it was tried, at most 200; 255: something failed. A caller tries again when it is told
+ * so. */
+static int count_many_times(void)
+{
+    mishap_store *own = NULL;
+    int tries = 0;
+    if (mishap_store_open(address, NULL, &schema, &own))
+        return 255;
+    for (int i = 0; i < TIMES; i++) {
+        mishap *failure;
+        while ((failure = mishap_store_transact(
+                    own, &(mishap_transaction){ .work = count_up, .state = &tries }))) {
+            bool again = mishap_told(failure)->retryable;
+            mishap_free(failure);
+            if (!again)
+                return 255;
+        }
+    }
+    mishap_store_close(own);
+    return tries < 200 ? tries : 200;
+}
+
+static int in_processes(int (*work)(void), int exits[PROCESSES])
+{
+    pid_t children[PROCESSES];
+    int sum = 0;
+    fflush(NULL);
+    for (int i = 0; i < PROCESSES; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            _exit(work());
+    }
+    for (int i = 0; i < PROCESSES; i++) {
+        assert_int_equal(waitpid(children[i], &exits[i], 0), children[i]);
+        assert_true(WIFEXITED(exits[i]));
+        exits[i] = WEXITSTATUS(exits[i]);
+        sum += exits[i];
+    }
+    return sum;
+}
+
+/* They create the store all at once, too. What one has read, another changes: without repeating
+ * some would be lost. */
+static void no_change_of_many_processes_is_lost(void **state)
+{
+    int exits[PROCESSES];
+    (void)state;
+    int tries = in_processes(count_many_times, exits);
+    for (int i = 0; i < PROCESSES; i++)
+        assert_in_range(exits[i], TIMES, 200);
+    open_store();
+    assert_int_equal(number_of(READ_COUNTER), PROCESSES * TIMES);
+    if (on_postgresql)
+        assert_true(tries > PROCESSES * TIMES); /* the engine has asked for it */
+    else
+        assert_int_equal(tries, PROCESSES * TIMES);
+}
+
+static int held[2], released[2]; /* pipes */
+
+static int hold_a_transaction(void)
+{
+    mishap_store *own = NULL;
+    char byte;
+    mishap *failure = mishap_store_open(address, NULL, &schema, &own);
+    if (!failure)
+        failure = mishap_store_begin(own);
+    if (failure || write(held[1], ".", 1) != 1 || read(released[0], &byte, 1) != 1)
+        return 1;
+    failure = mishap_store_commit(own);
+    mishap_store_close(own);
+    return failure != NULL;
+}
+
+/* How often it was put to sleep tells whether it slept or kept looking. */
+static int count_asleep(void)
+{
+    mishap_store *own = NULL;
+    struct rusage before, after;
+    int tries = 0;
+    mishap *failure = mishap_store_open(address, NULL, &schema, &own);
+    getrusage(RUSAGE_SELF, &before);
+    if (!failure && write(held[1], ".", 1) == 1)
+        failure = mishap_store_transact(own,
+                                        &(mishap_transaction){ .work = count_up, .state = &tries });
+    getrusage(RUSAGE_SELF, &after);
+    mishap_store_close(own);
+    return failure || tries != 1 || after.ru_nvcsw - before.ru_nvcsw > 20;
+}
+
+static void a_transaction_sleeps_until_it_is_its_turn(void **state)
+{
+    int (*const work[2])(void) = { hold_a_transaction, count_asleep };
+    pid_t children[2];
+    char byte;
+    (void)state;
+    open_store();
+    mishap_store_close(store);
+    store = NULL;
+    assert_int_equal(pipe(held), 0);
+    assert_int_equal(pipe(released), 0);
+    fflush(NULL);
+    for (int i = 0; i < 2; i++) {
+        children[i] = fork();
+        if (children[i] == 0)
+            _exit(work[i]());
+        assert_int_equal(read(held[0], &byte, 1), 1); /* it has begun, or is about to */
+    }
+    usleep(300 * 1000); /* long enough to look a hundred times */
+    assert_int_equal(waitpid(children[1], NULL, WNOHANG), 0);
+    assert_int_equal(write(released[1], ".", 1), 1);
+    for (int i = 0; i < 2; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+        close(held[i]);
+        close(released[i]);
+    }
+}
+
+static mishap *never_done(mishap_store *of, void *tries)
+{
+    ++*(int *)tries;
+    return run(of, ASK_AGAIN);
+}
+
+static mishap *other_words(mishap_store *of, void *tries)
+{
+    mishap_free(never_done(of, tries));
+    return mishap_raise(NOT_FOUND, "Nothing.");
+}
+
+static void a_transaction_is_not_repeated_for_ever(void **state)
+{
+    int tries = 0;
+    (void)state;
+    open_store();
+    mishap *failure = mishap_store_transact(
+        store, &(mishap_transaction){ .work = never_done, .state = &tries });
+    assert_int_equal(mishap_told(failure)->retry_after_ms, 1000);
+    assert_failure(failure, MISHAP_CODE_UNAVAILABLE, true);
+    assert_in_range(tries, 5, 10);
+    assert_non_null(strstr(account, "40001"));
+    /* Also if the work takes the failure for another one. */
+    failure = mishap_store_transact(store,
+                                    &(mishap_transaction){ .work = other_words, .state = &tries });
+    assert_failure(failure, MISHAP_CODE_UNAVAILABLE, true);
+    assert_fine(insert(store, 1, "one"));
+}
+
+/* A single query is a transaction of its own. */
+static void a_single_query_is_repeated_as_well(void **state)
+{
+    (void)state;
+    open_store();
+    assert_failure(run(store, ASK_AGAIN), MISHAP_CODE_UNAVAILABLE, true);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+/* -- lost connections -------------------------------------------------------------------------- */
+
+static void after_a_lost_connection_the_next_query_connects_again(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(insert(store, 1, "one"));
+    assert_fine(run(store, DIE_ONCE)); /* who only reads need not know */
+    assert_failure(run(store, DIE_READING), MISHAP_CODE_UNAVAILABLE, true);
+    assert_non_null(strstr(account, "noted postgresql"));
+    assert_int_equal(number_of(COUNT), 1);
+    assert_fine(insert(store, 2, "two"));
+}
+
+static void a_connection_that_ended_while_idle_is_noticed_before_a_change(void **state)
+{
+    mishap_store *other = NULL;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(insert(store, 1, "one"));
+    assert_fine(run(other, KILL_OTHERS));
+    assert_fine(insert(store, 2, "two"));
+    assert_fine(run(other, KILL_OTHERS));
+    assert_fine(mishap_store_begin(store));
+    mishap_store_roll_back(store);
+    mishap_store_close(other);
+}
+
+static void a_single_change_that_is_not_confirmed_is_told_as_unknown(void **state)
+{
+    (void)state;
+    open_store();
+    mishap *failure = run(store, DIE_WRITING);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+    failure = mishap_raise(TIMEOUT, "Another.");
+    assert_false(mishap_store_outcome_unknown(failure));
+    mishap_free(failure);
+    assert_false(mishap_store_outcome_unknown(NULL));
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+struct losing {
+    int tries, looked, die_before, die_at_commit;
+    bool done;
+};
+
+static mishap *insert_and_lose(mishap_store *into, void *state)
+{
+    struct losing *losing = state;
+    losing->tries++;
+    MISHAP_TRY(insert(into, 1, "one"));
+    if (losing->tries <= losing->die_before)
+        MISHAP_TRY(run(into, DIE_WRITING));
+    return losing->tries <= losing->die_at_commit ? run(into, DIE_AT_COMMIT) : NULL;
+}
+
+static mishap *look_up(mishap_store *in, void *state, bool *done)
+{
+    struct losing *losing = state;
+    int64_t count = 0;
+    mishap *failure = read_number(in, COUNT, &count);
+    losing->looked++;
+    *done = losing->done || count > 0;
+    return failure;
+}
+
+static void a_transaction_that_was_lost_before_its_commit_is_repeated(void **state)
+{
+    struct losing losing = { .die_before = 2 };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(
+        store, &(mishap_transaction){ .work = insert_and_lose, .state = &losing }));
+    assert_int_equal(losing.tries, 3);
+    assert_int_equal(number_of(COUNT), 1);
+}
+
+static void a_commit_that_is_not_confirmed_is_not_repeated_blindly(void **state)
+{
+    struct losing losing = { .die_at_commit = 1 };
+    (void)state;
+    open_store();
+    mishap *failure = mishap_store_transact(
+        store, &(mishap_transaction){ .work = insert_and_lose, .state = &losing });
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+    assert_int_equal(losing.tries, 1);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+static void a_commit_that_is_not_confirmed_is_looked_up(void **state)
+{
+    struct losing losing = { .die_at_commit = 1 };
+    mishap_transaction transaction = { .work = insert_and_lose,
+                                       .look_up = look_up,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(store, &transaction)); /* it was not made: again */
+    assert_int_equal(losing.tries, 2);
+    assert_int_equal(losing.looked, 1);
+    assert_int_equal(number_of(COUNT), 1);
+    losing = (struct losing){ .die_at_commit = 1, .done = true };
+    schema_name[0] = 'r'; /* another schema: renamed */
+    mishap_store_close(store);
+    open_store();
+    assert_fine(mishap_store_transact(store, &transaction)); /* it was made: that is all */
+    assert_int_equal(losing.tries, 1);
+    assert_int_equal(losing.looked, 1);
+}
+
+/* -- versions and identities ------------------------------------------------------------------- */
+
+static mishap *reopen(const char *identity, const mishap_store_schema *with)
+{
+    mishap_store_close(store);
+    return mishap_store_open(address, identity, with, &store);
+}
+
+static void tables_are_brought_up_to_date_and_rows_are_kept(void **state)
+{
+    char identity[MISHAP_IDENTITY_LIMIT];
+    mishap_query query;
+    (void)state;
+    mishap_store_schema first = version_one();
+    assert_fine(mishap_store_open(address, NULL, &first, &store));
+    assert_fine(insert(store, 1, "old"));
+    snprintf(identity, sizeof identity, "%s", mishap_store_identity(store));
+    assert_int_equal(strlen(identity), 32);
+    /* A server that was started with the old tables does not change them by itself. */
+    assert_failure(reopen(identity, &schema), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_fine(reopen(NULL, &schema));
+    assert_string_equal(mishap_store_identity(store), identity);
+    mishap_query_begin(&query, store, NOTE);
+    mishap_query_bind_integer(&query, 1, 1);
+    assert_true(mishap_query_step(&query));
+    assert_true(mishap_text_equal(mishap_query_text(&query, 0), T("second")));
+    assert_fine(mishap_query_end(&query));
+    assert_fine(reopen(NULL, &schema)); /* … once */
+    assert_fine(reopen(identity, &schema));
+    /* The program of before does not know them. */
+    assert_failure(reopen(NULL, &first), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_null(store);
+    assert_non_null(
+        strstr(account, "has version 2, but this program supports only versions up to 1"));
+    assert_failure(reopen(identity, &first), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_non_null(strstr(account, "has version 2"));
+    assert_fine(reopen(NULL, &schema));
+    assert_int_equal(number_of(COUNT), 1);
+}
+
+static void a_migration_that_fails_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    const char *const broken_sqlite[] = { sqlite[0], "CREATE TABLE half (a INTEGER); WRONG", NULL };
+    const char *const broken_postgresql[] = { postgresql[0], "CREATE TABLE half (a bigint); WRONG",
+                                              NULL };
+    mishap_store_schema first = version_one(), broken = schema;
+    assert_fine(mishap_store_open(address, NULL, &first, &store));
+    broken.sqlite = broken_sqlite;
+    broken.postgresql = broken_postgresql;
+    assert_failure(reopen(NULL, &broken), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_fine(reopen(NULL, &schema));
+}
+
+static void a_store_is_opened_by_its_identity_or_not_at_all(void **state)
+{
+    (void)state;
+    char identity[MISHAP_IDENTITY_LIMIT];
+    open_store();
+    snprintf(identity, sizeof identity, "%s", mishap_store_identity(store));
+    assert_failure(reopen("0123456789abcdef0123456789abcdef", &schema), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_non_null(strstr(account, "not the store that the server opened when it started"));
+    assert_fine(reopen(identity, &schema));
+    mishap_store_close(store);
+    store = NULL;
+    schema_name[0] = 'n'; /* there is none of this name */
+    snprintf(file, sizeof file, "%s/none", folder);
+    if (!on_postgresql)
+        snprintf(address, sizeof address, "sqlite:%s", file);
+    assert_failure(mishap_store_open(address, identity, &schema, &store),
+                   MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_fine(mishap_store_open(address, NULL, &schema, &store)); /* nothing was made of it */
+    assert_string_not_equal(mishap_store_identity(store), identity);
+}
+
+/* While it is open it is replaced by another of the same name. */
+static void a_connection_is_made_again_to_the_same_store_alone(void **state)
+{
+    mishap_query query;
+    mishap_store *other = NULL;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    mishap_query_begin(&query, other, SET_VERSION);
+    mishap_query_bind_integer(&query, 1, 99);
+    mishap_query_step(&query);
+    assert_fine(mishap_query_end(&query));
+    assert_fine(run(other, KILL_OTHERS));
+    assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
+    assert_non_null(strstr(account, "has version 99"));
+    mishap_query_begin(&query, other, SET_VERSION);
+    mishap_query_bind_integer(&query, 1, 2);
+    mishap_query_step(&query);
+    assert_fine(mishap_query_end(&query));
+    mishap_store_close(other);
+    assert_fine(insert(store, 1, "one"));
+}
+
+/* Somebody else migrates, or writes. */
+static void a_store_that_is_up_to_date_is_opened_without_a_lock(void **state)
+{
+    mishap_store *other = NULL;
+    sqlite3 *database = NULL;
+    mishap_query query;
+    (void)state;
+    open_store();
+    if (on_postgresql) {
+        assert_fine(mishap_store_open(address, NULL, &schema, &other));
+        mishap_query_begin(&query, other, LOCK_MIGRATIONS);
+        mishap_query_bind_text(&query, 1, mishap_text_of(schema_name));
+        mishap_query_step(&query);
+        assert_fine(mishap_query_end(&query));
+    } else {
+        mishap_store_close(store);
+        store = NULL;
+        sqlite3_open(file, &database);
+        assert_int_equal(sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    }
+    alarm(4); /* less than MISHAP_STORE_PATIENCE */
+    assert_fine(reopen(NULL, &schema));
+    alarm(0);
+    mishap_store_close(other);
+    sqlite3_close(database);
+}
+
+/* -- addresses --------------------------------------------------------------------------------- */
+
+static void a_plain_path_and_a_folder_are_addresses(void **state)
+{
+    (void)state;
+    snprintf(address, sizeof address, "%s", file);
+    open_store();
+    assert_int_equal(access(file, F_OK), 0);
+    mishap_store_close(store);
+    snprintf(address, sizeof address, "sqlite:%s/", folder);
+    open_store();
+    snprintf(file, sizeof file, "%s/%s.sqlite", folder, schema_name);
+    assert_int_equal(access(file, F_OK), 0);
+}
+
+static void a_file_belongs_to_one_service(void **state)
+{
+    (void)state;
+    open_store();
+    mishap_store_close(store);
+    store = NULL;
+    schema_name[0] = 'o';
+    assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_non_null(strstr(account, "belongs to another service"));
+    schema_name[0] = 's';
+    open_store();
+}
+
+static void a_service_without_tables_for_postgresql_says_so(void **state)
+{
+    (void)state;
+    schema.postgresql = NULL;
+    assert_failure(mishap_store_open("postgresql://me:marker@host/db", NULL, &schema, &store),
+                   MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_null(strstr(account, "marker"));
+    const char *const fewer[] = { postgresql[0], NULL };
+    schema.postgresql = fewer;
+    assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_INTERNAL_ERROR,
+                   false);
+}
+
+/* Wherever libpq takes a part of the password for something else. */
+static void an_address_that_is_wrong_is_never_repeated(void **state)
+{
+    static const char *const wrong[] = {
+        "postgresql://me:mar@ker@127.0.0.1:1/db",
+        "postgresql://me:ma/rker@127.0.0.1:1/db",
+        "postgresql://me:12/marker@127.0.0.1:1/db",
+        "postgresql://me:marker:x@127.0.0.1:1/db@marker",
+        "postgresql://me:x?marker/y@127.0.0.1:1/db",
+        "postgresql://me:x%zzmarker@127.0.0.1/db",
+        "postgresql://marker:marker@127.0.0.1:marker/db",
+        "postgresql://127.0.0.1:1/db?password=marker&marker",
+        "postgre://me:marker@host/db",
+        "marker",
+        "sqlite",
+        "sqlite:",
+        "",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_failure(mishap_store_open(wrong[i], NULL, &schema, &store),
+                       MISHAP_CODE_NOT_CONFIGURED, false);
+        assert_null(store);
+        if (strstr(account, "ker"))
+            fail_msg("%s: %s", wrong[i], account);
+    }
+}
+
+/* The password is "marker p@ss/word:1?", escaped. */
+static void a_password_is_used_and_never_shown(void **state)
+{
+    char wrong[512];
+    (void)state;
+    snprintf(address, sizeof address, "%s", getenv("STORE_POSTGRESQL_PASSWORD"));
+    assert_non_null(strstr(address, "marker%20p%40ss"));
+    open_store();
+    assert_failure(run(store, DIE_READING), MISHAP_CODE_UNAVAILABLE, true);
+    assert_null(strstr(account, "p@ss"));
+    assert_failure(run(store, WRONG), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_null(strstr(account, "p@ss"));
+    mishap_store_close(store);
+    snprintf(wrong, sizeof wrong, "%s", address);
+    memcpy(strstr(wrong, "marker"), "MARKER", 6);
+    assert_failure(mishap_store_open(wrong, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_null(strcasestr(account, "marker"));
+    assert_non_null(strstr(account, "password authentication failed"));
+    /* A database that is named like the password is not shown either. */
+    snprintf(wrong, sizeof wrong, "postgresql://role:marker@/marker?%s", strstr(address, "host="));
+    assert_failure(mishap_store_open(wrong, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_null(strcasestr(account, "marker"));
+}
+
+static void a_server_that_does_not_answer_can_be_tried_again(void **state)
+{
+    (void)state;
+    assert_failure(
+        mishap_store_open("postgresql://me:marker@/db?host=/nowhere", NULL, &schema, &store),
+        MISHAP_CODE_UNAVAILABLE, true);
+    assert_null(strstr(account, "marker"));
+    assert_non_null(strstr(account, "cannot be reached"));
+}
+
+/* Every dlopen() of this program. */
+static bool no_libraries;
+
+void *dlopen(const char *name, int flags)
+{
+    static void *(*real)(const char *, int);
+    if (no_libraries)
+        return NULL;
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "dlopen");
+    return real(name, flags);
+}
+
+static void without_libpq_the_package_is_named(void **state)
+{
+    (void)state;
+    no_libraries = true; /* it runs before all tests that load it */
+    mishap *failure = mishap_store_open("postgresql://me:marker@host/db", NULL, &schema, &store);
+    no_libraries = false;
+    assert_failure(failure, MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_non_null(strstr(account, "libpq5"));
+    assert_null(strstr(account, "marker"));
+}
+
+/* -- memory ------------------------------------------------------------------------------------ */
+
+static mishap *insert_blob(mishap_store *into, void *state)
+{
+    static char bytes[3000];
+    mishap_query query;
+    (void)state;
+    mishap_query_begin(&query, into, INSERT);
+    mishap_query_bind_integer(&query, 1, 1);
+    mishap_query_bind_text(&query, 2, T("name"));
+    mishap_query_bind_blob(&query, 5, (mishap_text){ bytes, sizeof bytes });
+    while (mishap_query_step(&query))
+        ;
+    MISHAP_TRY(mishap_query_end(&query));
+    mishap_query_begin(&query, into, GET);
+    mishap_query_bind_integer(&query, 1, 1);
+    size_t length = mishap_query_step(&query) ? mishap_query_blob(&query, 4).length : 0;
+    mishap *failure = mishap_query_end(&query);
+    assert_true(failure || length == sizeof bytes);
+    return failure ? failure : mishap_raise(CONFLICT, "Enough.");
+}
+
+static void use_store(const void *input)
+{
+    mishap_store *own = NULL;
+    (void)input;
+    mishap *failure = mishap_store_open(address, NULL, &schema, &own);
+    if (!failure)
+        failure = mishap_store_transact(own, &(mishap_transaction){ .work = insert_blob });
+    assert_non_null(failure);
+    if (!mishap_is(failure, CONFLICT) && !mishap_is(failure, INTERNAL_ERROR) &&
+        !mishap_is(failure, UNAVAILABLE))
+        fail_msg("%s", mishap_told(failure)->code->name.data);
+    mishap_free(failure);
+    mishap_store_close(own);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    open_store(); /* it is there, and libpq is loaded */
+    mishap_store_close(store);
+    store = NULL;
+    mishap_use_allocator(&failing_allocator);
+    torture(use_store, NULL);
+    mishap_use_allocator(NULL);
+    open_store();
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+/* -- all --------------------------------------------------------------------------------------- */
+
+#define SQLITE(name)                                                                               \
+    {                                                                                              \
+#name " on SQLite", name, begin_sqlite, end, NULL                                          \
+    }
+#define POSTGRESQL(name)                                                                           \
+    {                                                                                              \
+#name " on PostgreSQL", name, begin_postgresql, end, NULL                                  \
+    }
+#define BOTH(name) SQLITE(name), POSTGRESQL(name)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        SQLITE(without_libpq_the_package_is_named),
+        BOTH(values_of_every_type_come_back),
+        BOTH(a_place_is_known_by_its_number),
+        SQLITE(placeholders_are_numbered_without_a_gap),
+        BOTH(what_a_constraint_refuses_is_told_by_its_code),
+        BOTH(a_mistake_in_the_sql_is_an_internal_error_and_nothing_is_told),
+        BOTH(a_full_disk_is_told_by_its_code_and_reading_goes_on),
+        POSTGRESQL(locks_of_others_are_waited_for_and_then_it_is_busy),
+        POSTGRESQL(text_with_a_nul_is_not_cut_off_on_postgresql),
+        BOTH(a_list_is_read_page_by_page),
+        BOTH(a_transaction_is_made_as_a_whole_or_not_at_all),
+        BOTH(a_part_of_a_transaction_is_rolled_back_alone),
+        BOTH(after_a_failed_query_a_transaction_cannot_go_on),
+        BOTH(a_batch_has_one_commit),
+        BOTH(a_transaction_that_is_left_open_is_rolled_back),
+        BOTH(a_call_leaves_no_transaction_behind),
+        BOTH(what_a_crashed_call_has_left_open_is_rolled_back_by_the_next),
+        BOTH(no_change_of_many_processes_is_lost),
+        SQLITE(a_transaction_sleeps_until_it_is_its_turn),
+        POSTGRESQL(a_transaction_is_not_repeated_for_ever),
+        POSTGRESQL(a_single_query_is_repeated_as_well),
+        POSTGRESQL(after_a_lost_connection_the_next_query_connects_again),
+        POSTGRESQL(a_connection_that_ended_while_idle_is_noticed_before_a_change),
+        POSTGRESQL(a_single_change_that_is_not_confirmed_is_told_as_unknown),
+        POSTGRESQL(a_transaction_that_was_lost_before_its_commit_is_repeated),
+        POSTGRESQL(a_commit_that_is_not_confirmed_is_not_repeated_blindly),
+        POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
+        BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
+        BOTH(a_migration_that_fails_leaves_nothing_behind),
+        BOTH(a_store_is_opened_by_its_identity_or_not_at_all),
+        POSTGRESQL(a_connection_is_made_again_to_the_same_store_alone),
+        BOTH(a_store_that_is_up_to_date_is_opened_without_a_lock),
+        SQLITE(a_plain_path_and_a_folder_are_addresses),
+        SQLITE(a_file_belongs_to_one_service),
+        SQLITE(a_service_without_tables_for_postgresql_says_so),
+        POSTGRESQL(an_address_that_is_wrong_is_never_repeated),
+        POSTGRESQL(a_password_is_used_and_never_shown),
+        POSTGRESQL(a_server_that_does_not_answer_can_be_tried_again),
+        BOTH(every_allocation_may_fail),
+    };
+    struct CMUnitTest here[sizeof tests / sizeof *tests]; /* all that can be run */
+    size_t count = 0;
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
+        if (tests[i].setup_func != begin_postgresql || getenv("STORE_POSTGRESQL"))
+            here[count++] = tests[i];
+    if (count < sizeof tests / sizeof *tests)
+        printf("# SKIP there is no PostgreSQL: %zu tests\n", sizeof tests / sizeof *tests - count);
+    fflush(stdout);
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return _cmocka_run_group_tests("stores", here, count, NULL, NULL);
+}
