@@ -23,7 +23,8 @@ enum {
     MISHAP_RUNNER_SCRATCH = 256 * 1024, /* bytes that are read at once */
     MISHAP_SHORT_MS = 2,                /* a call that takes no longer is worth waiting behind */
     MISHAP_TICK_MS = 50,                /* how late a timeout may be, while something runs */
-    MISHAP_RUNNER_HOLDERS = 4096,       /* callers that meet in one word share what one may have */
+    MISHAP_MOST_REPEATS = 3,      /* how often a call is run again, if its processes are killed */
+    MISHAP_RUNNER_HOLDERS = 4096, /* callers that meet in one word share what one may have */
 };
 
 /* The workers of a group, as far as this loop has them, and the calls that wait for one. */
@@ -59,6 +60,11 @@ struct mishap_runner {
 static inline bool mishap_runner_is_alone(const mishap_runner *r, size_t group)
 {
     return r->settings.plan->groups.groups[group].alone;
+}
+
+static inline bool mishap_runner_is_settled(const mishap_runner *r, size_t group)
+{
+    return r->settings.plan->groups.groups[group].settled;
 }
 
 /* The foreign program that runs the calls of a group; NULL: none does. */

@@ -32,6 +32,7 @@ static const mishap_runner_times usual = {
     .lost_ms = 1000,
     .idle_ms = 60000,
     .open_ms = 9000,
+    .settle_ms = 10000,
 };
 
 static size_t group_of(const mishap_runner *r, const mishap_run *run)
@@ -168,8 +169,8 @@ void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns)
 /* Has its call begun just now, or not yet? */
 bool mishap_link_is_brisk(mishap_link *link, int64_t now)
 {
-    for (uint32_t used = link->used; used; used &= used - 1) {
-        unsigned i = (unsigned)__builtin_ctz(used);
+    for (uint64_t used = link->used; used; used &= used - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(used);
         int64_t begun = mishap_link_begun(link, i, now);
         if (now - (begun ? begun : link->slots[i].handed_ns) > MISHAP_SHORT_MS * MISHAP_MS)
             return false;
@@ -402,14 +403,25 @@ void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
         atomic_store(&run->call->cancelled, true);
 }
 
+/* Made here, so that it is the same wherever the call runs, and however often. */
+static bool give_id(mishap_call *call)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap_id_make(id);
+    call->id = mishap_arena_copy(&call->arena, (mishap_text){ id, MISHAP_ID_LENGTH });
+    return call->id.data;
+}
+
 bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
     size_t group = group_of(r, run);
     if (group >= r->settings.plan->groups.count ||
         (is_over_share(r, run->call) && !let_one_give_way(r, run->call->holder)) ||
-        (r->count >= r->settings.most_waiting && !make_room(r)))
+        (r->count >= r->settings.most_waiting && !make_room(r)) ||
+        (mishap_runner_is_settled(r, group) && !give_id(run->call)))
         return false;
     run->died = run->moved = run->cancelled = run->gives_way = false;
+    run->repeats = 0;
     run->session = (struct mishap_run_session){ 0 };
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
