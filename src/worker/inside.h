@@ -92,6 +92,10 @@ void mishap_runner_count_out(mishap_runner *r, const mishap_call *call);
 /* The call is over, and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure);
 
+/* The same for a call that cannot be run. One that perhaps was settled before is told so: its caller
+ * must not take it for one that was not done. */
+void mishap_runner_give_up(mishap_runner *r, mishap_run *run, mishap *failure);
+
 /* UNAVAILABLE, to be tried again soon. */
 mishap *mishap_runner_busy(void);
 

@@ -107,6 +107,7 @@ static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
         return false;
     mishap_link_clear(link, i);
     run->repeats++;
+    run->since_ns = mishap_clock_monotonic_ns(); /* it has not waited for this worker yet */
     run->call->repeated = true;
     mishap_runner_enqueue(&r->groups[link->group], run, true);
     return true;

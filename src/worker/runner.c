@@ -111,6 +111,18 @@ void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
     run->done(run, failure);
 }
 
+void mishap_runner_give_up(mishap_runner *r, mishap_run *run, mishap *failure)
+{
+    if (run->repeats)
+        failure = mishap_because(
+            mishap_raise(INTERNAL_ERROR,
+                         "The process of %s died, and the call could not be run again. It is not "
+                         "known whether it was settled.",
+                         run->call->operation->name),
+            failure);
+    mishap_runner_finish(r, run, failure);
+}
+
 mishap *mishap_runner_busy(void)
 {
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy with other requests."),
@@ -147,7 +159,7 @@ static void end_giving_way(mishap_runner *r, mishap_runner_group *g)
         if (!run->gives_way)
             continue;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, mishap_runner_busy());
+        mishap_runner_give_up(r, run, mishap_runner_busy());
     }
 }
 
@@ -278,7 +290,7 @@ static void dispatch(mishap_runner *r, size_t group)
         bool behind = link->used && !mishap_runner_is_alone(r, group);
         mishap_runner_dequeue(g, run);
         if (!mishap_link_hand(link, run, now))
-            mishap_runner_finish(r, run, mishap_runner_not_handed(link));
+            mishap_runner_give_up(r, run, mishap_runner_not_handed(link));
         mishap_runner_wake_at(r, now + (behind ? MISHAP_SHORT_MS : MISHAP_TICK_MS) * MISHAP_MS);
     }
 }

@@ -47,7 +47,7 @@ static void sweep_waiting(mishap_runner *r, size_t group, int64_t now)
         if (!look_at_waiting(r, run, mishap_runner_is_alone(r, group), now))
             continue;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, mishap_runner_busy());
+        mishap_runner_give_up(r, run, mishap_runner_busy());
         next = g->first; /* whoever was told may have changed the line */
     }
 }
@@ -63,7 +63,7 @@ static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool s
     if (run) {
         mishap_link_clear(link, i);
         if (over)
-            mishap_runner_finish(r, run, mishap_runner_busy());
+            mishap_runner_give_up(r, run, mishap_runner_busy());
         else
             mishap_runner_enqueue(&r->groups[link->group], run, true);
     } else {

@@ -17,11 +17,11 @@ enum { PATH = 4000 };
 
 static struct {
     sqlite3 *database;
-    bool open;             /* a transaction is */
-    bool inside;           /* … and a savepoint in it */
-    long settle_ms;        /* what a settlement takes */
-    const char *at_settle; /* what the next settlement does beside that: "die_before" … */
-    long batch, largest;   /* calls since the last settlement, and the most there were */
+    bool open;           /* a transaction is */
+    bool inside;         /* … and a savepoint in it */
+    long settle_ms;      /* what a settlement takes */
+    char at_settle[40];  /* what the next settlement does beside that: "die_before_settle" … */
+    long batch, largest; /* calls since the last settlement, and the most there were */
 } store;
 
 static mishap *broken(const char *what)
@@ -97,9 +97,10 @@ static bool is(const char *word, const char *other)
 
 static mishap *settle(void *state)
 {
-    const char *how = store.at_settle;
+    char how[sizeof store.at_settle];
     (void)state;
-    store.at_settle = NULL;
+    memcpy(how, store.at_settle, sizeof how);
+    store.at_settle[0] = '\0';
     if (store.batch > store.largest)
         store.largest = store.batch;
     store.batch = 0;
@@ -161,7 +162,8 @@ static int64_t ask_number(const char *sql, const char *text, int64_t number)
 
 static void misbehave(mishap_call *call, const char *how)
 {
-    store.at_settle = how && strstr(how, "settle") && !mishap_call_is_repeated(call) ? how : NULL;
+    if (how && strstr(how, "settle") && !mishap_call_is_repeated(call))
+        snprintf(store.at_settle, sizeof store.at_settle, "%s", how);
     if (is(how, "crash"))
         abort();
     if (is(how, "die") && !mishap_call_is_repeated(call))
