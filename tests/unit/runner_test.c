@@ -1017,12 +1017,12 @@ static void a_call_is_run_again_only_so_often(void **state)
         int repeats;
         const char *settled;
     } rows[] = {
-        { MISHAP_SLOT_RAN, SIGKILL, MISHAP_WORDS_NONE, 3, "settled: perhaps" },
-        { MISHAP_SLOT_RAN, SIGSEGV, MISHAP_WORDS_NONE, 1, "settled: perhaps" },
-        { MISHAP_SLOT_RAN, SIGKILL, MISHAP_WORDS_CRASH, 1, "settled: perhaps" },
-        { MISHAP_SLOT_BEGUN, SIGKILL, MISHAP_WORDS_NONE, 3, "settled: no" },
-        { MISHAP_SLOT_BEGUN, SIGSEGV, MISHAP_WORDS_NONE, 0, "settled: no" },
-        { MISHAP_SLOT_BEGUN, SIGKILL, MISHAP_WORDS_EXIT, 0, "settled: no" },
+        { MISHAP_SLOT_RAN, SIGKILL, MISHAP_WORDS_NONE, 3, "settled = \"perhaps\"" },
+        { MISHAP_SLOT_RAN, SIGSEGV, MISHAP_WORDS_NONE, 1, "settled = \"perhaps\"" },
+        { MISHAP_SLOT_RAN, SIGKILL, MISHAP_WORDS_CRASH, 1, "settled = \"perhaps\"" },
+        { MISHAP_SLOT_BEGUN, SIGKILL, MISHAP_WORDS_NONE, 3, "settled = \"no\"" },
+        { MISHAP_SLOT_BEGUN, SIGSEGV, MISHAP_WORDS_NONE, 0, "settled = \"no\"" },
+        { MISHAP_SLOT_BEGUN, SIGKILL, MISHAP_WORDS_EXIT, 0, "settled = \"no\"" },
     };
     (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -1131,7 +1131,7 @@ static void a_stream_that_has_begun_to_leave_is_not_begun_again(void **state)
     fake_worker_sends(&w, out.data, out.length);
     mishap_buffer_release(&out);
     die_of(&s, &w, SIGKILL);
-    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "settled: perhaps");
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "settled = \"perhaps\"");
     let_go(&o);
     fake_worker_release(&w);
     close_set(&s);
@@ -1150,7 +1150,7 @@ static void a_call_that_was_rolled_back_at_its_timeout_is_worth_repeating(void *
     take_settled(&w, 0, MISHAP_SLOT_BEGUN, id);
     hear(&s, MISHAP_KEEPER_END, 10000);
     die_of(&s, &w, SIGKILL);
-    expect_words(&o, MISHAP_CODE_TIMEOUT, "settled: no");
+    expect_words(&o, MISHAP_CODE_TIMEOUT, "settled = \"no\"");
     assert_true(mishap_told(o.failure)->retryable);
     let_go(&o);
     fake_worker_release(&w);

@@ -141,7 +141,7 @@ def a_command_names_its_caller_while_there_is_no_key():
     ran = command(folder, "plain", "who", "--caller", "alice")
     equal((ran.status, parsed(ran.out)["error"]["code"]), (2, "ARG_ERROR"), "a command that does not ask")
     with open(os.path.join(folder, "keys"), "w") as file:
-        file.write("# nothing but a comment " + "x" * 600 + "\n\n  \n")
+        file.write("# nothing but a comment " + "x" * 600 + "\n\n")
     equal(command(folder, "entries", "who", "--caller", "alice").status, 0, "with a file without keys")
     add_key(folder, "bob")
     ran = command(folder, "entries", "who", "--caller", "alice")

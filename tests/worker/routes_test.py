@@ -27,7 +27,7 @@ def is_artifact(response, status, code):
     body = response.json
     expect(set(body) <= {"success", "error", "code", "category", "retriable", "details"}, "members:", body)
     equal((body["success"], body["code"]), (False, code), "success and code")
-    ran = run_program(PROGRAM, "verify", "--dialect", "artifact", "--strict", "-", "--output", "json", stdin=response.body)
+    ran = run_program(PROGRAM, "check", "--dialect", "artifact", "--strict", "-", "--output", "json", stdin=response.body)
     expect(ran.status == 0, "it is not valid:", ran.out, response.body)
 
 
@@ -106,7 +106,7 @@ def a_command_prints_its_failure_in_the_format_that_is_asked_for():
         ran = run_program(SETTLED, "entries", "add", "--key", "1", "--how", "fail", "--dialect", dialect, env=variables)
         equal((ran.status, ran.err), (usual.status, b""), "how it ended with " + dialect)
         expect(ran.out.endswith(b"\n"), "the last line:", ran.out)
-        verified = run_program(PROGRAM, "verify", "--dialect", dialect, "-", "--output", "json", stdin=ran.out)
+        verified = run_program(PROGRAM, "check", "--dialect", dialect, "-", "--output", "json", stdin=ran.out)
         equal(verified.status, 0, "%s: %r %r" % (dialect, ran.out, verified.out))
     shown = run_program(SETTLED, "entries", "add", "--key", "1", "--how", "fail", "--dialect", "artifact", env=variables)
     equal(parsed(shown.out), {"success": False, "error": "There is no such entry.", "code": "not_found", "category": "resource",
