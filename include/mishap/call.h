@@ -15,8 +15,8 @@
  *
  * - Threads: only the thread of the handler may call them. Any thread that the handler has started
  *   may call mishap_progress(), mishap_changed(), mishap_cancelled(), mishap_call_time_left(),
- *   mishap_state(), mishap_caller(), mishap_boundary() and mishap_operation_name(), until the
- *   handler returns.
+ *   mishap_state(), mishap_caller(), mishap_caller_is_free(), mishap_boundary() and
+ * mishap_operation_name(), until the handler returns.
  * - Owner: the call owns what they return, and it lives as long as the call. The handler frees
  *   nothing. Text that a handler passes in is copied.
  * - NULL: the call itself must not be NULL. Each function says which of its other arguments may be.
@@ -342,8 +342,16 @@ void mishap_service_lost(mishap_call *call);
  */
 const mishap_call *mishap_settings(mishap_call *call);
 
-/* The name of the caller's API key; NULL if no key was required. */
+/*
+ * The name of the caller: of its API key, or the one that it gave itself where it may (see
+ * mishap_service.names_callers) or that mishap_invoke() was given. NULL if it has none.
+ *
+ * mishap_caller_is_free() is true if the caller may name itself: no key exists and the caller is on
+ * this machine, or the call comes from mishap_invoke(). Only then a parameter may say for whom the
+ * call acts. It is false for operations of services without `.names_callers`.
+ */
 const char *mishap_caller(const mishap_call *call);
+bool mishap_caller_is_free(const mishap_call *call);
 
 /*
  * Where the call comes from. The caller knows the id of the request, too: it is X-Request-Id over
@@ -361,6 +369,15 @@ mishap_boundary_kind mishap_boundary(const mishap_call *call);
 const char *mishap_request_id(const mishap_call *call);
 const char *mishap_operation_name(const mishap_call *call);
 const char *mishap_remote(const mishap_call *call);
+
+/*
+ * The id of the call, a UUID. It is made by the library, never by a client, and is never NULL. It
+ * is the same if the call is run again because its process died, which only happens to calls of a
+ * service with `.settlement` (mishap/operation.h). mishap_call_is_repeated() is true in this case:
+ * the call may have been settled before.
+ */
+const char *mishap_call_id(mishap_call *call);
+bool mishap_call_is_repeated(const mishap_call *call);
 
 /* A header of the HTTP request, which the operation must declare in `.headers`. The case of its
  * name does not matter. NULL: the request has no such header, or is not an HTTP request (a C call

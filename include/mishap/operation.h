@@ -145,6 +145,50 @@ void mishap_health_sandbox(mishap_health *health);
 enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, including its NUL */
 
 /*
+ * How a service settles the changes of several calls at once, such as with one commit of a
+ * database. A server runs the calls of such a service one after the other in one process. Calls
+ * that wait are one batch: each is run, then settle() settles all of them, and only then their
+ * answers leave, and so do changes (mishap_changed), progress, log messages to the client and
+ * pieces of streams. A command, mishap_invoke() and a server with `--handlers 0` call settle()
+ * after each call. `--handler-batch N` sets the most calls of a batch, 64 by default.
+ *
+ *     begin()    SAVEPOINT call, after a BEGIN if no transaction is open
+ *     handler
+ *     end()      RELEASE call, or ROLLBACK TO call and RELEASE call
+ *     … the same for each call of the batch
+ *     settle()   COMMIT
+ *
+ * begin() and end() run as a part of the call, on its thread, and may use it (mishap_state). If
+ * begin() fails, the call fails in the same way, and neither its handler nor end() is called. If
+ * the call before crashed in this process, its end() was not called: begin() undoes it first.
+ *
+ * end() is called with `keep` if the call worked. Else it must undo all that the call did. This
+ * also includes calls whose answer does not match the declaration. If end() fails to keep a call,
+ * the call fails in the same way, and end() is called again to undo it. If end() fails to undo a
+ * call, the process ends without settling anything.
+ *
+ * settle() returns NULL if all that was kept since the last settle() is durable. Otherwise nothing
+ * of it may be left, and each call of the batch fails with the code and the text of this failure,
+ * also a call that failed before: it saw changes that are undone. The operations must declare the
+ * code, apart from UNAVAILABLE, NOT_CONFIGURED, TIMEOUT and INTERNAL_ERROR. settle() may take 10
+ * seconds.
+ *
+ * If the process dies, calls without an answer are run again in another process, each in a batch of
+ * its own, with the same mishap_call_id(). The call that ran when its handler crashed, exited or
+ * was out of time is not run again, but fails; nothing of it is settled, so such a timeout is
+ * retryable. The process may have died after settle() and before the answer. Therefore such a
+ * service stores the id of each call with its changes, and looks it up if mishap_call_is_repeated()
+ * is true: a call that is found was settled, and is answered without running it again.
+ *
+ * Any of the functions but settle() can be NULL. close() must not settle anything.
+ */
+typedef struct mishap_settlement {
+    mishap *(*begin)(mishap_call *call);
+    mishap *(*end)(mishap_call *call, bool keep);
+    mishap *(*settle)(void *state);
+} mishap_settlement;
+
+/*
  * A service: operations that share a state which must be opened first, such as a store. A process
  * opens the service once, before the first call of one of its operations, and closes it at the end.
  * A server runs calls in several processes, one call at a time in each, unless the service is
@@ -187,6 +231,21 @@ typedef struct mishap_service {
     void (*health)(const mishap_setup *setup, mishap_health *health); /* writes its part of /health.
                    It is called once, when the server starts, before it listens, and the result
                    holds until the server ends: so /health never waits. NULL: nothing to write */
+    const char *http_dialect; /* the format of its errors over HTTP: http-api, artifact, problem,
+                   json-api or google-rpc; NULL: http-api. It is the format of every failure of a
+                   request whose path is below the fixed part of one of its routes: of
+                   `POST /books/:id` below /books. This includes unknown paths, wrong methods,
+                   missing keys and bodies that are too large. A client can ask for another format
+                   with Accept. The HTTP status is the one of the code */
+    bool names_callers; /* its operations act for the caller, also where nobody has an API key. The
+                   caller can then name itself: with the header X-Caller over HTTP, with --caller on
+                   the command line and of `mcp`. A name is like that of a key. A server accepts it
+                   only on a loopback address, from this machine, and while no key exists; a command
+                   accepts it while no key exists. Otherwise a caller is who its key says, and
+                   another name is refused */
+    const mishap_settlement *settlement; /* how it settles the changes of calls: a server then runs
+                   its operations in one process, in batches, and none of them may be `.quick`.
+                   NULL: each handler does that for itself */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */

@@ -127,6 +127,11 @@ const char *mishap_caller(const mishap_call *call)
     return mishap_call_whole(call)->caller;
 }
 
+bool mishap_caller_is_free(const mishap_call *call)
+{
+    return mishap_call_whole(call)->caller_is_free;
+}
+
 /* -- where it comes from ----------------------------------------------------------------------- */
 
 /* A copy with a NUL behind it. */
@@ -158,6 +163,22 @@ static mishap_text need_id(mishap_call *call)
 const char *mishap_request_id(const mishap_call *call)
 {
     return keep_string(call, need_id(mishap_call_whole(call)));
+}
+
+const char *mishap_call_id(mishap_call *part)
+{
+    mishap_call *call = mishap_call_whole(part);
+    char id[MISHAP_ID_LENGTH + 1];
+    if (!call->id.data) {
+        mishap_id_make(id);
+        call->id = mishap_text_of(keep_string(call, (mishap_text){ id, MISHAP_ID_LENGTH }));
+    }
+    return call->id.data; /* there is a NUL behind it, wherever it comes from */
+}
+
+bool mishap_call_is_repeated(const mishap_call *call)
+{
+    return mishap_call_whole(call)->repeated;
 }
 
 const char *mishap_operation_name(const mishap_call *call)

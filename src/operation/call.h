@@ -105,6 +105,7 @@ struct mishap_call {
     atomic_bool asked;                /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */
+    bool caller_is_free;                  /* … and may say so itself */
     uint64_t holder;                      /* the number of who calls; 0: it is not counted */
     uint64_t owner;           /* the number of its API key, whose sessions it may use; 0: no key */
     mishap_text session;      /* the handle of the session that it names beside its arguments */
@@ -129,6 +130,10 @@ struct mishap_call {
     bool crashed;           /* the handler did, inside containment */
     bool ended;             /* the handler did not return: what it had locked is still locked */
     bool lost;              /* what its service opened is of no more use: mishap_service_lost() */
+    mishap_text id;         /* mishap_call_id(); no data: it is made when it is asked for */
+    bool repeated;          /* it may have run before, in a process that died */
+    bool batched;           /* its service settles it later, with others */
+    mishap_buffer changes;  /* that are told when it is settled, a NUL behind each */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused;           /* … the name it asked for */
@@ -171,7 +176,8 @@ void mishap_call_limit(mishap_call *call, int most_ms);
 /*
  * Run the handler, and then what it deferred, inside containment. A crash, pthread_exit(), nonsense
  * in the answer, or a code that the operation did not declare become INTERNAL_ERROR, with what
- * really happened on the private side.
+ * really happened on the private side. If its service has a settlement, it is settled, unless it is
+ * `batched`.
  */
 mishap *mishap_call_run(mishap_call *call);
 
@@ -183,6 +189,11 @@ mishap *mishap_call_conclude(mishap_call *call, mishap *outcome);
  * the stack of that. Any thread may ask for it while the call runs. */
 mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
                                 const mishap_trace *trace);
+
+/* What a call of this operation is told if its batch could not be settled: a copy of that failure,
+ * or INTERNAL_ERROR if the operation does not declare its code. */
+mishap *mishap_call_not_settled(const mishap_app *app, const mishap_operation *operation,
+                                const mishap *failure);
 
 /* What it answered: JSON, a document, or nothing. */
 mishap_text mishap_call_answer(const mishap_call *call, mishap_answer_kind *kind);

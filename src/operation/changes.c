@@ -1,9 +1,11 @@
 #include "operation/changes.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "operation/contain.h"
+#include "operation/running.h"
 
 enum { MOST = 4 };
 
@@ -35,17 +37,46 @@ void mishap_changes_tell(mishap_text address)
     mishap_contain_resume(contained);
 }
 
+void mishap_changes_tell_all(mishap_text addresses)
+{
+    while (addresses.length) {
+        mishap_text first = { addresses.data, strlen(addresses.data) };
+        mishap_changes_tell(first);
+        addresses.data += first.length + 1;
+        addresses.length -= first.length + 1;
+    }
+}
+
+/* A change that may still be undone is told when it is settled. Any thread of the handler may call
+ * this. */
+static void keep_for_later(mishap_call *call, mishap_text address)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    size_t before = call->changes.length;
+    mishap_buffer_put_text(&call->changes, address);
+    mishap_buffer_put_char(&call->changes, '\0');
+    if (call->changes.failed)
+        call->changes.length = before;
+    pthread_mutex_unlock(&lock);
+}
+
 /* The memory of a call is one thread's, and this may be another: so it is the stack's. */
 void mishap_changed(mishap_call *call, const char *format, ...)
 {
     char address[MISHAP_ADDRESS_LIMIT + 1];
     va_list arguments;
-    (void)call;
     if (!hearer_count)
         return;
     va_start(arguments, format);
     int length = vsnprintf(address, sizeof address, format, arguments);
     va_end(arguments);
-    if (length > 0 && length <= MISHAP_ADDRESS_LIMIT)
-        mishap_changes_tell((mishap_text){ address, (size_t)length });
+    if (length <= 0 || length > MISHAP_ADDRESS_LIMIT)
+        return;
+    mishap_text changed = { address, (size_t)length };
+    mishap_call *whole = mishap_call_whole(call);
+    if (mishap_settlement_of(whole) && !whole->batched)
+        keep_for_later(whole, changed);
+    else
+        mishap_changes_tell(changed);
 }

@@ -20,4 +20,7 @@ void mishap_changes_heard_by(void (*hear)(void *state, mishap_text address), voi
 /* Tell whoever hears of changes in this process that this one happened, in this or another. */
 void mishap_changes_tell(mishap_text address);
 
+/* The same for several, each with a NUL behind it. */
+void mishap_changes_tell_all(mishap_text addresses);
+
 #endif

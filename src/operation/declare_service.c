@@ -110,6 +110,41 @@ static mishap *check_dialect(const mishap_declared *what)
                 : NULL;
 }
 
+/* Those whose documents are JSON, and that say what a client over HTTP needs. */
+static mishap *check_http_dialect(const mishap_declared *what)
+{
+    static const char *const dialects[] = { "http-api", "artifact", "problem", "json-api",
+                                            "google-rpc" };
+    const char *name = what->service->http_dialect;
+    for (size_t i = 0; name && i < sizeof dialects / sizeof *dialects; i++)
+        if (strcmp(name, dialects[i]) == 0)
+            return NULL;
+    return name ? mishap_declared_wrongly(what,
+                                          "has the HTTP dialect `%s`, which is none of %s, %s, %s, "
+                                          "%s and %s",
+                                          name, dialects[0], dialects[1], dialects[2], dialects[3],
+                                          dialects[4])
+                : NULL;
+}
+
+/* A foreign program, or a server process itself, cannot settle calls with others. */
+static mishap *check_settlement(const mishap_declared *what)
+{
+    const mishap_service *service = what->service;
+    if (!service->settlement)
+        return NULL;
+    if (!service->settlement->settle)
+        return mishap_declared_wrongly(what, "has a settlement without settle()");
+    if (service->worker)
+        return mishap_declared_wrongly(what,
+                                       "has a settlement, but a foreign program runs its calls");
+    for (const mishap_operation *o = what->app->operations; o->name; o++)
+        if (o->service == service && o->quick)
+            return mishap_declared_wrongly(
+                what, "has a settlement, but its operation `%s` is quick", o->name);
+    return NULL;
+}
+
 mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
 {
     const mishap_service *services[MISHAP_MOST_SERVICES];
@@ -127,6 +162,10 @@ mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
                                             "is declared twice, and one declaration has settings");
         if (!m)
             m = check_dialect(&what);
+        if (!m)
+            m = check_http_dialect(&what);
+        if (!m)
+            m = check_settlement(&what);
         if (!m && services[i]->settings)
             m = check_name(&what);
         if (!m && services[i]->settings)

@@ -7,6 +7,7 @@
 #include "mishap/inside.h"
 #include "operation/call.h"
 #include "operation/contain.h"
+#include "operation/running.h"
 
 enum { DEFAULT_TIMEOUT_MS = 30000, STORAGE = 2048 };
 
@@ -144,6 +145,7 @@ void mishap_call_end(mishap_call *call)
     mishap_buffer_release(&call->answer);
     mishap_buffer_release(&call->warnings);
     mishap_buffer_release(&call->text);
+    mishap_buffer_release(&call->changes);
     mishap_arena_release(&call->arena);
     mishap_release(call);
 }
@@ -152,7 +154,8 @@ void mishap_call_end(mishap_call *call)
 
 /* Codes that any operation may raise: those of the framework itself, and what is wrong with the
  * input. */
-static bool may_raise(const mishap_call *call, const mishap_code *code)
+static bool may_raise(const mishap_app *app, const mishap_operation *operation,
+                      const mishap_code *code)
 {
     static const mishap_code *const always[] = {
         MISHAP_CODE_INTERNAL_ERROR, MISHAP_CODE_VALIDATION_ERROR, MISHAP_CODE_ARG_ERROR,
@@ -162,10 +165,10 @@ static bool may_raise(const mishap_call *call, const mishap_code *code)
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (always[i] == code)
             return true;
-    if (call->operation->service && /* it could not be opened */
+    if (operation->service && /* it could not be opened */
         (code == MISHAP_CODE_UNAVAILABLE || code == MISHAP_CODE_NOT_CONFIGURED))
         return true;
-    return mishap_operation_declares(call->app, call->operation, code);
+    return mishap_operation_declares(app, operation, code);
 }
 
 /* What is wrong with an answer that is no JSON object or array, or none that is sound. */
@@ -275,8 +278,7 @@ static mishap *check_answer(mishap_call *call, bool failed)
     return failure;
 }
 
-/* A handler that was ended has answered nothing. */
-static mishap *drop_answer(mishap_call *call, mishap *failure)
+mishap *mishap_running_drop_answer(mishap_call *call, mishap *failure)
 {
     mishap_buffer_reset(&call->answer);
     mishap_buffer_reset(&call->text);
@@ -301,15 +303,7 @@ mishap *mishap_call_report_exit(const mishap_call *call, const char *what,
     return m;
 }
 
-/* What runs inside containment: the handler, or what it deferred. */
-struct running {
-    mishap_call *call;
-    mishap *outcome;  /* of the handler */
-    const char *what; /* for the operator */
-    uintptr_t entry;  /* of the function that runs */
-};
-
-static mishap *report_crash(const struct running *running, const mishap_crash *crash)
+static mishap *report_crash(const mishap_running *running, const mishap_crash *crash)
 {
     const char *name = sigabbrev_np(crash->signal);
     mishap *m = mishap_raise(INTERNAL_ERROR, "The %s of %s crashed with SIG%s.", running->what,
@@ -321,7 +315,7 @@ static mishap *report_crash(const struct running *running, const mishap_crash *c
 
 /* The stack of the function was unwound before anybody could look at it: its entry stands for all
  * that it had called. */
-static mishap *report_thread_end(const struct running *running)
+static mishap *report_thread_end(const mishap_running *running)
 {
     char why[64];
     snprintf(why, sizeof why, "the %s ended its thread", running->what);
@@ -337,8 +331,7 @@ static mishap *report_thread_end(const struct running *running)
     return m;
 }
 
-/* NULL if it returned. */
-static mishap *contain(struct running *running, void (*run)(void *state))
+mishap *mishap_running_contain(mishap_running *running, void (*run)(void *state))
 {
     sigjmp_buf way_out;
     mishap_crash crash;
@@ -361,11 +354,13 @@ static mishap *contain(struct running *running, void (*run)(void *state))
 
 static void run_handler(void *state)
 {
-    struct running *running = state;
+    mishap_running *running = state;
     mishap_call *call = running->call;
     if (call->operation->service)
         running->outcome = mishap_service_open(call->app, call->operation->service,
                                                &call->service_state);
+    if (!running->outcome && mishap_settlement_of(call))
+        running->outcome = mishap_settlement_begin(running);
     if (!running->outcome)
         running->outcome = call->operation->run(call);
 }
@@ -373,7 +368,7 @@ static void run_handler(void *state)
 /* Each is taken from the list before it runs: one that does not return is not run again. */
 static void run_deferred(void *state)
 {
-    struct running *running = state;
+    mishap_running *running = state;
     mishap_call *call = running->call;
     while (call->deferred) {
         const mishap_deferred *deferred = call->deferred;
@@ -384,7 +379,7 @@ static void run_deferred(void *state)
 }
 
 /* The handler and what it deferred. Returns why one of them was ended, NULL if none was. */
-static mishap *run_all(struct running *running)
+static mishap *run_all(mishap_running *running)
 {
     mishap_call *call = running->call;
     if (call->operation->resident) { /* it makes processes and threads of its own */
@@ -392,10 +387,10 @@ static mishap *run_all(struct running *running)
         run_deferred(running);
         return NULL;
     }
-    mishap *ended = contain(running, run_handler);
+    mishap *ended = mishap_running_contain(running, run_handler);
     running->what = "deferred function";
     while (call->deferred && !call->crashed) {
-        mishap *m = contain(running, run_deferred);
+        mishap *m = mishap_running_contain(running, run_deferred);
         ended = m ? mishap_because(m, ended) : ended;
     }
     return ended;
@@ -405,28 +400,36 @@ static mishap *run_all(struct running *running)
 static mishap *conclude(mishap_call *call, mishap *ended, mishap *m)
 {
     if (m && call->answer_kind == MISHAP_ANSWER_WRITTEN)
-        drop_answer(call,
-                    NULL); /* it was perhaps only begun; a whole one may come with a failure */
+        mishap_running_drop_answer(
+            call, NULL); /* it was perhaps only begun; a whole one may come with a failure */
     if (!ended)
         ended = check_answer(call, m != NULL);
     if (ended)
-        return drop_answer(call, mishap_because(ended, m));
-    if (!m || may_raise(call, mishap_told(m)->code))
+        return mishap_running_drop_answer(call, mishap_because(ended, m));
+    if (!m || may_raise(call->app, call->operation, mishap_told(m)->code))
         return m;
-    return drop_answer(
-        call,
-        mishap_because(mishap_raise(INTERNAL_ERROR, "%s raised %s, which it does not declare.",
-                                    call->operation->name, mishap_told(m)->code->name.data),
-                       m));
+    return mishap_running_drop_answer(call, mishap_running_allow(call->app, call->operation, m));
+}
+
+mishap *mishap_running_allow(const mishap_app *app, const mishap_operation *operation,
+                             mishap *failure)
+{
+    const mishap_code *code = mishap_told(failure)->code;
+    if (may_raise(app, operation, code))
+        return failure;
+    return mishap_because(mishap_raise(INTERNAL_ERROR, "%s raised %s, which it does not declare.",
+                                       operation->name, code->name.data),
+                          failure);
 }
 
 mishap *mishap_call_run(mishap_call *call)
 {
-    struct running running = { .call = call,
+    mishap_running running = { .call = call,
                                .what = "handler",
                                .entry = (uintptr_t)call->operation->run };
     mishap *ended = run_all(&running);
-    return conclude(call, ended, running.outcome);
+    mishap *failure = conclude(call, ended, running.outcome);
+    return mishap_settlement_of(call) ? mishap_settlement_finish(&running, failure) : failure;
 }
 
 mishap *mishap_call_conclude(mishap_call *call, mishap *outcome)

@@ -15,7 +15,9 @@
  *     pattern.c   regular expressions with a limit
  *     object.c    arguments that are no sound JSON object
  *     dispatch.c  checks, then the handler
+ *     settle.c    calls of a service that settles them
  *     call.c      the call that a handler sees: its memory, its time, who calls
+ *     caller.c    who calls, where callers name themselves
  *     arguments.c its arguments, by names, paths and walks
  *     answer.c    its answer, whole or piece by piece
  *     contain.c   a handler that crashes

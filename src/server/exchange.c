@@ -145,6 +145,7 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
     request->caller_key = 0;
+    request->caller_is_free = false;
     mishap_id_make_at(request->id, server->now_ms);
     exchange->entered = true;
     if (mishap_http_enter(server, request, again, match, reply)) {

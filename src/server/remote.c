@@ -13,8 +13,8 @@ static bool begins_with(mishap_text text, mishap_text beginning)
            memcmp(text.data, beginning.data, beginning.length) == 0;
 }
 
-/* The peer as the system spells it. */
-static bool is_loopback(mishap_text peer)
+/* As the system spells it. */
+bool mishap_http_is_loopback(mishap_text peer)
 {
     return begins_with(peer, (mishap_text)MISHAP_TEXT("127.")) ||
            begins_with(peer, (mishap_text)MISHAP_TEXT("::ffff:127.")) ||
@@ -58,7 +58,7 @@ static bool is_address(mishap_text text)
 
 mishap_text mishap_http_remote(mishap_text peer, mishap_text forwarded)
 {
-    if (!forwarded.length || !is_loopback(peer))
+    if (!forwarded.length || !mishap_http_is_loopback(peer))
         return peer;
     mishap_text address = without_port(last_entry(forwarded));
     return is_address(address) ? address : peer;

@@ -168,6 +168,7 @@ struct mishap_http_request {
     int64_t started_ns;            /* when its first byte came, on the monotonic clock */
     char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
     const char *caller;            /* the name that its key stands for; NULL: none */
+    bool caller_is_free;           /* it has no key, and may name itself */
     uint64_t caller_key;           /* … and which key it is, for what belongs to a caller: another
                                       key may get the same name later. 0: none */
 };
@@ -482,6 +483,9 @@ mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_
                                     size_t count, int64_t now_ns);
 
 /* -- addresses --------------------------------------------------------------------------------- */
+
+/* Is an address one of this machine alone? */
+bool mishap_http_is_loopback(mishap_text address);
 
 /* The address that a request comes from: that of the peer or, if the peer is a proxy on this
  * machine, the last one of X-Forwarded-For. What is no address is not believed. */

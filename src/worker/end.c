@@ -33,6 +33,11 @@ static bool was_ended_by_us(const mishap_link_end *end, mishap_last_words words)
            (WIFSIGNALED(end->status) && WTERMSIG(end->status) == mishap_words_signal());
 }
 
+static bool is_settled(const mishap_operation *operation)
+{
+    return operation->service && operation->service->settlement;
+}
+
 static mishap *tell_way(const mishap_link *link, const mishap_operation *operation,
                         mishap_last_words words)
 {
@@ -41,9 +46,10 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
     const char *name = operation->name;
     mishap *m;
     if (end->why == MISHAP_LINK_TIMEOUT) {
-        /* Of what changes something nobody knows how far it came. */
+        /* Of what changes something nobody knows how far it came, unless it is settled later. */
         m = mishap_raise(TIMEOUT, "The call was not finished in time.");
-        return mishap_retryable(m, mishap_operation_danger(operation) == MISHAP_SAFE);
+        return mishap_retryable(m, mishap_operation_danger(operation) == MISHAP_SAFE ||
+                                       is_settled(operation));
     }
     switch (words) {
     case MISHAP_WORDS_CRASH:
@@ -101,7 +107,11 @@ mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
     set_trace(m, link, words);
     if (link->end.why == MISHAP_LINK_TIMEOUT && call)
         m = mishap_note(m, "limit_ms", call->limit_ms);
-    if (alone)
+    mishap_slot_state state = mishap_link_state(link, slot);
+    if (is_settled(operation))
+        m = mishap_note(m, "settled",
+                        state == MISHAP_SLOT_RAN || state == MISHAP_SLOT_DONE ? "perhaps" : "no");
+    else if (alone)
         m = mishap_note(m, "lost", "what this process had in memory");
     return m;
 }

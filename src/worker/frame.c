@@ -10,7 +10,11 @@ enum {
     HAS_BODY = 16,
     HAS_CURSOR = 32,
     WANTS_PIECES = 64,
-    ALL_OF_CALL = 127,
+    HAS_ID = 128,
+
+    REPEATED = 1, /* more flags of a call */
+    FREE_CALLER = 2,
+    ALL_OF_MORE = 3,
 
     CONTENT = 1, /* flags of an outcome */
     HAS_LOCATION = 2,
@@ -94,11 +98,15 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
     mishap_pack_u32(out, (uint32_t)(call->operation - call->app->operations));
     mishap_pack_u32(out, limit_ms);
     mishap_pack_u8(out, (uint8_t)((call->verbose ? VERBOSE : 0) |
-                                  (call->watcher && call->watcher->progress ? WANTS_PROGRESS : 0) |
+                                  (call->watcher && call->watcher->progress && !call->repeated
+                                       ? WANTS_PROGRESS
+                                       : 0) | /* which grows: it was perhaps told already */
                                   (call->watcher && call->watcher->log ? WANTS_LOG : 0) |
                                   (call->watcher && call->watcher->piece ? WANTS_PIECES : 0) |
                                   (call->caller ? HAS_CALLER : 0) | (body ? HAS_BODY : 0) |
-                                  (call->cursor ? HAS_CURSOR : 0)));
+                                  (call->cursor ? HAS_CURSOR : 0) | (call->id.data ? HAS_ID : 0)));
+    mishap_pack_u8(
+        out, (uint8_t)((call->repeated ? REPEATED : 0) | (call->caller_is_free ? FREE_CALLER : 0)));
     mishap_pack_u8(out, (uint8_t)call->boundary);
     mishap_pack_text(out, call->request_id);
     mishap_pack_text(out, call->remote);
@@ -111,6 +119,8 @@ void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
     }
     if (call->cursor)
         mishap_pack_text(out, mishap_text_of(call->cursor));
+    if (call->id.data)
+        mishap_pack_text(out, call->id);
     /* The rest is the arguments. Behind a colon the writer of JSON puts no comma. */
     mishap_pack_u8(out, ':');
     mishap_json_copy(out, call->reader.root);
@@ -125,10 +135,13 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
     call->operation = mishap_unpack_u32(&in);
     call->limit_ms = mishap_unpack_u32(&in);
     uint8_t flags = mishap_unpack_u8(&in);
+    uint8_t more = mishap_unpack_u8(&in);
     call->verbose = flags & VERBOSE;
     call->wants_progress = flags & WANTS_PROGRESS;
     call->wants_log = flags & WANTS_LOG;
     call->wants_pieces = flags & WANTS_PIECES;
+    call->repeated = more & REPEATED;
+    call->caller_is_free = more & FREE_CALLER;
     call->boundary = (mishap_boundary_kind)mishap_unpack_u8(&in);
     call->request_id = mishap_unpack_text(&in);
     call->remote = mishap_unpack_text(&in);
@@ -141,11 +154,14 @@ bool mishap_frame_take_call(mishap_text payload, mishap_frame_call *call)
     }
     if (flags & HAS_CURSOR)
         call->cursor = mishap_unpack_text(&in);
+    if (flags & HAS_ID)
+        call->id = mishap_unpack_text(&in);
     bool colon = mishap_unpack_u8(&in) == ':';
     call->arguments = (mishap_text){ in.data, in.left };
-    return colon && !in.failed && flags <= ALL_OF_CALL && call->boundary <= MISHAP_BY_MCP &&
+    return colon && !in.failed && more <= ALL_OF_MORE && call->boundary <= MISHAP_BY_MCP &&
            is_string(call->request_id) && is_string(call->remote) && is_string(call->headers) &&
-           is_string(call->caller) && is_string(call->body_type) && is_string(call->cursor);
+           is_string(call->caller) && is_string(call->body_type) && is_string(call->cursor) &&
+           is_string(call->id);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */
@@ -229,6 +245,14 @@ void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_ca
         mishap_pack_text(out, mishap_buffer_text(&call->text));
     mishap_pack_text(out, mishap_buffer_text(&call->warnings));
     mishap_pack_text(out, mishap_buffer_text(&call->answer));
+    mishap_frame_end(out, begun);
+}
+
+void mishap_frame_put_failure(mishap_buffer *out, unsigned slot, const mishap *failure)
+{
+    size_t begun = mishap_frame_begin(out, MISHAP_FRAME_DONE, slot);
+    mishap_pack_u8(out, FAILED);
+    mishap_carry_put(out, failure);
     mishap_frame_end(out, begun);
 }
 

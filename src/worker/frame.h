@@ -54,6 +54,9 @@ typedef struct mishap_frame_call {
     uint32_t operation; /* its place in the list of the program */
     uint32_t limit_ms;  /* for its handler */
     bool verbose, wants_progress, wants_log, wants_pieces;
+    bool caller_is_free;
+    bool repeated;      /* it may have run before, in a process that died */
+    mishap_text id;     /* mishap_call_id(); no data: none yet */
     mishap_text caller; /* no data: nobody in particular */
     mishap_boundary_kind boundary;
     mishap_text request_id, remote, headers; /* as the call of the loop has them */
@@ -79,10 +82,12 @@ bool mishap_frame_take_opened(mishap_text payload, char identity[MISHAP_IDENTITY
 /* What came of a call: its answer, or a failure with both of its sides, and whether its handler was
  * ended before it returned (call->ended), or has found that what its service opened is of no more
  * use (call->lost). The call of the loop gets what the call of the worker
- * had. False: this is no sound outcome of it, and nothing was changed.
+ * had. False: this is no sound outcome of it, and nothing was changed. A call that was never made
+ * has but a failure.
  */
 void mishap_frame_put_outcome(mishap_buffer *out, unsigned slot, const mishap_call *call,
                               const mishap *failure);
+void mishap_frame_put_failure(mishap_buffer *out, unsigned slot, const mishap *failure);
 bool mishap_frame_take_outcome(mishap_text payload, mishap_call *call, mishap **failure);
 
 void mishap_frame_put_progress(mishap_buffer *out, unsigned slot, double done, double total,

@@ -15,8 +15,9 @@ static mishap_worker_group group_of(const mishap_operation *operation)
     const mishap_foreign *foreign = mishap_foreign_of(operation);
     return (mishap_worker_group){ .service = service,
                                   .foreign = foreign,
+                                  .settled = !foreign && service && service->settlement,
                                   .alone = foreign   ? false
-                                           : service ? service->alone
+                                           : service ? service->alone || service->settlement
                                                      : !operation->stateless };
 }
 

@@ -61,9 +61,9 @@ static void tell_operator(const mishap_call *call, mishap_text words)
                           call->verbose);
 }
 
-static const char *take_report(const mishap_link *link, const mishap_framed *frame)
+static const char *take_report(mishap_link *link, const mishap_framed *frame)
 {
-    const mishap_link_slot *slot = &link->slots[frame->slot];
+    mishap_link_slot *slot = &link->slots[frame->slot];
     const mishap_watcher *watcher = slot->run ? slot->run->call->watcher : NULL;
     double done, total;
     mishap_level level;
@@ -86,6 +86,7 @@ static const char *take_report(const mishap_link *link, const mishap_framed *fra
             watcher->log(watcher, level, words);
         return NULL;
     case MISHAP_FRAME_BEGIN:
+        slot->streamed = true;
         if (watcher && watcher->stream)
             watcher->stream(watcher, frame->payload);
         return NULL;

@@ -23,7 +23,8 @@ enum {
     MISHAP_RUNNER_SCRATCH = 256 * 1024, /* bytes that are read at once */
     MISHAP_SHORT_MS = 2,                /* a call that takes no longer is worth waiting behind */
     MISHAP_TICK_MS = 50,                /* how late a timeout may be, while something runs */
-    MISHAP_RUNNER_HOLDERS = 4096,       /* callers that meet in one word share what one may have */
+    MISHAP_MOST_REPEATS = 3,      /* how often a call is run again, if its processes are killed */
+    MISHAP_RUNNER_HOLDERS = 4096, /* callers that meet in one word share what one may have */
 };
 
 /* The workers of a group, as far as this loop has them, and the calls that wait for one. */
@@ -61,6 +62,11 @@ static inline bool mishap_runner_is_alone(const mishap_runner *r, size_t group)
     return r->settings.plan->groups.groups[group].alone;
 }
 
+static inline bool mishap_runner_is_settled(const mishap_runner *r, size_t group)
+{
+    return r->settings.plan->groups.groups[group].settled;
+}
+
 /* The foreign program that runs the calls of a group; NULL: none does. */
 static inline const mishap_foreign *mishap_runner_foreign(const mishap_runner *r, size_t group)
 {
@@ -85,6 +91,10 @@ void mishap_runner_count_out(mishap_runner *r, const mishap_call *call);
 
 /* The call is over, and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure);
+
+/* The same for a call that cannot be run. One that perhaps was settled before is told so: its caller
+ * must not take it for one that was not done. */
+void mishap_runner_give_up(mishap_runner *r, mishap_run *run, mishap *failure);
 
 /* UNAVAILABLE, to be tried again soon. */
 mishap *mishap_runner_busy(void);

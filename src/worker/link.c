@@ -75,9 +75,10 @@ static int64_t limit_of(const mishap_call *call)
 
 bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
 {
-    unsigned slot = (unsigned)__builtin_ctz(~link->used);
+    unsigned slot = (unsigned)__builtin_ctzll(~link->used);
     size_t before = link->out.length;
-    uint32_t number = ++link->last_number, before_used = link->used;
+    uint32_t number = ++link->last_number;
+    bool was_used = link->used != 0;
     if (link->foreign) {
         link->told = 0;
         link->strays = 0;
@@ -103,10 +104,10 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
     link->slots[slot] = (mishap_link_slot){
         .run = run, .number = number, .handed_ns = now_ns, .begun_ns = link->foreign ? now_ns : 0
     };
-    link->used |= UINT32_C(1) << slot;
+    link->used |= UINT64_C(1) << slot;
     link->idle_since_ns = 0;
     /* Was everything taken back from it, it may have been silent for as long as that lasts. */
-    if (!link->silent_since_ns || (!before_used && now_ns - link->handed_ns > FORGIVEN_NS))
+    if (!link->silent_since_ns || (!was_used && now_ns - link->handed_ns > FORGIVEN_NS))
         link->silent_since_ns = now_ns;
     link->handed_ns = now_ns;
     run->link = link;
@@ -116,7 +117,7 @@ bool mishap_link_hand(mishap_link *link, mishap_run *run, int64_t now_ns)
 
 void mishap_link_clear(mishap_link *link, unsigned slot)
 {
-    link->used &= ~(UINT32_C(1) << slot);
+    link->used &= ~(UINT64_C(1) << slot);
     link->slots[slot] = (mishap_link_slot){ 0 };
 }
 

@@ -37,7 +37,8 @@ typedef struct mishap_link_slot {
     mishap_call *call; /* … and this is the runner's */
     uint32_t number;   /* of the call, as the page has it */
     int64_t handed_ns;
-    int64_t begun_ns, done_ns; /* 0: not seen yet */
+    int64_t begun_ns, ran_ns, done_ns; /* 0: not seen yet */
+    bool streamed;                     /* pieces of its answer have left: it cannot be run again */
     char incident[MISHAP_ID_LENGTH + 1];
 } mishap_link_slot;
 
@@ -57,7 +58,7 @@ typedef struct mishap_link {
     int64_t held_since_ns; /* nothing is read of it; 0: it is */
     int64_t gone_since_ns; /* its connection is; 0: it is not */
     bool joined;           /* the worker was there already, and busy with calls of others */
-    uint32_t used;         /* slots, a bit each */
+    uint64_t used;         /* slots, a bit each */
     uint32_t last_number;  /* of the calls that it was given */
     mishap_link_slot slots[MISHAP_SLOTS];
     int64_t handed_ns; /* when it was given a call, the latest time */
@@ -97,7 +98,7 @@ mishap_link *mishap_link_make_foreign(mishap_runner *runner, size_t group, uint3
 /* How many calls the worker has. */
 static inline unsigned mishap_link_count(const mishap_link *link)
 {
-    return (unsigned)__builtin_popcount(link->used);
+    return (unsigned)__builtin_popcountll(link->used);
 }
 
 /* Give it a call, whose slot is free: it is sent with the next flush. False: no memory. */

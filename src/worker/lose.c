@@ -1,5 +1,7 @@
 /* Workers that end, and what becomes of the calls that they had. */
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "worker/inside.h"
@@ -73,6 +75,44 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
     }
 }
 
+/* Nothing says that one of its calls was at fault: it was killed, by the system or by a person. */
+static bool died_from_outside(const mishap_link *link)
+{
+    return atomic_load(&link->page->last_words) == MISHAP_WORDS_NONE &&
+           (link->end.why == MISHAP_LINK_FINE || link->end.why == MISHAP_LINK_CLOSED) &&
+           (!link->end.known ||
+            (WIFSIGNALED(link->end.status) && WTERMSIG(link->end.status) == SIGKILL &&
+             !link->end.has_trace && !link->end.stopped));
+}
+
+/* A call of a service that settles them is run again: one whose handler has returned in any case,
+ * for it may have been settled, and its caller is told so by the handler, which knows its id; one
+ * that ran, if it was not at fault. The next time it is alone in its batch. */
+static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
+{
+    mishap_link_slot *slot = &link->slots[i];
+    mishap_run *run = slot->run;
+    mishap_slot_state state = mishap_link_state(link, i);
+    bool returned = state == MISHAP_SLOT_RAN || state == MISHAP_SLOT_DONE;
+    bool outside = died_from_outside(link);
+    if (!mishap_runner_is_settled(r, link->group) || slot->streamed ||
+        (!returned && !(outside && state == MISHAP_SLOT_BEGUN)))
+        return false;
+    if (!run) { /* and what came of it, nobody asks */
+        mishap_runner_end_forgotten(r, slot, NULL);
+        mishap_link_clear(link, i);
+        return true;
+    }
+    if (run->repeats >= (outside ? MISHAP_MOST_REPEATS : 1))
+        return false;
+    mishap_link_clear(link, i);
+    run->repeats++;
+    run->since_ns = mishap_clock_monotonic_ns(); /* it has not waited for this worker yet */
+    run->call->repeated = true;
+    mishap_runner_enqueue(&r->groups[link->group], run, true);
+    return true;
+}
+
 /* It has no more to say, and how it ended is known, or will never be. */
 void mishap_runner_bury(mishap_runner *r, mishap_link *link)
 {
@@ -95,7 +135,7 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
         if (link->used >> i & 1 && !begun[i])
             give_back(r, link, i, any_begun);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++)
-        if (link->used >> i & 1 && begun[i])
+        if (link->used >> i & 1 && begun[i] && !repeat(r, link, i))
             fail_call(r, link, i);
 }
 

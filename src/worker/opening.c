@@ -51,7 +51,7 @@ void mishap_runner_refuse_group(mishap_runner *r, size_t group)
     while (g->first) {
         mishap_run *run = g->first;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, mishap_runner_not_available(r, group));
+        mishap_runner_give_up(r, run, mishap_runner_not_available(r, group));
     }
     wake_for_try(r, group, mishap_clock_monotonic_ns());
 }

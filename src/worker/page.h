@@ -9,6 +9,8 @@
  *     HANDED → TAKEN   the loop takes it back: the worker leaves it out
  *     BEGUN → DONE     its handler has returned: the answer follows
  *     BEGUN → KILLED   the loop decides to kill: no answer follows
+ *     BEGUN → RAN      its handler has returned, and what it did is to be settled with others
+ *     RAN → DONE       it was settled, or could not be: the answer follows
  *
  * A slot is used again and again, and a call that was taken back may still be on its way to the
  * worker. So the state has the number of its call beside it: the worker begins the call that is
@@ -27,7 +29,7 @@
 
 #include "mishap/trace.h"
 
-enum { MISHAP_SLOTS = 32 }; /* calls that one worker has of one loop */
+enum { MISHAP_SLOTS = 64 }; /* calls that one worker has of one loop */
 
 typedef enum mishap_slot_state {
     MISHAP_SLOT_FREE,
@@ -36,6 +38,7 @@ typedef enum mishap_slot_state {
     MISHAP_SLOT_BEGUN,
     MISHAP_SLOT_DONE,
     MISHAP_SLOT_KILLED,
+    MISHAP_SLOT_RAN,
 } mishap_slot_state;
 
 /* In which way a worker died, as far as it could say so itself. */
@@ -52,6 +55,7 @@ typedef struct mishap_worker_page {
     atomic_uint slots[MISHAP_SLOTS];      /* see mishap_slot_word() */
     atomic_uchar cancelled[MISHAP_SLOTS]; /* see mishap_cancelled_how */
     atomic_int_least64_t begun_ns;        /* when the handler that runs began */
+    atomic_int_least64_t settling_ns;     /* when it began to settle calls; 0: it does not */
     atomic_uint has_begun;                /* the worker has begun a call of anybody */
     atomic_uint last_words;               /* written last, after what it tells of */
     int number;                           /* the signal, or the status of exit() */

@@ -32,6 +32,7 @@ static const mishap_runner_times usual = {
     .lost_ms = 1000,
     .idle_ms = 60000,
     .open_ms = 9000,
+    .settle_ms = 10000,
 };
 
 static size_t group_of(const mishap_runner *r, const mishap_run *run)
@@ -110,6 +111,18 @@ void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
     run->done(run, failure);
 }
 
+void mishap_runner_give_up(mishap_runner *r, mishap_run *run, mishap *failure)
+{
+    if (run->repeats)
+        failure = mishap_because(
+            mishap_raise(INTERNAL_ERROR,
+                         "The process of %s died, and the call could not be run again. It is not "
+                         "known whether it was settled.",
+                         run->call->operation->name),
+            failure);
+    mishap_runner_finish(r, run, failure);
+}
+
 mishap *mishap_runner_busy(void)
 {
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "The server is busy with other requests."),
@@ -146,7 +159,7 @@ static void end_giving_way(mishap_runner *r, mishap_runner_group *g)
         if (!run->gives_way)
             continue;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, mishap_runner_busy());
+        mishap_runner_give_up(r, run, mishap_runner_busy());
     }
 }
 
@@ -168,8 +181,8 @@ void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns)
 /* Has its call begun just now, or not yet? */
 bool mishap_link_is_brisk(mishap_link *link, int64_t now)
 {
-    for (uint32_t used = link->used; used; used &= used - 1) {
-        unsigned i = (unsigned)__builtin_ctz(used);
+    for (uint64_t used = link->used; used; used &= used - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(used);
         int64_t begun = mishap_link_begun(link, i, now);
         if (now - (begun ? begun : link->slots[i].handed_ns) > MISHAP_SHORT_MS * MISHAP_MS)
             return false;
@@ -277,7 +290,7 @@ static void dispatch(mishap_runner *r, size_t group)
         bool behind = link->used && !mishap_runner_is_alone(r, group);
         mishap_runner_dequeue(g, run);
         if (!mishap_link_hand(link, run, now))
-            mishap_runner_finish(r, run, mishap_runner_not_handed(link));
+            mishap_runner_give_up(r, run, mishap_runner_not_handed(link));
         mishap_runner_wake_at(r, now + (behind ? MISHAP_SHORT_MS : MISHAP_TICK_MS) * MISHAP_MS);
     }
 }
@@ -401,14 +414,25 @@ void mishap_runner_cancel(mishap_runner *r, mishap_run *run)
         atomic_store(&run->call->cancelled, true);
 }
 
+/* Made here, so that it is the same wherever the call runs, and however often. */
+static bool give_id(mishap_call *call)
+{
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap_id_make(id);
+    call->id = mishap_arena_copy(&call->arena, (mishap_text){ id, MISHAP_ID_LENGTH });
+    return call->id.data;
+}
+
 bool mishap_runner_add(mishap_runner *r, mishap_run *run)
 {
     size_t group = group_of(r, run);
     if (group >= r->settings.plan->groups.count ||
         (is_over_share(r, run->call) && !let_one_give_way(r, run->call->holder)) ||
-        (r->count >= r->settings.most_waiting && !make_room(r)))
+        (r->count >= r->settings.most_waiting && !make_room(r)) ||
+        (mishap_runner_is_settled(r, group) && !give_id(run->call)))
         return false;
     run->died = run->moved = run->cancelled = run->gives_way = false;
+    run->repeats = 0;
     run->session = (struct mishap_run_session){ 0 };
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);

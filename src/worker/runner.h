@@ -10,6 +10,9 @@
  * that dies in any other way brings its call back as INTERNAL_ERROR, which says how it died. Calls
  * that it had been given and not begun are run by another one.
  *
+ * Calls of a service that settles them (mishap_settlement) come back when they are settled. If
+ * their worker dies before, they are run again, with the same id.
+ *
  * While a service cannot be opened, its calls come back as UNAVAILABLE at once. It is tried again
  * in the background.
  */
@@ -39,6 +42,7 @@ struct mishap_run {
     mishap_run *next, *previous; /* of those that wait */
     int64_t since_ns;            /* when it began to wait */
     bool moved;                  /* the worker that it was given to died before it began */
+    int repeats;                 /* how often it was given to another after it had begun */
     bool cancelled, gives_way;  /* its caller may have left; it ends for that with the next flush */
     struct mishap_run_session { /* of a call that runs in a session */
         unsigned char key[16];
@@ -59,6 +63,7 @@ typedef struct mishap_runner_times {
     int lost_ms;   /* for the keeper's word on a worker that is gone */
     int idle_ms;   /* until a worker without calls is put away */
     int open_ms;   /* a worker may take to open its service */
+    int settle_ms; /* … to settle a batch of calls */
 } mishap_runner_times;
 
 typedef struct mishap_runner_settings {

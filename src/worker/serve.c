@@ -2,8 +2,9 @@
  * The process of a worker.
  *
  * It has one thread of its own, which reads calls and runs them. An answer leaves before the next
- * handler begins, so whatever that does, the answer counts. Threads that a handler starts may
- * report progress and changes: they share the lock around the sockets, and nothing else.
+ * handler begins, so whatever that does, the answer counts. Only where a service settles several
+ * calls at once (batch.h), the answers leave together. Threads that a handler starts may report
+ * progress and changes: they share the lock around the sockets, and nothing else.
  */
 #include "worker/serve.h"
 
@@ -22,7 +23,7 @@
 #include "base/memory.h"
 #include "mishap/carry.h"
 #include "operation/changes.h"
-#include "worker/frame.h"
+#include "worker/batch.h"
 #include "worker/keeper.h"
 #include "worker/words.h"
 
@@ -30,21 +31,17 @@ enum {
     ROOM = 64 * 1024,  /* for what is read at once */
     KEPT = 256 * 1024, /* bytes of a buffer that stay for the next call */
     SPARE_MS = 2000,   /* beyond a handler's time, for the loop to end it in order */
-};
-
-/* A loop that uses this worker. */
-struct user {
-    int socket;
-    mishap_worker_page *page;
-    mishap_buffer in; /* what has come */
-    size_t taken;     /* … and was taken of it */
+    SETTLE_MS = 10000, /* for a settlement: as long as a loop waits for it */
 };
 
 /* There is one in a process. */
 static struct {
     const mishap_keeper_plan *plan;
     const mishap_worker_group *group;
-    struct user users[MISHAP_KEEPER_LOOPS];
+    const mishap_settlement *settlement; /* of its service; NULL: each call is answered at once */
+    mishap_batch batch;                  /* calls that wait for it */
+    size_t most_of_batch;
+    mishap_worker_user users[MISHAP_KEEPER_LOOPS];
     size_t user_count, next; /* whose turn it is */
     int control;             /* -1: none */
     bool ending;             /* no call is taken any more */
@@ -55,10 +52,12 @@ static struct {
     timer_t timer;           /* of one that several loops use: see guard_time() */
     bool has_timer;
 
-    pthread_mutex_t lock; /* of what follows: of sending while a handler runs */
-    int cancellation;     /* as the thread had it that has the lock */
-    struct user *calling; /* whose call runs; NULL: none does */
+    pthread_mutex_t lock;        /* of what follows: of sending while a handler runs */
+    int cancellation;            /* as the thread had it that has the lock */
+    mishap_worker_user *calling; /* whose call runs; NULL: none does */
     unsigned slot;
+    size_t held; /* where begins what the call said that runs, in what its loop is to hear later */
+    bool overlong; /* it said more than may be held */
     mishap_buffer report;
 } w = { .control = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -73,7 +72,7 @@ static void add_user(int socket, int page_file)
         close(socket);
         return;
     }
-    w.users[w.user_count++] = (struct user){ .socket = socket, .page = page };
+    w.users[w.user_count++] = (mishap_worker_user){ .socket = socket, .page = page };
     atomic_store(&w.users[w.user_count - 1].page->has_begun, w.has_begun);
 }
 
@@ -87,11 +86,13 @@ static void note_begun(void)
         atomic_store(&w.users[i].page->has_begun, true);
 }
 
-static void remove_user(struct user *user)
+static void remove_user(mishap_worker_user *user)
 {
     close(user->socket);
     munmap(user->page, sizeof *user->page);
     mishap_buffer_release(&user->in);
+    mishap_buffer_release(&user->held);
+    mishap_batch_leave(&w.batch, user, &w.users[w.user_count - 1]);
     *user = w.users[--w.user_count];
 }
 
@@ -129,11 +130,23 @@ static mishap_buffer *begin_report(void)
     return w.calling ? &w.report : NULL;
 }
 
+/* A report that may still turn out to be untrue waits for the settlement of its call. */
+static bool hold_report(void)
+{
+    mishap_buffer *held = &w.calling->held;
+    w.overlong = w.overlong || held->length - w.held + w.report.length > MISHAP_HELD_LIMIT;
+    if (!w.overlong)
+        mishap_buffer_put_text(held, mishap_buffer_text(&w.report));
+    return !w.overlong && !held->failed;
+}
+
 /* What can be dropped is not waited for; where a loop does not read, it has other worries. */
-static bool end_report(bool dispensable)
+static bool end_report(bool dispensable, bool at_once)
 {
     bool sent = false;
-    if (w.calling && !w.report.failed) {
+    if (w.calling && !w.report.failed && w.settlement && !at_once) {
+        sent = hold_report();
+    } else if (w.calling && !w.report.failed) {
         struct pollfd file = { .fd = w.calling->socket, .events = POLLOUT };
         if (!dispensable || poll(&file, 1, 0) > 0)
             sent = send_all(w.calling->socket, &w.report);
@@ -151,7 +164,7 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
     (void)watcher;
     if (out)
         mishap_frame_put_progress(out, w.slot, done, total, words);
-    end_report(true);
+    end_report(true, false);
 }
 
 static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
@@ -160,7 +173,7 @@ static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_tex
     (void)watcher;
     if (out)
         mishap_frame_put_log(out, w.slot, level, words);
-    end_report(true);
+    end_report(true, false);
 }
 
 /* The log is the loop's to write: a worker may have limits of its own. */
@@ -171,7 +184,7 @@ static void on_operator_line(const char *program, const char *operation, const c
     (void)program, (void)operation, (void)id, (void)to_stderr;
     if (out)
         mishap_frame_put_log(out, w.slot, (mishap_level)MISHAP_FOR_OPERATOR, words);
-    end_report(false);
+    end_report(false, true);
 }
 
 static bool send_bytes(mishap_frame_type type, mishap_text bytes)
@@ -182,7 +195,7 @@ static bool send_bytes(mishap_frame_type type, mishap_text bytes)
         mishap_buffer_put_text(out, bytes);
         mishap_frame_end(out, begun);
     }
-    return end_report(false);
+    return end_report(false, false);
 }
 
 static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
@@ -246,7 +259,7 @@ static void become_copy(void)
     mishap_words_for(NULL, 0);
 }
 
-static void begin_call(struct user *user, unsigned slot, const mishap_operation *operation)
+static void begin_call(mishap_worker_user *user, unsigned slot, const mishap_operation *operation)
 {
     pthread_mutex_lock(&w.lock);
     w.calling = user;
@@ -256,13 +269,13 @@ static void begin_call(struct user *user, unsigned slot, const mishap_operation 
 }
 
 /* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
-static void end_call(struct user *user, unsigned slot, uint32_t number)
+static void end_call(mishap_worker_user *user, unsigned slot, uint32_t number, mishap_slot_state to)
 {
     mishap_words_for(NULL, 0);
     pthread_mutex_lock(&w.lock);
     w.calling = NULL;
     pthread_mutex_unlock(&w.lock);
-    if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE))
+    if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, to))
         for (;;)
             pause();
 }
@@ -280,10 +293,7 @@ static void put_outcome(unsigned slot, const mishap_call *call, const mishap *fa
                                          call->operation->name)
                           : mishap_out_of_memory();
     mishap_buffer_release(&w.out);
-    size_t begun = mishap_frame_begin(&w.out, MISHAP_FRAME_DONE, slot);
-    mishap_pack_u8(&w.out, 1); /* it failed */
-    mishap_carry_put(&w.out, failure && !call ? failure : instead);
-    mishap_frame_end(&w.out, begun);
+    mishap_frame_put_failure(&w.out, slot, failure && !call ? failure : instead);
     mishap_free(instead);
 }
 
@@ -292,8 +302,8 @@ static const char *copy_text(mishap_call *call, mishap_text text)
     return text.data ? mishap_arena_copy(&call->arena, text).data : NULL;
 }
 
-static void prepare(mishap_call *call, const mishap_frame_call *asked, const struct user *user,
-                    unsigned slot)
+static void prepare(mishap_call *call, const mishap_frame_call *asked,
+                    const mishap_worker_user *user, unsigned slot)
 {
     w.watcher = (mishap_watcher){ asked->wants_progress ? on_progress : NULL,
                                   asked->wants_log ? on_log : NULL,
@@ -309,42 +319,163 @@ static void prepare(mishap_call *call, const mishap_frame_call *asked, const str
     call->remote = asked->remote;
     call->headers = asked->headers;
     call->to_operator = on_operator_line;
+    call->id = asked->id.data ? mishap_arena_copy(&call->arena, asked->id) : asked->id;
+    call->repeated = asked->repeated;
+    call->caller_is_free = asked->caller_is_free;
+    call->batched = w.settlement;
     call->body = asked->body;
     call->body_type = copy_text(call, asked->body_type);
     call->cancelled_by = &user->page->cancelled[slot];
     call->deadline_ns = mishap_clock_monotonic_ns() + asked->limit_ms * INT64_C(1000000);
 }
 
+/* -- calls that are settled together ----------------------------------------------------------- */
+
+static void send_held(mishap_worker_user *user)
+{
+    if (user->held.length && !send_all(user->socket, &user->held)) {
+        mind_broken();
+        user->broken = true; /* and is removed where nobody has it at hand */
+    }
+    mishap_buffer_reset_within(&user->held, KEPT);
+}
+
+static void note_settling(int64_t since_ns)
+{
+    for (size_t i = 0; i < w.user_count; i++)
+        atomic_store(&w.users[i].page->settling_ns, since_ns);
+}
+
+/* Nothing of it is settled, and nothing answered: the loops have its calls run elsewhere. */
+static void abandon_batch(void)
+{
+    w.batch.count = 0;
+    w.ending = true;
+}
+
+static void settle_batch(void)
+{
+    void *state = NULL;
+    if (!w.batch.count)
+        return;
+    mishap_worker_user *first = w.batch.calls[0].user;
+    note_settling(mishap_clock_monotonic_ns());
+    guard_time(SETTLE_MS + SPARE_MS);
+    mishap_words_for(first ? first->page : NULL, (uintptr_t)w.settlement->settle);
+    mishap *failure = mishap_service_open(w.plan->app, w.group->service, &state);
+    if (!failure)
+        failure = w.settlement->settle(state);
+    if (w.is_copy)
+        _exit(0);
+    mishap_words_for(NULL, 0);
+    guard_time(0);
+    note_settling(0);
+    bool whole = mishap_batch_conclude(&w.batch, w.plan->app, failure);
+    mishap_free(failure);
+    if (!whole) {
+        abandon_batch();
+        return;
+    }
+    for (size_t i = 0; i < w.user_count; i++)
+        send_held(&w.users[i]);
+}
+
+/* What a call has said counts only if it worked. */
+static mishap *hold_outcome(mishap_worker_user *user, unsigned slot, mishap_call *call,
+                            mishap *failure)
+{
+    mishap *m = failure;
+    if (!m && w.overlong)
+        m = mishap_raise(INTERNAL_ERROR, "%s said more than can be held until it is settled.",
+                         call->operation->name);
+    if (m)
+        user->held.length = w.held;
+    put_outcome(slot, call, m);
+    mishap_buffer_put_text(&user->held, mishap_buffer_text(&w.out));
+    return m;
+}
+
+/* A handler that was ended by a jump, or has found its service of no use, is answered. But nothing
+ * of its batch is settled: what the service has open may be locked, or damaged. */
+static mishap *finish_batched(mishap_worker_user *user, unsigned slot, uint32_t number,
+                              mishap_call *call, mishap *failure)
+{
+    bool over = call->ended || call->lost;
+    end_call(user, slot, number, over ? MISHAP_SLOT_DONE : MISHAP_SLOT_RAN);
+    if (over) {
+        put_outcome(slot, call, failure);
+        send_all(user->socket, &w.out);
+        abandon_batch();
+        return failure;
+    }
+    failure = hold_outcome(user, slot, call, failure);
+    if (user->held.failed)
+        abandon_batch();
+    else
+        mishap_batch_add(&w.batch, user, slot, number, call->operation);
+    return failure;
+}
+
+static void begin_batched(const mishap_worker_user *user, bool repeated)
+{
+    if (!w.batch.count)
+        w.batch.since_ns = mishap_clock_monotonic_ns();
+    w.batch.alone = repeated;
+    w.held = user->held.length;
+    w.overlong = false;
+}
+
+/* -- one call ---------------------------------------------------------------------------------- */
+
+/* Run it, and have the answer ready, or held. */
+static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked,
+                           mishap_call *call)
+{
+    prepare(call, asked, user, slot);
+    if (w.settlement)
+        begin_batched(user, asked->repeated);
+    guard_time(asked->limit_ms + SPARE_MS);
+    begin_call(user, slot, call->operation);
+    mishap *failure = mishap_call_run(call);
+    if (w.is_copy)
+        _exit(0);
+    if (w.settlement)
+        failure = finish_batched(user, slot, asked->number, call, failure);
+    else
+        end_call(user, slot, asked->number, MISHAP_SLOT_DONE);
+    fflush(stdout); /* what it printed is for the operator, now and not at the end */
+    guard_time(0);
+    w.ending = w.ending || call->ended || call->lost;
+    return failure;
+}
+
 /* What was checked by the loop is not checked again. A call that was ended by a jump may have left
- * anything locked: this worker has run its last. */
-static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *asked)
+ * anything locked: this worker has run its last. One that may have run before is settled alone. */
+static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked)
 {
     const mishap_operation *operation = &w.plan->app->operations[asked->operation];
     mishap_call *call = NULL;
     uint32_t number = asked->number;
+    bool sent = true;
+    if (asked->repeated && w.settlement)
+        settle_batch();
+    if (w.ending)
+        return true;
     atomic_store(&user->page->begun_ns, mishap_clock_monotonic_ns());
     if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_HANDED, MISHAP_SLOT_BEGUN))
         return true; /* it was taken back */
     note_begun();
     mishap *failure = mishap_call_remake(w.plan->app, operation, asked->arguments, &call);
-    if (call) {
-        prepare(call, asked, user, slot);
-        guard_time(asked->limit_ms + SPARE_MS);
-        begin_call(user, slot, operation);
-        failure = mishap_call_run(call);
-        if (w.is_copy)
-            _exit(0);
-        end_call(user, slot, number);
-        fflush(stdout); /* what it printed is for the operator, now and not at the end */
-        guard_time(0);
-        w.ending = w.ending || call->ended || call->lost;
-    } else {
+    if (call)
+        failure = run_and_end(user, slot, asked, call);
+    else
         mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
+    if (!call || !w.settlement) {
+        put_outcome(slot, call, failure);
+        sent = send_all(user->socket, &w.out);
+        if (!sent)
+            mind_broken();
     }
-    put_outcome(slot, call, failure);
-    bool sent = send_all(user->socket, &w.out);
-    if (!sent)
-        mind_broken();
     mishap_free(failure);
     mishap_call_end(call);
     return sent;
@@ -352,7 +483,7 @@ static bool run_call(struct user *user, unsigned slot, const mishap_frame_call *
 
 /* A worker that cannot open its service is of no use, and ends. Whether it is tried again, by
  * another process, is for the loops to say. */
-static bool open_service(const struct user *user, const mishap_framed *frame)
+static bool open_service(const mishap_worker_user *user, const mishap_framed *frame)
 {
     const mishap_service *service = w.group->service;
     char room[MISHAP_IDENTITY_LIMIT];
@@ -383,7 +514,7 @@ static bool is_known(uint32_t operation)
 }
 
 /* False: the connection is of no more use. */
-static bool take(struct user *user, const mishap_framed *frame)
+static bool take(mishap_worker_user *user, const mishap_framed *frame)
 {
     mishap_frame_call asked;
     if (frame->type == MISHAP_FRAME_OPEN)
@@ -395,7 +526,7 @@ static bool take(struct user *user, const mishap_framed *frame)
 
 /* Run the first call that has come from a loop. False: there is none that is whole. *gone: the
  * connection is of no more use. */
-static bool take_next(struct user *user, bool *gone)
+static bool take_next(mishap_worker_user *user, bool *gone)
 {
     mishap_framed frame;
     size_t size;
@@ -418,7 +549,7 @@ static bool take_next(struct user *user, bool *gone)
 }
 
 /* Read what is there, or wait for it. False: the loop is gone. */
-static bool read_more(struct user *user, bool wait)
+static bool read_more(mishap_worker_user *user, bool wait)
 {
     mishap_buffer *in = &user->in;
     if (user->taken == in->length) {
@@ -453,20 +584,22 @@ static void hear_keeper(void)
         leave(); /* without a keeper there is no worker */
 }
 
-static void wait_for_any(void)
+/* False: nothing came. */
+static bool wait_for_any(int wait_ms)
 {
     struct pollfd files[MISHAP_KEEPER_LOOPS + 1];
     size_t count = w.user_count;
     for (size_t i = 0; i < count; i++)
         files[i] = (struct pollfd){ .fd = w.users[i].socket, .events = POLLIN };
     files[count] = (struct pollfd){ .fd = w.control, .events = POLLIN };
-    if (poll(files, count + 1, -1) < 0)
-        return;
+    if (poll(files, count + 1, wait_ms) <= 0)
+        return false;
     for (size_t i = count; i-- > 0;)
         if (files[i].revents && !read_more(&w.users[i], false))
             remove_user(&w.users[i]);
     if (files[count].revents)
         hear_keeper();
+    return true;
 }
 
 /* A handler may have closed the socket of another loop than its own: see mind_broken(). */
@@ -486,7 +619,7 @@ static bool take_turns(void)
 {
     bool any = false;
     for (size_t i = 0; i < w.user_count && !w.ending; i++) {
-        struct user *user = &w.users[w.next++ % w.user_count];
+        mishap_worker_user *user = &w.users[w.next++ % w.user_count];
         bool gone;
         bool taken = take_next(user, &gone);
         any = taken || any;
@@ -494,8 +627,22 @@ static bool take_turns(void)
             remove_user(user);
         if (taken)
             look_for_broken();
+        if (w.settlement && mishap_batch_is_due(&w.batch, w.most_of_batch) && !w.ending)
+            settle_batch();
     }
+    for (size_t i = w.settlement ? w.user_count : 0; i-- > 0;)
+        if (w.users[i].broken)
+            remove_user(&w.users[i]);
     return any;
+}
+
+/* Calls that have come meanwhile belong to the batch as well. */
+static void settle_or_wait(void)
+{
+    if (!w.batch.count)
+        wait_for_any(-1);
+    else if (!wait_for_any(0))
+        settle_batch();
 }
 
 static void wait_for_one(void)
@@ -526,6 +673,9 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
 {
     w.plan = plan;
     w.group = &plan->groups.groups[group];
+    w.settlement = w.group->settled ? w.group->service->settlement : NULL;
+    w.most_of_batch = plan->batch > 0 && plan->batch < MISHAP_BATCH ? (size_t)plan->batch
+                                                                    : (size_t)MISHAP_BATCH;
     if (w.group->program)
         execute(w.group->program, files);
     mishap_words_begin();
@@ -543,7 +693,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
     while (!w.ending)
         if (!take_turns() && !w.ending) {
             if (w.control >= 0)
-                wait_for_any();
+                settle_or_wait();
             else
                 wait_for_one();
         }

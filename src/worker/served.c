@@ -16,6 +16,7 @@ void mishap_served_read(mishap_served *served, mishap_call *call)
 {
     served->setup.sandbox = mishap_sandbox_mode_of(call->app->name, mishap_string(call, "sandbox"));
     served->handlers = (int)mishap_integer(call, "handlers");
+    served->plan.batch = (int)mishap_integer(call, "handler_batch");
     served->log_bytes = (uint64_t)mishap_integer(call, "log_max_mb") << 20;
     served->plan.limits = (mishap_worker_limits){
         .memory_bytes = (uint64_t)mishap_integer(call, "handler_memory_mb") << 20,

@@ -45,6 +45,8 @@ typedef struct mishap_served {
     { "handlers", MISHAP_INTEGER, .range = { 0, 256 }, .initial = "8", .placeholder = "N",         \
       .help = "Most processes that run handlers, for each service and loop; 0: handlers run in "   \
               "the server itself, for a debugger" },                                               \
+    { "handler_batch", MISHAP_INTEGER, .range = { 1, 64 }, .initial = "64", .placeholder = "N",    \
+      .help = "Most calls that a service settles together, if it settles calls in batches" },      \
     { "handler_memory_mb", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                \
       .placeholder = "N", .help = "Memory that a process of handlers may take, in MB; 0: any" },   \
     { "handler_files", MISHAP_INTEGER, .range = { 0, 1 << 20 }, .initial = "0",                    \

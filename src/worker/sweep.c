@@ -47,7 +47,7 @@ static void sweep_waiting(mishap_runner *r, size_t group, int64_t now)
         if (!look_at_waiting(r, run, mishap_runner_is_alone(r, group), now))
             continue;
         mishap_runner_dequeue(g, run);
-        mishap_runner_finish(r, run, mishap_runner_busy());
+        mishap_runner_give_up(r, run, mishap_runner_busy());
         next = g->first; /* whoever was told may have changed the line */
     }
 }
@@ -63,7 +63,7 @@ static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool s
     if (run) {
         mishap_link_clear(link, i);
         if (over)
-            mishap_runner_finish(r, run, mishap_runner_busy());
+            mishap_runner_give_up(r, run, mishap_runner_busy());
         else
             mishap_runner_enqueue(&r->groups[link->group], run, true);
     } else {
@@ -82,9 +82,41 @@ static const char *lie_of_page(const mishap_link *link, unsigned i)
     case MISHAP_SLOT_BEGUN:
     case MISHAP_SLOT_DONE:
         return NULL;
+    case MISHAP_SLOT_RAN:
+        if (mishap_runner_is_settled(link->runner, link->group))
+            return NULL;
+        __attribute__((fallthrough));
     default:
         return "a state that none of its calls has";
     }
+}
+
+/* The longest time of a handler of this service: another loop's call may run so long in the same
+ * process. */
+static int64_t longest_of(const mishap_runner *r, size_t group)
+{
+    const mishap_app *app = r->settings.plan->app;
+    int64_t longest = 0;
+    for (const mishap_operation *o = app->operations; o->name; o++)
+        if (o->service == r->settings.plan->groups.groups[group].service &&
+            mishap_operation_timeout(app, o) > longest)
+            longest = mishap_operation_timeout(app, o);
+    return longest;
+}
+
+/* Its handler has returned, and others of its batch run, or it is being settled. */
+static void sweep_ran(mishap_runner *r, mishap_link *link, unsigned i, int64_t now)
+{
+    mishap_link_slot *slot = &link->slots[i];
+    int64_t said = atomic_load(&link->page->settling_ns), settle_ms = r->times.settle_ms;
+    slot->ran_ns = slot->ran_ns ? slot->ran_ns : now;
+    if (said && said < slot->begun_ns)
+        said = slot->begun_ns;
+    if (said && now - said > settle_ms * MISHAP_MS)
+        mishap_runner_ask_to_end(r, link, MISHAP_LINK_LIED,
+                                 "no answer, because its settlement took too long", true);
+    else if (now - slot->ran_ns > (2 * longest_of(r, link->group) + 2 * settle_ms) * MISHAP_MS)
+        mishap_runner_ask_to_end(r, link, MISHAP_LINK_LIED, "no answer, and settled nothing", true);
 }
 
 /* Its time runs from its beginning. An answer is due when its handler has returned. */
@@ -94,7 +126,9 @@ static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t
     int limit_ms = mishap_link_call(slot)->limit_ms;
     if (link->held_since_ns)
         return; /* it waits for a reader, who has a time of its own */
-    if (mishap_link_state(link, i) == MISHAP_SLOT_DONE) {
+    if (mishap_link_state(link, i) == MISHAP_SLOT_RAN) {
+        sweep_ran(r, link, i, now);
+    } else if (mishap_link_state(link, i) == MISHAP_SLOT_DONE) {
         slot->done_ns = slot->done_ns ? slot->done_ns : now;
         /* A large answer takes its time, but not for ever. */
         int64_t heard = slot->done_ns > link->heard_ns ? slot->done_ns : link->heard_ns;
@@ -114,8 +148,8 @@ static void sweep_begun(mishap_runner *r, mishap_link *link, unsigned i, int64_t
 static void look_for_silence(mishap_runner *r, mishap_link *link, int64_t now)
 {
     bool any_begun = false;
-    for (uint32_t used = link->used; used; used &= used - 1)
-        any_begun = any_begun || mishap_link_begun(link, (unsigned)__builtin_ctz(used), now);
+    for (uint64_t used = link->used; used; used &= used - 1)
+        any_begun = any_begun || mishap_link_begun(link, (unsigned)__builtin_ctzll(used), now);
     if (any_begun || mishap_runner_is_alone(r, link->group))
         link->silent_since_ns = 0;
     else if (link->used && !link->silent_since_ns)
@@ -132,8 +166,8 @@ static void look_for_silence(mishap_runner *r, mishap_link *link, int64_t now)
 static unsigned next_to_begin(mishap_link *link, int64_t now)
 {
     unsigned next = MISHAP_SLOTS;
-    for (uint32_t used = link->used; used; used &= used - 1) {
-        unsigned i = (unsigned)__builtin_ctz(used);
+    for (uint64_t used = link->used; used; used &= used - 1) {
+        unsigned i = (unsigned)__builtin_ctzll(used);
         if (mishap_link_begun(link, i, now))
             return MISHAP_SLOTS;
         if (next == MISHAP_SLOTS || link->slots[i].number < link->slots[next].number)

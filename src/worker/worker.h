@@ -23,6 +23,7 @@
  *     stack.c    … the stack of a process that does not answer, read from outside
  *     children.c … what processes a process has started
  *     serve.c    the worker's process: from frames to calls, and back
+ *     batch.c    … calls that are settled together
  *     child.c    … how it begins: descriptors, signals, limits
  *     words.c    … its last words: what it leaves in its page when it dies
  *     frame.c    the messages between a loop and a worker
@@ -55,7 +56,8 @@
 typedef struct mishap_worker_group {
     const mishap_service *service;        /* NULL: operations without one */
     const struct mishap_foreign *foreign; /* the program that runs its calls; NULL: this one */
-    bool alone; /* state in memory: one process for the whole server, which is never put away */
+    bool alone;   /* state in memory: one process for the whole server, which is never put away */
+    bool settled; /* its calls are settled in batches, in one process as well */
     const char *const *program; /* another program to execute, its arguments, then NULL; NULL: this
                                    one, forked */
     bool opened; /* the service was, when the server started: a worker opens the same, or fails */
@@ -95,6 +97,7 @@ typedef struct mishap_keeper_plan {
     const mishap_setup *setup; /* for the services; NULL: the user's data folder */
     mishap_worker_groups groups;
     mishap_worker_limits limits;
+    int batch; /* calls that a service settles together, at most; 0: as many as there may be */
     int caller_share; /* percent of the sessions that one caller may have; 0: all */
 } mishap_keeper_plan;
 

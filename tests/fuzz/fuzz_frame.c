@@ -171,7 +171,8 @@ static void write_state(const struct fake_worker *w, unsigned slot, uint32_t num
 
 static void read_as_loop(const uint8_t *data, size_t size)
 {
-    static const mishap_runner_times times = { 1000, 1000, 1000, 1000, 1000, 0, 1000, 1000, 1000 };
+    static const mishap_runner_times times = { 1000, 1000, 1000, 1000, 1000,
+                                               0,    1000, 1000, 1000, 1000 };
     mishap_keeper_plan plan = { .app = &app };
     struct ours many[CALLS];
     struct fake_worker w;
@@ -261,6 +262,9 @@ static mishap_call *remade(const mishap_frame_call *asked, mishap_watcher *watch
     call->headers = asked->headers;
     call->body = asked->body;
     call->body_type = copied(call, asked->body_type);
+    call->id = asked->id;
+    call->repeated = asked->repeated;
+    call->caller_is_free = asked->caller_is_free;
     return call;
 }
 
@@ -280,7 +284,9 @@ static void expect_same_call(mishap_text payload)
                mishap_text_equal(again.request_id, asked.request_id) &&
                mishap_text_equal(again.remote, asked.remote) &&
                mishap_text_equal(again.headers, asked.headers) &&
-               mishap_text_equal(again.caller, asked.caller),
+               mishap_text_equal(again.caller, asked.caller) &&
+               mishap_text_equal(again.id, asked.id) && again.repeated == asked.repeated &&
+               again.caller_is_free == asked.caller_is_free,
            "another call");
     mishap_call *other = remade(&again, &watcher);
     EXPECT(other, "our own call cannot be made");

@@ -113,7 +113,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     request.fields[MISHAP_HTTP_ACCEPT] = take_line(&left);
     request.body = left;
 
-    EXPECT(mishap_http_negotiate(request.fields[MISHAP_HTTP_ACCEPT]), "some dialect");
+    EXPECT(
+        mishap_http_negotiate(request.fields[MISHAP_HTTP_ACCEPT], mishap_dialect_find("http-api")),
+        "some dialect");
     mishap_http_match match;
     if (!mishap_http_route_find(routes, request.method, request.path, &match)) {
         EXPECT(match.allowed == 0, "all paths have the method");

@@ -107,8 +107,8 @@ static void what_is_declared_replaces_what_all_have(void **state)
         verbose++;
     for (const mishap_param *p = NULL; (p = mishap_cli_next_flag(operations, p));)
         strcat(strcat(seen, p->name), mishap_cli_is_common(p) ? "* " : " ");
-    assert_string_equal(seen,
-                        "format file limit report verbose output* timeout_ms* help* version* ");
+    assert_string_equal(
+        seen, "format file limit report verbose output* dialect* timeout_ms* help* version* ");
     assert_int_equal(mishap_cli_letter(operation_of(&large_app, "items.remove"), verbose), 0);
     assert_int_equal(mishap_cli_letter(operation_of(&large_app, "connect"), verbose), 'v');
 }

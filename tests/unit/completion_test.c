@@ -38,9 +38,10 @@ static const struct question questions[] = {
     { "items import -v 3 |", "<csv><json>" },
     { "items import --verbose |", "" },
     { "items create --verbose |", "" },
-    { "version --|", "<--output><--timeout-ms><--verbose><--help><--version>" },
-    { "items import --|", "<--format><--file><--limit><--report><--verbose><--output><--timeout-ms>"
-                          "<--help><--version>" },
+    { "version --|", "<--output><--dialect><--timeout-ms><--verbose><--help><--version>" },
+    { "items import --|",
+      "<--format><--file><--limit><--report><--verbose><--output><--dialect><--timeout-ms>"
+      "<--help><--version>" },
     { "items create --fo|", "<--force><--formats>" }, /* fish 4 also offers what has it inside */
     { "items create --no-|", "<--no-color-output>" },
 };

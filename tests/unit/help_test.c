@@ -6,6 +6,10 @@
 #define COMMON_OPTIONS                                                                             \
     "      --output text|json    Output format; the default is json when standard\n"               \
     "                            output is not a terminal\n"                                       \
+    "      --dialect NAME        Print a failure in this error format instead of the\n"            \
+    "                            envelope (one of condition-report, cli-envelope,\n"               \
+    "                            artifact, http-api, tool-result, problem, json-rpc,\n"            \
+    "                            google-rpc, json-api, graphql and canonical)\n"                   \
     "      --timeout-ms INTEGER  Timeout in milliseconds (1 to 86400000)\n"                        \
     "  -v, --verbose             Print all details of a failure to standard error\n"               \
     "  -h, --help                Show help and exit\n"                                             \

@@ -1,6 +1,14 @@
 /* Which dialect an Accept field asks for. */
 #include "boundary/http/http.h"
+#include "dialect/dialect.h"
 #include "testing.h"
+
+static const mishap_dialect *usual = &mishap_http_api;
+
+static const mishap_dialect *negotiate(mishap_text accept)
+{
+    return mishap_http_negotiate(accept, usual);
+}
 
 struct field {
     const char *accept, *dialect;
@@ -13,7 +21,7 @@ static void assert_fields(const struct field *fields)
         size_t length = strlen(fields->accept);
         char *copy = malloc(length ? length : 1);
         memcpy(copy, fields->accept, length);
-        const mishap_dialect *dialect = mishap_http_negotiate((mishap_text){ copy, length });
+        const mishap_dialect *dialect = negotiate((mishap_text){ copy, length });
         if (strcmp(mishap_dialect_name(dialect), fields->dialect) != 0)
             fail_msg("%s: %s", fields->accept, mishap_dialect_name(dialect));
         free(copy);
@@ -23,8 +31,7 @@ static void assert_fields(const struct field *fields)
 static void without_a_wish_it_is_the_http_api(void **state)
 {
     (void)state;
-    assert_string_equal(mishap_dialect_name(mishap_http_negotiate((mishap_text){ NULL, 0 })),
-                        "http-api");
+    assert_string_equal(mishap_dialect_name(negotiate((mishap_text){ NULL, 0 })), "http-api");
     assert_fields((const struct field[]){
         { "", "http-api" },
         { "*/*", "http-api" },
@@ -55,7 +62,7 @@ static void every_dialect_of_json_goes_by_its_media_type(void **state)
     const mishap_dialect *const *all = mishap_dialects();
     for (size_t i = 0; all[i]; i++) {
         mishap_text type = mishap_text_of(mishap_dialect_media_type(all[i]));
-        bool own = mishap_http_negotiate(type) == all[i];
+        bool own = negotiate(type) == all[i];
         bool shared = mishap_text_equal(type, T("application/json")) ||
                       mishap_text_equal(type, T("text/plain"));
         assert_true(own != shared || strcmp(mishap_dialect_name(all[i]), "http-api") == 0);
@@ -156,7 +163,7 @@ static void what_is_no_accept_field_says_nothing(void **state)
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
         assert_fields((const struct field[]){ { broken[i], "http-api" }, { 0 } });
-    assert_string_equal(mishap_dialect_name(mishap_http_negotiate(T("application/problem+json\0"))),
+    assert_string_equal(mishap_dialect_name(negotiate(T("application/problem+json\0"))),
                         "http-api");
 }
 
@@ -195,16 +202,87 @@ static void long_fields_are_read_in_one_go(void **state)
     for (size_t i = 0; i < SIZE; i++)
         field[i] = "a/b,"[i % 4];
     memcpy(field + SIZE - (sizeof last - 1), last, sizeof last - 1);
-    assert_string_equal(mishap_dialect_name(mishap_http_negotiate((mishap_text){ field, SIZE })),
-                        "problem");
+    assert_string_equal(mishap_dialect_name(negotiate((mishap_text){ field, SIZE })), "problem");
     memset(field, 'a', SIZE);
-    assert_string_equal(mishap_dialect_name(mishap_http_negotiate((mishap_text){ field, SIZE })),
-                        "http-api");
+    assert_string_equal(mishap_dialect_name(negotiate((mishap_text){ field, SIZE })), "http-api");
     memset(field, ';', SIZE);
     memcpy(field, "a/b", 3);
-    assert_string_equal(mishap_dialect_name(mishap_http_negotiate((mishap_text){ field, SIZE })),
-                        "http-api");
+    assert_string_equal(mishap_dialect_name(negotiate((mishap_text){ field, SIZE })), "http-api");
     free(field);
+}
+
+/* -- services with a dialect of their own ------------------------------------------------------ */
+
+static void the_dialect_of_a_service_stands_for_its_media_type(void **state)
+{
+    (void)state;
+    usual = &mishap_artifact;
+    assert_fields((const struct field[]){
+        { "", "artifact" },
+        { "*/*", "artifact" },
+        { "application/json", "artifact" },
+        { "text/html", "artifact" },
+        { "application/problem+json", "problem" },
+        { "application/json, application/problem+json", "problem" },
+        { "application/problem+json;q=0.5, application/json", "artifact" },
+        { "application/vnd.mishap+json", "canonical" },
+        { 0 },
+    });
+    usual = &mishap_problem;
+    assert_fields((const struct field[]){
+        { "", "problem" },
+        { "*/*", "problem" },
+        { "application/problem+json", "problem" },
+        { "application/json", "http-api" },
+        { "application/json, application/problem+json", "problem" },
+        { 0 },
+    });
+    usual = &mishap_http_api;
+}
+
+static const mishap_service own = { "own", .http_dialect = "artifact" },
+                            other = { "other", .http_dialect = "problem" },
+                            silent = { .name = "silent" };
+static const mishap_operation operations[] = {
+    { .name = "a", .route = "POST /books/:id/:method", .service = &own },
+    { .name = "b", .route = "GET /books/list", .service = &own },
+    { .name = "c", .route = "GET /books/other/:id", .service = &other },
+    { .name = "d", .route = "GET /books/quiet/{path...}", .service = &silent },
+    { .name = "e", .route = "GET /", .service = &silent },
+    { .name = "f", .route = "GET /:any", .service = &own },
+    { .name = "g", .service = &own },
+    { 0 },
+};
+static const mishap_app app = { "sample", .operations = operations };
+
+static void failures_below_the_routes_of_a_service_are_in_its_dialect(void **state)
+{
+    static const struct field paths[] = {
+        { "/books", "artifact" },
+        { "/books/", "artifact" },
+        { "/books/7/x/y/z", "artifact" },
+        { "/books/list", "artifact" },
+        { "/books/list/x", "artifact" },
+        { "/books/lists", "artifact" },
+        { "/books/other", "problem" },
+        { "/books/other/7", "problem" },
+        { "/books/others", "artifact" },
+        { "/books/quiet/a", "http-api" },
+        { "/bookshelf", "http-api" },
+        { "/", "http-api" },
+        { "", "http-api" },
+        { "/x", "http-api" },
+        { "*", "http-api" },
+        { 0 },
+    };
+    (void)state;
+    for (const struct field *f = paths; f->accept; f++) {
+        const mishap_dialect *found = mishap_http_dialect_of(&app, mishap_text_of(f->accept));
+        if (strcmp(mishap_dialect_name(found), f->dialect) != 0)
+            fail_msg("%s: %s", f->accept, mishap_dialect_name(found));
+    }
+    assert_ptr_equal(mishap_http_dialect_by(NULL), &mishap_http_api);
+    assert_ptr_equal(mishap_http_dialect_by(&silent), &mishap_http_api);
 }
 
 int main(void)
@@ -220,6 +298,8 @@ int main(void)
         TEST(what_is_unusual_and_correct_is_read),
         TEST(other_parameters_are_read_over),
         TEST(long_fields_are_read_in_one_go),
+        TEST(the_dialect_of_a_service_stands_for_its_media_type),
+        TEST(failures_below_the_routes_of_a_service_are_in_its_dialect),
     };
     return RUN(tests);
 }

@@ -21,6 +21,14 @@ mishap *do_run(mishap_call *call)
 }
 
 static const mishap_service store = { "store", .summary = "Something to open" };
+static mishap *settle_nothing(void *state)
+{
+    (void)state;
+    return NULL;
+}
+
+static const mishap_settlement settlement = { .settle = settle_nothing };
+static const mishap_service settled = { "settled", .settlement = &settlement };
 static const mishap_operation operations[] = {
     { "many", "In several processes", NULL, do_run, .stateless = true, .timeout_ms = 200 },
     { "long", "For ever", NULL, do_run, .stateless = true },
@@ -28,6 +36,8 @@ static const mishap_operation operations[] = {
       .danger = MISHAP_MUTATING },
     { "lone", "In one process", NULL, do_run, .timeout_ms = 200 },
     { "kept", "In a store", NULL, do_run, .service = &store },
+    { "settled", "Settled with others", NULL, do_run, .service = &settled, .timeout_ms = 200,
+      .danger = MISHAP_MUTATING },
     { 0 },
 };
 static const mishap_app app = { "sample", "1.0", "A sample", .operations = operations };
@@ -40,7 +50,8 @@ static const mishap_runner_times patient = { .wait_ms = 20000,
                                              .retry_ms = 20000,
                                              .lost_ms = 20000,
                                              .idle_ms = 20000,
-                                             .open_ms = 20000 };
+                                             .open_ms = 20000,
+                                             .settle_ms = 20000 };
 
 struct set {
     mishap_keeper_plan plan;
@@ -926,6 +937,228 @@ static void calls_behind_one_that_died_are_moved_as_often_as_needed(void **state
     close_set(&s);
 }
 
+/* -- calls that are settled -------------------------------------------------------------------- */
+
+static void start_settled(struct set *s, struct fake_worker *w)
+{
+    start(s, w);
+    take_open(w);
+    say_opened(s, w, NULL);
+    turn(s);
+}
+
+/* Take the next call, and let its handler begin, or return. */
+static mishap_frame_call take_settled(struct fake_worker *w, unsigned expected,
+                                      mishap_slot_state state, char id[MISHAP_ID_LENGTH + 1])
+{
+    unsigned slot;
+    mishap_frame_call asked;
+    assert_true(fake_worker_takes(w, &slot, &asked));
+    assert_int_equal(slot, expected);
+    assert_int_equal(asked.id.length, MISHAP_ID_LENGTH);
+    memcpy(id, asked.id.data, MISHAP_ID_LENGTH);
+    id[MISHAP_ID_LENGTH] = '\0';
+    assert_true(fake_worker_begins(w, slot, asked.number));
+    if (state != MISHAP_SLOT_BEGUN)
+        assert_true(mishap_slot_change(w->page, slot, asked.number, MISHAP_SLOT_BEGUN, state));
+    return asked;
+}
+
+static void die_of(const struct set *s, struct fake_worker *w, int signal)
+{
+    fake_worker_close(w);
+    fake_worker_ended(s->keeper, w, signal);
+    turn(s);
+    turn(s);
+}
+
+static void calls_that_had_run_are_run_again_with_the_same_id(void **state)
+{
+    struct set s;
+    struct ours o[3];
+    struct fake_worker w[2];
+    char id[3][MISHAP_ID_LENGTH + 1], again[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    for (size_t i = 0; i < 3; i++)
+        assert_true(add(&s, &o[i], "settled"));
+    start_settled(&s, &w[0]);
+    for (unsigned i = 0; i < 3; i++) /* the last one was settled, and its answer was under way */
+        assert_false(
+            take_settled(&w[0], i, i < 2 ? MISHAP_SLOT_RAN : MISHAP_SLOT_DONE, id[i]).repeated);
+    assert_string_not_equal(id[0], id[1]);
+    die_of(&s, &w[0], SIGSEGV);
+    start_settled(&s, &w[1]);
+    for (unsigned i = 0; i < 3; i++) {
+        mishap_frame_call asked = take_settled(&w[1], i, MISHAP_SLOT_BEGUN, again);
+        assert_true(asked.repeated);
+        assert_int_equal(strcmp(again, id[0]) == 0 || strcmp(again, id[1]) == 0 ||
+                             strcmp(again, id[2]) == 0,
+                         true);
+        fake_worker_answers(&w[1], i, asked.number);
+    }
+    turn(&s);
+    for (size_t i = 0; i < 3; i++) {
+        assert_true(o[i].done && !o[i].failure);
+        let_go(&o[i]);
+    }
+    fake_worker_release(&w[0]);
+    fake_worker_release(&w[1]);
+    close_set(&s);
+}
+
+/* Who was killed from outside is run again more often than who may be to blame. */
+static void a_call_is_run_again_only_so_often(void **state)
+{
+    static const struct {
+        mishap_slot_state state;
+        int signal;
+        mishap_last_words words;
+        int repeats;
+        const char *settled;
+    } rows[] = {
+        { MISHAP_SLOT_RAN, SIGKILL, MISHAP_WORDS_NONE, 3, "settled = \"perhaps\"" },
+        { MISHAP_SLOT_RAN, SIGSEGV, MISHAP_WORDS_NONE, 1, "settled = \"perhaps\"" },
+        { MISHAP_SLOT_RAN, SIGKILL, MISHAP_WORDS_CRASH, 1, "settled = \"perhaps\"" },
+        { MISHAP_SLOT_BEGUN, SIGKILL, MISHAP_WORDS_NONE, 3, "settled = \"no\"" },
+        { MISHAP_SLOT_BEGUN, SIGSEGV, MISHAP_WORDS_NONE, 0, "settled = \"no\"" },
+        { MISHAP_SLOT_BEGUN, SIGKILL, MISHAP_WORDS_EXIT, 0, "settled = \"no\"" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct set s;
+        struct ours o;
+        struct fake_worker w;
+        char id[MISHAP_ID_LENGTH + 1];
+        open_set(&s, 1, 100, &patient);
+        assert_true(add(&s, &o, "settled"));
+        for (int repeat = 0; repeat <= rows[i].repeats; repeat++) {
+            assert_false(o.done);
+            start_settled(&s, &w);
+            assert_int_equal(take_settled(&w, 0, rows[i].state, id).repeated, repeat > 0);
+            atomic_store(&w.page->last_words, rows[i].words);
+            die_of(&s, &w, rows[i].signal);
+            fake_worker_release(&w);
+        }
+        expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, rows[i].settled);
+        let_go(&o);
+        close_set(&s);
+    }
+}
+
+static void a_settlement_has_its_time(void **state)
+{
+    mishap_runner_times times = patient;
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    times.settle_ms = 100;
+    open_set(&s, 1, 100, &times);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    take_settled(&w, 0, MISHAP_SLOT_RAN, id);
+    turn_for(&s, 300); /* longer than its handler may take, and than a settlement */
+    hear_nothing(&s);
+    int64_t since = mishap_clock_monotonic_ns();
+    atomic_store(&w.page->settling_ns, since);
+    hear_after(&s, MISHAP_KEEPER_END, since, 100);
+    die_of(&s, &w, SIGKILL);
+    assert_false(o.done);
+    fake_worker_release(&w);
+    mishap_runner_forget(s.runner, &o.run);
+    close_set(&s);
+}
+
+static void only_calls_that_are_settled_wait_for_it(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "long"));
+    start(&s, &w);
+    uint32_t number = begin_next(&w, 0);
+    assert_true(mishap_slot_change(w.page, 0, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_RAN));
+    hear(&s, MISHAP_KEEPER_END, 10000);
+    die(&s, &w);
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "a state that none of its calls has");
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* A caller that was told UNAVAILABLE would try again, and perhaps pay twice. */
+static void a_call_that_was_perhaps_settled_is_never_told_to_try_again(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w[2];
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w[0]);
+    take_settled(&w[0], 0, MISHAP_SLOT_RAN, id);
+    die_of(&s, &w[0], SIGKILL);
+    start(&s, &w[1]);
+    take_open(&w[1]);
+    say_opened(&s, &w[1], mishap_raise(UNAVAILABLE, "The disk is gone."));
+    turn_until(&s, &o);
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "not known whether it was settled");
+    assert_false(mishap_told(o.failure)->retryable);
+    let_go(&o);
+    fake_worker_release(&w[0]);
+    fake_worker_release(&w[1]);
+    close_set(&s);
+}
+
+static void a_stream_that_has_begun_to_leave_is_not_begun_again(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    mishap_buffer out = { 0 };
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    take_settled(&w, 0, MISHAP_SLOT_DONE, id);
+    mishap_frame_end(&out, mishap_frame_begin(&out, MISHAP_FRAME_BEGIN, 0));
+    fake_worker_sends(&w, out.data, out.length);
+    mishap_buffer_release(&out);
+    die_of(&s, &w, SIGKILL);
+    expect_words(&o, MISHAP_CODE_INTERNAL_ERROR, "settled = \"perhaps\"");
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+static void a_call_that_was_rolled_back_at_its_timeout_is_worth_repeating(void **state)
+{
+    struct set s;
+    struct ours o;
+    struct fake_worker w;
+    char id[MISHAP_ID_LENGTH + 1];
+    (void)state;
+    open_set(&s, 1, 100, &patient);
+    assert_true(add(&s, &o, "settled"));
+    start_settled(&s, &w);
+    take_settled(&w, 0, MISHAP_SLOT_BEGUN, id);
+    hear(&s, MISHAP_KEEPER_END, 10000);
+    die_of(&s, &w, SIGKILL);
+    expect_words(&o, MISHAP_CODE_TIMEOUT, "settled = \"no\"");
+    assert_true(mishap_told(o.failure)->retryable);
+    let_go(&o);
+    fake_worker_release(&w);
+    close_set(&s);
+}
+
+/* -- the end of the connection ----------------------------------------------------------------- */
+
 static void the_keepers_word_may_come_before_or_after_the_end_of_the_connection(void **state)
 {
     (void)state;
@@ -1563,6 +1796,13 @@ int main(void)
         TEST(only_deaths_before_any_call_began_count_against_a_call),
         TEST(a_call_that_has_begun_is_never_moved),
         TEST(calls_behind_one_that_died_are_moved_as_often_as_needed),
+        TEST(calls_that_had_run_are_run_again_with_the_same_id),
+        TEST(a_call_is_run_again_only_so_often),
+        TEST(a_settlement_has_its_time),
+        TEST(only_calls_that_are_settled_wait_for_it),
+        TEST(a_call_that_was_perhaps_settled_is_never_told_to_try_again),
+        TEST(a_stream_that_has_begun_to_leave_is_not_begun_again),
+        TEST(a_call_that_was_rolled_back_at_its_timeout_is_worth_repeating),
         TEST(the_keepers_word_may_come_before_or_after_the_end_of_the_connection),
         TEST(a_keeper_that_says_nothing_of_a_worker_is_not_awaited_for_ever),
         TEST(an_answer_that_a_dead_worker_had_sent_counts),

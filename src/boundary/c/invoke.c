@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/nearest.h"
 #include "incident/incident.h"
-#include "operation/call.h"
+#include "operation/caller.h"
 #include "operation/secret.h"
 #include "operation/settings.h"
 
@@ -161,6 +161,7 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->request_id = (mishap_text){ id, MISHAP_ID_LENGTH };
     call->to_operator = mishap_incident_line;
     call->caller = how->caller;
+    call->caller_is_free = mishap_caller_may_name(call->operation);
     call->body = how->body;
     call->body_type = how->body_type;
     call->process = how->process;

@@ -11,6 +11,7 @@
 #include "boundary/cli/progress.h"
 #include "boundary/cli/readable.h"
 #include "boundary/cli/terminal.h"
+#include "dialect/dialect.h"
 #include "dialect/envelope.h"
 #include "incident/incident.h"
 #include "operation/hide.h"
@@ -428,6 +429,24 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
     return printed;
 }
 
+/* A failure in the format that was asked for, and nothing else. */
+static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
+{
+    mishap_buffer room = { 0 }, out = { 0 };
+    mishap_buffer_put_text(&out, mishap_render(cli->dialect, failure, &room));
+    if (!cli->dialect->read_text && !cli->dialect->carries_subject && !out.failed)
+        clean_json(cli, &out, cli->secrets);
+    if (!cli->dialect->read_text)
+        escape_controls(&out);
+    if (out.length && out.data[out.length - 1] != '\n')
+        mishap_buffer_put_char(&out, '\n');
+    int printed = print(cli, cli->out,
+                        out.failed ? cli->dialect->last_words : mishap_buffer_text(&out));
+    mishap_buffer_release(&room);
+    mishap_buffer_release(&out);
+    return printed;
+}
+
 /* The data, and on stderr what is to be said about it. */
 static int print_data(const mishap_cli *cli, const mishap_cli_answer *answer)
 {
@@ -542,8 +561,9 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
     if (!answer->failure && answer->document.data)
         printed = print(cli, cli->out, answer->document);
     else
-        printed = cli->streamed && !cli->to ? tell_beside_bytes(cli, answer, in_log)
-                  : cli->json               ? tell_program(cli, answer)
-                                            : tell_person(cli, answer, in_log);
+        printed = cli->streamed && !cli->to         ? tell_beside_bytes(cli, answer, in_log)
+                  : answer->failure && cli->dialect ? tell_in_dialect(cli, answer->failure)
+                  : cli->json                       ? tell_program(cli, answer)
+                                                    : tell_person(cli, answer, in_log);
     return exit_code ? exit_code : resident ? 0 : printed;
 }

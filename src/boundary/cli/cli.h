@@ -23,6 +23,7 @@
 #include "base/base.h"
 #include "guard/guard.h"
 #include "mishap/cli.h"
+#include "mishap/dialect.h"
 #include "operation/call.h"
 
 /* One run of the program. It belongs to the main thread until the watcher claims the answer
@@ -43,6 +44,8 @@ typedef struct mishap_cli {
     bool to_made;   /* … and was not there before */
     const char *body_file, *body_type; /* --body and --body-type; NULL: not given */
     const char *server;                /* --server; NULL: not given */
+    const char *caller;                /* --caller; NULL: not given */
+    const mishap_dialect *dialect;     /* --dialect, of a failure; NULL: not given */
     mishap_buffer body;                /* what was read */
     bool streamed;                     /* pieces of the answer are out already */
     uint64_t written;                  /* … so many bytes */
@@ -57,12 +60,13 @@ typedef struct mishap_cli {
 
 /* -- the flags that every command has ---------------------------------------------------------- */
 
-/* --output json|text, --timeout-ms N, --verbose, --help, --version: a parameter of the same name
- * takes precedence. */
+/* --output json|text, --dialect NAME, --timeout-ms N, --verbose, --help, --version: a parameter of
+ * the same name takes precedence. */
 enum { MISHAP_CLI_LONGEST_MS = 24 * 3600 * 1000 };
 extern const mishap_param mishap_cli_flags[];
 
-/* --server URL of operations that run in sessions, --body FILE and --body-type TYPE of those that
+/* --caller NAME of operations whose callers name themselves, --server URL of those that run in
+ * sessions, --body FILE and --body-type TYPE of those that
  * take a body, --to FILE of those that answer bytes. */
 extern const mishap_param mishap_cli_bytes_flags[];
 

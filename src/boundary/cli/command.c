@@ -1,16 +1,27 @@
 /* Which commands and flags there are, how they are spelled, which one is meant by some words. */
 #include "boundary/cli/describe.h"
 #include "mishap/worker.h"
+#include "operation/caller.h"
 
 /* -- the flags and the commands that all have -------------------------------------------------- */
 
 static const char *const outputs[] = { "text", "json", NULL };
+
+static const char *const dialects[] = {
+    "condition-report", "cli-envelope", "artifact", "http-api", "tool-result", "problem",
+    "json-rpc",         "google-rpc",   "json-api", "graphql",  "canonical",   NULL,
+};
 
 const mishap_param mishap_cli_flags[] = {
     { .name = "output",
       .type = MISHAP_ENUM,
       .choices = outputs,
       .help = "Output format; the default is json when standard output is not a terminal" },
+    { .name = "dialect",
+      .type = MISHAP_ENUM,
+      .choices = dialects,
+      .placeholder = "NAME",
+      .help = "Print a failure in this error format instead of the envelope" },
     { .name = "timeout_ms",
       .type = MISHAP_INTEGER,
       .range = { 1, MISHAP_CLI_LONGEST_MS },
@@ -25,6 +36,10 @@ const mishap_param mishap_cli_flags[] = {
 };
 
 const mishap_param mishap_cli_bytes_flags[] = {
+    { .name = "caller",
+      .type = MISHAP_STRING,
+      .placeholder = "NAME",
+      .help = "Name of the caller; only while no API key exists" },
     { .name = "server",
       .type = MISHAP_STRING,
       .placeholder = "URL",
@@ -142,9 +157,10 @@ static bool has_sessions(const mishap_operation *operation)
 
 static bool is_about(const mishap_operation *operation, const mishap_param *flag)
 {
-    return strcmp(flag->name, "server") == 0 ? has_sessions(operation)
-           : strcmp(flag->name, "to") == 0   ? operation->answers_type != NULL
-                                             : operation->takes != NULL;
+    return strcmp(flag->name, "caller") == 0   ? mishap_caller_may_name(operation)
+           : strcmp(flag->name, "server") == 0 ? has_sessions(operation)
+           : strcmp(flag->name, "to") == 0     ? operation->answers_type != NULL
+                                               : operation->takes != NULL;
 }
 
 /* A parameter of the same name takes precedence. */

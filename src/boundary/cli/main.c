@@ -9,6 +9,7 @@
 #include "boundary/cli/terminal.h"
 #include "incident/incident.h"
 #include "mishap/worker.h"
+#include "operation/caller.h"
 #include "operation/hide.h"
 #include "operation/media.h"
 
@@ -333,6 +334,23 @@ static int time_to_report(const mishap_cli *cli)
     return !foreign ? 0 : BESIDE_MS + (foreign->grace_ms ? foreign->grace_ms : USUAL_MS);
 }
 
+/* Whoever can read the data folder could do anything; but where there are keys, no command acts for
+ * a caller by mistake. */
+static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
+{
+    char folder[4096];
+    const char *data = cli->setup.data;
+    if (!mishap_caller_may_name(call->operation))
+        return NULL;
+    if (!data && mishap_data_folder(cli->app->name, folder, sizeof folder))
+        data = folder;
+    mishap *failure = mishap_caller_check_flag(cli->caller, data);
+    if (!failure)
+        mishap_call_set_caller(call, NULL, mishap_text_of(cli->caller),
+                               !mishap_caller_has_keys(data));
+    return failure;
+}
+
 static int run(mishap_cli *cli, mishap_text arguments)
 {
     mishap_call *call;
@@ -342,6 +360,8 @@ static int run(mishap_cli *cli, mishap_text arguments)
     answer.failure = mishap_call_begin_closed(cli->app, cli->operation, arguments, &call);
     if (!answer.failure)
         cli->secrets = mishap_call_secrets(call); /* now: later the call is the handler's */
+    if (!answer.failure)
+        answer.failure = set_caller(cli, call);
     if (!answer.failure)
         answer.failure = mishap_cli_bytes_begin(cli);
     if (!answer.failure && !cli->operation->resident)

@@ -166,6 +166,11 @@ static void take_common(mishap_cli_reading *r, size_t i, const char *value)
                               "a number of milliseconds");
         else
             r->cli->timeout_ms = r->cli->timeout_given = (int)milliseconds;
+    } else if (strcmp(name, "dialect") == 0) {
+        r->cli->dialect = mishap_dialect_find(value);
+        if (!r->cli->dialect)
+            mishap_cli_refuse_choice(r, "--dialect", mishap_cli_flags[i].choices,
+                                     mishap_text_of(value));
     } else if (strcmp(name, "output") == 0) {
         r->cli->envelope = value && strcmp(value, "json") == 0;
         if (r->cli->envelope)
@@ -195,6 +200,7 @@ static void take_bytes(mishap_cli_reading *r, const mishap_param *flag, mishap_t
 {
     const char **to = strcmp(flag->name, "to") == 0       ? &r->cli->to
                       : strcmp(flag->name, "server") == 0 ? &r->cli->server
+                      : strcmp(flag->name, "caller") == 0 ? &r->cli->caller
                       : strcmp(flag->name, "body") == 0   ? &r->cli->body_file
                                                           : &r->cli->body_type;
     if (!value || !*value)

@@ -9,6 +9,7 @@
 #include "boundary/http/http.h"
 #include "dialect/dialect.h"
 #include "incident/incident.h"
+#include "operation/caller.h"
 #include "operation/hide.h"
 #include "operation/media.h"
 
@@ -234,10 +235,13 @@ void mishap_api_conclude(const mishap_http_settings *settings, const mishap_http
 
 /* -- before the call --------------------------------------------------------------------------- */
 
-void mishap_api_call_come_from(mishap_call *call, const mishap_http_request *request)
+void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
+                               const mishap_http_request *request)
 {
+    mishap_text named = api->caller_field < 0 ? (mishap_text){ NULL, 0 }
+                                              : request->fields[api->caller_field];
     call->boundary = MISHAP_BY_HTTP;
-    call->caller = request->caller;
+    mishap_call_set_caller(call, request->caller, named, request->caller_is_free);
     call->owner = mishap_http_owner_of(request);
     call->request_id = (mishap_text){ request->id, MISHAP_ID_LENGTH };
     call->remote = request->remote;
@@ -264,10 +268,11 @@ mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *s
 }
 
 /* On the loop: nobody else is served meanwhile. */
-static void call_quickly(mishap_http_server *server, const mishap_http_request *request,
-                         mishap_call *call, mishap_http_reply *reply)
+static void call_quickly(mishap_http_server *server, const mishap_api *api,
+                         const mishap_http_request *request, mishap_call *call,
+                         mishap_http_reply *reply)
 {
-    mishap_api_call_come_from(call, request);
+    mishap_api_call_come_from(call, api, request);
     mishap *failure = mishap_call_run(call);
     if (call->crashed)
         mishap_http_count(server, MISHAP_HTTP_CRASHES, 1);
@@ -323,7 +328,7 @@ static mishap *call_operation(mishap_http_server *server, const mishap_http_requ
     mishap_call_limit(call, served->call_ms);
     call->verbose = served->verbose;
     if (operation->quick) {
-        call_quickly(server, request, call, reply);
+        call_quickly(server, match->state, request, call, reply);
         return NULL;
     }
     m = mishap_api_call_begin(match->state, request, call);

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "boundary/http/http.h"
+#include "operation/caller.h"
 #include "incident/incident.h"
 
 static const char own_field[] = "X-Api-Key";
@@ -51,11 +52,39 @@ static mishap *list(const mishap_http_settings *settings, mishap_http_endpoint *
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
+/* A caller with a key is who the key says. One that is free to name itself may do so. What it says
+ * is not repeated: it may be anything. */
+static mishap *check_name(const mishap_http_request *request, mishap_text named)
+{
+    if (!named.data)
+        return NULL;
+    if (!mishap_caller_is_name(named))
+        return mishap_raise(BAD_REQUEST, "The X-Caller header is not a name, such as %s.",
+                            MISHAP_CALLER_LOOKS);
+    if (request->caller)
+        return mishap_text_equal(named, mishap_text_of(request->caller))
+                   ? NULL
+                   : mishap_raise(FORBIDDEN, "The API key is not that of the caller that the "
+                                             "X-Caller header names.");
+    return request->caller_is_free
+               ? NULL
+               : mishap_suggest(
+                     mishap_raise(AUTH_REQUIRED, "Callers of this server are named by API keys."),
+                     "Send an API key as `Authorization: Bearer KEY`, and no X-Caller header.");
+}
+
 mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *request, bool open)
 {
     const mishap_api *api = mishap_http_state_of(server, &mishap_api_over_http);
-    return mishap_http_keys_check(api->keys, request, request->fields[api->key_field],
-                                  mishap_http_settings_of(server)->key_required && !open);
+    bool required = mishap_http_settings_of(server)->key_required;
+    mishap *refused = mishap_http_keys_check(api->keys, request, request->fields[api->key_field],
+                                             required && !open);
+    if (refused || open || api->caller_field < 0)
+        return refused;
+    request->caller_is_free = !required && !request->caller &&
+                              mishap_http_keys_are_none(api->keys) &&
+                              mishap_http_is_loopback(request->remote);
+    return check_name(request, request->fields[api->caller_field]);
 }
 
 /* Nobody waits for an answer here: that keys cannot be read is for the operator alone. */
@@ -92,6 +121,8 @@ mishap *mishap_api_make(mishap_api *api, mishap_http_server *server)
         .served = settings->served,
         .news_seen = mishap_news_count(settings->served->news),
         .key_field = mishap_http_field_find(settings->fields, mishap_text_of(own_field)),
+        .caller_field = mishap_http_field_find(settings->fields,
+                                               (mishap_text)MISHAP_TEXT("X-Caller")),
         .session_field = mishap_http_field_find(settings->fields,
                                                 mishap_text_of(mishap_api_session_field)),
     };

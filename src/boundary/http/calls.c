@@ -210,7 +210,7 @@ bool mishap_api_call_start(mishap_api_call *c, mishap_call *call)
     c->run = (mishap_run){ .call = call, .done = on_done, .incident = c->later->request.id };
     c->seen = mishap_news_count(api->served->news);
     call->watcher = &c->watcher;
-    mishap_api_call_come_from(call, &c->later->request);
+    mishap_api_call_come_from(call, api, &c->later->request);
     call->request_id = mishap_arena_copy(&call->arena, call->request_id); /* it may outlive that */
     /* Of tails only so many go on at once, whoever has them. */
     call->holder = c->is_tail ? 0 : mishap_http_caller_of(api->server, &c->later->request);

@@ -44,6 +44,7 @@ typedef struct mishap_api {
     mishap_buffer openapi; /* the document, made once */
     int key_field;         /* the place of X-Api-Key in the fields of a request */
     int session_field;     /* … of Mishap-Session */
+    int caller_field;      /* … of X-Caller; -1: nobody names itself */
     uv_poll_t turn;        /* the runner of calls has something to do */
     uv_prepare_t flush;    /* before the loop waits: calls that came together go together */
 
@@ -72,8 +73,16 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
                        const mishap_http_request *request, mishap *failure);
 
 /* The dialect of JSON for failures that an Accept field asks for; without one, or if it names none
- * that we know, http-api. */
-const mishap_dialect *mishap_http_negotiate(mishap_text accept);
+ * that we know, `usual`, which also stands for its media type. */
+const mishap_dialect *mishap_http_negotiate(mishap_text accept, const mishap_dialect *usual);
+
+/* The dialect of failures below a path: that of the service whose routes are there
+ * (mishap_service.http_dialect), else http-api. Of several routes the one counts whose fixed
+ * segments are the most. */
+const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text path);
+
+/* The dialect that a service has declared; http-api if it has none, or is NULL. */
+const mishap_dialect *mishap_http_dialect_by(const mishap_service *service);
 
 /* -- operations -------------------------------------------------------------------------------- */
 
@@ -107,7 +116,8 @@ void mishap_api_record(const mishap_served *served, const mishap_http_request *r
                        const mishap *failure);
 
 /* Say where a call comes from: a request that lives as long as the call. */
-void mishap_api_call_come_from(mishap_call *call, const mishap_http_request *request);
+void mishap_api_call_come_from(mishap_call *call, const mishap_api *api,
+                               const mishap_http_request *request);
 
 /* Copy the header fields that its operation declares. */
 mishap *mishap_api_keep_headers(mishap_call *call, const mishap_http_settings *settings,
@@ -186,6 +196,9 @@ mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
  */
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys);
 size_t mishap_http_keys_count(const mishap_http_keys *keys);
+
+/* Is there certainly no key? */
+bool mishap_http_keys_are_none(const mishap_http_keys *keys);
 
 /* From now on each key that is not in the file any more is told of when it is read again, by the
  * number that requests have as their caller_key. While the file cannot be read none is: what became

@@ -192,6 +192,11 @@ size_t mishap_http_keys_count(const mishap_http_keys *keys)
     return keys->count;
 }
 
+bool mishap_http_keys_are_none(const mishap_http_keys *keys)
+{
+    return !keys->unsound && keys->count == 0;
+}
+
 /* -- who calls --------------------------------------------------------------------------------- */
 
 /* Is this what `keys add` gives out? Anything else need not be hashed. */

@@ -14,19 +14,19 @@
 #include <sys/stat.h>
 
 #include "boundary/http/http.h"
+#include "operation/caller.h"
 
 enum {
     MISHAP_KEY_RANDOM = 32,  /* bytes */
     MISHAP_KEY_LENGTH = 46,  /* "mk_" and those bytes in base64url */
     MISHAP_KEY_HASH = 32,    /* bytes */
     MISHAP_KEY_CREATED = 24, /* characters of a time */
-    MISHAP_KEY_LONGEST_NAME = 63,
+    MISHAP_KEY_LONGEST_NAME = MISHAP_CALLER_LONGEST,
 };
 
 /* What names look like, for people and for the checks. */
-#define MISHAP_KEY_NAME_PATTERN "^[a-z0-9][a-z0-9._-]{0,62}$"
-#define MISHAP_KEY_NAME_LOOKS                                                                      \
-    "ci.nightly-2: up to 63 of a-z, 0-9, dot, underscore and hyphen, with a letter or digit first"
+#define MISHAP_KEY_NAME_PATTERN MISHAP_CALLER_PATTERN
+#define MISHAP_KEY_NAME_LOOKS   MISHAP_CALLER_LOOKS
 
 /* One key as the file has it. All text points into that of the file. */
 typedef struct mishap_key_line {

@@ -13,10 +13,12 @@ typedef struct mishap_http_entry {
     const mishap_http_endpoint *endpoint; /* NULL: it is an operation of the program */
 } mishap_http_entry;
 
-/* Failures of one status that occur together. The same group occurs in many places, so each is
- * written once, among the components. */
+/* Failures of one status that occur together, in one dialect. The same group occurs in many places,
+ * so each is written once, among the components. */
 typedef struct mishap_http_group {
     struct mishap_http_group *next;
+    const mishap_dialect *dialect;
+    mishap_text path; /* of an operation that has them */
     size_t count;
     const mishap_code *codes[];
 } mishap_http_group;

@@ -4,6 +4,7 @@
  */
 #include "boundary/http/openapi.h"
 
+#include "dialect/dialect.h"
 #include "dialect/reference.h"
 
 /* -- rows of the catalog ----------------------------------------------------------------------- */
@@ -117,24 +118,35 @@ static const mishap_code **gather(mishap_http_document *d, const mishap_http_ent
 }
 
 /* The group of those codes that have this status, which may be known already. */
-static const mishap_http_group *group_of(mishap_http_document *d, const mishap_code *const *codes,
-                                         size_t count, int status)
+static const mishap_http_group *group_of(mishap_http_document *d, const mishap_http_entry *entry,
+                                         const mishap_code *const *codes, size_t count, int status)
 {
     mishap_http_group *made = mishap_arena_take(&d->arena, sizeof *made + count * sizeof *codes);
     if (!made)
         return NULL;
+    made->path = mishap_text_of(strchr(entry->operation->route, '/'));
+    made->dialect = mishap_http_dialect_of(d->settings->served->app, made->path);
     made->count = 0;
     for (size_t i = 0; i < count; i++)
         if (codes[i]->http_status == status)
             made->codes[made->count++] = codes[i];
     mishap_http_group **at = &d->groups;
     for (; *at; at = &(*at)->next)
-        if ((*at)->count == made->count &&
+        if ((*at)->count == made->count && (*at)->dialect == made->dialect &&
             memcmp((*at)->codes, made->codes, made->count * sizeof *codes) == 0)
             return *at;
     made->next = NULL;
     *at = made;
     return made;
+}
+
+/* Behind the name of a component that is not of the usual dialect. */
+static void put_dialect_name(mishap_buffer *b, const mishap_dialect *dialect)
+{
+    if (dialect == &mishap_http_api)
+        return;
+    MISHAP_PUT(b, "-");
+    mishap_buffer_put_text(b, mishap_text_of(dialect->name));
 }
 
 static void put_group_name(mishap_buffer *b, const mishap_http_group *group)
@@ -144,6 +156,7 @@ static void put_group_name(mishap_buffer *b, const mishap_http_group *group)
             MISHAP_PUT(b, "-");
         mishap_buffer_put_text(b, group->codes[i]->name);
     }
+    put_dialect_name(b, group->dialect);
 }
 
 /* 0: there is none. */
@@ -166,7 +179,7 @@ void mishap_http_put_failures(mishap_http_document *d, const mishap_http_entry *
     if (!codes)
         mishap_http_document_fail(d);
     for (int status = 0; codes && (status = lowest_status_above(codes, count, status));) {
-        const mishap_http_group *group = group_of(d, codes, count, status);
+        const mishap_http_group *group = group_of(d, entry, codes, count, status);
         if (!group) {
             mishap_http_document_fail(d);
             return;
@@ -178,17 +191,20 @@ void mishap_http_put_failures(mishap_http_document *d, const mishap_http_entry *
         put_group_name(b, group);
         MISHAP_PUT(b, "\"}");
     }
-    MISHAP_JSON_KEY(b, "default");
-    mishap_http_put_reference(b, "responses/Otherwise");
+    mishap_text path = mishap_text_of(strchr(entry->operation->route, '/'));
+    MISHAP_PUT(b, ",\"default\":{\"$ref\":\"#/components/responses/Otherwise");
+    put_dialect_name(b, mishap_http_dialect_of(d->settings->served->app, path));
+    MISHAP_PUT(b, "\"}");
 }
 
 /* -- responses --------------------------------------------------------------------------------- */
 
 /* What this server replies to an operation that failed so. */
-static void put_example(const mishap_http_document *d, const mishap_code *code, const char *accept)
+static void put_example(const mishap_http_document *d, const mishap_code *code, mishap_text path,
+                        const char *accept)
 {
     mishap_http_reply reply = { 0 };
-    mishap_http_request request = { .id = "01926f5e-3b7a-7c10-9f4e-2a6b8c0d1e2f" };
+    mishap_http_request request = { .id = "01926f5e-3b7a-7c10-9f4e-2a6b8c0d1e2f", .path = path };
     request.fields[MISHAP_HTTP_ACCEPT] = mishap_text_of(accept);
     mishap *m = mishap_raise_at(code, MISHAP_HERE, NULL);
     if (code == MISHAP_CODE_VALIDATION_ERROR) {
@@ -213,7 +229,7 @@ static void put_examples(const mishap_http_document *d, const mishap_http_group 
     MISHAP_JSON_KEY(d->b, "examples");
     mishap_json_open(d->b, '{');
     for (size_t i = 0; i < group->count; i++)
-        put_example(d, group->codes[i], accept);
+        put_example(d, group->codes[i], group->path, accept);
     mishap_json_close(d->b, '}');
 }
 
@@ -256,6 +272,26 @@ static void put_error_schema(mishap_buffer *b, const mishap_http_group *group)
         MISHAP_PUT(b, "]}");
 }
 
+static void put_schema_of(mishap_buffer *b, const mishap_dialect *dialect)
+{
+    if (dialect == &mishap_http_api)
+        mishap_http_put_reference(b, "schemas/Error");
+    else if (dialect == &mishap_problem)
+        mishap_http_put_reference(b, "schemas/Problem");
+    else if (dialect == &mishap_artifact)
+        mishap_http_put_reference(b, "schemas/ArtifactError");
+    else
+        MISHAP_PUT(b, "{\"type\":\"object\"}");
+}
+
+/* clang-format off */
+static const char otherwise[] =
+    "\":{"
+        "\"description\":\"Any other failure, such as a request that is too large or too slow.\","
+        "\"headers\":{\"X-Request-Id\":{\"$ref\":\"#/components/headers/X-Request-Id\"}},"
+        "\"content\":{";
+/* clang-format on */
+
 static void put_messages(const mishap_http_document *d, const mishap_http_group *group)
 {
     mishap_buffer words = { 0 };
@@ -288,28 +324,50 @@ static void put_group(const mishap_http_document *d, const mishap_http_group *gr
         MISHAP_PUT(b, ",\"WWW-Authenticate\":");
         mishap_http_put_reference(b, "headers/WWW-Authenticate");
     }
-    MISHAP_PUT(b, "},\"content\":{\"application/json\":{\"schema\":");
-    put_error_schema(b, group);
+    MISHAP_PUT(b, "},\"content\":{");
+    mishap_json_key(b, mishap_text_of(group->dialect->media_type));
+    MISHAP_PUT(b, "{\"schema\":");
+    if (group->dialect == &mishap_http_api)
+        put_error_schema(b, group);
+    else
+        put_schema_of(b, group->dialect);
     put_examples(d, group, NULL);
-    MISHAP_PUT(b, "},\"application/problem+json\":{\"schema\":");
-    mishap_http_put_reference(b, "schemas/Problem");
-    put_examples(d, group, "application/problem+json");
+    if (group->dialect != &mishap_problem) {
+        MISHAP_PUT(b, "},\"application/problem+json\":{\"schema\":");
+        mishap_http_put_reference(b, "schemas/Problem");
+        put_examples(d, group, "application/problem+json");
+    }
+    MISHAP_PUT(b, "}}}");
+}
+
+/* Is it the first group of a dialect that is not the usual one? */
+static bool begins_dialect(const mishap_http_document *d, const mishap_http_group *group)
+{
+    const mishap_http_group *first = d->groups;
+    while (first->dialect != group->dialect)
+        first = first->next;
+    return first == group && group->dialect != &mishap_http_api;
+}
+
+static void put_otherwise(mishap_buffer *b, const mishap_dialect *dialect)
+{
+    mishap_json_comma(b);
+    MISHAP_PUT(b, "\"Otherwise");
+    put_dialect_name(b, dialect);
+    mishap_buffer_put(b, otherwise, sizeof otherwise - 1);
+    mishap_json_key(b, mishap_text_of(dialect->media_type));
+    MISHAP_PUT(b, "{\"schema\":");
+    put_schema_of(b, dialect);
+    if (dialect != &mishap_problem) {
+        MISHAP_PUT(b, "},\"application/problem+json\":{\"schema\":");
+        mishap_http_put_reference(b, "schemas/Problem");
+    }
     MISHAP_PUT(b, "}}}");
 }
 
 /* -- components -------------------------------------------------------------------------------- */
 
 /* clang-format off */
-static const char otherwise[] =
-    "\"Otherwise\":{"
-        "\"description\":\"Any other failure, such as a request that is too large or too slow.\","
-        "\"headers\":{\"X-Request-Id\":{\"$ref\":\"#/components/headers/X-Request-Id\"}},"
-        "\"content\":{"
-            "\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/Error\"}},"
-            "\"application/problem+json\":{\"schema\":{\"$ref\":\"#/components/schemas/Problem\"}}"
-        "}"
-    "}";
-
 static const char schemas[] =
     "\"Error\":{"
         "\"type\":\"object\",\"required\":[\"error\",\"message\"],\"properties\":{"
@@ -359,6 +417,20 @@ static const char validation_schema[] =
         "\"details\":{\"type\":\"array\",\"items\":{\"$ref\":\"#/components/schemas/FieldError\"}}"
     "}}]}";
 
+static const char artifact_schema[] =
+    ",\"ArtifactError\":{"
+        "\"type\":\"object\","
+        "\"required\":[\"success\",\"error\",\"code\",\"category\",\"retriable\"],\"properties\":{"
+            "\"success\":{\"const\":false},"
+            "\"error\":{\"type\":\"string\",\"description\":\"What happened, for people.\"},"
+            "\"code\":{\"type\":\"string\",\"description\":\"The error code, for programs.\"},"
+            "\"category\":{\"type\":\"string\",\"enum\":[\"validation\",\"permission\","
+                "\"resource\",\"execution\",\"system\"]},"
+            "\"retriable\":{\"type\":\"boolean\"},"
+            "\"details\":{\"type\":\"object\"}"
+        "}"
+    "}";
+
 static const char headers[] =
     "\"X-Request-Id\":{"
         "\"description\":\"The id of the request. The log of the server contains the same id.\","
@@ -375,20 +447,25 @@ static const char retry_header[] =
 void mishap_http_put_failure_components(const mishap_http_document *d)
 {
     mishap_buffer *b = d->b;
-    bool retry = false, validation = false;
+    bool retry = false, validation = false, artifact = false;
     MISHAP_JSON_KEY(b, "responses");
     mishap_json_open(b, '{');
     for (const mishap_http_group *group = d->groups; group; group = group->next) {
         put_group(d, group);
         retry = retry || has_retry(group);
-        validation = validation || has_validation(group);
+        validation = validation || (has_validation(group) && group->dialect == &mishap_http_api);
+        artifact = artifact || group->dialect == &mishap_artifact;
     }
-    mishap_json_comma(b);
-    mishap_buffer_put(b, otherwise, sizeof otherwise - 1);
+    put_otherwise(b, &mishap_http_api);
+    for (const mishap_http_group *group = d->groups; group; group = group->next)
+        if (begins_dialect(d, group))
+            put_otherwise(b, group->dialect);
     MISHAP_PUT(b, "},\"schemas\":{");
     mishap_buffer_put(b, schemas, sizeof schemas - 1);
     if (validation)
         mishap_buffer_put(b, validation_schema, sizeof validation_schema - 1);
+    if (artifact)
+        mishap_buffer_put(b, artifact_schema, sizeof artifact_schema - 1);
     MISHAP_PUT(b, "},\"headers\":{");
     mishap_buffer_put(b, headers, sizeof headers - 1);
     if (retry)

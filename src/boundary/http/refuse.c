@@ -62,7 +62,9 @@ static void put_retry_after(mishap_http_reply *reply, int64_t milliseconds)
 void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *settings,
                        const mishap_http_request *request, mishap *failure)
 {
-    const mishap_dialect *dialect = mishap_http_negotiate(request->fields[MISHAP_HTTP_ACCEPT]);
+    const mishap_dialect *dialect = mishap_http_negotiate(
+        request->fields[MISHAP_HTTP_ACCEPT],
+        mishap_http_dialect_of(settings->served->app, request->path));
     const mishap_public *told = mishap_told(failure);
     if (dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
         mishap_incident(failure, request->id); /* where it is shown or recorded */

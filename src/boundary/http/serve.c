@@ -225,6 +225,8 @@ static void wish_headers(const mishap_app *app)
     if (has_sessions(app))
         wishes[count++] = (mishap_http_wish){ mishap_api_session_field, .from_pages = true,
                                               .to_pages = true };
+    if (mishap_caller_any_may_name(app)) /* and no page: it would speak for its visitor */
+        wishes[count++] = (mishap_http_wish){ .name = "X-Caller" };
     for (const mishap_operation *operation = app->operations; operation->name; operation++) {
         const char *const *name = operation->headers;
         for (; name && *name && count <= MISHAP_HTTP_MOST_FIELDS; name++) {

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "boundary/mcp/mcp.h"
+#include "operation/caller.h"
 #include "incident/incident.h"
 
 enum {
@@ -95,7 +96,8 @@ static mishap_mcp_flight *make_flight(const mishap_mcp_request *request,
         to = keep(to, &flight->id, request->message->id);
         to = keep(to, &flight->progress_token, mishap_buffer_text(&token));
         to = keep(to, &flight->asked.uri, asked->uri);
-        call->caller = caller ? memcpy(to, peer->caller, caller) : NULL;
+        mishap_call_set_caller(call, caller ? memcpy(to, peer->caller, caller) : NULL, peer->named,
+                               peer->caller_is_free);
         call->counted_for = peer->counted_for;
         if (peer->incident)
             snprintf(flight->incident, sizeof flight->incident, "%s", peer->incident);
@@ -261,7 +263,7 @@ void mishap_mcp_flight_begin(mishap_mcp_request *request, const mishap_mcp_asked
                            : begin_call(request, operation, arguments, &call);
     if (!failure && operation->quick) {
         mishap_mcp_come_from(call, peer->incident, peer->remote);
-        call->caller = peer->caller;
+        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free);
         call->counted_for = peer->counted_for;
         mishap *outcome = mishap_call_run(call);
         if (call->crashed && peer->died)

@@ -201,6 +201,8 @@ typedef struct mishap_mcp_peer {
     bool initialized;             /* the client has said so, too */
     bool single_request;          /* stateless over HTTP: closing the channel cancels */
     const char *caller;           /* by its API key; NULL: nobody in particular */
+    mishap_text named;            /* what the caller names itself; no data: nothing */
+    bool caller_is_free;          /* … and whether it may */
     const char *counted_for;      /* whose doing a failure is; lives as long as the peer */
     const char *incident;         /* that a failed call is found by; NULL: each has its own */
     mishap_text remote;           /* the address of the client over HTTP; no data: none */

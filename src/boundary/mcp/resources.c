@@ -6,6 +6,7 @@
  * variables as its parameters.
  */
 #include "boundary/mcp/mcp.h"
+#include "operation/caller.h"
 
 #include "operation/call.h"
 
@@ -153,7 +154,7 @@ bool mishap_mcp_resource_exists(mishap_mcp_peer *peer, mishap_text uri)
     bool exists = resource && (!failure || mishap_told(failure)->category != MISHAP_VALIDATION);
     if (call && resource->operation->quick) {
         mishap_mcp_come_from(call, peer->incident, peer->remote);
-        call->caller = peer->caller;
+        mishap_call_set_caller(call, peer->caller, peer->named, peer->caller_is_free);
         call->counted_for = peer->counted_for;
         failure = mishap_call_run(call);
         if (call->crashed && peer->died)

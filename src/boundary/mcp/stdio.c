@@ -18,6 +18,7 @@
 #include "incident/logs.h"
 #include "mishap/mcp.h"
 #include "mishap/trace.h"
+#include "operation/caller.h"
 #include "worker/served.h"
 
 enum {
@@ -321,7 +322,7 @@ static mishap *open_runner(struct pipes *p)
     return failure ? failure : mishap_served_open(served, connection);
 }
 
-static mishap *begin(struct pipes *p, bool chaos)
+static mishap *begin(struct pipes *p, bool chaos, const char *caller)
 {
     mishap *failure = mishap_mcp_server_make(&p->server, chaos);
     if (!mishap_mcp_lines_open(&p->lines) && !failure)
@@ -333,6 +334,8 @@ static mishap *begin(struct pipes *p, bool chaos)
     p->peer.aside = &p->lines.channel;
     p->peer.conversation = (mishap_text)MISHAP_TEXT("stdio");
     p->peer.catch_up = catch_up;
+    p->peer.named = mishap_text_of(caller);
+    p->peer.caller_is_free = !mishap_caller_has_keys(p->served.setup.data);
     return failure;
 }
 
@@ -358,16 +361,20 @@ static mishap *run(mishap_call *call)
                     .keeper.socket = -1 },
         .reader = MISHAP_JSON_READER_IN(storage),
     };
+    const char *caller = mishap_string(call, "caller");
+    mishap *failure = mishap_caller_check_flag(caller, pipes.served.setup.data);
+    if (failure)
+        return failure;
     mishap_served_read(&pipes.served, call);
     mishap_trace_prepare();
     bool person = isatty(STDIN_FILENO);
-    mishap *failure = take_files(&pipes);
+    failure = take_files(&pipes);
     if (!failure)
         failure = mishap_logs_begin(&(mishap_logs_plan){
             .program = call->app->name, .incident_bytes = pipes.served.log_bytes });
     print_to_stderr();
     if (!failure)
-        failure = begin(&pipes, mishap_boolean(call, "chaos"));
+        failure = begin(&pipes, mishap_boolean(call, "chaos"), caller);
     if (!failure && person)
         mishap_log_say(
             "%s: Reading MCP messages from standard input, one per line. Press Ctrl-D to exit.\n",
@@ -387,6 +394,9 @@ static const mishap_param params[] = {
       .help = "Offer only the tools of this service" },
     { "data", MISHAP_STRING, .length = { 1, 4000 }, .placeholder = "DIR",
       .help = "The folder for persistent data" },
+    { "caller", MISHAP_STRING, .length = { 1, MISHAP_CALLER_LONGEST }, .placeholder = "NAME",
+      .help = "Name of the caller, for services that act for their callers; only while no API key "
+              "exists" },
     MISHAP_SERVED_PARAMS,
     { "chaos", MISHAP_BOOLEAN,
       .help = "Also serve the operations that fail on purpose, for drills" },

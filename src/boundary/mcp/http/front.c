@@ -69,6 +69,8 @@ static mishap *open_front(mishap_http_server *server, void *shared, void **state
     (void)shared;
     front = (mishap_mcp_front){
         .http = server,
+        .caller_field = mishap_http_field_find(settings->fields,
+                                               (mishap_text)MISHAP_TEXT("X-Caller")),
         .served = served,
         .server = { .app = served->app,
                     .message_limit = served->message_limit,

@@ -32,6 +32,7 @@ typedef struct mishap_mcp_front {
     mishap_mcp_stream *streams;         /* that are open */
     uint64_t changes[MISHAP_MCP_LISTS]; /* of lists, that were told of */
     uint64_t updates;                   /* of resources, that were told of */
+    int caller_field;                   /* the place of X-Caller; -1: nobody names itself */
 } mishap_mcp_front;
 
 /* -- post.c ------------------------------------------------------------------------------------ */

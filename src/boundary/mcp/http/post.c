@@ -434,6 +434,9 @@ mishap_mcp_post *mishap_mcp_post_make(mishap_mcp_front *front, const mishap_http
     memcpy(post->incident, request->id, sizeof post->incident);
     post->peer.incident = post->incident;
     post->peer.caller = request->caller;
+    post->peer.caller_is_free = request->caller_is_free;
+    if (front->caller_field >= 0)
+        post->peer.named = request->fields[front->caller_field];
     mishap_http_request_caller(request, post->counted_for, sizeof post->counted_for);
     post->peer.counted_for = post->counted_for;
     post->peer.remote = request->remote;
@@ -453,7 +456,7 @@ void mishap_mcp_post_leave(mishap_mcp_post *post)
         wait_for_answer(post);
     if (!post->finished && post->later && post->request->caller)
         post->peer.caller = post->later->request.caller;
-    post->peer.remote = (mishap_text){ NULL, 0 }; /* every call has begun */
+    post->peer.remote = post->peer.named = (mishap_text){ NULL, 0 }; /* every call has begun */
     /* Who listens for changes, and for no answer, is gone when it closes its side. */
     if (!post->finished && post->later)
         post->later->half_close = post->peer.flight_count > 0;

@@ -1,0 +1,99 @@
+/*
+ * The settlement of calls (mishap_settlement): begin() and end() around each handler, and settle()
+ * behind each call that is not in a batch. A worker settles batches itself (worker/serve.c).
+ */
+#include "mishap/carry.h"
+#include "operation/changes.h"
+#include "operation/running.h"
+
+mishap *mishap_settlement_begin(mishap_running *running)
+{
+    const mishap_settlement *settlement = mishap_settlement_of(running->call);
+    mishap *failure = settlement->begin ? settlement->begin(running->call) : NULL;
+    running->begun = !failure;
+    return failure;
+}
+
+static void run_end(void *state)
+{
+    mishap_running *running = state;
+    running->outcome = mishap_settlement_of(running->call)->end(running->call, running->keep);
+}
+
+static void run_settle(void *state)
+{
+    mishap_running *running = state;
+    running->outcome = mishap_settlement_of(running->call)->settle(running->call->service_state);
+}
+
+/* One step of it; the failure is the function's own, or says why that did not return. */
+static mishap *run_step(mishap_running *running, const char *what, void (*step)(void *state),
+                        uintptr_t entry)
+{
+    running->what = what;
+    running->entry = entry;
+    running->outcome = NULL;
+    mishap *ended = mishap_running_contain(running, step);
+    return ended ? mishap_because(ended, running->outcome) : running->outcome;
+}
+
+/* What cannot be undone must not be settled either: the process that has it open ends. */
+static mishap *end_call(mishap_running *running, mishap *failure)
+{
+    mishap_call *call = running->call;
+    const mishap_settlement *settlement = mishap_settlement_of(call);
+    if (!settlement->end)
+        return failure;
+    uintptr_t entry = (uintptr_t)settlement->end;
+    running->keep = !failure;
+    mishap *m = run_step(running, "end() of the settlement", run_end, entry);
+    if (!m)
+        return failure;
+    if (running->keep) {
+        failure = mishap_running_drop_answer(call,
+                                             mishap_running_allow(call->app, call->operation, m));
+        running->keep = false;
+        m = call->crashed ? NULL : run_step(running, "end() of the settlement", run_end, entry);
+    }
+    call->ended = call->ended || m;
+    call->lost = call->lost || m;
+    return m ? mishap_because(failure, m) : failure;
+}
+
+static mishap *settle_alone(mishap_running *running, mishap *failure)
+{
+    mishap_call *call = running->call;
+    mishap *m = run_step(running, "settle()", run_settle,
+                         (uintptr_t)mishap_settlement_of(call)->settle);
+    if (!m)
+        return failure;
+    m = mishap_running_allow(call->app, call->operation, m);
+    return mishap_running_drop_answer(call, mishap_because(m, failure));
+}
+
+/* A crash may have damaged what the service has open: it is opened anew. */
+mishap *mishap_settlement_finish(mishap_running *running, mishap *failure)
+{
+    mishap_call *call = running->call;
+    if (call->crashed)
+        call->lost = true;
+    else if (running->begun)
+        failure = end_call(running, failure);
+    if (!call->batched && !call->lost && running->begun)
+        failure = settle_alone(running, failure);
+    if (!failure)
+        mishap_changes_tell_all(mishap_buffer_text(&call->changes));
+    return failure;
+}
+
+mishap *mishap_call_not_settled(const mishap_app *app, const mishap_operation *operation,
+                                const mishap *failure)
+{
+    mishap_buffer bytes = { 0 };
+    mishap *copy = NULL;
+    mishap_carry_put(&bytes, failure);
+    if (bytes.failed || !mishap_carry_take(mishap_buffer_text(&bytes), &copy))
+        copy = mishap_out_of_memory();
+    mishap_buffer_release(&bytes);
+    return mishap_running_allow(app, operation, copy);
+}

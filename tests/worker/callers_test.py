@@ -1,0 +1,178 @@
+"""Who calls: by an API key, or, only where nobody has one, by the caller's own word.
+
+    MISHAP_PROGRAM=… SETTLED_PROGRAM=… python3 tests/worker/callers_test.py [PART-OF-A-NAME]
+
+Speaks TAP.
+"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mcp"))
+import server  # noqa: E402
+from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
+from server import MARKER, PATIENCE, Server  # noqa: E402
+
+SETTLED = os.path.abspath(os.environ["SETTLED_PROGRAM"])
+
+
+def who(found, target="/entries/who", **fields):
+    return found.ask("GET", target, fields={name.replace("_", "-"): value for name, value in fields.items()}, checked=False)
+
+
+def folder_of(name):
+    folder = os.path.join(server.FOLDER, name)
+    os.makedirs(folder, exist_ok=True)
+    return folder
+
+
+def add_key(folder, name):
+    ran = run_program(SETTLED, "keys", "add", "--name", name, "--data", folder, "--output", "json")
+    equal(ran.status, 0, "exit of `keys add`")
+    return parsed(ran.out)["data"]["key"]
+
+
+BAD_NAMES = ["Alice", "a b", "-a", ".a", "a" * 64, "a/b", "a:b", "\xe4", "a,b", MARKER.lower() + "!", ""]
+
+
+@test
+def without_any_key_a_caller_on_this_machine_names_itself():
+    with Server("--workers", "1", program=SETTLED) as found:
+        equal(who(found).json, {"caller": None, "free": True}, "without a name")
+        equal(who(found, X_Caller="alice").json, {"caller": "alice", "free": True}, "with a name")
+        equal(who(found, X_Caller="a" * 63).json["caller"], "a" * 63, "the longest name")
+        equal(found.ask("POST", "/entries", {"key": 1}, fields={"X-Caller": "bob"}).json["caller"], "bob", "in a body's request")
+        equal(who(found, "/plain/who", X_Caller="alice").json, {"caller": None, "free": False}, "an operation that does not ask")
+
+
+@test
+def a_name_is_checked_and_never_repeated():
+    with Server("--workers", "1", program=SETTLED) as found:
+        for name in BAD_NAMES:
+            refused = who(found, X_Caller=name)
+            equal(refused.status, 400, "the status of %r" % name)
+            expect(not name.strip() or len(name) < 4 or name not in refused.body.decode(), "it is repeated:", refused)
+        with found.connect() as one:
+            one.send(b"GET /entries/who HTTP/1.1\r\nHost: localhost\r\nX-Caller: alice\r\nX-Caller: bob\r\n\r\n")
+            equal(one.response("GET", "/entries/who", checked=False).status, 400, "two names")
+
+
+@test
+def behind_a_proxy_nobody_names_itself():
+    with Server("--workers", "1", program=SETTLED) as found:
+        for address in ("192.0.2.7", "127.0.0.1, 192.0.2.7", "::ffff:192.0.2.7"):
+            refused = who(found, X_Caller="alice", X_Forwarded_For=address)
+            equal((refused.status, refused.json["success"]), (401, False), "from " + address)
+        equal(who(found, X_Forwarded_For="192.0.2.7").json, {"caller": None, "free": False}, "without a name")
+
+
+@test
+def a_page_of_another_origin_may_not_send_a_name():
+    with Server("--workers", "1", "--cors", "http://page.example", program=SETTLED) as found:
+        asked = found.ask("OPTIONS", "/entries/who", fields={"Origin": "http://page.example", "Access-Control-Request-Method": "GET",
+                                                             "Access-Control-Request-Headers": "x-caller"})
+        expect("x-caller" not in (asked["Access-Control-Allow-Headers"] or "").lower(), "a page may send it:", asked)
+
+
+@test
+def where_there_is_a_key_callers_are_who_their_keys_say():
+    folder = folder_of("keyed")
+    alice, bob = add_key(folder, "alice"), add_key(folder, "bob")
+    for flags in ((), ("--require-key",)):
+        with Server("--workers", "1", *flags, program=SETTLED, data=folder) as found:
+            equal(who(found, X_Api_Key=alice).json, {"caller": "alice", "free": False}, "by a key")
+            equal(who(found, X_Api_Key=alice, X_Caller="alice").json["caller"], "alice", "by a key and its name")
+            for refused, status in ((who(found, X_Api_Key=alice, X_Caller="bob"), 403), (who(found, X_Caller="alice"), 401),
+                                    (who(found, Authorization="Bearer " + bob, X_Caller="alice"), 403)):
+                equal(refused.status, status, "another's name")
+                expect(alice not in str(refused) and bob not in str(refused), "a key is told:", refused)
+            if not flags:
+                equal(who(found).json, {"caller": None, "free": False}, "nobody in particular")
+
+
+@test
+def from_the_moment_that_there_is_a_key_nobody_names_itself():
+    folder = folder_of("later")
+    with Server("--workers", "1", program=SETTLED, data=folder) as found:
+        equal(who(found, X_Caller="alice").status, 200, "before")
+        add_key(folder, "bob")
+        deadline = time.monotonic() + PATIENCE
+        while who(found, X_Caller="alice").status == 200 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        equal(who(found, X_Caller="alice").status, 401, "afterwards")
+
+
+@test
+def over_mcp_the_same_holds():
+    def call(found, **fields):
+        body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "entries_who", "arguments": {}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"}}}}
+        fields = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "entries_who",
+                  "Accept": "application/json, text/event-stream", **{name.replace("_", "-"): value for name, value in fields.items()}}
+        return found.ask("POST", "/mcp", body, fields=fields, checked=False)
+
+    with Server("--workers", "1", program=SETTLED) as found:
+        equal(call(found, X_Caller="alice").json["result"]["structuredContent"], {"caller": "alice", "free": True}, "the caller")
+        equal(call(found).json["result"]["structuredContent"], {"caller": None, "free": True}, "nobody")
+        equal(call(found, X_Caller="A").status, 400, "no name")
+    folder = folder_of("keyed-mcp")
+    key = add_key(folder, "bob")
+    with Server("--workers", "1", program=SETTLED, data=folder) as found:
+        equal(call(found, X_Api_Key=key).json["result"]["structuredContent"], {"caller": "bob", "free": False}, "by a key")
+        equal((call(found, X_Caller="alice").status, call(found, X_Api_Key=key, X_Caller="alice").status), (401, 403), "another's name")
+
+
+def command(folder, *words):
+    return run_program(SETTLED, *words, "--output", "json", env={"SETTLED_DATA": folder, "SETTLED_LOG": "off"})
+
+
+@test
+def a_command_names_its_caller_while_there_is_no_key():
+    folder = folder_of("command")
+    equal(parsed(command(folder, "entries", "who", "--caller", "alice").out)["data"], {"caller": "alice", "free": True}, "the caller")
+    equal(parsed(command(folder, "entries", "who").out)["data"], {"caller": None, "free": True}, "nobody")
+    for name in BAD_NAMES:
+        ran = command(folder, "entries", "who", "--caller=" + name)
+        equal(ran.status, 2, "exit with %r" % name)
+    ran = command(folder, "plain", "who", "--caller", "alice")
+    equal((ran.status, parsed(ran.out)["error"]["code"]), (2, "ARG_ERROR"), "a command that does not ask")
+    with open(os.path.join(folder, "keys"), "w") as file:
+        file.write("# nothing but a comment " + "x" * 600 + "\n\n")
+    equal(command(folder, "entries", "who", "--caller", "alice").status, 0, "with a file without keys")
+    add_key(folder, "bob")
+    ran = command(folder, "entries", "who", "--caller", "alice")
+    equal((ran.status, "API keys exist" in parsed(ran.out)["error"]["message"]), (2, True), "with a key")
+    equal(parsed(command(folder, "entries", "who").out)["data"], {"caller": None, "free": False}, "with a key, and no name")
+
+
+@test
+def mcp_over_standard_input_names_its_caller_while_there_is_no_key():
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
+                                                                            "clientInfo": {"name": "t", "version": "1"}}},
+             {"jsonrpc": "2.0", "method": "notifications/initialized"},
+             {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "entries_who", "arguments": {}}},
+             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "plain_who", "arguments": {}}}]
+    said = "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+    def talk(folder, *flags):
+        done = subprocess.run([SETTLED, "mcp", "--data", folder, *flags], input=said, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              timeout=PATIENCE, check=False, env=dict(os.environ, SETTLED_LOG="off"))
+        return done, {message.get("id"): message for message in map(parsed, done.stdout.splitlines())}
+
+    folder = folder_of("stdio")
+    for flags, caller in ((("--caller", "alice"), "alice"), ((), None)):
+        done, answers = talk(folder, *flags)
+        equal(answers[1]["result"]["structuredContent"], {"caller": caller, "free": True}, "the caller")
+        equal(answers[2]["result"]["structuredContent"], {"caller": None, "free": False}, "an operation that does not ask")
+    equal(talk(folder, "--caller", "A b")[0].returncode, 2, "no name")
+    add_key(folder, "bob")
+    done, _ = talk(folder, "--caller", "alice")
+    expect(done.returncode == 2 and b"API keys exist" in done.stdout + done.stderr, "with a key:", done)
+    equal(talk(folder)[1][1]["result"]["structuredContent"], {"caller": None, "free": False}, "with a key, and no name")
+
+
+main()
