@@ -1129,7 +1129,7 @@ def the_trace_id_of_the_caller_is_passed_on():
 
 # ---- The manifest --------------------------------------------------------------------------------
 
-COMMON = {"output": "enum", "timeout-ms": "integer", "verbose": "boolean", "help": "boolean", "version": "boolean"}
+COMMON = {"output": "enum", "dialect": "enum", "timeout-ms": "integer", "verbose": "boolean", "help": "boolean", "version": "boolean"}
 DECLARED = {  # flag: type, required, default, enum_values, short
     "types": {"string": ("string", True, None, None, "s"), "integer": ("integer", False, 3, None, None),
               "number": ("number", False, None, None, None), "boolean": ("boolean", False, None, None, "b"),

@@ -503,7 +503,7 @@ ARGUMENTS = {  # arguments, code, the parameters that are named
     "no command": ([], "UNKNOWN_COMMAND", None),
     "unknown command": (["rendre"], "UNKNOWN_COMMAND", None),
     "empty command": ([""], "UNKNOWN_COMMAND", None),
-    "option before the command": (["--dialect", "http-api", "render"], "UNKNOWN_COMMAND", None),
+    "option before the command": (["--input", "http-api", "render"], "UNKNOWN_COMMAND", None),
     "unknown option": (["render", "--dialekt", "http-api"], "ARG_ERROR", ["--dialekt", "dialect"]),
     "unknown option with a value": (["render", "--dialekt=http-api"], "ARG_ERROR", ["--dialekt", "dialect"]),
     "start of an option": (["render", "--dia", "http-api"], "ARG_ERROR", ["--dia", "dialect"]),

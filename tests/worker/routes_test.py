@@ -35,14 +35,14 @@ def is_artifact(response, status, code):
 def every_failure_below_the_routes_of_a_service_is_in_its_format_and_no_other_is():
     with Server("--workers", "1", "--body-limit", "300", program=SETTLED) as found:
         is_artifact(ask(found, "GET", "/entries/nothing"), 404, "not_found")
-        is_artifact(ask(found, "DELETE", "/entries"), 405, "invalid_argument")
-        is_artifact(ask(found, "POST", "/entries", {"key": 0}), 422, "invalid_argument")
-        is_artifact(ask(found, "POST", "/entries", b"{", media_type="application/json"), 400, "invalid_argument")
-        is_artifact(ask(found, "POST", "/entries", b"x" * 400), 413, "invalid_argument")
-        is_artifact(ask(found, "POST", "/entries", b"x", media_type="text/csv"), 400, "invalid_argument")
+        is_artifact(ask(found, "DELETE", "/entries"), 405, "method_not_allowed")
+        is_artifact(ask(found, "POST", "/entries", {"key": 0}), 422, "validation_error")
+        is_artifact(ask(found, "POST", "/entries", b"{", media_type="application/json"), 400, "bad_request")
+        is_artifact(ask(found, "POST", "/entries", b"x" * 400), 413, "content_too_large")
+        is_artifact(ask(found, "POST", "/entries", b"x", media_type="text/csv"), 400, "bad_request")
         is_artifact(ask(found, "POST", "/entries", {"key": 1, "how": "fail"}), 404, "not_found")
         is_artifact(ask(found, "POST", "/entries", {"key": 1, "how": "crash"}), 500, "internal_error")
-        is_artifact(ask(found, "POST", "/entries", {"key": 1, "how": "fail_to_settle"}), 503, "internal_error")
+        is_artifact(ask(found, "POST", "/entries", {"key": 1, "how": "fail_to_settle"}), 503, "unavailable")
         for target, status in (("/nothing", 404), ("/entriesx", 404), ("/plain/x", 404), ("/entries/other", 404), ("/entries/other/x/y", 404)):
             failed = found.ask("GET", target)  # which is held against the usual format
             equal((failed.status, set(failed.json)), (status, {"error", "message"}), "the usual format at " + target)
@@ -71,9 +71,9 @@ def keys_and_rates_are_refused_in_the_same_format():
     ran = run_program(SETTLED, "keys", "add", "--name", "alice", "--data", folder, "--output", "json")
     equal(ran.status, 0, "exit of `keys add`")
     with Server("--workers", "1", "--require-key", program=SETTLED, data=folder) as found:
-        is_artifact(ask(found, "GET", "/entries"), 401, "not_authorized")
-        is_artifact(ask(found, "GET", "/entries/nothing"), 401, "not_authorized")
-        is_artifact(ask(found, "GET", "/entries", fields={"X-Api-Key": "mk_" + "x" * 43}), 401, "not_authorized")
+        is_artifact(ask(found, "GET", "/entries"), 401, "auth_required")
+        is_artifact(ask(found, "GET", "/entries/nothing"), 401, "auth_required")
+        is_artifact(ask(found, "GET", "/entries", fields={"X-Api-Key": "mk_" + "x" * 43}), 401, "unauthorized")
         equal(set(found.ask("GET", "/plain/who").json), {"error", "message"}, "elsewhere")
 
 
