@@ -162,6 +162,14 @@ def a_stream_leaves_when_it_is_settled_and_is_repeated_whole():
                 equal(b"".join(one.received.split(b"\r\n\r\n", 1)[1].split(b"\r\n")[1::2]), body, "the stream with " + how)
 
 
+@test
+def a_call_that_says_more_than_can_be_held_fails_and_leaves_nothing():
+    with serve("--workers", "1") as found:
+        equal(found.ask("GET", "/entries/stream?how=long&key=7", checked=False).status, 500, "the status")
+        equal(add(found, 8).status, 200, "the next")
+        equal(rows(found.data), {8: 2}, "the rows")
+
+
 # ---- Other boundaries ----------------------------------------------------------------------------
 
 
