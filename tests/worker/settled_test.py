@@ -190,7 +190,7 @@ def a_command_is_settled_before_it_answers():
     os.makedirs(folder)
     for key, how, status in ((1, None, 0), (2, "fail", 5), (3, "fail_to_settle", None), (4, None, 0)):
         ran = run_program(SETTLED, "entries", "add", "--key", str(key), *(["--how", how] if how else []), "--output", "json",
-                          env={"SETTLED_DATA": folder, "SETTLED_LOG": "off"})
+                          env={"SETTLED_DATA": folder, "SETTLED_LOG": ""})
         expect(ran.status == status or (status is None and ran.status), "the status of %d:" % key, ran)
         equal(parsed(ran.out)["ok"], ran.status == 0, "ok")
     equal(rows(folder), {1: 2, 4: 2}, "the rows")
@@ -203,7 +203,7 @@ class Agent:
         self.folder = os.path.join(server.FOLDER, "agent-%d" % random.getrandbits(32))
         os.makedirs(self.folder)
         self.process = subprocess.Popen([SETTLED, "mcp", "--data", self.folder, *flags], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, env=dict(os.environ, SETTLED_LOG="off"))
+                                        stdout=subprocess.PIPE, env=dict(os.environ, SETTLED_LOG=""))
         self.say("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}, 0)
         self.hear(0)
         self.say("notifications/initialized")
