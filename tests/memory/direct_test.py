@@ -30,6 +30,7 @@ EXCEPTIONS = {
     "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
     "src_boundary_cli_remote.c.o": {"getaddrinfo"},
+    "src_sandbox_remove.c.o": {"fdopendir"},               # lists the folder of a program that has ended
     "lisp_line.c.o": {"dlopen", "newlocale"},              # libedit and the locale it reads by, once, for a person's terminal
 }
 
