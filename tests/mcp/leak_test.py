@@ -57,13 +57,16 @@ def check_end(how, answer, password=HIDDEN, context=True):
 
 def check_reports(messages, password=HIDDEN, words=True):
     """Three reports of progress and three log messages, of which the first is a secret and the second a trace. Progress
-    has no words in the first revision."""
+    has no words in the first revision. Of reports of progress that come too close together only the last is told, so on a busy
+    machine the second may be missing."""
     said = {"notifications/progress": [], "notifications/message": []}
     for item in messages:
         if item.get("method") in said:
             said[item["method"]].append(item["params"].get("message") or item["params"].get("data"))
     wanted = [password, REMOVED, "all of it"]
-    equal(said, {"notifications/progress": wanted if words else [None] * 3, "notifications/message": wanted}, "what was reported")
+    equal(said["notifications/message"], wanted, "what was logged")
+    progress = wanted if words else [None] * 3
+    expect(said["notifications/progress"] in (progress, [progress[0], progress[2]]), "what was reported:", said)
 
 
 def check_log(text, how):

@@ -31,6 +31,7 @@ EXCEPTIONS = {
     "src_store_libpq.c.o": {"dlopen"},                     # libpq, whose memory is its own in any case
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own
     "src_boundary_cli_remote.c.o": {"getaddrinfo"},
+    "src_sandbox_remove.c.o": {"fdopendir"},               # lists the folder of a program that has ended
     "lisp_line.c.o": {"dlopen", "newlocale"},              # libedit and the locale it reads by, once, for a person's terminal
 }
 
