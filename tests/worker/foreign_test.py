@@ -201,23 +201,24 @@ def what_a_program_sends_holds_nobody_up_and_fills_no_log():
         pid = first.json["pid"]
         response = found.ask("POST", "/kept/do", {"way": "members"}, fields=in_session(first))
         equal((response.status, response.json.get("error")), (500, "runtime_error"), "an object of 5,000 members")
-        wait_for(lambda: not is_alive(pid))
+        expect(wait_for(lambda: not is_alive(pid)), "it did not come true")
         post(found, "/kept/do", {"way": "gossip"}, in_session(first))
-        wait_for(lambda: b"It says more than is kept of one call." in found.read(found.log))
+        expect(wait_for(lambda: b"It says more than is kept of one call." in found.read(found.log)), "it did not come true")
         equal(found.read(found.log).count(b"x" * 1000), 65, "words of a thousand bytes")
         pid = post(found, "/kept/count", fields=in_session(first)).json["pid"]
         post(found, "/kept/do", {"way": "stray"}, in_session(first))
-        wait_for(lambda: not is_alive(pid))
+        expect(wait_for(lambda: not is_alive(pid)), "it did not come true")
         response = post(found, "/kept/count", fields=in_session(first))
         expect("had ended" in response["Warning"], "no warning:", response["Warning"])
         pid = response.json["pid"]
         with found.connect() as one, found.connect() as other:
             one.send(server.request("POST", "/kept/do", {"way": "deaf"}, in_session(first)))
-            wait_for(lambda: found.running_handlers() == 1)
+            expect(wait_for(lambda: found.running_handlers() == 1), "it did not come true")
             other.send(server.request("POST", "/kept/count", {}, in_session(first)))
-            equal(one.response("POST").status, 200, "the call itself")
+            # It answers behind 20 messages, which a busy machine may not have read within the time of the call.
+            expect(one.response("POST").status in (200, 504), "the call itself has no answer")
             equal(other.response("POST").status, 500, "the call that it did not hear")
-        wait_for(lambda: not is_alive(pid))
+        expect(wait_for(lambda: not is_alive(pid)), "it did not come true")
 
 
 @test
