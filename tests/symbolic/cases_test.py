@@ -17,6 +17,7 @@ import json
 import os
 import re
 import sys
+import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine, domain, maker, outcome, same, violated  # noqa: E402
@@ -139,10 +140,13 @@ def run_file(path):
     for line, questions, code in blocks(path):
         for question in questions:
             count += 1
+            begun = time.monotonic()
             try:
                 one(code, question)
             except Exception as error:
                 failed.append("%s:%d: %s: %s: %s" % (os.path.basename(path), line, question, type(error).__name__, str(error)[:600]))
+            if time.monotonic() - begun > 0.5:
+                print("# %s:%d: %s took %.1f s" % (os.path.basename(path), line, question, time.monotonic() - begun), flush=True)
     assert not failed, "%d of %d failed\n%s" % (len(failed), count, "\n".join(failed))
     return count
 

@@ -438,6 +438,8 @@ bool path_witness(analysis *a, witness *out)
     c.other = a->other ? a->other->name : NULL;
     if (!write_call(a, &out->arguments, &c.arguments, &out->call))
         return false;
-    replay(&a->tree_arena, &c, a->deadline_ns, &out->replayed);
+    /* The path has ended, so the call will, too; one that was left may not. */
+    int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
+    replay(&a->tree_arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &out->replayed);
     return true;
 }

@@ -17,7 +17,7 @@ typedef enum outcome { DONE, RETURNED, BROKE, CONTINUED, RAISED } outcome;
 
 enum {
     MOST_CALLS = 400,          /* calls inside of each other */
-    MOST_STEPS = 2000000,      /* statements and expressions of a path */
+    MOST_STEPS = 1000000,      /* statements and expressions of a path */
     MOST_ITEMS = 200000,       /* of a container */
     MOST_BITS = 1 << 16,       /* of an int */
     MOST_CONCRETE_CHARS = 1 << 20,

@@ -15,7 +15,7 @@
 #include "replay.h"
 #include "solver.h"
 
-enum { MOST_ANSWER = 64 * 1024, MOST_FIELDS = 15, LEAST_NS = 1000000000 };
+enum { MOST_ANSWER = 64 * 1024, MOST_FIELDS = 15, LEAST_NS = 500000000 };
 
 /* -- in Python --------------------------------------------------------------------------------- */
 
