@@ -211,6 +211,13 @@ value *eval_call(machine *m, scope *s, const node *n)
     value *callee = eval(m, s, n->a);
     if (!callee)
         return NULL;
+    if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "len") == 0 &&
+        n->x.count == 1 && n->y.count == 0 && n->x.at[0]->kind == N_NAME) {
+        /* The only thing that is known of a parameter that is too big. */
+        value *huge = scope_get(m, s, n->x.at[0]->name);
+        if (!huge || huge->kind == V_HUGE)
+            return huge ? length_of(m, huge, n->line) : NULL;
+    }
     arguments given = { 0 };
     for (size_t i = 0; i < n->x.count; i++) {
         const node *argument = n->x.at[i];

@@ -73,6 +73,8 @@ value *length_of(machine *m, value *v, int line)
     case V_DICT:
     case V_SET:
         return value_int(m, (int64_t)v->in.items.count);
+    case V_HUGE:
+        return value_of_int(m, v->term);
     case V_VIEW:
         return value_int(m, (int64_t)v->view.dict->in.items.count);
     case V_RANGE:

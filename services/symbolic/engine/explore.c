@@ -140,10 +140,19 @@ static void begin_path(analysis *a)
     path kept = m->path;
     *m = (machine){ .solver = a->solver, .tree = &a->tree, .arena = &a->path_arena,
                     .kept = &a->tree_arena, .path = kept, .most_turns = m->most_turns,
-                    .most_items = m->most_items, .survey = m->survey,
+                      .most_items = m->most_items, .most_forks = m->most_forks, .no_joins = m->no_joins,
+                    .joined = m->joined, .survey = m->survey,
                     .contract_of = m->contract_of };
     m->path.stop = (stop){ 0 };
     a->inputs = (values){ 0 };
+}
+
+static bool has_huge(const analysis *a)
+{
+    for (size_t i = 0; i < a->inputs.count; i++)
+        if (a->inputs.at[i]->kind == V_HUGE)
+            return true;
+    return false;
 }
 
 /* A path that was left because of something that is not modelled, or a bound: whether a call that
@@ -154,7 +163,7 @@ static void salvage(analysis *a)
     stop why = a->m.path.stop;
     jmp_buf again;
     if ((why.kind != STOP_UNSUPPORTED && why.kind != STOP_BOUND) || !a->salvage ||
-        a->inputs.count != a->parameter_count || a->salvaged >= MOST_SALVAGED)
+        a->inputs.count != a->parameter_count || has_huge(a) || a->salvaged >= MOST_SALVAGED)
         return;
     a->salvaged++;
     a->m.path.ended = &again;
@@ -216,16 +225,24 @@ static void explore_round(analysis *a)
 void explore(analysis *a, path_function *by, path_function *by_salvage)
 {
     static const struct {
-        unsigned turns, items;
-    } rounds[] = { { 6, 2 }, { 40, 5 } };
+        unsigned turns, items, forks;
+    } rounds[] = { { 6, 2, 40 }, { 40, 5, 150 } };
     a->path = by;
     a->salvage = by_salvage;
     for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
         a->m.most_turns = rounds[i].turns;
         a->m.most_items = rounds[i].items;
+        a->m.most_forks = rounds[i].forks;
         a->paths = a->good = a->unsure = a->stopped = a->type_errors = 0;
         a->first_stop = (stop){ 0 };
         explore_round(a);
+        if (a->first_stop.kind == STOP_UNSUPPORTED && a->m.joined && !a->m.no_joins &&
+            !a->found_ns && !a->done) {
+            /* Once more, with forks in place of joins: a construct may take each value alone. */
+            a->m.no_joins = true;
+            i--;
+            continue;
+        }
         if (a->found_ns || a->done || a->exhausted || a->first_stop.kind != STOP_BOUND)
             return;
     }
@@ -316,6 +333,9 @@ void path_inputs(analysis *a)
             path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
         path_require(m, value_term(m, truth));
     }
+    for (size_t i = 0; i < a->inputs.count; i++)
+        if (a->inputs.at[i]->kind == V_HUGE)
+            path_bound(m, "the number of items of a parameter");
 }
 
 value *path_call(analysis *a, const node *function, values *after)

@@ -410,6 +410,8 @@ value *eval(machine *m, scope *s, const node *n)
         return value_constant(m, n->constant);
     case N_NAME: {
         value *v = scope_get(m, s, n->name);
+        if (v && v->kind == V_HUGE)
+            path_bound(m, "the number of items of a parameter");
         if (v && v->kind == V_MODULE)
             path_unsupported(m, n->line, "write it out in plain Python", "%s", v->builtin.name);
         return v;

@@ -1,4 +1,5 @@
 /* Symbols for parameters, and witnesses: see input.h. */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +36,9 @@ static value *scalar(machine *m, type_kind kind, const char *name)
     return value_of(m, scalar_kind(kind), symbol(m, name, sort_of(m, scalar_kind(kind))));
 }
 
-/* The path forks on the number of items. */
+enum { TOO_MANY = UINT_MAX };
+
+/* The path forks on the number of items. TOO_MANY: a precondition may still forbid it. */
 static unsigned forked_count(machine *m, const char *name)
 {
     Z3_context z = m->solver->z;
@@ -44,7 +47,16 @@ static unsigned forked_count(machine *m, const char *name)
     for (unsigned count = 0; count <= m->most_items; count++)
         if (path_decide(m, Z3_mk_eq(z, length, number(m, count)), true))
             return count;
+    if (!strpbrk(name, "[.("))
+        return TOO_MANY;
     path_bound(m, "the number of items of a parameter");
+}
+
+static value *huge(machine *m, const char *name)
+{
+    value *v = value_new(m, V_HUGE);
+    v->term = symbol(m, arena_print(m->arena, "len(%s)", name), m->solver->ints);
+    return v;
 }
 
 static value *lazy_list(machine *m, const type *t, const char *name)
@@ -73,6 +85,8 @@ static value *keyed(machine *m, const type *t, const char *name)
     if (key->kind == T_FLOAT || key->kind == T_LIST || key->kind == T_DICT || key->kind == T_SET)
         path_unsupported(m, 0, "use int or str keys", "keys of this type in parameter '%s'", name);
     unsigned count = forked_count(m, name);
+    if (count == TOO_MANY)
+        return huge(m, name);
     for (unsigned i = 0; i < count; i++) {
         value *item = input_make(m, key, arena_print(m->arena, "list(%s)[%u]", name, i));
         for (size_t j = 0; j < v->in.items.count; j++) {
@@ -147,6 +161,8 @@ value *input_make(machine *m, const type *t, const char *name)
     case T_TUPLE: {
         v = value_new(m, t->kind == T_LIST ? V_LIST : V_TUPLE);
         size_t count = t->kind == T_TUPLE ? t->count : forked_count(m, name);
+        if (count == TOO_MANY)
+            return huge(m, name);
         for (size_t i = 0; i < count; i++)
             values_add(m, &v->in.items,
                        input_make(m, t->parts[t->kind == T_TUPLE ? i : 0],

@@ -200,7 +200,7 @@ static Z3_ast and_known(machine *m, Z3_ast term, int64_t c)
 static Z3_ast and_unknown(machine *m, Z3_ast l, Z3_ast r, int line)
 {
     Z3_context z = m->solver->z;
-    static const int widths[] = { 4, 8, 16, 32 };
+    static const int widths[] = { 4, 8, 16 };
     for (size_t i = 0; i < sizeof widths / sizeof *widths; i++) {
         Z3_ast top = power_of_two(m, widths[i]);
         Z3_ast within = Z3_mk_and(z, 4,
@@ -219,7 +219,7 @@ static Z3_ast and_unknown(machine *m, Z3_ast l, Z3_ast r, int line)
         }
         return sum;
     }
-    path_unsupported(m, line, "bound both operands to 0 … 2**32 - 1, or make one a constant",
+    path_unsupported(m, line, "bound both operands to 0 … 2**16 - 1, or make one a constant",
                      "an operator on the bits of two ints that are not known");
 }
 

@@ -37,12 +37,13 @@ struct machine {
     int line;           /* of the statement that runs */
     unsigned calls, serial;
     uint64_t steps;
-    unsigned fresh;     /* to name symbols that are not inputs */
 
     /* Bounds that an exploration sets, and whether one was hit. */
     unsigned most_turns; /* undecided turns of one loop */
     unsigned most_items; /* of a container that is a parameter */
-    bool strings_limited; /* an unsat of this path may be due to the alphabet of strings */
+    unsigned most_forks; /* of one path */
+    bool joined;         /* something was joined, or tried to be */
+    bool no_joins;       /* a value that is joined may be one that a construct cannot take */
 
     /* Who wants to know which branches are reached and which lines are run; NULL: nobody. */
     struct survey *survey;

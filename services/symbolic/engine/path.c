@@ -148,6 +148,7 @@ bool path_decide(machine *m, Z3_ast condition, bool prefer)
     if (path_is_replaying(m)) {
         const mark *told = &p->marks[p->at++];
         p->unsure |= told->unsure;
+        p->forks += told->kind == MARK_FORK;
         return told->choice;
     }
     Z3_model models[2] = { NULL, NULL };
@@ -177,6 +178,11 @@ bool path_decide(machine *m, Z3_ast condition, bool prefer)
         solver_drop(s, models[0]);
         solver_drop(s, models[1]);
         longjmp(p->speculating->back, 1);
+    }
+    if (++p->forks > m->most_forks) {
+        solver_drop(s, models[0]);
+        solver_drop(s, models[1]);
+        path_bound(m, "the number of decisions on a path");
     }
     add_mark(m, (mark){ MARK_FORK, .choice = prefer, .left = true,
                         .unsure = possible[prefer] == ANSWER_UNKNOWN,
@@ -272,6 +278,9 @@ static bool run_sides(machine *m, Z3_ast condition, const side *sides)
 bool path_join(machine *m, Z3_ast condition, const side *sides)
 {
     path *p = &m->path;
+    if (m->no_joins)
+        return false;
+    m->joined = true;
     if (path_is_replaying(m)) {
         if (p->marks[p->at++].kind == MARK_SPLIT)
             return false;
@@ -310,7 +319,7 @@ bool path_next(machine *m)
     set_model(m, turned->other);
     turned->other = NULL;
     go(m, turned->condition, turned->choice);
-    p->at = 0;
+    p->at = p->forks = 0;
     p->unsure = false;
     p->speculating = NULL;
     return true;

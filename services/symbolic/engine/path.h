@@ -59,6 +59,7 @@ typedef struct speculation {
 typedef struct path {
     mark *marks;
     size_t count, room, at; /* `at`: how many the path has passed */
+    size_t forks;           /* … of those that forked */
     Z3_model model;         /* of the condition so far; NULL: not known */
     speculation *speculating;
     bool unsure; /* a decision of this path is not certain to be possible */

@@ -42,6 +42,8 @@ private:
 
 Sort question::sort(Z3_sort of)
 {
+    if (Z3_is_string_sort(z, of))
+        return solver.getStringSort();
     switch (Z3_get_sort_kind(z, of)) {
     case Z3_BOOL_SORT:
         return solver.getBooleanSort();
@@ -56,10 +58,6 @@ Sort question::sort(Z3_sort of)
     case Z3_ARRAY_SORT:
         return solver.mkArraySort(sort(Z3_get_array_sort_domain(z, of)),
                                   sort(Z3_get_array_sort_range(z, of)));
-    case Z3_SEQ_SORT:
-        if (Z3_is_string_sort(z, of))
-            return solver.getStringSort();
-        throw untranslatable();
     default:
         throw untranslatable();
     }
@@ -98,6 +96,14 @@ Term question::application(Z3_ast ast)
     Z3_sort of = Z3_get_sort(z, ast);
     if (Z3_is_string(z, ast))
         return solver.mkString(Z3_get_string(z, ast), true);
+    if (Z3_get_sort_kind(z, of) == Z3_FLOATING_POINT_SORT && Z3_is_numeral_ast(z, ast)) {
+        // By way of its bits, which Z3 folds to a numeral.
+        Z3_ast bits = Z3_simplify(z, Z3_mk_fpa_to_ieee_bv(z, ast));
+        uint64_t number;
+        if (!bits || !Z3_get_numeral_uint64(z, bits, &number))
+            throw untranslatable();
+        return solver.mkFloatingPoint(11, 53, solver.mkBitVector(64, number));
+    }
     if (shape == Z3_NUMERAL_AST) {
         Z3_sort_kind kind = Z3_get_sort_kind(z, of);
         if (kind == Z3_INT_SORT)
@@ -107,14 +113,6 @@ Term question::application(Z3_ast ast)
         if (kind == Z3_BV_SORT)
             return solver.mkBitVector(Z3_get_bv_sort_size(z, of),
                                       std::string(Z3_get_numeral_string(z, ast)), 10);
-        if (kind == Z3_FLOATING_POINT_SORT) {
-            // By way of its bits, which Z3 folds to a numeral.
-            Z3_ast bits = Z3_simplify(z, Z3_mk_fpa_to_ieee_bv(z, ast));
-            uint64_t number;
-            if (!bits || !Z3_get_numeral_uint64(z, bits, &number))
-                throw untranslatable();
-            return solver.mkFloatingPoint(11, 53, solver.mkBitVector(64, number));
-        }
         throw untranslatable();
     }
     if (shape != Z3_APP_AST)

@@ -394,7 +394,7 @@ const char *value_type(const value *v)
         [V_LIST] = "list",     [V_DICT] = "dict",           [V_SET] = "set",
         [V_RANGE] = "range",   [V_FUNCTION] = "function",   [V_BUILTIN] = "builtin",
         [V_METHOD] = "method", [V_CLASS] = "type",          [V_OBJECT] = "object",
-        [V_VIEW] = "view",     [V_MODULE] = "module", [V_ITERATOR] = "generator", [V_NOT_IMPLEMENTED] = "NotImplemented",
+        [V_HUGE] = "container", [V_VIEW] = "view",     [V_MODULE] = "module", [V_ITERATOR] = "generator", [V_NOT_IMPLEMENTED] = "NotImplemented",
     };
     return v->kind == V_OBJECT ? v->object.class->class.name : names[v->kind];
 }

@@ -35,6 +35,7 @@ typedef enum value_kind {
     V_MODULE,    /* imported, by its name */
     V_ITERATOR,  /* items still to come: a generator expression, zip, enumerate, … */
     V_VIEW,      /* keys(), values() or items() of a dict */
+    V_HUGE,      /* a parameter with more items than are followed: it has a length, `term` */
     V_NOT_IMPLEMENTED,
 } value_kind;
 
