@@ -8,6 +8,9 @@ import os
 import random
 import socket
 import subprocess
+import warnings
+
+warnings.simplefilter("ignore")
 
 PROGRAM = os.environ.get("SYMBOLIC_PROGRAM", "")
 

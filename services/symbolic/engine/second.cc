@@ -34,6 +34,8 @@ private:
     std::vector<std::pair<Z3_func_decl, Term>> unknowns;
 
     Sort sort(Z3_sort of);
+    bool is_unit(Z3_ast ast);
+    Term unit(Z3_ast ast);
     Term application(Z3_ast ast);
     Term apply(Z3_decl_kind kind, Z3_app app, const std::vector<Term> &parts);
     Z3_ast back(const Term &value);
@@ -63,6 +65,30 @@ Sort question::sort(Z3_sort of)
     }
 }
 
+// A string of one character, which Z3 makes of literals as it simplifies.
+bool question::is_unit(Z3_ast ast)
+{
+    return Z3_get_ast_kind(z, ast) == Z3_APP_AST &&
+           Z3_get_decl_kind(z, Z3_get_app_decl(z, Z3_to_app(z, ast))) == Z3_OP_SEQ_UNIT;
+}
+
+Term question::unit(Z3_ast ast)
+{
+    Z3_ast character = Z3_get_app_arg(z, Z3_to_app(z, ast), 0);
+    Z3_ast_kind shape = Z3_get_ast_kind(z, character);
+    if (shape != Z3_APP_AST && shape != Z3_NUMERAL_AST)
+        throw untranslatable();
+    Z3_app app = Z3_to_app(z, character);
+    Z3_func_decl decl = Z3_get_app_decl(z, app);
+    if (Z3_get_app_num_args(z, app) != 0 || Z3_get_decl_num_parameters(z, decl) != 1 ||
+        Z3_get_decl_parameter_kind(z, decl, 0) != Z3_PARAMETER_INT)
+        throw untranslatable();
+    char escaped[24];
+    snprintf(escaped, sizeof escaped, "\\u{%x}",
+             static_cast<unsigned>(Z3_get_decl_int_parameter(z, decl, 0)));
+    return solver.mkString(escaped, true);
+}
+
 // Terms can be deep: a stack of our own, not the machine's.
 Term question::term(Z3_ast ast)
 {
@@ -74,7 +100,7 @@ Term question::term(Z3_ast ast)
             continue;
         }
         bool ready = true;
-        if (Z3_get_ast_kind(z, top) == Z3_APP_AST) {
+        if (Z3_get_ast_kind(z, top) == Z3_APP_AST && !is_unit(top)) {
             Z3_app app = Z3_to_app(z, top);
             for (unsigned i = 0; i < Z3_get_app_num_args(z, app); i++)
                 if (!done.count(Z3_get_ast_id(z, Z3_get_app_arg(z, app, i)))) {
@@ -96,6 +122,8 @@ Term question::application(Z3_ast ast)
     Z3_sort of = Z3_get_sort(z, ast);
     if (Z3_is_string(z, ast))
         return solver.mkString(Z3_get_string(z, ast), true);
+    if (is_unit(ast))
+        return unit(ast);
     if (Z3_get_sort_kind(z, of) == Z3_FLOATING_POINT_SORT && Z3_is_numeral_ast(z, ast)) {
         // By way of its bits, which Z3 folds to a numeral.
         Z3_ast bits = Z3_simplify(z, Z3_mk_fpa_to_ieee_bv(z, ast));
@@ -113,9 +141,8 @@ Term question::application(Z3_ast ast)
         if (kind == Z3_BV_SORT)
             return solver.mkBitVector(Z3_get_bv_sort_size(z, of),
                                       std::string(Z3_get_numeral_string(z, ast)), 10);
-        throw untranslatable();
     }
-    if (shape != Z3_APP_AST)
+    if (shape != Z3_APP_AST && shape != Z3_NUMERAL_AST)
         throw untranslatable();
     Z3_app app = Z3_to_app(z, ast);
     std::vector<Term> parts;

@@ -321,6 +321,8 @@ void tree_open(void)
     config.use_hash_seed = 1; /* the order of sets is the same each time */
     config.hash_seed = 0;
     PyStatus status = PyConfig_SetString(&config, &config.program_name, L"/usr/bin/python3");
+    if (!PyStatus_Exception(status)) /* warnings of the compiler would go to standard error */
+        status = PyWideStringList_Append(&config.warnoptions, L"ignore");
     if (!PyStatus_Exception(status))
         status = Py_InitializeFromConfig(&config);
     PyConfig_Clear(&config);
