@@ -108,7 +108,7 @@ class Writer:
             lambda: "%s[%s:%s]" % (v("str", d), self.pick("", "1", "-1", "0"), self.pick("", "1", "2", "-1")),
             lambda: "%s[%s]" % (v("str", d), self.pick("0", "-1", "1")),
             lambda: "str(%s)" % v("int", d),
-            lambda: "f'{%s}-{%s}'" % (v("int", d).replace("'", '"'), v("bool", d).replace("'", '"')),
+            lambda: "f'{(%s)}-{(%s)}'" % (v("int", d).replace("'", '"'), v("bool", d).replace("'", '"')),
             lambda: "(%s * %s)" % (v("str", d), self.pick("0", "1", "2")),
         ])()
 

@@ -128,7 +128,7 @@ static void check_salvage(analysis *a)
     if (!path_witness(a, &w))
         return;
     const char *words = violation(a, &w.replayed);
-    if (words)
+    if (words && !is_out_of_memory(&w.replayed))
         add_counterexample(a, &w, words);
 }
 

@@ -50,7 +50,7 @@ static void suspect(analysis *a)
 static void salvage(analysis *a)
 {
     witness w;
-    if (path_witness(a, &w) && is_confirmed(&w.replayed))
+    if (path_witness(a, &w) && is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed))
         add_difference(a, &w);
 }
 

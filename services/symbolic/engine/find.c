@@ -77,7 +77,7 @@ static void find_path(analysis *a)
 static void find_salvage(analysis *a)
 {
     witness w;
-    if (path_witness(a, &w) && is_confirmed(&w.replayed)) {
+    if (path_witness(a, &w) && is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed)) {
         current->paths++;
         add_trigger(a, &w);
     }

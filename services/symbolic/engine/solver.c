@@ -117,7 +117,18 @@ void solver_open(solver *s)
     Z3_get_version(&major, &minor, &build, &revision);
     bool newer = major > 4 || minor > 8 || build > 12;
     Z3_global_param_set(newer ? "encoding" : "unicode", newer ? "unicode" : "true");
+    Z3_global_param_set("memory_max_size", "1200"); /* MB: a question that takes more is unknown */
     make_context(s);
+}
+
+/* Z3 would catch SIGINT for itself, and go on with the next question. */
+static void leave_signals(solver *s, Z3_solver of)
+{
+    Z3_params params = Z3_mk_params(s->z);
+    Z3_params_inc_ref(s->z, params);
+    Z3_params_set_bool(s->z, params, Z3_mk_string_symbol(s->z, "ctrl_c"), false);
+    Z3_solver_set_params(s->z, of, params);
+    Z3_params_dec_ref(s->z, params);
 }
 
 void solver_begin(solver *s, int64_t deadline_ns)
@@ -128,6 +139,7 @@ void solver_begin(solver *s, int64_t deadline_ns)
     }
     s->s = Z3_mk_simple_solver(s->z);
     Z3_solver_inc_ref(s->z, s->s);
+    leave_signals(s, s->s);
     s->strings = s->floats_used = s->contradiction = false;
     s->deadline_ns = deadline_ns;
     s->check_ms = 3000;
@@ -191,6 +203,7 @@ static answer ask_afresh(solver *s, Z3_ast_vector assertions, int limit_ms, Z3_m
     if (!other || limit_ms <= 0)
         return ANSWER_UNKNOWN;
     Z3_solver_inc_ref(s->z, other);
+    leave_signals(s, other);
     for (unsigned i = 0; i < Z3_ast_vector_size(s->z, assertions); i++)
         Z3_solver_assert(s->z, other, Z3_ast_vector_get(s->z, assertions, i));
     answer found = ask(s, other, limit_ms, model);

@@ -53,6 +53,12 @@ const char *raised_words(arena *a, const char *class, const char *message, int l
     return arena_print(a, "%s%s%s%s", class, *message ? ": " : "", message, at);
 }
 
+bool is_out_of_memory(const replay_result *got)
+{
+    return (got->raised && strcmp(got->type, "MemoryError") == 0) ||
+           (got->other_raised && strcmp(got->other_type, "MemoryError") == 0);
+}
+
 bool with_guesses(reply *r, analysis *a, const char *function, const char *other, double seconds,
                   attempt_function *attempt, void *context, fault *wrong)
 {

@@ -48,6 +48,9 @@ void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w
 /* "ValueError: bad (line 3)" */
 const char *raised_words(arena *a, const char *class, const char *message, int line);
 
+/* Was it the memory limit of the replay? That says nothing of the code. */
+bool is_out_of_memory(const replay_result *got);
+
 /* Parameters without annotation are taken as int, and as others if every path is a TypeError:
  * `run` is called with each in turn until one fits. */
 typedef void attempt_function(analysis *a, void *context);
