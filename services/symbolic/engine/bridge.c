@@ -8,7 +8,7 @@
 
 #include "machine.h"
 
-enum { MOST_EXPRESSIONS = 256 };
+enum { MOST_EXPRESSIONS = 256, MOST_DIGITS = 4000 };
 
 static PyObject *globals;
 static struct {
@@ -75,6 +75,8 @@ static PyObject *to_python(machine *m, const value *v)
     case V_INT:
         if (v->known)
             return PyLong_FromLongLong(v->number);
+        if (strlen(Z3_get_numeral_string(m->solver->z, v->term)) > MOST_DIGITS)
+            path_bound(m, "the size of an int");
         return PyLong_FromString(Z3_get_numeral_string(m->solver->z, v->term), NULL, 10);
     case V_FLOAT:
         return PyFloat_FromDouble(v->real);
@@ -163,6 +165,23 @@ static value *raised_by_python(machine *m, int line)
     if (!exception_class(m, class))
         path_unsupported(m, line, NULL, "the exception %s", class);
     return throw(m, class, line);
+}
+
+bool bridge_has_builtin(const char *name)
+{
+    PyObject *all = PyEval_GetBuiltins();
+    return all && PyDict_GetItemString(all, name) != NULL;
+}
+
+int bridge_attribute(const char *builtin_type, const char *name)
+{
+    PyObject *all = PyEval_GetBuiltins();
+    PyObject *type_object = all ? PyDict_GetItemString(all, builtin_type) : NULL;
+    PyObject *found = type_object ? PyObject_GetAttrString(type_object, name) : NULL;
+    int how = !found ? 0 : PyCallable_Check(found) ? 1 : 2;
+    Py_XDECREF(found);
+    PyErr_Clear();
+    return how;
 }
 
 value *bridge(machine *m, const char *expression, const values *given, int line)

@@ -134,9 +134,8 @@ static value *call_function(machine *m, value *function, arguments *given, int l
     if (!bind(m, inside, function, given, line))
         return NULL;
     int at = m->line;
-    value *handling = m->handling;
+    value *handling = m->handling; /* a bare `raise` in here raises what the caller handles */
     m->calls++;
-    m->handling = NULL;
     value *result;
     if (n->kind == N_LAMBDA) {
         result = eval(m, inside, n->b);

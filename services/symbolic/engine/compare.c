@@ -80,6 +80,7 @@ static value *all_equal(machine *m, const values *l, const values *r, int line)
     if (l->count != r->count)
         return value_bool(m, false);
     value *result = value_bool(m, true);
+    step(m);
     for (size_t i = 0; i < l->count; i++) {
         value *one = same_or_equal(m, l->at[i], r->at[i], line);
         if (!one)
@@ -116,10 +117,12 @@ static value *keyed_equal(machine *m, value *l, value *r, int line)
 
 static value *objects_equal(machine *m, value *l, value *r, int line)
 {
-    value *method = l->kind == V_OBJECT ? class_member(l->object.class, "__eq__") : NULL;
-    if (method || (r->kind == V_OBJECT && class_member(r->object.class, "__eq__")))
-        path_unsupported(m, line, "use a dataclass, or compare the attributes",
-                         "the method __eq__ of a class");
+    const value *sides[] = { l, r };
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->kind == V_OBJECT && (class_member(sides[i]->object.class, "__eq__") ||
+                                           class_member(sides[i]->object.class, "__ne__")))
+            path_unsupported(m, line, "use a dataclass, or compare the attributes",
+                             "the method __eq__ or __ne__ of a class");
     if (l == r)
         return value_bool(m, true);
     if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
@@ -373,8 +376,10 @@ long find_key(machine *m, value *of, value *key, int line)
         throw(m, "TypeError", line);
         return -2;
     }
-    if (key->kind == V_OBJECT && class_member(key->object.class, "__hash__"))
-        path_unsupported(m, line, "use a frozen dataclass", "the method __hash__ of a class");
+    if (key->kind == V_OBJECT && (class_member(key->object.class, "__hash__") ||
+                                  class_member(key->object.class, "__eq__")))
+        path_unsupported(m, line, "use a frozen dataclass",
+                         "the method __hash__ or __eq__ of a class");
     for (size_t i = 0; i < of->in.items.count; i++) {
         value *same = same_or_equal(m, of->in.items.at[i], key, line);
         int is = same ? decide_truth(m, same, true) : -1;

@@ -55,8 +55,11 @@ static value *range_length(machine *m, const value *v, int line)
     Z3_ast size = Z3_mk_add(
         z, 2,
         (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), number(m, stride - 1) });
-    Z3_ast count = Z3_mk_div(z, size, number(m, stride));
-    return value_of_int(m, Z3_mk_ite(z, Z3_mk_le(z, high, low), m->solver->zero, count));
+    Z3_ast count = Z3_mk_ite(z, Z3_mk_le(z, high, low), m->solver->zero,
+                             Z3_mk_div(z, size, number(m, stride)));
+    if (path_decide(m, Z3_mk_gt(z, count, number(m, INT64_MAX)), false))
+        return throw(m, "OverflowError", line);
+    return value_of_int(m, count);
 }
 
 value *length_of(machine *m, value *v, int line)

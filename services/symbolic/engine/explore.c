@@ -141,7 +141,7 @@ static void begin_path(analysis *a)
     *m = (machine){ .solver = a->solver, .tree = &a->tree, .arena = &a->path_arena,
                     .kept = &a->tree_arena, .path = kept, .most_turns = m->most_turns,
                       .most_items = m->most_items, .most_forks = m->most_forks, .no_joins = m->no_joins,
-                    .joined = m->joined, .survey = m->survey,
+                    .joined = m->joined, .digits_assumed = m->digits_assumed, .survey = m->survey,
                     .contract_of = m->contract_of };
     m->path.stop = (stop){ 0 };
     a->inputs = (values){ 0 };
@@ -329,6 +329,9 @@ void path_inputs(analysis *a)
     for (size_t i = 0; i < a->contract.pre_count; i++) {
         values own = copies(m, &a->inputs);
         value *truth = eval_truth(m, bind_inputs(a, &own), a->contract.pre_nodes[i]);
+        if (!truth && strcmp(value_type(m->raised), "NameError") == 0)
+            path_unsupported(m, a->function->line, "name the parameters",
+                             "a precondition with a name that is not there");
         if (!truth) /* a precondition that raises does not hold */
             path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
         path_require(m, value_term(m, truth));

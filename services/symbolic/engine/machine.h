@@ -42,6 +42,7 @@ struct machine {
     unsigned most_turns; /* undecided turns of one loop */
     unsigned most_items; /* of a container that is a parameter */
     unsigned most_forks; /* of one path */
+    bool digits_assumed; /* an int became text, which Python does up to 4,300 digits */
     bool joined;         /* something was joined, or tried to be */
     bool no_joins;       /* a value that is joined may be one that a construct cannot take */
 
@@ -168,6 +169,10 @@ value *new_exception(machine *m, value *class, values given);
 /* -- known values, by CPython itself (bridge.c) ------------------------------------------------ */
 /* The result of `expression` over known values `a`, `b`, `c`; NULL: raised. */
 value *bridge(machine *m, const char *expression, const values *given, int line);
+
+/* Does Python have such a name, or its type such an attribute (1: a method, 2: another one)? */
+bool bridge_has_builtin(const char *name);
+int bridge_attribute(const char *builtin_type, const char *name);
 
 /* -- branches and lines (survey.c) ------------------------------------------------------------- */
 void survey_branch(machine *m, const node *n, Z3_ast condition);

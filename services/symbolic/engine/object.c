@@ -90,9 +90,11 @@ value *make_object(machine *m, value *class, arguments *given, int line)
     value *made = value_new(m, V_OBJECT);
     made->object.class = class;
     value *init = class_member(class, "__init__");
-    if (class_member(class, "__new__") || class_member(class, "__getattr__") ||
+    if (class->class.dataclass && init && class->class.base)
+        path_unsupported(m, line, "write __init__ in full", "a dataclass with a base class");
+    if (class_member(class, "__slots__") || class_member(class, "__new__") || class_member(class, "__getattr__") ||
         class_member(class, "__setattr__") || class_member(class, "__getattribute__"))
-        path_unsupported(m, line, "use __init__", "a class with __new__ or attribute hooks");
+        path_unsupported(m, line, "use __init__", "a class with __slots__, __new__ or attribute hooks");
     if (class->class.exception)
         made->object.arguments = given->places;
     if (class->class.dataclass && !init) {
@@ -150,9 +152,23 @@ static void check_fields(machine *m, const value *class)
     if (class->class.base && class->class.base->class.dataclass)
         path_unsupported(m, class->class.node->line, "repeat the fields",
                          "a dataclass that inherits from another");
+    bool optional = false;
     for (size_t i = 0; i < class->class.node->z.count; i++) {
         const node *field = class->class.node->z.at[i];
-        if (field->kind == N_ANNASSIGN && field->c && field->c->kind == N_CALL)
+        if (field->kind != N_ANNASSIGN)
+            continue;
+        const node *kind = field->b->kind == N_SUBSCRIPT ? field->b->a : field->b;
+        if (kind->kind == N_CONSTANT ||
+            (kind->name && (strcmp(kind->name, "ClassVar") == 0 ||
+                            strcmp(kind->name, "InitVar") == 0 || strcmp(kind->name, "KW_ONLY") == 0)))
+            path_unsupported(m, field->line, "use a plain annotation",
+                             "this annotation of a field");
+        if (optional && !field->c)
+            path_unsupported(m, field->line, "give each a default",
+                             "a field without a default after one with a default");
+        optional = field->c != NULL;
+        if (field->c && field->c->kind != N_CONSTANT && field->c->kind != N_UNARYOP &&
+            field->c->kind != N_TUPLE)
             path_unsupported(m, field->line, "give it in the call",
                              "a field of a dataclass with a computed default");
     }
@@ -208,6 +224,8 @@ static value *bound(machine *m, value *self, const char *name, value *function)
 
 static value *object_attribute(machine *m, value *v, const char *name, int line)
 {
+    if (name[0] == '_' && name[1] == '_' && name[strlen(name) - 1] != '_')
+        path_unsupported(m, line, "use one underscore", "the mangled name %s", name);
     value *found = object_field(m, v, name);
     if (found)
         return found;
@@ -259,6 +277,18 @@ static value *class_attribute(machine *m, value *v, const char *name, int line)
     return throw(m, "AttributeError", line);
 }
 
+/* Python itself knows the methods of its types. False: raised. */
+static bool has_method(machine *m, const value *v, const char *name, int line)
+{
+    const char *of = v->kind == V_SET && v->frozen ? "frozenset" : value_type(v);
+    int how = bridge_attribute(of, name);
+    if (how == 2)
+        path_unsupported(m, line, "use the value itself", "the attribute %s of a %s", name, of);
+    if (how == 0)
+        throw(m, "AttributeError", line);
+    return how == 1;
+}
+
 value *get_attribute(machine *m, value *v, const char *name, int line)
 {
     switch (v->kind) {
@@ -293,6 +323,8 @@ value *get_attribute(machine *m, value *v, const char *name, int line)
     case V_BOOL:
         if (name[0] == '_')
             path_unsupported(m, line, "use the operator or function", "the attribute %s", name);
+        if (!has_method(m, v, name, line))
+            return NULL;
         return bound(m, v, name, NULL);
     case V_NONE:
         if (name[0] != '_')

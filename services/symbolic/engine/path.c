@@ -40,7 +40,7 @@ static void check_deadline(machine *m)
 {
     if (m->solver->contradiction)
         path_stop(m, (stop){ STOP_CONTRADICTION, m->line, "the two solvers disagree", NULL });
-    if (solver_interrupted() || clock_ns() > m->solver->deadline_ns)
+    if (solver_interrupted() || m->solver->broken || clock_ns() > m->solver->deadline_ns)
         path_stop(m, (stop){ STOP_DEADLINE, m->line, "the time is over", NULL });
 }
 

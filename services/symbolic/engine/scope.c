@@ -141,6 +141,8 @@ value *scope_get(machine *m, scope *s, const char *name)
         v->builtin.name = name;
         return v;
     }
+    if (bridge_has_builtin(name))
+        path_unsupported(m, 0, "write it out in plain Python", "the name %s", name);
     return throw(m, "NameError", m->line);
 }
 

@@ -25,8 +25,8 @@ static struct watch {
     pthread_cond_t began;
     Z3_context z;
     int64_t until_ns; /* 0: no question is open */
-    bool started;
-} watch = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, false };
+    bool started, fired;
+} watch = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, NULL, 0, false, false };
 
 static volatile sig_atomic_t interrupted;
 
@@ -49,8 +49,10 @@ static void *watch_over(void *unused)
     for (;;) {
         while (watch.until_ns == 0)
             pthread_cond_wait(&watch.began, &watch.lock);
-        if (interrupted || clock_ns() > watch.until_ns)
+        if (interrupted || clock_ns() > watch.until_ns) {
+            watch.fired = true;
             Z3_interrupt(watch.z);
+        }
         pthread_mutex_unlock(&watch.lock);
         nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
         pthread_mutex_lock(&watch.lock);
@@ -70,16 +72,20 @@ static void question_begins(Z3_context z, int64_t until_ns)
         pthread_attr_destroy(&small);
     }
     watch.z = z;
+    watch.fired = false;
     watch.until_ns = until_ns;
     pthread_cond_signal(&watch.began);
     pthread_mutex_unlock(&watch.lock);
 }
 
-static void question_ends(void)
+/* Was it interrupted? */
+static bool question_ends(void)
 {
     pthread_mutex_lock(&watch.lock);
     watch.until_ns = 0;
+    bool fired = watch.fired;
     pthread_mutex_unlock(&watch.lock);
+    return fired;
 }
 
 /* -- contexts ---------------------------------------------------------------------------------- */
@@ -133,14 +139,14 @@ static void leave_signals(solver *s, Z3_solver of)
 
 void solver_begin(solver *s, int64_t deadline_ns)
 {
-    if (++s->analyses > MOST_ANALYSES || Z3_get_estimated_alloc_size() > 300u << 20) {
+    if (s->broken || ++s->analyses > MOST_ANALYSES || Z3_get_estimated_alloc_size() > 300u << 20) {
         Z3_del_context(s->z);
         make_context(s);
     }
     s->s = Z3_mk_simple_solver(s->z);
     Z3_solver_inc_ref(s->z, s->s);
     leave_signals(s, s->s);
-    s->strings = s->floats_used = s->contradiction = false;
+    s->strings = s->floats_used = s->contradiction = s->broken = false;
     s->deadline_ns = deadline_ns;
     s->check_ms = 3000;
     s->scopes = 0;
@@ -181,13 +187,27 @@ static int left_ms(const solver *s, int most)
     return interrupted || left <= 0 ? 0 : left < most ? (int)left : most;
 }
 
+/* An interruption that comes just before or after a question stays in the context, which then has
+ * no answer to anything. */
+static bool still_answers(solver *s)
+{
+    Z3_solver plain = Z3_mk_simple_solver(s->z);
+    if (!plain)
+        return false;
+    Z3_solver_inc_ref(s->z, plain);
+    bool good = Z3_solver_check(s->z, plain) == Z3_L_TRUE;
+    Z3_solver_dec_ref(s->z, plain);
+    return good;
+}
+
 static answer ask(solver *s, Z3_solver of, int limit_ms, Z3_model *model)
 {
     if (limit_ms <= 0)
         return ANSWER_UNKNOWN;
     question_begins(s->z, clock_ns() + (int64_t)limit_ms * 1000000);
     Z3_lbool found = Z3_solver_check(s->z, of);
-    question_ends();
+    if (question_ends() && !still_answers(s))
+        s->broken = true;
     if (found == Z3_L_TRUE && model) {
         *model = Z3_solver_get_model(s->z, of);
         if (*model)

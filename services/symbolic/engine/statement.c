@@ -252,8 +252,11 @@ static outcome run_raise(machine *m, scope *s, const node *n)
     value *v = eval(m, s, n->a);
     if (v && v->kind == V_CLASS && v->class.exception)
         v = make_object(m, v, &(arguments){ 0 }, n->line);
-    if (!v || (n->b && !eval(m, s, n->b)))
+    value *cause = v && n->b ? eval(m, s, n->b) : NULL;
+    if (!v || (n->b && !cause))
         return RAISED;
+    if (cause && cause->kind != V_NONE && cause->kind != V_OBJECT && cause->kind != V_CLASS)
+        path_unsupported(m, n->line, "raise from an exception", "this cause of an exception");
     if (v->kind != V_OBJECT || !v->object.class->class.exception)
         throw(m, "TypeError", n->line);
     else

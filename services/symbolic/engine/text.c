@@ -155,6 +155,7 @@ static value *int_text(machine *m, const value *v)
 {
     Z3_context z = m->solver->z;
     Z3_ast term = value_int_term(m, v);
+    m->digits_assumed = true;
     Z3_ast minus = Z3_mk_seq_concat(z, 2,
                                     (Z3_ast[]){ Z3_mk_string(z, "-"),
                                                 Z3_mk_int_to_str(z, Z3_mk_unary_minus(z, term)) });
@@ -164,6 +165,7 @@ static value *int_text(machine *m, const value *v)
 
 static value *items_text(machine *m, value *v, int line)
 {
+    step(m);
     settle(m, v);
     bool tuple = v->kind == V_TUPLE;
     value *made = words(m, tuple ? "(" : "[");

@@ -31,8 +31,12 @@ void reply_seconds(reply *r, int64_t began_ns)
 
 void reply_assumed(reply *r, const analysis *a)
 {
-    if (a->assumed)
-        reply_text(r, r->root, "assumptions", a->assumed);
+    const char *digits = "ints that become text have at most 4300 digits";
+    if (a->assumed && a->m.digits_assumed)
+        reply_text(r, r->root, "assumptions",
+                   arena_print(a->m.kept, "%s; %s", a->assumed, digits));
+    else if (a->assumed || a->m.digits_assumed)
+        reply_text(r, r->root, "assumptions", a->assumed ? a->assumed : digits);
 }
 
 void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w)

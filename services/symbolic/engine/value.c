@@ -214,7 +214,7 @@ value *value_of(machine *m, value_kind kind, Z3_ast term)
                              : value_of_str(m, term);
 }
 
-enum { LAST_CHARACTER = 0x2fffe }; /* the solvers' characters end at 0x2ffff, Python's at 0x10ffff */
+enum { LAST_CHARACTER = 0x2ff00 }; /* the solvers' characters end at 0x2ffff, Python's at 0x10ffff */
 
 static Z3_ast str_term(machine *m, const value *v)
 {
@@ -222,7 +222,7 @@ static Z3_ast str_term(machine *m, const value *v)
     for (size_t i = 0; i < v->str.count; i++) {
         uint32_t c = v->str.chars[i];
         if (c > LAST_CHARACTER)
-            path_unsupported(m, 0, "use characters below U+2FFFF",
+            path_unsupported(m, 0, "use characters below U+2FF00",
                              "the character U+%X beside a symbolic str", (unsigned)c);
         if (c >= ' ' && c < 127 && c != '\\')
             *to++ = (char)c;
@@ -304,8 +304,10 @@ bool value_is_lazy(const value *v)
     return v->kind == V_LIST && v->lazy.length;
 }
 
-bool value_is_concrete(machine *m, const value *v)
+static bool is_concrete(machine *m, const value *v, int depth)
 {
+    if (depth > 100) /* a list that contains itself */
+        return false;
     switch (v->kind) {
     case V_NONE:
         return true;
@@ -321,15 +323,20 @@ bool value_is_concrete(machine *m, const value *v)
         if (value_is_lazy(v))
             return false;
         for (size_t i = 0; i < v->in.items.count; i++)
-            if (!value_is_concrete(m, v->in.items.at[i]))
+            if (!is_concrete(m, v->in.items.at[i], depth + 1))
                 return false;
         for (size_t i = 0; i < v->in.others.count; i++)
-            if (!value_is_concrete(m, v->in.others.at[i]))
+            if (!is_concrete(m, v->in.others.at[i], depth + 1))
                 return false;
         return true;
     default:
         return false;
     }
+}
+
+bool value_is_concrete(machine *m, const value *v)
+{
+    return is_concrete(m, v, 0);
 }
 
 /* -- containers -------------------------------------------------------------------------------- */
