@@ -112,6 +112,10 @@ class Old:
     pass
 
 
+class Slow(BaseException):
+    """Python itself takes too long for a call: raised by a timer of the fuzzer."""
+
+
 def violated(code, name, make):
     """Does this call break the contract? `make(space)` gives fresh arguments. None: it does not, or is not meant by it."""
     space = loaded(code)
@@ -128,6 +132,8 @@ def violated(code, name, make):
     try:
         result = function(*arguments)
     except BaseException as error:
+        if isinstance(error, Slow):
+            raise
         if isinstance(error, AssertionError) and line_of(error) in leading_asserts(code, name):
             return None
         if any(c.__name__ in agreed["raises"] for c in type(error).__mro__):
@@ -151,6 +157,8 @@ def outcome(code, name, make):
     try:
         return "returned", space[name](*make(space))
     except BaseException as error:
+        if isinstance(error, Slow):
+            raise
         return "raised", type(error).__name__, [c.__name__ for c in type(error).__mro__]
 
 

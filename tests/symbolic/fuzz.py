@@ -10,11 +10,12 @@ difference, too: it shows a value that is not modelled as it is. The program of 
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from engine import Engine, contract, loaded, maker, outcome, same, violated  # noqa: E402
+from engine import Engine, Slow, contract, loaded, maker, outcome, same, violated  # noqa: E402
 
 NAMES = ["a", "b", "c"]
 
@@ -248,13 +249,6 @@ class Difference(Exception):
     pass
 
 
-def quiet(function, *given):
-    try:
-        return function(*given)
-    except (MemoryError, OverflowError, RecursionError):
-        return None
-
-
 def try_known(engine, code, kinds, picker, counts):
     for _ in range(4):
         words = arguments(kinds, picker)
@@ -319,6 +313,11 @@ def main():
     parser.add_argument("--keep-going", action="store_true")
     options = parser.parse_args()
     engine = Engine()
+
+    def slow(number, frame):
+        raise Slow
+
+    signal.signal(signal.SIGALRM, slow)
     end = time.monotonic() + options.seconds
     seed, counts, bad = options.seed, {}, 0
     while time.monotonic() < end:
@@ -329,15 +328,20 @@ def main():
             seed += 1
             continue
         picker = random.Random(seed)
+        signal.setitimer(signal.ITIMER_REAL, 60)
         try:
             try_known(engine, code, kinds, picker, counts)
             try_verdicts(engine, code, kinds, picker, options.inputs, counts)
+        except Slow:
+            engine.process.kill() # an answer may be under way
+            engine = Engine()
         except (Difference, EOFError) as difference:
             bad += 1
             print("# seed %d: %s\n%s" % (seed, difference, "\n".join("#   " + line for line in code.splitlines())), flush=True)
             if not options.keep_going or isinstance(difference, EOFError):
                 break
         seed += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
     print("# %d programs from seed %d on: %s" % (seed - options.seed, options.seed,
                                                  ", ".join("%s %d" % each for each in sorted(counts.items()))))
     print("1..1\n%sok 1 random_programs_do_what_python_does_and_verdicts_survive_random_inputs" % ("not " if bad else ""))
