@@ -18,10 +18,10 @@ PROGRAM = os.environ.get("SYMBOLIC_PROGRAM", "")
 class Engine:
     """One process of mishap-symbolic, spoken to over descriptor 3."""
 
-    def __init__(self, program=None):
+    def __init__(self, program=None, *options):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         held = theirs.fileno()
-        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" 3<&%d' % held, program or PROGRAM], pass_fds=[held],
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&%d' % held, program or PROGRAM, *options], pass_fds=[held],
                                         stdin=subprocess.DEVNULL)
         theirs.close()
         self.socket = ours

@@ -74,7 +74,10 @@ static const type *read_name(reading *r, const char *name)
     static const struct {
         const char *name;
         type_kind kind;
-    } plain[] = { { "int", T_INT }, { "bool", T_BOOL }, { "float", T_FLOAT }, { "str", T_STR },
+    } plain[] = { { "int", T_INT },
+                  { "bool", T_BOOL },
+                  { "float", T_FLOAT },
+                  { "str", T_STR },
                   { "None", T_NONE } };
     static const struct {
         const char *names[6];
@@ -232,8 +235,9 @@ bool input_parameters(tree *t, const node *function, type_kind guess, parameter 
             if (!of || *count == MOST_PARAMETERS) {
                 *wrong = (fault){
                     "RuntimeError",
-                    of ? arena_print(t->arena, "Unsupported construct at line %d: more than %d "
-                                               "parameters",
+                    of ? arena_print(t->arena,
+                                     "Unsupported construct at line %d: more than %d "
+                                     "parameters",
                                      function->line, MOST_PARAMETERS)
                        : arena_print(t->arena,
                                      "Unsupported construct at line %d: the annotation of "

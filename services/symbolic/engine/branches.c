@@ -1,4 +1,5 @@
-/* branches: which sides of which conditions can be reached, by which inputs, and which lines not. */
+/* branches: which sides of which conditions can be reached and by which inputs, and which lines not
+ */
 #include <string.h>
 
 #include "survey.h"

@@ -58,8 +58,8 @@ static value *to_int(machine *m, arguments *given, int line)
     if (all_known(m, given) && given->places.count <= 2)
         return by_python(m, given->places.count == 1 ? "int(a)" : "int(a, b)", given, line);
     if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_OBJECT)
-        path_unsupported(m, line, "take an int as a parameter",
-                         "int() of a %s that is not known", value_type(v));
+        path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
+                         value_type(v));
     return throw(m, "TypeError", line);
 }
 
@@ -92,8 +92,7 @@ static value *rounded(machine *m, arguments *given, int line)
     value *v = given->places.at[0];
     if (all_known(m, given))
         return by_python(m, given->places.count == 1 ? "round(a)" : "round(a, b)", given, line);
-    if (value_is_integral(v) &&
-        (given->places.count == 1 || given->places.at[1]->kind == V_NONE))
+    if (value_is_integral(v) && (given->places.count == 1 || given->places.at[1]->kind == V_NONE))
         return value_of_int(m, value_int_term(m, v));
     if (!value_is_number(v))
         return throw(m, "TypeError", line);
@@ -172,9 +171,7 @@ static value *total(machine *m, arguments *given, int line)
     value *start = keyword(given, "start");
     if (!fits(m, given, 1, 2, line))
         return NULL;
-    value *sum = start                      ? start
-                 : given->places.count == 2 ? given->places.at[1]
-                                            : value_int(m, 0);
+    value *sum = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
     if (sum->kind == V_STR)
         return throw(m, "TypeError", line);
     values items;
@@ -387,17 +384,70 @@ static value *type_of(machine *m, value *v, int line)
     path_unsupported(m, line, "use isinstance()", "type() of a %s", value_type(v));
 }
 
-static const char *const names[] = {
-    "abs",  "all",   "any",       "bool",   "dict",  "divmod",     "enumerate", "filter",
-    "float", "frozenset", "int",  "isinstance", "len", "list",     "map",       "max",
-    "min",  "next",  "pow",       "print",  "range", "repr",       "reversed",  "round",
-    "set",  "sorted", "str",      "sum",    "tuple", "type",       "zip",       "object",
-    "iter", "callable", "chr",    "ord",    "hash",  "id",         "input",     "bin",
-    "hex",  "oct",   "format",    "bytes",  "bytearray", "complex", "memoryview", "slice",
-    "super", "property", "staticmethod", "classmethod", "getattr", "setattr", "hasattr",
-    "delattr", "issubclass", "ascii", "NotImplemented", "Ellipsis", "breakpoint", "help", "exit",
-    "quit",
-};
+static const char *const names[] = { "abs",
+                                     "all",
+                                     "any",
+                                     "bool",
+                                     "dict",
+                                     "divmod",
+                                     "enumerate",
+                                     "filter",
+                                     "float",
+                                     "frozenset",
+                                     "int",
+                                     "isinstance",
+                                     "len",
+                                     "list",
+                                     "map",
+                                     "max",
+                                     "min",
+                                     "next",
+                                     "pow",
+                                     "print",
+                                     "range",
+                                     "repr",
+                                     "reversed",
+                                     "round",
+                                     "set",
+                                     "sorted",
+                                     "str",
+                                     "sum",
+                                     "tuple",
+                                     "type",
+                                     "zip",
+                                     "object",
+                                     "iter",
+                                     "callable",
+                                     "chr",
+                                     "ord",
+                                     "hash",
+                                     "id",
+                                     "input",
+                                     "bin",
+                                     "hex",
+                                     "oct",
+                                     "format",
+                                     "bytes",
+                                     "bytearray",
+                                     "complex",
+                                     "memoryview",
+                                     "slice",
+                                     "super",
+                                     "property",
+                                     "staticmethod",
+                                     "classmethod",
+                                     "getattr",
+                                     "setattr",
+                                     "hasattr",
+                                     "delattr",
+                                     "issubclass",
+                                     "ascii",
+                                     "NotImplemented",
+                                     "Ellipsis",
+                                     "breakpoint",
+                                     "help",
+                                     "exit",
+                                     "quit" };
 
 bool is_builtin_name(const char *name)
 {
@@ -452,8 +502,7 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
     if (strcmp(name, "sorted") == 0)
         return in_order(m, given, line);
     if (strcmp(name, "isinstance") == 0)
-        return fits(m, given, 2, 2, line) ? is_instance(m, first, given->places.at[1], line)
-                                          : NULL;
+        return fits(m, given, 2, 2, line) ? is_instance(m, first, given->places.at[1], line) : NULL;
     if (strcmp(name, "type") == 0 && given->places.count == 1)
         return type_of(m, first, line);
     if (strcmp(name, "round") == 0)
@@ -468,8 +517,11 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return value_none(m);
     static const struct {
         const char *name, *expression;
-    } known[] = { { "chr", "chr(a)" }, { "ord", "ord(a)" }, { "bin", "bin(a)" },
-                  { "hex", "hex(a)" }, { "oct", "oct(a)" } };
+    } known[] = { { "chr", "chr(a)" },
+                  { "ord", "ord(a)" },
+                  { "bin", "bin(a)" },
+                  { "hex", "hex(a)" },
+                  { "oct", "oct(a)" } };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strcmp(name, known[i].name) == 0 && given->places.count == 1 && !given->names.count &&
             value_is_scalar(first) && all_known(m, given))
@@ -494,8 +546,8 @@ value *call_math(machine *m, const char *name, arguments *given, int line)
     }
     if (given->places.count == 1 && !given->names.count && value_is_number(first)) {
         bool whole = value_is_integral(first);
-        if (whole && (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 ||
-                      strcmp(name, "trunc") == 0))
+        if (whole &&
+            (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 || strcmp(name, "trunc") == 0))
             return value_of_int(m, value_int_term(m, first));
         if (!whole && strcmp(name, "isnan") == 0)
             return value_of_bool(m, Z3_mk_fpa_is_nan(z, first->term));

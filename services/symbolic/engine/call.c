@@ -210,8 +210,8 @@ value *eval_call(machine *m, scope *s, const node *n)
     value *callee = eval(m, s, n->a);
     if (!callee)
         return NULL;
-    if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "len") == 0 &&
-        n->x.count == 1 && n->y.count == 0 && n->x.at[0]->kind == N_NAME) {
+    if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "len") == 0 && n->x.count == 1 &&
+        n->y.count == 0 && n->x.at[0]->kind == N_NAME) {
         /* The only thing that is known of a parameter that is too big. */
         value *huge = scope_get(m, s, n->x.at[0]->name);
         if (!huge || huge->kind == V_HUGE)

@@ -1,4 +1,5 @@
-/* check: does a function keep its contract on every path? A counterexample is a call that does not. */
+/* check: does a function keep its contract on every path? A counterexample is a call that does not.
+ */
 #include <string.h>
 
 #include "tools.h"
@@ -164,8 +165,7 @@ void tool_check(reply *r)
     yyjson_mut_obj_add_uint(r->doc, r->root, "paths_explored", ran ? a.paths : 0);
     yyjson_mut_obj_add_uint(r->doc, r->root, "paths_verified", ran ? a.good : 0);
     reply_seconds(r, began);
-    yyjson_mut_obj_add_real(r->doc, r->root, "coverage_estimate",
-                            ran ? explore_coverage(&a) : 0.0);
+    yyjson_mut_obj_add_real(r->doc, r->root, "coverage_estimate", ran ? explore_coverage(&a) : 0.0);
     if (ran)
         reply_assumed(r, &a);
     analysis_close(&a);

@@ -188,7 +188,8 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
             return NULL;
         if (same->known && same->truth)
             continue;
-        /* Where items cannot be compared Python raises, but only if they are the first to differ. */
+        /* Where items cannot be compared Python raises, but only if they are the first to differ.
+         */
         value *before = compare(m, strict, a->at[i], b->at[i], line);
         if (!before && i > 0)
             path_unsupported(m, line, "compare items of one type",
@@ -199,8 +200,8 @@ static value *items_compare(machine *m, operator_kind op, value *l, value *r, in
             result = before;
             continue;
         }
-        result = value_of_bool(m, Z3_mk_ite(m->solver->z, same->term, value_term(m, result),
-                                            value_term(m, before)));
+        result = value_of_bool(
+            m, Z3_mk_ite(m->solver->z, same->term, value_term(m, result), value_term(m, before)));
     }
     return result;
 }
@@ -376,8 +377,8 @@ long find_key(machine *m, value *of, value *key, int line)
         throw(m, "TypeError", line);
         return -2;
     }
-    if (key->kind == V_OBJECT && (class_member(key->object.class, "__hash__") ||
-                                  class_member(key->object.class, "__eq__")))
+    if (key->kind == V_OBJECT &&
+        (class_member(key->object.class, "__hash__") || class_member(key->object.class, "__eq__")))
         path_unsupported(m, line, "use a frozen dataclass",
                          "the method __hash__ or __eq__ of a class");
     for (size_t i = 0; i < of->in.items.count; i++) {
@@ -446,9 +447,9 @@ value *is_instance(machine *m, value *v, value *class, int line)
     }
     if (class->kind == V_CLASS)
         return value_bool(m, v->kind == V_OBJECT && is_subclass(v->object.class, class));
-    static const char *const types[] = { "int",   "bool", "float", "str",       "list",  "tuple",
-                                         "dict",  "set",  "object", "frozenset", "range", "type",
-                                         "bytes", "complex" };
+    static const char *const types[] = { "int",   "bool", "float", "str",    "list",
+                                         "tuple", "dict", "set",   "object", "frozenset",
+                                         "range", "type", "bytes", "complex" };
     for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof types / sizeof *types; i++)
         if (strcmp(class->builtin.name, types[i]) == 0)
             return value_bool(m, is_of_builtin(v, types[i]));

@@ -61,11 +61,18 @@ static void write_negated(writing *w, Z3_ast inner, int outer)
     static const struct {
         Z3_decl_kind kind;
         const char *sign;
-    } opposites[] = { { Z3_OP_EQ, " != " }, { Z3_OP_LE, " > " }, { Z3_OP_GE, " < " },
-                      { Z3_OP_LT, " >= " }, { Z3_OP_GT, " <= " } };
+    } opposites[] = { { Z3_OP_EQ, " != " },
+                      { Z3_OP_LE, " > " },
+                      { Z3_OP_GE, " < " },
+                      { Z3_OP_LT, " >= " },
+                      { Z3_OP_GT, " <= " } };
     if (Z3_get_ast_kind(w->z, inner) == Z3_APP_AST) {
         Z3_app app = Z3_to_app(w->z, inner);
         Z3_decl_kind kind = Z3_get_decl_kind(w->z, Z3_get_app_decl(w->z, app));
+        if (kind == Z3_OP_NOT) {
+            write_term(w, Z3_get_app_arg(w->z, app, 0), outer);
+            return;
+        }
         for (size_t i = 0; i < sizeof opposites / sizeof *opposites; i++)
             if (opposites[i].kind == kind) {
                 infix(w, app, opposites[i].sign, IN_COMPARE, outer, 0);

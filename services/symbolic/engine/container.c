@@ -22,8 +22,7 @@ void settle(machine *m, value *list)
             continue;
         values items = { 0 };
         for (unsigned i = 0; i < count; i++)
-            values_add(m, &items, value_of(m, list->lazy.of,
-                                           Z3_mk_select(z, array, number(m, i))));
+            values_add(m, &items, value_of(m, list->lazy.of, Z3_mk_select(z, array, number(m, i))));
         list->in.items = items;
         list->in.others = (values){ 0 };
         list->lazy.length = list->lazy.array = NULL;
@@ -53,8 +52,7 @@ static value *range_length(machine *m, const value *v, int line)
     Z3_ast high = value_int_term(m, step > 0 ? v->range.to : v->range.from);
     int64_t stride = step > 0 ? step : -step;
     Z3_ast size = Z3_mk_add(
-        z, 2,
-        (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), number(m, stride - 1) });
+        z, 2, (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), number(m, stride - 1) });
     Z3_ast count = Z3_mk_ite(z, Z3_mk_le(z, high, low), m->solver->zero,
                              Z3_mk_div(z, size, number(m, stride)));
     if (path_decide(m, Z3_mk_gt(z, count, number(m, INT64_MAX)), false))
@@ -105,9 +103,8 @@ static Z3_ast place_of(machine *m, value *index, Z3_ast n, int line)
         throw(m, "IndexError", line);
         return NULL;
     }
-    return solver_simplify(m->solver,
-                           Z3_mk_ite(z, Z3_mk_lt(z, i, m->solver->zero),
-                                     Z3_mk_add(z, 2, (Z3_ast[]){ i, n }), i));
+    return solver_simplify(m->solver, Z3_mk_ite(z, Z3_mk_lt(z, i, m->solver->zero),
+                                                Z3_mk_add(z, 2, (Z3_ast[]){ i, n }), i));
 }
 
 static bool at_place(machine *m, Z3_ast place, size_t at)
@@ -152,8 +149,7 @@ static value *range_item(machine *m, value *of, value *index, int line)
     if (!place)
         return NULL;
     Z3_ast away = Z3_mk_mul(z, 2, (Z3_ast[]){ place, value_int_term(m, of->range.step) });
-    return value_of_int(m, Z3_mk_add(z, 2,
-                                     (Z3_ast[]){ value_int_term(m, of->range.from), away }));
+    return value_of_int(m, Z3_mk_add(z, 2, (Z3_ast[]){ value_int_term(m, of->range.from), away }));
 }
 
 value *item_get(machine *m, value *of, value *index, int line)

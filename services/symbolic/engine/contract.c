@@ -9,8 +9,7 @@ static const char *docstring(tree *t, const node *function)
     if (function->x.count == 0)
         return NULL;
     const node *first = function->x.at[0];
-    if (first->kind != N_EXPR || first->a->kind != N_CONSTANT ||
-        first->a->constant->kind != C_STR)
+    if (first->kind != N_EXPR || first->a->kind != N_CONSTANT || first->a->constant->kind != C_STR)
         return NULL;
     const constant *k = first->a->constant;
     machine only_arena = { .arena = t->arena };
@@ -27,10 +26,10 @@ static bool add_condition(tree *t, const char *words, const char **list, const n
     }
     const node *n = tree_expression(t, words);
     if (!n) {
-        *wrong = (fault){ "SyntaxError",
-                          arena_print(t->arena, "Syntax error: invalid contract: %s (line %d)",
-                                      words, line),
-                          line };
+        *wrong = (fault){
+            "SyntaxError",
+            arena_print(t->arena, "Syntax error: invalid contract: %s (line %d)", words, line), line
+        };
         return false;
     }
     if (!validate(t, n, wrong))

@@ -91,7 +91,8 @@ static bool poison(machine *m, const node *n)
 /* A statement of the module that is not supported matters only if what it binds is used. */
 static outcome run_guarded(machine *m, const node *n)
 {
-    speculation here = { .serial = m->serial, .scopes = m->solver->scopes,
+    speculation here = { .serial = m->serial,
+                         .scopes = m->solver->scopes,
                          .condition = m->solver->yes };
     const node *one[] = { n };
     m->path.speculating = &here;
@@ -126,8 +127,7 @@ static void load(analysis *a)
             end = run(m, m->globals, (nodes){ body.at + i, 1 });
         if (end == RAISED)
             path_unsupported(m, n->line, "let the module load without an exception",
-                             "an exception (%s) while the code is loaded",
-                             value_type(m->raised));
+                             "an exception (%s) while the code is loaded", value_type(m->raised));
     }
 }
 
@@ -138,10 +138,18 @@ static void begin_path(analysis *a)
     machine *m = &a->m;
     arena_reset(&a->path_arena);
     path kept = m->path;
-    *m = (machine){ .solver = a->solver, .tree = &a->tree, .arena = &a->path_arena,
-                    .kept = &a->tree_arena, .path = kept, .most_turns = m->most_turns,
-                      .most_items = m->most_items, .most_forks = m->most_forks, .no_joins = m->no_joins,
-                    .joined = m->joined, .digits_assumed = m->digits_assumed, .survey = m->survey,
+    *m = (machine){ .solver = a->solver,
+                    .tree = &a->tree,
+                    .arena = &a->path_arena,
+                    .kept = &a->tree_arena,
+                    .path = kept,
+                    .most_turns = m->most_turns,
+                    .most_items = m->most_items,
+                    .most_forks = m->most_forks,
+                    .no_joins = m->no_joins,
+                    .joined = m->joined,
+                    .digits_assumed = m->digits_assumed,
+                    .survey = m->survey,
                     .contract_of = m->contract_of };
     m->path.stop = (stop){ 0 };
     a->inputs = (values){ 0 };

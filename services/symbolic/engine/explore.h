@@ -1,9 +1,9 @@
 /*
  * Exploration: all paths of a function, for one of the tools.
  *
- * A tool is a function that is called for each path with the module loaded. It returns when the path
- * has ended, and counts what it found. Whether every path was exhausted, and if not why, is known at
- * the end.
+ * A tool is a function that is called for each path with the module loaded. It returns when the
+ * path has ended, and counts what it found. Whether every path was exhausted, and if not why, is
+ * known at the end.
  */
 #ifndef SYMBOLIC_EXPLORE_H
 #define SYMBOLIC_EXPLORE_H
@@ -49,12 +49,12 @@ struct analysis {
     path_function *salvage; /* a path that was left: a call that leads there may tell, too */
     size_t salvaged;
     size_t type_errors; /* paths that ended with a TypeError or AttributeError */
-    bool done;           /* the tool needs no more paths */
-    size_t paths, good;  /* explored; of those, without a finding */
-    size_t unsure;       /* ended without a witness that the solver could give */
-    size_t unreplayed;   /* witnesses that real Python did not confirm */
-    size_t stopped;      /* left before their end */
-    size_t left;         /* sides that were not explored */
+    bool done;          /* the tool needs no more paths */
+    size_t paths, good; /* explored; of those, without a finding */
+    size_t unsure;      /* ended without a witness that the solver could give */
+    size_t unreplayed;  /* witnesses that real Python did not confirm */
+    size_t stopped;     /* left before their end */
+    size_t left;        /* sides that were not explored */
     stop first_stop;
     bool exhausted;
     int64_t found_ns; /* when the first finding was made; 0: none */

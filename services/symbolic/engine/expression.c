@@ -1,4 +1,5 @@
-/* Expressions. Conditions that are not known are joined where both ways give a value of one kind. */
+/* Expressions. Conditions that are not known are joined where both ways give a value of one kind.
+ */
 #include <string.h>
 
 #include "machine.h"
@@ -108,7 +109,11 @@ static value *compare_from(machine *m, scope *s, const node *n, size_t from, val
         return result;
     bool way = result->truth;
     if (!result->known) {
-        choice c = { .s = s, .compare = n, .from = from + 1, .left = right, .truth = true,
+        choice c = { .s = s,
+                     .compare = n,
+                     .from = from + 1,
+                     .left = right,
+                     .truth = true,
                      .condition = result->term };
         c.given[0] = value_bool(m, false);
         value *joined = join_choice(m, &c, &way);

@@ -1,4 +1,5 @@
-/* find: which inputs make a function raise an exception of a type, or of a class derived from it? */
+/* find: which inputs make a function raise an exception of a type, or of a class derived from it?
+ */
 #include <string.h>
 
 #include "tools.h"
@@ -23,8 +24,7 @@ static void add_trigger(analysis *a, const witness *w)
     yyjson_mut_val *one = yyjson_mut_obj(r->doc);
     reply_arguments(r, one, a, w);
     const replay_result *got = &w->replayed;
-    reply_text(r, one, "exception",
-               raised_words(a->m.arena, got->type, got->message, got->line));
+    reply_text(r, one, "exception", raised_words(a->m.arena, got->type, got->message, got->line));
     yyjson_mut_obj_add_int(r->doc, one, "line", got->line);
     reply_text(r, one, "path_condition", w->condition);
     yyjson_mut_arr_append(f->found, one);
@@ -98,7 +98,8 @@ void tool_find(reply *r)
 {
     static analysis a;
     int64_t began = clock_ns();
-    finding f = { .r = r, .found = yyjson_mut_arr(r->doc),
+    finding f = { .r = r,
+                  .found = yyjson_mut_arr(r->doc),
                   .type = r->request->exception_type ? r->request->exception_type : "" };
     fault wrong;
     bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &f,

@@ -69,8 +69,7 @@ value *float_binary(machine *m, operator_kind op, value *l, value *r, int line)
                          "%s on floats that are not known", tree_sign(op));
     case OP_POW: {
         int64_t exponent;
-        if (l->kind == V_FLOAT && r->kind != V_FLOAT && value_whole(r, &exponent) &&
-            exponent == 1)
+        if (l->kind == V_FLOAT && r->kind != V_FLOAT && value_whole(r, &exponent) && exponent == 1)
             return l;
         path_unsupported(m, line, "multiply", "** on floats that are not known");
     }

@@ -107,7 +107,7 @@ static value *one_of(machine *m, const type *t, const char *name)
     Z3_context z = m->solver->z;
     Z3_ast which = symbol(m, arena_print(m->arena, "type of %s", name), m->solver->ints);
     const node *literals = t->node;
-    size_t count = t->kind == T_UNION           ? t->count
+    size_t count = t->kind == T_UNION          ? t->count
                    : literals->kind == N_TUPLE ? literals->x.count
                                                : 1;
     size_t at = 0;
@@ -195,8 +195,8 @@ static void wish(machine *m, const value *v, Z3_ast *all)
     if (value_is_lazy(v))
         add_wish(m, all, Z3_mk_le(z, v->lazy.length, number(m, 3)));
     else if (v->kind == V_STR && !v->known) {
-        Z3_ast plain = Z3_mk_re_star(z, Z3_mk_re_range(z, Z3_mk_string(z, " "),
-                                                       Z3_mk_string(z, "~")));
+        Z3_ast plain = Z3_mk_re_star(z,
+                                     Z3_mk_re_range(z, Z3_mk_string(z, " "), Z3_mk_string(z, "~")));
         add_wish(m, all, Z3_mk_seq_in_re(z, v->term, plain));
         add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, 12)));
     } else if (v->kind == V_INT && !v->known) {

@@ -1,6 +1,6 @@
 /*
- * Whole numbers without a bound: Python's // and % round down, the solvers' div and mod do not for a
- * negative divisor. Operators on bits are sums of bits where one side is known, or where both lie
+ * Whole numbers without a bound: Python's // and % round down, the solvers' div and mod do not for
+ * a negative divisor. Operators on bits are sums of bits where one side is known, or where both lie
  * within a few bits.
  */
 #include <string.h>
@@ -69,8 +69,8 @@ static Z3_ast floor_mod(machine *m, Z3_ast l, Z3_ast r)
 {
     Z3_context z = m->solver->z;
     Z3_ast up = Z3_mk_mod(z, l, r);
-    Z3_ast down = Z3_mk_unary_minus(z, Z3_mk_mod(z, Z3_mk_unary_minus(z, l),
-                                                 Z3_mk_unary_minus(z, r)));
+    Z3_ast down = Z3_mk_unary_minus(z,
+                                    Z3_mk_mod(z, Z3_mk_unary_minus(z, l), Z3_mk_unary_minus(z, r)));
     return Z3_mk_ite(z, Z3_mk_gt(z, r, m->solver->zero), up, down);
 }
 
@@ -90,8 +90,8 @@ static value *divide(machine *m, operator_kind op, value *l, value *r, int line)
         return value_int(m, op == OP_MOD ? rest : whole);
     }
     Z3_ast term = value_int_term(m, l);
-    return value_of_int(m, op == OP_MOD ? floor_mod(m, term, divisor)
-                                        : floor_div(m, term, divisor));
+    return value_of_int(m,
+                        op == OP_MOD ? floor_mod(m, term, divisor) : floor_div(m, term, divisor));
 }
 
 /* a / b is the float that is nearest to the quotient. */
@@ -181,8 +181,7 @@ static Z3_ast masked(machine *m, Z3_ast term, int64_t mask)
 {
     if ((mask & (mask + 1)) == 0) /* 2**n - 1 */
         return mask == 0 ? m->solver->zero
-                         : Z3_mk_mod(m->solver->z, term,
-                                     add(m, number(m, mask), number(m, 1)));
+                         : Z3_mk_mod(m->solver->z, term, add(m, number(m, mask), number(m, 1)));
     Z3_ast sum = m->solver->zero;
     for (int place = 0; place < 63; place++)
         if (mask >> place & 1)
@@ -239,8 +238,11 @@ static value *bits(machine *m, operator_kind op, value *l, value *r, int line)
         return value_int(m, op == OP_BITAND ? (a & b) : op == OP_BITOR ? (a | b) : (a ^ b));
     if (value_is_concrete(m, l) && value_is_concrete(m, r)) {
         values given = { (value *[]){ l, r }, 2, 2 };
-        return bridge(m, op == OP_BITAND ? "a & b" : op == OP_BITOR ? "a | b" : "a ^ b", &given,
-                      line);
+        return bridge(m,
+                      op == OP_BITAND  ? "a & b"
+                      : op == OP_BITOR ? "a | b"
+                                       : "a ^ b",
+                      &given, line);
     }
     Z3_ast x = value_int_term(m, l), y = value_int_term(m, r);
     Z3_ast common = known_r   ? and_known(m, x, b)

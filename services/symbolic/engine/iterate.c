@@ -195,8 +195,7 @@ value *item_next(machine *m, value *of, size_t turn, unsigned *undecided, int li
         return iterator_next(m, of, line);
     case V_SET:
         if (of->in.items.count > 1)
-            path_unsupported(m, line, "iterate over sorted(…)",
-                             "the order of the items of a set");
+            path_unsupported(m, line, "iterate over sorted(…)", "the order of the items of a set");
         break;
     case V_VIEW:
         return viewed(m, of, turn);

@@ -16,10 +16,10 @@
 typedef enum outcome { DONE, RETURNED, BROKE, CONTINUED, RAISED } outcome;
 
 enum {
-    MOST_CALLS = 400,          /* calls inside of each other */
-    MOST_STEPS = 1000000,      /* statements and expressions of a path */
-    MOST_ITEMS = 200000,       /* of a container */
-    MOST_BITS = 1 << 16,       /* of an int */
+    MOST_CALLS = 400,     /* calls inside of each other */
+    MOST_STEPS = 1000000, /* statements and expressions of a path */
+    MOST_ITEMS = 200000,  /* of a container */
+    MOST_BITS = 1 << 16,  /* of an int */
     MOST_CONCRETE_CHARS = 1 << 20,
 };
 
@@ -31,10 +31,10 @@ struct machine {
     path path;
 
     scope *globals;
-    value *raised;      /* the exception on its way */
-    value *returned;    /* by a `return` */
-    value *handling;    /* the exception that a handler handles: for a bare `raise` */
-    int line;           /* of the statement that runs */
+    value *raised;   /* the exception on its way */
+    value *returned; /* by a `return` */
+    value *handling; /* the exception that a handler handles: for a bare `raise` */
+    int line;        /* of the statement that runs */
     unsigned calls, serial;
     uint64_t steps;
 
@@ -87,7 +87,7 @@ bool scope_binds(machine *m, const node *function, const char *name);
 /* -- calls (call.c) ---------------------------------------------------------------------------- */
 typedef struct arguments {
     values places;
-    values names;    /* of keywords, as str */
+    values names; /* of keywords, as str */
     values keywords;
 } arguments;
 
@@ -108,8 +108,8 @@ bool is_builtin_name(const char *name);
 bool is_module_member(const char *module, const char *name);
 
 /* -- operators --------------------------------------------------------------------------------- */
-value *binary(machine *m, operator_kind op, value *l, value *r, int line);       /* operate.c */
-value *unary(machine *m, operator_kind op, value *v, int line);                  /* operate.c */
+value *binary(machine *m, operator_kind op, value *l, value *r, int line);         /* operate.c */
+value *unary(machine *m, operator_kind op, value *v, int line);                    /* operate.c */
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line); /* integer.c */
 value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);   /* floating.c */
 value *absolute(machine *m, value *v, int line);
@@ -126,7 +126,8 @@ bool is_subclass(const value *class, const value *of);
 /* isinstance(): a known bool, NULL: raised. */
 value *is_instance(machine *m, value *v, value *class, int line);
 
-/* -- containers (container.c, text.c) ----------------------------------------------------------- */
+/* -- containers (container.c, text.c) -----------------------------------------------------------
+ */
 value *length_of(machine *m, value *v, int line);
 value *item_get(machine *m, value *of, value *index, int line);
 bool item_set(machine *m, value *of, value *index, value *v, int line);
@@ -162,7 +163,7 @@ bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *ste
 /* -- exceptions (exception.c) ------------------------------------------------------------------ */
 value *exception_class(machine *m, const char *name); /* NULL: Python has none of that name */
 /* Raise an exception of Python; gives NULL, to be returned. */
-value *throw(machine *m, const char *name, int line);
+value *throw(machine * m, const char *name, int line);
 value *throw_value(machine *m, value *exception, int line);
 value *new_exception(machine *m, value *class, values given);
 

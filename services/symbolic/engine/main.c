@@ -8,7 +8,8 @@
  *     mishap-symbolic branches FILE --function-name f [--no-reachability]
  *     mishap-symbolic health
  *
- * All take --timeout-seconds N. FILE may be - for standard input.
+ * With --replay here, witnesses are replayed in this process, as a sandbox that forbids children
+ * has it; else in a child. All take --timeout-seconds N. FILE may be - for standard input.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static int usage(void)
 {
     fputs("usage: mishap-symbolic [check|find|compare|branches|run|health] [FILE] "
           "[--function-name F] [--function-a F --function-b G] [--exception-type E] "
-          "[--arguments TUPLE] [--timeout-seconds N] [--no-reachability]\n",
+          "[--arguments TUPLE] [--timeout-seconds N] [--no-reachability] [--replay child|here]\n",
           stderr);
     return 2;
 }
@@ -55,11 +56,9 @@ static bool read_options(int count, char **words, options *o)
 {
     request *r = &o->request;
     *r = (request){ .code = "", .function = "", .reachability = true };
-    o->worker = count == 1;
-    if (o->worker)
-        return true;
-    r->tool = words[1];
-    for (int i = 2; i < count; i++) {
+    o->worker = count == 1 || words[1][0] == '-';
+    r->tool = o->worker ? "" : words[1];
+    for (int i = o->worker ? 1 : 2; i < count; i++) {
         const char *word = words[i];
         if (strncmp(word, "--", 2) != 0) {
             if (!read_code(word, r))
@@ -83,6 +82,10 @@ static bool read_options(int count, char **words, options *o)
             r->arguments = value_of_word;
         else if (strcmp(word, "--timeout-seconds") == 0)
             r->seconds = strtod(value_of_word, NULL);
+        else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "here") == 0)
+            replay_set(replay_here);
+        else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "child") == 0)
+            replay_set(NULL);
         else
             return false;
     }

@@ -56,8 +56,7 @@ static value *append(machine *m, value *list, value *item)
     path_touch(m, list->serial);
     if (value_is_lazy(list) && item->kind == list->lazy.of) {
         Z3_context z = m->solver->z;
-        list->lazy.array = Z3_mk_store(z, list->lazy.array, list->lazy.length,
-                                       value_term(m, item));
+        list->lazy.array = Z3_mk_store(z, list->lazy.array, list->lazy.length, value_term(m, item));
         list->lazy.length = Z3_mk_add(z, 2, (Z3_ast[]){ list->lazy.length, m->solver->one });
         return value_none(m);
     }
@@ -137,9 +136,8 @@ static value *list_method(machine *m, value *self, const char *name, arguments *
         return value_none(m);
     }
     if (is(name, "insert"))
-        return count_is(m, given, 2, 2, line)
-                   ? insert(m, self, first, given->places.at[1], line)
-                   : NULL;
+        return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
+                                              : NULL;
     if (is(name, "remove")) {
         long place = count_is(m, given, 1, 1, line) ? place_of(m, items, first, line) : -2;
         if (place == -2)
@@ -263,12 +261,9 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
     static const struct {
         const char *name;
         operator_kind op;
-    } like[] = { { "union", OP_BITOR },
-                 { "intersection", OP_BITAND },
-                 { "difference", OP_SUB },
-                 { "symmetric_difference", OP_BITXOR },
-                 { "issubset", OP_LTE },
-                 { "issuperset", OP_GTE } };
+    } like[] = { { "union", OP_BITOR },    { "intersection", OP_BITAND },
+                 { "difference", OP_SUB }, { "symmetric_difference", OP_BITXOR },
+                 { "issubset", OP_LTE },   { "issuperset", OP_GTE } };
     value *first = given->places.count ? given->places.at[0] : NULL;
     if (!count_is(m, given, 0, 1, line))
         return NULL;

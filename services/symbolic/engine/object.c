@@ -92,9 +92,11 @@ value *make_object(machine *m, value *class, arguments *given, int line)
     value *init = class_member(class, "__init__");
     if (class->class.dataclass && init && class->class.base)
         path_unsupported(m, line, "write __init__ in full", "a dataclass with a base class");
-    if (class_member(class, "__slots__") || class_member(class, "__new__") || class_member(class, "__getattr__") ||
-        class_member(class, "__setattr__") || class_member(class, "__getattribute__"))
-        path_unsupported(m, line, "use __init__", "a class with __slots__, __new__ or attribute hooks");
+    if (class_member(class, "__slots__") || class_member(class, "__new__") ||
+        class_member(class, "__getattr__") || class_member(class, "__setattr__") ||
+        class_member(class, "__getattribute__"))
+        path_unsupported(m, line, "use __init__",
+                         "a class with __slots__, __new__ or attribute hooks");
     if (class->class.exception)
         made->object.arguments = given->places;
     if (class->class.dataclass && !init) {
@@ -137,8 +139,8 @@ static bool decorate(machine *m, value *class, const node *d)
         path_unsupported(m, d->line, "leave it out", "the decorator of class %s",
                          class->class.name);
     for (size_t i = 0; d->kind == N_CALL && i < d->y.count; i++)
-        if (!d->y.at[i]->name || (strcmp(d->y.at[i]->name, "frozen") != 0 &&
-                                  strcmp(d->y.at[i]->name, "order") != 0))
+        if (!d->y.at[i]->name ||
+            (strcmp(d->y.at[i]->name, "frozen") != 0 && strcmp(d->y.at[i]->name, "order") != 0))
             path_unsupported(m, d->line, "use frozen and order only", "this option of dataclass");
     class->class.dataclass = true;
     class->class.ordered = keyword_is_true(d, "order");
@@ -158,9 +160,9 @@ static void check_fields(machine *m, const value *class)
         if (field->kind != N_ANNASSIGN)
             continue;
         const node *kind = field->b->kind == N_SUBSCRIPT ? field->b->a : field->b;
-        if (kind->kind == N_CONSTANT ||
-            (kind->name && (strcmp(kind->name, "ClassVar") == 0 ||
-                            strcmp(kind->name, "InitVar") == 0 || strcmp(kind->name, "KW_ONLY") == 0)))
+        if (kind->kind == N_CONSTANT || (kind->name && (strcmp(kind->name, "ClassVar") == 0 ||
+                                                        strcmp(kind->name, "InitVar") == 0 ||
+                                                        strcmp(kind->name, "KW_ONLY") == 0)))
             path_unsupported(m, field->line, "use a plain annotation",
                              "this annotation of a field");
         if (optional && !field->c)

@@ -66,9 +66,8 @@ value *truth_of(machine *m, value *v)
         return v->known ? value_bool(m, v->real != 0)
                         : value_of_bool(m, Z3_mk_not(z, Z3_mk_fpa_is_zero(z, v->term)));
     case V_STR:
-        return v->known
-                   ? value_bool(m, v->str.count != 0)
-                   : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
+        return v->known ? value_bool(m, v->str.count != 0)
+                        : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
     case V_LIST:
         if (value_is_lazy(v))
             return value_of_bool(m, Z3_mk_gt(z, v->lazy.length, m->solver->zero));
@@ -156,9 +155,12 @@ static const struct {
     operator_kind op;
     const char *method, *reflected;
 } dunders[] = {
-    { OP_ADD, "__add__", "__radd__" },       { OP_SUB, "__sub__", "__rsub__" },
-    { OP_MULT, "__mul__", "__rmul__" },      { OP_DIV, "__truediv__", "__rtruediv__" },
-    { OP_FLOORDIV, "__floordiv__", "__rfloordiv__" }, { OP_MOD, "__mod__", "__rmod__" },
+    { OP_ADD, "__add__", "__radd__" },
+    { OP_SUB, "__sub__", "__rsub__" },
+    { OP_MULT, "__mul__", "__rmul__" },
+    { OP_DIV, "__truediv__", "__rtruediv__" },
+    { OP_FLOORDIV, "__floordiv__", "__rfloordiv__" },
+    { OP_MOD, "__mod__", "__rmod__" },
 };
 
 /* An operator of a class of the code: its own method, without the reflected one of the other. */
@@ -222,9 +224,9 @@ value *unary(machine *m, operator_kind op, value *v, int line)
         value *truth = truth_of(m, v);
         return truth ? negated(m, truth) : NULL;
     }
-    if (v->kind == V_OBJECT && (class_member(v->object.class, "__neg__") ||
-                                class_member(v->object.class, "__pos__") ||
-                                class_member(v->object.class, "__invert__")))
+    if (v->kind == V_OBJECT &&
+        (class_member(v->object.class, "__neg__") || class_member(v->object.class, "__pos__") ||
+         class_member(v->object.class, "__invert__")))
         path_unsupported(m, line, "call a function", "the operator %s of a class", tree_sign(op));
     if (v->kind == V_FLOAT && op != OP_INVERT)
         return op == OP_UADD ? v
@@ -236,10 +238,9 @@ value *unary(machine *m, operator_kind op, value *v, int line)
     if (value_whole(v, &number) && number != INT64_MIN)
         return value_int(m, op == OP_UADD ? number : op == OP_USUB ? -number : -number - 1);
     Z3_ast term = value_int_term(m, v), minus = Z3_mk_unary_minus(z, term);
-    return value_of_int(
-        m, op == OP_UADD   ? term
-           : op == OP_USUB ? minus
-                           : Z3_mk_sub(z, 2, (Z3_ast[]){ minus, m->solver->one }));
+    return value_of_int(m, op == OP_UADD   ? term
+                           : op == OP_USUB ? minus
+                                           : Z3_mk_sub(z, 2, (Z3_ast[]){ minus, m->solver->one }));
 }
 
 value *absolute(machine *m, value *v, int line)
@@ -254,6 +255,6 @@ value *absolute(machine *m, value *v, int line)
     if (value_whole(v, &number) && number != INT64_MIN)
         return value_int(m, number < 0 ? -number : number);
     Z3_ast term = value_int_term(m, v);
-    return value_of_int(m, Z3_mk_ite(z, Z3_mk_lt(z, term, m->solver->zero),
-                                     Z3_mk_unary_minus(z, term), term));
+    return value_of_int(
+        m, Z3_mk_ite(z, Z3_mk_lt(z, term, m->solver->zero), Z3_mk_unary_minus(z, term), term));
 }

@@ -126,7 +126,7 @@ static answer guess(machine *m, Z3_ast condition)
     return !told                              ? ANSWER_UNKNOWN
            : solver_is_true(m->solver, told)  ? ANSWER_SAT
            : solver_is_false(m->solver, told) ? ANSWER_UNSAT
-                                               : ANSWER_UNKNOWN;
+                                              : ANSWER_UNKNOWN;
 }
 
 /* Turn the solver and the model to the side that was chosen. */
@@ -249,7 +249,8 @@ void path_touch(machine *m, unsigned serial)
 
 static bool run_sides(machine *m, Z3_ast condition, const side *sides)
 {
-    speculation here = { .outer = m->path.speculating, .serial = m->serial,
+    speculation here = { .outer = m->path.speculating,
+                         .serial = m->serial,
                          .scopes = m->solver->scopes };
     const unsigned calls = m->calls;
     const int line = m->line;

@@ -3,13 +3,14 @@
  *
  * A path is followed from the first statement to its end. Wherever a condition may be true and may
  * be false the path forks: one side is taken, the other is left on the trail. When the path has
- * ended, the last fork with a side left is turned, and the code is run again from its beginning; the
- * trail tells each decision up to there without asking the solver. When no fork has a side left,
- * every path was explored.
+ * ended, the last fork with a side left is turned, and the code is run again from its beginning;
+ * the trail tells each decision up to there without asking the solver. When no fork has a side
+ * left, every path was explored.
  *
  * Where the two sides of a condition meet again the path need not fork: both are run one after the
- * other (a speculation), and values that differ become `if-then-else` terms. A side that would fork,
- * raise, return, or change a container that was there before, cannot be joined; then it forks.
+ * other (a speculation), and values that differ become `if-then-else` terms. A side that would
+ * fork, raise, return, or change a container that was there before, cannot be joined; then it
+ * forks.
  */
 #ifndef SYMBOLIC_PATH_H
 #define SYMBOLIC_PATH_H
@@ -40,8 +41,8 @@ typedef struct stop {
 typedef struct mark {
     enum { MARK_FORK, MARK_FORCED, MARK_REQUIRED, MARK_JOINED, MARK_SPLIT } kind;
     bool choice;
-    bool left;       /* the other side is still to be explored */
-    bool unsure;     /* the solver could not tell whether the choice is possible */
+    bool left;   /* the other side is still to be explored */
+    bool unsure; /* the solver could not tell whether the choice is possible */
     bool left_unsure;
     unsigned scopes; /* of the solver, before it */
     Z3_ast condition;

@@ -191,16 +191,17 @@ static struct timer {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     int64_t until_ns;
+    unsigned long thread; /* that runs Python */
     bool done;
-} timer = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, false };
+} timer = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false };
 
-static int raise_timeout(void *unused)
+/* `except Exception` does not catch it. It is raised again and again until the call has ended. */
+static void interrupt_call(void)
 {
-    (void)unused;
-    if (timer.done)
-        return 0;
-    PyErr_SetNone(PyExc_TimeoutError);
-    return -1;
+    PyGILState_STATE state = PyGILState_Ensure();
+    if (!timer.done)
+        PyThreadState_SetAsyncExc(timer.thread, PyExc_KeyboardInterrupt);
+    PyGILState_Release(state);
 }
 
 static void *run_timer(void *unused)
@@ -209,33 +210,41 @@ static void *run_timer(void *unused)
     while (!timer.done) {
         int64_t left = timer.until_ns - clock_ns();
         if (left <= 0) {
-            Py_AddPendingCall(raise_timeout, NULL);
+            pthread_mutex_unlock(&timer.lock);
+            interrupt_call();
+            pthread_mutex_lock(&timer.lock);
             left = 50000000;
         }
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         int64_t at = (int64_t)until.tv_sec * 1000000000 + until.tv_nsec + left;
         until = (struct timespec){ at / 1000000000, at % 1000000000 };
-        pthread_cond_timedwait(&timer.changed, &timer.lock, &until);
+        if (!timer.done)
+            pthread_cond_timedwait(&timer.changed, &timer.lock, &until);
     }
     pthread_mutex_unlock(&timer.lock);
     return unused;
 }
 
-static void in_process(arena *a, const replay_call *c, int64_t deadline_ns, replay_result *out)
+void replay_here(arena *a, const replay_call *c, int64_t deadline_ns, replay_result *out)
 {
     static char bytes[MOST_ANSWER];
     pthread_t thread;
     timer.until_ns = deadline_ns;
+    timer.thread = PyThread_get_thread_ident();
     timer.done = false;
     bool watched = pthread_create(&thread, NULL, run_timer, NULL) == 0;
     size_t length = watched ? answer_of(c, bytes, sizeof bytes) : 0;
+    /* The timer may wait for the lock of the interpreter. */
+    Py_BEGIN_ALLOW_THREADS;
     pthread_mutex_lock(&timer.lock);
     timer.done = true;
     pthread_cond_signal(&timer.changed);
     pthread_mutex_unlock(&timer.lock);
     if (watched)
         pthread_join(thread, NULL);
+    Py_END_ALLOW_THREADS;
+    PyThreadState_SetAsyncExc(timer.thread, NULL);
     bool over = clock_ns() > deadline_ns;
     read_answer(a, bytes, over ? 0 : length, out);
     if (over)
@@ -258,5 +267,5 @@ void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_resul
     if (replacement)
         replacement(a, call, deadline_ns, out);
     else if (!in_child(a, call, deadline_ns, out))
-        in_process(a, call, deadline_ns, out);
+        replay_here(a, call, deadline_ns, out);
 }

@@ -24,13 +24,13 @@ typedef struct replay_call {
 } replay_call;
 
 typedef struct replay_result {
-    bool ran;      /* else `message` says why not: the time was over, the code could not be loaded */
-    bool pre;      /* all preconditions held */
-    bool raised;   /* … and what, with the names of its base classes: ",ValueError,Exception," */
+    bool ran;    /* else `message` says why not: the time was over, the code could not be loaded */
+    bool pre;    /* all preconditions held */
+    bool raised; /* … and what, with the names of its base classes: ",ValueError,Exception," */
     const char *type, *bases, *message;
-    int line;      /* where in the code; 0: nowhere */
-    const char *result; /* repr() of what was returned */
-    int post;      /* the postcondition that failed, from 0; -1: none */
+    int line;               /* where in the code; 0: nowhere */
+    const char *result;     /* repr() of what was returned */
+    int post;               /* the postcondition that failed, from 0; -1: none */
     const char *post_words; /* how: "False", or an exception */
     /* Of the second function. */
     bool other_raised, same;
@@ -42,7 +42,8 @@ typedef void replay_function(arena *a, const replay_call *call, int64_t deadline
 
 /* Run a call in CPython. */
 void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out);
-void replay_set(replay_function *by);
+void replay_set(replay_function *by); /* NULL: in a child */
+replay_function replay_here;          /* in this process */
 
 /* The Python code that makes the call: `replay(code, function, arguments, names, pre, post, other)`
  * gives a list of strs, in the order of `replay_fields` in replay.c. */

@@ -3,7 +3,8 @@
 
 const char replay_driver[] =
     "def replay(code, function, arguments, names, pre, post, other):\n"
-    "    allowed = set('''math random string collections itertools functools operator typing re json\n"
+    "    allowed = set('''math random string collections itertools functools operator typing re "
+    "json\n"
     "        datetime decimal fractions statistics dataclasses enum copy heapq bisect\n"
     "        typing_extensions abc __future__'''.split())\n"
     "    import builtins\n"
@@ -96,7 +97,8 @@ const char replay_driver[] =
     "        same = type(e) is type(f) and (e is not None or bool(v == w) or (nan(v) and nan(w)))\n"
     "    except BaseException:\n"
     "        same = False\n"
-    "    out += ['raised' if f is not None else 'returned', type(f).__name__ if f is not None else '',\n"
+    "    out += ['raised' if f is not None else 'returned', type(f).__name__ if f is not None else "
+    "'',\n"
     "            said(f) if f is not None else '', shown(w) if f is None else '',\n"
     "            'same' if same else 'different']\n"
     "    return out\n";

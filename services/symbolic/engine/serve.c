@@ -108,8 +108,10 @@ static const char *code_of(const char *error_type)
 {
     static const struct {
         const char *type, *code;
-    } codes[] = { { "ValueError", "INVALID_ARGUMENT" },      { "SyntaxError", "SYNTAX_ERROR" },
-                  { "ValidationError", "VALIDATION_ERROR" }, { "ImportError", "IMPORT_ERROR" },
+    } codes[] = { { "ValueError", "INVALID_ARGUMENT" },
+                  { "SyntaxError", "SYNTAX_ERROR" },
+                  { "ValidationError", "VALIDATION_ERROR" },
+                  { "ImportError", "IMPORT_ERROR" },
                   { "TimeoutError", "TIMEOUT" } };
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (strcmp(error_type, codes[i].type) == 0)

@@ -18,7 +18,8 @@ int64_t clock_ns(void)
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* -- a thread that interrupts Z3 when a question takes too long --------------------------------- */
+/* -- a thread that interrupts Z3 when a question takes too long ---------------------------------
+ */
 
 static struct watch {
     pthread_mutex_t lock;

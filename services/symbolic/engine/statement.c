@@ -130,7 +130,7 @@ static outcome run_while(machine *m, scope *s, const node *n)
 
 static size_t keys_of(const value *of)
 {
-    return of->kind == V_VIEW                          ? of->view.dict->in.items.count
+    return of->kind == V_VIEW                        ? of->view.dict->in.items.count
            : of->kind == V_DICT || of->kind == V_SET ? of->in.items.count
                                                      : 0;
 }

@@ -8,8 +8,8 @@ enum { MOST_BRANCHES = 256 };
 
 typedef struct branch {
     const node *n;
-    bool reached[2];    /* false, true */
-    bool undecided[2];  /* the solver could not tell */
+    bool reached[2];        /* false, true */
+    bool undecided[2];      /* the solver could not tell */
     const char *example[2]; /* JSON: the arguments */
 } branch;
 

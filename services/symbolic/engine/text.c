@@ -54,8 +54,8 @@ value *text_compare(machine *m, operator_kind op, const value *l, const value *r
 static value *concatenated(machine *m, const value *l, const value *r)
 {
     if (!l->known || !r->known)
-        return value_of_str(m, Z3_mk_seq_concat(m->solver->z, 2,
-                                                (Z3_ast[]){ value_term(m, l), value_term(m, r) }));
+        return value_of_str(
+            m, Z3_mk_seq_concat(m->solver->z, 2, (Z3_ast[]){ value_term(m, l), value_term(m, r) }));
     size_t count = l->str.count + r->str.count;
     if (count > MOST_CONCRETE_CHARS)
         path_bound(m, "the size of a str");
@@ -94,8 +94,7 @@ value *text_item(machine *m, value *of, value *index, int line)
         return value_str(m, of->str.chars + at, 1);
     }
     Z3_ast i = value_int_term(m, index), n = length_term(m, of);
-    Z3_ast outside[] = { Z3_mk_ge(z, i, n),
-                         Z3_mk_lt(z, i, Z3_mk_unary_minus(z, n)) };
+    Z3_ast outside[] = { Z3_mk_ge(z, i, n), Z3_mk_lt(z, i, Z3_mk_unary_minus(z, n)) };
     if (path_decide(m, Z3_mk_or(z, 2, outside), false))
         return throw(m, "IndexError", line);
     Z3_ast place = Z3_mk_ite(z, Z3_mk_lt(z, i, m->solver->zero),
@@ -156,11 +155,10 @@ static value *int_text(machine *m, const value *v)
     Z3_context z = m->solver->z;
     Z3_ast term = value_int_term(m, v);
     m->digits_assumed = true;
-    Z3_ast minus = Z3_mk_seq_concat(z, 2,
-                                    (Z3_ast[]){ Z3_mk_string(z, "-"),
-                                                Z3_mk_int_to_str(z, Z3_mk_unary_minus(z, term)) });
-    return value_of_str(m, Z3_mk_ite(z, Z3_mk_lt(z, term, m->solver->zero), minus,
-                                     Z3_mk_int_to_str(z, term)));
+    Z3_ast minus = Z3_mk_seq_concat(
+        z, 2, (Z3_ast[]){ Z3_mk_string(z, "-"), Z3_mk_int_to_str(z, Z3_mk_unary_minus(z, term)) });
+    return value_of_str(
+        m, Z3_mk_ite(z, Z3_mk_lt(z, term, m->solver->zero), minus, Z3_mk_int_to_str(z, term)));
 }
 
 static value *items_text(machine *m, value *v, int line)
@@ -216,8 +214,8 @@ value *text_of(machine *m, value *v, bool representation, int line)
     }
     switch (v->kind) {
     case V_BOOL:
-        return value_of_str(m, Z3_mk_ite(z, v->term, Z3_mk_string(z, "True"),
-                                         Z3_mk_string(z, "False")));
+        return value_of_str(
+            m, Z3_mk_ite(z, v->term, Z3_mk_string(z, "True"), Z3_mk_string(z, "False")));
     case V_INT:
         return int_text(m, v);
     case V_TUPLE:

@@ -10,12 +10,12 @@ static bool is(const char *name, const char *method)
 
 /* Those that are computed by Python on known strs. What can make a huge str is left out. */
 static const char *const pure[] = {
-    "upper",   "lower",   "strip",      "lstrip",    "rstrip",      "title",     "capitalize",
-    "swapcase", "casefold", "isdigit",  "isalpha",   "isalnum",     "isspace",   "isupper",
-    "islower", "istitle", "isnumeric",  "isdecimal", "isidentifier", "isascii",  "isprintable",
-    "split",   "rsplit",  "splitlines", "partition", "rpartition",  "replace",   "count",
-    "find",    "rfind",   "index",      "rindex",    "startswith",  "endswith",  "removeprefix",
-    "removesuffix",
+    "upper",        "lower",      "strip",       "lstrip",   "rstrip",       "title",
+    "capitalize",   "swapcase",   "casefold",    "isdigit",  "isalpha",      "isalnum",
+    "isspace",      "isupper",    "islower",     "istitle",  "isnumeric",    "isdecimal",
+    "isidentifier", "isascii",    "isprintable", "split",    "rsplit",       "splitlines",
+    "partition",    "rpartition", "replace",     "count",    "find",         "rfind",
+    "index",        "rindex",     "startswith",  "endswith", "removeprefix", "removesuffix"
 };
 
 static bool is_pure(const char *name)
@@ -107,8 +107,8 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
     for (size_t i = 0; i < given->places.count; i++)
         known = known && value_is_concrete(m, given->places.at[i]);
     if (known && is_pure(name)) {
-        if (is(name, "replace") && given->places.count >= 2 &&
-            given->places.at[1]->kind == V_STR && given->places.at[1]->str.count &&
+        if (is(name, "replace") && given->places.count >= 2 && given->places.at[1]->kind == V_STR &&
+            given->places.at[1]->str.count &&
             self->str.count > MOST_CONCRETE_CHARS / given->places.at[1]->str.count)
             path_bound(m, "the size of a str");
         return by_python(m, self, name, given, line);

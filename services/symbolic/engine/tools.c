@@ -33,8 +33,7 @@ void reply_assumed(reply *r, const analysis *a)
 {
     const char *digits = "ints that become text have at most 4300 digits";
     if (a->assumed && a->m.digits_assumed)
-        reply_text(r, r->root, "assumptions",
-                   arena_print(a->m.kept, "%s; %s", a->assumed, digits));
+        reply_text(r, r->root, "assumptions", arena_print(a->m.kept, "%s; %s", a->assumed, digits));
     else if (a->assumed || a->m.digits_assumed)
         reply_text(r, r->root, "assumptions", a->assumed ? a->assumed : digits);
 }
@@ -72,7 +71,8 @@ bool with_guesses(reply *r, analysis *a, const char *function, const char *other
     for (size_t i = 0; i <= most; i++) {
         /* If none fits, int it is. */
         if (!analysis_open(a, r->solver, r->request->code, r->request->code_length, function, other,
-                           seconds - (double)(clock_ns() - began) / 1e9, i < most ? guesses[i] : T_INT, wrong))
+                           seconds - (double)(clock_ns() - began) / 1e9,
+                           i < most ? guesses[i] : T_INT, wrong))
             return false;
         attempt(a, context);
         bool fits = !a->assumed || a->paths == 0 || a->type_errors < a->paths;
@@ -97,9 +97,9 @@ yyjson_mut_doc *tools_answer(solver *s, const request *q)
         const char *name;
         void (*run)(reply *r);
         double seconds;
-    } tools[] = { { "check", tool_check, 30 },       { "find", tool_find, 30 },
-                  { "compare", tool_compare, 60 },   { "branches", tool_branches, 30 },
-                  { "run", tool_run, 10 },           { "health", tool_health, 1 } };
+    } tools[] = { { "check", tool_check, 30 },     { "find", tool_find, 30 },
+                  { "compare", tool_compare, 60 }, { "branches", tool_branches, 30 },
+                  { "run", tool_run, 10 },         { "health", tool_health, 1 } };
     request asked = *q;
     reply r = { .doc = yyjson_mut_doc_new(NULL), .request = &asked, .solver = s };
     r.root = yyjson_mut_obj(r.doc);

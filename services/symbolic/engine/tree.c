@@ -1,4 +1,5 @@
-/* From Python's syntax tree to ours: see tree.h. This file and bridge.c are all that uses Python. */
+/* From Python's syntax tree to ours: see tree.h. This file and bridge.c are all that uses Python.
+ */
 #include "python.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ struct names {
     struct spelled {
         struct spelled *next;
         char name[];
-    } *buckets[NAME_BUCKETS];
+    } * buckets[NAME_BUCKETS];
 };
 
 const char *tree_name(tree *t, const char *name)
@@ -468,10 +469,14 @@ const char *tree_construct(const node *n)
     static const struct {
         const char *class, *words;
     } named[] = {
-        { "With", "a with statement" },        { "AsyncFunctionDef", "an async function" },
-        { "Yield", "a generator (yield)" },    { "YieldFrom", "a generator (yield from)" },
-        { "Await", "await" },                  { "AsyncFor", "an async for loop" },
-        { "AsyncWith", "an async with block" }, { "TryStar", "except*" },
+        { "With", "a with statement" },
+        { "AsyncFunctionDef", "an async function" },
+        { "Yield", "a generator (yield)" },
+        { "YieldFrom", "a generator (yield from)" },
+        { "Await", "await" },
+        { "AsyncFor", "an async for loop" },
+        { "AsyncWith", "an async with block" },
+        { "TryStar", "except*" },
         { "TypeAlias", "a type statement" },
     };
     for (size_t i = 0; n->kind == N_OTHER && i < sizeof named / sizeof *named; i++)

@@ -4,34 +4,35 @@
 #include "validate.h"
 
 const char *const validate_blocked_modules[] = {
-    "os",     "sys",    "subprocess", "shutil",          "pathlib",   "socket", "http",
-    "urllib", "requests", "ftplib",   "pickle",          "shelve",    "marshal", "ctypes",
-    "multiprocessing", "importlib", "runpy", "code",     "codeop",    "pty",    "tty",
-    "termios", "threading", "signal", "fcntl",           "resource",  "syslog", "getpass",
-    NULL,
+    "os",        "sys",     "subprocess", "shutil",   "pathlib",
+    "socket",    "http",    "urllib",     "requests", "ftplib",
+    "pickle",    "shelve",  "marshal",    "ctypes",   "multiprocessing",
+    "importlib", "runpy",   "code",       "codeop",   "pty",
+    "tty",       "termios", "threading",  "signal",   "fcntl",
+    "resource",  "syslog",  "getpass",    NULL
 };
 
 const char *const validate_allowed_modules[] = {
-    "math",     "random",   "string",     "collections", "itertools",   "functools",
-    "operator", "typing",   "re",         "json",        "datetime",    "decimal",
-    "fractions", "statistics", "dataclasses", "enum",    "copy",        "heapq",
-    "bisect",   "typing_extensions", "abc", NULL,
+    "math",      "random",   "string",    "collections", "itertools",
+    "functools", "operator", "typing",    "re",          "json",
+    "datetime",  "decimal",  "fractions", "statistics",  "dataclasses",
+    "enum",      "copy",     "heapq",     "bisect",      "typing_extensions",
+    "abc",       NULL
 };
 
-const char *const validate_blocked_builtins[] = {
-    "eval", "exec", "compile", "__import__", "open", "globals", "locals", "vars", "dir", NULL,
-};
+const char *const validate_blocked_builtins[] = { "eval", "exec",    "compile", "__import__",
+                                                  "open", "globals", "locals",  "vars",
+                                                  "dir",  NULL };
 
-const char *const validate_blocked_attributes[] = {
-    "__subclasses__", "__bases__", "__mro__", "__globals__", "__class__", "__code__",
-    "__builtins__",   NULL,
-};
+const char *const validate_blocked_attributes[] = { "__subclasses__", "__bases__", "__mro__",
+                                                    "__globals__",    "__class__", "__code__",
+                                                    "__builtins__",   NULL };
 
 /* Beyond the lists above: what the same could be had with. */
-static const char *const more_builtins[] = {
-    "breakpoint", "input", "help", "exit", "quit", "copyright", "credits", "license",
-    "setattr", "delattr", "memoryview", "classmethod", NULL,
-};
+static const char *const more_builtins[] = { "breakpoint", "input",     "help",       "exit",
+                                             "quit",       "copyright", "credits",    "license",
+                                             "setattr",    "delattr",   "memoryview", "classmethod",
+                                             NULL };
 static const char *const indirect[] = {
     /* frames, code and tracebacks */
     "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "ag_code", "f_globals", "f_locals",
@@ -40,26 +41,27 @@ static const char *const indirect[] = {
     /* names that become attributes, text that becomes code */
     "attrgetter", "methodcaller", "get_type_hints", "ForwardRef", "evaluate_forward_ref",
     "format_map", "vformat", "get_field", "get_value", "convert_field", "Formatter",
-    "make_dataclass", "namedtuple", "SystemRandom", NULL,
+    "make_dataclass", "namedtuple", "SystemRandom", NULL
 };
 /* Names with two underscores that do no harm; all others are refused. */
 static const char *const harmless[] = {
-    "__init__",  "__post_init__", "__name__",   "__doc__",      "__eq__",     "__ne__",
-    "__lt__",    "__le__",        "__gt__",     "__ge__",       "__hash__",   "__repr__",
-    "__str__",   "__len__",       "__bool__",   "__contains__", "__iter__",   "__next__",
-    "__add__",   "__radd__",      "__sub__",    "__rsub__",     "__mul__",    "__rmul__",
-    "__truediv__", "__floordiv__", "__mod__",   "__pow__",      "__neg__",    "__pos__",
-    "__abs__",   "__and__",       "__or__",     "__xor__",      "__invert__", "__getitem__",
-    "__setitem__", "__call__",    "__enter__",  "__exit__",     "__int__",    "__float__",
-    "__return__", "__old__",      "__debug__",  "__slots__",    "__all__",
-      "__version__",   "__author__", "__future__",   NULL,
+    "__init__",    "__post_init__", "__name__",  "__doc__",      "__eq__",     "__ne__",
+    "__lt__",      "__le__",        "__gt__",    "__ge__",       "__hash__",   "__repr__",
+    "__str__",     "__len__",       "__bool__",  "__contains__", "__iter__",   "__next__",
+    "__add__",     "__radd__",      "__sub__",   "__rsub__",     "__mul__",    "__rmul__",
+    "__truediv__", "__floordiv__",  "__mod__",   "__pow__",      "__neg__",    "__pos__",
+    "__abs__",     "__and__",       "__or__",    "__xor__",      "__invert__", "__getitem__",
+    "__setitem__", "__call__",      "__enter__", "__exit__",     "__int__",    "__float__",
+    "__return__",  "__old__",       "__debug__", "__slots__",    "__all__",    "__version__",
+    "__author__",  "__future__",    NULL
 };
 /* Modules of the standard library that modules of the allow-list have as attributes. */
 static const char *const inner_modules[] = {
-    "builtins", "inspect", "types", "warnings", "contextlib", "codecs", "io", "locale", "struct",
-    "time", "unicodedata", "weakref", "keyword", "reprlib", "ast", "dis", "linecache", "tokenize",
-    "traceback", "platform", "tempfile", "gc", "copyreg", "sre_compile", "sre_parse", "numbers",
-    "bisect_", "hashlib", "selectors", "asyncio", "ssl", "zipimport", "posix", "nt", NULL,
+    "builtins",  "inspect", "types",       "warnings",    "contextlib", "codecs",   "io",
+    "locale",    "struct",  "time",        "unicodedata", "weakref",    "keyword",  "reprlib",
+    "ast",       "dis",     "linecache",   "tokenize",    "traceback",  "platform", "tempfile",
+    "gc",        "copyreg", "sre_compile", "sre_parse",   "numbers",    "bisect_",  "hashlib",
+    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",       NULL
 };
 
 static bool listed(const char *const *list, const char *name)
@@ -299,8 +301,8 @@ static bool check_node(check *c, const node *n, const node *parent)
     case N_MATCH_MAPPING:
         return !n->name || check_name(c, n->name, false, n->line);
     case N_IDENTIFIER:
-        return !n->name || (check_name(c, n->name, false, n->line) &&
-                            check_attribute(c, n->name, n->line));
+        return !n->name ||
+               (check_name(c, n->name, false, n->line) && check_attribute(c, n->name, n->line));
     default:
         return true;
     }
@@ -334,8 +336,8 @@ static void find_modules(check *c, const node *n)
         c->real[c->module_count] = tree_name(c->t, first);
         c->modules[c->module_count++] = alias->other ? alias->other : tree_name(c->t, first);
     }
-    for (size_t i = 0; n->kind == N_IMPORT_FROM && n->name && i < n->x.count &&
-                       c->module_count < most;
+    for (size_t i = 0;
+         n->kind == N_IMPORT_FROM && n->name && i < n->x.count && c->module_count < most;
          i++) /* `from collections import abc` */
         if (strcmp(n->name, "collections") == 0 && strcmp(n->x.at[i]->name, "abc") == 0) {
             c->real[c->module_count] = "collections.abc";

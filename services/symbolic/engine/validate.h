@@ -1,8 +1,8 @@
 /*
  * The validator: what code may name. It sees every node of the tree, before anything runs.
  *
- * Imports are an allow-list. Builtins and attributes that lead out of the sandbox of the language are
- * refused as a call, a bare name, an attribute, and as text that could become one of these
+ * Imports are an allow-list. Builtins and attributes that lead out of the sandbox of the language
+ * are refused as a call, a bare name, an attribute, and as text that could become one of these
  * (getattr, format strings, annotations). A module may be used as `module.name` only, and `name`
  * must not be another module. This is one layer: the process has a sandbox of its own.
  */

@@ -94,11 +94,9 @@ value *value_constant(machine *m, const constant *k)
         Z3_context z = m->solver->z;
         for (const char *at = k->text + 2; *at; at++) {
             int digit = *at <= '9' ? *at - '0' : *at - 'a' + 10;
-            Z3_ast shifted = Z3_mk_mul(
-                z, 2, (Z3_ast[]){ term, Z3_mk_int(z, 16, m->solver->ints) });
-            term = Z3_simplify(z, Z3_mk_add(z, 2,
-                                            (Z3_ast[]){ shifted,
-                                                        Z3_mk_int(z, digit, m->solver->ints) }));
+            Z3_ast shifted = Z3_mk_mul(z, 2, (Z3_ast[]){ term, Z3_mk_int(z, 16, m->solver->ints) });
+            term = Z3_simplify(
+                z, Z3_mk_add(z, 2, (Z3_ast[]){ shifted, Z3_mk_int(z, digit, m->solver->ints) }));
         }
         return value_of_int(m, term);
     }
@@ -159,9 +157,10 @@ value *value_of_float(machine *m, Z3_ast term)
 
 static int hex(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F'                                ? c - 'A' + 10
-                                                                 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 /* A string of Z3, in which characters may be escaped as \u{61}, \u0061 or \x61. */
@@ -214,7 +213,9 @@ value *value_of(machine *m, value_kind kind, Z3_ast term)
                              : value_of_str(m, term);
 }
 
-enum { LAST_CHARACTER = 0x2ff00 }; /* the solvers' characters end at 0x2ffff, Python's at 0x10ffff */
+enum {
+    LAST_CHARACTER = 0x2ff00
+}; /* the solvers' characters end at 0x2ffff, Python's at 0x10ffff */
 
 static Z3_ast str_term(machine *m, const value *v)
 {
@@ -396,12 +397,26 @@ value *value_copy(machine *m, const value *v)
 const char *value_type(const value *v)
 {
     static const char *const names[] = {
-        [V_NONE] = "NoneType", [V_BOOL] = "bool",           [V_INT] = "int",
-        [V_FLOAT] = "float",   [V_STR] = "str",             [V_TUPLE] = "tuple",
-        [V_LIST] = "list",     [V_DICT] = "dict",           [V_SET] = "set",
-        [V_RANGE] = "range",   [V_FUNCTION] = "function",   [V_BUILTIN] = "builtin",
-        [V_METHOD] = "method", [V_CLASS] = "type",          [V_OBJECT] = "object",
-        [V_HUGE] = "container", [V_VIEW] = "view",     [V_MODULE] = "module", [V_ITERATOR] = "generator", [V_NOT_IMPLEMENTED] = "NotImplemented",
+        [V_NONE] = "NoneType",
+        [V_BOOL] = "bool",
+        [V_INT] = "int",
+        [V_FLOAT] = "float",
+        [V_STR] = "str",
+        [V_TUPLE] = "tuple",
+        [V_LIST] = "list",
+        [V_DICT] = "dict",
+        [V_SET] = "set",
+        [V_RANGE] = "range",
+        [V_FUNCTION] = "function",
+        [V_BUILTIN] = "builtin",
+        [V_METHOD] = "method",
+        [V_CLASS] = "type",
+        [V_OBJECT] = "object",
+        [V_HUGE] = "container",
+        [V_VIEW] = "view",
+        [V_MODULE] = "module",
+        [V_ITERATOR] = "generator",
+        [V_NOT_IMPLEMENTED] = "NotImplemented",
     };
     return v->kind == V_OBJECT ? v->object.class->class.name : names[v->kind];
 }

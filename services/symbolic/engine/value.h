@@ -27,15 +27,15 @@ typedef enum value_kind {
     V_DICT,
     V_SET,
     V_RANGE,
-    V_FUNCTION,  /* defined in the code; a lambda */
-    V_BUILTIN,   /* a function or type of Python's own, by its name */
-    V_METHOD,    /* a method of a value, by its name */
-    V_CLASS,     /* defined in the code, and every exception */
-    V_OBJECT,    /* an instance of one, exceptions included */
-    V_MODULE,    /* imported, by its name */
-    V_ITERATOR,  /* items still to come: a generator expression, zip, enumerate, … */
-    V_VIEW,      /* keys(), values() or items() of a dict */
-    V_HUGE,      /* a parameter with more items than are followed: it has a length, `term` */
+    V_FUNCTION, /* defined in the code; a lambda */
+    V_BUILTIN,  /* a function or type of Python's own, by its name */
+    V_METHOD,   /* a method of a value, by its name */
+    V_CLASS,    /* defined in the code, and every exception */
+    V_OBJECT,   /* an instance of one, exceptions included */
+    V_MODULE,   /* imported, by its name */
+    V_ITERATOR, /* items still to come: a generator expression, zip, enumerate, … */
+    V_VIEW,     /* keys(), values() or items() of a dict */
+    V_HUGE,     /* a parameter with more items than are followed: it has a length, `term` */
     V_NOT_IMPLEMENTED,
 } value_kind;
 
@@ -72,7 +72,7 @@ struct value {
             unsigned undecided;
             const node *node; /* BY_GENERATOR: the expression, */
             scope *scope;     /* … where its names are */
-            value *function;  /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number */
+            value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number */
         } iterator;
         struct { /* a list that is a parameter, while `length` is there */
             values items;
@@ -117,9 +117,9 @@ struct value {
 };
 
 struct scope {
-    scope *up;         /* where names are looked for next: a function around this one */
+    scope *up; /* where names are looked for next: a function around this one */
     const char **names;
-    value **values;    /* NULL: not bound yet */
+    value **values; /* NULL: not bound yet */
     size_t count, room;
     const node *owner; /* the function; NULL: a module, a class or a comprehension */
     bool comprehension, is_class;
