@@ -74,6 +74,16 @@ class Writer:
             lambda: "%s.find(%s)" % (v("str", d), v("str", d)),
             lambda: "(%s) ** 2" % v("int", d),
             lambda: "helper(%s, %s)" % (v("int", d), v("int", d)),
+            lambda: "len({%s, %s, %s})" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "{%s: %s, %s: %s}[%s]" % (v("int", d), v("int", d), v("int", d), v("int", d), v("int", d)),
+            lambda: "sum(i * x for i, x in enumerate(%s))" % v("list", d),
+            lambda: "sum(x - y for x, y in zip(%s, %s))" % (v("list", d), v("list", d)),
+            lambda: "max(%s, key=lambda x: x %% 3, default=%s)" % (v("list", d), v("int", d)),
+            lambda: "(lambda p, q=%s: p - q)(%s)" % (v("int", d), v("int", d)),
+            lambda: "%s.count(%s)" % (v("list", d), v("int", d)),
+            lambda: "%s.index(%s)" % (v("list", d), v("int", d)),
+            lambda: "divmod(%s, %s)[%s]" % (v("int", d), v("int", d), self.pick("0", "1")),
+            lambda: "Pair(%s, %s).%s" % (v("int", d), v("int", d), self.pick("p", "q", "swap().p", "z")),
         ])()
 
     def of_bool(self, depth):
@@ -97,6 +107,13 @@ class Writer:
             lambda: "%s(x > %s for x in %s)" % (self.pick("any", "all"), v("int", d), v("list", d)),
             lambda: "isinstance(%s, %s)" % (v(self.pick("int", "bool", "str"), d), self.pick("int", "bool", "str", "(int, str)")),
             lambda: "(%s is None)" % v("int", d),
+            lambda: "((%s, %s) %s (%s, %s))" % (v("int", d), v("int", d), self.pick("<", "==", ">=", "!="), v("int", d), v("int", d)),
+            lambda: "(%s %s %s)" % (v("list", d), self.pick("<", ">=", "!="), v("list", d)),
+            lambda: "({%s, %s} %s {%s, 1, 2})" % (v("int", d), v("int", d), self.pick("<=", "==", ">"), v("int", d)),
+            lambda: "(Pair(%s, %s) == Pair(%s, %s))" % (v("int", d), v("int", d), v("int", d), v("int", d)),
+            lambda: "(%s in {%s: 1, 2: 3})" % (v("int", d), v("int", d)),
+            lambda: "(%s in range(%s, %s))" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "(not %s.%s())" % (repr(self.pick("a1", "B", "", " x")), self.pick("isdigit", "isalpha", "isupper", "isspace")),
         ])()
 
     def of_str(self, depth):
@@ -127,6 +144,14 @@ class Writer:
             lambda: "sorted(%s)" % v("list", d),
             lambda: "list(range(%s))" % self.pick("0", "2", "3"),
             lambda: "%s[::-1]" % v("list", d),
+            lambda: "sorted(%s, key=lambda x: -x)" % v("list", d),
+            lambda: "sorted({%s, %s})" % (v("int", d), v("int", d)),
+            lambda: "list(map(lambda x: x + 1, %s))" % v("list", d),
+            lambda: "list(filter(lambda x: x > %s, %s))" % (v("int", d), v("list", d)),
+            lambda: "[*%s, %s]" % (v("list", d), v("int", d)),
+            lambda: "[y for x in %s for y in (x, %s)]" % (v("list", d), v("int", d)),
+            lambda: "(%s if %s else %s)" % (v("list", d), v("bool", d), v("list", d)),
+            lambda: "(%s or %s)" % (v("list", d), v("list", d)),
         ])()
 
     def of_float(self, depth):
@@ -196,13 +221,41 @@ class Writer:
                 if self.random.random() < 0.3:
                     lines += [indent + "finally:"] + self.block(inner, 1)
                 return lines
-            if roll < 0.92:
+            if roll < 0.90:
+                return self.special(indent, inner, room)
+            if roll < 0.94:
                 return [indent + "if %s:" % self.value("bool"), inner + "raise %s" % self.pick("ValueError('x')", "KeyError(1)", "IndexError")]
-            if roll < 0.95:
+            if roll < 0.96:
                 return [indent + "assert %s" % self.value("bool")]
             return [indent + "if %s:" % self.value("bool"), inner + "return %s" % self.value(self.pick("int", "int", "bool", "str"))]
         finally:
             self.depth -= 1
+
+    def special(self, indent, inner, room):
+        ints = self.known("int") or ["a"]
+        lists = self.known("list")
+        name = self.random.choice(ints)
+        which = self.random.randrange(6)
+        if which == 0 and self.loops < 2:
+            self.loops += 1
+            count = "n%d" % self.loops
+            return [indent + "%s = 0" % count, indent + "while %s < %s and %s:" % (count, self.pick("2", "3"), self.value("bool")),
+                    inner + "%s += 1" % count] + self.block(inner, room - 1)
+        if which == 1:
+            return [indent + "match %s:" % self.value("int"), inner + "case 0 | 1:"] + self.block(inner + "    ", 1) + \
+                [inner + "case k if k > %s:" % self.value("int"), inner + "    pass", inner + "case _:"] + self.block(inner + "    ", 1)
+        if which == 2 and "a" not in ints:
+            return [indent + "pass"]
+        if which == 2:
+            return [indent + "def bump(k):", inner + "return k + a", indent + "%s = bump(%s)" % (name, self.value("int"))]
+        if which == 3 and lists:
+            one = self.random.choice(lists)
+            return [indent + "alias = %s" % one, indent + "alias.append(%s)" % self.value("int"), indent + "%s += [%s]" % (one, self.value("int"))]
+        if which == 4:
+            return [indent + "d = {%s: %s}" % (self.value("int"), self.value("int")), indent + "d[%s] = %s" % (self.value("int"), self.value("int")),
+                    indent + "for key, item in d.items():", inner + "%s += key - item" % name]
+        return [indent + "%s, rest = %s, (%s, %s)" % (name, self.value("int"), self.value("int"), self.value("int")),
+                indent + "if rest[0] < rest[1]:", inner + "%s = rest[0]" % name]
 
     def program(self):
         kinds = [self.pick("int", "int", "int", "bool", "str", "list") for _ in range(self.random.randrange(1, 4))]
@@ -218,7 +271,9 @@ class Writer:
             post = self.value("bool") if self.random.random() < 0.6 else "isinstance(_, (int, str))"
             doc = ['    """', "    pre: " + self.bounds(kinds), "    post: " + post, '    """'] if name == "f" else []
             both.append("\n".join(["def %s(%s):" % (name, head)] + doc + body + ["    return " + result]))
-        helper = "def helper(p, q):\n    if p > q:\n        return p - q\n    return q %s p" % self.pick("+", "*", "//", "-")
+        pair = "from dataclasses import dataclass\n\n@dataclass\nclass Pair:\n    p: int\n    q: int = 0\n\n    def swap(self):\n" \
+               "        return Pair(self.q, self.p)\n\n"
+        helper = pair + "def helper(p, q):\n    if p > q:\n        return p - q\n    return q %s p" % self.pick("+", "*", "//", "-")
         return "\n\n".join([helper] + both) + "\n", kinds
 
     def bounds(self, kinds):
