@@ -220,7 +220,7 @@ def texts(annotation, depth=0):
     return None
 
 
-def domain(code, name, most=800, seed=1):
+def domain(code, name, most=400, seed=1):
     """Calls of a function over a small domain: argument lists as Python writes them."""
     tree = ast.parse(code)
     function = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name][-1]

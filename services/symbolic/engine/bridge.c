@@ -173,6 +173,15 @@ bool bridge_has_builtin(const char *name)
     return all && PyDict_GetItemString(all, name) != NULL;
 }
 
+int bridge_import(const char *module, const char *name)
+{
+    PyObject *found = PyImport_ImportModule(module);
+    int how = !found ? 0 : !name || PyObject_HasAttrString(found, name) ? 2 : 1;
+    Py_XDECREF(found);
+    PyErr_Clear();
+    return how;
+}
+
 int bridge_attribute(const char *builtin_type, const char *name)
 {
     PyObject *all = PyEval_GetBuiltins();

@@ -36,6 +36,32 @@ static bool find_function(analysis *a, const char *name, const node **out, fault
     return *out != NULL;
 }
 
+/* What a module imports at its top must be there. */
+static bool check_imports(analysis *a, fault *wrong)
+{
+    nodes body = a->tree.module->x;
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        for (size_t j = 0; (n->kind == N_IMPORT || n->kind == N_IMPORT_FROM) && j < n->x.count;
+             j++) {
+            const char *name = n->x.at[j]->name;
+            bool from = n->kind == N_IMPORT_FROM;
+            int there = bridge_import(from ? n->name : name, from ? name : NULL);
+            if (there == 2)
+                continue;
+            *wrong = (fault){ "ImportError",
+                              there ? arena_print(&a->tree_arena,
+                                                  "Cannot import name '%s' from '%s' (line %d)",
+                                                  name, n->name, n->line)
+                                    : arena_print(&a->tree_arena, "No module named '%s' (line %d)",
+                                                  from ? n->name : name, n->line),
+                              n->line };
+            return false;
+        }
+    }
+    return true;
+}
+
 bool analysis_open(analysis *a, solver *s, const char *code, size_t length, const char *function,
                    const char *other, double seconds, type_kind guess, fault *wrong)
 {
@@ -45,7 +71,7 @@ bool analysis_open(analysis *a, solver *s, const char *code, size_t length, cons
     a->tree = (tree){ .arena = &a->tree_arena };
     *wrong = (fault){ 0 };
     if (!tree_parse(&a->tree, code, length, wrong) || !validate(&a->tree, a->tree.module, wrong) ||
-        !find_function(a, function, &a->function, wrong) ||
+        !check_imports(a, wrong) || !find_function(a, function, &a->function, wrong) ||
         (other && !find_function(a, other, &a->other, wrong)) ||
         !contract_read(&a->tree, a->function, &a->contract, wrong))
         return false;

@@ -173,6 +173,8 @@ value *bridge(machine *m, const char *expression, const values *given, int line)
 
 /* Does Python have such a name, or its type such an attribute (1: a method, 2: another one)? */
 bool bridge_has_builtin(const char *name);
+/* 0: there is no such module, 1: it has no such name, 2: it has. `name` may be NULL. */
+int bridge_import(const char *module, const char *name);
 int bridge_attribute(const char *builtin_type, const char *name);
 
 /* -- branches and lines (survey.c) ------------------------------------------------------------- */

@@ -348,6 +348,10 @@ outcome run_import(machine *m, scope *s, const node *n)
         if (n->kind == N_IMPORT) {
             const char *dot = strchr(alias->name, '.');
             module->builtin.name = alias->name;
+            if (bridge_import(alias->name, NULL) < 2) {
+                throw(m, "ModuleNotFoundError", n->line);
+                return RAISED;
+            }
             if (dot && !alias->other) {
                 char first[64];
                 snprintf(first, sizeof first, "%.*s", (int)(dot - alias->name), alias->name);
@@ -358,6 +362,11 @@ outcome run_import(machine *m, scope *s, const node *n)
         }
         module->builtin.name = n->name ? n->name : "";
         value *v;
+        int there = bridge_import(module->builtin.name, alias->name);
+        if (there < 2) {
+            throw(m, there ? "ImportError" : "ModuleNotFoundError", n->line);
+            return RAISED;
+        }
         if (strcmp(alias->name, "*") == 0)
             path_unsupported(m, n->line, "name what is imported", "import *");
         if (strcmp(module->builtin.name, "math") == 0) {
