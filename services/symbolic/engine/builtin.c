@@ -75,6 +75,9 @@ static value *to_float(machine *m, arguments *given, int line)
     if (value_is_concrete(m, v) && (value_is_number(v) || v->kind == V_STR))
         return by_python(m, "float(a)", given, line);
     Z3_ast term = value_is_number(v) ? value_float_term(m, v) : NULL;
+    value *few = term ? NULL : settled_int(m, v);
+    if (few)
+        return value_float(m, (double)few->number);
     if (term)
         return value_of_float(m, term);
     if (value_is_scalar(v) || v->kind == V_OBJECT)

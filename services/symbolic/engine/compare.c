@@ -47,6 +47,9 @@ static value *float_compare(machine *m, operator_kind op, value *l, value *r, in
                       &given, line);
     }
     Z3_ast x = value_float_term(m, l), y = value_float_term(m, r);
+    value *few = x && y ? NULL : settled_int(m, x ? r : l);
+    if (few && !(x ? r : l)->known)
+        return x ? float_compare(m, op, l, few, line) : float_compare(m, op, few, r, line);
     if (!x || !y)
         path_unsupported(m, line, "annotate the parameter as float, or keep to ints",
                          "an int that is not known beside a float");

@@ -337,7 +337,8 @@ value *slice_get(machine *m, value *of, value *from, value *to, value *step, int
 value *repeat(machine *m, value *sequence, value *times, int line)
 {
     int64_t count;
-    if (!value_whole(times, &count))
+    value *few = settled_int(m, times);
+    if (!few || !value_whole(few, &count))
         path_unsupported(m, line, "repeat by a constant", "a repetition (*) that is not known");
     count = count < 0 ? 0 : count;
     settle(m, sequence);

@@ -234,7 +234,10 @@ static void note_stop(analysis *a)
 
 static void explore_round(analysis *a)
 {
-    solver_begin(a->solver, a->deadline_ns);
+    /* With joins terms grow, and a few paths with small terms may be faster: a part of the time is
+     * left for these. */
+    int64_t left = a->deadline_ns - clock_ns();
+    solver_begin(a->solver, a->m.no_joins ? a->deadline_ns : a->deadline_ns - left / 2);
     a->m.solver = a->solver;
     for (;;) {
         one_path(a);
@@ -270,8 +273,10 @@ void explore(analysis *a, path_function *by, path_function *by_salvage)
         a->paths = a->good = a->unsure = a->stopped = a->type_errors = 0;
         a->first_stop = (stop){ 0 };
         explore_round(a);
-        if (a->first_stop.kind == STOP_UNSUPPORTED && a->m.joined && !a->m.no_joins &&
-            !a->found_ns && !a->done) {
+        stop_kind why = a->first_stop.kind;
+        bool again = why == STOP_DEADLINE ||
+                     (a->m.joined && (why == STOP_UNSUPPORTED || a->unsure > 0));
+        if (again && !a->m.no_joins && !a->found_ns && !a->done && !solver_interrupted()) {
             /* Once more, with forks in place of joins: a construct may take each value alone. */
             a->m.no_joins = true;
             i--;

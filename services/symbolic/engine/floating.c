@@ -9,6 +9,9 @@ static bool terms(machine *m, value *l, value *r, Z3_ast out[2], int line)
     value *both_sides[] = { l, r };
     for (int i = 0; i < 2; i++) {
         out[i] = value_float_term(m, both_sides[i]);
+        value *few = out[i] ? NULL : settled_int(m, both_sides[i]);
+        if (few)
+            out[i] = value_float_term(m, few);
         if (!out[i])
             path_unsupported(m, line, "annotate the parameter as float, or keep to ints",
                              "an int that is not known beside a float");

@@ -54,6 +54,35 @@ static void limit_bits(machine *m, double bits)
         path_bound(m, "the size of an int");
 }
 
+/* -- a few values ------------------------------------------------------------------------------ */
+
+value *settled_int(machine *m, value *v)
+{
+    enum { LEAST = -64, MOST = 128 };
+    Z3_context z = m->solver->z;
+    if (!value_is_integral(v) || (!v->known && value_is_concrete(m, v)))
+        return NULL;
+    if (v->known)
+        return v;
+    Z3_ast term = value_int_term(m, v);
+    Z3_ast bounds[] = { Z3_mk_ge(z, term, number(m, LEAST)), Z3_mk_le(z, term, number(m, MOST)) };
+    Z3_ast within = solver_simplify(m->solver, Z3_mk_and(z, 2, bounds));
+    if (!solver_is_true(m->solver, within)) {
+        /* If the path had to fork for it, it is not sure on either side. */
+        if (!path_decide(m, within, false) || m->path.marks[m->path.at - 1].kind == MARK_FORK)
+            return NULL;
+    }
+    int64_t low = LEAST, high = MOST;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (path_decide(m, Z3_mk_le(z, term, number(m, middle)), true))
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return value_int(m, low);
+}
+
 /* -- // and % ---------------------------------------------------------------------------------- */
 
 /* z3's div rounds down for a positive divisor: a // b is -a div -b for a negative b. */
@@ -104,6 +133,9 @@ static value *true_divide(machine *m, value *l, value *r, int line)
         Z3_ast a = value_float_term(m, l), b = value_float_term(m, r);
         if (a && b)
             return value_of_float(m, Z3_mk_fpa_div(z, m->solver->nearest, a, b));
+        value *x = settled_int(m, l), *y = x ? settled_int(m, r) : NULL;
+        if (y)
+            return true_divide(m, x, y, line);
         path_unsupported(m, line,
                          "use //, compare products in place of quotients, or annotate the "
                          "parameters as float",
@@ -131,6 +163,11 @@ static value *power(machine *m, value *l, value *r, int line)
         values given = { (value *[]){ l, r }, 2, 2 };
         return bridge(m, "a ** b", &given, line);
     }
+    if (!value_whole(r, &exponent)) {
+        value *few = settled_int(m, r);
+        if (few)
+            return power(m, l, few, line);
+    }
     if (!value_whole(r, &exponent))
         path_unsupported(m, line, "multiply in a loop, or make the exponent a constant",
                          "a power whose exponent is not known");
@@ -155,6 +192,9 @@ static value *shift(machine *m, operator_kind op, value *l, value *r, int line)
         int64_t zero;
         if (value_whole(l, &zero) && zero == 0)
             return value_int(m, 0);
+        value *few = settled_int(m, r);
+        if (few)
+            return shift(m, op, l, few, line);
         path_unsupported(m, line, "make the number of bits a constant",
                          "a shift by a number of bits that is not known");
     }

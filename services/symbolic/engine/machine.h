@@ -112,6 +112,8 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line);      
 value *unary(machine *m, operator_kind op, value *v, int line);                    /* operate.c */
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line); /* integer.c */
 value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);   /* floating.c */
+/* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not. */
+value *settled_int(machine *m, value *v);
 value *absolute(machine *m, value *v, int line);
 value *compare(machine *m, operator_kind op, value *l, value *r, int line); /* compare.c */
 /* Are they equal, as == has it? A bool, maybe symbolic; NULL: raised. */

@@ -15,6 +15,13 @@ value *call_math(machine *m, const char *name, arguments *given, int line)
 {
     Z3_context z = m->solver->z;
     value *first = given->places.count ? given->places.at[0] : NULL;
+    for (size_t i = 0; i < given->places.count; i++) {
+        bool whole_only = strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 ||
+                          strcmp(name, "trunc") == 0;
+        value *few = whole_only ? NULL : settled_int(m, given->places.at[i]);
+        if (few)
+            given->places.at[i] = few;
+    }
     static const char *const operands[] = { "", "a", "a, b", "a, b, c" };
     if (!given->names.count && given->places.count < sizeof operands / sizeof *operands &&
         all_known(m, given) && strcmp(name, "factorial") != 0 && strcmp(name, "comb") != 0 &&

@@ -172,3 +172,50 @@ def f(a: int) -> int:
     post: _ % 2 == 0
     """
     return a * (a + 1)
+
+#: check f = verified
+import math
+
+def f(n: int) -> bool:
+    """
+    pre: 0 <= n <= 30
+    post: _ == (n in (2, 3, 5, 7, 11, 13, 17, 19, 23, 29))
+    """
+    if n < 2:
+        return False
+    for i in range(2, int(math.sqrt(n)) + 1):
+        if n % i == 0:
+            return False
+    return True
+
+#: check f = verified
+def f(a: int, b: int) -> float:
+    """
+    pre: 0 <= a <= 5 and 1 <= b <= 3
+    post: 0 <= _ <= 5
+    """
+    return a / b
+
+#: check f = counterexample
+def f(a: int) -> float:
+    """
+    pre: 0 <= a <= 9
+    post: _ != 3.5
+    """
+    return a * 0.5
+
+#: check f = verified
+def f(a: int) -> int:
+    """
+    pre: 0 <= a <= 6
+    post: _ == 1 << a
+    """
+    return 2 ** a
+
+#: check f = verified
+def f(a: int) -> str:
+    """
+    pre: -1 <= a <= 3
+    post: len(_) == max(a, 0)
+    """
+    return "x" * a

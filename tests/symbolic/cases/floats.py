@@ -146,3 +146,18 @@ def f(x: int) -> str:
     post: _ == "1e+16 0.1 inf -0.0 3.0"
     """
     return f"{1e16} {0.1} {1e308 * 10} {-0.0} {3.0}"
+
+#: check f = error Unsupported
+def f(x: float) -> bool:
+    """
+    post: _ or not _
+    """
+    return x > 9007199254740993
+
+#: check f = error Unsupported
+def f(x: float) -> bool:
+    return x < 123456789012345678901234567890
+
+#: check f = error Unsupported
+def f(x: int) -> bool:
+    return x ** 123456789012345678901234567890 > 0
