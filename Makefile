@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers fuzz coverage format install clean help
+.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-symbolic fuzz fuzz-symbolic coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -54,9 +54,16 @@ bench-handlers: build ## this tree against an earlier commit: BASE=c0c101f ROUND
 	@BASE='$(BASE)' scripts/bench-handlers $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY)) \
 	    $(if $(SPREAD),--spread)
 
+bench-symbolic: build ## the symbolic engine on its cases; ROUNDS=5 CROSSHAIR=PROGRAM
+	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))
+
 fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
 	@scripts/fuzz $(TIME)
+
+fuzz-symbolic: build ## random programs in the symbolic engine and in Python, TIME=60 seconds; SEED=1
+	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic python3 tests/symbolic/fuzz.py --seconds $(TIME) --inputs 10000 \
+	    $(if $(SEED),--seed $(SEED))
 
 coverage: ## line coverage of the core, fails below 95 %
 	@scripts/setup build coverage

@@ -1,0 +1,42 @@
+/*
+ * Memory of one analysis, or of one path of it: taken piece by piece, given back as a whole.
+ *
+ * An arena has a limit. When it is reached, or the system has no more memory, `full` is called. It
+ * must not return: the analysis ends there with an honest answer (path.h).
+ */
+#ifndef SYMBOLIC_ARENA_H
+#define SYMBOLIC_ARENA_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct arena {
+    struct arena_block *blocks;
+    size_t taken; /* bytes, of all blocks */
+    size_t limit;
+    void (*full)(void *context);
+    void *context;
+} arena;
+
+/* Zeroed memory, aligned for anything. */
+void *arena_take(arena *a, size_t bytes);
+/* A copy of `length` bytes with a zero after it. */
+char *arena_copy(arena *a, const char *bytes, size_t length);
+char *arena_print(arena *a, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Give everything back, but for a first block that is kept for the next use. */
+void arena_reset(arena *a);
+void arena_free(arena *a);
+
+/* A text that grows. */
+typedef struct text {
+    arena *a;
+    char *data; /* ends with a zero once something was added */
+    size_t length, room;
+} text;
+
+void text_add(text *t, const char *bytes, size_t length);
+void text_say(text *t, const char *words);
+void text_print(text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

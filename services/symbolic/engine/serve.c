@@ -1,0 +1,193 @@
+/* The worker: docs/worker-protocol.md on descriptor 3. One call at a time. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "serve.h"
+
+enum { SOCKET = 3, PACKET = 65536, MOST_MESSAGE = 8 << 20 };
+
+/* -- packets ----------------------------------------------------------------------------------- */
+
+static void send_packet(char kind, const char *bytes, size_t length)
+{
+    static char packet[PACKET];
+    packet[0] = kind;
+    memcpy(packet + 1, bytes, length);
+    if (write(SOCKET, packet, length + 1) < 0)
+        _exit(0);
+}
+
+static void send_message(const char *words, size_t length)
+{
+    enum { PIECE = PACKET - 1 };
+    if (length <= PIECE) {
+        send_packet('=', words, length);
+        return;
+    }
+    for (size_t at = 0; at < length; at += PIECE) {
+        bool last = length - at <= PIECE;
+        send_packet(at == 0 ? '<' : last ? '>' : '-', words + at, last ? length - at : PIECE);
+    }
+}
+
+static void send_document(yyjson_mut_doc *doc)
+{
+    size_t length;
+    char *words = yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &length);
+    if (words)
+        send_message(words, length);
+    free(words);
+    yyjson_mut_doc_free(doc);
+}
+
+/* The next message, which is valid until the one after it. */
+static const char *next_message(size_t *length)
+{
+    static char packet[PACKET];
+    static char *message;
+    static size_t used, room;
+    for (;;) {
+        ssize_t got = read(SOCKET, packet, sizeof packet);
+        if (got <= 0)
+            _exit(0);
+        if (packet[0] == '=' || packet[0] == '<')
+            used = 0;
+        size_t more = (size_t)got - 1;
+        if (used + more > MOST_MESSAGE)
+            _exit(1);
+        if (used + more + 1 > room) {
+            room = 2 * (used + more) + 4096;
+            message = realloc(message, room);
+            if (!message)
+                _exit(1);
+        }
+        memcpy(message + used, packet + 1, more);
+        used += more;
+        message[used] = '\0';
+        if (packet[0] == '=' || packet[0] == '>') {
+            *length = used;
+            return message;
+        }
+    }
+}
+
+/* -- calls ------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t running;
+
+static void interrupt(int number)
+{
+    (void)number;
+    if (running)
+        solver_interrupt();
+}
+
+/* "symbolic.check" and "symbolic_check" are "check". */
+static const char *tool_of(const char *operation)
+{
+    static const struct {
+        const char *word, *tool;
+    } tools[] = { { "check", "check" },       { "find", "find" },     { "compare", "compare" },
+                  { "branches", "branches" }, { "health", "health" }, { "run", "run" } };
+    const char *dot = strrchr(operation, '.');
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (strcmp(dot ? dot + 1 : operation, tools[i].word) == 0)
+            return tools[i].tool;
+    return "";
+}
+
+static const char *string_of(yyjson_val *of, const char *name)
+{
+    return yyjson_get_str(yyjson_obj_get(of, name));
+}
+
+/* The catalog's code for each type of error. */
+static const char *code_of(const char *error_type)
+{
+    static const struct {
+        const char *type, *code;
+    } codes[] = { { "ValueError", "INVALID_ARGUMENT" },
+                  { "SyntaxError", "SYNTAX_ERROR" },
+                  { "ValidationError", "VALIDATION_ERROR" },
+                  { "ImportError", "IMPORT_ERROR" },
+                  { "TimeoutError", "TIMEOUT" } };
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (strcmp(error_type, codes[i].type) == 0)
+            return codes[i].code;
+    return "RUNTIME_ERROR";
+}
+
+/* An answer whose status is an error is a failure: its members are told as context. */
+static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, int64_t id)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_sint(doc, root, "id", id);
+    yyjson_mut_val *answer_root = yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(answered));
+    const char *error_type = yyjson_mut_get_str(yyjson_mut_obj_get(answer_root, "error_type"));
+    if (!error_type) {
+        yyjson_mut_obj_add_val(doc, root, "answer", answer_root);
+        return doc;
+    }
+    yyjson_mut_val *failure = yyjson_mut_obj_add_obj(doc, root, "failure");
+    const char *message = yyjson_mut_get_str(yyjson_mut_obj_get(answer_root, "message"));
+    yyjson_mut_obj_add_strcpy(doc, failure, "code", code_of(error_type));
+    yyjson_mut_obj_add_strcpy(doc, failure, "message", message ? message : "");
+    yyjson_mut_obj_add_strcpy(doc, failure, "type", error_type);
+    yyjson_mut_obj_remove_str(answer_root, "error_type");
+    yyjson_mut_obj_remove_str(answer_root, "message");
+    yyjson_mut_obj_add_val(doc, failure, "context", answer_root);
+    return doc;
+}
+
+static void handle(solver *s, const char *words, size_t length)
+{
+    yyjson_doc *doc = yyjson_read(words, length, 0);
+    yyjson_val *root = yyjson_doc_get_root(doc);
+    yyjson_val *given = yyjson_obj_get(root, "arguments");
+    const char *operation = string_of(root, "operation");
+    if (!doc || !operation)
+        _exit(1);
+    yyjson_val *code = yyjson_obj_get(given, "code");
+    yyjson_val *reach = yyjson_obj_get(given, "symbolic_reachability");
+    const char *first = string_of(given, "function_name");
+    request q = {
+        .tool = tool_of(operation),
+        .code = yyjson_get_str(code) ? yyjson_get_str(code) : "",
+        .code_length = yyjson_get_len(code),
+        .function = first ? first : string_of(given, "function_a"),
+        .other = string_of(given, "function_b"),
+        .exception_type = string_of(given, "exception_type"),
+        .arguments = string_of(given, "arguments"),
+        .seconds = yyjson_get_num(yyjson_obj_get(given, "timeout_seconds")),
+        .reachability = !reach || yyjson_get_bool(reach),
+    };
+    if (!q.function)
+        q.function = "";
+    /* The caller's own limit may be shorter; what is left for the answer is a fifth of a second. */
+    double limit = yyjson_get_num(yyjson_obj_get(root, "limit_ms")) / 1000 - 0.2;
+    if (limit > 0 && (q.seconds <= 0 || q.seconds > limit))
+        q.seconds = limit;
+    running = 1;
+    yyjson_mut_doc *answered = tools_answer(s, &q);
+    running = 0;
+    send_document(as_message(answered, yyjson_get_sint(yyjson_obj_get(root, "id"))));
+    yyjson_mut_doc_free(answered);
+    yyjson_doc_free(doc);
+}
+
+void serve(solver *s)
+{
+    struct sigaction action = { .sa_handler = interrupt, .sa_flags = SA_RESTART };
+    sigaction(SIGINT, &action, NULL);
+    static const char ready[] = "{\"ready\":1}";
+    send_message(ready, sizeof ready - 1);
+    for (;;) {
+        size_t length;
+        const char *words = next_message(&length);
+        handle(s, words, length);
+    }
+}

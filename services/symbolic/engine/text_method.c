@@ -1,0 +1,128 @@
+/* Methods of strs: of known ones all that Python has, of others those that a term is exact for. */
+#include <string.h>
+
+#include "machine.h"
+
+static bool is(const char *name, const char *method)
+{
+    return strcmp(name, method) == 0;
+}
+
+/* Those that are computed by Python on known strs. What can make a huge str is left out. */
+static const char *const pure[] = {
+    "upper",        "lower",      "strip",       "lstrip",   "rstrip",       "title",
+    "capitalize",   "swapcase",   "casefold",    "isdigit",  "isalpha",      "isalnum",
+    "isspace",      "isupper",    "islower",     "istitle",  "isnumeric",    "isdecimal",
+    "isidentifier", "isascii",    "isprintable", "split",    "rsplit",       "splitlines",
+    "partition",    "rpartition", "replace",     "count",    "find",         "rfind",
+    "index",        "rindex",     "startswith",  "endswith", "removeprefix", "removesuffix"
+};
+
+static bool is_pure(const char *name)
+{
+    for (size_t i = 0; i < sizeof pure / sizeof *pure; i++)
+        if (is(name, pure[i]))
+            return true;
+    return false;
+}
+
+static value *by_python(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    static const char *const operands[] = { "", "b", "b, c", "b, c, d" };
+    values all = { 0 };
+    values_add(m, &all, self);
+    for (size_t i = 0; i < given->places.count; i++)
+        values_add(m, &all, given->places.at[i]);
+    return bridge(m, arena_print(m->arena, "a.%s(%s)", name, operands[given->places.count]), &all,
+                  line);
+}
+
+static value *joined(machine *m, value *self, value *of, int line)
+{
+    values items;
+    if (!items_of(m, of, false, &items, line))
+        return NULL;
+    value *made = value_ascii(m, "");
+    for (size_t i = 0; i < items.count; i++)
+        if (items.at[i]->kind != V_STR)
+            return throw(m, "TypeError", line);
+    for (size_t i = 0; i < items.count; i++) {
+        if (i > 0)
+            made = text_binary(m, OP_ADD, made, self, line);
+        made = text_binary(m, OP_ADD, made, items.at[i], line);
+    }
+    return made;
+}
+
+/* startswith() and endswith(), of one str or one of several. */
+static value *begins(machine *m, const value *self, value *with, bool end, int line)
+{
+    Z3_context z = m->solver->z;
+    if (with->kind == V_TUPLE) {
+        value *result = value_bool(m, false);
+        for (size_t i = 0; i < with->in.items.count; i++) {
+            value *one = begins(m, self, with->in.items.at[i], end, line);
+            if (!one)
+                return NULL;
+            result = either(m, result, one);
+        }
+        return result;
+    }
+    if (with->kind != V_STR)
+        return throw(m, "TypeError", line);
+    Z3_ast a = value_term(m, with), b = value_term(m, self);
+    return value_of_bool(m, end ? Z3_mk_seq_suffix(z, a, b) : Z3_mk_seq_prefix(z, a, b));
+}
+
+static value *found_at(machine *m, const value *self, const value *part, bool raises, int line)
+{
+    Z3_context z = m->solver->z;
+    if (part->kind != V_STR)
+        return throw(m, "TypeError", line);
+    Z3_ast whole = value_term(m, self), sought = value_term(m, part);
+    if (raises && !path_decide(m, Z3_mk_seq_contains(z, whole, sought), true))
+        return throw(m, "ValueError", line);
+    return value_of_int(m, Z3_mk_seq_index(z, whole, sought, m->solver->zero));
+}
+
+/* Without a prefix or suffix, if it has it. */
+static value *removed(machine *m, value *self, value *part, bool end, int line)
+{
+    Z3_context z = m->solver->z;
+    if (part->kind != V_STR)
+        return throw(m, "TypeError", line);
+    Z3_ast whole = value_term(m, self), cut = value_term(m, part);
+    Z3_ast size = Z3_mk_sub(z, 2,
+                            (Z3_ast[]){ Z3_mk_seq_length(z, whole), Z3_mk_seq_length(z, cut) });
+    Z3_ast rest = Z3_mk_seq_extract(z, whole, end ? m->solver->zero : Z3_mk_seq_length(z, cut),
+                                    size);
+    Z3_ast has = end ? Z3_mk_seq_suffix(z, cut, whole) : Z3_mk_seq_prefix(z, cut, whole);
+    return value_of_str(m, Z3_mk_ite(z, has, rest, whole));
+}
+
+value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    value *first = given->places.count ? given->places.at[0] : NULL;
+    bool known = self->known && given->places.count <= 3 && !given->names.count;
+    for (size_t i = 0; i < given->places.count; i++)
+        known = known && value_is_concrete(m, given->places.at[i]);
+    if (known && is_pure(name)) {
+        if (is(name, "replace") && given->places.count >= 2 && given->places.at[1]->kind == V_STR &&
+            given->places.at[1]->str.count &&
+            self->str.count > MOST_CONCRETE_CHARS / given->places.at[1]->str.count)
+            path_bound(m, "the size of a str");
+        return by_python(m, self, name, given, line);
+    }
+    if (given->names.count == 0 && given->places.count == 1) {
+        if (is(name, "join"))
+            return joined(m, self, first, line);
+        if (is(name, "startswith") || is(name, "endswith"))
+            return begins(m, self, first, name[0] == 'e', line);
+        if (is(name, "find") || is(name, "index"))
+            return found_at(m, self, first, name[0] == 'i', line);
+        if (is(name, "removeprefix") || is(name, "removesuffix"))
+            return removed(m, self, first, name[6] == 's', line);
+    }
+    path_unsupported(m, line, "use len, +, in, slices, ==, startswith, endswith or find",
+                     "the method str.%s of a str that is not known", name);
+}

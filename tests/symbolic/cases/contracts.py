@@ -1,0 +1,126 @@
+#: check f = verified
+def f(x: int) -> int:
+    assert x > 0
+    y = x + 1
+    assert y > 1
+    return y
+
+#: check f = counterexample AssertionError
+def f(x: int) -> int:
+    assert x > 0
+    y = x - 1
+    assert y > 0
+    return y
+
+#: check f = verified
+def f(x: int) -> int:
+    """Doc.
+
+    pre: x > 5
+    pre: x < 7
+    post: _ == 6
+    post: __return__ == 6
+    """
+    return x
+
+#: check f = counterexample Postcondition
+def f(x: int) -> int:
+    """
+    pre: True
+    post: _ > x
+    """
+    return x
+
+#: check f = verified
+def f(xs: list[int]) -> None:
+    """
+    pre: len(xs) == 2
+    post: xs[0] == __old__.xs[0] + 1
+    """
+    xs[0] += 1
+
+#: check f = counterexample
+def f(xs: list[int]) -> None:
+    """
+    pre: len(xs) == 2
+    post: xs == __old__.xs
+    """
+    xs[0] += 1
+
+#: check f = verified
+#: find f ValueError = found
+def f(x: int) -> int:
+    """
+    raises: ValueError
+    """
+    if x < 0:
+        raise ValueError
+    return x
+
+#: check f = counterexample KeyError
+def f(x: int) -> int:
+    """
+    raises: ValueError, TypeError
+    """
+    if x < 0:
+        raise ValueError
+    if x == 9:
+        raise KeyError(x)
+    return x
+
+#: check f = verified
+def f(x: int) -> int:
+    """
+    raises: LookupError
+    """
+    if x == 9:
+        raise KeyError(x)
+    return x
+
+#: check f = error SyntaxError contract
+def f(x: int) -> int:
+    """
+    post: _ >
+    """
+    return x
+
+#: check f = error ValidationError eval
+def f(x: int) -> int:
+    """
+    post: eval("1")
+    """
+    return x
+
+#: check f = verified
+def f(x: int) -> int:
+    """
+    pre: x > 0 and x < 0
+    post: False
+    """
+    return x
+
+#: check f = verified
+def f(x: int) -> int:
+    """
+    pre: 10 // x > 3
+    post: 0 < _ < 3
+    """
+    return x
+
+#: check f = counterexample raised
+def f(x: int) -> int:
+    """
+    post: 10 // _ < 100
+    """
+    return x
+
+#: check f = verified
+def f(x: int) -> int:
+    """
+    pre: x >= 0
+    post: _ == double(x)
+    """
+    return x + x
+
+def double(x):
+    return 2 * x

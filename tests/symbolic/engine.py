@@ -1,0 +1,250 @@
+"""The symbolic engine as a worker, and what Python itself says of the same code: for tests, the fuzzer and the benchmark."""
+import ast
+import functools
+import itertools
+import json
+import math
+import os
+import random
+import socket
+import subprocess
+import warnings
+
+warnings.simplefilter("ignore")
+
+PROGRAM = os.environ.get("SYMBOLIC_PROGRAM", "")
+
+
+class Engine:
+    """One process of mishap-symbolic, spoken to over descriptor 3."""
+
+    def __init__(self, program=None, *options):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        held = theirs.fileno()
+        self.process = subprocess.Popen(["/bin/sh", "-c", 'exec "$0" "$@" 3<&%d' % held, program or PROGRAM, *options], pass_fds=[held],
+                                        stdin=subprocess.DEVNULL)
+        theirs.close()
+        self.socket = ours
+        self.id = 0
+        assert self.read() == {"ready": 1}
+
+    def read(self):
+        text = b""
+        while True:
+            packet = self.socket.recv(65536)
+            if not packet:
+                raise EOFError("the engine ended")
+            if packet[:1] in b"=<":
+                text = b""
+            text += packet[1:]
+            if packet[:1] in b"=>":
+                return json.loads(text)
+
+    def send(self, message):
+        text = json.dumps(message).encode()
+        pieces = [text[i:i + 65535] for i in range(0, len(text), 65535)]
+        for i, piece in enumerate(pieces):
+            last = i == len(pieces) - 1
+            kind = b"=" if len(pieces) == 1 else b"<" if i == 0 else b">" if last else b"-"
+            self.socket.send(kind + piece)
+
+    def call(self, tool, **arguments):
+        """The answer; a failure has its type and message beside the members of the tool."""
+        self.id += 1
+        self.send({"id": self.id, "operation": "symbolic." + tool, "arguments": arguments})
+        reply = self.read()
+        assert reply["id"] == self.id, reply
+        if "failure" in reply:
+            failure = reply["failure"]
+            return dict(failure["context"], error_type=failure["type"], message=failure["message"], code=failure["code"])
+        return reply["answer"]
+
+    def close(self):
+        self.socket.close()
+        self.process.wait(10)
+
+
+# ---- What Python says --------------------------------------------------------------------------------------------------
+
+@functools.lru_cache(64)
+def compiled(code):
+    return compile(code, "<code>", "exec")
+
+
+def loaded(code):
+    space = {"__name__": "__case__"}
+    exec(compiled(code), space)
+    return space
+
+
+def contract(function):
+    lines = [line.strip() for line in (function.__doc__ or "").splitlines()]
+    found = {word: [line[len(word) + 1:].strip() for line in lines if line.startswith(word + ":")] for word in ("pre", "post", "raises")}
+    found["raises"] = [name for line in found["raises"] for name in line.replace(",", " ").split()]
+    return found
+
+
+@functools.lru_cache(64)
+def leading_asserts(code, name):
+    """The lines of the asserts that a function begins with."""
+    for node in ast.parse(code).body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            lines = set()
+            for i, statement in enumerate(node.body):
+                if isinstance(statement, ast.Assert):
+                    lines.update(range(statement.lineno, statement.end_lineno + 1))
+                elif not (i == 0 and isinstance(statement, ast.Expr)):
+                    break
+            return lines
+    return set()
+
+
+def line_of(error):
+    line, trace = 0, error.__traceback__
+    while trace:
+        if trace.tb_frame.f_code.co_filename == "<code>":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return line
+
+
+class Old:
+    pass
+
+
+class Slow(BaseException):
+    """Python itself takes too long for a call: raised by a timer of the fuzzer."""
+
+
+def violated(code, name, make):
+    """Does this call break the contract? `make(space)` gives fresh arguments. None: it does not, or is not meant by it."""
+    space = loaded(code)
+    function = space[name]
+    agreed = contract(function)
+    names = function.__code__.co_varnames[:function.__code__.co_argcount]
+    known = dict(zip(names, make(space)))
+    try:
+        if not all(eval(words, space, dict(known)) for words in agreed["pre"]):
+            return None
+    except Exception:
+        return None
+    arguments = make(space)
+    try:
+        result = function(*arguments)
+    except BaseException as error:
+        if isinstance(error, Slow):
+            raise
+        if isinstance(error, AssertionError) and line_of(error) in leading_asserts(code, name):
+            return None
+        if any(c.__name__ in agreed["raises"] for c in type(error).__mro__):
+            return None
+        return type(error).__name__
+    old = Old()
+    for key, value in zip(names, make(space)):
+        setattr(old, key, value)
+    after = dict(zip(names, arguments), _=result, __return__=result, __old__=old)
+    for words in agreed["post"]:
+        try:
+            if not eval(words, {**space, **after}):
+                return "post"
+        except Exception:
+            return "post"
+    return None
+
+
+def outcome(code, name, make):
+    space = loaded(code)
+    try:
+        return "returned", space[name](*make(space))
+    except BaseException as error:
+        if isinstance(error, Slow):
+            raise
+        return "raised", type(error).__name__, [c.__name__ for c in type(error).__mro__]
+
+
+def same(a, b):
+    def nan(x):
+        return isinstance(x, float) and math.isnan(x)
+    if a[0] != b[0]:
+        return False
+    return a[1] == b[1] or (nan(a[1]) and nan(b[1])) if a[0] == "returned" else a[1] == b[1]
+
+
+# ---- A small domain ----------------------------------------------------------------------------------------------------
+
+INTS = [-7, -3, -2, -1, 0, 1, 2, 3, 5, 10, 11, 42, 100, -100, 1000, 2 ** 31, -2 ** 63 - 1]
+FLOATS = [0.0, -0.0, 1.0, -1.0, 0.5, 1e308, 5e-324, math.inf, -math.inf, math.nan, 3.25]
+STRINGS = ["", "a", "b", "ab", "abc", "hello", "A", " ", "0", "12", "-", "x=1", "\u00e9", "aa", "zz"]
+
+
+def texts(annotation, depth=0):
+    """Values of a type, as Python writes them."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        annotation = ast.parse(annotation.value, mode="eval").body
+    if annotation is None:
+        return [repr(i) for i in INTS]
+    words = ast.unparse(annotation)
+    if words == "int":
+        return [repr(i) for i in (INTS if depth == 0 else [-1, 0, 1, 2, 7])]
+    if words == "bool":
+        return ["False", "True"]
+    if words == "float":
+        return ["float(%r)" % repr(f) for f in (FLOATS if depth == 0 else FLOATS[:4])]
+    if words == "str":
+        return [repr(s) for s in (STRINGS if depth == 0 else STRINGS[:4])]
+    if words == "None":
+        return ["None"]
+    if isinstance(annotation, ast.BinOp):
+        return texts(annotation.left, depth) + texts(annotation.right, depth)
+    if isinstance(annotation, ast.Subscript):
+        name = ast.unparse(annotation.value).split(".")[-1].lower()
+        parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
+        if name == "optional":
+            return ["None"] + texts(parts[0], depth)
+        if name == "union":
+            return [t for part in parts for t in texts(part, depth)]
+        if name == "literal":
+            return [ast.unparse(part) for part in parts]
+        inner = texts(parts[0], depth + 1)
+        if name == "tuple" and not (len(parts) == 2 and ast.unparse(parts[1]) == "..."):
+            return ["(" + "".join(t + "," for t in each) + ")" for each in itertools.islice(
+                itertools.product(*(texts(part, depth + 1) for part in parts)), 200)]
+        if name == "dict":
+            pairs = ["%s: %s" % each for each in itertools.product(inner[:3], texts(parts[1], depth + 1)[:3])]
+            return ["{%s}" % ", ".join(each) for size in range(3) for each in itertools.combinations(pairs, size)]
+        signs = {"list": "[%s]", "sequence": "[%s]", "set": "set([%s])", "frozenset": "frozenset([%s])", "tuple": "tuple([%s])"}
+        if name in signs:
+            return [signs[name] % ", ".join(each) for size in range(4) for each in itertools.product(inner[:4], repeat=size)]
+    if words in ("list", "tuple", "set"):
+        return ["%s([%s])" % (words, ", ".join(each)) for size in range(3) for each in itertools.product(["-1", "0", "1", "2"], repeat=size)]
+    return None
+
+
+def domain(code, name, most=400, seed=1):
+    """Calls of a function over a small domain: argument lists as Python writes them."""
+    tree = ast.parse(code)
+    function = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
+    every = function.args.posonlyargs + function.args.args
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+
+    def of(annotation):
+        words = ast.unparse(annotation) if annotation is not None else ""
+        if words in classes:
+            fields = [texts(f.annotation, 1) for f in classes[words].body if isinstance(f, ast.AnnAssign)]
+            return ["%s(%s)" % (words, ", ".join(each)) for each in itertools.islice(itertools.product(*fields), 300)]
+        return texts(annotation)
+    lists = [of(arg.annotation) for arg in every]
+    if any(values is None for values in lists):
+        return None
+    total = math.prod(len(values) for values in lists)
+    if total <= most:
+        return [", ".join(each) for each in itertools.product(*lists)]
+    picker = random.Random(seed)
+    return [", ".join(picker.choice(values) for values in lists) for _ in range(most)]
+
+
+def maker(words):
+    """Fresh arguments, in the names of the code."""
+    def make(space):
+        return eval("[" + words + "]", space)
+    return make

@@ -1,0 +1,407 @@
+#!/usr/bin/env python3
+"""A differential fuzzer: random programs of the supported subset.
+
+    fuzz.py [--seconds 5] [--seed 1] [--inputs 300]
+
+Each program is asked three ways. On known arguments the interpreter must do what CPython does. A verdict `verified`,
+`unreachable` or `equivalent` must survive random inputs. A witness must be one. An input that real Python does not confirm is a
+difference, too: it shows a value that is not modelled as it is. The program of a difference is printed, with its seed.
+"""
+import argparse
+import os
+import random
+import signal
+import sys
+import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from engine import Engine, Slow, contract, loaded, maker, outcome, same, violated  # noqa: E402
+
+NAMES = ["a", "b", "c"]
+
+
+class Writer:
+    """One random program."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.kinds = {}
+        self.depth = 0
+        self.loops = 0
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def known(self, kind):
+        return [name for name, has in self.kinds.items() if has == kind]
+
+    def number(self):
+        return str(self.pick(-7, -3, -2, -1, 0, 1, 2, 3, 4, 5, 7, 8, 10, 13, 100))
+
+    def value(self, kind, depth=0):
+        return getattr(self, "of_" + kind)(depth)
+
+    def leaf(self, kind):
+        known = self.known(kind)
+        if known and self.random.random() < 0.75:
+            return self.random.choice(known)
+        return {"int": self.number(), "bool": self.pick("True", "False"), "str": repr(self.pick("", "a", "b", "ab", "ba", "x1")),
+                "list": self.pick("[]", "[1]", "[2, -1]", "[0, 3, 5]"), "float": self.pick("0.0", "-0.0", "1.5", "-2.25", "1e10")}[kind]
+
+    def of_int(self, depth):
+        if depth > 2 or self.random.random() < 0.3:
+            return self.leaf("int")
+        v = self.value
+        d = depth + 1
+        return self.random.choice([
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("+", "-", "*"), v("int", d)),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("//", "%"), v("int", d)),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("//", "%"), self.pick("2", "3", "-3", "7")),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("&", "|", "^"), self.pick("1", "3", "6", "-2", "255")),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("<<", ">>"), self.pick("0", "1", "3")),
+            lambda: "(%s%s)" % (self.pick("-", "+", "~"), v("int", d)),
+            lambda: "(%s if %s else %s)" % (v("int", d), v("bool", d), v("int", d)),
+            lambda: "%s(%s)" % (self.pick("abs", "int"), v("int", d)),
+            lambda: "%s(%s, %s)" % (self.pick("min", "max"), v("int", d), v("int", d)),
+            lambda: "len(%s)" % v("list", d),
+            lambda: "len(%s)" % v("str", d),
+            lambda: "%s[%s]" % (v("list", d), v("int", d)),
+            lambda: "sum(%s)" % v("list", d),
+            lambda: "(%s + %s)" % (v("bool", d), v("int", d)),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("or", "and"), v("int", d)),
+            lambda: "(%s, %s)[%s]" % (v("int", d), v("int", d), self.pick("0", "1", "-1")),
+            lambda: "{1: %s, 2: %s}.get(%s, %s)" % (v("int", d), v("int", d), v("int", d), v("int", d)),
+            lambda: "%s.find(%s)" % (v("str", d), v("str", d)),
+            lambda: "(%s) ** 2" % v("int", d),
+            lambda: "helper(%s, %s)" % (v("int", d), v("int", d)),
+            lambda: "len({%s, %s, %s})" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "{%s: %s, %s: %s}[%s]" % (v("int", d), v("int", d), v("int", d), v("int", d), v("int", d)),
+            lambda: "sum(i * x for i, x in enumerate(%s))" % v("list", d),
+            lambda: "sum(x - y for x, y in zip(%s, %s))" % (v("list", d), v("list", d)),
+            lambda: "max(%s, key=lambda x: x %% 3, default=%s)" % (v("list", d), v("int", d)),
+            lambda: "(lambda p, q=%s: p - q)(%s)" % (v("int", d), v("int", d)),
+            lambda: "%s.count(%s)" % (v("list", d), v("int", d)),
+            lambda: "%s.index(%s)" % (v("list", d), v("int", d)),
+            lambda: "divmod(%s, %s)[%s]" % (v("int", d), v("int", d), self.pick("0", "1")),
+            lambda: "Pair(%s, %s).%s" % (v("int", d), v("int", d), self.pick("p", "q", "swap().p", "z")),
+        ])()
+
+    def of_bool(self, depth):
+        if depth > 2 or self.random.random() < 0.2:
+            return self.leaf("bool")
+        v = self.value
+        d = depth + 1
+        kind = self.pick("int", "int", "int", "str")
+        return self.random.choice([
+            lambda: "(%s %s %s)" % (v(kind, d), self.pick("<", "<=", ">", ">=", "==", "!="), v(kind, d)),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("<", "<=", ">", ">=", "==", "!="), v("int", d)),
+            lambda: "(%s < %s <= %s)" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "(%s %s %s)" % (v("bool", d), self.pick("and", "or"), v("bool", d)),
+            lambda: "(not %s)" % v("bool", d),
+            lambda: "(%s in %s)" % (v("int", d), v("list", d)),
+            lambda: "(%s in (%s, %s))" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "(%s in %s)" % (v("str", d), v("str", d)),
+            lambda: "%s.%s(%s)" % (v("str", d), self.pick("startswith", "endswith"), v("str", d)),
+            lambda: "bool(%s)" % v(self.pick("int", "str", "list"), d),
+            lambda: "(%s == %s)" % (v("list", d), v("list", d)),
+            lambda: "%s(x > %s for x in %s)" % (self.pick("any", "all"), v("int", d), v("list", d)),
+            lambda: "isinstance(%s, %s)" % (v(self.pick("int", "bool", "str"), d), self.pick("int", "bool", "str", "(int, str)")),
+            lambda: "(%s is None)" % v("int", d),
+            lambda: "((%s, %s) %s (%s, %s))" % (v("int", d), v("int", d), self.pick("<", "==", ">=", "!="), v("int", d), v("int", d)),
+            lambda: "(%s %s %s)" % (v("list", d), self.pick("<", ">=", "!="), v("list", d)),
+            lambda: "({%s, %s} %s {%s, 1, 2})" % (v("int", d), v("int", d), self.pick("<=", "==", ">"), v("int", d)),
+            lambda: "(Pair(%s, %s) == Pair(%s, %s))" % (v("int", d), v("int", d), v("int", d), v("int", d)),
+            lambda: "(%s in {%s: 1, 2: 3})" % (v("int", d), v("int", d)),
+            lambda: "(%s in range(%s, %s))" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "(not %s.%s())" % (repr(self.pick("a1", "B", "", " x")), self.pick("isdigit", "isalpha", "isupper", "isspace")),
+        ])()
+
+    def of_str(self, depth):
+        if depth > 1 or self.random.random() < 0.4:
+            return self.leaf("str")
+        v = self.value
+        d = depth + 1
+        return self.random.choice([
+            lambda: "(%s + %s)" % (v("str", d), v("str", d)),
+            lambda: "%s[%s:%s]" % (v("str", d), self.pick("", "1", "-1", "0"), self.pick("", "1", "2", "-1")),
+            lambda: "%s[%s]" % (v("str", d), self.pick("0", "-1", "1")),
+            lambda: "str(%s)" % v("int", d),
+            lambda: "f'{(%s)}-{(%s)}'" % (v("int", d).replace("'", '"'), v("bool", d).replace("'", '"')),
+            lambda: "(%s * %s)" % (v("str", d), self.pick("0", "1", "2")),
+        ])()
+
+    def of_list(self, depth):
+        if depth > 1 or self.random.random() < 0.4:
+            return self.leaf("list")
+        v = self.value
+        d = depth + 1
+        return self.random.choice([
+            lambda: "[%s]" % ", ".join(v("int", d) for _ in range(self.random.randrange(4))),
+            lambda: "(%s + %s)" % (v("list", d), v("list", d)),
+            lambda: "%s[%s:%s]" % (v("list", d), self.pick("", "1", "-1"), self.pick("", "1", "2", "-1")),
+            lambda: "[x %s %s for x in %s]" % (self.pick("+", "*", "-"), v("int", d), v("list", d)),
+            lambda: "[x for x in %s if x %s %s]" % (v("list", d), self.pick(">", "<", "!="), v("int", d)),
+            lambda: "sorted(%s)" % v("list", d),
+            lambda: "list(range(%s))" % self.pick("0", "2", "3"),
+            lambda: "%s[::-1]" % v("list", d),
+            lambda: "sorted(%s, key=lambda x: -x)" % v("list", d),
+            lambda: "sorted({%s, %s})" % (v("int", d), v("int", d)),
+            lambda: "list(map(lambda x: x + 1, %s))" % v("list", d),
+            lambda: "list(filter(lambda x: x > %s, %s))" % (v("int", d), v("list", d)),
+            lambda: "[*%s, %s]" % (v("list", d), v("int", d)),
+            lambda: "[y for x in %s for y in (x, %s)]" % (v("list", d), v("int", d)),
+            lambda: "(%s if %s else %s)" % (v("list", d), v("bool", d), v("list", d)),
+            lambda: "(%s or %s)" % (v("list", d), v("list", d)),
+        ])()
+
+    def of_float(self, depth):
+        if depth > 1 or self.random.random() < 0.4:
+            return self.leaf("float")
+        return "(%s %s %s)" % (self.value("float", depth + 1), self.pick("+", "-", "*", "/"), self.value("float", depth + 1))
+
+    # ---- statements
+
+    def block(self, indent, room):
+        lines = []
+        for _ in range(self.random.randrange(1, room + 1)):
+            lines += self.statement(indent, room)
+        return lines or [indent + "pass"]
+
+    def statement(self, indent, room):
+        inner = indent + "    "
+        roll = self.random.random()
+        if room <= 1 or roll < 0.35:
+            kind = self.pick("int", "int", "bool", "str", "list")
+            name = self.pick("u", "v", "w", "a", "b")
+            words = self.value(kind)
+            if self.depth == 0 or self.kinds.get(name) == kind:
+                self.kinds[name] = kind
+                return [indent + "%s = %s" % (name, words)]
+            known = self.known("int")
+            return [indent + "%s %s= %s" % (self.random.choice(known), self.pick("+", "-", "*"), self.value("int"))] if known else [indent + "pass"]
+        if roll < 0.45:
+            known = self.known("int")
+            lists = self.known("list")
+            if lists and self.random.random() < 0.4:
+                return [indent + self.random.choice([
+                    "%s.append(%s)" % (self.random.choice(lists), self.value("int")),
+                    "%s.insert(%s, %s)" % (self.random.choice(lists), self.pick("0", "1", "-1"), self.value("int")),
+                    "%s[%s] = %s" % (self.random.choice(lists), self.value("int", 2), self.value("int")),
+                    "%s.pop()" % self.random.choice(lists)])]
+            if known:
+                return [indent + "%s %s= %s" % (self.random.choice(known), self.pick("+", "-", "*", "//", "%"), self.value("int"))]
+            return [indent + "pass"]
+        self.depth += 1
+        try:
+            if roll < 0.68:
+                lines = [indent + "if %s:" % self.value("bool")] + self.block(inner, room - 1)
+                if self.random.random() < 0.3:
+                    lines += [indent + "elif %s:" % self.value("bool")] + self.block(inner, room - 1)
+                if self.random.random() < 0.5:
+                    lines += [indent + "else:"] + self.block(inner, room - 1)
+                return lines
+            if roll < 0.78 and self.loops < 2:
+                self.loops += 1
+                name = "i%d" % self.loops
+                source = self.pick("range(%s)" % self.pick("2", "3"), "range(%s %% 3)" % self.value("int"), self.value("list"))
+                lines = [indent + "for %s in %s:" % (name, source)]
+                old = dict(self.kinds)
+                self.kinds[name] = "int"
+                lines += self.block(inner, room - 1)
+                if self.random.random() < 0.3:
+                    lines += [inner + "if %s:" % self.value("bool"), inner + "    " + self.pick("break", "continue")]
+                self.kinds = old
+                if self.random.random() < 0.2:
+                    lines += [indent + "else:"] + self.block(inner, 1)
+                return lines
+            if roll < 0.86:
+                lines = [indent + "try:"] + self.block(inner, room - 1)
+                lines += [indent + "except %s:" % self.pick("ZeroDivisionError", "IndexError", "(ValueError, KeyError)", "Exception", "LookupError")]
+                lines += self.block(inner, 1)
+                if self.random.random() < 0.3:
+                    lines += [indent + "finally:"] + self.block(inner, 1)
+                return lines
+            if roll < 0.90:
+                return self.special(indent, inner, room)
+            if roll < 0.94:
+                return [indent + "if %s:" % self.value("bool"), inner + "raise %s" % self.pick("ValueError('x')", "KeyError(1)", "IndexError")]
+            if roll < 0.96:
+                return [indent + "assert %s" % self.value("bool")]
+            return [indent + "if %s:" % self.value("bool"), inner + "return %s" % self.value(self.pick("int", "int", "bool", "str"))]
+        finally:
+            self.depth -= 1
+
+    def special(self, indent, inner, room):
+        ints = self.known("int") or ["a"]
+        lists = self.known("list")
+        name = self.random.choice(ints)
+        which = self.random.randrange(6)
+        if which == 0 and self.loops < 2:
+            self.loops += 1
+            count = "n%d" % self.loops
+            return [indent + "%s = 0" % count, indent + "while %s < %s and %s:" % (count, self.pick("2", "3"), self.value("bool")),
+                    inner + "%s += 1" % count] + self.block(inner, room - 1)
+        if which == 1:
+            return [indent + "match %s:" % self.value("int"), inner + "case 0 | 1:"] + self.block(inner + "    ", 1) + \
+                [inner + "case k if k > %s:" % self.value("int"), inner + "    pass", inner + "case _:"] + self.block(inner + "    ", 1)
+        if which == 2 and "a" not in ints:
+            return [indent + "pass"]
+        if which == 2:
+            return [indent + "def bump(k):", inner + "return k + a", indent + "%s = bump(%s)" % (name, self.value("int"))]
+        if which == 3 and lists:
+            one = self.random.choice(lists)
+            return [indent + "alias = %s" % one, indent + "alias.append(%s)" % self.value("int"), indent + "%s += [%s]" % (one, self.value("int"))]
+        if which == 4:
+            return [indent + "d = {%s: %s}" % (self.value("int"), self.value("int")), indent + "d[%s] = %s" % (self.value("int"), self.value("int")),
+                    indent + "for key, item in d.items():", inner + "%s += key - item" % name]
+        return [indent + "%s, rest = %s, (%s, %s)" % (name, self.value("int"), self.value("int"), self.value("int")),
+                indent + "if rest[0] < rest[1]:", inner + "%s = rest[0]" % name]
+
+    def program(self):
+        kinds = [self.pick("int", "int", "int", "bool", "str", "list") for _ in range(self.random.randrange(1, 4))]
+        words = {"list": "list[int]"}
+        head = ", ".join("%s: %s" % (name, words.get(kind, kind)) for name, kind in zip(NAMES, kinds))
+        both = []
+        for name in ("f", "g"):
+            self.kinds = dict(zip(NAMES, kinds))
+            self.loops = 0
+            body = self.block("    ", 3)
+            result = self.value(self.pick("int", "int", "bool"))
+            self.kinds = dict(zip(NAMES, kinds))
+            post = self.value("bool") if self.random.random() < 0.6 else "isinstance(_, (int, str))"
+            doc = ['    """', "    pre: " + self.bounds(kinds), "    post: " + post, '    """'] if name == "f" else []
+            both.append("\n".join(["def %s(%s):" % (name, head)] + doc + body + ["    return " + result]))
+        pair = "from dataclasses import dataclass\n\n@dataclass\nclass Pair:\n    p: int\n    q: int = 0\n\n    def swap(self):\n" \
+               "        return Pair(self.q, self.p)\n\n"
+        helper = pair + "def helper(p, q):\n    if p > q:\n        return p - q\n    return q %s p" % self.pick("+", "*", "//", "-")
+        return "\n\n".join([helper] + both) + "\n", kinds
+
+    def bounds(self, kinds):
+        """Lists are short, so that all paths can be explored; half of the numbers are small."""
+        parts = []
+        for name, kind in zip(NAMES, kinds):
+            if kind in ("list", "str"):
+                parts.append("len(%s) <= 2" % name)
+            elif kind == "int" and self.random.random() < 0.5:
+                parts.append("-9 <= %s <= 9" % name)
+        return " and ".join(parts) or "True"
+
+
+def arguments(kinds, picker):
+    def one(kind):
+        if kind == "int":
+            return str(picker.choice([picker.randrange(-10, 11), picker.randrange(-1000, 1000), picker.choice([2 ** 63, -2 ** 64, 10 ** 20])]
+                                     if picker.random() < 0.2 else [picker.randrange(-9, 10)]))
+        if kind == "bool":
+            return picker.choice(["True", "False"])
+        if kind == "str":
+            return repr("".join(picker.choice("abx1- ") for _ in range(picker.randrange(4))))
+        return "[%s]" % ", ".join(str(picker.randrange(-9, 10)) for _ in range(picker.randrange(4)))
+    return ", ".join(one(kind) for kind in kinds)
+
+
+class Difference(Exception):
+    pass
+
+
+def try_known(engine, code, kinds, picker, counts):
+    for _ in range(4):
+        words = arguments(kinds, picker)
+        for name in ("f", "g"):
+            answer = engine.call("run", code=code, function_name=name, arguments="(%s,)" % words)
+            expected = outcome(code, name, maker(words))
+            counts["run " + answer["status"]] = counts.get("run " + answer["status"], 0) + 1
+            if answer["status"] == "error":
+                if "Unsupported" not in answer["message"] and "limit" not in answer["message"]:
+                    raise Difference("%s(%s): %s" % (name, words, answer["message"]))
+                continue
+            if answer["status"] != expected[0]:
+                raise Difference("%s(%s) %s %s, not %s" % (name, words, answer["status"], answer["result"], expected))
+            got = eval(answer["result"]) if answer["status"] == "returned" else answer["result"]
+            if got != expected[1] or type(got) is not type(expected[1]):
+                raise Difference("%s(%s) is %r, not %r" % (name, words, got, expected[1]))
+
+
+def try_verdicts(engine, code, kinds, picker, inputs, counts):
+    answer = engine.call("check", code=code, function_name="f", timeout_seconds=4)
+    counts["check " + answer["status"]] = counts.get("check " + answer["status"], 0) + 1
+    if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
+        raise Difference("check: " + answer["message"])
+    for witness in answer["counterexamples"]:
+        if not violated(code, "f", maker(witness["call"][2:-1])):
+            raise Difference("no counterexample: %s" % witness)
+    if answer["status"] == "verified":
+        for _ in range(inputs):
+            words = arguments(kinds, picker)
+            if violated(code, "f", maker(words)):
+                raise Difference("verified, but f(%s) is %s" % (words, violated(code, "f", maker(words))))
+    pre = contract(loaded(code)["f"])["pre"][0]
+    wanted = picker.choice(["ZeroDivisionError", "IndexError", "ValueError", "KeyError", "AssertionError", "Exception", "TypeError"])
+    answer = engine.call("find", code=code, function_name="f", exception_type=wanted, timeout_seconds=4)
+    counts["find " + answer["status"]] = counts.get("find " + answer["status"], 0) + 1
+    if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
+        raise Difference("find %s: %s" % (wanted, answer["message"]))
+    if answer["status"] == "unreachable":
+        for _ in range(inputs):
+            words = arguments(kinds, picker)
+            got = outcome(code, "f", maker(words))
+            if got[0] == "raised" and wanted in got[2] and eval(pre, dict(zip(NAMES, maker(words)({})))):
+                raise Difference("%s is not unreachable: f(%s)" % (wanted, words))
+    if picker.random() < 0.5:
+        return
+    answer = engine.call("compare", code=code, function_a="f", function_b="g", timeout_seconds=4)
+    counts["compare " + answer["status"]] = counts.get("compare " + answer["status"], 0) + 1
+    if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
+        raise Difference("compare: " + answer["message"])
+    if answer["status"] == "equivalent":
+        for _ in range(inputs):
+            words = arguments(kinds, picker)
+            if eval(pre, dict(zip(NAMES, maker(words)({})))) and not same(outcome(code, "f", maker(words)), outcome(code, "g", maker(words))):
+                raise Difference("f and g differ for (%s)" % words)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seconds", type=float, default=5)
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--inputs", type=int, default=300)
+    parser.add_argument("--keep-going", action="store_true")
+    options = parser.parse_args()
+    engine = Engine()
+
+    def slow(number, frame):
+        raise Slow
+
+    signal.signal(signal.SIGALRM, slow)
+    end = time.monotonic() + options.seconds
+    seed, counts, bad = options.seed, {}, 0
+    while time.monotonic() < end:
+        code, kinds = Writer(seed).program()
+        try:
+            compile(code, "<code>", "exec")
+        except SyntaxError:
+            seed += 1
+            continue
+        picker = random.Random(seed)
+        signal.setitimer(signal.ITIMER_REAL, 60)
+        try:
+            try_known(engine, code, kinds, picker, counts)
+            try_verdicts(engine, code, kinds, picker, options.inputs, counts)
+        except Slow:
+            engine.process.kill() # an answer may be under way
+            engine = Engine()
+        except (Difference, EOFError) as difference:
+            bad += 1
+            print("# seed %d: %s\n%s" % (seed, difference, "\n".join("#   " + line for line in code.splitlines())), flush=True)
+            if not options.keep_going or isinstance(difference, EOFError):
+                break
+        seed += 1
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    print("# %d programs from seed %d on: %s" % (seed - options.seed, options.seed,
+                                                 ", ".join("%s %d" % each for each in sorted(counts.items()))))
+    print("1..1\n%sok 1 random_programs_do_what_python_does_and_verdicts_survive_random_inputs" % ("not " if bad else ""))
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
