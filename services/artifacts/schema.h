@@ -22,8 +22,10 @@ typedef enum artifacts_statement {
     ARTIFACTS_DELETE, /* 1 id */
     ARTIFACTS_GIVE,   /* 1 id, 2 owner */
     ARTIFACTS_LIST,   /* 1 before, 2 limit → seq, id, type, owner, created; by filters: add … */
-    ARTIFACTS_COUNT = ARTIFACTS_LIST + 4, /* the same filters */
-    ARTIFACTS_HITS = ARTIFACTS_COUNT + 4, /* 1 words, 2 most → how many, at most */
+    ARTIFACTS_COUNT = ARTIFACTS_LIST + 4,      /* the same filters */
+    ARTIFACTS_WORDS_ADD = ARTIFACTS_COUNT + 4, /* 1 id, after it was added or changed */
+    ARTIFACTS_WORDS_REMOVE,                    /* 1 id, before it is changed or deleted */
+    ARTIFACTS_HITS,                            /* 1 words, 2 most → how many, at most */
     ARTIFACTS_BEST,   /* 1 words, 2 limit → as ARTIFACTS_LIST, the best first */
     ARTIFACTS_NEWEST, /* … the newest first */
 

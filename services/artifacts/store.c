@@ -220,6 +220,17 @@ mishap *artifacts_store_get(artifacts_request *r)
     return found ? NULL : no_artifact(r->args[0].text);
 }
 
+/* PostgreSQL does it by itself. */
+static mishap *index_words(artifacts_request *r, artifacts_statement how)
+{
+    mishap_query query;
+    if (!artifacts_is_embedded())
+        return NULL;
+    mishap_query_begin(&query, r->store, how);
+    mishap_query_bind_text(&query, 1, r->args[0].text);
+    return artifacts_run(&query, NULL);
+}
+
 mishap *artifacts_store_create(artifacts_request *r)
 {
     mishap_text id = r->args[0].text;
@@ -240,6 +251,7 @@ mishap *artifacts_store_create(artifacts_request *r)
         return mishap_tell(
             mishap_resource_as(ALREADY_EXISTS, "The artifact %s exists already.", id.data),
             "artifact_id", id);
+    MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_ADD));
     artifacts_put_text(&r->answer, "id", id);
     artifacts_put_text(&r->answer, "type", r->args[1].text);
     artifacts_put_string(&r->answer, "owner", r->caller);
@@ -250,12 +262,14 @@ mishap *artifacts_store_update(artifacts_request *r)
 {
     mishap_query query;
     MISHAP_TRY(artifacts_must_own(r, r->args[0].text, "change"));
+    MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_REMOVE));
     mishap_query_begin(&query, r->store, ARTIFACTS_UPDATE);
     mishap_query_bind_text(&query, 1, r->args[0].text);
     mishap_query_bind_text(&query, 2, r->args[1].text);
     mishap_query_bind_text(&query, 3, r->args[2].text);
     mishap_query_bind_integer(&query, 4, r->now);
     MISHAP_TRY(artifacts_run(&query, NULL));
+    MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_ADD));
     artifacts_put_text(&r->answer, "id", r->args[0].text);
     return NULL;
 }
@@ -264,6 +278,7 @@ mishap *artifacts_store_delete(artifacts_request *r)
 {
     mishap_query query;
     MISHAP_TRY(artifacts_must_own(r, r->args[0].text, "delete"));
+    MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_REMOVE));
     mishap_query_begin(&query, r->store, ARTIFACTS_DELETE);
     mishap_query_bind_text(&query, 1, r->args[0].text);
     MISHAP_TRY(artifacts_run(&query, NULL));
