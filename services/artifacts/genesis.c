@@ -6,7 +6,8 @@
  * The file is read as the arguments of an operation, so it is checked like those of any call.
  */
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <mishap/invoke.h>
 
@@ -92,15 +93,15 @@ static mishap *read_file(const char *path, mishap_buffer *text)
 {
     enum { PIECE = 4096, LONGEST = 1 << 20 };
     char piece[PIECE];
-    size_t count;
-    FILE *file = fopen(path, "re");
-    if (!file)
+    ssize_t count;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (file < 0)
         return mishap_note(mishap_raise(NOT_CONFIGURED, "The genesis file cannot be read."),
                            "reason", (const char *)strerror(errno));
-    while ((count = fread(piece, 1, sizeof piece, file)) > 0 && text->length <= LONGEST)
-        mishap_buffer_add(text, piece, count);
-    bool failed = ferror(file);
-    fclose(file);
+    while ((count = read(file, piece, sizeof piece)) > 0 && text->length <= LONGEST)
+        mishap_buffer_add(text, piece, (size_t)count);
+    bool failed = count < 0;
+    close(file);
     if (failed || text->length > LONGEST)
         return mishap_raise(NOT_CONFIGURED, "The genesis file %s.",
                             failed ? "cannot be read" : "is longer than 1 MB");
