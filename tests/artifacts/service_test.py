@@ -259,9 +259,9 @@ def where_python_is_missing_that_is_not_configured():
         subprocess.run(["cp", PROGRAM, program], check=True)
     words = ["--caller", "alice", "--dialect", "artifact"]
     made = run_program(program, "artifacts", "invoke", "--artifact", STORE, "--method", "create", "--args",
-                       '["a1","tool","x","def run(): return 1"]', *words, env={"MISHAP_DATA": data, "MISHAP_LOG": "off"})
+                       '["a1","tool","x","def run(): return 1"]', *words, env={"MISHAP_DATA": data, "MISHAP_LOG": ""})
     equal(made.status, 0, "the exit: %r" % (made,))
-    ran = run_program(program, "artifacts", "invoke", "--artifact", "a1", "--method", "run", *words, env={"MISHAP_DATA": data, "MISHAP_LOG": "off"})
+    ran = run_program(program, "artifacts", "invoke", "--artifact", "a1", "--method", "run", *words, env={"MISHAP_DATA": data, "MISHAP_LOG": ""})
     told = parsed(ran.out)
     check_failure(told, ran.out.decode())
     equal((told["code"], told["category"]), ("not_configured", "system"), "the failure")
@@ -508,7 +508,7 @@ def agents_get_the_same_dictionary():
             "artifact": artifact, "method": method, "args": args, "caller": caller}}})
     done = subprocess.run([PROGRAM, "mcp", "--service", "artifacts", "--data", folder_of("agents")], check=False, timeout=PATIENCE,
                           input="".join(json.dumps(line) + "\n" for line in lines).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          env=dict(os.environ, MISHAP_LOG="off"))
+                          env=dict(os.environ, MISHAP_LOG=""))
     answers = {message.get("id"): message for message in map(parsed, done.stdout.splitlines())}
     equal(sorted(tool["name"] for tool in answers[1]["result"]["tools"]), ["invoke_artifact", "list_artifact_events"], "tools")
     equal(answers[2]["result"]["structuredContent"]["from_balance"], 95, "a transfer")

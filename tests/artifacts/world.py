@@ -97,4 +97,4 @@ def genesis(folder, **balances):
 
 def command(data, *words, **variables):
     """`mishap artifacts …` with this data folder."""
-    return run_program(PROGRAM, "artifacts", *words, env={"MISHAP_DATA": data, "MISHAP_LOG": "off", **variables})
+    return run_program(PROGRAM, "artifacts", *words, env={"MISHAP_DATA": data, "MISHAP_LOG": "", **variables})
