@@ -73,19 +73,47 @@ static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits
     return mishap_query_end(&query);
 }
 
-static mishap *answer(artifacts_request *r, mishap_text words, int64_t limit)
+/* SQLite ranks by how often each word stands in all artifacts, and so has to count a word that
+ * stands nearly everywhere, however few artifacts have all words. */
+static mishap *has_common_word(artifacts_request *r, const struct field *field, bool *common)
+{
+    mishap_text query = r->args[0].text;
+    mishap *failure = NULL;
+    *common = false;
+    for (size_t i = 0, from; i < query.length && !failure && !*common; i++) {
+        int64_t hits = 0;
+        mishap_buffer one = { 0 };
+        for (from = i; i < query.length && is_in_word(query.data[i]);)
+            i++;
+        if (i == from)
+            continue;
+        spell(&one, (mishap_text){ query.data + from, i - from }, field, true);
+        failure = one.failed ? mishap_out_of_memory()
+                             : count_hits(r, mishap_buffer_text(&one), &hits);
+        mishap_buffer_release(&one);
+        *common = hits >= MOST_RANKED;
+    }
+    return failure;
+}
+
+static mishap *answer(artifacts_request *r, const struct field *field, mishap_text words,
+                      int64_t limit)
 {
     mishap_query query;
     int64_t hits;
+    bool common = false;
     MISHAP_TRY(count_hits(r, words, &hits));
-    mishap_query_begin(&query, r->store, hits < MOST_RANKED ? ARTIFACTS_BEST : ARTIFACTS_NEWEST);
+    if (hits && hits < MOST_RANKED && artifacts_is_embedded())
+        MISHAP_TRY(has_common_word(r, field, &common));
+    bool ranked = hits < MOST_RANKED && !common;
+    mishap_query_begin(&query, r->store, ranked ? ARTIFACTS_BEST : ARTIFACTS_NEWEST);
     mishap_query_bind_text(&query, 1, words);
     mishap_query_bind_integer(&query, 2, limit);
     artifacts_put_open(&r->answer, "artifacts", '[');
     while (mishap_query_step(&query))
         artifacts_put_row(&r->answer, &query);
     artifacts_put_close(&r->answer, ']');
-    artifacts_put_boolean(&r->answer, "ranked", hits < MOST_RANKED);
+    artifacts_put_boolean(&r->answer, "ranked", ranked);
     if (hits < MOST_RANKED)
         artifacts_put_integer(&r->answer, "hits", hits);
     return mishap_query_end(&query);
@@ -107,7 +135,7 @@ mishap *artifacts_store_search(artifacts_request *r)
         failure = mishap_tell(mishap_validation("query must have 1 to 16 words"), "argument",
                               "query");
     else
-        failure = answer(r, mishap_buffer_text(&words), limit);
+        failure = answer(r, field, mishap_buffer_text(&words), limit);
     mishap_buffer_release(&words);
     return failure;
 }
