@@ -92,6 +92,11 @@ static const char *const sqlite[] = {
 #define WORDS_OF(column, weight)                                                                   \
     " setweight(to_tsvector('simple', translate(" column ","                                       \
     " '!\"#$%&''()*+,-./:;<=>?@[\\]^_`{|}~', repeat(' ', 32))), '" weight "')"
+/* clang-format off */
+#define WORDS                                                                                      \
+    WORDS_OF("id", "A") " ||" WORDS_OF("type", "B") " ||" WORDS_OF("content", "C") " ||"           \
+    WORDS_OF("coalesce(code, '')", "D")
+/* clang-format on */
 
 static const char *const postgresql[] = {
     "CREATE TABLE accounts ("
@@ -109,79 +114,67 @@ static const char *const postgresql[] = {
     " code text,"
     " created bigint NOT NULL,"
     " changed bigint NOT NULL,"
-    " words tsvector NOT NULL GENERATED ALWAYS AS (" WORDS_OF("id", "A") "||" WORDS_OF(
-        "type",
-        "B") "||" WORDS_OF("content",
-                           "C") "||" WORDS_OF("coalesce(code, '')",
-                                              "D") ") STORED"
-                                                   ");"
-                                                   "CREATE INDEX artifacts_by_type ON artifacts "
-                                                   "(type, seq);"
-                                                   "CREATE INDEX artifacts_by_owner ON artifacts "
-                                                   "(owner, seq);"
-                                                   "CREATE INDEX artifacts_by_words ON artifacts "
-                                                   "USING gin (words);"
+    " words tsvector NOT NULL GENERATED ALWAYS AS (" WORDS ") STORED"
+    ");"
+    "CREATE INDEX artifacts_by_type ON artifacts (type, seq);"
+    "CREATE INDEX artifacts_by_owner ON artifacts (owner, seq);"
+    "CREATE INDEX artifacts_by_words ON artifacts USING gin (words);"
 
-                                                   "CREATE TABLE listings ("
-                                                   " seq bigint GENERATED ALWAYS AS IDENTITY "
-                                                   "PRIMARY KEY,"
-                                                   " artifact text NOT NULL UNIQUE REFERENCES "
-                                                   "artifacts (id),"
-                                                   " seller text NOT NULL,"
-                                                   " price bigint NOT NULL CHECK (price > 0),"
-                                                   " buyer text,"
-                                                   " at bigint NOT NULL"
-                                                   ");"
+    "CREATE TABLE listings ("
+    " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " artifact text NOT NULL UNIQUE REFERENCES artifacts (id),"
+    " seller text NOT NULL,"
+    " price bigint NOT NULL CHECK (price > 0),"
+    " buyer text,"
+    " at bigint NOT NULL"
+    ");"
 
-                                                   "CREATE TABLE auction ("
-                                                   " one int PRIMARY KEY CHECK (one = 1),"
-                                                   " closes bigint,"
-                                                   " minted bigint NOT NULL"
-                                                   ");"
-                                                   "INSERT INTO auction VALUES (1, NULL, 0);"
-                                                   "CREATE TABLE bids ("
-                                                   " seq bigint GENERATED ALWAYS AS IDENTITY "
-                                                   "PRIMARY KEY,"
-                                                   " bidder text NOT NULL UNIQUE,"
-                                                   " artifact text NOT NULL,"
-                                                   " amount bigint NOT NULL CHECK (amount > 0)"
-                                                   ");"
-                                                   "CREATE TABLE minted ("
-                                                   " seq bigint GENERATED ALWAYS AS IDENTITY "
-                                                   "PRIMARY KEY,"
-                                                   " artifact text NOT NULL UNIQUE,"
-                                                   " winner text NOT NULL,"
-                                                   " price bigint NOT NULL,"
-                                                   " score bigint NOT NULL,"
-                                                   " amount bigint NOT NULL,"
-                                                   " at bigint NOT NULL"
-                                                   ");"
+    "CREATE TABLE auction ("
+    " one int PRIMARY KEY CHECK (one = 1),"
+    " closes bigint,"
+    " minted bigint NOT NULL"
+    ");"
+    "INSERT INTO auction VALUES (1, NULL, 0);"
+    "CREATE TABLE bids ("
+    " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " bidder text NOT NULL UNIQUE,"
+    " artifact text NOT NULL,"
+    " amount bigint NOT NULL CHECK (amount > 0)"
+    ");"
+    "CREATE TABLE minted ("
+    " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " artifact text NOT NULL UNIQUE,"
+    " winner text NOT NULL,"
+    " price bigint NOT NULL,"
+    " score bigint NOT NULL,"
+    " amount bigint NOT NULL,"
+    " at bigint NOT NULL"
+    ");"
 
-                                                   "CREATE TABLE events ("
-                                                   " seq bigint GENERATED ALWAYS AS IDENTITY "
-                                                   "PRIMARY KEY,"
-                                                   " at bigint NOT NULL,"
-                                                   " caller text,"
-                                                   " artifact text NOT NULL,"
-                                                   " method text NOT NULL,"
-                                                   " result text NOT NULL"
-                                                   ");"
+    "CREATE TABLE events ("
+    " seq bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,"
+    " at bigint NOT NULL,"
+    " caller text,"
+    " artifact text NOT NULL,"
+    " method text NOT NULL,"
+    " result text NOT NULL"
+    ");"
 
-                                                   "CREATE TABLE kept ("
-                                                   " caller text NOT NULL,"
-                                                   " key text NOT NULL,"
-                                                   " request text NOT NULL,"
-                                                   " answer text NOT NULL,"
-                                                   " at bigint NOT NULL,"
-                                                   " PRIMARY KEY (caller, key)"
-                                                   ");"
-                                                   "CREATE INDEX kept_by_time ON kept (at);"
-                                                   "CREATE TABLE calls ("
-                                                   " id text PRIMARY KEY,"
-                                                   " answer text NOT NULL,"
-                                                   " at bigint NOT NULL"
-                                                   ");"
-                                                   "CREATE INDEX calls_by_time ON calls (at);",
+    "CREATE TABLE kept ("
+    " caller text NOT NULL,"
+    " key text NOT NULL,"
+    " request text NOT NULL,"
+    " answer text NOT NULL,"
+    " at bigint NOT NULL,"
+    " PRIMARY KEY (caller, key)"
+    ");"
+    "CREATE INDEX kept_by_time ON kept (at);"
+    "CREATE TABLE calls ("
+    " id text PRIMARY KEY,"
+    " answer text NOT NULL,"
+    " at bigint NOT NULL"
+    ");"
+    "CREATE INDEX calls_by_time ON calls (at);",
     NULL,
 };
 
@@ -266,7 +259,6 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
     [ARTIFACTS_AUCTION_CLOSE] = CHANGE("UPDATE auction SET closes = ?1"),
     [ARTIFACTS_AUCTION_MINT] = CHANGE("UPDATE auction SET minted = minted + ?1"),
     [ARTIFACTS_BID_ADD] = CHANGE("INSERT INTO bids (bidder, artifact, amount) VALUES (?1, ?2, ?3)"),
-    [ARTIFACTS_BID_GET] = READ("SELECT amount FROM bids WHERE bidder = ?1"),
     [ARTIFACTS_BID_OF] = READ("SELECT b.amount FROM bids b JOIN artifacts a"
                               " ON a.id = b.artifact AND a.owner = b.bidder WHERE a.id = ?1"),
     [ARTIFACTS_BID_REMOVE] = CHANGE("DELETE FROM bids WHERE bidder = ?1 RETURNING amount"),

@@ -38,7 +38,6 @@ typedef enum artifacts_statement {
     ARTIFACTS_AUCTION_CLOSE, /* 1 when it closes; NULL: none is open */
     ARTIFACTS_AUCTION_MINT,  /* 1 amount that was made */
     ARTIFACTS_BID_ADD,       /* 1 bidder, 2 artifact, 3 amount */
-    ARTIFACTS_BID_GET,       /* 1 bidder → amount */
     ARTIFACTS_BID_OF,        /* 1 artifact → amount, of the owner's bid */
     ARTIFACTS_BID_REMOVE,    /* 1 bidder → amount */
     ARTIFACTS_BID_BEST,      /* → bidder, artifact, amount: the two best that count */
