@@ -521,6 +521,37 @@ def agents_get_the_same_dictionary():
 
 
 @test
+def nothing_private_is_told():
+    """Markers in the names of files, in the address of a store, in what is noted: each response is searched for them (world.py)."""
+    data = folder_of(world.leaks.MARKER)
+    with World(data=data) as w:
+        w.done(STORE, "create", "a1", "tool", "x", "import sys\ndef run():\n  raise OSError(open('/etc/passwd'))", by="alice")
+        w.fails("runtime_error", "a1", "run")
+        path = os.path.join(data, "artifacts.sqlite")
+        with sqlite3.connect(path, timeout=PATIENCE) as database:
+            database.execute("ALTER TABLE listings RENAME TO marker_private")
+        w.fails("internal_error", ESCROW, "list_active")
+        expect(wait_for(lambda: "no such table" in w.read(w.log).decode()), "the log does not say why")
+        os.rename(path, path + ".away")
+        w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
+        os.rename(path + ".away", path)
+        expect(wait_for(lambda: w.invoke(LEDGER, "balance", "alice")[0] == 200), "the store is not found again")
+    world.address_of("PostgreSQL")
+    password = world.leaks.MARKER + " p@ss/w:?"
+    with World("PostgreSQL", address=world.cluster.guarded(password, "guarded_artifacts")) as w:
+        w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
+        world.cluster.sql("guarded_artifacts", "ALTER TABLE artifacts.listings RENAME TO marker_private")
+        w.fails("internal_error", ESCROW, "list_active")
+        world.cluster.stop()
+        w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
+        world.cluster.start()
+        expect(wait_for(lambda: w.invoke(LEDGER, "balance", "alice")[0] == 200), "the store is not found again")
+        equal(w.balances()["alice"], 99, "once")
+        for text in (w.read(w.log), w.read(w.stderr), w.read(w.stdout)):
+            expect(world.leaks.MARKER.encode() not in text, "the password is told:", text)
+
+
+@test
 def a_full_disk_loses_nothing_and_the_service_resumes():
     with World() as w:
         w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
