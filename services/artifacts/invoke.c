@@ -187,7 +187,7 @@ static mishap *call_artifact(artifacts_request *r)
         "methods", mishap_value_of_json("[\"run\"]"));
 }
 
-mishap *artifacts_invoke(mishap_call *call)
+static mishap *invoke(mishap_call *call)
 {
     artifacts_request *r = artifacts_request_begin(call);
     r->artifact = mishap_string(call, "artifact");
@@ -198,4 +198,15 @@ mishap *artifacts_invoke(mishap_call *call)
     MISHAP_TRY(genesis ? call_genesis(r, genesis) : call_artifact(r));
     mishap_buffer_add(&r->answer, "", 1);
     return r->answer.failed ? mishap_out_of_memory() : mishap_answer(call, r->answer.data);
+}
+
+/* If the store itself failed, SQLite may have undone the whole batch. Then nothing of it is
+ * settled: this call fails, and the others are run again. */
+mishap *artifacts_invoke(mishap_call *call)
+{
+    mishap *failure = invoke(call);
+    if (artifacts_is_embedded() &&
+        (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE)))
+        mishap_service_lost(call);
+    return failure;
 }

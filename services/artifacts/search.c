@@ -5,7 +5,13 @@
  */
 #include "artifacts/request.h"
 
-enum { MOST_RANKED = 20000, USUAL_LIMIT = 20, MOST_WORDS = 16 };
+enum { USUAL_LIMIT = 20, MOST_WORDS = 16 };
+
+/* So many hits are not ranked. PostgreSQL has to fetch each row to count a hit, SQLite none. */
+static int64_t too_many(void)
+{
+    return artifacts_is_embedded() ? 20000 : 2000;
+}
 
 static const struct field {
     const char *name;
@@ -67,7 +73,7 @@ static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits
     *hits = 0;
     mishap_query_begin(&query, r->store, ARTIFACTS_HITS);
     mishap_query_bind_text(&query, 1, words);
-    mishap_query_bind_integer(&query, 2, MOST_RANKED);
+    mishap_query_bind_integer(&query, 2, too_many());
     while (mishap_query_step(&query))
         *hits = mishap_query_integer(&query, 0);
     return mishap_query_end(&query);
@@ -91,7 +97,7 @@ static mishap *has_common_word(artifacts_request *r, const struct field *field, 
         failure = one.failed ? mishap_out_of_memory()
                              : count_hits(r, mishap_buffer_text(&one), &hits);
         mishap_buffer_release(&one);
-        *common = hits >= MOST_RANKED;
+        *common = hits >= too_many();
     }
     return failure;
 }
@@ -103,9 +109,9 @@ static mishap *answer(artifacts_request *r, const struct field *field, mishap_te
     int64_t hits;
     bool common = false;
     MISHAP_TRY(count_hits(r, words, &hits));
-    if (hits && hits < MOST_RANKED && artifacts_is_embedded())
+    if (hits && hits < too_many() && artifacts_is_embedded())
         MISHAP_TRY(has_common_word(r, field, &common));
-    bool ranked = hits < MOST_RANKED && !common;
+    bool ranked = hits < too_many() && !common;
     mishap_query_begin(&query, r->store, ranked ? ARTIFACTS_BEST : ARTIFACTS_NEWEST);
     mishap_query_bind_text(&query, 1, words);
     mishap_query_bind_integer(&query, 2, limit);
@@ -114,7 +120,7 @@ static mishap *answer(artifacts_request *r, const struct field *field, mishap_te
         artifacts_put_row(&r->answer, &query);
     artifacts_put_close(&r->answer, ']');
     artifacts_put_boolean(&r->answer, "ranked", ranked);
-    if (hits < MOST_RANKED)
+    if (hits < too_many())
         artifacts_put_integer(&r->answer, "hits", hits);
     return mishap_query_end(&query);
 }

@@ -12,7 +12,7 @@ from blackbox import equal, main, test, tests_of
 from server import PATIENCE, all_ended_in_order
 from world import ENGINES, World
 
-ROWS = 20000  # from which on nothing is ranked
+ROWS = 20000  # from which on nothing is ranked; PostgreSQL stops earlier
 STORE = "genesis_store"
 
 
