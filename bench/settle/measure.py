@@ -28,7 +28,7 @@ def measure(program, seconds, *flags):
         file.write(SCRIPT)
     with open(log, "wb") as file:
         server = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--data", os.path.join(folder, "data"), "--workers", "1",
-                                   *flags], stdout=subprocess.DEVNULL, stderr=file, env=dict(os.environ, SETTLED_LOG="off"))
+                                   *flags], stdout=subprocess.DEVNULL, stderr=file, env=dict(os.environ, SETTLED_LOG=""))
     try:
         deadline, ready = time.monotonic() + 30, None
         while not ready and time.monotonic() < deadline:

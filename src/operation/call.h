@@ -133,6 +133,7 @@ struct mishap_call {
     mishap_text id;         /* mishap_call_id(); no data: it is made when it is asked for */
     bool repeated;          /* it may have run before, in a process that died */
     bool batched;           /* its service settles it later, with others */
+    atomic_bool overlong;   /* … and it has said more than can be held until then */
     mishap_buffer changes;  /* that are told when it is settled, a NUL behind each */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */

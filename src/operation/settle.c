@@ -71,10 +71,27 @@ static mishap *settle_alone(mishap_running *running, mishap *failure)
     return mishap_running_drop_answer(call, mishap_because(m, failure));
 }
 
+/* Such a call must not count, whatever its handler has answered. */
+static mishap *refuse_to_keep(mishap_call *call)
+{
+    if (call->lost)
+        return mishap_running_drop_answer(call, mishap_raise(UNAVAILABLE,
+                                                             "The service %s is not available.",
+                                                             call->operation->service->name));
+    return atomic_load(&call->overlong)
+               ? mishap_running_drop_answer(
+                     call, mishap_raise(INTERNAL_ERROR,
+                                        "%s said more than can be held until it is settled.",
+                                        call->operation->name))
+               : NULL;
+}
+
 /* A crash may have damaged what the service has open: it is opened anew. */
 mishap *mishap_settlement_finish(mishap_running *running, mishap *failure)
 {
     mishap_call *call = running->call;
+    if (!failure)
+        failure = refuse_to_keep(call);
     if (call->crashed)
         call->lost = true;
     else if (running->begun)

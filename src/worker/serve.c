@@ -57,7 +57,7 @@ static struct {
     mishap_worker_user *calling; /* whose call runs; NULL: none does */
     unsigned slot;
     size_t held; /* where begins what the call said that runs, in what its loop is to hear later */
-    bool overlong; /* it said more than may be held */
+    mishap_call *call; /* … which it is */
     mishap_buffer report;
 } w = { .control = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
 
@@ -134,10 +134,11 @@ static mishap_buffer *begin_report(void)
 static bool hold_report(void)
 {
     mishap_buffer *held = &w.calling->held;
-    w.overlong = w.overlong || held->length - w.held + w.report.length > MISHAP_HELD_LIMIT;
-    if (!w.overlong)
+    if (held->length - w.held + w.report.length > MISHAP_HELD_LIMIT)
+        atomic_store(&w.call->overlong, true);
+    if (!atomic_load(&w.call->overlong))
         mishap_buffer_put_text(held, mishap_buffer_text(&w.report));
-    return !w.overlong && !held->failed;
+    return !atomic_load(&w.call->overlong) && !held->failed;
 }
 
 /* What can be dropped is not waited for; where a loop does not read, it has other worries. */
@@ -381,24 +382,19 @@ static void settle_batch(void)
 }
 
 /* What a call has said counts only if it worked. */
-static mishap *hold_outcome(mishap_worker_user *user, unsigned slot, mishap_call *call,
-                            mishap *failure)
+static void hold_outcome(mishap_worker_user *user, unsigned slot, const mishap_call *call,
+                         const mishap *failure)
 {
-    mishap *m = failure;
-    if (!m && w.overlong)
-        m = mishap_raise(INTERNAL_ERROR, "%s said more than can be held until it is settled.",
-                         call->operation->name);
-    if (m)
+    if (failure)
         user->held.length = w.held;
-    put_outcome(slot, call, m);
+    put_outcome(slot, call, failure);
     mishap_buffer_put_text(&user->held, mishap_buffer_text(&w.out));
-    return m;
 }
 
 /* A handler that was ended by a jump, or has found its service of no use, is answered. But nothing
  * of its batch is settled: what the service has open may be locked, or damaged. */
-static mishap *finish_batched(mishap_worker_user *user, unsigned slot, uint32_t number,
-                              mishap_call *call, mishap *failure)
+static void finish_batched(mishap_worker_user *user, unsigned slot, uint32_t number,
+                           const mishap_call *call, const mishap *failure)
 {
     bool over = call->ended || call->lost;
     end_call(user, slot, number, over ? MISHAP_SLOT_DONE : MISHAP_SLOT_RAN);
@@ -406,23 +402,22 @@ static mishap *finish_batched(mishap_worker_user *user, unsigned slot, uint32_t 
         put_outcome(slot, call, failure);
         send_all(user->socket, &w.out);
         abandon_batch();
-        return failure;
+        return;
     }
-    failure = hold_outcome(user, slot, call, failure);
+    hold_outcome(user, slot, call, failure);
     if (user->held.failed)
         abandon_batch();
     else
         mishap_batch_add(&w.batch, user, slot, number, call->operation);
-    return failure;
 }
 
-static void begin_batched(const mishap_worker_user *user, bool repeated)
+static void begin_batched(const mishap_worker_user *user, mishap_call *call, bool repeated)
 {
     if (!w.batch.count)
         w.batch.since_ns = mishap_clock_monotonic_ns();
     w.batch.alone = repeated;
     w.held = user->held.length;
-    w.overlong = false;
+    w.call = call;
 }
 
 /* -- one call ---------------------------------------------------------------------------------- */
@@ -433,14 +428,14 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
 {
     prepare(call, asked, user, slot);
     if (w.settlement)
-        begin_batched(user, asked->repeated);
+        begin_batched(user, call, asked->repeated);
     guard_time(asked->limit_ms + SPARE_MS);
     begin_call(user, slot, call->operation);
     mishap *failure = mishap_call_run(call);
     if (w.is_copy)
         _exit(0);
     if (w.settlement)
-        failure = finish_batched(user, slot, asked->number, call, failure);
+        finish_batched(user, slot, asked->number, call, failure);
     else
         end_call(user, slot, asked->number, MISHAP_SLOT_DONE);
     fflush(stdout); /* what it printed is for the operator, now and not at the end */

@@ -48,6 +48,7 @@ static mishap *open_service(const mishap_setup *setup, void **state)
 }
 
 static char ids[2][64];
+static bool loses;
 
 static mishap *run(mishap_call *call)
 {
@@ -59,6 +60,8 @@ static mishap *run(mishap_call *call)
     mishap *failure = step('h');
     if (failure)
         return failure;
+    if (loses)
+        mishap_service_lost(call);
     if (mishap_boolean(call, "wrong"))
         return mishap_answer_member(call, "count", "no number");
     mishap_answer_member(call, "caller", mishap_caller(call));
@@ -146,6 +149,15 @@ static void what_cannot_be_undone_is_not_settled(void **state)
     memset(steps, 0, sizeof steps);
     assert_ptr_equal(invoke('u', MISHAP_CODE_UNAVAILABLE, "{\"wrong\":true}"),
                      MISHAP_CODE_INTERNAL_ERROR);
+    assert_string_equal(steps, "bhu");
+}
+
+static void a_call_that_has_lost_its_service_does_not_count(void **state)
+{
+    (void)state;
+    loses = true;
+    assert_ptr_equal(invoke(0, NULL, "{}"), MISHAP_CODE_UNAVAILABLE);
+    loses = false;
     assert_string_equal(steps, "bhu");
 }
 
@@ -270,6 +282,7 @@ int main(void)
         TEST(a_code_that_is_not_declared_is_an_internal_error),
         TEST(what_a_wrong_answer_tells_of_is_undone),
         TEST(what_cannot_be_undone_is_not_settled),
+        TEST(a_call_that_has_lost_its_service_does_not_count),
         TEST(a_call_has_one_id_and_another_call_has_another),
         TEST(wrong_declarations_are_refused),
         TEST(a_name_has_so_many_of_these_characters),

@@ -127,7 +127,7 @@ def over_mcp_the_same_holds():
 
 
 def command(folder, *words):
-    return run_program(SETTLED, *words, "--output", "json", env={"SETTLED_DATA": folder, "SETTLED_LOG": "off"})
+    return run_program(SETTLED, *words, "--output", "json", env={"SETTLED_DATA": folder, "SETTLED_LOG": ""})
 
 
 @test
@@ -160,7 +160,7 @@ def mcp_over_standard_input_names_its_caller_while_there_is_no_key():
 
     def talk(folder, *flags):
         done = subprocess.run([SETTLED, "mcp", "--data", folder, *flags], input=said, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              timeout=PATIENCE, check=False, env=dict(os.environ, SETTLED_LOG="off"))
+                              timeout=PATIENCE, check=False, env=dict(os.environ, SETTLED_LOG=""))
         return done, {message.get("id"): message for message in map(parsed, done.stdout.splitlines())}
 
     folder = folder_of("stdio")

@@ -98,7 +98,7 @@ def openapi_describes_the_failures_of_such_routes_in_that_format():
 
 @test
 def a_command_prints_its_failure_in_the_format_that_is_asked_for():
-    variables = {"SETTLED_DATA": os.path.join(server.FOLDER, "printed"), "SETTLED_LOG": "off"}
+    variables = {"SETTLED_DATA": os.path.join(server.FOLDER, "printed"), "SETTLED_LOG": ""}
     usual = run_program(SETTLED, "entries", "add", "--key", "1", "--how", "fail", env=variables)
     expect(parsed(usual.out)["ok"] is False, "no envelope:", usual)
     for dialect in ("artifact", "http-api", "problem", "json-rpc", "google-rpc", "json-api", "graphql", "canonical", "tool-result",

@@ -177,7 +177,7 @@ static void misbehave(mishap_call *call, const char *how)
     if (is(how, "misuse"))
         mishap_string(call, "nothing_of_this_name");
     if (is(how, "slow"))
-        pause_ms(300);
+        pause_ms(200);
 }
 
 static mishap *answer(mishap_call *call, int64_t key)
@@ -227,7 +227,13 @@ static mishap *who(mishap_call *call)
 
 static mishap *stream(mishap_call *call)
 {
+    static const char zeros[1 << 20];
+    int64_t key = mishap_integer(call, "key");
+    if (key)
+        ask_number("INSERT INTO entries VALUES (?, 0), (?1, 1)", NULL, key);
     mishap_stream(call, "text/plain");
+    for (size_t i = 0; is(mishap_string(call, "how"), "long") && i < 17; i++)
+        mishap_stream_write(call, (mishap_text){ zeros, sizeof zeros });
     mishap_stream_write(call, (mishap_text)MISHAP_TEXT("one "));
     misbehave(call, mishap_string(call, "how"));
     mishap_stream_write(call, (mishap_text)MISHAP_TEXT("two"));
@@ -246,8 +252,11 @@ static const mishap_param add_answers[] = {
     { "caller", MISHAP_STRING, .help = "Who called" },
     { 0 },
 };
-static const mishap_param how_params[] = { { "how", MISHAP_STRING, .help = "How it is to end" },
-                                           { 0 } };
+static const mishap_param how_params[] = {
+    { "how", MISHAP_STRING, .help = "How it is to end" },
+    { "key", MISHAP_INTEGER, .help = "A key to add" },
+    { 0 },
+};
 
 static const mishap_operation operations[] = {
     { "entries.add", "Add an entry", .run = add, .params = add_params, .answers = add_answers,

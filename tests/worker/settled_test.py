@@ -162,6 +162,14 @@ def a_stream_leaves_when_it_is_settled_and_is_repeated_whole():
                 equal(b"".join(one.received.split(b"\r\n\r\n", 1)[1].split(b"\r\n")[1::2]), body, "the stream with " + how)
 
 
+@test
+def a_call_that_says_more_than_can_be_held_fails_and_leaves_nothing():
+    with serve("--workers", "1") as found:
+        equal(found.ask("GET", "/entries/stream?how=long&key=7", checked=False).status, 500, "the status")
+        equal(add(found, 8).status, 200, "the next")
+        equal(rows(found.data), {8: 2}, "the rows")
+
+
 # ---- Other boundaries ----------------------------------------------------------------------------
 
 
@@ -182,7 +190,7 @@ def a_command_is_settled_before_it_answers():
     os.makedirs(folder)
     for key, how, status in ((1, None, 0), (2, "fail", 5), (3, "fail_to_settle", None), (4, None, 0)):
         ran = run_program(SETTLED, "entries", "add", "--key", str(key), *(["--how", how] if how else []), "--output", "json",
-                          env={"SETTLED_DATA": folder, "SETTLED_LOG": "off"})
+                          env={"SETTLED_DATA": folder, "SETTLED_LOG": ""})
         expect(ran.status == status or (status is None and ran.status), "the status of %d:" % key, ran)
         equal(parsed(ran.out)["ok"], ran.status == 0, "ok")
     equal(rows(folder), {1: 2, 4: 2}, "the rows")
@@ -195,7 +203,7 @@ class Agent:
         self.folder = os.path.join(server.FOLDER, "agent-%d" % random.getrandbits(32))
         os.makedirs(self.folder)
         self.process = subprocess.Popen([SETTLED, "mcp", "--data", self.folder, *flags], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, env=dict(os.environ, SETTLED_LOG="off"))
+                                        stdout=subprocess.PIPE, env=dict(os.environ, SETTLED_LOG=""))
         self.say("initialize", {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}, 0)
         self.hear(0)
         self.say("notifications/initialized")
