@@ -238,6 +238,10 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
         "INSERT INTO words (words, rowid, id, type, content, code) SELECT"
         " 'delete', seq, id, type, content, code FROM artifacts WHERE id = ?1",
         NO_CHANGE),
+    [ARTIFACTS_RECENT] = READ_AS(
+        "SELECT 0 WHERE ?1 IS NULL AND ?2 IS NULL",
+        "SELECT count(*) FROM (SELECT words FROM artifacts ORDER BY seq DESC LIMIT ?2) AS recent"
+        " WHERE words @@ to_tsquery('simple', ?1)"),
     [ARTIFACTS_HITS] = READ_AS(
         "SELECT count(*) FROM (SELECT 1 FROM words WHERE words MATCH ?1 LIMIT ?2)",
         "SELECT count(*) FROM (SELECT 1 FROM artifacts WHERE words @@ to_tsquery('simple', ?1)"

@@ -25,7 +25,8 @@ typedef enum artifacts_statement {
     ARTIFACTS_COUNT = ARTIFACTS_LIST + 4,      /* the same filters */
     ARTIFACTS_WORDS_ADD = ARTIFACTS_COUNT + 4, /* 1 id, after it was added or changed */
     ARTIFACTS_WORDS_REMOVE,                    /* 1 id, before it is changed or deleted */
-    ARTIFACTS_HITS,                            /* 1 words, 2 most → how many, at most */
+    ARTIFACTS_RECENT, /* 1 words, 2 so many of the newest → how many of them; PostgreSQL */
+    ARTIFACTS_HITS,   /* 1 words, 2 most → how many, at most */
     ARTIFACTS_BEST,   /* 1 words, 2 limit → as ARTIFACTS_LIST, the best first */
     ARTIFACTS_NEWEST, /* … the newest first */
 
