@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-symbolic fuzz fuzz-symbolic coverage format install clean help
+.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -28,6 +28,15 @@ test: ## all tests with gcc, clang and sanitizers; ONLY=gcc runs one of the buil
 storm: ## 10,000 handlers that die among a million good calls; GOOD=1000000 FAULTS=10000 SECONDS=840 SEED=1
 	@scripts/setup build test
 	@scripts/storm $(if $(GOOD),--good $(GOOD)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
+
+storm-artifacts: build ## kill -9 of a server with artifacts under load, on SQLite and PostgreSQL; KILLS=200 SEED=1
+	@scripts/setup test
+	@MISHAP_PROGRAM=build/mishap ARTIFACTS_KILLS=$(or $(KILLS),200) $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/kills_test.py
+
+model-artifacts: build ## random programs of invokes against a model; PROGRAMS=20 STEPS=1000 SEED=1
+	@scripts/setup test
+	@MISHAP_PROGRAM=build/mishap ARTIFACTS_PROGRAMS=$(or $(PROGRAMS),20) ARTIFACTS_STEPS=$(or $(STEPS),1000) \
+	    $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/model_test.py
 
 bench: build ## measure
 	@scripts/setup bench

@@ -95,7 +95,8 @@ typedef struct mishap_param {
     } range;
     const char *pattern; /* a Perl-compatible regular expression, searched for in the string */
     const char *const *choices;         /* of an enum; the list ends with NULL */
-    const struct mishap_param *items;   /* of an array: one parameter whose name is not used */
+    const struct mishap_param *items;   /* of an array: one parameter whose name is not used;
+                                           NULL: any items */
     const struct mishap_param *members; /* of an object: a list; NULL: any members */
     const char *initial;                /* the default value, as JSON: "5000", "\"text\"" */
     const char *environment; /* on a command line: the variable to read if no flag is given */
@@ -180,12 +181,18 @@ enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, including its NUL 
  * service stores the id of each call with its changes, and looks it up if mishap_call_is_repeated()
  * is true: a call that is found was settled, and is answered without running it again.
  *
+ * apart() says which calls take long and are no part of a batch, such as those that run code of
+ * callers. Such a call is run like one of a service without a settlement: by one of several
+ * processes, without begin(), end() and settle(). apart() is called after the checks, several times
+ * and in any process; it only reads parameters.
+ *
  * Any of the functions but settle() can be NULL. close() must not settle anything.
  */
 typedef struct mishap_settlement {
     mishap *(*begin)(mishap_call *call);
     mishap *(*end)(mishap_call *call, bool keep);
     mishap *(*settle)(void *state);
+    bool (*apart)(const mishap_call *call);
 } mishap_settlement;
 
 /*
@@ -227,7 +234,8 @@ typedef struct mishap_service {
                    of its foreign program. It may change that declaration and everything it points
                    to, which are not const then. It is called before the program is started and, in
                    a server, before other processes are. It can be called again, with the same
-                   settings. Its failures are treated like those of open(). NULL: nothing to read */
+                   settings. Its failures are treated like those of open(). It may also set or clear
+                   `.settlement` of its service, which is not const then. NULL: nothing to read */
     void (*health)(const mishap_setup *setup, mishap_health *health); /* writes its part of /health.
                    It is called once, when the server starts, before it listens, and the result
                    holds until the server ends: so /health never waits. NULL: nothing to write */

@@ -188,8 +188,6 @@ static mishap *check_inside(const mishap_declared *what, const mishap_param *par
         return mishap_declared_wrongly(what, "has items, which only an array has");
     if (param->members && param->type != MISHAP_OBJECT)
         return mishap_declared_wrongly(what, "has members, which only an object has");
-    if (param->type == MISHAP_ARRAY && !param->items)
-        return mishap_declared_wrongly(what, "is an array that does not say what its items are");
     if (param->members && !param->members->name)
         return mishap_declared_wrongly(
             what, "is an object with an empty list of members; NULL allows any");

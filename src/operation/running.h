@@ -30,7 +30,8 @@ mishap *mishap_running_drop_answer(mishap_call *call, mishap *failure);
 static inline const mishap_settlement *mishap_settlement_of(const mishap_call *call)
 {
     const mishap_service *service = call->operation->service;
-    return service ? service->settlement : NULL;
+    const mishap_settlement *settlement = service ? service->settlement : NULL;
+    return settlement && settlement->apart && settlement->apart(call) ? NULL : settlement;
 }
 
 /* Before the handler, inside containment. */

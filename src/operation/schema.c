@@ -136,7 +136,7 @@ static void put_param(mishap_buffer *b, const mishap_param *param, enum purpose 
         if (param->items)
             put_param(b, param->items, purpose, false);
         else
-            mishap_json_bool(b, true);
+            MISHAP_PUT(b, "{}"); /* some clients do not take `true` for a schema */
     }
     if (param->type == MISHAP_OBJECT && param->members)
         put_members(b, param->members, purpose);

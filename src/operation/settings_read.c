@@ -202,7 +202,8 @@ static bool read_variable(struct gathering *g, const mishap_param *setting, cons
     bool sound;
     if (setting->type == MISHAP_ARRAY && *value != '[') { /* one item */
         mishap_json_open(&json, '[');
-        sound = mishap_put_spelled(&json, setting->items->type, text);
+        sound = mishap_put_spelled(&json, setting->items ? setting->items->type : MISHAP_STRING,
+                                   text);
         mishap_json_close(&json, ']');
     } else {
         sound = mishap_put_spelled(&json, setting->type, text);

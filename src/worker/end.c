@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 
 #include "mishap/inside.h"
+#include "worker/inside.h"
 #include "worker/link.h"
 #include "worker/words.h"
 
@@ -33,11 +34,6 @@ static bool was_ended_by_us(const mishap_link_end *end, mishap_last_words words)
            (WIFSIGNALED(end->status) && WTERMSIG(end->status) == mishap_words_signal());
 }
 
-static bool is_settled(const mishap_operation *operation)
-{
-    return operation->service && operation->service->settlement;
-}
-
 static mishap *tell_way(const mishap_link *link, const mishap_operation *operation,
                         mishap_last_words words)
 {
@@ -49,7 +45,7 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
         /* Of what changes something nobody knows how far it came, unless it is settled later. */
         m = mishap_raise(TIMEOUT, "The call was not finished in time.");
         return mishap_retryable(m, mishap_operation_danger(operation) == MISHAP_SAFE ||
-                                       is_settled(operation));
+                                       mishap_runner_is_settled(link->runner, link->group));
     }
     switch (words) {
     case MISHAP_WORDS_CRASH:
@@ -108,7 +104,7 @@ mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
     if (link->end.why == MISHAP_LINK_TIMEOUT && call)
         m = mishap_note(m, "limit_ms", call->limit_ms);
     mishap_slot_state state = mishap_link_state(link, slot);
-    if (is_settled(operation))
+    if (mishap_runner_is_settled(link->runner, link->group))
         m = mishap_note(m, "settled",
                         state == MISHAP_SLOT_RAN || state == MISHAP_SLOT_DONE ? "perhaps" : "no");
     else if (alone)

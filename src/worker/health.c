@@ -52,6 +52,8 @@ void mishap_health_collect(const mishap_worker_groups *groups, const mishap_setu
 {
     for (size_t i = 0; i < groups->count; i++) {
         const mishap_service *service = groups->groups[i].service;
+        if (i && groups->groups[i - 1].service == service)
+            continue; /* its calls that are apart */
         if (!service || !service->health || (only && strcmp(only, service->name) != 0))
             continue;
         if (!json->length)

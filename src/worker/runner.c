@@ -37,7 +37,7 @@ static const mishap_runner_times usual = {
 
 static size_t group_of(const mishap_runner *r, const mishap_run *run)
 {
-    return mishap_worker_group_of(&r->settings.plan->groups, run->call->operation);
+    return mishap_worker_group_of_call(&r->settings.plan->groups, run->call);
 }
 
 /* -- calls that wait --------------------------------------------------------------------------- */

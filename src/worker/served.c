@@ -74,6 +74,8 @@ mishap *mishap_served_begin(mishap_served *served)
         failure = mishap_sessions_make(&served->sessions);
     if (!failure)
         failure = prepare_services(served);
+    if (!failure) /* prepare() decides how calls are settled */
+        failure = mishap_worker_groups_make(served->app, &served->plan.groups);
     served->plan.caller_share = served->caller_share;
     mishap_spawn_use(served->setup.sandbox);
     if (failure)
@@ -223,6 +225,8 @@ const char *mishap_served_unavailable(const mishap_served *served, size_t *at)
     const mishap_worker_groups *groups = &served->plan.groups;
     while (served->standing && *at < groups->count) {
         size_t i = (*at)++;
+        if (i && groups->groups[i - 1].service == groups->groups[i].service)
+            continue; /* its calls that are apart */
         if (!mishap_generation_is_open(mishap_standing_generation(served->standing, i)))
             return groups->groups[i].service->name;
     }

@@ -51,7 +51,8 @@
 
 /*
  * Operations that run in the same processes. The operations of a service are a group, those without
- * a service and without state (.stateless) are one, and those without a service are one.
+ * a service and without state (.stateless) are one, and those without a service are one. Calls that a
+ * service does not settle with others (mishap_settlement.apart) are one more.
  */
 typedef struct mishap_worker_group {
     const mishap_service *service;        /* NULL: operations without one */
@@ -74,9 +75,10 @@ typedef struct mishap_worker_groups {
 /* The groups of a program, the same in every process of it. INTERNAL_ERROR: too many services. */
 mishap *mishap_worker_groups_make(const mishap_app *app, mishap_worker_groups *groups);
 
-/* The number of an operation's group. */
+/* The number of an operation's group, and of a call's: that may be apart. */
 size_t mishap_worker_group_of(const mishap_worker_groups *groups,
                               const mishap_operation *operation);
+size_t mishap_worker_group_of_call(const mishap_worker_groups *groups, const mishap_call *call);
 
 /* -- limits ------------------------------------------------------------------------------------ */
 

@@ -893,7 +893,7 @@ def serve_says_at_its_start_that_the_log_cannot_be_written():
 def a_service_that_there_is_not_is_answered_with_those_that_are():
     answer = run("mishap", "mcp", "--service", "nix")
     error = told("mishap", Answer(answer.status, answer.err, b""), 78, "NOT_CONFIGURED")["error"]
-    equal((error["message"], error["suggestion"]), ("No service is named `nix`.", "The services are: todo, lisp"))
+    equal((error["message"], error["suggestion"]), ("No service is named `nix`.", "The services are: todo, lisp, artifacts"))
 
 
 # ---- Services that cannot be opened --------------------------------------------------------------
@@ -1175,7 +1175,7 @@ def the_manifest_lists_every_command_with_its_danger():
            "todos.create", "todos.get", "todos.list", "todos.update", "todos.delete", "todos.plan", "premium.report",
            "chaos.fail", "lisp.evaluate", "lisp.validate", "lisp.compile", "lisp.macroexpand", "lisp.describe", "lisp.apropos",
            "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
-           "lisp.repl", "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
+           "lisp.repl", "artifacts.invoke", "artifacts.events", "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
 
 
 @tests_of(COMMANDS)

@@ -1,5 +1,6 @@
 /* A service of 200 operations, and one with 100 parameters, for the `mishap` program in place of
  * its own. many_test.py runs it. */
+#include "artifacts/artifacts.h"
 #include "lisp/lisp.h"
 #include "python/python.h"
 #include "todo/todo.h"
@@ -59,6 +60,10 @@ const mishap_operation todo_operations[] = {
 /* No Lisp. */
 const mishap_service lisp_service = { .name = "lisp", .summary = "Nothing" };
 const mishap_operation lisp_operations[] = { { 0 } };
+
+/* No artifacts. */
+mishap_service artifacts_service = { .name = "artifacts", .summary = "Nothing" };
+const mishap_operation artifacts_operations[] = { { 0 } };
 
 const char *python_program(void)
 {

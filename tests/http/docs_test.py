@@ -1,4 +1,4 @@
-"""The examples of docs/todo.md and docs/http.md for real: each line of a `sh` block, one after the other.
+"""The examples of docs/todo.md, docs/artifacts.md and docs/http.md for real: each line of a `sh` block, one after the other.
 
     MISHAP_PROGRAM=… python3 tests/http/docs_test.py [PART-OF-A-NAME]
 
@@ -71,6 +71,15 @@ def the_examples_of_the_todo_service_work():
                 equal(parsed(output)["data"]["name"], "Ada")
             else:
                 equal([item["id"] for item in parsed(output)["items"]], ["5"], "the second page")
+
+
+@test
+def the_examples_of_the_artifacts_work():
+    with Server("--workers", "1", data=os.path.join(PLACE, "data")) as found:
+        lines = [line for line in examples("artifacts.md") if not line[0].startswith("mishap serve")]
+        expect(len(lines) >= 9 and all(expected for _, expected in lines), "only these were found:", lines)
+        for line, expected in lines:
+            expect_output(run_line(line, found), expected, line)
 
 
 @test

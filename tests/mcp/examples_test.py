@@ -2,7 +2,7 @@
 
     MISHAP_PROGRAM=… DIRECTORY_PROGRAM=… LOANS_PROGRAM=… MISHAP_NODE_MODULES=… python3 tests/mcp/examples_test.py
 
-Every tool of the directory, the loans and the todo service is called once with success and once with each code that it
+Every tool of the directory, the loans, the todo service and the artifacts is called once with success and once with each code that it
 declares, by each client (examples.mjs). All tools of the Lisp service declare the same codes, so evaluate-lisp is called with
 each. Nothing may throw, but LangChain's tools do so when they fail: then the text of the failure is in what they throw.
 """
@@ -25,6 +25,10 @@ INVALID = "VALIDATION_ERROR"
 
 ADA = {"name": "Ada \"A\" Lovelace", "age": 36, "email": "ada@example.com"}
 LOAN = {"member_id": 1, "due": "2030-02-28", "books": [{"book_id": 1, "condition": "worn"}, {"book_id": 2}], "note": "Ring."}
+
+
+def invoke(artifact, method, *args, by="alice", **more):
+    return "invoke_artifact", {"artifact": artifact, "method": method, "args": list(args), **({"caller": by} if by else {}), **more}
 
 
 def loan_of(*books):
@@ -99,6 +103,24 @@ CALLS = {
         ("load-file", {"file": "alexandria/alexandria-1/package.lisp"}, None), ("load-file", {}, INVALID),
         ("reset-session", {}, None), ("reset-session", {"session": 1}, INVALID),
     ],
+    "artifacts": [
+        (*invoke("genesis_store", "create", "a1", "tool", "words", "def run(x):\n  return 1 / x"), None),
+        (*invoke("genesis_store", "create", "a2", "tool", "words", "def run(x)"), None),
+        (*invoke("genesis_store", "create", "a1", "tool", ""), "ALREADY_EXISTS"),
+        (*invoke("genesis_ledger", "transfer", "alice", "bob", 5, idempotency_key="k"), None),
+        (*invoke("genesis_ledger", "transfer", "alice", "bob", 6, idempotency_key="k"), "CONFLICT"),
+        (*invoke("genesis_ledger", "transfer"), "MISSING_ARGUMENT"), (*invoke("genesis_ledger", "transfer", "alice", "bob", "5"), "INVALID_TYPE"),
+        (*invoke("genesis_ledger", "transfer", "alice", "bob", -5), "INVALID_ARGUMENT"),
+        (*invoke("genesis_ledger", "transfer", "alice", "bob", 500), "INSUFFICIENT_FUNDS"),
+        (*invoke("genesis_ledger", "transfer", "alice", "bob", 5, by="bob"), "NOT_AUTHORIZED"),
+        (*invoke("genesis_ledger", "transfer_ownership", "a1", "bob", by="bob"), "NOT_OWNER"),
+        (*invoke("genesis_ledger", "balance", "nobody", by=None), "NOT_FOUND"),
+        (*invoke("genesis_escrow", "deposit", "a1", 5), None), (*invoke("genesis_escrow", "deposit", "a1", 5), "ALREADY_LISTED"),
+        (*invoke("a1", "run", 4), None), (*invoke("a1", "run", 0), "RUNTIME_ERROR"), (*invoke("a2", "run", 0), "SYNTAX_ERROR"),
+        (*invoke("genesis_ledger", "balance", "bob", colour="red"), INVALID),
+        ("list_artifact_events", {"limit": 5}, None), ("list_artifact_events", {"limit": 500}, INVALID),
+        {"remove": "artifacts.sqlite"}, (*invoke("genesis_ledger", "balance", "bob"), "UNAVAILABLE"), ("list_artifact_events", {}, "UNAVAILABLE"),
+    ],
 }
 TYPES = {"RUNTIME_ERROR": "PROCESS-ENDED", "SIMPLE_ERROR": "ERROR", "PACKAGE_ERROR": "PACKAGE-DOES-NOT-EXIST"}
 NEVER_WORK = {"get_premium_report", "cause_chaos"}
@@ -107,6 +129,7 @@ PROGRAMS = {
     "directory, which cannot be opened": (DIRECTORY, ["mcp"], {"DIRECTORY_FILE": "DATA/no/users.txt", "DIRECTORY_LOG": "DATA/log"}),
     "loans": (LOANS, ["mcp"], {"LOANS_DATA": "DATA", "LOANS_LOG": "DATA/log"}),
     "todo": (MISHAP, ["mcp", "--chaos"], {"MISHAP_DATA": "DATA", "MISHAP_LOG": "DATA/log"}),
+    "artifacts": (MISHAP, ["mcp", "--service", "artifacts"], {"MISHAP_DATA": "DATA", "MISHAP_LOG": "DATA/log"}),
     "lisp": (MISHAP, ["mcp", "--service", "lisp"], {"MISHAP_DATA": "DATA", "MISHAP_LOG": "DATA/log"}),
 }
 
@@ -152,6 +175,9 @@ def check_failure(client, call, answer):
         expect(found and found[1] in (code.replace("_", "-"), TYPES.get(code)), client, call, text)
         return
     told = json.loads(text[text.index("{"):])
+    if "success" in told:
+        equal((told["success"], told["code"]), (False, code.lower()), "%s: %s" % (client, call))
+        return
     equal((told["status"], told["code"]), ("error", code), "%s: %s" % (client, call))
 
 
@@ -176,13 +202,14 @@ def a_client_takes_every_tool_answer_and_failure(client, program):
 @tests_of({name: name for name in PROGRAMS if "," not in name})
 def every_tool_is_called_with_all_that_can_become_of_it(program):
     calls = [call for name in PROGRAMS if name.split(",")[0] == program for call in CALLS[name] if not isinstance(call, dict)]
-    others = set(tools_of("lisp")) if program == "todo" else set()  # in the same program
+    others = {*tools_of("lisp"), *tools_of("artifacts")} if program == "todo" else set()  # in the same program
     for tool, codes in tools_of(program).items():
         if tool in others:
             continue
         wanted = {*codes, INVALID, *([] if tool in NEVER_WORK else [None])}
         if program == "lisp":  # where SBCL is missing: tests/lisp/service_test.py
             wanted = wanted - {"NOT_CONFIGURED"} if tool == "evaluate-lisp" else {INVALID, None}
+        wanted -= {"INSUFFICIENT_STORAGE"}  # tests/unit/store_test.c
         equal(wanted - {code for name, _, code in calls if name == tool}, set(), "of %s not tried" % tool)
 
 

@@ -790,7 +790,6 @@ static void what_is_inside_is_checked_too(void **state)
     ASSERT_PARAM_SOUND(MISHAP_OBJECT, .members = city);
     ASSERT_PARAM("has items, which only an array has", MISHAP_STRING, .items = &text_item);
     ASSERT_PARAM("has members, which only an object has", MISHAP_STRING, .members = city);
-    ASSERT_PARAM("is an array that does not say what its items are", .type = MISHAP_ARRAY);
     ASSERT_PARAM("is an object with an empty list of members; NULL allows any", MISHAP_OBJECT,
                  .members = nothing);
     ASSERT_PARAMS(

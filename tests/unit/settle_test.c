@@ -69,7 +69,7 @@ static mishap *run(mishap_call *call)
     return mishap_answer_member(call, "count", 1);
 }
 
-static const mishap_settlement settlement = { begin, end, settle };
+static const mishap_settlement settlement = { .begin = begin, .end = end, .settle = settle };
 static const mishap_service service = { "things", .open = open_service, .names_callers = true,
                                         .settlement = &settlement };
 static const mishap_operation operations[] = {

@@ -44,11 +44,10 @@ def in_session(response):
 
 def is_alive(pid):
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
         return False
-    with open("/proc/%d/stat" % pid, encoding="latin-1") as file:
-        return file.read().rsplit(")", 1)[1].split()[0] != "Z"
 
 
 # ---- HTTP ----------------------------------------------------------------------------------------

@@ -127,7 +127,7 @@ static mishap *settle(void *state)
     return failure;
 }
 
-static const mishap_settlement settlement = { begin, end, settle };
+static const mishap_settlement settlement = { .begin = begin, .end = end, .settle = settle };
 static const mishap_param settings[] = {
     { "settle_ms", MISHAP_INTEGER, .range = { 0, 10000 }, .initial = "0",
       .help = "How long a settlement takes beside its commit" },

@@ -80,7 +80,7 @@ void mishap_cli_put_value(mishap_cli_reading *r, size_t i, mishap_text text)
     else if (to->length && !item)
         mishap_cli_refuse_param(r, i, "given_twice", NULL);
     else if (item)
-        put_item(to, param->items->type, text);
+        put_item(to, param->items ? param->items->type : MISHAP_STRING, text);
     else if (param->type != MISHAP_ENUM || i >= r->flags.own || is_choice(r, i, text))
         put_spelled(to, param->type, text);
     r->no_memory = r->no_memory || to->failed;

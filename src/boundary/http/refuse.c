@@ -3,6 +3,7 @@
 
 #include "boundary/http/http.h"
 #include "dialect/dialect.h"
+#include "incident/incident.h"
 
 /* Where the code is explained, for the dialects that have a place for it. */
 static void link_reference(mishap *failure, const mishap_http_settings *settings,
@@ -66,9 +67,13 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
         request->fields[MISHAP_HTTP_ACCEPT],
         mishap_http_dialect_of(settings->served->app, request->path));
     const mishap_public *told = mishap_told(failure);
-    if (dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
-        mishap_incident(failure, request->id); /* where it is shown or recorded */
-    if (request->fields[MISHAP_HTTP_ACCEPT].length)
+    /* Where it is shown or recorded. An artifact has `details` only if there is something to say:
+     * its format has no other place for the id, which is in the head of the response, too. */
+    bool artifact = dialect == &mishap_artifact;
+    if (artifact ? mishap_incident_is_one(failure)
+                 : dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
+        mishap_incident(failure, request->id);
+    if (request->fields[MISHAP_HTTP_ACCEPT].length && !artifact)
         link_reference(failure, settings, request);
     mishap_buffer_reset(&reply->body);
     reply->code = told->code;

@@ -1,0 +1,33 @@
+/*
+ * services/artifacts: a ledger, a mint, an escrow and a store of artifacts whose code can be run
+ * (docs/artifacts.md). An ordinary user of the public headers.
+ *
+ *     service.c     settings, opening, and how calls are settled in batches
+ *     operations.c  the operations: invoke, and the log of events
+ *     invoke.c      one invoke: who calls, which method, the transaction around it
+ *     methods.c     which artifacts have which methods, and the checks of their arguments
+ *     ledger.c      genesis_ledger: balances, transfers, owners
+ *     escrow.c      genesis_escrow: artifacts for sale
+ *     mint.c        genesis_mint: auctions that make new scrip
+ *     score.c       … what an artifact is worth
+ *     store.c       genesis_store: artifacts themselves
+ *     search.c      … and words in them
+ *     executor.c    the code of an artifact
+ *     events.c      genesis_event_log: what happened
+ *     kept.c        answers that were given: idempotency keys, and calls that are run again
+ *     genesis.c     who has what in a new store
+ *     answer.c      JSON of answers
+ *     schema.c      tables and statements
+ */
+#ifndef SERVICES_ARTIFACTS_H
+#define SERVICES_ARTIFACTS_H
+
+#include <mishap/operation.h>
+
+/* Not const: where the store is decides how its calls are settled. */
+extern mishap_service artifacts_service;
+
+/* The list ends with { 0 }. */
+extern const mishap_operation artifacts_operations[];
+
+#endif

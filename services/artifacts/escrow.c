@@ -1,0 +1,181 @@
+/* genesis_escrow: it owns what is for sale, from the deposit to the purchase or the cancellation.
+ * Only an owner can deposit, so nobody can deposit what the escrow holds. */
+#include "artifacts/request.h"
+
+struct listing {
+    bool found;
+    char seller[ARTIFACTS_LONGEST_NAME + 1], buyer[ARTIFACTS_LONGEST_NAME + 1];
+    int64_t price;
+};
+
+static void copy_name(char to[ARTIFACTS_LONGEST_NAME + 1], mishap_text name)
+{
+    size_t length = name.length <= ARTIFACTS_LONGEST_NAME ? name.length : ARTIFACTS_LONGEST_NAME;
+    if (length)
+        memcpy(to, name.data, length);
+    to[length] = '\0';
+}
+
+/* -- listings ---------------------------------------------------------------------------------- */
+
+static void begin_find(artifacts_request *r, mishap_query *query)
+{
+    mishap_query_begin(query, r->store, ARTIFACTS_LISTING_GET);
+    mishap_query_bind_text(query, 1, r->args[0].text);
+}
+
+static mishap *find(artifacts_request *r, struct listing *listing)
+{
+    mishap_query query;
+    listing->found = false;
+    begin_find(r, &query);
+    while (mishap_query_step(&query)) {
+        listing->found = true;
+        copy_name(listing->seller, mishap_query_text(&query, 1));
+        listing->price = mishap_query_integer(&query, 2);
+        copy_name(listing->buyer, mishap_query_text(&query, 3));
+    }
+    return mishap_query_end(&query);
+}
+
+static mishap *not_listed(artifacts_request *r)
+{
+    return mishap_tell(mishap_resource("The artifact %s is not for sale.", r->args[0].text.data),
+                       "artifact_id", r->args[0].text);
+}
+
+static mishap *must_be_listed(artifacts_request *r, struct listing *listing)
+{
+    MISHAP_TRY(find(r, listing));
+    return listing->found ? NULL : not_listed(r);
+}
+
+/* Out of the escrow, to a new owner. */
+static mishap *release(artifacts_request *r, mishap_text owner)
+{
+    mishap_query query;
+    mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_REMOVE);
+    mishap_query_bind_text(&query, 1, r->args[0].text);
+    MISHAP_TRY(artifacts_run(&query, NULL));
+    return artifacts_give(r, r->args[0].text, owner);
+}
+
+static void put_row(mishap_buffer *b, mishap_query *query)
+{
+    artifacts_put_text(b, "artifact_id", mishap_query_text(query, 0));
+    artifacts_put_text(b, "seller", mishap_query_text(query, 1));
+    artifacts_put_integer(b, "price", mishap_query_integer(query, 2));
+    artifacts_put_text(b, "buyer", mishap_query_text(query, 3));
+    artifacts_put_time(b, "listed_at", mishap_query_integer(query, 4));
+}
+
+/* -- the methods ------------------------------------------------------------------------------- */
+
+mishap *artifacts_escrow_deposit(artifacts_request *r)
+{
+    mishap_text id = r->args[0].text, buyer = r->args[2].text;
+    int64_t price = r->args[1].integer;
+    struct listing listing;
+    mishap_query query;
+    if (price <= 0)
+        return mishap_tell(mishap_validation("Price must be positive"), "price", price);
+    MISHAP_TRY(find(r, &listing));
+    if (listing.found)
+        return mishap_tell(
+            mishap_resource_as(ALREADY_LISTED, "The artifact %s is already for sale.", id.data),
+            "artifact_id", id);
+    MISHAP_TRY(artifacts_must_own(r, id, "sell"));
+    if (r->args[2].given)
+        MISHAP_TRY(artifacts_principal_must_exist(r, buyer));
+    if (r->args[2].given && mishap_text_equal(buyer, mishap_text_of(r->caller)))
+        return mishap_tell(mishap_validation("Nobody can sell to itself"), "buyer", buyer);
+    MISHAP_TRY(artifacts_give(r, id, (mishap_text)MISHAP_TEXT(ARTIFACTS_ESCROW)));
+    mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_ADD);
+    mishap_query_bind_text(&query, 1, id);
+    mishap_query_bind_text(&query, 2, mishap_text_of(r->caller));
+    mishap_query_bind_integer(&query, 3, price);
+    mishap_query_bind_text(&query, 4, buyer);
+    mishap_query_bind_integer(&query, 5, r->now);
+    MISHAP_TRY(artifacts_run(&query, NULL));
+    artifacts_put_text(&r->answer, "artifact_id", id);
+    artifacts_put_string(&r->answer, "seller", r->caller);
+    artifacts_put_integer(&r->answer, "price", price);
+    artifacts_put_text(&r->answer, "buyer", buyer);
+    return NULL;
+}
+
+mishap *artifacts_escrow_purchase(artifacts_request *r)
+{
+    mishap_text caller = mishap_text_of(r->caller), id = r->args[0].text;
+    struct listing listing;
+    int64_t left = 0;
+    bool short_of;
+    MISHAP_TRY(must_be_listed(r, &listing));
+    if (strcmp(listing.seller, r->caller) == 0)
+        return mishap_tell(mishap_validation("Nobody can buy from itself; cancel the sale instead"),
+                           "artifact_id", id);
+    if (listing.buyer[0] && strcmp(listing.buyer, r->caller) != 0)
+        return mishap_tell(
+            mishap_permission("The artifact %s is for sale to %s only", id.data, listing.buyer),
+            "buyer", (const char *)listing.buyer);
+    MISHAP_TRY(artifacts_debit(r, caller, listing.price, &left, &short_of));
+    if (short_of)
+        return mishap_tell(
+            mishap_tell(mishap_resource_as(INSUFFICIENT_FUNDS, "Balance is %lld, the price is %lld",
+                                           (long long)left, (long long)listing.price),
+                        "balance", left),
+            "needed", listing.price);
+    MISHAP_TRY(artifacts_credit(r, mishap_text_of(listing.seller), listing.price, NULL));
+    MISHAP_TRY(release(r, caller));
+    artifacts_put_text(&r->answer, "artifact_id", id);
+    artifacts_put_string(&r->answer, "seller", listing.seller);
+    artifacts_put_string(&r->answer, "buyer", r->caller);
+    artifacts_put_integer(&r->answer, "price", listing.price);
+    artifacts_put_integer(&r->answer, "balance", left);
+    return NULL;
+}
+
+mishap *artifacts_escrow_cancel(artifacts_request *r)
+{
+    struct listing listing;
+    MISHAP_TRY(must_be_listed(r, &listing));
+    if (strcmp(listing.seller, r->caller) != 0)
+        return mishap_tell(
+            mishap_permission_as(NOT_OWNER, "Only %s can cancel this sale", listing.seller),
+            "seller", (const char *)listing.seller);
+    MISHAP_TRY(release(r, mishap_text_of(r->caller)));
+    artifacts_put_text(&r->answer, "artifact_id", r->args[0].text);
+    artifacts_put_string(&r->answer, "seller", r->caller);
+    return NULL;
+}
+
+mishap *artifacts_escrow_check(artifacts_request *r)
+{
+    bool found = false;
+    mishap_query query;
+    begin_find(r, &query);
+    while (mishap_query_step(&query)) {
+        found = true;
+        put_row(&r->answer, &query);
+    }
+    MISHAP_TRY(mishap_query_end(&query));
+    return found ? NULL : not_listed(r);
+}
+
+mishap *artifacts_escrow_list(artifacts_request *r)
+{
+    mishap_query query;
+    mishap_page page;
+    mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_LIST);
+    artifacts_put_open(&r->answer, "listings", '[');
+    for (mishap_page_begin(&page, &query, 1, ARTIFACTS_MOST_LISTED);
+         mishap_page_step(&page, &query);) {
+        artifacts_put_open(&r->answer, NULL, '{');
+        put_row(&r->answer, &query);
+        artifacts_put_close(&r->answer, '}');
+    }
+    artifacts_put_close(&r->answer, ']');
+    if (page.more)
+        artifacts_put_boolean(&r->answer, "cut", true);
+    return mishap_query_end(&query);
+}

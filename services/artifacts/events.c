@@ -1,0 +1,63 @@
+/* genesis_event_log: every invoke that changed something, in the order of their numbers. */
+#include "artifacts/request.h"
+
+mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char *artifact,
+                            const char *method, mishap_text result)
+{
+    mishap_query query;
+    mishap_query_begin(&query, r->store, ARTIFACTS_EVENT_ADD);
+    mishap_query_bind_integer(&query, 1, r->now);
+    mishap_query_bind_text(&query, 2, mishap_text_of(caller));
+    mishap_query_bind_text(&query, 3, mishap_text_of(artifact));
+    mishap_query_bind_text(&query, 4, mishap_text_of(method));
+    mishap_query_bind_text(&query, 5, result);
+    return artifacts_run(&query, NULL);
+}
+
+mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t limit)
+{
+    mishap_query query;
+    mishap_page page;
+    int64_t last = after;
+    mishap_query_begin(&query, r->store, ARTIFACTS_EVENT_LIST);
+    mishap_query_bind_integer(&query, 1, after);
+    artifacts_put_open(&r->answer, "events", '[');
+    for (mishap_page_begin(&page, &query, 2, limit); mishap_page_step(&page, &query);) {
+        last = mishap_query_integer(&query, 0);
+        artifacts_put_open(&r->answer, NULL, '{');
+        artifacts_put_integer(&r->answer, "id", last);
+        artifacts_put_time(&r->answer, "at", mishap_query_integer(&query, 1));
+        artifacts_put_text(&r->answer, "caller", mishap_query_text(&query, 2));
+        artifacts_put_text(&r->answer, "artifact", mishap_query_text(&query, 3));
+        artifacts_put_text(&r->answer, "method", mishap_query_text(&query, 4));
+        artifacts_put_json(&r->answer, "result", mishap_query_text(&query, 5));
+        artifacts_put_close(&r->answer, '}');
+    }
+    artifacts_put_close(&r->answer, ']');
+    if (page.more)
+        artifacts_put_integer(&r->answer, "next", last);
+    return mishap_query_end(&query);
+}
+
+mishap *artifacts_log_read(artifacts_request *r)
+{
+    int64_t after = r->args[0].given ? r->args[0].integer : 0;
+    int64_t limit = r->args[1].given ? r->args[1].integer : ARTIFACTS_MOST_LISTED;
+    if (after < 0)
+        return mishap_tell(mishap_validation("after must not be negative"), "argument", "after");
+    if (limit < 1 || limit > ARTIFACTS_MOST_LISTED)
+        return mishap_tell(mishap_validation("limit must be 1 to 100"), "argument", "limit");
+    return artifacts_events_answer(r, after, limit);
+}
+
+/* The same as an operation, whose parameters were checked. */
+mishap *artifacts_events(mishap_call *call)
+{
+    artifacts_request *r = artifacts_request_begin(call);
+    artifacts_answer_begin(r);
+    MISHAP_TRY(
+        artifacts_events_answer(r, mishap_integer(call, "after"), mishap_integer(call, "limit")));
+    artifacts_answer_end(r);
+    mishap_buffer_add(&r->answer, "", 1);
+    return r->answer.failed ? mishap_out_of_memory() : mishap_answer(call, r->answer.data);
+}

@@ -1,0 +1,115 @@
+/*
+ * The code of an artifact: its function `run`, in a sandbox (services/python). The code is read,
+ * then it runs, and only then what came of it is recorded: no transaction is open meanwhile.
+ */
+#include "artifacts/request.h"
+#include "python/python.h"
+
+static mishap *read_code(artifacts_request *r, const char **code)
+{
+    mishap_query query;
+    bool found = false;
+    *code = NULL;
+    mishap_query_begin(&query, r->store, ARTIFACTS_GET);
+    mishap_query_bind_text(&query, 1, mishap_text_of(r->artifact));
+    while (mishap_query_step(&query)) {
+        mishap_text text = mishap_query_text(&query, 4);
+        found = true;
+        if (text.length)
+            *code = mishap_call_print(r->call, "%.*s", (int)text.length, text.data);
+    }
+    MISHAP_TRY(mishap_query_end(&query));
+    if (!found)
+        return mishap_tell(mishap_resource("There is no artifact %s.", r->artifact), "artifact_id",
+                           r->artifact);
+    return *code ? NULL
+                 : mishap_tell(mishap_validation("The artifact %s has no code", r->artifact),
+                               "artifact_id", r->artifact);
+}
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+static mishap *describe(mishap *m, const mishap *cause)
+{
+    const mishap_public *told = mishap_told(cause);
+    long line = python_line_of(cause);
+    if (told->type.length)
+        m = mishap_tell(m, "type", told->type);
+    if (line)
+        m = mishap_tell(m, "line", line);
+    return told->output.length ? mishap_tell(m, "stdout", told->output) : m;
+}
+
+/* What the code did wrong, in the words of Python. Nothing was changed by it, so after a timeout
+ * the call may be repeated. */
+static mishap *translate(mishap *cause)
+{
+    const mishap_public *told = mishap_told(cause);
+    mishap_text words = mishap_public_message(told);
+    int length = (int)words.length;
+    mishap *m = NULL;
+    switch (python_kind_of(cause)) {
+    case PYTHON_SYNTAX:
+        m = mishap_execution_as(SYNTAX_ERROR, "%.*s", length, words.data);
+        break;
+    case PYTHON_TIMEOUT:
+        m = mishap_retryable(mishap_execution_as(TIMEOUT, "%.*s", length, words.data), true);
+        break;
+    case PYTHON_ARGUMENT:
+        m = mishap_validation("%.*s", length, words.data);
+        break;
+    case PYTHON_RUNTIME:
+        if (told->type.length)
+            m = mishap_execution("%.*s: %.*s", (int)told->type.length, told->type.data, length,
+                                 words.data);
+        else
+            m = mishap_execution("%.*s", length, words.data);
+        break;
+    case PYTHON_MEMORY:
+    case PYTHON_MISSING:
+    case PYTHON_RESULT:
+    case PYTHON_DIED:
+        m = mishap_execution("%.*s", length, words.data);
+        break;
+    case PYTHON_CANCELLED:
+    case PYTHON_OTHER:
+        return cause;
+    }
+    return mishap_because(describe(m, cause), cause);
+}
+
+/* -- running ----------------------------------------------------------------------------------- */
+
+static void answer(artifacts_request *r, const mishap_answered *answered)
+{
+    const mishap_call *json = answered->json;
+    artifacts_answer_begin(r);
+    artifacts_put_json(&r->answer, "result", mishap_text_of(mishap_json(json, "result")));
+    artifacts_put_string(&r->answer, "stdout", mishap_string(json, "stdout"));
+    artifacts_answer_end(r);
+    artifacts_put_open(&r->event, NULL, '{');
+    artifacts_put_string(&r->event, "artifact_id", r->artifact);
+    artifacts_put_close(&r->event, '}');
+}
+
+mishap *artifacts_execute(artifacts_request *r)
+{
+    const char *code;
+    const char *args = mishap_given(r->call, "args") ? mishap_json(r->call, "args") : "[]";
+    bool found = false;
+    mishap_answered *answered = NULL;
+    MISHAP_TRY(artifacts_kept_find(r, &found));
+    if (found)
+        return NULL;
+    MISHAP_TRY(read_code(r, &code));
+    mishap *failure = python_run(
+        &(python_code){ .code = code,
+                        .timeout = mishap_number(mishap_settings(r->call), "run_seconds") },
+        args, &answered);
+    if (failure)
+        return translate(failure);
+    answer(r, answered);
+    mishap_answered_free(answered);
+    r->now = artifacts_now();
+    return artifacts_record(r);
+}

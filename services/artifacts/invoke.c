@@ -1,0 +1,212 @@
+/* One invoke: who calls, which method is meant, and the transaction around it. */
+#include <time.h>
+
+#include "artifacts/request.h"
+
+/* -- the request ------------------------------------------------------------------------------- */
+
+int64_t artifacts_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void release(void *request)
+{
+    artifacts_request *r = request;
+    mishap_buffer_release(&r->answer);
+    mishap_buffer_release(&r->event);
+}
+
+artifacts_request *artifacts_request_begin(mishap_call *call)
+{
+    mishap_store *store = mishap_store_of(call);
+    artifacts_request *r = mishap_call_take(call, sizeof *r);
+    *r = (artifacts_request){ .call = call, .store = store, .now = artifacts_now() };
+    mishap_call_defer(call, release, r);
+    return r;
+}
+
+bool artifacts_is_apart(const mishap_call *call)
+{
+    return strcmp(mishap_operation_name(call), "artifacts.invoke") == 0 &&
+           strcmp(mishap_string(call, "method"), "run") == 0 &&
+           !artifacts_genesis_find(mishap_string(call, "artifact"));
+}
+
+/* -- who calls --------------------------------------------------------------------------------- */
+
+/* The argument `caller` counts where a caller may name itself, and only repeats its name
+ * elsewhere. */
+static mishap *read_caller(artifacts_request *r)
+{
+    const char *named = mishap_string(r->call, "caller"), *known = mishap_caller(r->call);
+    if (named && known && strcmp(named, known) != 0)
+        return mishap_tell(mishap_permission("The caller is %s and cannot act as %s", known, named),
+                           "caller", known);
+    if (named && !known && !mishap_caller_is_free(r->call))
+        return mishap_permission("An API key is needed to act as %s", named);
+    r->caller = known ? known : named;
+    if (r->caller && artifacts_is_reserved(r->caller) && mishap_boundary(r->call) != MISHAP_BY_C)
+        return mishap_permission("Nobody can act as %s from outside", r->caller);
+    return NULL;
+}
+
+static mishap *must_be_principal(artifacts_request *r)
+{
+    if (!r->caller)
+        return mishap_permission("%s needs a caller", r->method->name);
+    mishap *failure = artifacts_principal_must_exist(r, mishap_text_of(r->caller));
+    if (!failure || !mishap_is(failure, NOT_FOUND))
+        return failure;
+    mishap_free(failure);
+    return mishap_tell(mishap_permission("%s is not a principal", r->caller), "caller", r->caller);
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+static mishap *read_key(artifacts_request *r)
+{
+    enum { LONGEST = 200 };
+    const char *given = mishap_string(r->call, "idempotency_key");
+    const char *header = mishap_header(r->call, "Idempotency-Key");
+    if (header && !*header)
+        header = NULL;
+    if (given && header && strcmp(given, header) != 0)
+        return mishap_validation("The header Idempotency-Key and the argument idempotency_key "
+                                 "differ");
+    r->key = given ? given : header;
+    if (r->key && strlen(r->key) > LONGEST)
+        return mishap_validation("An idempotency key has at most %d bytes", LONGEST);
+    return NULL;
+}
+
+/* -- changes ----------------------------------------------------------------------------------- */
+
+static mishap *complete(artifacts_request *r)
+{
+    mishap_text event = mishap_buffer_text(r->event.length ? &r->event : &r->answer);
+    if (r->answer.failed || r->event.failed)
+        return mishap_out_of_memory();
+    if (!r->method || r->method->writes)
+        MISHAP_TRY(artifacts_event_add(r, r->caller, r->artifact, r->method_name, event));
+    return artifacts_kept_add(r);
+}
+
+/* PostgreSQL may ask for it again: it starts anew each time. */
+static mishap *work(mishap_store *store, void *request)
+{
+    artifacts_request *r = request;
+    bool found = false;
+    (void)store;
+    if (!r->method) /* the code has run, and its answer is complete */
+        return complete(r);
+    if (r->method->writes)
+        MISHAP_TRY(artifacts_kept_find(r, &found));
+    if (found)
+        return NULL;
+    artifacts_answer_begin(r);
+    if (r->method->writes && !r->method->system)
+        MISHAP_TRY(must_be_principal(r));
+    if (r->method->tends)
+        MISHAP_TRY(artifacts_mint_tend(r));
+    MISHAP_TRY(r->method->run(r));
+    artifacts_answer_end(r);
+    return complete(r);
+}
+
+static mishap *look_up(mishap_store *store, void *request, bool *done)
+{
+    (void)store;
+    return artifacts_kept_find_call(request, done);
+}
+
+static void purge_sometimes(artifacts_request *r)
+{
+    enum { TIMES = 1024 };
+    static unsigned count;
+    if (++count % TIMES == 0)
+        artifacts_kept_purge(r->store, r->now);
+}
+
+/* In a batch the transaction is that of the batch, with a savepoint for this call. */
+mishap *artifacts_record(artifacts_request *r)
+{
+    if (r->method && artifacts_is_embedded())
+        return work(r->store, r);
+    mishap *failure = mishap_store_transact(
+        r->store, &(mishap_transaction){ .work = work, .look_up = look_up, .state = r });
+    if (!failure)
+        purge_sometimes(r);
+    return failure;
+}
+
+/* A call that is run again was perhaps settled before its process died. */
+static mishap *change(artifacts_request *r)
+{
+    bool found = false;
+    if (mishap_call_is_repeated(r->call))
+        MISHAP_TRY(artifacts_kept_find_call(r, &found));
+    return found ? NULL : artifacts_record(r);
+}
+
+/* -- the operation ----------------------------------------------------------------------------- */
+
+static mishap *call_method(artifacts_request *r)
+{
+    bool changes = r->method->writes;
+    if (!changes && r->method->tends)
+        MISHAP_TRY(artifacts_mint_is_due(r, &changes));
+    if (changes)
+        return change(r);
+    artifacts_answer_begin(r);
+    MISHAP_TRY(r->method->run(r));
+    artifacts_answer_end(r);
+    return NULL;
+}
+
+static mishap *call_genesis(artifacts_request *r, const artifacts_genesis *genesis)
+{
+    MISHAP_TRY(artifacts_method_find(genesis, r->method_name, &r->method));
+    if (r->method->system && !(r->caller && strcmp(r->caller, "system") == 0))
+        return mishap_permission("%s is a method of the system", r->method_name);
+    MISHAP_TRY(artifacts_arguments_read(r));
+    return call_method(r);
+}
+
+/* Of all other artifacts, whoever owns them. */
+static mishap *call_artifact(artifacts_request *r)
+{
+    char owner[64];
+    if (strcmp(r->method_name, "run") == 0)
+        return artifacts_execute(r);
+    MISHAP_TRY(artifacts_owner_of(r, mishap_text_of(r->artifact), owner));
+    return mishap_tell(
+        mishap_resource("The artifact %s has no method %s.", r->artifact, r->method_name),
+        "methods", mishap_value_of_json("[\"run\"]"));
+}
+
+static mishap *invoke(mishap_call *call)
+{
+    artifacts_request *r = artifacts_request_begin(call);
+    r->artifact = mishap_string(call, "artifact");
+    r->method_name = mishap_string(call, "method");
+    MISHAP_TRY(read_caller(r));
+    MISHAP_TRY(read_key(r));
+    const artifacts_genesis *genesis = artifacts_genesis_find(r->artifact);
+    MISHAP_TRY(genesis ? call_genesis(r, genesis) : call_artifact(r));
+    mishap_buffer_add(&r->answer, "", 1);
+    return r->answer.failed ? mishap_out_of_memory() : mishap_answer(call, r->answer.data);
+}
+
+/* If the store itself failed, SQLite may have undone the whole batch. Then nothing of it is
+ * settled: this call fails, and the others are run again. */
+mishap *artifacts_invoke(mishap_call *call)
+{
+    mishap *failure = invoke(call);
+    if (artifacts_is_embedded() &&
+        (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE)))
+        mishap_service_lost(call);
+    return failure;
+}

@@ -1,0 +1,197 @@
+/* One invoke: what is asked for, and what is said to it. Every file of the service shares it. */
+#ifndef ARTIFACTS_REQUEST_H
+#define ARTIFACTS_REQUEST_H
+
+#include "artifacts/artifacts.h"
+#include "artifacts/schema.h"
+
+enum {
+    ARTIFACTS_MOST_ARGUMENTS = 4,
+    ARTIFACTS_LONGEST_NAME = 63,
+    ARTIFACTS_LONGEST_TEXT = 64 << 10, /* bytes of a content or a code */
+    ARTIFACTS_MOST_LISTED = 100,
+};
+
+/* The one account that belongs to no principal, and the owner of what is for sale. */
+#define ARTIFACTS_MINT   "genesis_mint"
+#define ARTIFACTS_ESCROW "genesis_escrow"
+
+/* An argument after the checks. */
+typedef struct artifacts_value {
+    bool given;
+    mishap_text text; /* of a name or a text; ends with NUL */
+    int64_t integer;
+} artifacts_value;
+
+typedef struct artifacts_request {
+    mishap_call *call;
+    mishap_store *store;
+    const char *artifact;
+    const struct artifacts_method *method; /* NULL: the code of an artifact is run */
+    const char *method_name;
+    const char *caller; /* NULL: nobody in particular */
+    const char *key;    /* idempotency; NULL: none */
+    int64_t now;        /* milliseconds since 1970 */
+    artifacts_value args[ARTIFACTS_MOST_ARGUMENTS];
+    mishap_buffer answer; /* JSON */
+    mishap_buffer event;  /* what the log says of it, if that is not the answer */
+} artifacts_request;
+
+/* -- answer.c ---------------------------------------------------------------------------------- */
+
+/* JSON piece by piece: a member, or an item where the key is NULL. Commas come by themselves. A
+ * lack of memory is found at the end (mishap_buffer.failed). */
+void artifacts_answer_begin(artifacts_request *r); /* {"success":true */
+void artifacts_answer_end(artifacts_request *r);
+void artifacts_put_open(mishap_buffer *b, const char *key, char bracket);
+void artifacts_put_close(mishap_buffer *b, char bracket);
+void artifacts_put_text(mishap_buffer *b, const char *key, mishap_text text); /* no data: null */
+void artifacts_put_string(mishap_buffer *b, const char *key, const char *string);
+void artifacts_put_integer(mishap_buffer *b, const char *key, int64_t integer);
+void artifacts_put_boolean(mishap_buffer *b, const char *key, bool boolean);
+void artifacts_put_json(mishap_buffer *b, const char *key, mishap_text json);
+void artifacts_put_time(mishap_buffer *b, const char *key, int64_t ms); /* RFC 3339 */
+
+/* -- methods.c --------------------------------------------------------------------------------- */
+
+typedef enum artifacts_type {
+    ARTIFACTS_NAME,    /* of a principal or an artifact */
+    ARTIFACTS_TEXT,    /* up to ARTIFACTS_LONGEST_TEXT bytes */
+    ARTIFACTS_WORD,    /* any short text */
+    ARTIFACTS_INTEGER, /* of 64 bits */
+    ARTIFACTS_FILTER,  /* an object, which its method reads for itself */
+} artifacts_type;
+
+typedef struct artifacts_argument {
+    const char *name;
+    artifacts_type type;
+    bool optional;
+} artifacts_argument;
+
+typedef struct artifacts_method {
+    const char *name;
+    artifacts_argument arguments[ARTIFACTS_MOST_ARGUMENTS + 1]; /* ends with { 0 } */
+    mishap *(*run)(artifacts_request *r);
+    bool writes; /* only principals may, and the log of events has it */
+    bool tends;  /* an auction whose time is over is ended first */
+    bool system; /* only for the program itself */
+} artifacts_method;
+
+typedef struct artifacts_genesis {
+    const char *id;
+    const artifacts_method *methods; /* ends with { 0 } */
+} artifacts_genesis;
+
+/* Those that exist from the beginning; NULL: it is none of them. */
+const artifacts_genesis *artifacts_genesis_find(const char *id);
+
+/* Whether a name is reserved for them. */
+bool artifacts_is_reserved(const char *name);
+
+/* NOT_FOUND, with the names of those that exist. */
+mishap *artifacts_method_find(const artifacts_genesis *genesis, const char *name,
+                              const artifacts_method **method);
+
+/* The methods and their arguments: {"transfer":["from_id","to_id","amount"],…}. */
+void artifacts_put_methods(mishap_buffer *b, const char *key, const artifacts_genesis *genesis);
+
+/* Check the arguments of the call, and read them into the request: MISSING_ARGUMENT, INVALID_TYPE,
+ * INVALID_ARGUMENT. */
+mishap *artifacts_arguments_read(artifacts_request *r);
+
+/* -- what methods share ------------------------------------------------------------------------ */
+
+/* Run a statement whose values are bound, to its end; *found: it had a row. The values of the last
+ * row are not kept. */
+mishap *artifacts_run(mishap_query *query, bool *found);
+
+/* ledger.c: an account of a principal. NOT_FOUND if there is none. */
+mishap *artifacts_principal_must_exist(artifacts_request *r, mishap_text id);
+
+/* ledger.c: take from an account and add to one. *balance: what is left, or in it (may be NULL). Of
+ * an account with too little, *short_of is set and nothing is done: its caller says so in the
+ * category that fits. */
+mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance,
+                        bool *short_of);
+mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance);
+
+/* store.c: an artifact must exist (NOT_FOUND) and be the caller's (NOT_OWNER). */
+mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what);
+mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64]);
+mishap *artifacts_give(artifacts_request *r, mishap_text id, mishap_text owner);
+
+/* mint.c: end an auction whose time is over, or say whether it is. */
+mishap *artifacts_mint_is_due(artifacts_request *r, bool *due);
+mishap *artifacts_mint_tend(artifacts_request *r);
+
+/* score.c: 0 to 100, for how many different words stand in these texts. */
+int artifacts_score(mishap_text content, mishap_text code);
+
+/* events.c */
+mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char *artifact,
+                            const char *method, mishap_text result);
+mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t limit);
+
+/* kept.c: an answer that was given before, by the key of the request or the id of the call.
+ * CONFLICT if the key is that of another request. */
+mishap *artifacts_kept_find(artifacts_request *r, bool *found);
+mishap *artifacts_kept_find_call(artifacts_request *r, bool *found);
+mishap *artifacts_kept_add(artifacts_request *r);
+void artifacts_kept_purge(mishap_store *store, int64_t now);
+
+/* executor.c: run the code of an artifact, outside of any transaction. */
+mishap *artifacts_execute(artifacts_request *r);
+
+/* invoke.c: write the event and keep the answer, which is complete, in a transaction. */
+mishap *artifacts_record(artifacts_request *r);
+
+/* genesis.c: who has what in a new store. `path`: a file that says so; NULL: alice and bob. */
+mishap *artifacts_genesis_fill(mishap_store *store, const char *path);
+
+/* The methods. */
+mishap *artifacts_ledger_balance(artifacts_request *r);
+mishap *artifacts_ledger_balances(artifacts_request *r);
+mishap *artifacts_ledger_transfer(artifacts_request *r);
+mishap *artifacts_ledger_give(artifacts_request *r);
+mishap *artifacts_ledger_spawn(artifacts_request *r);
+mishap *artifacts_mint_status(artifacts_request *r);
+mishap *artifacts_mint_bid(artifacts_request *r);
+mishap *artifacts_mint_check(artifacts_request *r);
+mishap *artifacts_mint_resolve(artifacts_request *r);
+mishap *artifacts_escrow_deposit(artifacts_request *r);
+mishap *artifacts_escrow_purchase(artifacts_request *r);
+mishap *artifacts_escrow_cancel(artifacts_request *r);
+mishap *artifacts_escrow_check(artifacts_request *r);
+mishap *artifacts_escrow_list(artifacts_request *r);
+mishap *artifacts_store_list(artifacts_request *r);
+mishap *artifacts_store_list_type(artifacts_request *r);
+mishap *artifacts_store_list_owner(artifacts_request *r);
+mishap *artifacts_store_get(artifacts_request *r);
+mishap *artifacts_store_count(artifacts_request *r);
+mishap *artifacts_store_search(artifacts_request *r);
+mishap *artifacts_store_create(artifacts_request *r);
+mishap *artifacts_store_update(artifacts_request *r);
+mishap *artifacts_store_delete(artifacts_request *r);
+mishap *artifacts_log_read(artifacts_request *r);
+
+/* store.c: rows of artifacts, as lists show them. */
+void artifacts_put_row(mishap_buffer *b, mishap_query *query);
+
+/* -- operations -------------------------------------------------------------------------------- */
+
+mishap *artifacts_invoke(mishap_call *call);
+mishap *artifacts_events(mishap_call *call);
+
+/* Whether a call runs the code of an artifact, which takes long (mishap_settlement.apart). */
+bool artifacts_is_apart(const mishap_call *call);
+
+/* Whether the store is SQLite: then calls are settled in batches. */
+bool artifacts_is_embedded(void);
+
+/* Milliseconds since 1970. */
+int64_t artifacts_now(void);
+
+/* What a handler needs before all else. */
+artifacts_request *artifacts_request_begin(mishap_call *call);
+
+#endif

@@ -1,0 +1,70 @@
+/* The tables of the store and every statement that is ever run on them. */
+#ifndef ARTIFACTS_SCHEMA_H
+#define ARTIFACTS_SCHEMA_H
+
+#include <mishap/store.h>
+
+extern const mishap_store_schema artifacts_schema;
+
+/* Statements take their values by number, ?1 and so on. Times are milliseconds since 1970. */
+typedef enum artifacts_statement {
+    /* Accounts: of principals, and one of the mint. */
+    ARTIFACTS_ACCOUNT_ADD,    /* 1 id, 2 balance, 3 kind → id, unless it exists */
+    ARTIFACTS_ACCOUNT_GET,    /* 1 id → balance, kind */
+    ARTIFACTS_ACCOUNT_LIST,   /* 1 limit → id, balance */
+    ARTIFACTS_ACCOUNT_DEBIT,  /* 1 id, 2 amount → balance, if there is enough */
+    ARTIFACTS_ACCOUNT_CREDIT, /* 1 id, 2 amount → balance, if it exists and does not overflow */
+
+    ARTIFACTS_ADD,   /* 1 id, 2 type, 3 owner, 4 content, 5 code, 6 now → seq, unless it exists */
+    ARTIFACTS_GET,   /* 1 id → id, type, owner, content, code, created, changed */
+    ARTIFACTS_OWNER, /* 1 id → owner */
+    ARTIFACTS_UPDATE, /* 1 id, 2 content, 3 code (NULL: as it is), 4 now */
+    ARTIFACTS_DELETE, /* 1 id */
+    ARTIFACTS_GIVE,   /* 1 id, 2 owner */
+    ARTIFACTS_LIST,   /* 1 before, 2 limit → seq, id, type, owner, created; by filters: add … */
+    ARTIFACTS_COUNT = ARTIFACTS_LIST + 4,      /* the same filters */
+    ARTIFACTS_WORDS_ADD = ARTIFACTS_COUNT + 4, /* 1 id, after it was added or changed */
+    ARTIFACTS_WORDS_REMOVE,                    /* 1 id, before it is changed or deleted */
+    ARTIFACTS_RECENT, /* 1 words, 2 so many of the newest → how many of them; PostgreSQL */
+    ARTIFACTS_HITS,   /* 1 words, 2 most → how many, at most */
+    ARTIFACTS_BEST,   /* 1 words, 2 limit → as ARTIFACTS_LIST, the best first */
+    ARTIFACTS_NEWEST, /* … the newest first */
+
+    ARTIFACTS_LISTING_ADD,    /* 1 artifact, 2 seller, 3 price, 4 buyer, 5 now */
+    ARTIFACTS_LISTING_GET,    /* 1 artifact → artifact, seller, price, buyer, at */
+    ARTIFACTS_LISTING_REMOVE, /* 1 artifact */
+    ARTIFACTS_LISTING_LIST,   /* 1 limit → as ARTIFACTS_LISTING_GET */
+
+    ARTIFACTS_AUCTION_GET,   /* → closes, minted, bidders */
+    ARTIFACTS_AUCTION_CLOSE, /* 1 when it closes; NULL: none is open */
+    ARTIFACTS_AUCTION_MINT,  /* 1 amount that was made */
+    ARTIFACTS_BID_ADD,       /* 1 bidder, 2 artifact, 3 amount */
+    ARTIFACTS_BID_OF,        /* 1 artifact → amount, of the owner's bid */
+    ARTIFACTS_BID_REMOVE,    /* 1 bidder → amount */
+    ARTIFACTS_BID_BEST,      /* → bidder, artifact, amount: the two best that count */
+    ARTIFACTS_BID_RETURN,    /* all bids to the bidders' accounts */
+    ARTIFACTS_BID_RELEASE,   /* … out of the mint's */
+    ARTIFACTS_BID_CLEAR,
+    ARTIFACTS_MINTED_ADD,  /* 1 artifact, 2 winner, 3 price, 4 score, 5 amount, 6 now */
+    ARTIFACTS_MINTED_GET,  /* 1 artifact → artifact, winner, price, score, amount, at */
+    ARTIFACTS_MINTED_LAST, /* the same of the last one */
+
+    ARTIFACTS_EVENT_ADD,  /* 1 now, 2 caller, 3 artifact, 4 method, 5 result */
+    ARTIFACTS_EVENT_LIST, /* 1 after, 2 limit → seq, at, caller, artifact, method, result */
+
+    ARTIFACTS_KEPT_ADD, /* 1 caller, 2 key, 3 request, 4 answer, 5 now → key, unless it exists */
+    ARTIFACTS_KEPT_GET, /* 1 caller, 2 key → request, answer */
+    ARTIFACTS_KEPT_PURGE, /* 1 those before this time */
+    ARTIFACTS_CALL_ADD,   /* 1 id, 2 answer, 3 now */
+    ARTIFACTS_CALL_GET,   /* 1 id → answer */
+    ARTIFACTS_CALL_PURGE, /* 1 those before this time */
+    ARTIFACTS_STATEMENTS,
+} artifacts_statement;
+
+/* What lists and counts of artifacts can be narrowed to. */
+enum {
+    ARTIFACTS_BY_TYPE = 1,  /* 3 type */
+    ARTIFACTS_BY_OWNER = 2, /* 4 owner */
+};
+
+#endif

@@ -1,0 +1,158 @@
+/*
+ * Words in artifacts: SQLite's FTS5, or the full text search of PostgreSQL. All words must be
+ * there. To rank hits takes time for each of them, so a word that stands nearly everywhere is not
+ * ranked: then the newest come first.
+ */
+#include "artifacts/request.h"
+
+enum { USUAL_LIMIT = 20, MOST_WORDS = 16 };
+
+/* So many hits are not ranked. PostgreSQL has to fetch each row to count a hit, SQLite none. */
+static int64_t too_many(void)
+{
+    return artifacts_is_embedded() ? 20000 : 2000;
+}
+
+static const struct field {
+    const char *name;
+    char weight; /* in PostgreSQL */
+} fields[] = { { "id", 'A' }, { "type", 'B' }, { "content", 'C' }, { "code", 'D' } };
+
+static mishap *find_field(artifacts_request *r, const struct field **field)
+{
+    *field = NULL;
+    for (size_t i = 0; r->args[1].given && i < sizeof fields / sizeof *fields; i++)
+        if (strcmp(fields[i].name, r->args[1].text.data) == 0)
+            *field = &fields[i];
+    return *field || !r->args[1].given
+               ? NULL
+               : mishap_tell(mishap_validation("field must be id, type, content or code"),
+                             "argument", "field");
+}
+
+static bool is_in_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (unsigned char)c >= 0x80;
+}
+
+static void put(mishap_buffer *b, const char *text)
+{
+    mishap_buffer_add(b, text, strlen(text));
+}
+
+/* Only letters and digits of the caller's text are in it, so it can mean nothing else to the
+ * engine: content : ("a" AND "b"), or 'a':C & 'b':C. */
+static size_t spell(mishap_buffer *b, mishap_text query, const struct field *field, bool fts5)
+{
+    size_t words = 0;
+    char weight[] = { '\'', ':', field ? field->weight : '\0', '\0' };
+    if (field && fts5) {
+        put(b, field->name);
+        put(b, " : (");
+    }
+    for (size_t i = 0, from; i < query.length; i++) {
+        for (from = i; i < query.length && is_in_word(query.data[i]);)
+            i++;
+        if (i == from)
+            continue;
+        if (words++)
+            put(b, fts5 ? " AND " : " & ");
+        put(b, fts5 ? "\"" : "'");
+        mishap_buffer_add(b, query.data + from, i - from);
+        put(b, fts5 ? "\"" : field ? weight : "'");
+    }
+    if (field && fts5)
+        put(b, ")");
+    return words;
+}
+
+static mishap *count(artifacts_request *r, artifacts_statement how, mishap_text words, int64_t most,
+                     int64_t *hits)
+{
+    mishap_query query;
+    *hits = 0;
+    mishap_query_begin(&query, r->store, how);
+    mishap_query_bind_text(&query, 1, words);
+    mishap_query_bind_integer(&query, 2, most);
+    while (mishap_query_step(&query))
+        *hits = mishap_query_integer(&query, 0);
+    return mishap_query_end(&query);
+}
+
+/* At most as many as are too many. PostgreSQL reads all that its index has of a word before it
+ * counts the first hit, so what stands in every second artifact is found out without the index. */
+static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits)
+{
+    *hits = 0;
+    if (!artifacts_is_embedded())
+        MISHAP_TRY(count(r, ARTIFACTS_RECENT, words, 2 * too_many(), hits));
+    return *hits < too_many() ? count(r, ARTIFACTS_HITS, words, too_many(), hits) : NULL;
+}
+
+/* SQLite ranks by how often each word stands in all artifacts, and so has to count a word that
+ * stands nearly everywhere, however few artifacts have all words. */
+static mishap *has_common_word(artifacts_request *r, const struct field *field, bool *common)
+{
+    mishap_text query = r->args[0].text;
+    mishap *failure = NULL;
+    *common = false;
+    for (size_t i = 0, from; i < query.length && !failure && !*common; i++) {
+        int64_t hits = 0;
+        mishap_buffer one = { 0 };
+        for (from = i; i < query.length && is_in_word(query.data[i]);)
+            i++;
+        if (i == from)
+            continue;
+        spell(&one, (mishap_text){ query.data + from, i - from }, field, true);
+        failure = one.failed ? mishap_out_of_memory()
+                             : count_hits(r, mishap_buffer_text(&one), &hits);
+        mishap_buffer_release(&one);
+        *common = hits >= too_many();
+    }
+    return failure;
+}
+
+static mishap *answer(artifacts_request *r, const struct field *field, mishap_text words,
+                      int64_t limit)
+{
+    mishap_query query;
+    int64_t hits;
+    bool common = false;
+    MISHAP_TRY(count_hits(r, words, &hits));
+    if (hits && hits < too_many() && artifacts_is_embedded())
+        MISHAP_TRY(has_common_word(r, field, &common));
+    bool ranked = hits < too_many() && !common;
+    mishap_query_begin(&query, r->store, ranked ? ARTIFACTS_BEST : ARTIFACTS_NEWEST);
+    mishap_query_bind_text(&query, 1, words);
+    mishap_query_bind_integer(&query, 2, limit);
+    artifacts_put_open(&r->answer, "artifacts", '[');
+    while (mishap_query_step(&query))
+        artifacts_put_row(&r->answer, &query);
+    artifacts_put_close(&r->answer, ']');
+    artifacts_put_boolean(&r->answer, "ranked", ranked);
+    if (hits < too_many())
+        artifacts_put_integer(&r->answer, "hits", hits);
+    return mishap_query_end(&query);
+}
+
+mishap *artifacts_store_search(artifacts_request *r)
+{
+    int64_t limit = r->args[2].given ? r->args[2].integer : USUAL_LIMIT;
+    const struct field *field;
+    mishap_buffer words = { 0 };
+    MISHAP_TRY(find_field(r, &field));
+    if (limit < 1 || limit > ARTIFACTS_MOST_LISTED)
+        return mishap_tell(mishap_validation("limit must be 1 to 100"), "argument", "limit");
+    size_t count = spell(&words, r->args[0].text, field, artifacts_is_embedded());
+    mishap *failure = NULL;
+    if (words.failed)
+        failure = mishap_out_of_memory();
+    else if (!count || count > MOST_WORDS)
+        failure = mishap_tell(mishap_validation("query must have 1 to 16 words"), "argument",
+                              "query");
+    else
+        failure = answer(r, field, mishap_buffer_text(&words), limit);
+    mishap_buffer_release(&words);
+    return failure;
+}

@@ -1,0 +1,139 @@
+/*
+ * The service: its settings, its store, and how calls are settled. On SQLite one process settles
+ * up to 64 calls with one commit, each in a savepoint; only code of artifacts runs elsewhere. On
+ * PostgreSQL each call is a transaction of its own, in any process of any server.
+ */
+#include <strings.h>
+
+#include "artifacts/request.h"
+#include "python/python.h"
+
+static bool embedded = true;
+
+/* Of the batch, in the process that settles. */
+static struct {
+    bool open;   /* a transaction is */
+    bool inside; /* … and in it the savepoint of a call */
+    unsigned kept;
+} batch;
+
+bool artifacts_is_embedded(void)
+{
+    return embedded;
+}
+
+/* -- settling ---------------------------------------------------------------------------------- */
+
+static mishap *begin(mishap_call *call)
+{
+    mishap_store *store = mishap_state(call);
+    if (batch.inside) /* the call before crashed */
+        mishap_store_roll_back(store);
+    batch.inside = false;
+    if (!batch.open)
+        MISHAP_TRY(mishap_store_begin(store));
+    batch.open = true;
+    MISHAP_TRY(mishap_store_begin(store));
+    batch.inside = true;
+    return NULL;
+}
+
+static mishap *end(mishap_call *call, bool keep)
+{
+    mishap_store *store = mishap_state(call);
+    mishap *failure = NULL;
+    if (!batch.inside)
+        return NULL;
+    if (keep)
+        failure = mishap_store_commit(store);
+    else
+        mishap_store_roll_back(store);
+    batch.inside = false;
+    batch.kept += keep;
+    return failure;
+}
+
+static mishap *settle(void *state)
+{
+    enum { PURGE_AFTER = 4096 };
+    if (!batch.open)
+        return NULL;
+    batch.open = false;
+    MISHAP_TRY(mishap_store_commit(state));
+    if (batch.kept >= PURGE_AFTER) {
+        artifacts_kept_purge(state, artifacts_now());
+        batch.kept = 0;
+    }
+    return NULL;
+}
+
+static const mishap_settlement settlement = {
+    .begin = begin, .end = end, .settle = settle, .apart = artifacts_is_apart
+};
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static mishap *prepare(const mishap_setup *setup)
+{
+    const char *address = mishap_string(setup->settings, "store");
+    embedded = !address || (strncasecmp(address, "postgresql:", 11) != 0 &&
+                            strncasecmp(address, "postgres:", 9) != 0);
+    artifacts_service.settlement = embedded ? &settlement : NULL;
+    return NULL;
+}
+
+static mishap *open_service(const mishap_setup *setup, void **state)
+{
+    mishap_store *store = NULL;
+    memset(&batch, 0, sizeof batch);
+    mishap *failure = mishap_store_open_service(setup, &artifacts_schema, &store);
+    if (!failure && !setup->identity)
+        failure = artifacts_genesis_fill(store, mishap_string(setup->settings, "genesis"));
+    if (failure) {
+        mishap_store_close(store);
+        store = NULL;
+    }
+    *state = store;
+    return failure;
+}
+
+static void close_service(void *state)
+{
+    python_cool();
+    mishap_store_close(state);
+}
+
+static const char *identity_of(void *state)
+{
+    return mishap_store_identity(state);
+}
+
+static const mishap_param settings[] = {
+    MISHAP_STORE_SETTING,
+    { "genesis", MISHAP_STRING, .length = { 1, 4000 }, .file = true, .placeholder = "FILE",
+      .help =
+          "Who has what in a new store, as JSON; by default alice and bob have 100 scrip each" },
+    { "auction_seconds", MISHAP_INTEGER, .range = { 1, 86400 * 365 }, .initial = "60",
+      .placeholder = "N", .help = "How long an auction of the mint lasts after its first bid" },
+    { "auction_bidders", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0",
+      .placeholder = "N",
+      .help = "How many principals bid until an auction ends before its time; 0: any number" },
+    { "run_seconds", MISHAP_NUMBER, .range = { 0.1, 20 }, .initial = "5", .placeholder = "N",
+      .help = "How long the code of an artifact may run" },
+    { 0 },
+};
+
+mishap_service artifacts_service = {
+    .name = "artifacts",
+    .summary = "A ledger, a mint, an escrow and a store of artifacts",
+    .open = open_service,
+    .close = close_service,
+    .identity = identity_of,
+    .dialect = "artifact",
+    .http_dialect = "artifact",
+    .names_callers = true,
+    .settings = settings,
+    .prepare = prepare,
+    .settlement = &settlement,
+    .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE),
+};

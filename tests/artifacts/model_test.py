@@ -1,0 +1,134 @@
+"""Random programs of invokes by eight callers against the model (model.py): every answer is the model's, and at every step
+the sum of all scrip is what it was and what the mint made, no balance is negative, and each artifact has one owner.
+
+    MISHAP_PROGRAM=… python3 tests/artifacts/model_test.py [PART-OF-A-NAME]
+
+ARTIFACTS_PROGRAMS is how many programs are run on each engine (1), ARTIFACTS_STEPS how long they are (100), ARTIFACTS_SEED
+where to begin (by the time of day). `make model-artifacts` runs more and longer ones. Speaks TAP.
+"""
+import json
+import os
+import random
+import time
+
+import world  # noqa: F401
+from blackbox import equal, expect, main, test, tests_of
+from model import ANY, ESCROW, LEDGER, METHODS, MINT, STORE, Fail, Model
+from server import FOLDER, all_ended_in_order
+from world import ENGINES, World, genesis
+
+PROGRAMS = int(os.environ.get("ARTIFACTS_PROGRAMS", "1"))
+STEPS = int(os.environ.get("ARTIFACTS_STEPS", "100"))
+SEED = int(os.environ.get("ARTIFACTS_SEED", str(int(time.time()))))
+CALLERS = ["p%d" % i for i in range(8)]
+ARTIFACTS = ["a%d" % i for i in range(12)]
+VOCABULARY = ["w%d" % i for i in range(40)]
+GARBAGE = [True, False, "5", 2.9, 3.0, None, [], {}, "", "Bad Name", "nobody", "a\0b", -1, 0, 2**63, 10**25, 1e300, MINT, "system", "w1"]
+WEIGHTS = {(LEDGER, "transfer"): 8, (STORE, "create"): 6, (ESCROW, "deposit"): 5, (ESCROW, "purchase"): 6, (MINT, "bid"): 6, (ESCROW, "cancel"): 2,
+           (STORE, "delete"): 1}
+
+
+def text(chance):
+    return " ".join(chance.choices(VOCABULARY, k=chance.randrange(40)))
+
+
+def argument(chance, name):
+    """One that may well make sense."""
+    if chance.random() < 0.04:
+        return chance.choice(GARBAGE)
+    return {"amount": lambda: chance.choice([1, 5, 20, 300, 5000]), "price": lambda: chance.choice([1, 10, 100, 3000]),
+            "from_id": lambda: chance.choice(CALLERS), "to_id": lambda: chance.choice(CALLERS), "agent_id": lambda: chance.choice(CALLERS),
+            "buyer": lambda: chance.choice([None, None, *CALLERS]), "owner": lambda: chance.choice([*CALLERS, ESCROW]),
+            "type": lambda: chance.choice(["tool", "poem"]), "content": lambda: text(chance), "code": lambda: chance.choice([None, text(chance)]),
+            "query": lambda: " ".join(chance.choices(VOCABULARY, k=chance.randrange(1, 3))), "field": lambda: chance.choice([None, "content", "id", "code"]),
+            "limit": lambda: chance.choice([None, 1, 100]),
+            "filter": lambda: chance.choice([None, {"type": "tool"}, {"owner": chance.choice(CALLERS)}, {"color": "red"}, {"type": 5}]),
+            "artifact_id": lambda: chance.choice(ARTIFACTS), "id": lambda: chance.choice(ARTIFACTS)}[name]()
+
+
+def step(chance, model):
+    """A random invoke: artifact, method, args, caller, key."""
+    methods = list(METHODS)
+    artifact, method = chance.choices(methods, [WEIGHTS.get(one, 2) for one in methods])[0]
+    caller = chance.choice(CALLERS)
+    args = [argument(chance, name) for name, _, _ in METHODS[artifact, method][0]]
+    if method == "transfer" and chance.random() < 0.9:
+        args[0] = caller
+    if artifact in (ESCROW, MINT) or method in ("update", "delete", "transfer_ownership"):  # mostly by whom it belongs to
+        row = model.artifacts.get(args[0]) if args and isinstance(args[0], str) else None
+        if row and chance.random() < 0.7:
+            caller = model.listings[args[0]]["seller"] if args[0] in model.listings and method == "cancel" else \
+                row["owner"] if row["owner"] in CALLERS and method != "purchase" else caller
+    if chance.random() < 0.03:
+        args = args[:-1] if args and chance.random() < 0.7 else args + [1]
+    key = "k%d" % chance.randrange(4) if METHODS[artifact, method][1] and chance.random() < 0.1 else None
+    if chance.random() < 0.01:
+        method = "nothing"
+    return artifact, method, args, chance.choice([caller] * 40 + ["stranger"]), key
+
+
+def plain(value):
+    """Without times, which the model does not know."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items() if not key.endswith("_at")}
+    return [plain(item) for item in value] if isinstance(value, list) else value
+
+
+def compare(answer, expected, model, what):
+    if expected.get("principal_id") is ANY:
+        expect(answer["principal_id"] not in model.balance, "a name that is taken:", answer)
+        model.balance[answer["principal_id"]] = 0
+        expected["principal_id"] = answer["principal_id"]
+    if isinstance(expected.get("hits"), set):
+        found = [row["id"] for row in answer["artifacts"]]
+        equal((answer["hits"], answer["ranked"], len(found)), (len(expected["hits"]), True, min(len(expected["hits"]), expected["limit"])), what)
+        expect(set(found) <= expected["hits"] and len(set(found)) == len(found), what, "found", found, "and not", expected["hits"])
+        return
+    equal(plain(answer), expected, what)
+
+
+def run(engine, seed, steps):
+    chance = random.Random(seed)
+    model = Model(3, **{name: 1000 for name in CALLERS})
+    whole = model.total()
+    path = genesis(FOLDER, **model.balance)
+    with World(engine, "--artifacts-genesis", path, "--artifacts-auction-bidders", "3", "--artifacts-auction-seconds", "86400") as w, w.connect() as wire:
+        for number in range(steps):
+            artifact, method, args, caller, key = step(chance, model)
+            what = "seed %d, step %d: %s.%s %s by %s, key %s:" % (seed, number, artifact, method, json.dumps(args), caller, key)
+            try:
+                expected = model.invoke(artifact, method, args, caller, key)
+            except Fail as failure:
+                expected = failure
+            status, answer = w.invoke(artifact, method, *args, by=caller, connection=wire, **({"idempotency_key": key} if key else {}))
+            if isinstance(expected, Fail):
+                equal((status >= 400, answer.get("code"), answer.get("category"), answer.get("retriable")),
+                      (True, expected.code, expected.category, False), what + " " + str(answer))
+            else:
+                expect(status == 200, what, "fails:", answer)
+                compare(answer, expected, model, what)
+            balances = w.done(LEDGER, "all_balances", connection=wire)["balances"]
+            equal(balances, model.balances(), what + " balances")
+            equal(sum(balances.values()), whole + model.minted_sum, what + " the sum")
+            expect(min(balances.values()) >= 0, what, "a negative balance:", balances)
+            owners = {row["id"]: row["owner"] for row in w.done(STORE, "list", connection=wire)["artifacts"]}
+            equal(owners, {name: row["owner"] for name, row in model.artifacts.items()}, what + " owners")
+        events, after = [], 0
+        while after is not None:
+            page = w.done("genesis_event_log", "read", after, connection=wire)
+            events += [(event["caller"], event["artifact"], event["method"]) for event in page["events"]]
+            after = page.get("next")
+        equal(sorted(events), sorted(model.events), "seed %d: the events" % seed)
+
+
+@tests_of({"%s, seed %d" % (engine, SEED + number): (engine, SEED + number) for engine in ENGINES for number in range(PROGRAMS)})
+def a_random_program_has_the_answers_of_the_model(engine, seed):
+    run(engine, seed, STEPS)
+
+
+@test
+def every_server_ended_in_order():
+    all_ended_in_order()
+
+
+main()

@@ -1,0 +1,58 @@
+"""Searches: words that stand in every artifact are not ranked, on either engine; hits are the best first, or the newest.
+
+    MISHAP_PROGRAM=… python3 tests/artifacts/search_test.py [PART-OF-A-NAME]
+
+The rows are put into the store from outside, which is faster. Speaks TAP.
+"""
+import os
+import sqlite3
+
+import world
+from blackbox import equal, main, test, tests_of
+from server import PATIENCE, all_ended_in_order
+from world import ENGINES, World
+
+ROWS = 20000  # from which on nothing is ranked; PostgreSQL stops earlier
+STORE = "genesis_store"
+
+
+def fill(found, address):
+    """Artifacts x0, x1, …, each with a word of its own and one that all have."""
+    if address:
+        database = address.split("/")[3].split("?")[0]
+        world.cluster.sql(database, "INSERT INTO artifacts.artifacts (id, type, owner, content, created, changed) SELECT 'x' || i, 'tool', "
+                          "'alice', 'every rare' || i || ' some' || i %% 1000, 0, 0 FROM generate_series(0, %d) i" % (ROWS - 1))
+        return
+    with sqlite3.connect(os.path.join(found.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
+        database.executemany("INSERT INTO artifacts (id, type, owner, content, created, changed) VALUES (?, 'tool', 'alice', ?, 0, 0)",
+                             (("x%d" % i, "every rare%d some%d" % (i, i % 1000)) for i in range(ROWS)))
+        database.execute("INSERT INTO words (rowid, id, type, content, code) SELECT seq, id, type, content, code FROM artifacts")
+
+
+@tests_of(ENGINES)
+def what_stands_everywhere_is_not_ranked(engine):
+    address = world.address_of(engine)
+    with World(engine, address=address) as w:
+        fill(w, address)
+
+        def search(*args):
+            answer = w.done(STORE, "search", *args)
+            return answer["ranked"], answer.get("hits"), [row["id"] for row in answer["artifacts"]]
+        equal(search("rare77"), (True, 1, ["x77"]), "a rare word")
+        newest = ["x%d" % i for i in range(ROWS - 1, ROWS - 101, -1)]
+        equal(search("every", None, 100), (False, None, newest), "a word of all")
+        equal(search("tool", "type", 100), (False, None, newest), "a type of all")
+        ranked, hits, found = search("some7 every", "content", 100)
+        equal((ranked, hits, found), (engine == "PostgreSQL", 20, ["x%d" % i for i in range(19007, 0, -1000)]), "both together")
+        w.done(STORE, "create", "best", "tool", "some7 some7 some7 some7", by="alice")
+        equal(search("some7", "content", 100)[2][0], "best", "the best of some")
+        w.done(STORE, "update", "x7", "nothing", by="alice")
+        equal(search("some7", None, 100)[1], 20, "without what was changed")
+
+
+@test
+def every_server_ended_in_order():
+    all_ended_in_order()
+
+
+main()

@@ -1,0 +1,595 @@
+"""The artifacts from outside: every method, every code of seed 002, callers, keys, the defects of the original.
+
+    MISHAP_PROGRAM=… python3 tests/artifacts/service_test.py [PART-OF-A-NAME]
+
+Speaks TAP.
+"""
+import json
+import os
+import sqlite3
+import subprocess
+import threading
+import time
+
+import world
+from blackbox import equal, expect, main, parsed, run_program, test, tests_of
+from server import FOLDER, PATIENCE, PROGRAM, all_ended_in_order, wait_for
+from world import ENGINES, World, check_failure, command, genesis
+
+LEDGER, MINT, ESCROW, STORE, LOG = ("genesis_" + name for name in ("ledger", "mint", "escrow", "store", "event_log"))
+MOST = 2**63 - 1
+
+
+def folder_of(name):
+    path = os.path.join(FOLDER, "data-" + name)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def without_times(value):
+    """An answer without what differs from run to run."""
+    if isinstance(value, dict):
+        return {key: without_times(item) for key, item in value.items() if not key.endswith("_at") and key != "at"}
+    return [without_times(item) for item in value] if isinstance(value, list) else value
+
+
+# ---- Seed 002's named tests: tests/integration/test_genesis_errors.py ------------------------------
+
+
+@test
+def test_ledger_error_format():
+    with World() as w:
+        equal(w.fails("missing_argument", LEDGER, "transfer", by="alice", status=422),
+              {"success": False, "error": "transfer requires [from_id, to_id, amount]", "code": "missing_argument",
+               "category": "validation", "retriable": False, "details": {"required": ["from_id", "to_id", "amount"]}}, "as the seed has it")
+        equal(w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 101, by="alice", status=402),
+              {"success": False, "error": "Balance is 100, needed 101", "code": "insufficient_funds", "category": "permission",
+               "retriable": False, "details": {"balance": 100, "needed": 101}}, "from the ledger")
+
+
+@test
+def what_a_client_accepts_changes_nothing():
+    with World() as w:
+        for accept in ("*/*", "application/json"):
+            equal(w.fails("missing_argument", LEDGER, "balance", fields={"Accept": accept})["details"], {"required": ["agent_id"]}, "the details")
+            expect("details" not in w.fails("not_authorized", MINT, "resolve", fields={"Accept": accept}), "details without any")
+
+
+@test
+def test_escrow_error_format():
+    with World() as w:
+        equal(w.fails("missing_argument", ESCROW, "deposit", by="alice"),
+              {"success": False, "error": "deposit requires [artifact_id, price, buyer?]", "code": "missing_argument",
+               "category": "validation", "retriable": False, "details": {"required": ["artifact_id", "price"]}}, "what is missing")
+        equal(w.fails("not_found", ESCROW, "check", "nothing", by="alice", status=404),
+              {"success": False, "error": "The artifact nothing is not for sale.", "code": "not_found", "category": "resource",
+               "retriable": False, "details": {"artifact_id": "nothing"}}, "what is not there")
+
+
+@test
+def the_seeds_verification_works_on_the_command_line():
+    data = folder_of("seed")
+    words = ("invoke", "--artifact", LEDGER, "--method", "transfer", "--args", "[]", "--caller", "alice")
+    envelope = command(data, *words)
+    equal((envelope.status, parsed(envelope.out)["error"]["code"]), (2, "MISSING_ARGUMENT"), "the envelope")
+    shown = command(data, *words, "--dialect", "artifact")
+    result = parsed(shown.out)
+    expect(shown.status == 2 and "code" in result and "category" in result, shown)
+    check_failure(result, shown.out.decode())
+    checked = run_program(PROGRAM, "check", "--dialect", "artifact", "--strict", "-", "--output", "json", stdin=shown.out)
+    equal(checked.status, 0, "the exit of the check: %r" % checked.out)
+    worked = command(data, "invoke", "--artifact", LEDGER, "--method", "transfer", "--args", '["alice","bob",5]', "--caller", "alice")
+    equal(parsed(worked.out)["data"]["from_balance"], 95, "a transfer")
+    listed = command(data, "events")
+    equal([event["method"] for event in parsed(listed.out)["data"]["events"]], ["transfer"], "the events")
+
+
+# ---- Every method ----------------------------------------------------------------------------------
+
+
+@tests_of(ENGINES)
+def every_method_works(engine):
+    with World(engine, "--artifacts-auction-bidders", "2") as w:
+        equal(w.done(LEDGER, "balance", "alice"), {"success": True, "agent_id": "alice", "balance": 100}, "a balance")
+        equal(w.balances(), {"alice": 100, "bob": 100, MINT: 0}, "all of them")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 30, by="alice"),
+              {"success": True, "from_id": "alice", "to_id": "bob", "amount": 30, "from_balance": 70, "to_balance": 130}, "a transfer")
+        spawned = w.done(LEDGER, "spawn_principal", by="bob")
+        equal(spawned["balance"], 0, "of a new principal")
+        equal(w.done(LEDGER, "transfer", "bob", spawned["principal_id"], 1, by="bob")["to_balance"], 1, "it can be paid")
+
+        equal(w.done(STORE, "create", "a1", "tool", "Hello brave new world", "def run(*args):\n  return sum(args)", by="alice"),
+              {"success": True, "id": "a1", "type": "tool", "owner": "alice"}, "a new artifact")
+        w.done(STORE, "create", "a2", "poem", "hello Zoë -- it's foo.bar", by="bob")
+        shown = w.done(STORE, "get", "a1")
+        equal(without_times(shown), {"success": True, "id": "a1", "type": "tool", "owner": "alice", "content": "Hello brave new world",
+                                     "code": "def run(*args):\n  return sum(args)"}, "the artifact")
+        equal(w.done(STORE, "update", "a2", "hello Zoë, foo.bar again", by="bob"), {"success": True, "id": "a2"}, "a change")
+        equal(w.done(STORE, "get", "a2")["content"], "hello Zoë, foo.bar again", "after it")
+
+        def ids(method, *args):
+            return [row["id"] for row in w.done(STORE, method, *args)["artifacts"]]
+        equal((ids("search", "it"), ids("search", "again")), ([], ["a2"]), "words that are gone, and new ones")
+        equal(ids("list"), ["a2", "a1"], "the newest first")
+        equal((ids("list", {"type": "tool"}), ids("list", {"owner": "bob"}), ids("list", {"owner": "bob", "type": "tool"})),
+              (["a1"], ["a2"], []), "filters")
+        equal((ids("list_by_type", "poem"), ids("list_by_owner", "alice")), (["a2"], ["a1"]), "by type and by owner")
+        page = w.done(STORE, "list", {"limit": 1})
+        equal(ids("list", {"limit": 1, "before": page["next"]}), ["a1"], "the next page")
+        equal([w.done(STORE, "count", *args)["count"] for args in ((), ({"owner": "bob"},), ({"type": "none"},))], [2, 1, 0], "counts")
+        equal((sorted(ids("search", "HELLO")), ids("search", "hello world"), ids("search", "zoë"), ids("search", "foo bar"),
+               ids("search", "tool", "type"), ids("search", "tool", "content"), ids("search", "sum", "code"), ids("search", "brave-new", "content", 1)),
+              (["a1", "a2"], ["a1"], ["a2"], ["a2"], ["a1"], [], ["a1"], ["a1"]), "searches")
+        equal(w.done(STORE, "get", ESCROW)["methods"]["deposit"], ["artifact_id", "price", "buyer?"], "what the escrow can")
+
+        equal(w.done("a1", "run", 1, 2, 3), {"success": True, "result": 6, "stdout": ""}, "its code")
+
+        equal(w.done(ESCROW, "deposit", "a1", 50, "bob", by="alice"),
+              {"success": True, "artifact_id": "a1", "seller": "alice", "price": 50, "buyer": "bob"}, "for sale")
+        equal(without_times(w.done(ESCROW, "list_active")["listings"]),
+              [{"artifact_id": "a1", "seller": "alice", "price": 50, "buyer": "bob"}], "what is for sale")
+        equal(w.done(ESCROW, "check", "a1")["price"], 50, "its price")
+        equal(w.done(STORE, "get", "a1")["owner"], ESCROW, "its owner meanwhile")
+        equal(w.done(ESCROW, "purchase", "a1", by="bob"),
+              {"success": True, "artifact_id": "a1", "seller": "alice", "buyer": "bob", "price": 50, "balance": 79}, "sold")
+        equal((w.done(STORE, "get", "a1")["owner"], w.balances()["alice"]), ("bob", 120), "the new owner, and the money")
+        w.done(ESCROW, "deposit", "a1", 5, by="bob")
+        equal(w.done(ESCROW, "cancel", "a1", by="bob"), {"success": True, "artifact_id": "a1", "seller": "bob"}, "taken back")
+        equal(w.done(LEDGER, "transfer_ownership", "a1", "alice", by="bob"),
+              {"success": True, "artifact_id": "a1", "from_id": "bob", "to_id": "alice"}, "given away")
+
+        equal(without_times(w.done(MINT, "status")), {"success": True, "open": False, "bidders": 0, "minted": 0, "last": None}, "no auction")
+        equal(w.done(MINT, "check", "a1")["status"], "none", "no bid")
+        equal(w.done(MINT, "bid", "a1", 20, by="alice"), {"success": True, "artifact_id": "a1", "amount": 20, "balance": 100, "resolved": False})
+        equal((w.done(MINT, "check", "a1")["status"], w.balances()[MINT]), ("pending", 20), "a bid")
+        equal(w.done(MINT, "bid", "a2", 7, by="bob")["resolved"], True, "the last bid")
+        # "Hello brave new world" and "def run args return sum args" have nine different words: too few for a scrip.
+        result = {"artifact_id": "a1", "winner": "alice", "price": 7, "score": 9, "minted": 0}
+        equal(w.done(MINT, "check", "a1"), {"success": True, **result, "status": "minted"}, "how it ended")
+        equal(without_times(w.done(MINT, "status"))["last"], result, "the last auction")
+        equal(w.balances(), {"alice": 113, "bob": 79, MINT: 7, spawned["principal_id"]: 1}, "in the end")
+        equal(w.done(STORE, "delete", "a2", by="bob"), {"success": True, "id": "a2"}, "deleted")
+        equal((ids("list"), ids("search", "again")), (["a1"], []), "gone")
+
+
+@test
+def the_mint_makes_a_tenth_of_the_score_and_an_auction_ends_by_time():
+    with World("SQLite", "--artifacts-auction-seconds", "1") as w:
+        w.done(STORE, "create", "long", "poem", " ".join("w%d" % i for i in range(250)), by="alice")
+        w.done(MINT, "bid", "long", 40, by="alice")
+        equal(w.balances(), {"alice": 60, "bob": 100, MINT: 40}, "while it runs")
+        expect(wait_for(lambda: not w.done(MINT, "status")["open"]), "the auction does not end")
+        equal(without_times(w.done(MINT, "status")), {"success": True, "open": False, "bidders": 0, "minted": 10, "last": {
+            "artifact_id": "long", "winner": "alice", "price": 1, "score": 100, "minted": 10}}, "its end")
+        equal(w.balances(), {"alice": 109, "bob": 100, MINT: 1}, "afterwards")
+        ended = [e for e in w.done(LOG, "read")["events"] if e["method"] == "resolve"]
+        equal([(e["caller"], e["artifact"]) for e in ended], [("system", MINT)], "its event")
+
+
+@test
+def events_are_read_page_by_page_in_four_ways():
+    with World() as w:
+        for amount in range(1, 6):
+            w.done(LEDGER, "transfer", "alice", "bob", amount, by="alice")
+        w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 1000, by="alice")
+        first = w.ask("GET", "/artifacts/events?limit=3").json
+        equal([event["result"]["amount"] for event in first["events"]], [1, 2, 3], "the first page")
+        rest = w.ask("GET", "/artifacts/events?after=%d" % first["next"]).json
+        equal([event["result"]["amount"] for event in rest["events"]], [4, 5], "the second page, without what failed")
+        expect("next" not in rest, "a page after the last:", rest)
+        equal(w.done(LOG, "read", first["next"], 1)["events"], rest["events"][:1], "the method")
+        listed = parsed(command(w.data, "events", "--after", "3").out)["data"]
+        equal(listed["events"], rest["events"], "the command")
+        bad = w.ask("GET", "/artifacts/events?limit=0", checked=False)
+        equal((bad.status, bad.json["code"]), (422, "validation_error"), "a limit that is none")
+        check_failure(bad.json, bad.body.decode())
+
+
+# ---- Every code of the seed, by a real situation -----------------------------------------------------
+
+
+@tests_of(ENGINES)
+def every_code_of_the_seed_is_there(engine):
+    with World(engine, "--artifacts-run-seconds", "0.3") as w:
+        for name, code in {"loop": "def run():\n  while True: pass", "bad": "def run(:", "raises": "def run(x):\n  return 1 / x",
+                           "none": None, "no-run": "x = 1", "object": "def run():\n  return object()", "exits": "import os\ndef run():\n  os._exit(3)"}.items():
+            w.done(STORE, "create", name, "tool", "text", *([code] if code else []), by="alice")
+        v, p, r, x = "validation", "permission", "resource", "execution"
+        for code, category, words in [
+                ("missing_argument", v, (LEDGER, "transfer", "alice", "bob")), ("missing_argument", v, (LEDGER, "transfer", "alice", None, 5)),
+                ("invalid_type", v, (LEDGER, "balance", 5)), ("invalid_type", v, (STORE, "list", [])), ("invalid_type", v, (STORE, "list", {"type": 5})),
+                ("invalid_argument", v, (LEDGER, "transfer", "alice", "bob", 0)), ("invalid_argument", v, (LEDGER, "transfer", "alice", "bob", -1)),
+                ("invalid_argument", v, (LEDGER, "transfer", "alice", "alice", 1)), ("invalid_argument", v, (LEDGER, "balance", "Alice!")),
+                ("invalid_argument", v, (LEDGER, "balance", "alice", 1)), ("invalid_argument", v, (LEDGER, "balance", "a\0b")),
+                ("invalid_argument", v, (LEDGER, "transfer", "alice", "bob", 2**64)), ("invalid_argument", v, (LEDGER, "transfer", "alice", "bob", 10**30)),
+                ("invalid_argument", v, (STORE, "create", "x1", "tool", "a" * 65537)), ("invalid_argument", v, (STORE, "list", {"color": "red"})),
+                ("invalid_argument", v, (STORE, "list", {"limit": 101})), ("invalid_argument", v, (STORE, "search", "--", "content")),
+                ("invalid_argument", v, (STORE, "search", "x", "owner")), ("invalid_argument", v, (STORE, "search", "x", None, 0)),
+                ("invalid_argument", v, (ESCROW, "deposit", "none", 0)), ("invalid_argument", v, (ESCROW, "deposit", "none", 5, "alice")),
+                ("invalid_argument", v, (MINT, "bid", "none", 0)), ("invalid_argument", v, (LOG, "read", -1)), ("invalid_argument", v, (LOG, "read", 0, 101)),
+                ("invalid_argument", v, ("none", "run")),
+                ("insufficient_funds", p, (LEDGER, "transfer", "alice", "bob", MOST)), ("insufficient_funds", r, (MINT, "bid", "none", 101)),
+                ("not_authorized", p, (LEDGER, "transfer", "bob", "alice", 1)), ("not_authorized", p, (MINT, "resolve")),
+                ("not_authorized", p, (STORE, "create", "genesis_x", "tool", "")), ("not_authorized", p, (STORE, "create", "system", "tool", "")),
+                ("not_found", r, (LEDGER, "balance", "nobody")), ("not_found", r, (LEDGER, "transfer", "alice", "nobody", 1)),
+                ("not_found", r, (LEDGER, "transfer", "alice", MINT, 1)), ("not_found", r, (LEDGER, "transfer_ownership", "none", ESCROW)),
+                ("not_found", r, (LEDGER, "transfer_ownership", "nothing", "bob")), ("not_found", r, (LEDGER, "nothing")),
+                ("not_found", r, ("nothing", "run")), ("not_found", r, ("none", "walk")), ("not_found", r, (STORE, "get", "nothing")),
+                ("not_found", r, (STORE, "update", "nothing", "x")), ("not_found", r, (ESCROW, "purchase", "none")), ("not_found", r, (ESCROW, "cancel", "none")),
+                ("not_found", r, (ESCROW, "deposit", "nothing", 5)), ("not_found", r, (ESCROW, "deposit", "none", 5, "nobody")),
+                ("not_found", r, (MINT, "bid", "nothing", 5)), ("not_found", r, (MINT, "check", "nothing")),
+                ("already_exists", r, (STORE, "create", "none", "tool", "")),
+                ("syntax_error", x, ("bad", "run")), ("runtime_error", x, ("raises", "run", 0)), ("runtime_error", x, ("no-run", "run")),
+                ("runtime_error", x, ("object", "run")), ("runtime_error", x, ("exits", "run")), ("runtime_error", x, ("raises", "run", 1, 2))]:
+            w.fails(code, *words, by="alice", category=category)
+        for words in ((LEDGER, "transfer_ownership", "none", "bob"), (STORE, "update", "none", "x"), (STORE, "delete", "none"),
+                      (ESCROW, "deposit", "none", 5), (MINT, "bid", "none", 5)):
+            w.fails("not_owner", *words, by="bob", category=p, status=403)
+        w.done(ESCROW, "deposit", "none", 101, by="alice")
+        w.fails("already_listed", ESCROW, "deposit", "none", 5, by="alice", category=r, status=409)
+        w.fails("insufficient_funds", ESCROW, "purchase", "none", by="bob", category=r)
+        w.fails("not_owner", ESCROW, "cancel", "none", by="bob", category=p)
+        w.fails("invalid_argument", ESCROW, "purchase", "none", by="alice")
+        w.done(ESCROW, "deposit", "bad", 1, "bob", by="alice")
+        timed_out = w.fails("timeout", "loop", "run", by="alice", category=x, status=504)
+        equal(timed_out["retriable"], True, "whether a timeout can be repeated: nothing was changed")
+        detail = w.fails("runtime_error", "raises", "run", 0)["details"]
+        equal((detail["type"], detail["line"]), ("ZeroDivisionError", 2), "what Python says")
+
+
+@test
+def a_store_that_fails_is_an_internal_error_and_tells_nothing():
+    with World() as w:
+        w.done(STORE, "create", "a1", "tool", "x", by="alice")
+        with sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
+            database.execute("DROP TABLE listings")
+        equal(w.fails("internal_error", ESCROW, "deposit", "a1", 5, by="alice", category="system", status=500)["error"],
+              "An internal error occurred.", "the words")
+        equal(w.done(STORE, "get", "a1")["owner"], "alice", "nothing was changed")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 99, "others go on")
+        expect("no such table" in w.wait_for_log("artifacts.invoke"), "the log does not say why")
+        statuses = {ESCROW: set(), LEDGER: set()}
+
+        def ask(artifact, *words):
+            for _ in range(10):
+                statuses[artifact].add(w.invoke(artifact, *words, by="alice")[0])
+        threads = [threading.Thread(target=ask, args=(ESCROW, "list_active") if i % 4 == 0 else (LEDGER, "transfer", "alice", "bob", 1))
+                   for i in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(statuses, {ESCROW: {500}, LEDGER: {200}}, "what became of calls that were in one batch with those that fail")
+        equal(w.balances(), {"alice": 9, "bob": 191, MINT: 0}, "each was done once")
+
+
+@test
+def where_python_is_missing_that_is_not_configured():
+    data = folder_of("bare")
+    bare = os.path.join(FOLDER, "bare-program")
+    os.makedirs(bare, exist_ok=True)
+    program = os.path.join(bare, "mishap")
+    if not os.path.exists(program):
+        subprocess.run(["cp", PROGRAM, program], check=True)
+    words = ["--caller", "alice", "--dialect", "artifact"]
+    made = run_program(program, "artifacts", "invoke", "--artifact", STORE, "--method", "create", "--args",
+                       '["a1","tool","x","def run(): return 1"]', *words, env={"MISHAP_DATA": data, "MISHAP_LOG": ""})
+    equal(made.status, 0, "the exit: %r" % (made,))
+    ran = run_program(program, "artifacts", "invoke", "--artifact", "a1", "--method", "run", *words, env={"MISHAP_DATA": data, "MISHAP_LOG": ""})
+    told = parsed(ran.out)
+    check_failure(told, ran.out.decode())
+    equal((told["code"], told["category"]), ("not_configured", "system"), "the failure")
+
+
+@test
+def a_busy_store_is_retriable_and_says_when():
+    with World() as w:
+        w.done(LEDGER, "balance", "alice")
+        holder = sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE, isolation_level=None)
+        holder.execute("BEGIN IMMEDIATE")
+        busy = w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", category="system", status=503)
+        equal(busy["retriable"], True, "retriable")
+        expect(busy["details"]["retry_after_ms"] > 0, "when:", busy)
+        holder.execute("ROLLBACK")
+        holder.close()
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 99, "once, afterwards")
+
+
+@test
+def what_the_server_refuses_below_the_routes_is_the_dictionary_too():
+    with World("SQLite", "--body-limit", "2000") as w:
+        for method, target, body, status in [("GET", "/artifacts/genesis_ledger", None, 404), ("GET", "/artifacts/genesis_ledger/balance", None, 405),
+                                             ("POST", "/artifacts/genesis_ledger/balance", {"args": "x"}, 422),
+                                             ("POST", "/artifacts/genesis_ledger/balance", {"arg": []}, 422),
+                                             ("POST", "/artifacts/genesis_ledger/balance", b"{", 400),
+                                             ("POST", "/artifacts/genesis_ledger/balance", {"args": ["x" * 3000]}, 413)]:
+            found = w.ask(method, target, body, checked=False)
+            equal(found.status, status, "the status of %s %s" % (method, target))
+            check_failure(found.json, found.body.decode())
+
+
+# ---- The defects of the original ---------------------------------------------------------------------
+
+
+@tests_of(ENGINES)
+def an_amount_is_an_integer_and_nothing_that_looks_like_one(engine):
+    with World(engine) as w:
+        w.done(STORE, "create", "a1", "tool", "x", by="alice")
+        for amount in (True, False, "5", 2.9, [5], {"amount": 5}):
+            w.fails("invalid_type", LEDGER, "transfer", "alice", "bob", amount, by="alice")
+            w.fails("invalid_type", MINT, "bid", "a1", amount, by="alice")
+            w.fails("invalid_type", ESCROW, "deposit", "a1", amount, by="alice")
+        equal(w.balances(), {"alice": 100, "bob": 100, MINT: 0}, "nothing was moved")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 3.0, by="alice")["amount"], 3, "an integer with a fraction of zero")
+
+
+@tests_of(ENGINES)
+def nobody_takes_what_the_escrow_holds(engine):
+    with World(engine) as w:
+        w.done(STORE, "create", "a1", "tool", "x", by="alice")
+        w.done(ESCROW, "deposit", "a1", 50, by="alice")
+        w.fails("already_listed", ESCROW, "deposit", "a1", 1, by="bob")
+        w.fails("not_owner", ESCROW, "cancel", "a1", by="bob")
+        for words in ((LEDGER, "transfer_ownership", "a1", "bob"), (STORE, "update", "a1", "y"), (STORE, "delete", "a1"), (MINT, "bid", "a1", 1)):
+            for caller in ("alice", "bob"):
+                w.fails("not_owner", *words, by=caller)
+        equal((w.done(ESCROW, "check", "a1")["seller"], w.done(STORE, "get", "a1")["owner"]), ("alice", ESCROW), "whose it is")
+        w.done(ESCROW, "cancel", "a1", by="alice")
+        equal(w.done(STORE, "get", "a1")["owner"], "alice", "back again")
+
+
+@tests_of(ENGINES)
+def a_replacement_bid_that_fails_leaves_the_old_one(engine):
+    with World(engine) as w:
+        w.done(STORE, "create", "a1", "tool", "x", by="alice")
+        w.done(MINT, "bid", "a1", 60, by="alice")
+        equal(w.fails("insufficient_funds", MINT, "bid", "a1", 101, by="alice")["details"], {"balance": 100, "needed": 101},
+              "what there is: the old bid would be paid back")
+        equal((w.balances(), w.done(MINT, "check", "a1")["status"]), ({"alice": 40, "bob": 100, MINT: 60}, "pending"), "the old bid")
+        equal(w.done(MINT, "bid", "a1", 90, by="alice")["balance"], 10, "one that works")
+        equal((w.balances()[MINT], w.done(MINT, "status")["bidders"]), (90, 1), "in place of the old one")
+
+
+@tests_of(ENGINES)
+def nobody_is_made_by_being_paid(engine):
+    with World(engine) as w:
+        w.fails("not_found", LEDGER, "transfer", "alice", "carol", 5, by="alice")
+        w.fails("not_found", LEDGER, "balance", "carol")
+        equal(w.balances(), {"alice": 100, "bob": 100, MINT: 0}, "nothing was moved")
+
+
+@tests_of(ENGINES)
+def a_call_that_fails_costs_nothing(engine):
+    with World(engine) as w:
+        w.done(STORE, "create", "raises", "tool", "x", "def run(): raise ValueError('no')", by="alice")
+        before, events = w.balances(), len(w.done(LOG, "read")["events"])
+        for words in (("raises", "run"), (LEDGER, "transfer", "alice", "nobody", 5), (ESCROW, "purchase", "raises"), (MINT, "bid", "raises", 1000),
+                      (STORE, "create", "raises", "tool", "x")):
+            expect(w.invoke(*words, by="alice")[0] >= 400, "it works:", words)
+        equal((w.balances(), len(w.done(LOG, "read")["events"])), (before, events), "balances and events")
+
+
+# ---- Callers -----------------------------------------------------------------------------------------
+
+
+@test
+def callers_name_themselves_only_where_no_key_exists():
+    with World() as w:
+        w.fails("not_authorized", LEDGER, "transfer", "alice", "bob", 1, status=403)
+        w.fails("not_authorized", LEDGER, "transfer", "carol", "bob", 1, by="carol")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, caller="alice")["from_balance"], 99, "the argument")
+        w.fails("not_authorized", LEDGER, "transfer", "alice", "bob", 1, by="bob", caller="alice")
+        for name in ("system", MINT, "genesis_x"):
+            w.fails("not_authorized", MINT, "resolve", by=name)
+            w.fails("not_authorized", MINT, "resolve", caller=name)
+    data = folder_of("keyed")
+    keys = {}
+    for name in ("alice", "system"):
+        ran = run_program(PROGRAM, "keys", "add", "--name", name, "--data", data, "--output", "json")
+        equal(ran.status, 0, "exit of `keys add`")
+        keys[name] = {"X-Api-Key": parsed(ran.out)["data"]["key"]}
+    with World(data=data) as w:
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, fields=keys["alice"])["from_balance"], 99, "by a key")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, fields=keys["alice"], caller="alice")["from_balance"], 98, "by a key and its name")
+        w.fails("not_authorized", LEDGER, "transfer", "bob", "alice", 1, fields=keys["alice"], caller="bob", status=403)
+        w.fails("not_authorized", LEDGER, "transfer", "bob", "alice", 1, caller="bob", status=403)
+        w.fails("not_authorized", MINT, "resolve", fields=keys["system"], status=403)
+        equal(w.invoke(LEDGER, "transfer", "bob", "alice", 1, by="bob")[0], 401, "the header")
+        equal(w.done(LEDGER, "balance", "alice")["balance"], 98, "what anybody may ask")
+    ran = command(data, "invoke", "--artifact", LEDGER, "--method", "transfer", "--args", '["bob","alice",1]', "--caller", "bob", "--dialect", "artifact")
+    equal(parsed(ran.out)["code"], "not_authorized", "the command line")
+
+
+@tests_of(ENGINES)
+def a_new_store_has_what_the_file_says(engine):
+    folder = folder_of("genesis")
+    path = genesis(folder, carol=7, dave=0)
+    with World(engine, "--artifacts-genesis", path) as w:
+        equal(w.balances(), {"carol": 7, "dave": 0, MINT: 0}, "the balances")
+        data = w.data
+    if engine == "SQLite":
+        with World(engine, data=data) as w:
+            equal(w.balances(), {"carol": 7, "dave": 0, MINT: 0}, "it counts only for a new store")
+
+
+@tests_of({"no file": None, "no JSON": "{", "no principals": "{}", "a text": '{"principals":{"a":"5"}}', "negative": '{"principals":{"a":-1}}',
+           "too much": '{"principals":{"a":9007199254740991,"b":1}}', "a reserved name": '{"principals":{"genesis_mint":1}}',
+           "no name": '{"principals":{"A b":1}}', "true": '{"principals":{"a":true}}', "another member": '{"principals":{},"x":1}'})
+def a_genesis_file_that_is_wrong_makes_no_store(text):
+    data = folder_of("wrong-%d" % abs(hash(text)))
+    path = os.path.join(data, "genesis.json")
+    if text is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    ran = command(data, "invoke", "--artifact", LEDGER, "--method", "all_balances", "--artifacts-genesis", path)
+    expect(ran.status != 0 and b"genesis file" in ran.out, "it is taken:", ran)
+    ran = command(data, "invoke", "--artifact", LEDGER, "--method", "all_balances")
+    equal(parsed(ran.out)["data"]["balances"], {"alice": 100, "bob": 100, MINT: 0}, "nothing of it is left")
+
+
+# ---- Keys of requests --------------------------------------------------------------------------------
+
+
+@tests_of(ENGINES)
+def the_same_key_and_request_have_the_first_answer(engine):
+    with World(engine) as w:
+        words = (LEDGER, "transfer", "alice", "bob", 10)
+        first = w.done(*words, by="alice", fields={"Idempotency-Key": "k1"})
+        equal(w.done(*words, by="alice", fields={"Idempotency-Key": "k1"}), first, "by the header")
+        equal(w.done(*words, by="alice", idempotency_key="k1"), first, "by the argument")
+        equal(w.fails("conflict", LEDGER, "transfer", "alice", "bob", 11, by="alice", idempotency_key="k1", status=409)["details"],
+              {"idempotency_key": "k1"}, "another request")
+        w.fails("conflict", LEDGER, "spawn_principal", by="alice", idempotency_key="k1")
+        w.fails("invalid_argument", *words, by="alice", idempotency_key="k1", fields={"Idempotency-Key": "k2"})
+        equal(w.balances(), {"alice": 90, "bob": 110, MINT: 0}, "once")
+        equal(w.done(LEDGER, "transfer", "bob", "alice", 10, by="bob", idempotency_key="k1")["to_balance"], 100, "of another caller")
+        w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 101, by="alice", idempotency_key="k3")
+        w.done(LEDGER, "transfer", "bob", "alice", 50, by="bob")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 101, by="alice", idempotency_key="k3")["from_balance"], 49, "a failure is not kept")
+        spawned = w.done(LEDGER, "spawn_principal", by="alice", idempotency_key="k4")
+        equal(w.done(LEDGER, "spawn_principal", by="alice", idempotency_key="k4"), spawned, "one principal")
+
+
+@tests_of(ENGINES)
+def many_at_once_with_one_key_change_something_once(engine):
+    with World(engine) as w:
+        answers = []
+
+        def ask():
+            deadline = time.monotonic() + PATIENCE
+            while time.monotonic() < deadline:
+                status, answer = w.invoke(LEDGER, "transfer", "alice", "bob", 10, by="alice", idempotency_key="one")
+                if status != 503:
+                    break
+            answers.append((status, json.dumps(answer)))
+        threads = [threading.Thread(target=ask) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal((len(answers), len(set(answers)), answers[0][0]), (16, 1, 200), "the answers: %s" % set(answers))
+        equal(w.balances(), {"alice": 90, "bob": 110, MINT: 0}, "once")
+
+
+# ---- Code --------------------------------------------------------------------------------------------
+
+
+@test
+def code_runs_outside_of_transactions_and_holds_up_nobody():
+    with World("SQLite", "--artifacts-run-seconds", "20") as w:
+        w.done(STORE, "create", "slow", "tool", "x", "import time\ndef run(s):\n  time.sleep(s)\n  return 'done'", by="alice")
+        answers = []
+        runner = threading.Thread(target=lambda: answers.append(w.invoke("slow", "run", 1.5)))
+        runner.start()
+        begun = time.monotonic()
+        others = 0
+        while time.monotonic() - begun < 0.6:
+            w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
+            w.done(LEDGER, "transfer", "bob", "alice", 1, by="bob")
+            others += 1
+        expect(others > 3 and not answers, "others waited for it:", others, answers)
+        runner.join()
+        equal(answers, [(200, {"success": True, "result": "done", "stdout": ""})], "its answer")
+
+
+@test
+def sixty_four_transfers_at_once_lose_nothing():
+    with World() as w:
+        def pay(who, other):
+            with w.connect() as connection:
+                for _ in range(8):
+                    w.invoke(LEDGER, "transfer", who, other, 1, by=who, connection=connection)
+        threads = [threading.Thread(target=pay, args=("alice", "bob") if i % 2 else ("bob", "alice")) for i in range(64)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(w.balances(), {"alice": 100, "bob": 100, MINT: 0}, "the balances")
+
+
+# ---- Agents ------------------------------------------------------------------------------------------
+
+
+@test
+def agents_get_the_same_dictionary():
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
+                                                                            "clientInfo": {"name": "t", "version": "1"}}},
+             {"jsonrpc": "2.0", "method": "notifications/initialized"}, {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}]
+    calls = [(LEDGER, "transfer", ["alice", "bob", 5], "alice"), (LEDGER, "transfer", [], "alice"), (LEDGER, "transfer", ["bob", "alice", 5], "alice"),
+             (MINT, "resolve", [], "system"), (LEDGER, "transfer", ["alice", "bob", 5.5], "alice")]
+    for number, (artifact, method, args, caller) in enumerate(calls, 2):
+        lines.append({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "invoke_artifact", "arguments": {
+            "artifact": artifact, "method": method, "args": args, "caller": caller}}})
+    done = subprocess.run([PROGRAM, "mcp", "--service", "artifacts", "--data", folder_of("agents")], check=False, timeout=PATIENCE,
+                          input="".join(json.dumps(line) + "\n" for line in lines).encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=dict(os.environ, MISHAP_LOG=""))
+    answers = {message.get("id"): message for message in map(parsed, done.stdout.splitlines())}
+    equal(sorted(tool["name"] for tool in answers[1]["result"]["tools"]), ["invoke_artifact", "list_artifact_events"], "tools")
+    equal(answers[2]["result"]["structuredContent"]["from_balance"], 95, "a transfer")
+    for number, code in ((3, "missing_argument"), (4, "not_authorized"), (5, "not_authorized"), (6, "invalid_type")):
+        result = answers[number]["result"]
+        told = json.loads(result["content"][0]["text"])
+        equal((result["isError"], told["code"]), (True, code), "the failure")
+        check_failure(told, result["content"][0]["text"])
+    world.leaks.check(done.stdout.decode().split("\n", 2)[2])
+
+
+@test
+def nothing_private_is_told():
+    """Markers in the names of files, in the address of a store, in what is noted: each response is searched for them (world.py)."""
+    data = folder_of(world.leaks.MARKER)
+    with World(data=data) as w:
+        w.done(STORE, "create", "a1", "tool", "x", "import sys\ndef run():\n  raise OSError(open('/etc/passwd'))", by="alice")
+        w.fails("runtime_error", "a1", "run")
+        path = os.path.join(data, "artifacts.sqlite")
+        with sqlite3.connect(path, timeout=PATIENCE) as database:
+            database.execute("ALTER TABLE listings RENAME TO marker_private")
+        w.fails("internal_error", ESCROW, "list_active")
+        os.rename(path, path + ".away")
+        w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
+        os.rename(path + ".away", path)
+        expect(wait_for(lambda: w.invoke(LEDGER, "balance", "alice")[0] == 200), "the store is not found again")
+    world.address_of("PostgreSQL")
+    password = world.leaks.MARKER + " p@ss/w:?"
+    with World("PostgreSQL", address=world.cluster.guarded(password, "guarded_artifacts")) as w:
+        w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
+        world.cluster.sql("guarded_artifacts", "ALTER TABLE artifacts.listings RENAME TO marker_private")
+        w.fails("internal_error", ESCROW, "list_active")
+        world.cluster.stop()
+        w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
+        world.cluster.start()
+        expect(wait_for(lambda: w.invoke(LEDGER, "balance", "alice")[0] == 200), "the store is not found again")
+        equal(w.balances()["alice"], 99, "once")
+        for text in (w.read(w.log), w.read(w.stderr), w.read(w.stdout)):
+            expect(world.leaks.MARKER.encode() not in text, "the password is told:", text)
+
+
+@test
+def a_full_disk_loses_nothing_and_the_service_resumes():
+    with World() as w:
+        w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
+        path = os.path.join(w.data, "artifacts.sqlite")
+        with sqlite3.connect(path, timeout=PATIENCE) as database:
+            pages = database.execute("PRAGMA page_count").fetchone()[0]
+        expect(pages > 0, "no pages")
+    # A file that may not grow any more: the signal of that limit is an error for SQLite.
+    with World("SQLite", "--handler-file-mb", "1", data=w.data) as full:
+        statuses = []
+        for number in range(60):
+            status, answer = full.invoke(STORE, "create", "big-%d" % number, "tool", "x%d " % number * 9000, by="alice")
+            statuses.append(status)
+            if status != 200:
+                expect(answer["category"] == "system", "the category:", answer)
+        expect(statuses[0] == 200 and set(statuses) - {200}, "the disk was never full:", statuses)
+        made = statuses.count(200)
+    with World(data=w.data) as again:
+        equal(again.done(STORE, "count")["count"], made, "what was acknowledged")
+        equal(again.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 98, "it goes on")
+
+
+@test
+def every_server_ended_in_order():
+    all_ended_in_order()
+
+
+main()
