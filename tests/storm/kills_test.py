@@ -281,6 +281,7 @@ def a_server_over_stdio_has_another_keeper_after(number):
         found.stdin.flush()
         expect(select.select([found.stdout], [], [], SECONDS_TO_RESTART)[0], "no answer")
         equal(wire.wrong_mcp("sum", 1234567, found.stdout.readline()), None)
+        expect(tree.wait_for(lambda: tree.Tree(found.pid).keepers, SECONDS_TO_RESTART), "there is no keeper")
         keeper, = tree.Tree(found.pid).keepers
         os.kill(keeper, number)
         expect(tree.wait_for(lambda: took_effect(keeper, number), SECONDS_TO_END), "the keeper lives")

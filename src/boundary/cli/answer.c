@@ -248,17 +248,15 @@ static void put_incident(mishap_buffer *b, const mishap_cli *cli, const mishap *
         put_line(b, cli, "    details: ", mishap_text_of(path));
 }
 
-/* Of code that the caller sent: what it printed before it failed. */
-static void put_output(mishap_buffer *b, mishap_text output)
+static void put_whole_line(mishap_buffer *b, mishap_text words)
 {
-    if (!output.length)
-        return;
-    mishap_put_printable(b, output);
-    if (output.data[output.length - 1] != '\n')
+    mishap_put_printable(b, words);
+    if (words.length && words.data[words.length - 1] != '\n')
         MISHAP_PUT(b, "\n");
 }
 
-/* … and its frames, the innermost first. The last one may be "...", for those that are left out. */
+/* The frames of code that the caller sent, the innermost first. The last one may be "...", for
+ * those that are left out. */
 static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_frame *frames)
 {
     static const mishap_text more = MISHAP_TEXT("...");
@@ -279,7 +277,7 @@ static void put_frames(mishap_buffer *b, const mishap_cli *cli, const mishap_fra
 static void put_failure(mishap_buffer *b, const mishap_cli *cli, const mishap *failure, bool in_log)
 {
     const mishap_public *told = mishap_told(failure);
-    put_output(b, told->output);
+    put_whole_line(b, told->output); /* of that code, before it failed */
     put_style(b, cli, "\033[1;31m");
     MISHAP_PUT(b, "error");
     put_style(b, cli, "\033[0m");
@@ -328,13 +326,6 @@ static void put_data(mishap_buffer *b, mishap_buffer *remarks, const mishap_cli 
         mishap_cli_put_readable(b, remarks, reader.root, &asked, look);
     mishap_json_reader_release(&reader);
     mishap_buffer_release(&room);
-}
-
-static void put_whole_line(mishap_buffer *b, mishap_text words)
-{
-    mishap_put_printable(b, words);
-    if (words.length && words.data[words.length - 1] != '\n')
-        MISHAP_PUT(b, "\n");
 }
 
 /* What the handler wrote for readers, as it may leave. */

@@ -8,10 +8,10 @@
 #include "boundary/cli/progress.h"
 #include "boundary/cli/terminal.h"
 #include "incident/incident.h"
-#include "mishap/worker.h"
 #include "operation/caller.h"
 #include "operation/hide.h"
 #include "operation/media.h"
+#include "worker/foreign.h"
 
 enum {
     BROKEN_DECLARATION = 70, /* EX_SOFTWARE: the program itself is wrong */
@@ -330,8 +330,8 @@ static int time_to_report(const mishap_cli *cli)
 {
     const mishap_operation *o = cli->operation;
     const mishap_foreign *foreign = o->service && !cli->server ? o->service->worker : NULL;
-    enum { USUAL_MS = 500, BESIDE_MS = 1000 };
-    return !foreign ? 0 : BESIDE_MS + (foreign->grace_ms ? foreign->grace_ms : USUAL_MS);
+    enum { BESIDE_MS = 1000 };
+    return foreign ? BESIDE_MS + mishap_foreign_grace_ms(foreign) : 0;
 }
 
 /* Whoever can read the data folder could do anything; but where there are keys, no command acts for
