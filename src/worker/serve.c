@@ -3,8 +3,8 @@
  *
  * It has one thread of its own, which reads calls and runs them. An answer leaves before the next
  * handler begins, so whatever that does, the answer counts. Only where a service settles several
- * calls at once (batch.h), the answers leave together. Threads that a handler starts may report
- * progress and changes: they share the lock around the sockets, and nothing else.
+ * calls at once (batch.h), the answers leave together. reports.c sends what a call says while it
+ * runs.
  */
 #include "worker/serve.h"
 
@@ -25,6 +25,7 @@
 #include "operation/changes.h"
 #include "worker/batch.h"
 #include "worker/keeper.h"
+#include "worker/reports.h"
 #include "worker/words.h"
 
 enum {
@@ -47,19 +48,10 @@ static struct {
     bool ending;             /* no call is taken any more */
     bool has_begun;          /* a call, ever */
     bool is_copy;            /* this is a process that a handler forked, and not the worker */
-    mishap_watcher watcher;  /* of the call that runs */
     mishap_buffer out;       /* the outcome of a call */
     timer_t timer;           /* of one that several loops use: see guard_time() */
     bool has_timer;
-
-    pthread_mutex_t lock;        /* of what follows: of sending while a handler runs */
-    int cancellation;            /* as the thread had it that has the lock */
-    mishap_worker_user *calling; /* whose call runs; NULL: none does */
-    unsigned slot;
-    size_t held; /* where begins what the call said that runs, in what its loop is to hear later */
-    mishap_call *call; /* … which it is */
-    mishap_buffer report;
-} w = { .control = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
+} w = { .control = -1 };
 
 /* -- connections ------------------------------------------------------------------------------- */
 
@@ -96,125 +88,12 @@ static void remove_user(mishap_worker_user *user)
     *user = w.users[--w.user_count];
 }
 
-static bool send_all(int socket, const mishap_buffer *bytes)
-{
-    size_t sent = 0;
-    while (sent < bytes->length) {
-        ssize_t count = send(socket, bytes->data + sent, bytes->length - sent, MSG_NOSIGNAL);
-        if (count < 0 && errno != EINTR)
-            return false;
-        sent += count > 0 ? (size_t)count : 0;
-    }
-    return true;
-}
-
 /* A loop that is gone is no matter for the others. But if this is no socket any more, a handler has
  * closed what is not its own: the loop at the other end has this worker killed, and no call of
  * another loop may run then. */
 static void mind_broken(void)
 {
     w.ending = w.ending || errno == EBADF || errno == ENOTSOCK;
-}
-
-/* -- what a call says while it runs ------------------------------------------------------------ */
-
-/* The lock is held while one is written and sent: a thread that is cancelled meanwhile must not
- * take it along. NULL: no call runs, and nobody is there to hear. */
-static mishap_buffer *begin_report(void)
-{
-    int before;
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    pthread_mutex_lock(&w.lock);
-    w.cancellation = before;
-    mishap_buffer_reset(&w.report);
-    return w.calling ? &w.report : NULL;
-}
-
-/* A report that may still turn out to be untrue waits for the settlement of its call. */
-static bool hold_report(void)
-{
-    mishap_buffer *held = &w.calling->held;
-    if (held->length - w.held + w.report.length > MISHAP_HELD_LIMIT)
-        atomic_store(&w.call->overlong, true);
-    if (!atomic_load(&w.call->overlong))
-        mishap_buffer_put_text(held, mishap_buffer_text(&w.report));
-    return !atomic_load(&w.call->overlong) && !held->failed;
-}
-
-/* What can be dropped is not waited for; where a loop does not read, it has other worries. */
-static bool end_report(bool dispensable, bool at_once)
-{
-    bool sent = false;
-    if (w.calling && !w.report.failed && w.settlement && !at_once) {
-        sent = hold_report();
-    } else if (w.calling && !w.report.failed) {
-        struct pollfd file = { .fd = w.calling->socket, .events = POLLOUT };
-        if (!dispensable || poll(&file, 1, 0) > 0)
-            sent = send_all(w.calling->socket, &w.report);
-    }
-    mishap_buffer_reset_within(&w.report, KEPT);
-    int before = w.cancellation;
-    pthread_mutex_unlock(&w.lock);
-    pthread_setcancelstate(before, NULL);
-    return sent;
-}
-
-static void on_progress(const mishap_watcher *watcher, double done, double total, mishap_text words)
-{
-    mishap_buffer *out = begin_report();
-    (void)watcher;
-    if (out)
-        mishap_frame_put_progress(out, w.slot, done, total, words);
-    end_report(true, false);
-}
-
-static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
-{
-    mishap_buffer *out = begin_report();
-    (void)watcher;
-    if (out)
-        mishap_frame_put_log(out, w.slot, level, words);
-    end_report(true, false);
-}
-
-/* The log is the loop's to write: a worker may have limits of its own. */
-static void on_operator_line(const char *program, const char *operation, const char *id,
-                             mishap_text words, bool to_stderr)
-{
-    mishap_buffer *out = begin_report();
-    (void)program, (void)operation, (void)id, (void)to_stderr;
-    if (out)
-        mishap_frame_put_log(out, w.slot, (mishap_level)MISHAP_FOR_OPERATOR, words);
-    end_report(false, true);
-}
-
-static bool send_bytes(mishap_frame_type type, mishap_text bytes)
-{
-    mishap_buffer *out = begin_report();
-    if (out) {
-        size_t begun = mishap_frame_begin(out, type, w.slot);
-        mishap_buffer_put_text(out, bytes);
-        mishap_frame_end(out, begun);
-    }
-    return end_report(false, false);
-}
-
-static bool on_stream(const mishap_watcher *watcher, mishap_text media_type)
-{
-    (void)watcher;
-    return send_bytes(MISHAP_FRAME_BEGIN, media_type);
-}
-
-static bool on_piece(const mishap_watcher *watcher, mishap_text piece)
-{
-    (void)watcher;
-    return send_bytes(MISHAP_FRAME_PIECE, piece);
-}
-
-static void on_change(void *state, mishap_text address)
-{
-    (void)state;
-    send_bytes(MISHAP_FRAME_CHANGED, address);
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -239,7 +118,6 @@ static void begin_guard(void)
 
 static _Noreturn void leave(void)
 {
-    w.calling = NULL;
     mishap_service_close_all();
     exit(0);
 }
@@ -249,9 +127,7 @@ static _Noreturn void leave(void)
 static void become_copy(void)
 {
     w.is_copy = true;
-    w.calling = NULL;
-    w.lock = (pthread_mutex_t)
-        PTHREAD_MUTEX_INITIALIZER; /* a thread that is not here may have had it */
+    mishap_reports_forget();
     for (size_t i = 0; i < w.user_count; i++)
         close(w.users[i].socket);
     w.user_count = 0;
@@ -260,22 +136,11 @@ static void become_copy(void)
     mishap_words_for(NULL, 0);
 }
 
-static void begin_call(mishap_worker_user *user, unsigned slot, const mishap_operation *operation)
-{
-    pthread_mutex_lock(&w.lock);
-    w.calling = user;
-    w.slot = slot;
-    pthread_mutex_unlock(&w.lock);
-    mishap_words_for(user->page, (uintptr_t)operation->run);
-}
-
 /* If the loop has decided to kill this worker meanwhile, no answer is due: it waits for its end. */
 static void end_call(mishap_worker_user *user, unsigned slot, uint32_t number, mishap_slot_state to)
 {
     mishap_words_for(NULL, 0);
-    pthread_mutex_lock(&w.lock);
-    w.calling = NULL;
-    pthread_mutex_unlock(&w.lock);
+    mishap_reports_end();
     if (!mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, to))
         for (;;)
             pause();
@@ -306,11 +171,7 @@ static const char *copy_text(mishap_call *call, mishap_text text)
 static void prepare(mishap_call *call, const mishap_frame_call *asked,
                     const mishap_worker_user *user, unsigned slot)
 {
-    w.watcher = (mishap_watcher){ asked->wants_progress ? on_progress : NULL,
-                                  asked->wants_log ? on_log : NULL,
-                                  asked->wants_pieces ? on_stream : NULL,
-                                  asked->wants_pieces ? on_piece : NULL };
-    call->watcher = &w.watcher;
+    call->watcher = mishap_reports_watcher(asked);
     call->verbose = asked->verbose;
     call->caller = copy_text(call, asked->caller);
     call->cursor = copy_text(call, asked->cursor);
@@ -319,7 +180,7 @@ static void prepare(mishap_call *call, const mishap_frame_call *asked,
         asked->request_id; /* these stay where they were read until the call is over */
     call->remote = asked->remote;
     call->headers = asked->headers;
-    call->to_operator = on_operator_line;
+    call->to_operator = mishap_reports_operator;
     call->id = asked->id.data ? mishap_arena_copy(&call->arena, asked->id) : asked->id;
     call->repeated = asked->repeated;
     call->caller_is_free = asked->caller_is_free;
@@ -334,7 +195,7 @@ static void prepare(mishap_call *call, const mishap_frame_call *asked,
 
 static void send_held(mishap_worker_user *user)
 {
-    if (user->held.length && !send_all(user->socket, &user->held)) {
+    if (user->held.length && !mishap_worker_send(user->socket, &user->held)) {
         mind_broken();
         user->broken = true; /* and is removed where nobody has it at hand */
     }
@@ -386,7 +247,7 @@ static void hold_outcome(mishap_worker_user *user, unsigned slot, const mishap_c
                          const mishap *failure)
 {
     if (failure)
-        user->held.length = w.held;
+        mishap_reports_take_back(user);
     put_outcome(slot, call, failure);
     mishap_buffer_put_text(&user->held, mishap_buffer_text(&w.out));
 }
@@ -400,7 +261,7 @@ static void finish_batched(mishap_worker_user *user, unsigned slot, uint32_t num
     end_call(user, slot, number, over ? MISHAP_SLOT_DONE : MISHAP_SLOT_RAN);
     if (over) {
         put_outcome(slot, call, failure);
-        send_all(user->socket, &w.out);
+        mishap_worker_send(user->socket, &w.out);
         abandon_batch();
         return;
     }
@@ -411,13 +272,11 @@ static void finish_batched(mishap_worker_user *user, unsigned slot, uint32_t num
         mishap_batch_add(&w.batch, user, slot, number, call->operation);
 }
 
-static void begin_batched(const mishap_worker_user *user, mishap_call *call, bool repeated)
+static void begin_batched(bool repeated)
 {
     if (!w.batch.count)
         w.batch.since_ns = mishap_clock_monotonic_ns();
     w.batch.alone = repeated;
-    w.held = user->held.length;
-    w.call = call;
 }
 
 /* -- one call ---------------------------------------------------------------------------------- */
@@ -428,9 +287,10 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
 {
     prepare(call, asked, user, slot);
     if (w.settlement)
-        begin_batched(user, call, asked->repeated);
+        begin_batched(asked->repeated);
     guard_time(asked->limit_ms + SPARE_MS);
-    begin_call(user, slot, call->operation);
+    mishap_reports_begin(user, slot, w.settlement ? call : NULL);
+    mishap_words_for(user->page, (uintptr_t)call->operation->run);
     mishap *failure = mishap_call_run(call);
     if (w.is_copy)
         _exit(0);
@@ -467,7 +327,7 @@ static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame
         mishap_slot_change(user->page, slot, number, MISHAP_SLOT_BEGUN, MISHAP_SLOT_DONE);
     if (!call || !w.settlement) {
         put_outcome(slot, call, failure);
-        sent = send_all(user->socket, &w.out);
+        sent = mishap_worker_send(user->socket, &w.out);
         if (!sent)
             mind_broken();
     }
@@ -494,7 +354,7 @@ static bool open_service(const mishap_worker_user *user, const mishap_framed *fr
                             failure);
     w.ending = w.ending || failure;
     mishap_free(failure);
-    return send_all(user->socket, &w.out);
+    return mishap_worker_send(user->socket, &w.out);
 }
 
 /* -- frames ------------------------------------------------------------------------------------ */
@@ -679,7 +539,7 @@ _Noreturn void mishap_worker_serve(const mishap_keeper_plan *plan, size_t group,
         mishap_service_use(plan->setup);
     mishap_changes_heard_by(NULL,
                             NULL); /* the functions of the process that this was forked from */
-    mishap_changes_heard_by(on_change, NULL);
+    mishap_changes_heard_by(mishap_reports_change, NULL);
     add_user(files[0], files[1]);
     if (count > MISHAP_KEEPER_FILES) {
         w.control = files[2];

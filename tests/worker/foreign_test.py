@@ -152,7 +152,7 @@ def an_idle_session_ends():
 
 @test
 def a_session_belongs_to_its_key():
-    with start() as found:
+    with start("--workers", "1") as found:  # of several, one may read the keys later than another
         keys = []
         for name in ["ada", "bob"]:
             made = run_program(ABROAD, "keys", "add", "--name", name, "--data", found.data, "--output", "json")
@@ -214,9 +214,10 @@ def what_a_program_sends_holds_nobody_up_and_fills_no_log():
             one.send(server.request("POST", "/kept/do", {"way": "deaf"}, in_session(first)))
             expect(wait_for(lambda: found.running_handlers() == 1), "it did not come true")
             other.send(server.request("POST", "/kept/count", {}, in_session(first)))
-            # It answers behind 20 messages, which a busy machine may not have read within the time of the call.
-            expect(one.response("POST").status in (200, 504), "the call itself has no answer")
-            equal(other.response("POST").status, 500, "the call that it did not hear")
+            # It answers behind 20 messages, which a busy machine may not have read within the time of the call. Then the
+            # process is killed, and the other call may be the first of a fresh one.
+            ended, unheard = one.response("POST").status, other.response("POST").status
+            expect((ended, unheard) in [(200, 500), (504, 500), (504, 200)], "the two calls were answered with", ended, unheard)
         expect(wait_for(lambda: not is_alive(pid)), "it did not come true")
 
 

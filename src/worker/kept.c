@@ -1,0 +1,322 @@
+/* The processes that a keeper has: see kept.h. */
+#include "worker/kept.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/signals.h"
+#include "worker/child.h"
+#include "worker/children.h"
+#include "worker/page.h"
+#include "worker/serve.h"
+#include "worker/stack.h"
+#include "worker/words.h"
+
+enum {
+    MOST_WORKERS = 1024,
+    STACK_MS = 100,        /* how long a worker may take to tell its own stack */
+    LAST_LOOKS = 200,      /* at the end, for what is left over */
+    GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
+    DEEPEST = 32,          /* of processes that started each other */
+    ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
+};
+
+/* There is one in a process. */
+static struct {
+    const mishap_keeper_plan *plan;
+    pid_t pid; /* of the keeper */
+    mishap_kept workers[MOST_WORKERS];
+    size_t end; /* all places from here on are free */
+    uint32_t last_number;
+} k;
+
+void mishap_kept_begin(const mishap_keeper_plan *plan, uint32_t generation)
+{
+    k.plan = plan;
+    k.pid = getpid();
+    k.last_number = generation << GENERATION_SHIFT;
+}
+
+/* -- finding ----------------------------------------------------------------------------------- */
+
+mishap_kept *mishap_kept_next(const mishap_kept *after)
+{
+    for (size_t i = after ? (size_t)(after - k.workers) + 1 : 0; i < k.end; i++)
+        if (k.workers[i].pid)
+            return &k.workers[i];
+    return NULL;
+}
+
+mishap_kept *mishap_kept_by_number(uint32_t number)
+{
+    mishap_kept *worker = mishap_kept_next(NULL);
+    while (worker && worker->number != number)
+        worker = mishap_kept_next(worker);
+    return worker;
+}
+
+mishap_kept *mishap_kept_by_process(pid_t pid)
+{
+    mishap_kept *worker = mishap_kept_next(NULL);
+    while (worker && worker->pid != pid)
+        worker = mishap_kept_next(worker);
+    return worker;
+}
+
+mishap_kept *mishap_kept_shared(uint32_t group)
+{
+    mishap_kept *worker = mishap_kept_next(NULL);
+    while (worker && (worker->group != group || worker->control < 0 || worker->killed))
+        worker = mishap_kept_next(worker);
+    return worker;
+}
+
+bool mishap_kept_is_used(const mishap_kept *worker, size_t loop)
+{
+    return worker->users[loop / 64] >> (loop % 64) & 1;
+}
+
+void mishap_kept_set_used(mishap_kept *worker, size_t loop, bool used)
+{
+    uint64_t bit = UINT64_C(1) << (loop % 64);
+    if (used)
+        worker->users[loop / 64] |= bit;
+    else
+        worker->users[loop / 64] &= ~bit;
+}
+
+/* -- starting ---------------------------------------------------------------------------------- */
+
+void mishap_connection_close(int *end)
+{
+    for (size_t i = 0; i < MISHAP_KEEPER_FILES; i++) {
+        if (end[i] >= 0)
+            close(end[i]);
+        end[i] = -1;
+    }
+}
+
+bool mishap_connection_make(mishap_connection *c)
+{
+    int ends[2] = { -1, -1 };
+    *c = (mishap_connection){ { -1, -1 }, { -1, -1 } };
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    c->loop[0] = ends[0];
+    c->worker[0] = ends[1];
+    c->loop[1] = memfd_create("mishap-call", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (c->loop[1] >= 0 && ftruncate(c->loop[1], sizeof(mishap_worker_page)) == 0 &&
+        fcntl(c->loop[1], F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0)
+        c->worker[1] = fcntl(c->loop[1], F_DUPFD_CLOEXEC, 0);
+    if (c->worker[1] >= 0)
+        return true;
+    mishap_connection_close(c->loop);
+    mishap_connection_close(c->worker);
+    return false;
+}
+
+/* NULL: there is none. */
+static mishap_kept *free_place(void)
+{
+    for (size_t i = 0; i < MOST_WORKERS; i++)
+        if (!k.workers[i].pid) {
+            if (i == k.end)
+                k.end++;
+            return &k.workers[i];
+        }
+    errno = EAGAIN;
+    return NULL;
+}
+
+static _Noreturn void be_worker(uint32_t group, const mishap_connection *c, int control)
+{
+    int files[MISHAP_CHILD_FILES] = { c->worker[0], c->worker[1], control };
+    size_t count = control >= 0 ? 3 : 2;
+    if (!mishap_child_begin(k.pid, &k.plan->limits, files, count))
+        _exit(127);
+    mishap_worker_serve(k.plan, group, files, count);
+}
+
+bool mishap_kept_fork(uint32_t group, const mishap_connection *c, mishap_kept **worker)
+{
+    mishap_kept *place = free_place();
+    int control[2] = { -1, -1 };
+    if (!place)
+        return false;
+    if (k.plan->groups.groups[group].alone &&
+        socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
+        return false;
+    pid_t pid = fork();
+    if (pid == 0)
+        be_worker(group, c, control[1]);
+    int error = errno;
+    if (control[1] >= 0)
+        close(control[1]);
+    if (pid < 0) {
+        if (control[0] >= 0)
+            close(control[0]);
+        errno = error;
+        return false;
+    }
+    *place = (mishap_kept){
+        .pid = pid, .number = ++k.last_number, .group = group, .control = control[0]
+    };
+    *worker = place;
+    return true;
+}
+
+bool mishap_kept_spawn(uint32_t group, bool session, mishap_kept **worker, int *end)
+{
+    mishap_kept *place = free_place();
+    mishap_spawned spawned;
+    int ends[2];
+    if (!place || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    bool made = mishap_spawn(k.plan->groups.groups[group].foreign, ends[1], &spawned);
+    int error = errno;
+    close(ends[1]);
+    if (!made) {
+        close(ends[0]);
+        errno = error;
+        return false;
+    }
+    *place = (mishap_kept){ .pid = spawned.pid,
+                            .number = ++k.last_number,
+                            .group = group,
+                            .control = -1,
+                            .foreign = true,
+                            .session = session,
+                            .spawned = spawned };
+    *worker = place;
+    *end = ends[0];
+    return true;
+}
+
+/* -- killing ----------------------------------------------------------------------------------- */
+
+/* What a process has started, and what that has: in sessions of their own, perhaps, so that nothing
+ * else leads from them to the worker. */
+static void kill_below(pid_t pid, int depth)
+{
+    mishap_children children;
+    pid_t child;
+    if (depth == DEEPEST)
+        return;
+    mishap_children_open(&children, pid);
+    while ((child = mishap_children_next(&children))) {
+        kill_below(child, depth + 1);
+        mishap_signal_process(child, SIGKILL);
+    }
+    mishap_children_close(&children);
+}
+
+void mishap_kept_kill(mishap_kept *worker)
+{
+    worker->killed = true;
+    worker->kill_at_ns = 0;
+    kill_below(worker->pid, 0);
+    mishap_signal_process(worker->pid, SIGKILL);
+}
+
+/* It was asked for its stack and ends itself after it. If it does not, the stack is read from
+ * outside. The main thread is the one that runs calls. */
+void mishap_kept_end(mishap_kept *worker, bool stack)
+{
+    if (worker->killed || (worker->kill_at_ns && !worker->foreign))
+        return;
+    if (!stack || worker->foreign) { /* which knows no such signal */
+        mishap_kept_kill(worker);
+        return;
+    }
+    worker->stack_wanted = true;
+    worker->kill_at_ns = mishap_clock_monotonic_ns() + STACK_MS * INT64_C(1000000);
+    syscall(SYS_tgkill, worker->pid, worker->pid, mishap_words_signal());
+}
+
+/* What it does at its end is a handler's, too, and may hang. */
+void mishap_kept_put_away(mishap_kept *worker)
+{
+    if (worker->control < 0 && !worker->kill_at_ns && !worker->killed)
+        worker->kill_at_ns = mishap_clock_monotonic_ns() + ORPHAN_MS * INT64_C(1000000);
+}
+
+int64_t mishap_kept_look(void)
+{
+    int64_t now = mishap_clock_monotonic_ns(), next = INT64_MAX;
+    for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));) {
+        if (!worker->kill_at_ns)
+            continue;
+        if (now < worker->kill_at_ns) {
+            next = worker->kill_at_ns < next ? worker->kill_at_ns : next;
+            continue;
+        }
+        if (worker->stack_wanted)
+            worker->has_trace = mishap_stack_read(worker->pid, &worker->trace);
+        mishap_kept_kill(worker);
+    }
+    return next;
+}
+
+void mishap_kept_remove(mishap_kept *worker)
+{
+    if (worker->control >= 0)
+        close(worker->control);
+    *worker = (mishap_kept){ 0 };
+    while (k.end && !k.workers[k.end - 1].pid)
+        k.end--;
+}
+
+/* -- what workers leave behind ----------------------------------------------------------------- */
+
+/* It is a child of ours by now, or is in the process group of its worker. Sessions of workers that
+ * live are left alone. */
+static bool is_of_living_worker(pid_t pid)
+{
+    pid_t session = getsid(pid);
+    for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));)
+        if (worker->pid == pid || worker->pid == session)
+            return true;
+    return false;
+}
+
+void mishap_kept_kill_orphans(void)
+{
+    mishap_children children;
+    pid_t pid;
+    mishap_children_open(&children, k.pid);
+    while ((pid = mishap_children_next(&children)))
+        if (!is_of_living_worker(pid))
+            mishap_signal_process(pid, SIGKILL);
+    mishap_children_close(&children);
+}
+
+void mishap_kept_kill_all(void)
+{
+    for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));)
+        mishap_kept_kill(worker);
+}
+
+/* What dies leaves its children to us, so it takes more than one look. */
+void mishap_kept_wait_for_all(void)
+{
+    size_t end = k.end;
+    k.end = 0; /* none of them counts as living */
+    for (int i = 0; i < LAST_LOOKS; i++) {
+        mishap_kept_kill_orphans();
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            continue;
+        if (waitpid(-1, NULL, WNOHANG) < 0)
+            break; /* there is none */
+        poll(NULL, 0, 5);
+    }
+    for (size_t i = 0; i < end; i++)
+        if (k.workers[i].pid && k.workers[i].foreign)
+            mishap_spawn_remove(&k.workers[i].spawned); /* its folder and its control group */
+}
