@@ -158,12 +158,16 @@ def the_mint_makes_a_tenth_of_the_score_and_an_auction_ends_by_time():
         w.done(STORE, "create", "long", "poem", " ".join("w%d" % i for i in range(250)), by="alice")
         w.done(MINT, "bid", "long", 40, by="alice")
         equal(w.balances(), {"alice": 60, "bob": 100, MINT: 40}, "while it runs")
-        expect(wait_for(lambda: not w.done(MINT, "status")["open"]), "the auction does not end")
+        expect(wait_for(lambda: not w.done(MINT, "status", idempotency_key="k1", by="alice")["open"]), "the auction does not end")
         equal(without_times(w.done(MINT, "status")), {"success": True, "open": False, "bidders": 0, "minted": 10, "last": {
             "artifact_id": "long", "winner": "alice", "price": 1, "score": 100, "minted": 10}}, "its end")
         equal(w.balances(), {"alice": 109, "bob": 100, MINT: 1}, "afterwards")
+        w.done(STORE, "create", "next", "poem", "short", by="bob")
+        w.done(MINT, "bid", "next", 40, by="bob")
+        expect(wait_for(lambda: not w.done(MINT, "status", idempotency_key="k1", by="alice")["open"]), "the next one does not end")
+        w.done(LEDGER, "transfer", "alice", "bob", 1, idempotency_key="k1", by="alice")
         ended = [e for e in w.done(LOG, "read")["events"] if e["method"] == "resolve"]
-        equal([(e["caller"], e["artifact"]) for e in ended], [("system", MINT)], "its event")
+        equal([(e["caller"], e["artifact"]) for e in ended], [("system", MINT)] * 2, "its event")
 
 
 @test
@@ -315,6 +319,9 @@ def what_the_server_refuses_below_the_routes_is_the_dictionary_too():
 def an_amount_is_an_integer_and_nothing_that_looks_like_one(engine):
     with World(engine) as w:
         w.done(STORE, "create", "a1", "tool", "x", by="alice")
+        for amount in (9007199254740992.0, 2**63, 1e300):
+            w.fails("invalid_argument", LEDGER, "transfer", "alice", "bob", amount, by="alice")
+            w.fails("invalid_argument", ESCROW, "deposit", "a1", amount, by="alice")
         for amount in (True, False, "5", 2.9, [5], {"amount": 5}):
             w.fails("invalid_type", LEDGER, "transfer", "alice", "bob", amount, by="alice")
             w.fails("invalid_type", MINT, "bid", "a1", amount, by="alice")
@@ -441,6 +448,8 @@ def the_same_key_and_request_have_the_first_answer(engine):
               {"idempotency_key": "k1"}, "another request")
         w.fails("conflict", LEDGER, "spawn_principal", by="alice", idempotency_key="k1")
         w.fails("invalid_argument", *words, by="alice", idempotency_key="k1", fields={"Idempotency-Key": "k2"})
+        for key in ("\xff\xfe", "k\t1", "\xc3\xa9"):
+            w.fails("invalid_argument", *words, by="alice", fields={"Idempotency-Key": key}, status=422)
         equal(w.balances(), {"alice": 90, "bob": 110, MINT: 0}, "once")
         equal(w.done(LEDGER, "transfer", "bob", "alice", 10, by="bob", idempotency_key="k1")["to_balance"], 100, "of another caller")
         w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 101, by="alice", idempotency_key="k3")
