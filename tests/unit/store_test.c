@@ -1072,6 +1072,61 @@ static void a_migration_that_fails_leaves_nothing_behind(void **state)
     assert_fine(reopen(NULL, &schema));
 }
 
+/* Have the migration of a store of its own run a text. */
+static void run_elsewhere(const char *sql)
+{
+    const char *const texts[] = { sql, NULL };
+    mishap_store_schema other = schema;
+    mishap_store *made = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "e%s", schema_name);
+    other.name = name;
+    other.postgresql = other.sqlite = texts;
+    assert_fine(mishap_store_open(address, NULL, &other, &made));
+    mishap_store_close(made);
+}
+
+/* A database has other users, and a schema of the name may be theirs. */
+static void tables_of_another_program_are_left_alone(void **state)
+{
+    static const char *const foreign[] = {
+        "CREATE TABLE items (a bigint)",
+        "CREATE TABLE store (a bigint)",
+        "CREATE TABLE store (identity text, version text)",
+        "CREATE TABLE store (identity text, version integer); INSERT INTO store VALUES ('x', -3)",
+    };
+    char sql[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        schema_name[0] = (char)('a' + i);
+        snprintf(sql, sizeof sql,
+                 "CREATE SCHEMA %s; SET search_path TO %s; %s; SET search_path TO e%s", schema_name,
+                 schema_name, foreign[i], schema_name);
+        run_elsewhere(sql);
+        assert_failure(mishap_store_open(address, NULL, &schema, &store),
+                       MISHAP_CODE_NOT_CONFIGURED, false);
+        assert_non_null(strstr(account, "is not that of this service"));
+    }
+    schema_name[0] = 'z'; /* but one that was made for us is used */
+    snprintf(sql, sizeof sql, "CREATE SCHEMA %s", schema_name);
+    run_elsewhere(sql);
+    open_store();
+}
+
+static void a_file_of_another_program_is_left_alone(void **state)
+{
+    sqlite3 *other;
+    (void)state;
+    assert_int_equal(sqlite3_open(file, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "CREATE TABLE theirs (a)", NULL, NULL, NULL), SQLITE_OK);
+    assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_non_null(strstr(account, "has tables of another program"));
+    assert_int_equal(sqlite3_exec(other, "DROP TABLE theirs", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(other);
+    open_store();
+}
+
 static void a_store_is_opened_by_its_identity_or_not_at_all(void **state)
 {
     (void)state;
@@ -1373,6 +1428,8 @@ int main(void)
         BOTH(a_store_that_is_up_to_date_is_opened_without_a_lock),
         SQLITE(a_plain_path_and_a_folder_are_addresses),
         SQLITE(a_file_belongs_to_one_service),
+        SQLITE(a_file_of_another_program_is_left_alone),
+        POSTGRESQL(tables_of_another_program_are_left_alone),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
         POSTGRESQL(an_address_that_is_wrong_is_never_repeated),
         POSTGRESQL(a_password_is_used_and_never_shown),
