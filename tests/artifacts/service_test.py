@@ -502,6 +502,20 @@ def code_runs_outside_of_transactions_and_holds_up_nobody(engine):
 
 
 @test
+def what_code_answers_is_kept_only_under_a_key():
+    with World() as w:
+        w.done(STORE, "create", "long", "tool", "x", "def run():\n  return 'y' * 1000000", by="alice")
+        w.done("long", "run")
+        first = w.done("long", "run", idempotency_key="k1", by="alice")
+        w.done(STORE, "update", "long", "x", "def run():\n  return 'z'", by="alice")
+        equal(w.done("long", "run", idempotency_key="k1", by="alice"), first, "the same again")
+        database = sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE)
+        equal(database.execute("SELECT max(length(answer)) < 1000 FROM calls").fetchone(), (1,), "so long are all that are kept")
+        equal(database.execute("SELECT count(*) FROM kept").fetchone(), (1,), "but for one")
+        database.close()
+
+
+@test
 def sixty_four_transfers_at_once_lose_nothing():
     with World() as w:
         def pay(who, other):
