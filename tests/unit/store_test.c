@@ -950,7 +950,7 @@ static void a_single_change_that_is_not_confirmed_is_told_as_unknown(void **stat
 
 struct losing {
     int tries, looked, die_before, die_at_commit;
-    bool done;
+    bool done, late;
 };
 
 static mishap *insert_and_lose(mishap_store *into, void *state)
@@ -970,6 +970,8 @@ static mishap *look_up(mishap_store *in, void *state, bool *done)
     mishap *failure = read_number(in, COUNT, &count);
     losing->looked++;
     *done = losing->done || count > 0;
+    if (losing->late && losing->looked == 1) /* the commit that was not confirmed is made now */
+        assert_fine(insert(in, 1, "one"));
     return failure;
 }
 
@@ -995,6 +997,19 @@ static void a_commit_that_is_not_confirmed_is_not_repeated_blindly(void **state)
     assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
     assert_int_equal(losing.tries, 1);
     assert_int_equal(number_of(COUNT), 0);
+}
+
+static void a_commit_that_comes_late_is_looked_up_again(void **state)
+{
+    struct losing losing = { .die_at_commit = 1, .late = true };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(
+        store,
+        &(mishap_transaction){ .work = insert_and_lose, .look_up = look_up, .state = &losing }));
+    assert_int_equal(losing.tries, 2);
+    assert_int_equal(losing.looked, 2);
+    assert_int_equal(number_of(COUNT), 1);
 }
 
 static void a_commit_that_is_not_confirmed_is_looked_up(void **state)
@@ -1421,6 +1436,7 @@ int main(void)
         POSTGRESQL(a_transaction_that_was_lost_before_its_commit_is_repeated),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_not_repeated_blindly),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
+        POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
         BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
         BOTH(a_migration_that_fails_leaves_nothing_behind),
         BOTH(a_store_is_opened_by_its_identity_or_not_at_all),
