@@ -70,6 +70,7 @@ enum {
     WRONG,
     FULL_DISK, /* the next insert finds it so; on PostgreSQL this statement does */
     DISK_AGAIN,
+    SETTINGS, /* that make changes durable, and waiting end */
     /* PostgreSQL only: */
     SHORT_PATIENCE,
     LOCK_ITEMS,
@@ -100,6 +101,10 @@ static const mishap_statement statements[STATEMENTS] = {
                     .postgresql = "DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '53100';"
                                   " END $$" },
     [DISK_AGAIN] = { .text = "PRAGMA max_page_count = 1000000", .postgresql = "SELECT 1" },
+    [SETTINGS] = { .text = "PRAGMA synchronous",
+                   .postgresql = "SELECT current_setting('synchronous_commit') || ' ' ||"
+                                 " current_setting('lock_timeout') || ' ' ||"
+                                 " current_setting('transaction_isolation')" },
     [SHORT_PATIENCE] = { ONLY("SET lock_timeout TO 100") },
     [LOCK_ITEMS] = { ONLY("LOCK TABLE items") },
     [ASK_AGAIN] = { ONLY("DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '40001'; END $$") },
@@ -999,6 +1004,25 @@ static void a_commit_that_is_not_confirmed_is_not_repeated_blindly(void **state)
     assert_int_equal(number_of(COUNT), 0);
 }
 
+/* The address asks for less than that. */
+static void a_connection_is_durable_and_does_not_wait_for_ever(void **state)
+{
+    mishap_query query;
+    size_t length = strlen(address);
+    (void)state;
+    if (on_postgresql)
+        snprintf(address + length, sizeof address - length, "%coptions=-csynchronous_commit%%3Doff",
+                 strchr(address, '?') ? '&' : '?');
+    open_store();
+    assert_fine(mishap_store_begin(store));
+    mishap_query_begin(&query, store, SETTINGS);
+    assert_true(mishap_query_step(&query));
+    assert_true(mishap_text_equal(mishap_query_text(&query, 0),
+                                  on_postgresql ? T("on 5s serializable") : T("2")));
+    assert_fine(mishap_query_end(&query));
+    assert_fine(mishap_store_commit(store));
+}
+
 static void a_commit_that_comes_late_is_looked_up_again(void **state)
 {
     struct losing losing = { .die_at_commit = 1, .late = true };
@@ -1437,6 +1461,7 @@ int main(void)
         POSTGRESQL(a_commit_that_is_not_confirmed_is_not_repeated_blindly),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
         POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
+        BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
         BOTH(a_migration_that_fails_leaves_nothing_behind),
         BOTH(a_store_is_opened_by_its_identity_or_not_at_all),
