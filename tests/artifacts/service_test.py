@@ -170,6 +170,26 @@ def the_mint_makes_a_tenth_of_the_score_and_an_auction_ends_by_time():
         equal([(e["caller"], e["artifact"]) for e in ended], [("system", MINT)] * 2, "its event")
 
 
+@tests_of(ENGINES)
+def the_earlier_of_two_equal_bids_wins_and_one_without_its_artifact_does_not_count(engine):
+    with World(engine, "--artifacts-auction-bidders", "2") as w:
+        for name, owner in (("a1", "alice"), ("a2", "alice"), ("b1", "bob"), ("b2", "bob"), ("b3", "bob")):
+            w.done(STORE, "create", name, "tool", "x", by=owner)
+
+        def auction(*bids, between=()):
+            for number, (name, amount, by) in enumerate(bids):
+                w.done(MINT, "bid", name, amount, by=by)
+                if number == 0 and between:
+                    w.done(*between, by=by)
+            last = w.done(MINT, "status")["last"]
+            return last["artifact_id"], last["winner"], last["price"]
+        equal(auction(("b1", 10, "bob"), ("a1", 10, "alice")), ("b1", "bob", 10), "the earlier one")
+        w.fails("already_exists", MINT, "bid", "b1", 1, by="bob", status=409)
+        equal(auction(("b2", 90, "bob"), ("a1", 1, "alice"), between=(LEDGER, "transfer_ownership", "b2", "alice")), ("a1", "alice", 1), "given away")
+        equal(auction(("b3", 90, "bob"), ("a2", 5, "alice"), between=(STORE, "delete", "b3")), ("a2", "alice", 1), "deleted")
+        equal(w.balances(), {"alice": 98, "bob": 90, MINT: 12}, "all others have their bids back")
+
+
 @test
 def events_are_read_page_by_page_in_four_ways():
     with World() as w:
