@@ -608,6 +608,35 @@ static void a_batch_has_one_commit(void **state)
     assert_int_equal(number_of(COUNT), 64 - 12);
 }
 
+/* What it has changed is not to count, so neither does the rest of its transaction. */
+static void a_change_that_is_not_ended_makes_its_transaction_fail(void **state)
+{
+    mishap_query query;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_begin(store));
+    assert_fine(insert(store, 1, "one"));
+    mishap_query_begin(&query, store, INSERT);
+    mishap_query_bind_integer(&query, 1, 2);
+    mishap_query_bind_text(&query, 2, T("two"));
+    assert_true(mishap_query_step(&query));
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+/* Nobody would find it again. */
+static void a_transaction_in_a_file_that_was_removed_has_failed(void **state)
+{
+    char away[sizeof file + 8];
+    (void)state;
+    open_store();
+    snprintf(away, sizeof away, "%s.away", file);
+    assert_fine(mishap_store_begin(store));
+    assert_fine(insert(store, 1, "one"));
+    assert_int_equal(rename(file, away), 0);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_UNAVAILABLE, true);
+}
+
 static void a_transaction_that_is_left_open_is_rolled_back(void **state)
 {
     (void)state;
@@ -1448,6 +1477,8 @@ int main(void)
         BOTH(after_a_failed_query_a_transaction_cannot_go_on),
         BOTH(a_batch_has_one_commit),
         BOTH(a_transaction_that_is_left_open_is_rolled_back),
+        BOTH(a_change_that_is_not_ended_makes_its_transaction_fail),
+        SQLITE(a_transaction_in_a_file_that_was_removed_has_failed),
         BOTH(a_call_leaves_no_transaction_behind),
         BOTH(what_a_crashed_call_has_left_open_is_rolled_back_by_the_next),
         BOTH(no_change_of_many_processes_is_lost),
