@@ -1271,10 +1271,12 @@ static void a_store_that_is_up_to_date_is_opened_without_a_lock(void **state)
 
 static void a_plain_path_and_a_folder_are_addresses(void **state)
 {
+    struct stat status;
     (void)state;
     snprintf(address, sizeof address, "%s", file);
     open_store();
-    assert_int_equal(access(file, F_OK), 0);
+    assert_int_equal(stat(file, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600); /* it is nobody else's to read */
     mishap_store_close(store);
     snprintf(address, sizeof address, "sqlite:%s/", folder);
     open_store();
