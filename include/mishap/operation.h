@@ -186,7 +186,9 @@ enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, including its NUL 
  * processes, without begin(), end() and settle(). apart() is called after the checks, several times
  * and in any process; it only reads parameters.
  *
- * Any of the functions but settle() can be NULL. close() must not settle anything.
+ * Any of the functions but settle() can be NULL. close() must not settle anything. If only apart()
+ * is given, nothing is settled: the calls that are apart run in processes of their own, and no
+ * other call waits for them.
  */
 typedef struct mishap_settlement {
     mishap *(*begin)(mishap_call *call);

@@ -247,7 +247,9 @@ bool mishap_page_step(mishap_page *page, mishap_query *query);
  * called again. With it, a new connection is made and `look_up` says in *done whether the change is
  * in the store: if so the outcome is success, else `work` is called again. The old connection might
  * still be committing then: so what `look_up` looks for must be a row that `work` inserts under a
- * unique key, such as the id of the call, and the store refuses the second of the two.
+ * unique key, such as the id of the call, and the store refuses the second of the two. If `work`
+ * then fails, for that or another reason, `look_up` is asked once more: success is the outcome if
+ * the first was committed late.
  *
  * Inside of another transaction it is a part of that one which can be rolled back alone (a
  * savepoint). It is not repeated alone, and `look_up` is not used.

@@ -66,6 +66,14 @@ static mishap *must_be_principal(artifacts_request *r)
 
 /* -- keys -------------------------------------------------------------------------------------- */
 
+/* Of a header nobody has checked whether it is text. */
+static bool is_printable(const char *text)
+{
+    while (*text >= ' ' && *text <= '~')
+        text++;
+    return !*text;
+}
+
 static mishap *read_key(artifacts_request *r)
 {
     enum { LONGEST = 200 };
@@ -73,6 +81,9 @@ static mishap *read_key(artifacts_request *r)
     const char *header = mishap_header(r->call, "Idempotency-Key");
     if (header && !*header)
         header = NULL;
+    if (header && !is_printable(header))
+        return mishap_validation("The header Idempotency-Key must have printable characters of "
+                                 "ASCII only");
     if (given && header && strcmp(given, header) != 0)
         return mishap_validation("The header Idempotency-Key and the argument idempotency_key "
                                  "differ");
@@ -171,6 +182,8 @@ static mishap *call_genesis(artifacts_request *r, const artifacts_genesis *genes
     MISHAP_TRY(artifacts_method_find(genesis, r->method_name, &r->method));
     if (r->method->system && !(r->caller && strcmp(r->caller, "system") == 0))
         return mishap_permission("%s is a method of the system", r->method_name);
+    if (!r->method->writes) /* it ends an auction at most, and that happens once by itself */
+        r->key = NULL;
     MISHAP_TRY(artifacts_arguments_read(r));
     return call_method(r);
 }

@@ -56,7 +56,8 @@ mishap *artifacts_kept_find_call(artifacts_request *r, bool *found)
     mishap_query_bind_text(&query, 1, mishap_text_of(mishap_call_id(r->call)));
     while (mishap_query_step(&query)) {
         *found = true;
-        take(r, mishap_query_text(&query, 0));
+        if (r->method)
+            take(r, mishap_query_text(&query, 0));
     }
     return mishap_query_end(&query);
 }
@@ -79,14 +80,17 @@ static mishap *add_key(artifacts_request *r)
                        1000);
 }
 
+/* What code has answered may be long, and the call that has run it still has it: if a commit is not
+ * confirmed, all that it looks up is whether it was made. */
 mishap *artifacts_kept_add(artifacts_request *r)
 {
+    mishap_text answer = r->method ? mishap_buffer_text(&r->answer) : (mishap_text)MISHAP_TEXT("");
     mishap_query query;
     if (r->key)
         MISHAP_TRY(add_key(r));
     mishap_query_begin(&query, r->store, ARTIFACTS_CALL_ADD);
     mishap_query_bind_text(&query, 1, mishap_text_of(mishap_call_id(r->call)));
-    mishap_query_bind_text(&query, 2, mishap_buffer_text(&r->answer));
+    mishap_query_bind_text(&query, 2, answer);
     mishap_query_bind_integer(&query, 3, r->now);
     return artifacts_run(&query, NULL);
 }

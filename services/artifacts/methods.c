@@ -257,7 +257,7 @@ static mishap *read_integer(artifacts_request *r, const char *path, const artifa
         return NULL;
     case MISHAP_KIND_REAL:
         real = mishap_number(r->call, path);
-        if (fabs(real) > (double)(INT64_C(1) << EXACT_BITS))
+        if (fabs(real) >= (double)(INT64_C(1) << EXACT_BITS)) /* may be the next one, rounded */
             return invalid(about->name, "is too large");
         if (real != floor(real))
             return wrong_type(r->call, path, about->name, "integer");

@@ -71,6 +71,9 @@ static const mishap_settlement settlement = {
     .begin = begin, .end = end, .settle = settle, .apart = artifacts_is_apart
 };
 
+/* Of PostgreSQL, where nobody but code is waited for. */
+static const mishap_settlement apart_alone = { .apart = artifacts_is_apart };
+
 /* -- opening ----------------------------------------------------------------------------------- */
 
 static mishap *prepare(const mishap_setup *setup)
@@ -78,7 +81,7 @@ static mishap *prepare(const mishap_setup *setup)
     const char *address = mishap_string(setup->settings, "store");
     embedded = !address || (strncasecmp(address, "postgresql:", 11) != 0 &&
                             strncasecmp(address, "postgres:", 9) != 0);
-    artifacts_service.settlement = embedded ? &settlement : NULL;
+    artifacts_service.settlement = embedded ? &settlement : &apart_alone;
     return NULL;
 }
 

@@ -133,7 +133,8 @@ static mishap *check_settlement(const mishap_declared *what)
     const mishap_service *service = what->service;
     if (!service->settlement)
         return NULL;
-    if (!service->settlement->settle)
+    if (!service->settlement->settle &&
+        (service->settlement->begin || service->settlement->end || !service->settlement->apart))
         return mishap_declared_wrongly(what, "has a settlement without settle()");
     if (service->worker)
         return mishap_declared_wrongly(what,

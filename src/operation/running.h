@@ -31,7 +31,9 @@ static inline const mishap_settlement *mishap_settlement_of(const mishap_call *c
 {
     const mishap_service *service = call->operation->service;
     const mishap_settlement *settlement = service ? service->settlement : NULL;
-    return settlement && settlement->apart && settlement->apart(call) ? NULL : settlement;
+    if (!settlement || !settlement->settle)
+        return NULL;
+    return settlement->apart && settlement->apart(call) ? NULL : settlement;
 }
 
 /* Before the handler, inside containment. */

@@ -65,6 +65,17 @@ mishap *mishap_store_is_newer(const char *where, int version, int newest)
         where ? where : "in PostgreSQL", version, newest);
 }
 
+mishap *mishap_store_is_foreign(const char *where, const char *service)
+{
+    mishap *m = where ? mishap_raise(NOT_CONFIGURED, "The file %s has tables of another program.",
+                                     where)
+                      : mishap_raise(NOT_CONFIGURED,
+                                     "The schema %s of the database is not that of this service.",
+                                     service);
+    return mishap_suggest(m, where ? "Use another file for the store."
+                                   : "Use another database for the store, or rename the schema.");
+}
+
 mishap *mishap_store_is_another(const char *where)
 {
     return mishap_suggest(

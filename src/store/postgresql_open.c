@@ -38,8 +38,8 @@ static mishap *check_address(const postgresql_store *store)
     return sound ? NULL
                  : mishap_suggest(
                        mishap_raise(NOT_CONFIGURED, "The store address is not valid."),
-                       "Give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE. In a user name "
-                       "or a password write @ as %40, / as %2F and : as %3A.");
+                       "Give it as postgresql://USER@HOST:PORT/DATABASE. In a user name or a "
+                       "password write @ as %40, / as %2F and : as %3A.");
 }
 
 /* Words of libpq for the operator, unless a password is among them. */
@@ -184,19 +184,39 @@ static mishap *connect_to_server(postgresql_store *store, bool again)
 
 /* -- the tables -------------------------------------------------------------------------------- */
 
+/* Is there a schema of this name with a table `store`, and if so, is it ours? Somebody else's is
+ * not touched. A schema with nothing in it may have been made for us. All of it is seen in one
+ * snapshot, which functions such as to_regclass() do not use. */
+static mishap *look_for_store(postgresql_store *store, bool *is_there)
+{
+    const char *name = store->base.schema->name;
+    char found[16] = "";
+    mishap *failure = run_for(
+        store, found, sizeof found,
+        "SELECT CASE WHEN count(*) = 0 THEN 'none' WHEN count(*) FILTER (WHERE relname = 'store'"
+        " AND (attname, atttypid) IN (('identity', 'text'::regtype), ('version',"
+        " 'integer'::regtype))) = 2 THEN 'ours' ELSE 'foreign' END FROM pg_namespace n JOIN"
+        " pg_class c ON c.relnamespace = n.oid JOIN pg_attribute a ON a.attrelid = c.oid"
+        " WHERE nspname = '%s'",
+        name);
+    *is_there = *found == 'o';
+    return !failure && *found == 'f' ? mishap_store_is_foreign(NULL, name) : failure;
+}
+
 /* The version of the tables, and the identity; 0 and "" if there are none. */
 static mishap *read_store(postgresql_store *store, int *version, char identity[STORE_IDENTITY])
 {
-    char is_there[8] = "", number[16] = "";
+    char number[16] = "";
+    bool is_there = false;
     *version = 0;
     *identity = '\0';
-    mishap *failure = run_for(store, is_there, sizeof is_there,
-                              "SELECT to_regclass('\"%s\".store') IS NOT NULL",
-                              store->base.schema->name);
-    if (failure || *is_there != 't')
+    mishap *failure = look_for_store(store, &is_there);
+    if (failure || !is_there)
         return failure;
     failure = run(store, "SELECT version FROM store", number, sizeof number);
     *version = (int)strtol(number, NULL, 10);
+    if (!failure && *version < 0)
+        failure = mishap_store_is_foreign(NULL, store->base.schema->name);
     return failure ? failure : run(store, "SELECT identity FROM store", identity, STORE_IDENTITY);
 }
 

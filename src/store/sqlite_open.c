@@ -85,7 +85,7 @@ static int use_write_ahead_log(sqlite3 *database, int patience)
     }
 }
 
-/* A number that is kept in the head of the file. */
+/* A number that is kept in the head of the file, or counted. */
 static int read_pragma(sqlite3 *database, const char *sql, int *number)
 {
     sqlite3_stmt *statement;
@@ -125,14 +125,17 @@ static int run_migrations(sqlite3 *database, const mishap_store_schema *schema, 
 }
 
 /* From the version that the file has to ours, while no other process can see the half of it.
- * Another process may have done it since we looked. */
+ * Another process may have done it since we looked. *foreign: there are tables that nobody has
+ * marked as a version. */
 static int bring_up_to_date(sqlite3 *database, const mishap_store_schema *schema, int newest,
-                            int *version)
+                            int *version, int *foreign)
 {
     int result = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = read_version(database, version);
-    if (result == SQLITE_OK && *version < newest)
+    if (result == SQLITE_OK && *version == 0)
+        result = read_pragma(database, "SELECT count(*) FROM sqlite_schema", foreign);
+    if (result == SQLITE_OK && *version < newest && !*foreign)
         result = run_migrations(database, schema, *version);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
@@ -152,7 +155,7 @@ static mishap *is_of_another_service(const sqlite_store *store)
 static mishap *migrate(sqlite_store *store)
 {
     const mishap_store_schema *schema = store->base.schema;
-    int version = 0, mark = 0, newest = mishap_store_newest(schema->sqlite);
+    int version = 0, mark = 0, foreign = 0, newest = mishap_store_newest(schema->sqlite);
     int result = read_version(store->database, &version);
     if (result == SQLITE_OK)
         result = read_pragma(store->database, "PRAGMA application_id", &mark);
@@ -160,9 +163,11 @@ static mishap *migrate(sqlite_store *store)
         return is_of_another_service(store);
     if (result == SQLITE_OK && version >= 0 && version < newest) {
         mishap_sqlite_wait_for_turn(store);
-        result = bring_up_to_date(store->database, schema, newest, &version);
+        result = bring_up_to_date(store->database, schema, newest, &version, &foreign);
         mishap_sqlite_end_turn(store);
     }
+    if (result == SQLITE_OK && foreign)
+        return mishap_store_is_foreign(store->path, schema->name);
     mishap *failure = cannot_open(store, result);
     return !failure && (version < 0 || version > newest)
                ? mishap_store_is_newer(store->path, version, newest)

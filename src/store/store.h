@@ -130,6 +130,7 @@ mishap *mishap_store_lost(mishap_store *store, mishap *cause);
 /* Failures of opening. `where` is the path of a file; NULL: a database. */
 mishap *mishap_store_is_newer(const char *where, int version, int newest);
 mishap *mishap_store_is_another(const char *where);
+mishap *mishap_store_is_foreign(const char *where, const char *service);
 
 /* -- transaction.c ----------------------------------------------------------------------------- */
 

@@ -182,7 +182,23 @@ static mishap *resolve(mishap_store *store, const mishap_transaction *transactio
     return NULL;
 }
 
-mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *transaction)
+/* The first commit came late, perhaps, and the failure of a later try is only the trace of it: the
+ * row is there, or what it took is gone. */
+static mishap *doubt(mishap_store *store, const mishap_transaction *transaction, mishap *failure)
+{
+    bool done;
+    mishap *m = look_up(store, transaction, &done);
+    if (m) {
+        mishap_free(m);
+        return mishap_because(mishap_store_failure(STORE_UNKNOWN), failure);
+    }
+    if (!done)
+        return failure;
+    mishap_free(failure);
+    return NULL;
+}
+
+static mishap *try_often(mishap_store *store, const mishap_transaction *transaction, bool *doubtful)
 {
     int64_t begun = mishap_store_now_ms();
     bool outermost = store->depth == 0, done = false;
@@ -195,6 +211,7 @@ mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *tra
         bool again = store->again;
         if (trouble == STORE_UNKNOWN) {
             failure = resolve(store, transaction, failure, &done);
+            *doubtful = !failure && !done;
             if (failure || done)
                 return failure;
             again = true;
@@ -210,4 +227,11 @@ mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *tra
     return failure && mishap_told(failure)->retryable
                ? failure
                : mishap_because(mishap_store_failure(STORE_AGAIN), failure);
+}
+
+mishap *mishap_store_transact(mishap_store *store, const mishap_transaction *transaction)
+{
+    bool doubtful = false;
+    mishap *failure = try_often(store, transaction, &doubtful);
+    return failure && doubtful ? doubt(store, transaction, failure) : failure;
 }

@@ -5,20 +5,23 @@
 
 static bool same(const mishap_worker_group *a, const mishap_worker_group *b)
 {
-    return a->service == b->service && a->alone == b->alone && a->foreign == b->foreign;
+    return a->service == b->service && a->alone == b->alone && a->foreign == b->foreign &&
+           a->apart == b->apart;
 }
 
 /* What a C programmer expects of `static` state holds without a word: one process, one call at a
  * time. Whoever keeps none says so, and gets more processes. `apart`: calls of the operation that
- * are not settled with others. */
+ * no other call is to wait for; but a service that is alone has one process for all. */
 static mishap_worker_group group_of(const mishap_operation *operation, bool apart)
 {
     const mishap_service *service = operation->service;
     const mishap_foreign *foreign = mishap_foreign_of(operation);
-    bool settled = !foreign && service && service->settlement && !apart;
+    bool settled = !foreign && service && service->settlement && service->settlement->settle &&
+                   !apart;
     return (mishap_worker_group){ .service = service,
                                   .foreign = foreign,
                                   .settled = settled,
+                                  .apart = apart && service && !service->alone,
                                   .alone = foreign   ? false
                                            : service ? service->alone || settled
                                                      : !operation->stateless };

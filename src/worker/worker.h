@@ -51,14 +51,15 @@
 
 /*
  * Operations that run in the same processes. The operations of a service are a group, those without
- * a service and without state (.stateless) are one, and those without a service are one. Calls that a
- * service does not settle with others (mishap_settlement.apart) are one more.
+ * a service and without state (.stateless) are one, and those without a service are one. Calls of a
+ * service that are apart from its others (mishap_settlement.apart) are one more.
  */
 typedef struct mishap_worker_group {
     const mishap_service *service;        /* NULL: operations without one */
     const struct mishap_foreign *foreign; /* the program that runs its calls; NULL: this one */
     bool alone;   /* state in memory: one process for the whole server, which is never put away */
     bool settled; /* its calls are settled in batches, in one process as well */
+    bool apart;   /* … and these are the calls that take long */
     const char *const *program; /* another program to execute, its arguments, then NULL; NULL: this
                                    one, forked */
     bool opened; /* the service was, when the server started: a worker opens the same, or fails */

@@ -158,12 +158,36 @@ def the_mint_makes_a_tenth_of_the_score_and_an_auction_ends_by_time():
         w.done(STORE, "create", "long", "poem", " ".join("w%d" % i for i in range(250)), by="alice")
         w.done(MINT, "bid", "long", 40, by="alice")
         equal(w.balances(), {"alice": 60, "bob": 100, MINT: 40}, "while it runs")
-        expect(wait_for(lambda: not w.done(MINT, "status")["open"]), "the auction does not end")
+        expect(wait_for(lambda: not w.done(MINT, "status", idempotency_key="k1", by="alice")["open"]), "the auction does not end")
         equal(without_times(w.done(MINT, "status")), {"success": True, "open": False, "bidders": 0, "minted": 10, "last": {
             "artifact_id": "long", "winner": "alice", "price": 1, "score": 100, "minted": 10}}, "its end")
         equal(w.balances(), {"alice": 109, "bob": 100, MINT: 1}, "afterwards")
+        w.done(STORE, "create", "next", "poem", "short", by="bob")
+        w.done(MINT, "bid", "next", 40, by="bob")
+        expect(wait_for(lambda: not w.done(MINT, "status", idempotency_key="k1", by="alice")["open"]), "the next one does not end")
+        w.done(LEDGER, "transfer", "alice", "bob", 1, idempotency_key="k1", by="alice")
         ended = [e for e in w.done(LOG, "read")["events"] if e["method"] == "resolve"]
-        equal([(e["caller"], e["artifact"]) for e in ended], [("system", MINT)], "its event")
+        equal([(e["caller"], e["artifact"]) for e in ended], [("system", MINT)] * 2, "its event")
+
+
+@tests_of(ENGINES)
+def the_earlier_of_two_equal_bids_wins_and_one_without_its_artifact_does_not_count(engine):
+    with World(engine, "--artifacts-auction-bidders", "2") as w:
+        for name, owner in (("a1", "alice"), ("a2", "alice"), ("b1", "bob"), ("b2", "bob"), ("b3", "bob")):
+            w.done(STORE, "create", name, "tool", "x", by=owner)
+
+        def auction(*bids, between=()):
+            for number, (name, amount, by) in enumerate(bids):
+                w.done(MINT, "bid", name, amount, by=by)
+                if number == 0 and between:
+                    w.done(*between, by=by)
+            last = w.done(MINT, "status")["last"]
+            return last["artifact_id"], last["winner"], last["price"]
+        equal(auction(("b1", 10, "bob"), ("a1", 10, "alice")), ("b1", "bob", 10), "the earlier one")
+        w.fails("already_exists", MINT, "bid", "b1", 1, by="bob", status=409)
+        equal(auction(("b2", 90, "bob"), ("a1", 1, "alice"), between=(LEDGER, "transfer_ownership", "b2", "alice")), ("a1", "alice", 1), "given away")
+        equal(auction(("b3", 90, "bob"), ("a2", 5, "alice"), between=(STORE, "delete", "b3")), ("a2", "alice", 1), "deleted")
+        equal(w.balances(), {"alice": 98, "bob": 90, MINT: 12}, "all others have their bids back")
 
 
 @test
@@ -315,6 +339,9 @@ def what_the_server_refuses_below_the_routes_is_the_dictionary_too():
 def an_amount_is_an_integer_and_nothing_that_looks_like_one(engine):
     with World(engine) as w:
         w.done(STORE, "create", "a1", "tool", "x", by="alice")
+        for amount in (9007199254740992.0, 2**63, 1e300):
+            w.fails("invalid_argument", LEDGER, "transfer", "alice", "bob", amount, by="alice")
+            w.fails("invalid_argument", ESCROW, "deposit", "a1", amount, by="alice")
         for amount in (True, False, "5", 2.9, [5], {"amount": 5}):
             w.fails("invalid_type", LEDGER, "transfer", "alice", "bob", amount, by="alice")
             w.fails("invalid_type", MINT, "bid", "a1", amount, by="alice")
@@ -441,6 +468,8 @@ def the_same_key_and_request_have_the_first_answer(engine):
               {"idempotency_key": "k1"}, "another request")
         w.fails("conflict", LEDGER, "spawn_principal", by="alice", idempotency_key="k1")
         w.fails("invalid_argument", *words, by="alice", idempotency_key="k1", fields={"Idempotency-Key": "k2"})
+        for key in ("\xff\xfe", "k\t1", "\xc3\xa9"):
+            w.fails("invalid_argument", *words, by="alice", fields={"Idempotency-Key": key}, status=422)
         equal(w.balances(), {"alice": 90, "bob": 110, MINT: 0}, "once")
         equal(w.done(LEDGER, "transfer", "bob", "alice", 10, by="bob", idempotency_key="k1")["to_balance"], 100, "of another caller")
         w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 101, by="alice", idempotency_key="k3")
@@ -474,22 +503,36 @@ def many_at_once_with_one_key_change_something_once(engine):
 # ---- Code --------------------------------------------------------------------------------------------
 
 
-@test
-def code_runs_outside_of_transactions_and_holds_up_nobody():
-    with World("SQLite", "--artifacts-run-seconds", "20") as w:
+@tests_of(ENGINES)
+def code_runs_outside_of_transactions_and_holds_up_nobody(engine):
+    with World(engine, "--artifacts-run-seconds", "20", "--handlers", "2") as w:
         w.done(STORE, "create", "slow", "tool", "x", "import time\ndef run(s):\n  time.sleep(s)\n  return 'done'", by="alice")
         answers = []
-        runner = threading.Thread(target=lambda: answers.append(w.invoke("slow", "run", 1.5)))
-        runner.start()
-        begun = time.monotonic()
-        others = 0
-        while time.monotonic() - begun < 0.6:
+        runners = [threading.Thread(target=lambda: answers.append(w.invoke("slow", "run", 1.5))) for _ in range(2)]
+        for runner in runners:
+            runner.start()
+        expect(wait_for(lambda: w.running_handlers() >= 2), "not all processes that there may be run code")
+        for _ in range(4):
             w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
             w.done(LEDGER, "transfer", "bob", "alice", 1, by="bob")
-            others += 1
-        expect(others > 3 and not answers, "others waited for it:", others, answers)
-        runner.join()
-        equal(answers, [(200, {"success": True, "result": "done", "stdout": ""})], "its answer")
+        expect(not answers, "others waited for it:", answers)
+        for runner in runners:
+            runner.join()
+        equal(answers, [(200, {"success": True, "result": "done", "stdout": ""})] * 2, "the answers")
+
+
+@test
+def what_code_answers_is_kept_only_under_a_key():
+    with World() as w:
+        w.done(STORE, "create", "long", "tool", "x", "def run():\n  return 'y' * 1000000", by="alice")
+        w.done("long", "run")
+        first = w.done("long", "run", idempotency_key="k1", by="alice")
+        w.done(STORE, "update", "long", "x", "def run():\n  return 'z'", by="alice")
+        equal(w.done("long", "run", idempotency_key="k1", by="alice"), first, "the same again")
+        database = sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE)
+        equal(database.execute("SELECT max(length(answer)) < 1000 FROM calls").fetchone(), (1,), "so long are all that are kept")
+        equal(database.execute("SELECT count(*) FROM kept").fetchone(), (1,), "but for one")
+        database.close()
 
 
 @test

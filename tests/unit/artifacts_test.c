@@ -283,10 +283,13 @@ static void on_postgresql_every_call_is_a_transaction_of_its_own(void **state)
     nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     open_with(address);
     assert_int_equal(balance_of("alice"), 100);
-    assert_null(artifacts_service.settlement);
+    assert_null(artifacts_service.settlement->settle);
     assert_null(mishap_worker_groups_make(&app, &groups));
-    assert_int_equal(groups.count, 1);
-    assert_false(groups.groups[0].alone);
+    assert_int_equal(groups.count, 2);
+    for (size_t i = 0; i < groups.count; i++)
+        assert_false(groups.groups[i].alone || groups.groups[i].settled);
+    assert_int_equal(group_of(&groups, "genesis_ledger", "transfer"), 0);
+    assert_int_equal(group_of(&groups, "a1", "run"), 1);
     a_call_that_is_run_again_pays_nobody_twice(state);
 }
 

@@ -190,12 +190,21 @@ static void expect_refused(const mishap_service *declared, bool quick, const cha
     mishap_free(failure);
 }
 
+static bool is_apart(const mishap_call *call)
+{
+    (void)call;
+    return false;
+}
+
 static void wrong_declarations_are_refused(void **state)
 {
-    static const mishap_settlement nothing = { .begin = begin };
+    static const mishap_settlement wrong[] = { { .begin = begin, .apart = is_apart },
+                                               { .end = end, .apart = is_apart },
+                                               { 0 } };
     (void)state;
-    expect_refused(&(mishap_service){ .name = "a", .settlement = &nothing }, false,
-                   "a settlement without settle()");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        expect_refused(&(mishap_service){ .name = "a", .settlement = &wrong[i] }, false,
+                       "a settlement without settle()");
     expect_refused(&(mishap_service){ .name = "a", .settlement = &settlement }, true, "is quick");
     expect_refused(&(mishap_service){ .name = "a", .http_dialect = "condition-report" }, false,
                    "has the HTTP dialect `condition-report`");

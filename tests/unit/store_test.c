@@ -70,6 +70,7 @@ enum {
     WRONG,
     FULL_DISK, /* the next insert finds it so; on PostgreSQL this statement does */
     DISK_AGAIN,
+    SETTINGS, /* that make changes durable, and waiting end */
     /* PostgreSQL only: */
     SHORT_PATIENCE,
     LOCK_ITEMS,
@@ -100,6 +101,10 @@ static const mishap_statement statements[STATEMENTS] = {
                     .postgresql = "DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '53100';"
                                   " END $$" },
     [DISK_AGAIN] = { .text = "PRAGMA max_page_count = 1000000", .postgresql = "SELECT 1" },
+    [SETTINGS] = { .text = "PRAGMA synchronous",
+                   .postgresql = "SELECT current_setting('synchronous_commit') || ' ' ||"
+                                 " current_setting('lock_timeout') || ' ' ||"
+                                 " current_setting('transaction_isolation')" },
     [SHORT_PATIENCE] = { ONLY("SET lock_timeout TO 100") },
     [LOCK_ITEMS] = { ONLY("LOCK TABLE items") },
     [ASK_AGAIN] = { ONLY("DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '40001'; END $$") },
@@ -603,6 +608,35 @@ static void a_batch_has_one_commit(void **state)
     assert_int_equal(number_of(COUNT), 64 - 12);
 }
 
+/* What it has changed is not to count, so neither does the rest of its transaction. */
+static void a_change_that_is_not_ended_makes_its_transaction_fail(void **state)
+{
+    mishap_query query;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_begin(store));
+    assert_fine(insert(store, 1, "one"));
+    mishap_query_begin(&query, store, INSERT);
+    mishap_query_bind_integer(&query, 1, 2);
+    mishap_query_bind_text(&query, 2, T("two"));
+    assert_true(mishap_query_step(&query));
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
+/* Nobody would find it again. */
+static void a_transaction_in_a_file_that_was_removed_has_failed(void **state)
+{
+    char away[sizeof file + 8];
+    (void)state;
+    open_store();
+    snprintf(away, sizeof away, "%s.away", file);
+    assert_fine(mishap_store_begin(store));
+    assert_fine(insert(store, 1, "one"));
+    assert_int_equal(rename(file, away), 0);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_UNAVAILABLE, true);
+}
+
 static void a_transaction_that_is_left_open_is_rolled_back(void **state)
 {
     (void)state;
@@ -950,7 +984,7 @@ static void a_single_change_that_is_not_confirmed_is_told_as_unknown(void **stat
 
 struct losing {
     int tries, looked, die_before, die_at_commit;
-    bool done;
+    bool done, late;
 };
 
 static mishap *insert_and_lose(mishap_store *into, void *state)
@@ -970,6 +1004,8 @@ static mishap *look_up(mishap_store *in, void *state, bool *done)
     mishap *failure = read_number(in, COUNT, &count);
     losing->looked++;
     *done = losing->done || count > 0;
+    if (losing->late && losing->looked == 1) /* the commit that was not confirmed is made now */
+        assert_fine(insert(in, 1, "one"));
     return failure;
 }
 
@@ -995,6 +1031,38 @@ static void a_commit_that_is_not_confirmed_is_not_repeated_blindly(void **state)
     assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
     assert_int_equal(losing.tries, 1);
     assert_int_equal(number_of(COUNT), 0);
+}
+
+/* The address asks for less than that. */
+static void a_connection_is_durable_and_does_not_wait_for_ever(void **state)
+{
+    mishap_query query;
+    size_t length = strlen(address);
+    (void)state;
+    if (on_postgresql)
+        snprintf(address + length, sizeof address - length, "%coptions=-csynchronous_commit%%3Doff",
+                 strchr(address, '?') ? '&' : '?');
+    open_store();
+    assert_fine(mishap_store_begin(store));
+    mishap_query_begin(&query, store, SETTINGS);
+    assert_true(mishap_query_step(&query));
+    assert_true(mishap_text_equal(mishap_query_text(&query, 0),
+                                  on_postgresql ? T("on 5s serializable") : T("2")));
+    assert_fine(mishap_query_end(&query));
+    assert_fine(mishap_store_commit(store));
+}
+
+static void a_commit_that_comes_late_is_looked_up_again(void **state)
+{
+    struct losing losing = { .die_at_commit = 1, .late = true };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(
+        store,
+        &(mishap_transaction){ .work = insert_and_lose, .look_up = look_up, .state = &losing }));
+    assert_int_equal(losing.tries, 2);
+    assert_int_equal(losing.looked, 2);
+    assert_int_equal(number_of(COUNT), 1);
 }
 
 static void a_commit_that_is_not_confirmed_is_looked_up(void **state)
@@ -1070,6 +1138,61 @@ static void a_migration_that_fails_leaves_nothing_behind(void **state)
     broken.postgresql = broken_postgresql;
     assert_failure(reopen(NULL, &broken), MISHAP_CODE_INTERNAL_ERROR, false);
     assert_fine(reopen(NULL, &schema));
+}
+
+/* Have the migration of a store of its own run a text. */
+static void run_elsewhere(const char *sql)
+{
+    const char *const texts[] = { sql, NULL };
+    mishap_store_schema other = schema;
+    mishap_store *made = NULL;
+    char name[64];
+    snprintf(name, sizeof name, "e%s", schema_name);
+    other.name = name;
+    other.postgresql = other.sqlite = texts;
+    assert_fine(mishap_store_open(address, NULL, &other, &made));
+    mishap_store_close(made);
+}
+
+/* A database has other users, and a schema of the name may be theirs. */
+static void tables_of_another_program_are_left_alone(void **state)
+{
+    static const char *const foreign[] = {
+        "CREATE TABLE items (a bigint)",
+        "CREATE TABLE store (a bigint)",
+        "CREATE TABLE store (identity text, version text)",
+        "CREATE TABLE store (identity text, version integer); INSERT INTO store VALUES ('x', -3)",
+    };
+    char sql[512];
+    (void)state;
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        schema_name[0] = (char)('a' + i);
+        snprintf(sql, sizeof sql,
+                 "CREATE SCHEMA %s; SET search_path TO %s; %s; SET search_path TO e%s", schema_name,
+                 schema_name, foreign[i], schema_name);
+        run_elsewhere(sql);
+        assert_failure(mishap_store_open(address, NULL, &schema, &store),
+                       MISHAP_CODE_NOT_CONFIGURED, false);
+        assert_non_null(strstr(account, "is not that of this service"));
+    }
+    schema_name[0] = 'z'; /* but one that was made for us is used */
+    snprintf(sql, sizeof sql, "CREATE SCHEMA %s", schema_name);
+    run_elsewhere(sql);
+    open_store();
+}
+
+static void a_file_of_another_program_is_left_alone(void **state)
+{
+    sqlite3 *other;
+    (void)state;
+    assert_int_equal(sqlite3_open(file, &other), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(other, "CREATE TABLE theirs (a)", NULL, NULL, NULL), SQLITE_OK);
+    assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_non_null(strstr(account, "has tables of another program"));
+    assert_int_equal(sqlite3_exec(other, "DROP TABLE theirs", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(other);
+    open_store();
 }
 
 static void a_store_is_opened_by_its_identity_or_not_at_all(void **state)
@@ -1148,10 +1271,12 @@ static void a_store_that_is_up_to_date_is_opened_without_a_lock(void **state)
 
 static void a_plain_path_and_a_folder_are_addresses(void **state)
 {
+    struct stat status;
     (void)state;
     snprintf(address, sizeof address, "%s", file);
     open_store();
-    assert_int_equal(access(file, F_OK), 0);
+    assert_int_equal(stat(file, &status), 0);
+    assert_int_equal(status.st_mode & 0777, 0600); /* it is nobody else's to read */
     mishap_store_close(store);
     snprintf(address, sizeof address, "sqlite:%s/", folder);
     open_store();
@@ -1354,6 +1479,8 @@ int main(void)
         BOTH(after_a_failed_query_a_transaction_cannot_go_on),
         BOTH(a_batch_has_one_commit),
         BOTH(a_transaction_that_is_left_open_is_rolled_back),
+        BOTH(a_change_that_is_not_ended_makes_its_transaction_fail),
+        SQLITE(a_transaction_in_a_file_that_was_removed_has_failed),
         BOTH(a_call_leaves_no_transaction_behind),
         BOTH(what_a_crashed_call_has_left_open_is_rolled_back_by_the_next),
         BOTH(no_change_of_many_processes_is_lost),
@@ -1366,6 +1493,8 @@ int main(void)
         POSTGRESQL(a_transaction_that_was_lost_before_its_commit_is_repeated),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_not_repeated_blindly),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
+        POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
+        BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
         BOTH(a_migration_that_fails_leaves_nothing_behind),
         BOTH(a_store_is_opened_by_its_identity_or_not_at_all),
@@ -1373,6 +1502,8 @@ int main(void)
         BOTH(a_store_that_is_up_to_date_is_opened_without_a_lock),
         SQLITE(a_plain_path_and_a_folder_are_addresses),
         SQLITE(a_file_belongs_to_one_service),
+        SQLITE(a_file_of_another_program_is_left_alone),
+        POSTGRESQL(tables_of_another_program_are_left_alone),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
         POSTGRESQL(an_address_that_is_wrong_is_never_repeated),
         POSTGRESQL(a_password_is_used_and_never_shown),

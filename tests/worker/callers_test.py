@@ -63,7 +63,7 @@ def a_name_is_checked_and_never_repeated():
 @test
 def behind_a_proxy_nobody_names_itself():
     with Server("--workers", "1", program=SETTLED) as found:
-        for address in ("192.0.2.7", "127.0.0.1, 192.0.2.7", "::ffff:192.0.2.7"):
+        for address in ("192.0.2.7", "127.0.0.1, 192.0.2.7", "::ffff:192.0.2.7", "unknown", "192.0.2.7, unix:", "127.0.0.1", ""):
             refused = who(found, X_Caller="alice", X_Forwarded_For=address)
             equal((refused.status, refused.json["success"]), (401, False), "from " + address)
         equal(who(found, X_Forwarded_For="192.0.2.7").json, {"caller": None, "free": False}, "without a name")

@@ -106,7 +106,7 @@ static mishap *settle(void *state)
     store.batch = 0;
     if (is(how, "die_before_settle"))
         raise(SIGKILL);
-    if (is(how, "crash_in_settle"))
+    if (is(how, "crash_in_settle") || is(how, "crash_in_every_settle"))
         abort();
     if (is(how, "hang_in_settle"))
         pause_ms(100000);
@@ -162,7 +162,8 @@ static int64_t ask_number(const char *sql, const char *text, int64_t number)
 
 static void misbehave(mishap_call *call, const char *how)
 {
-    if (how && strstr(how, "settle") && !mishap_call_is_repeated(call))
+    if (how && strstr(how, "settle") &&
+        (!mishap_call_is_repeated(call) || is(how, "crash_in_every_settle")))
         snprintf(store.at_settle, sizeof store.at_settle, "%s", how);
     if (is(how, "crash"))
         abort();

@@ -131,6 +131,14 @@ def a_process_that_dies_while_it_settles_or_before_it_answers_pays_nobody_twice(
 
 
 @test
+def a_call_with_which_nothing_can_be_settled_fails_alone():
+    with serve("--workers", "1", "--settled-settle-ms", "5") as found:
+        answers = batched(found, [(i, "crash_in_every_settle" if i == 5 else None) for i in range(1, 13)])
+        equal(status_of(answers), {i: 500 if i == 5 else 200 for i in range(1, 13)}, "the statuses")
+        equal({key: rows(found.data).get(key, 0) for key in answers}, {i: 0 if i == 5 else 2 for i in range(1, 13)}, "the rows")
+
+
+@test
 def several_loops_share_the_one_process_and_one_batch():
     with serve("--workers", "3", "--settled-settle-ms", "20") as found:
         answers = batched(found, [(key, "die_after_settle" if key == 9 else None) for key in range(1, 31)])
