@@ -1,7 +1,8 @@
 """The stores that are measured: a PostgreSQL of our own, and one million artifacts on both engines, which are kept.
 
-A word stands in so many of the artifacts as WORDS says, and these are spread over all of them: (i * 7919) % 1000000 takes
-every value once. Beside these words each artifact has 16 others.
+A word stands in so many of the artifacts as WORDS says, and these are spread over all of them: (i * 618033) % 1000000 takes
+every value once, and nearly no two hits are on one page. `old` stands in the oldest ones alone. Beside these words each
+artifact has 16 others.
 """
 import os
 import pathlib
@@ -16,8 +17,9 @@ import postgres  # noqa: E402
 
 ROWS = 1_000_000
 WORDS = {"one": 1, "hundred": 100, "thousands": 2_000, "nineteen": 19_000, "twenty": 20_000, "fifty": 50_000, "half": 500_000, "every": ROWS}
-SPREAD = 7919
-FORMAT = "1"  # of the kept folder: another number, and it is built anew
+SPREAD = 618033
+OLD = 30_000
+FORMAT = "2"  # of the kept folder: another number, and it is built anew
 # A machine that keeps a million artifacts has that much memory for them.
 KEPT = {"shared_buffers": "1GB", "fsync": "on", "max_wal_size": "2GB", "max_connections": 40}
 
@@ -49,6 +51,7 @@ class Kept(postgres.Cluster):
 def expression(words, concatenation):
     """The content of artifact i, in SQL of both engines."""
     cases = ["CASE WHEN (i * %d) %% %d < %d THEN ' %s' ELSE '' END" % (SPREAD, ROWS, count, word) for word, count in words.items()]
+    cases.append("CASE WHEN i < %d THEN ' old' ELSE '' END" % OLD)
     others = ["' w%d' || ((i * %d + %d) %% %d)" % (n, 31 + n, n, 1000 + 997 * n) for n in range(16)]
     return concatenation.join(["'text'", *cases, *others])
 

@@ -39,9 +39,9 @@ def spent(roots, command, **more):
 
 
 class Server:
-    """`mishap serve` on a new store, until its end."""
+    """`mishap serve` on a new store, or on that of a data folder, until its end."""
 
-    def __init__(self, program, folder, *flags, preload=None):
+    def __init__(self, program, folder, *flags, preload=None, data=None):
         self.folder = folder
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir()
@@ -49,7 +49,7 @@ class Server:
         log = folder / "stderr"
         with open(log, "wb") as file:
             self.process = subprocess.Popen(
-                [program, "serve", "--listen", "127.0.0.1:0", "--workers", "1", "--data", folder / "data", "--artifacts-genesis",
+                [program, "serve", "--listen", "127.0.0.1:0", "--workers", "1", "--data", data or folder / "data", "--artifacts-genesis",
                  genesis(folder), *flags], stdin=subprocess.DEVNULL, stdout=file, stderr=file, env=environment)
         deadline = time.monotonic() + 60
         while not (found := re.search(r"listening on http://(\S+)", log.read_text())):
