@@ -185,6 +185,7 @@ static const char *const postgresql[] = {
 #define READ_AS(sql, other) { .text = sql, .postgresql = other }
 #define CHANGE(sql) { .text = sql, .writes = true }
 #define CHANGE_AS(sql, other) { .text = sql, .postgresql = other, .writes = true }
+#define CHANGE_LATER(sql) { .text = sql, .writes = true, .later = true }
 #define NO_CHANGE "SELECT ?1::text" /* the column `words` takes care of itself */
 #define ROW "seq, id, type, owner, created"
 #define ROW_OF_HIT "a.seq, a.id, a.type, a.owner, a.created"
@@ -292,8 +293,8 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
     [ARTIFACTS_MINTED_GET] = READ("SELECT " MINTED " FROM minted WHERE artifact = ?1"),
     [ARTIFACTS_MINTED_LAST] = READ("SELECT " MINTED " FROM minted ORDER BY seq DESC LIMIT 1"),
 
-    [ARTIFACTS_EVENT_ADD] = CHANGE("INSERT INTO events (at, caller, artifact, method, result)"
-                                   " VALUES (?1, ?2, ?3, ?4, ?5)"),
+    [ARTIFACTS_EVENT_ADD] = CHANGE_LATER("INSERT INTO events (at, caller, artifact, method, result)"
+                                         " VALUES (?1, ?2, ?3, ?4, ?5)"),
     [ARTIFACTS_EVENT_LIST] = READ("SELECT seq, at, caller, artifact, method, result FROM events"
                                   " WHERE seq > ?1 ORDER BY seq LIMIT ?2"),
 
@@ -302,7 +303,7 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
         " ON CONFLICT (caller, key) DO NOTHING RETURNING key"),
     [ARTIFACTS_KEPT_GET] = READ("SELECT request, answer FROM kept WHERE caller = ?1 AND key = ?2"),
     [ARTIFACTS_KEPT_PURGE] = CHANGE("DELETE FROM kept WHERE at < ?1"),
-    [ARTIFACTS_CALL_ADD] = CHANGE("INSERT INTO calls (id, answer, at) VALUES (?1, ?2, ?3)"),
+    [ARTIFACTS_CALL_ADD] = CHANGE_LATER("INSERT INTO calls (id, answer, at) VALUES (?1, ?2, ?3)"),
     [ARTIFACTS_CALL_GET] = READ("SELECT answer FROM calls WHERE id = ?1"),
     [ARTIFACTS_CALL_PURGE] = CHANGE("DELETE FROM calls WHERE at < ?1"),
 };

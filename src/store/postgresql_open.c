@@ -106,6 +106,8 @@ void mishap_postgresql_disconnect(postgresql_store *store)
     if (store->connection)
         pq.PQfinish(store->connection);
     store->connection = NULL;
+    store->queued = 0;
+    store->begins = false;
     for (size_t i = 0; i < store->base.schema->statement_count; i++)
         store->statements[i].prepared = false;
 }

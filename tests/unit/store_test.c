@@ -26,6 +26,7 @@
 _Static_assert((int)CONNECTION_OK == (int)PQ_CONNECTION_OK, "as libpq has it");
 _Static_assert((int)PGRES_COMMAND_OK == (int)PQ_COMMAND_OK, "as libpq has it");
 _Static_assert((int)PGRES_TUPLES_OK == (int)PQ_TUPLES_OK, "as libpq has it");
+_Static_assert((int)PGRES_PIPELINE_SYNC == (int)PQ_PIPELINE_SYNC, "as libpq has it");
 _Static_assert((int)PQPING_OK == (int)PQ_PING_OK, "as libpq has it");
 _Static_assert(PG_DIAG_SQLSTATE == PQ_SQLSTATE, "as libpq has it");
 _Static_assert(sizeof(PQconninfoOption) == sizeof(pq_option), "as libpq has it");
