@@ -193,6 +193,10 @@ static const char *const postgresql[] = {
 #define COUNT(by) READ("SELECT count(*) FROM artifacts WHERE " by "TRUE")
 #define LISTING "artifact, seller, price, buyer, at"
 #define MINTED "artifact, winner, price, score, amount, at"
+/* On PostgreSQL hits are sorted by one number, made of rank and `seq`: to sort rows takes far longer.
+ * The query is made once, not for each hit. */
+#define SHIFT "4398046511104"
+#define ONE_QUERY "(SELECT to_tsquery('simple', ?1))"
 #define SURELY_MANY "200" /* hits in every 200th page: 40,000 in all, give or take a few */
 /* clang-format on */
 
@@ -242,14 +246,14 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
         " FROM artifacts TABLESAMPLE SYSTEM (0.5) REPEATABLE (1)"
         " WHERE words @@ to_tsquery('simple', ?1)"),
     [ARTIFACTS_BEST] = READ_AS(
-        "SELECT " ROW_OF_HIT " FROM (SELECT rowid AS hit, rank AS worth FROM words"
-        " WHERE words MATCH ?1 ORDER BY rank, rowid DESC LIMIT ?2) JOIN artifacts a ON a.seq = hit"
+        "SELECT " ROW_OF_HIT " FROM (SELECT hit, worth FROM (SELECT rowid AS hit, rank AS worth"
+        " FROM words WHERE words MATCH ?1 ORDER BY rowid DESC LIMIT ?3)"
+        " ORDER BY worth, hit DESC LIMIT ?2) JOIN artifacts a ON a.seq = hit"
         " ORDER BY worth, hit DESC",
-        "WITH hits AS MATERIALIZED (SELECT h.seq, ts_rank(h.words, query) AS worth"
-        " FROM artifacts h, to_tsquery('simple', ?1) query WHERE h.words @@ query LIMIT ?3)"
-        " SELECT " ROW_OF_HIT ", (SELECT count(*) FROM hits)"
-        " FROM (SELECT seq, worth FROM hits ORDER BY worth DESC, seq DESC LIMIT ?2) best"
-        " JOIN artifacts a ON a.seq = best.seq ORDER BY best.worth DESC, best.seq DESC"),
+        "SELECT " ROW_OF_HIT ", hits FROM (SELECT count(*) AS hits, array_agg(key ORDER BY key"
+        " DESC) AS keys FROM (SELECT (ts_rank(words, " ONE_QUERY ") * 1048575)::bigint * " SHIFT
+        " + seq AS key FROM artifacts WHERE words @@ " ONE_QUERY " LIMIT ?3) hit) best,"
+        " unnest(keys[1:?2]) AS key JOIN artifacts a ON a.seq = key % " SHIFT " ORDER BY key DESC"),
     [ARTIFACTS_RECENT] = READ_AS(
         "SELECT 0 WHERE ?1 IS NULL AND ?2 IS NULL AND ?3 IS NULL",
         "SELECT " ROW_OF_HIT " FROM (SELECT * FROM artifacts ORDER BY seq DESC LIMIT ?3) a"

@@ -114,8 +114,7 @@ static mishap *list_best(artifacts_request *r, mishap_text words, int64_t limit,
     mishap_query_begin(&query, r->store, ARTIFACTS_BEST);
     mishap_query_bind_text(&query, 1, words);
     mishap_query_bind_integer(&query, 2, limit);
-    if (!artifacts_is_embedded())
-        mishap_query_bind_integer(&query, 3, TOO_MANY);
+    mishap_query_bind_integer(&query, 3, TOO_MANY);
     while (mishap_query_step(&query)) {
         if (!artifacts_is_embedded())
             *hits = mishap_query_integer(&query, 5);
