@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <time.h>
 
-static const char ANSWER[] = "{\"success\":true,\"from_id\":\"1000\",\"to_id\":\"1001\",\"amount\":1,"
-                             "\"from_balance\":1000000000,\"to_balance\":1000000000}";
+static const char ANSWER[] =
+    "{\"success\":true,\"from_id\":\"1000\",\"to_id\":\"1001\",\"amount\":1,"
+    "\"from_balance\":1000000000,\"to_balance\":1000000000}";
 
 static sqlite3 *database;
 

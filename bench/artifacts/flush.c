@@ -2,7 +2,6 @@
  * For LD_PRELOAD: each flush to the disk takes so many microseconds more as FLUSH_DELAY_US says, as
  * on a disk that flushes slowly.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>

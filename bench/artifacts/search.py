@@ -1,11 +1,10 @@
 """Searches among one million artifacts over HTTP, one at a time: the milliseconds that each takes, for words with few hits and many."""
 import http.client
 import json
-import statistics
 import time
 
 import stores
-from transfers import Server
+from transfers import Server, processes
 
 LIMIT = 100
 QUERIES = {word: (word,) for word in stores.WORDS} | {
@@ -13,6 +12,7 @@ QUERIES = {word: (word,) for word in stores.WORDS} | {
     "nineteen every": ("nineteen every",),
     "half twenty": ("half twenty",),
     "half fifty of code": ("half fifty", "code"),
+    "old": ("old",),
     "nowhere": ("nowhere",),
 }
 
@@ -29,16 +29,21 @@ def ask(connection, args):
     return took, answer
 
 
-def measure(program, folder, rounds, *flags, data=None):
-    """{query: (median, worst, ranked, hits)}; in turns, after one that is not counted."""
-    times, answers = {name: [] for name in QUERIES}, {}
+def measure(program, folder, rounds, *flags, data=None, others=()):
+    """{query: its milliseconds in each round, those of the CPU, and what was answered}; in turns, after one that is not counted. CPU is
+    that of the server and of the processes below `others`."""
+    found = {name: {"ms": [], "cpu": []} for name in QUERIES}
     with Server(program, folder, *flags, data=data) as server:
         connection = http.client.HTTPConnection(server.address, timeout=120)
+        ask(connection, ("nowhere",))
+        pids = {pid for root in (server.process.pid, *others) for pid in processes.family(root)}
         for turn in range(rounds + 1):
             for name, args in QUERIES.items():
-                took, answers[name] = ask(connection, args)
+                before = processes.cpu_ns(pids)
+                took, answer = ask(connection, args)
                 if turn:
-                    times[name].append(took)
+                    found[name]["ms"].append(took)
+                    found[name]["cpu"].append((processes.cpu_ns(pids) - before) / 1e6)
+                found[name].update(ranked=answer["ranked"], hits=answer.get("hits"))
         connection.close()
-    return {name: (statistics.median(times[name]), max(times[name]), min(times[name]), answers[name]["ranked"], answers[name].get("hits"))
-            for name in QUERIES}
+    return found
