@@ -5,6 +5,7 @@ minute to minute, and far less so within seconds. CPU is that of all processes, 
 cores are all busy it says more than the time does.
 """
 import argparse
+import os
 import pathlib
 import shutil
 import signal
@@ -92,7 +93,10 @@ def report_searches(engine, found):
               (name, *middle(seen["ms"]), statistics.median(seen["cpu"]), "ranked" if seen["ranked"] else "newest first",
                "20,000 hits or more" if seen["hits"] is None else "%d hits" % seen["hits"]))
     late = [name for name in stores.WORDS if statistics.median(found[name]["ms"]) > SOON_MS]
+    slow = [name for name in stores.WORDS if statistics.median(found[name]["cpu"]) > SOON_MS]
     print("  within %d ms: %s" % (SOON_MS, "all words" if not late else "not " + ", ".join(late)))
+    print("  within %d ms of CPU: %s; %.1f processes want a core, of %d" %
+          (SOON_MS, "all words" if not slow else "not " + ", ".join(slow), os.getloadavg()[0], os.cpu_count()))
     return not late
 
 
