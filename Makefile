@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts coverage format install clean help
+.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -62,6 +62,10 @@ bench-handlers: build ## this tree against an earlier commit: BASE=c0c101f ROUND
 	@scripts/setup bench-handlers || echo 'mishap: going on with what is here' >&2
 	@BASE='$(BASE)' scripts/bench-handlers $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY)) \
 	    $(if $(SPREAD),--spread)
+
+bench-artifacts: build ## transfers and searches of the artifacts service; ROUNDS=5 SECONDS=3 ONLY=sqlite,postgresql,search
+	@scripts/setup bench bench-artifacts || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-artifacts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY))
 
 bench-symbolic: build ## the symbolic engine on its cases; ROUNDS=5 CROSSHAIR=PROGRAM
 	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))

@@ -67,11 +67,16 @@ enum {
  * One statement. It takes its values by number, ?1 and so on, also on PostgreSQL; a place that is
  * not bound is NULL. `postgresql` is used there instead of `text`, where the two engines differ.
  * `writes` must be set if the statement changes anything.
+ *
+ * `later` may be set if it has no rows, and nobody needs to know its outcome before that of the
+ * transaction. In a transaction PostgreSQL then gets it together with the next statement or the
+ * commit, which saves a round trip. If it fails, so does that, with the failure of this one.
  */
 typedef struct mishap_statement {
     const char *text;
     const char *postgresql; /* NULL: the same text */
     bool writes;
+    bool later;
 } mishap_statement;
 
 /*

@@ -25,10 +25,11 @@ typedef enum artifacts_statement {
     ARTIFACTS_COUNT = ARTIFACTS_LIST + 4,      /* the same filters */
     ARTIFACTS_WORDS_ADD = ARTIFACTS_COUNT + 4, /* 1 id, after it was added or changed */
     ARTIFACTS_WORDS_REMOVE,                    /* 1 id, before it is changed or deleted */
-    ARTIFACTS_RECENT, /* 1 words, 2 so many of the newest → how many of them; PostgreSQL */
-    ARTIFACTS_HITS,   /* 1 words, 2 most → how many, at most */
-    ARTIFACTS_BEST,   /* 1 words, 2 limit → as ARTIFACTS_LIST, the best first */
-    ARTIFACTS_NEWEST, /* … the newest first */
+    ARTIFACTS_HITS, /* 1 words, 2 most → how many, at most; PostgreSQL: 0 if it may be fewer */
+    ARTIFACTS_BEST, /* 1 words, 2 limit → as ARTIFACTS_LIST, the best first; PostgreSQL: 3 most →
+                       and how many there are, at most */
+    ARTIFACTS_RECENT, /* 1 words, 2 limit, 3 among so many of the newest; PostgreSQL */
+    ARTIFACTS_NEWEST, /* 1 words, 2 limit, 3 before → the newest first */
 
     ARTIFACTS_LISTING_ADD,    /* 1 artifact, 2 seller, 3 price, 4 buyer, 5 now */
     ARTIFACTS_LISTING_GET,    /* 1 artifact → artifact, seller, price, buyer, at */

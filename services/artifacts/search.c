@@ -2,16 +2,20 @@
  * Words in artifacts: SQLite's FTS5, or the full text search of PostgreSQL. All words must be
  * there. To rank hits takes time for each of them, so a word that stands nearly everywhere is not
  * ranked: then the newest come first.
+ *
+ * What takes long differs. FTS5 counts hits and finds the newest without reading a row. PostgreSQL
+ * reads all that its index has of a word before the first hit, and has to fetch each row to count
+ * it, which is most of the time that ranking takes. So it counts and ranks in one statement, after
+ * a look at a sample of the table has shown that the word does not stand nearly everywhere.
  */
 #include "artifacts/request.h"
 
-enum { USUAL_LIMIT = 20, MOST_WORDS = 16 };
-
-/* So many hits are not ranked. PostgreSQL has to fetch each row to count a hit, SQLite none. */
-static int64_t too_many(void)
-{
-    return artifacts_is_embedded() ? 20000 : 2000;
-}
+enum {
+    USUAL_LIMIT = 20,
+    MOST_WORDS = 16,
+    TOO_MANY = 20000, /* hits, to be ranked */
+    RECENT = 10000, /* artifacts in which PostgreSQL looks for the newest hits without its index */
+};
 
 static const struct field {
     const char *name;
@@ -67,27 +71,17 @@ static size_t spell(mishap_buffer *b, mishap_text query, const struct field *fie
     return words;
 }
 
-static mishap *count(artifacts_request *r, artifacts_statement how, mishap_text words, int64_t most,
-                     int64_t *hits)
+/* At most as many as are too many. PostgreSQL: none, unless there are surely too many. */
+static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits)
 {
     mishap_query query;
     *hits = 0;
-    mishap_query_begin(&query, r->store, how);
+    mishap_query_begin(&query, r->store, ARTIFACTS_HITS);
     mishap_query_bind_text(&query, 1, words);
-    mishap_query_bind_integer(&query, 2, most);
+    mishap_query_bind_integer(&query, 2, TOO_MANY);
     while (mishap_query_step(&query))
         *hits = mishap_query_integer(&query, 0);
     return mishap_query_end(&query);
-}
-
-/* At most as many as are too many. PostgreSQL reads all that its index has of a word before it
- * counts the first hit, so what stands in every second artifact is found out without the index. */
-static mishap *count_hits(artifacts_request *r, mishap_text words, int64_t *hits)
-{
-    *hits = 0;
-    if (!artifacts_is_embedded())
-        MISHAP_TRY(count(r, ARTIFACTS_RECENT, words, 2 * too_many(), hits));
-    return *hits < too_many() ? count(r, ARTIFACTS_HITS, words, too_many(), hits) : NULL;
 }
 
 /* SQLite ranks by how often each word stands in all artifacts, and so has to count a word that
@@ -108,32 +102,74 @@ static mishap *has_common_word(artifacts_request *r, const struct field *field, 
         failure = one.failed ? mishap_out_of_memory()
                              : count_hits(r, mishap_buffer_text(&one), &hits);
         mishap_buffer_release(&one);
-        *common = hits >= too_many();
+        *common = hits >= TOO_MANY;
     }
     return failure;
+}
+
+/* If there turn out to be too many hits, none is listed. */
+static mishap *list_best(artifacts_request *r, mishap_text words, int64_t limit, int64_t *hits)
+{
+    mishap_query query;
+    mishap_query_begin(&query, r->store, ARTIFACTS_BEST);
+    mishap_query_bind_text(&query, 1, words);
+    mishap_query_bind_integer(&query, 2, limit);
+    mishap_query_bind_integer(&query, 3, TOO_MANY);
+    while (mishap_query_step(&query)) {
+        if (!artifacts_is_embedded())
+            *hits = mishap_query_integer(&query, 5);
+        if (*hits < TOO_MANY)
+            artifacts_put_row(&r->answer, &query);
+    }
+    return mishap_query_end(&query);
+}
+
+/* Lists up to *limit hits, which becomes what is left of it. `last`: of the last that is listed. */
+static mishap *list(artifacts_request *r, artifacts_statement how, mishap_text words, int64_t bound,
+                    int64_t *limit, int64_t *last)
+{
+    mishap_query query;
+    mishap_query_begin(&query, r->store, how);
+    mishap_query_bind_text(&query, 1, words);
+    mishap_query_bind_integer(&query, 2, *limit);
+    mishap_query_bind_integer(&query, 3, bound);
+    while (mishap_query_step(&query)) {
+        artifacts_put_row(&r->answer, &query);
+        *last = mishap_query_integer(&query, 0);
+        (*limit)--;
+    }
+    return mishap_query_end(&query);
+}
+
+/* What stands in many artifacts mostly stands in new ones, too. PostgreSQL finds those at once; to
+ * find older ones it fetches all hits. */
+static mishap *list_newest(artifacts_request *r, mishap_text words, int64_t limit)
+{
+    int64_t last = INT64_MAX;
+    if (!artifacts_is_embedded())
+        MISHAP_TRY(list(r, ARTIFACTS_RECENT, words, RECENT, &limit, &last));
+    return limit > 0 ? list(r, ARTIFACTS_NEWEST, words, last, &limit, &last) : NULL;
 }
 
 static mishap *answer(artifacts_request *r, const struct field *field, mishap_text words,
                       int64_t limit)
 {
-    mishap_query query;
     int64_t hits;
     bool common = false;
     MISHAP_TRY(count_hits(r, words, &hits));
-    if (hits && hits < too_many() && artifacts_is_embedded())
+    if (hits && hits < TOO_MANY && artifacts_is_embedded())
         MISHAP_TRY(has_common_word(r, field, &common));
-    bool ranked = hits < too_many() && !common;
-    mishap_query_begin(&query, r->store, ranked ? ARTIFACTS_BEST : ARTIFACTS_NEWEST);
-    mishap_query_bind_text(&query, 1, words);
-    mishap_query_bind_integer(&query, 2, limit);
     artifacts_put_open(&r->answer, "artifacts", '[');
-    while (mishap_query_step(&query))
-        artifacts_put_row(&r->answer, &query);
+    if (hits < TOO_MANY && !common)
+        MISHAP_TRY(list_best(r, words, limit, &hits));
+    bool ranked = hits < TOO_MANY && !common;
+    if (!ranked)
+        MISHAP_TRY(list_newest(r, words, limit));
     artifacts_put_close(&r->answer, ']');
     artifacts_put_boolean(&r->answer, "ranked", ranked);
-    if (hits < too_many())
+    if (hits < TOO_MANY)
         artifacts_put_integer(&r->answer, "hits", hits);
-    return mishap_query_end(&query);
+    return NULL;
 }
 
 mishap *artifacts_store_search(artifacts_request *r)

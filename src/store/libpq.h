@@ -1,7 +1,7 @@
 /*
  * The client library of PostgreSQL, loaded when it is first needed: a program that stores nothing
  * there need not have it. These are the functions that we call, as libpq 5 has them since
- * PostgreSQL 9.2; its own header is not needed to build. tests/unit/store_test.c compares the two.
+ * PostgreSQL 14; its own header is not needed to build. tests/unit/store_test.c compares the two.
  */
 #ifndef MISHAP_STORE_LIBPQ_H
 #define MISHAP_STORE_LIBPQ_H
@@ -19,6 +19,7 @@ enum {
     PQ_CONNECTION_OK = 0,
     PQ_COMMAND_OK = 1,
     PQ_TUPLES_OK = 2,
+    PQ_PIPELINE_SYNC = 10,
     PQ_PING_OK = 0,
     PQ_SQLSTATE = 'C',
 };
@@ -50,6 +51,16 @@ enum {
     FUNCTION(pq_result *, PQexecPrepared,                                                          \
              (pq_connection *connection, const char *name, int count, const char *const *values,   \
               const int *lengths, const int *formats, int format))                                 \
+    FUNCTION(int, PQsendQueryParams,                                                               \
+             (pq_connection *connection, const char *text, int count, const unsigned *types,       \
+              const char *const *values, const int *lengths, const int *formats, int format))      \
+    FUNCTION(int, PQsendQueryPrepared,                                                             \
+             (pq_connection *connection, const char *name, int count, const char *const *values,   \
+              const int *lengths, const int *formats, int format))                                 \
+    FUNCTION(int, PQenterPipelineMode, (pq_connection *connection))                                \
+    FUNCTION(int, PQexitPipelineMode, (pq_connection *connection))                                 \
+    FUNCTION(int, PQpipelineSync, (pq_connection *connection))                                     \
+    FUNCTION(pq_result *, PQgetResult, (pq_connection *connection))                                \
     FUNCTION(int, PQresultStatus, (const pq_result *result))                                       \
     FUNCTION(char *, PQresultErrorMessage, (const pq_result *result))                              \
     FUNCTION(char *, PQresultErrorField, (const pq_result *result, int field))                     \

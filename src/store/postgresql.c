@@ -110,6 +110,19 @@ static void keep_failure(postgresql_store *store, const pq_result *result, store
                                            : mishap_postgresql_failure(store, result, trouble);
 }
 
+/* It cannot be queued: what is queued comes first, and may fail. */
+static pq_result *prepare_text(postgresql_store *store, const char *name, const char *text)
+{
+    pq_result *result = NULL;
+    if (store->queued) {
+        result = mishap_postgresql_settle(store);
+        if (mishap_postgresql_trouble(store, result) != STORE_FINE || !store->connection)
+            return result;
+        pq.PQclear(result);
+    }
+    return pq.PQprepare(store->connection, name, text, 0, NULL);
+}
+
 static void prepare(postgresql_store *store, size_t number)
 {
     postgresql_statement *statement = &store->statements[number];
@@ -126,7 +139,7 @@ static void prepare(postgresql_store *store, size_t number)
         store->trouble = STORE_BROKEN;
         store->failure = mishap_out_of_memory();
     } else {
-        pq_result *result = pq.PQprepare(store->connection, name, sql.data, 0, NULL);
+        pq_result *result = prepare_text(store, name, sql.data);
         keep_failure(store, result, mishap_postgresql_trouble(store, result));
         pq.PQclear(result);
     }
@@ -256,11 +269,16 @@ static void run_once(mishap_query *query)
 {
     postgresql_store *store = store_of(query);
     char name[24];
+    postgresql_order order = { .name = name, .count = store->statements[query->statement].count };
     name_of(query->statement, name);
     pq.PQclear(store->result);
-    store->result = pq.PQexecPrepared(store->connection, name,
-                                      store->statements[query->statement].count, store->values,
-                                      store->lengths, store->formats, 0);
+    store->result = NULL;
+    if (store->base.depth > 0 && store->base.schema->statements[query->statement].later) {
+        keep_failure(store, NULL, mishap_postgresql_queue(store, &order) ? STORE_FINE : STORE_LOST);
+        query->row = 0; /* it was run, and has none */
+        return;
+    }
+    store->result = mishap_postgresql_send(store, &order);
     store_trouble trouble = mishap_postgresql_trouble(store, store->result);
     if (trouble == STORE_LOST && query->writes && store->base.depth == 0)
         trouble = STORE_UNKNOWN;
@@ -299,7 +317,7 @@ static bool step(mishap_query *query)
             if (store->trouble == STORE_FINE || !may_repeat(query, attempt))
                 break;
         }
-    if (store->trouble != STORE_FINE)
+    if (store->trouble != STORE_FINE || !store->result)
         return false;
     query->row += query->row < pq.PQntuples(store->result);
     return query->row < pq.PQntuples(store->result);
@@ -388,7 +406,7 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
 
 static mishap *run_text(postgresql_store *store, const char *text, store_trouble *trouble)
 {
-    pq_result *result = pq.PQexec(store->connection, text);
+    pq_result *result = mishap_postgresql_send(store, &(postgresql_order){ .text = text });
     *trouble = mishap_postgresql_trouble(store, result);
     /* Of a transaction that has failed a commit is a roll back, and no error. */
     if (*trouble == STORE_FINE && strcmp(text, "COMMIT") == 0 &&
@@ -399,24 +417,35 @@ static mishap *run_text(postgresql_store *store, const char *text, store_trouble
     mishap *failure = *trouble == STORE_FINE ? NULL
                                              : mishap_postgresql_failure(store, result, *trouble);
     pq.PQclear(result);
-    if (pq.PQstatus(store->connection) != PQ_CONNECTION_OK)
+    if (store->connection && pq.PQstatus(store->connection) != PQ_CONNECTION_OK)
         mishap_postgresql_disconnect(store);
     return failure;
 }
 
+/* BEGIN is sent with the first statement. */
 static mishap *begin_transaction(postgresql_store *store, store_trouble *trouble)
 {
-    mishap *failure = NULL;
     store->base.begun_ms = mishap_store_now_ms();
-    for (int attempt = 0; attempt < 2; attempt++) {
-        mishap_free(failure);
-        failure = be_connected(store);
-        *trouble = STORE_BROKEN;
-        if (failure)
-            break;
-        failure = run_text(store, "BEGIN ISOLATION LEVEL SERIALIZABLE", trouble);
-        if (*trouble != STORE_LOST)
-            break;
+    mishap *failure = be_connected(store);
+    *trouble = failure ? STORE_BROKEN : STORE_FINE;
+    store->begins = !failure;
+    return failure;
+}
+
+/* If something that was queued has failed, PostgreSQL has not come to the commit. */
+static mishap *commit(postgresql_store *store, store_trouble *trouble)
+{
+    bool queued = store->queued > 0;
+    if (store->begins) { /* and nothing was done in it */
+        store->begins = false;
+        return NULL;
+    }
+    mishap *failure = run_text(store, "COMMIT", trouble);
+    if (failure && queued && store->connection) {
+        pq_result *result = pq.PQexec(store->connection, "ROLLBACK");
+        if (mishap_postgresql_trouble(store, result) != STORE_FINE)
+            mishap_postgresql_disconnect(store);
+        pq.PQclear(result);
     }
     return failure;
 }
@@ -424,7 +453,11 @@ static mishap *begin_transaction(postgresql_store *store, store_trouble *trouble
 /* What cannot be rolled back is undone by closing the connection. */
 static mishap *roll_back(postgresql_store *store, int level, store_trouble *trouble)
 {
-    if (!store->connection)
+    bool begun = !store->begins;
+    store->begins = false;
+    if (begun && store->queued)
+        pq.PQclear(mishap_postgresql_settle(store));
+    if (!begun || !store->connection)
         return NULL;
     mishap *failure = run_text(store,
                                level == 1 ? "ROLLBACK"
@@ -450,7 +483,7 @@ static mishap *transact(mishap_store *base, store_step step, int level, store_tr
         return mishap_store_failure(STORE_LOST);
     }
     if (level == 1)
-        return run_text(store, "COMMIT", trouble);
+        return commit(store, trouble);
     return run_text(store,
                     step == STORE_BEGIN ? "SAVEPOINT store_level" : "RELEASE SAVEPOINT store_level",
                     trouble);

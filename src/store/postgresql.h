@@ -26,6 +26,8 @@ typedef struct postgresql_store {
     mishap *failure;           /* of that query */
     store_trouble trouble;
     bool writes; /* that query does */
+    bool begins; /* a transaction whose BEGIN was not sent yet */
+    int queued;  /* statements whose results were not read yet */
     const char *values[MISHAP_STORE_PLACES];
     int lengths[MISHAP_STORE_PLACES], formats[MISHAP_STORE_PLACES];
     mishap_arena arena; /* values of the query, and bytes of its row */
@@ -43,6 +45,24 @@ extern const store_engine mishap_postgresql_engine;
 store_trouble mishap_postgresql_trouble(const postgresql_store *store, const pq_result *result);
 mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result *result,
                                   store_trouble trouble);
+
+/* -- postgresql_send.c ------------------------------------------------------------------------- */
+
+/* A text, or a prepared statement with the values that are bound. */
+typedef struct postgresql_order {
+    const char *text, *name;
+    int count; /* values */
+} postgresql_order;
+
+/* Send it after all that is queued, and wait. The result is its own or, if something that was
+ * queued has failed, of that. NULL: there is no memory, or the connection is lost. */
+pq_result *mishap_postgresql_send(postgresql_store *store, const postgresql_order *order);
+
+/* Queue it. False: the connection is lost. */
+bool mishap_postgresql_queue(postgresql_store *store, const postgresql_order *order);
+
+/* Wait for all that is queued, which is something: the last result, or the first that failed. */
+pq_result *mishap_postgresql_settle(postgresql_store *store);
 
 /* -- postgresql_open.c ------------------------------------------------------------------------- */
 

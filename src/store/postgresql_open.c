@@ -106,6 +106,8 @@ void mishap_postgresql_disconnect(postgresql_store *store)
     if (store->connection)
         pq.PQfinish(store->connection);
     store->connection = NULL;
+    store->queued = 0;
+    store->begins = false;
     for (size_t i = 0; i < store->base.schema->statement_count; i++)
         store->statements[i].prepared = false;
 }
@@ -160,11 +162,13 @@ static mishap *set_up(postgresql_store *store)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "The database of the store does not use UTF-8."),
             "Create the database with the encoding UTF8.");
-    return run_for(store, NULL, 0,
-                   "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
-                   "error; SELECT set_config('synchronous_commit', 'on', false) WHERE "
-                   "current_setting('synchronous_commit') = 'off'",
-                   store->base.schema->name, MISHAP_STORE_PATIENCE);
+    /* Queries of a service are short: to compile one takes longer than to run it. */
+    return run_for(
+        store, NULL, 0,
+        "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
+        "error; SET jit TO off; SELECT set_config('synchronous_commit', 'on', false) WHERE "
+        "current_setting('synchronous_commit') = 'off'",
+        store->base.schema->name, MISHAP_STORE_PATIENCE);
 }
 
 static mishap *connect_to_server(postgresql_store *store, bool again)

@@ -10,6 +10,7 @@
  *     sqlite_query.c     queries and transactions on it
  *     sqlite_open.c      the file, its tables and its identity
  *     postgresql.c       queries and transactions on a connection
+ *     postgresql_send.c  statements that leave together
  *     postgresql_open.c  connecting, the tables and their identity
  *     placeholders.c     ?N as PostgreSQL has it
  *     libpq.c            the client library of PostgreSQL, loaded when it is first needed

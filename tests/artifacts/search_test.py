@@ -12,20 +12,24 @@ from blackbox import equal, main, test, tests_of
 from server import PATIENCE, all_ended_in_order
 from world import ENGINES, World
 
-ROWS = 20000  # from which on nothing is ranked; PostgreSQL stops earlier
+MANY = 20000  # hits from which on nothing is ranked
+ROWS = MANY + 10100  # PostgreSQL looks for the newest hits among the newest 10,000 artifacts first
 STORE = "genesis_store"
 
 
 def fill(found, address):
-    """Artifacts x0, x1, …, each with a word of its own and one that all have."""
+    """Artifacts x0, x1, …, each with a word of its own and one that all have. `early` stands in the oldest, in so many as are not ranked,
+    and `most` in one less."""
     if address:
         database = address.split("/")[3].split("?")[0]
         world.cluster.sql(database, "INSERT INTO artifacts.artifacts (id, type, owner, content, created, changed) SELECT 'x' || i, 'tool', "
-                          "'alice', 'every rare' || i || ' some' || i %% 1000, 0, 0 FROM generate_series(0, %d) i" % (ROWS - 1))
+                          "'alice', 'every rare' || i || ' some' || i %% 1000 || CASE WHEN i < %d THEN ' early most' WHEN i < %d THEN "
+                          "' early' ELSE '' END, 0, 0 FROM generate_series(0, %d) i" % (MANY - 1, MANY, ROWS - 1))
         return
     with sqlite3.connect(os.path.join(found.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
         database.executemany("INSERT INTO artifacts (id, type, owner, content, created, changed) VALUES (?, 'tool', 'alice', ?, 0, 0)",
-                             (("x%d" % i, "every rare%d some%d" % (i, i % 1000)) for i in range(ROWS)))
+                             (("x%d" % i, "every rare%d some%d%s" % (i, i % 1000, " early most" if i < MANY - 1 else " early" if i < MANY else ""))
+                              for i in range(ROWS)))
         database.execute("INSERT INTO words (rowid, id, type, content, code) SELECT seq, id, type, content, code FROM artifacts")
 
 
@@ -43,11 +47,18 @@ def what_stands_everywhere_is_not_ranked(engine):
         equal(search("every", None, 100), (False, None, newest), "a word of all")
         equal(search("tool", "type", 100), (False, None, newest), "a type of all")
         ranked, hits, found = search("some7 every", "content", 100)
-        equal((ranked, hits, found), (engine == "PostgreSQL", 20, ["x%d" % i for i in range(19007, 0, -1000)]), "both together")
+        equal((ranked, hits, found), (engine == "PostgreSQL", 31, ["x%d" % i for i in range(30007, 0, -1000)]), "both together")
+        equal(search("early", None, 100), (False, None, ["x%d" % i for i in range(MANY - 1, MANY - 101, -1)]), "many old ones")
+        w.done(STORE, "create", "late", "tool", "early", by="alice")
+        equal(search("early", None, 3)[2], ["late", "x19999", "x19998"], "a new one, and old ones")
+        ranked, hits, found = search("most", None, 100)
+        equal((ranked, hits, len(found)), (True, MANY - 1, 100), "just as many as are ranked")
+        w.done(STORE, "update", "x5", "most most most most", by="alice")
+        equal(search("most", None, 1), (True, MANY - 1, ["x5"]), "the best of them")
         w.done(STORE, "create", "best", "tool", "some7 some7 some7 some7", by="alice")
         equal(search("some7", "content", 100)[2][0], "best", "the best of some")
         w.done(STORE, "update", "x7", "nothing", by="alice")
-        equal(search("some7", None, 100)[1], 20, "without what was changed")
+        equal(search("some7", None, 100)[1], 31, "without what was changed")
 
 
 @test

@@ -26,6 +26,7 @@
 _Static_assert((int)CONNECTION_OK == (int)PQ_CONNECTION_OK, "as libpq has it");
 _Static_assert((int)PGRES_COMMAND_OK == (int)PQ_COMMAND_OK, "as libpq has it");
 _Static_assert((int)PGRES_TUPLES_OK == (int)PQ_TUPLES_OK, "as libpq has it");
+_Static_assert((int)PGRES_PIPELINE_SYNC == (int)PQ_PIPELINE_SYNC, "as libpq has it");
 _Static_assert((int)PQPING_OK == (int)PQ_PING_OK, "as libpq has it");
 _Static_assert(PG_DIAG_SQLSTATE == PQ_SQLSTATE, "as libpq has it");
 _Static_assert(sizeof(PQconninfoOption) == sizeof(pq_option), "as libpq has it");
@@ -65,6 +66,7 @@ enum {
     COUNT,
     READ_COUNTER,
     WRITE_COUNTER, /* 1 value */
+    INSERT_LATER,  /* 1 id */
     FIRST_VERSION, /* those above do with version 1 */
     NOTE = FIRST_VERSION,
     WRONG,
@@ -75,6 +77,7 @@ enum {
     SHORT_PATIENCE,
     LOCK_ITEMS,
     ASK_AGAIN,
+    DIE_LATER,
     DIE_READING,
     DIE_ONCE,
     DIE_WRITING,
@@ -95,6 +98,9 @@ static const mishap_statement statements[STATEMENTS] = {
     [COUNT] = { .text = "SELECT count(*) FROM items" },
     [READ_COUNTER] = { .text = "SELECT value FROM counter" },
     [WRITE_COUNTER] = { .text = "UPDATE counter SET value = ?1", .writes = true },
+    [INSERT_LATER] = { .text = "INSERT INTO items (id) VALUES (?1)",
+                       .writes = true,
+                       .later = true },
     [NOTE] = { .text = "SELECT note FROM items WHERE id = ?1" },
     [WRONG] = { .text = "SELECT marker_column FROM items" },
     [FULL_DISK] = { .text = "PRAGMA max_page_count = 1",
@@ -108,6 +114,8 @@ static const mishap_statement statements[STATEMENTS] = {
     [SHORT_PATIENCE] = { ONLY("SET lock_timeout TO 100") },
     [LOCK_ITEMS] = { ONLY("LOCK TABLE items") },
     [ASK_AGAIN] = { ONLY("DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '40001'; END $$") },
+    [DIE_LATER] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())"), .writes = true,
+                    .later = true },
     [DIE_READING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())") },
     [DIE_ONCE] = { ONLY("SELECT CASE WHEN nextval('tries') = 1 THEN"
                         " pg_terminate_backend(pg_backend_pid()) END") },
@@ -1086,6 +1094,177 @@ static void a_commit_that_is_not_confirmed_is_looked_up(void **state)
     assert_int_equal(losing.looked, 1);
 }
 
+/* -- statements whose outcome comes later ------------------------------------------------------ */
+
+static mishap *insert_later(mishap_store *into, int64_t id)
+{
+    mishap_query query;
+    mishap_query_begin(&query, into, INSERT_LATER);
+    mishap_query_bind_integer(&query, 1, id);
+    assert_false(mishap_query_step(&query));
+    return mishap_query_end(&query);
+}
+
+/* What the work of a transaction does: one letter for each step. */
+struct plan {
+    const char *steps;
+    int64_t first; /* id */
+    int tries;
+    int64_t seen; /* rows, by the last `c` */
+};
+
+static mishap *follow(mishap_store *in, void *state)
+{
+    struct plan *plan = state;
+    plan->tries++;
+    for (const char *step = plan->steps; *step; step++)
+        switch (*step) {
+        case 'c':
+            MISHAP_TRY(read_number(in, COUNT, &plan->seen));
+            break;
+        case 'n':
+            MISHAP_TRY(run(in, READ_COUNTER)); /* which is prepared only now */
+            break;
+        case 'd':
+            MISHAP_TRY(run(in, DIE_LATER));
+            break;
+        case 'a':
+            if (plan->tries == 1)
+                MISHAP_TRY(run(in, ASK_AGAIN));
+            break;
+        case '(':
+            MISHAP_TRY(mishap_store_begin(in));
+            break;
+        case ')':
+            MISHAP_TRY(mishap_store_commit(in));
+            break;
+        case '<':
+            mishap_store_roll_back(in);
+            break;
+        case '!':
+            return mishap_raise(CONFLICT, "No.");
+        default:
+            MISHAP_TRY(insert_later(in, plan->first + *step - '0'));
+        }
+    return NULL;
+}
+
+static mishap *transact_by(struct plan *plan)
+{
+    return mishap_store_transact(store, &(mishap_transaction){ .work = follow, .state = plan });
+}
+
+static void a_later_change_is_made_in_its_turn(void **state)
+{
+    static const struct {
+        const char *steps;
+        int64_t seen, left;
+    } plans[] = {
+        { "", 0, 0 },         { "c", 0, 0 },      { "1", 0, 1 },      { "12c3", 2, 3 },
+        { "1n2", 0, 2 },      { "1(2)3", 0, 3 },  { "1(2<3c", 2, 2 }, { "(1<", 0, 0 },
+        { "(1(2)c)3", 2, 3 }, { "1c2c3c", 3, 3 },
+    };
+    (void)state;
+    open_store();
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        int64_t before = number_of(COUNT);
+        struct plan plan = { .steps = plans[i].steps, .first = (int64_t)i * 10, .seen = before };
+        assert_fine(transact_by(&plan));
+        assert_int_equal(plan.seen - before, plans[i].seen);
+        assert_int_equal(number_of(COUNT) - before, plans[i].left);
+    }
+}
+
+static void a_later_change_that_fails_makes_the_transaction_fail(void **state)
+{
+    static const char *const plans[] = { "11",   "12c13",  "11c",   "11n",
+                                         "1(1)", "11(2)3", "1(2)1", "(11)" };
+    (void)state;
+    open_store();
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct plan plan = { .steps = plans[i] };
+        assert_failure(transact_by(&plan), MISHAP_CODE_ALREADY_EXISTS, false);
+        assert_int_equal(plan.tries, 1);
+        assert_int_equal(number_of(COUNT), 0);
+    }
+    struct plan undone = { .steps = "12!" };
+    assert_failure(transact_by(&undone), MISHAP_CODE_CONFLICT, false);
+    assert_int_equal(number_of(COUNT), 0);
+    assert_fine(insert_later(store, 5)); /* outside of a transaction it is a query like others */
+    assert_failure(insert_later(store, 5), MISHAP_CODE_ALREADY_EXISTS, false);
+    assert_fine(insert(store, 7, "after all"));
+}
+
+static void a_transaction_with_later_changes_is_repeated(void **state)
+{
+    struct plan plan = { .steps = "12a3" };
+    (void)state;
+    open_store();
+    assert_fine(transact_by(&plan));
+    assert_int_equal(plan.tries, 2);
+    assert_int_equal(number_of(COUNT), 3);
+}
+
+/* How often libpq waits for PostgreSQL. */
+static libpq uncounted;
+static int round_trips;
+
+static pq_result *count_exec(pq_connection *connection, const char *text)
+{
+    round_trips++;
+    return uncounted.PQexec(connection, text);
+}
+
+static pq_result *count_prepared(pq_connection *connection, const char *name, int count,
+                                 const char *const *values, const int *lengths, const int *formats,
+                                 int format)
+{
+    round_trips++;
+    return uncounted.PQexecPrepared(connection, name, count, values, lengths, formats, format);
+}
+
+static int count_sync(pq_connection *connection)
+{
+    round_trips++;
+    return uncounted.PQpipelineSync(connection);
+}
+
+static void begin_and_later_changes_take_no_round_trip(void **state)
+{
+    static const struct {
+        const char *steps;
+        int round_trips;
+    } plans[] = { { "", 0 },    { "!", 0 },  { "c", 2 },   { "cc", 3 },
+                  { "c12", 2 }, { "12", 1 }, { "12c3", 2 } };
+    struct plan warm = { .steps = "1c" };
+    (void)state;
+    open_store();
+    assert_fine(transact_by(&warm)); /* the statements are prepared */
+    uncounted = mishap_libpq;
+    mishap_libpq.PQexec = count_exec;
+    mishap_libpq.PQexecPrepared = count_prepared;
+    mishap_libpq.PQpipelineSync = count_sync;
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++) {
+        struct plan plan = { .steps = plans[i].steps, .first = 10 + (int64_t)i * 10 };
+        round_trips = 0;
+        mishap_free(transact_by(&plan));
+        assert_int_equal(round_trips, plans[i].round_trips);
+    }
+    mishap_libpq = uncounted;
+}
+
+static void a_commit_that_is_lost_with_later_changes_is_told_as_unknown(void **state)
+{
+    struct plan plan = { .steps = "1d2" };
+    (void)state;
+    open_store();
+    mishap *failure = transact_by(&plan);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+    assert_int_equal(plan.tries, 1);
+    assert_int_equal(number_of(COUNT), 0);
+}
+
 /* -- versions and identities ------------------------------------------------------------------- */
 
 static mishap *reopen(const char *identity, const mishap_store_schema *with)
@@ -1495,6 +1674,11 @@ int main(void)
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
         POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
         BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
+        BOTH(a_later_change_is_made_in_its_turn),
+        BOTH(a_later_change_that_fails_makes_the_transaction_fail),
+        POSTGRESQL(a_transaction_with_later_changes_is_repeated),
+        POSTGRESQL(begin_and_later_changes_take_no_round_trip),
+        POSTGRESQL(a_commit_that_is_lost_with_later_changes_is_told_as_unknown),
         BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
         BOTH(a_migration_that_fails_leaves_nothing_behind),
         BOTH(a_store_is_opened_by_its_identity_or_not_at_all),
