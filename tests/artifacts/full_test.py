@@ -16,6 +16,7 @@ if os.geteuid() == 0 and not os.environ.get("ARTIFACTS_NAMESPACE") and subproces
     os.execvpe("unshare", ["unshare", "-m", sys.executable, *sys.argv], dict(os.environ, ARTIFACTS_NAMESPACE="1"))
 
 import world  # noqa: E402
+import postgres  # noqa: E402
 from blackbox import Skipped, equal, expect, main, test, tests_of  # noqa: E402
 from load import CALLERS, EACH, LEDGER, Load, check  # noqa: E402
 from server import FOLDER, PATIENCE, all_ended_in_order, wait_for  # noqa: E402
@@ -104,6 +105,42 @@ def a_full_disk_is_a_clear_failure_and_loses_nothing(engine):
         check(found, load)
         equal(found.done(STORE, "count")["count"], made, "the artifacts")
         print("# %s: full %d times, %d sent, %d acknowledged, %d refused" % (engine, FILLS, len(load.sent), len(load.answered), len(load.refused)))
+
+
+@test
+def postgresql_without_room_for_its_log_loses_nothing():
+    """It then ends what it does and recovers, or has to be started again. The server goes on in both cases."""
+    if not postgres.folder_of_programs():
+        raise Skipped("there is no PostgreSQL")
+    disk = Disk("disk-of-the-log", 8)
+    log = os.path.join(disk.path, "log")
+    os.mkdir(log)
+    if postgres.user():
+        os.chown(log, postgres.user().pw_uid, postgres.user().pw_gid)
+        os.chmod(FOLDER, 0o755)
+    names = ("big-%d" % number for number in range(10**6))
+    path = genesis(FOLDER, **dict.fromkeys(CALLERS, EACH))
+    with postgres.Cluster(log, min_wal_size="2MB", max_wal_size="2MB") as cluster, World("PostgreSQL", "--genesis", path, address=cluster.address()) as found:
+        load = Load()
+        load.server = found
+        try:
+            expect(wait_for(lambda: len(load.answered) > 10), "nothing is answered")
+            disk.fill()
+            told, made = create_until_full(found, names)
+            expect(told["category"] == "system" or told["code"] == "timeout", "the failure:", told)
+            with open(os.path.join(cluster.folder, "log"), encoding="utf-8", errors="replace") as file:
+                expect("No space left on device" in file.read(), "the disk was not full")
+            disk.empty()
+            if not wait_for(lambda: cluster.process.poll() is not None or found.invoke(LEDGER, "balance", CALLERS[0])[0] == 200) or cluster.process.poll() is not None:
+                cluster.stop()
+                cluster.start()
+            before = len(load.answered)
+            expect(wait_for(lambda: len(load.answered) > before + 10), "the server does not go on")
+        finally:
+            load.end()
+        check(found, load)
+        expect(made <= found.done(STORE, "count")["count"] <= made + 1, "artifacts are missing")
+        print("# PostgreSQL: %d sent, %d acknowledged, %d refused; it was told: %s" % (len(load.sent), len(load.answered), len(load.refused), told["code"]))
 
 
 @test

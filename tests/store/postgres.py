@@ -47,13 +47,14 @@ def user():
 
 
 class Cluster:
-    """A server with its data. `role` logs in without a password, `guarded` with one."""
+    """A server with its data. `role` logs in without a password, `guarded` with one. `log` is a folder for its write-ahead log."""
 
-    def __init__(self, **settings):
+    def __init__(self, log=None, **settings):
         self.programs, self.user = folder_of_programs(), user()
         self.settings = {"fsync": "off", "listen_addresses": "", "max_connections": 60, "shared_buffers": "16MB",
                          "dynamic_shared_memory_type": "mmap", **settings}
         self.process, self.numbers = None, 0
+        self.log = ["-X", log, "--wal-segsize=1"] if log else []
         self.folder = tempfile.mkdtemp(prefix="pg-")
         try:
             self.prepare()
@@ -80,7 +81,7 @@ class Cluster:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         os.chmod(self.folder, 0o755)  # others connect to the socket
         self.data = os.path.join(self.folder, "data")
-        self.run("initdb", "-D", self.data, "-U", "role", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        self.run("initdb", "-D", self.data, "-U", "role", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", *self.log)
         with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="ascii") as file:
             file.write("local all guarded scram-sha-256\nlocal all all trust\n")
 
