@@ -257,7 +257,8 @@ static void a_description_says_how_it_can_fail(void **state)
     open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
-                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, LOCKED.");
+                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, "
+                        "INSUFFICIENT_STORAGE, LOCKED.");
     close_wire(&w);
 }
 
