@@ -69,13 +69,23 @@ static mishap *invoke(const char *artifact, const char *method, const char *args
                          &(mishap_invocation){ .caller = caller }, answered);
 }
 
+static const char *text_of_failure(const mishap *failure, mishap_buffer *room)
+{
+    mishap_render_answer(mishap_dialect_find("artifact"), failure, room);
+    mishap_buffer_add(room, "", 1);
+    assert_false(room->failed);
+    return room->data;
+}
+
 /* As the dictionary, whether it works or not. */
 static char *told(const char *artifact, const char *method, const char *args, const char *caller)
 {
     mishap_answered *answered = NULL;
     mishap *failure = invoke(artifact, method, args, caller, &answered);
-    char *text = failure ? rendered(mishap_dialect_find("artifact"), failure)
-                         : strdup(answered->text.data);
+    mishap_buffer room = { 0 };
+    char *text = strdup(failure ? text_of_failure(failure, &room)
+                                : (const char *)answered->text.data);
+    mishap_buffer_release(&room);
     mishap_free(failure);
     mishap_answered_free(answered);
     return text;
@@ -184,6 +194,23 @@ static void the_seeds_verification_works_from_c(void **state)
     ASSERT_TOLD("genesis_ledger", "transfer", "[\"alice\",\"bob\",5]", "alice",
                 "{\"success\":true,\"from_id\":\"alice\",\"to_id\":\"bob\",\"amount\":5,"
                 "\"from_balance\":95,\"to_balance\":105}");
+}
+
+/* What the library itself refuses has the codes of the seed in C, too. */
+static void arguments_that_the_library_refuses_have_codes_of_the_seed(void **state)
+{
+    (void)state;
+    ASSERT_TOLD("genesis_ledger", "balance", "\"x\"", NULL,
+                "{\"success\":false,\"error\":\"One or more fields are not valid.\",\"code\":"
+                "\"invalid_type\",\"category\":\"validation\",\"retriable\":false,\"details\":"
+                "{\"fields\":[{\"field\":\"args\",\"error\":\"invalid_type\",\"expected\":"
+                "\"array\",\"actual\":\"string\"}]}}");
+    mishap_buffer room = { 0 };
+    mishap *failure = mishap_invoke(&app, "artifacts.invoke", "{\"artifact\":\"genesis_ledger\"}",
+                                    NULL, NULL);
+    assert_non_null(strstr(text_of_failure(failure, &room), "\"code\":\"missing_argument\""));
+    mishap_buffer_release(&room);
+    mishap_free(failure);
 }
 
 /* -- the system -------------------------------------------------------------------------------- */
@@ -374,6 +401,7 @@ int main(void)
         IN_FOLDER(test_ledger_error_format),
         IN_FOLDER(test_escrow_error_format),
         IN_FOLDER(the_seeds_verification_works_from_c),
+        IN_FOLDER(arguments_that_the_library_refuses_have_codes_of_the_seed),
         IN_FOLDER(the_system_ends_an_auction_and_only_from_c),
         IN_FOLDER(what_fails_in_a_batch_is_undone_alone),
         IN_FOLDER(what_is_not_settled_never_was),
