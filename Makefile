@@ -29,9 +29,10 @@ storm: ## 10,000 handlers that die among a million good calls; GOOD=1000000 FAUL
 	@scripts/setup build test
 	@scripts/storm $(if $(GOOD),--good $(GOOD)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
-storm-artifacts: build ## kill -9 of a server with artifacts under load, on SQLite and PostgreSQL; KILLS=200 SEED=1
+storm-artifacts: build ## kill -9 of a server with artifacts and of PostgreSQL under load, and full disks; KILLS=200 FILLS=20 SEED=1
 	@scripts/setup test
 	@MISHAP_PROGRAM=build/mishap ARTIFACTS_KILLS=$(or $(KILLS),200) $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/kills_test.py
+	@MISHAP_PROGRAM=build/mishap ARTIFACTS_FILLS=$(or $(FILLS),20) $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/full_test.py
 
 model-artifacts: build ## random programs of invokes against a model; PROGRAMS=20 STEPS=1000 SEED=1
 	@scripts/setup test

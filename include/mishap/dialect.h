@@ -39,6 +39,15 @@ const char *mishap_dialect_media_type(const mishap_dialect *dialect);
 mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap_buffer *buffer);
 
 /*
+ * The same for the caller of a service that answers in this dialect, as the boundaries do it. Where
+ * the readers of a dialect know a short list of codes, a code that is not in it is replaced by the
+ * one that fits best: of the artifact dialect VALIDATION_ERROR by MISSING_ARGUMENT, INVALID_TYPE or
+ * INVALID_ARGUMENT. The result does not always have the same code when it is parsed.
+ */
+mishap_text mishap_render_answer(const mishap_dialect *dialect, const mishap *m,
+                                 mishap_buffer *buffer);
+
+/*
  * In a condition report, message and captured output are cut at this many bytes, on a character
  * boundary and with a mark at the end; after this many frames comes a line of three dots.
  */

@@ -227,11 +227,11 @@ typedef struct mishap_service {
                                          operations may raise, in addition to those that the
                                          operation declares */
     const mishap_param *settings; /* settings for the operator, declared like parameters: a setting
-                   `folder` of the service `lisp` is the flag --lisp-folder, the variable
-                   NAME_LISP_FOLDER of the program NAME, and the member {"lisp":{"folder":…}} of the
-                   file that --config names; the first of these that is given is used, else
-                   `.initial`. Names are lower_snake; `.letter`, `.positional` and `.environment`
-                   are only for parameters. NULL: no settings */
+                   `folder` of the service `lisp` is the flag --lisp-folder (or --folder, where that
+                   is no other flag), the variable NAME_LISP_FOLDER of the program NAME, and the
+                   member {"lisp":{"folder":…}} of the file that --config names; the first of these
+                   that is given is used, else `.initial`. Names are lower_snake; `.letter`,
+                   `.positional` and `.environment` are only for parameters. NULL: no settings */
     mishap *(*prepare)(const mishap_setup *setup); /* reads the settings that shape the declaration
                    of its foreign program. It may change that declaration and everything it points
                    to, which are not const then. It is called before the program is started and, in

@@ -29,6 +29,6 @@ const mishap_service todo_service = {
     .close = close_service,
     .identity = identity_of,
     .dialect = "tool-result",
-    .raises = MISHAP_RAISES(UNAVAILABLE), /* the store, at any time */
+    .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE), /* the store, at any time */
     .settings = settings,
 };

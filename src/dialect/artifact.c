@@ -38,6 +38,67 @@ static void render(const mishap_public *told, mishap_buffer *b)
     mishap_json_close(b, '}');
 }
 
+/* -- the list of the seed ---------------------------------------------------------------------- */
+
+/* Findings about arguments have one code: that of the first of them. */
+static const mishap_code *code_of_findings(const mishap_public *told)
+{
+    mishap_text error = told->fields ? told->fields->error : (mishap_text){ NULL, 0 };
+    if (mishap_text_equal(error, MISHAP_CODE_FIELD_REQUIRED->snake))
+        return MISHAP_CODE_MISSING_ARGUMENT;
+    return mishap_text_equal(error, MISHAP_CODE_INVALID_TYPE->snake) ? MISHAP_CODE_INVALID_TYPE
+                                                                     : MISHAP_CODE_INVALID_ARGUMENT;
+}
+
+/*
+ * What the library refuses by itself has a word of the seed. The other codes are kept: of
+ * resources, of the machine and of code that is run the seed names only what it means, so that a
+ * conflict, a full disk or a server that is busy is none of them; and a program knows its own codes
+ * best.
+ */
+static const struct {
+    const mishap_code *from, *to;
+} words[] = {
+    { MISHAP_CODE_FIELD_REQUIRED, MISHAP_CODE_MISSING_ARGUMENT },
+    { MISHAP_CODE_INVALID_LENGTH, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_VALUE_OUT_OF_RANGE, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_PATTERN_MISMATCH, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_VALUE_ERROR, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_BAD_REQUEST, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_MALFORMED_INPUT, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_UNKNOWN_OPTION, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_METHOD_NOT_ALLOWED, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_NOT_ACCEPTABLE, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_LENGTH_REQUIRED, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_CONTENT_TOO_LARGE, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_URI_TOO_LONG, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_UNSUPPORTED_MEDIA_TYPE, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_RANGE_NOT_SATISFIABLE, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_EXPECTATION_FAILED, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_MISDIRECTED_REQUEST, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_UNPROCESSABLE_CONTENT, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_UPGRADE_REQUIRED, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE, MISHAP_CODE_INVALID_ARGUMENT },
+    { MISHAP_CODE_PERMISSION_DENIED, MISHAP_CODE_NOT_AUTHORIZED },
+    { MISHAP_CODE_FORBIDDEN, MISHAP_CODE_NOT_AUTHORIZED },
+    { MISHAP_CODE_AUTH_REQUIRED, MISHAP_CODE_NOT_AUTHORIZED },
+    { MISHAP_CODE_AUTH_TOKEN_EXPIRED, MISHAP_CODE_NOT_AUTHORIZED },
+    { MISHAP_CODE_UNAUTHORIZED, MISHAP_CODE_NOT_AUTHORIZED },
+    { MISHAP_CODE_PAYMENT_REQUIRED, MISHAP_CODE_INSUFFICIENT_FUNDS },
+    { MISHAP_CODE_GONE, MISHAP_CODE_NOT_FOUND },
+    { MISHAP_CODE_REQUEST_TIMEOUT, MISHAP_CODE_TIMEOUT },
+};
+
+static const mishap_code *nearest(const mishap_public *told)
+{
+    if (told->code == MISHAP_CODE_VALIDATION_ERROR || told->code == MISHAP_CODE_ARG_ERROR)
+        return code_of_findings(told);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (told->code == words[i].from)
+            return words[i].to;
+    return told->code;
+}
+
 /* -- reading ----------------------------------------------------------------------------------- */
 
 static mishap *read(const mishap_source *source, mishap **out)
@@ -144,6 +205,7 @@ const mishap_dialect mishap_artifact = {
                               "\"code\":\"internal_error\",\"category\":\"system\","
                               "\"retriable\":false}"),
     .render = render,
+    .nearest = nearest,
     .read = read,
     .check = check,
 };

@@ -33,6 +33,10 @@ struct mishap_dialect {
     mishap *(*read_text)(mishap_text document, mishap **out);
     void (*check_text)(mishap_check *check, mishap_text document);
 
+    /* The format has a short list of codes that its readers know: the one of them that fits an
+     * occurrence best, or else its own code. NULL: the format has no such list. */
+    const mishap_code *(*nearest)(const mishap_public *told);
+
     bool carries_subject; /* `stdout` and `backtrace` at the top hold what the caller's own code
                              printed and did */
 };
@@ -40,6 +44,11 @@ struct mishap_dialect {
 extern const mishap_dialect mishap_condition_report, mishap_cli_envelope, mishap_artifact,
     mishap_http_api, mishap_tool_result, mishap_problem, mishap_json_rpc, mishap_google_rpc,
     mishap_json_api, mishap_graphql, mishap_canonical;
+
+/* Render the answer to a caller: as render(), but with the code of the list of the format that fits
+ * best (`nearest`). What is to be read back, as in a translation, is rendered with its own code. */
+void mishap_dialect_answer(const mishap_dialect *dialect, const mishap_public *told,
+                           mishap_buffer *buffer);
 
 /* What stands for the frames of a condition-report that has none. */
 extern const mishap_text mishap_report_no_frame;

@@ -43,6 +43,27 @@ mishap_text mishap_render(const mishap_dialect *dialect, const mishap *m, mishap
     return buffer->failed ? dialect->last_words : mishap_buffer_text(buffer);
 }
 
+void mishap_dialect_answer(const mishap_dialect *dialect, const mishap_public *told,
+                           mishap_buffer *buffer)
+{
+    const mishap_code *nearest = dialect->nearest ? dialect->nearest(told) : told->code;
+    if (nearest == told->code) {
+        dialect->render(told, buffer);
+        return;
+    }
+    mishap_public answer = *told;
+    answer.message = mishap_public_message(told);
+    answer.code = nearest;
+    dialect->render(&answer, buffer);
+}
+
+mishap_text mishap_render_answer(const mishap_dialect *dialect, const mishap *m,
+                                 mishap_buffer *buffer)
+{
+    mishap_dialect_answer(dialect, mishap_told(m ? m : mishap_out_of_memory()), buffer);
+    return buffer->failed ? dialect->last_words : mishap_buffer_text(buffer);
+}
+
 /* -- parsing ----------------------------------------------------------------------------------- */
 
 static void put_pointer_to(mishap_buffer *pointer, yyjson_val *at, yyjson_val *value)

@@ -131,9 +131,9 @@ static mishap *not_available(const mishap_service *service, mishap *failure)
     mishap *m = mishap_raise_at(amiss ? MISHAP_CODE_NOT_CONFIGURED : MISHAP_CODE_UNAVAILABLE,
                                 MISHAP_HERE, "The service %s is not available.", service->name);
     mishap_buffer_put_text(&cause, mishap_public_message(told));
-    MISHAP_PUT(&cause, " ");
+    if (told->cause.length)
+        MISHAP_PUT(&cause, " ");
     mishap_buffer_put_text(&cause, told->cause);
-    cause.length -= !told->cause.length;
     mishap_buffer_put_char(&cause, '\0');
     if (!told->code->masked && !cause.failed)
         m = mishap_tell_cause(m, cause.data);

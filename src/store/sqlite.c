@@ -16,7 +16,29 @@ bool mishap_sqlite_is_busy(int result)
     return (result & 0xff) == SQLITE_BUSY || (result & 0xff) == SQLITE_LOCKED;
 }
 
-store_trouble mishap_sqlite_trouble(int result)
+static bool is_no_room(int reason)
+{
+    return reason == ENOSPC || reason == EDQUOT || reason == EFBIG;
+}
+
+/* SQLite itself takes only ENOSPC of a write for a full disk. A quota and the largest size of a
+ * file are the same for a caller. Each open file has the last error of its own. */
+static bool is_full(const sqlite_store *store, int result)
+{
+    int of_file = 0, of_log = 0;
+    sqlite3_file *log = NULL;
+    if ((result & 0xff) == SQLITE_FULL || result == SQLITE_IOERR_SHMSIZE)
+        return true;
+    if (!store->database || (result != SQLITE_IOERR_WRITE && result != SQLITE_IOERR_FSYNC))
+        return false;
+    sqlite3_file_control(store->database, "main", SQLITE_FCNTL_LAST_ERRNO, &of_file);
+    sqlite3_file_control(store->database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (log && log->pMethods)
+        log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &of_log);
+    return is_no_room(of_file) || is_no_room(of_log);
+}
+
+store_trouble mishap_sqlite_trouble(const sqlite_store *store, int result)
 {
     switch (result) {
     case SQLITE_OK:
@@ -34,13 +56,13 @@ store_trouble mishap_sqlite_trouble(int result)
     }
     if (mishap_sqlite_is_busy(result))
         return STORE_BUSY;
-    return (result & 0xff) == SQLITE_FULL ? STORE_FULL : STORE_BROKEN;
+    return is_full(store, result) ? STORE_FULL : STORE_BROKEN;
 }
 
 mishap *mishap_sqlite_failure(const sqlite_store *store, int result)
 {
     sqlite3 *database = store->database;
-    store_trouble trouble = mishap_sqlite_trouble(result);
+    store_trouble trouble = mishap_sqlite_trouble(store, result);
     mishap *m = mishap_store_failure(trouble);
     if (mishap_store_is_refusal(trouble))
         return m;

@@ -68,7 +68,7 @@ typedef struct sqlite_store {
 
 /* Does this result mean that others are in the way? */
 bool mishap_sqlite_is_busy(int result);
-store_trouble mishap_sqlite_trouble(int result);
+store_trouble mishap_sqlite_trouble(const sqlite_store *store, int result);
 
 /* What SQLite said last, as a mishap; NULL if it is no error. SQLite's own words are for the
  * operator only. */

@@ -154,18 +154,11 @@ static mishap_text text(mishap_query *query, int column, bool blob)
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-/* To connect takes room on the disk, for the index of the log. So where a write has failed for lack
- * of room, the connection is kept: reading goes on with it. */
-static bool no_room(int result)
-{
-    return (result & 0xff) == SQLITE_FULL || result == SQLITE_IOERR_WRITE;
-}
-
 static mishap *end(mishap_query *query, store_trouble *trouble)
 {
     sqlite_store *store = store_of(query);
     int result = query->result;
-    *trouble = mishap_sqlite_trouble(result);
+    *trouble = mishap_sqlite_trouble(store, result);
     mishap *failure = *trouble == STORE_FINE ? NULL : mishap_sqlite_failure(store, result);
     /* A change in files that nobody finds any more is none. */
     if (!failure && query->writes && store->base.depth == 0 &&
@@ -173,8 +166,9 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
         *trouble = STORE_LOST;
         return failure;
     }
-    /* After anything but a wait in vain or a full disk, a new connection is a new start. */
-    mishap *lost = finish(store, *trouble == STORE_BROKEN && !no_room(result));
+    /* After anything but a wait in vain or a full disk, a new connection is a new start. To connect
+     * takes room on the disk, for the index of the log: so reading goes on with the old one. */
+    mishap *lost = finish(store, *trouble == STORE_BROKEN && result != SQLITE_IOERR_WRITE);
     return lost ? mishap_because(lost, failure) : failure;
 }
 
@@ -212,7 +206,7 @@ static mishap *begin_transaction(sqlite_store *store, store_trouble *trouble)
     }
     mishap_sqlite_wait_for_turn(store);
     int result = control(store, CONTROL_BEGIN);
-    *trouble = mishap_sqlite_trouble(result);
+    *trouble = mishap_sqlite_trouble(store, result);
     if (*trouble == STORE_FINE)
         return NULL;
     failure = mishap_sqlite_failure(store, result);
@@ -223,7 +217,7 @@ static mishap *begin_transaction(sqlite_store *store, store_trouble *trouble)
 static void roll_back_transaction(sqlite_store *store)
 {
     if (store->database && !sqlite3_get_autocommit(store->database) &&
-        mishap_sqlite_trouble(control(store, CONTROL_ROLLBACK)) != STORE_FINE)
+        mishap_sqlite_trouble(store, control(store, CONTROL_ROLLBACK)) != STORE_FINE)
         mishap_sqlite_disconnect(store); /* then it is undone for sure */
     mishap_sqlite_end_turn(store);
 }
@@ -233,7 +227,7 @@ static void roll_back_transaction(sqlite_store *store)
 static mishap *commit_transaction(sqlite_store *store, store_trouble *trouble)
 {
     int result = control(store, CONTROL_COMMIT);
-    *trouble = mishap_sqlite_trouble(result);
+    *trouble = mishap_sqlite_trouble(store, result);
     mishap *failure = *trouble == STORE_FINE ? NULL : mishap_sqlite_failure(store, result);
     roll_back_transaction(store);
     if (!failure && (failure = mishap_sqlite_look_for_files(store, STORE_HAS_WRITTEN)))
@@ -249,9 +243,9 @@ static mishap *change_level(sqlite_store *store, store_step step, store_trouble 
         [STORE_ROLL_BACK] = CONTROL_ROLLBACK_TO,
     };
     int result = control(store, first[step]);
-    if (step == STORE_ROLL_BACK && mishap_sqlite_trouble(result) == STORE_FINE)
+    if (step == STORE_ROLL_BACK && mishap_sqlite_trouble(store, result) == STORE_FINE)
         result = control(store, CONTROL_RELEASE);
-    *trouble = mishap_sqlite_trouble(result);
+    *trouble = mishap_sqlite_trouble(store, result);
     return *trouble == STORE_FINE ? NULL : mishap_sqlite_failure(store, result);
 }
 

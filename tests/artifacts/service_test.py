@@ -6,24 +6,17 @@ Speaks TAP.
 """
 import json
 import os
-import sqlite3
 import subprocess
 import threading
 import time
 
 import world
 from blackbox import equal, expect, main, parsed, run_program, test, tests_of
-from server import FOLDER, PATIENCE, PROGRAM, all_ended_in_order, wait_for
-from world import ENGINES, World, check_failure, command, genesis
+from server import PATIENCE, PROGRAM, all_ended_in_order, wait_for
+from world import ENGINES, World, check_failure, command, folder_of, genesis
 
 LEDGER, MINT, ESCROW, STORE, LOG = ("genesis_" + name for name in ("ledger", "mint", "escrow", "store", "event_log"))
 MOST = 2**63 - 1
-
-
-def folder_of(name):
-    path = os.path.join(FOLDER, "data-" + name)
-    os.makedirs(path, exist_ok=True)
-    return path
 
 
 def without_times(value):
@@ -205,7 +198,7 @@ def events_are_read_page_by_page_in_four_ways():
         listed = parsed(command(w.data, "events", "--after", "3").out)["data"]
         equal(listed["events"], rest["events"], "the command")
         bad = w.ask("GET", "/artifacts/events?limit=0", checked=False)
-        equal((bad.status, bad.json["code"]), (422, "validation_error"), "a limit that is none")
+        equal((bad.status, bad.json["code"]), (422, "invalid_argument"), "a limit that is none")
         check_failure(bad.json, bad.body.decode())
 
 
@@ -262,74 +255,31 @@ def every_code_of_the_seed_is_there(engine):
 
 
 @test
-def a_store_that_fails_is_an_internal_error_and_tells_nothing():
-    with World() as w:
-        w.done(STORE, "create", "a1", "tool", "x", by="alice")
-        with sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
-            database.execute("DROP TABLE listings")
-        equal(w.fails("internal_error", ESCROW, "deposit", "a1", 5, by="alice", category="system", status=500)["error"],
-              "An internal error occurred.", "the words")
-        equal(w.done(STORE, "get", "a1")["owner"], "alice", "nothing was changed")
-        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 99, "others go on")
-        expect("no such table" in w.wait_for_log("artifacts.invoke"), "the log does not say why")
-        statuses = {ESCROW: set(), LEDGER: set()}
-
-        def ask(artifact, *words):
-            for _ in range(10):
-                statuses[artifact].add(w.invoke(artifact, *words, by="alice")[0])
-        threads = [threading.Thread(target=ask, args=(ESCROW, "list_active") if i % 4 == 0 else (LEDGER, "transfer", "alice", "bob", 1))
-                   for i in range(12)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        equal(statuses, {ESCROW: {500}, LEDGER: {200}}, "what became of calls that were in one batch with those that fail")
-        equal(w.balances(), {"alice": 9, "bob": 191, MINT: 0}, "each was done once")
-
-
-@test
-def where_python_is_missing_that_is_not_configured():
-    data = folder_of("bare")
-    bare = os.path.join(FOLDER, "bare-program")
-    os.makedirs(bare, exist_ok=True)
-    program = os.path.join(bare, "mishap")
-    if not os.path.exists(program):
-        subprocess.run(["cp", PROGRAM, program], check=True)
-    words = ["--caller", "alice", "--dialect", "artifact"]
-    made = run_program(program, "artifacts", "invoke", "--artifact", STORE, "--method", "create", "--args",
-                       '["a1","tool","x","def run(): return 1"]', *words, env={"MISHAP_DATA": data, "MISHAP_LOG": ""})
-    equal(made.status, 0, "the exit: %r" % (made,))
-    ran = run_program(program, "artifacts", "invoke", "--artifact", "a1", "--method", "run", *words, env={"MISHAP_DATA": data, "MISHAP_LOG": ""})
-    told = parsed(ran.out)
-    check_failure(told, ran.out.decode())
-    equal((told["code"], told["category"]), ("not_configured", "system"), "the failure")
-
-
-@test
-def a_busy_store_is_retriable_and_says_when():
-    with World() as w:
-        w.done(LEDGER, "balance", "alice")
-        holder = sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE, isolation_level=None)
-        holder.execute("BEGIN IMMEDIATE")
-        busy = w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", category="system", status=503)
-        equal(busy["retriable"], True, "retriable")
-        expect(busy["details"]["retry_after_ms"] > 0, "when:", busy)
-        holder.execute("ROLLBACK")
-        holder.close()
-        equal(w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 99, "once, afterwards")
-
-
-@test
 def what_the_server_refuses_below_the_routes_is_the_dictionary_too():
+    """… with the codes of the seed, and the status of each."""
+    balance = "/artifacts/genesis_ledger/balance"
     with World("SQLite", "--body-limit", "2000") as w:
-        for method, target, body, status in [("GET", "/artifacts/genesis_ledger", None, 404), ("GET", "/artifacts/genesis_ledger/balance", None, 405),
-                                             ("POST", "/artifacts/genesis_ledger/balance", {"args": "x"}, 422),
-                                             ("POST", "/artifacts/genesis_ledger/balance", {"arg": []}, 422),
-                                             ("POST", "/artifacts/genesis_ledger/balance", b"{", 400),
-                                             ("POST", "/artifacts/genesis_ledger/balance", {"args": ["x" * 3000]}, 413)]:
+        for method, target, body, status, code in [
+                ("GET", "/artifacts/genesis_ledger", None, 404, "not_found"), ("GET", balance, None, 405, "invalid_argument"),
+                ("POST", balance, {"args": "x"}, 422, "invalid_type"), ("POST", balance, {"arg": []}, 422, "missing_argument"),
+                ("POST", balance, {"idempotency_key": ""}, 422, "invalid_argument"), ("POST", balance, {"args": [], "caller": 5}, 422, "invalid_type"),
+                ("POST", "/artifacts/A/balance", {}, 422, "invalid_argument"), ("POST", balance, b"{", 400, "invalid_argument"),
+                ("POST", balance, b"[]", 400, "invalid_argument"), ("POST", balance, {"args": ["x" * 3000]}, 413, "invalid_argument"),
+                ("GET", "/artifacts/events?limit=x", None, 422, "invalid_type"), ("GET", "/artifacts/events?limit=0", None, 422, "invalid_argument"),
+                ("GET", "/artifacts/" + "x" * 20000, None, 414, "invalid_argument")]:
             found = w.ask(method, target, body, checked=False)
-            equal(found.status, status, "the status of %s %s" % (method, target))
             check_failure(found.json, found.body.decode())
+            equal((found.status, found.json["code"]), (status, code), "%s %s" % (method, target[:60]))
+        found = w.ask("POST", balance, b"x", media_type="text/csv", checked=False)
+        equal((found.status, found.json["code"]), (400, "invalid_argument"), "another type")
+        fields = w.ask("POST", balance, {"args": "x", "caller": 5}, checked=False).json["details"]["fields"]
+        equal([(field["field"], field["error"]) for field in fields], [("args", "invalid_type"), ("caller", "invalid_type")], "all findings")
+    with World("SQLite", "--rate", "1") as w:
+        limited = [w.ask("GET", "/artifacts/events", checked=False) for _ in range(40)][-1]
+        check_failure(limited.json, limited.body.decode())
+        equal((limited.status, limited.json["code"], limited.json["retriable"]), (429, "rate_limited", True), "too many")
+    ran = command(folder_of("words"), "invoke", "--artifact", LEDGER, "--dialect", "artifact")
+    equal((ran.status, parsed(ran.out)["code"]), (2, "missing_argument"), "a command without its method")
 
 
 # ---- The defects of the original ---------------------------------------------------------------------
@@ -421,7 +371,8 @@ def callers_name_themselves_only_where_no_key_exists():
         w.fails("not_authorized", LEDGER, "transfer", "bob", "alice", 1, fields=keys["alice"], caller="bob", status=403)
         w.fails("not_authorized", LEDGER, "transfer", "bob", "alice", 1, caller="bob", status=403)
         w.fails("not_authorized", MINT, "resolve", fields=keys["system"], status=403)
-        equal(w.invoke(LEDGER, "transfer", "bob", "alice", 1, by="bob")[0], 401, "the header")
+        w.fails("not_authorized", LEDGER, "transfer", "bob", "alice", 1, by="bob", status=401)
+        w.fails("not_authorized", LEDGER, "transfer", "alice", "bob", 1, fields={"X-Api-Key": "mk_" + "x" * 43}, status=401)
         equal(w.done(LEDGER, "balance", "alice")["balance"], 98, "what anybody may ask")
     ran = command(data, "invoke", "--artifact", LEDGER, "--method", "transfer", "--args", '["bob","alice",1]', "--caller", "bob", "--dialect", "artifact")
     equal(parsed(ran.out)["code"], "not_authorized", "the command line")
@@ -431,12 +382,31 @@ def callers_name_themselves_only_where_no_key_exists():
 def a_new_store_has_what_the_file_says(engine):
     folder = folder_of("genesis")
     path = genesis(folder, carol=7, dave=0)
-    with World(engine, "--artifacts-genesis", path) as w:
+    with World(engine, "--genesis", path) as w:
         equal(w.balances(), {"carol": 7, "dave": 0, MINT: 0}, "the balances")
         data = w.data
     if engine == "SQLite":
         with World(engine, data=data) as w:
             equal(w.balances(), {"carol": 7, "dave": 0, MINT: 0}, "it counts only for a new store")
+
+
+@test
+def a_flag_of_a_setting_needs_the_name_of_its_service_only_where_it_is_not_clear():
+    folder = folder_of("flags")
+    path = genesis(folder, erin=3)
+    words = ("invoke", "--artifact", LEDGER, "--method", "all_balances")
+    for number, flags in enumerate((("--genesis", path), ("--genesis=" + path,), ("--artifacts-genesis", path))):
+        ran = command(os.path.join(folder, str(number)), *words, *flags)
+        equal(parsed(ran.out)["data"]["balances"], {"erin": 3, MINT: 0}, "with %s" % (flags,))
+    ran = command(folder, *words, "--genesis", path, "--artifacts-genesis", path)
+    equal((ran.status, parsed(ran.out)["error"]["code"]), (2, "ARG_ERROR"), "both")
+    there = os.path.join(folder, "elsewhere.sqlite")
+    ran = command(folder, *words, "--store", "sqlite:" + there)
+    expect(ran.status == 0 and os.path.exists(there), "--store of a command with one service:", ran)
+    ran = command(folder, *words, "--folder", "x")
+    equal((ran.status, parsed(ran.out)["error"]["code"]), (2, "ARG_ERROR"), "a setting of another service")
+    ran = run_program(PROGRAM, "serve", "--data", folder, "--genesis", os.path.join(folder, "nothing"), "--listen", "127.0.0.1:0", "--output", "json")
+    expect(ran.status == 78 and b"genesis file" in ran.out + ran.err, "a file that is not there:", ran)
 
 
 @tests_of({"no file": None, "no JSON": "{", "no principals": "{}", "a text": '{"principals":{"a":"5"}}', "negative": '{"principals":{"a":-1}}',
@@ -500,56 +470,6 @@ def many_at_once_with_one_key_change_something_once(engine):
         equal(w.balances(), {"alice": 90, "bob": 110, MINT: 0}, "once")
 
 
-# ---- Code --------------------------------------------------------------------------------------------
-
-
-@tests_of(ENGINES)
-def code_runs_outside_of_transactions_and_holds_up_nobody(engine):
-    with World(engine, "--artifacts-run-seconds", "20", "--handlers", "2") as w:
-        w.done(STORE, "create", "slow", "tool", "x", "import time\ndef run(s):\n  time.sleep(s)\n  return 'done'", by="alice")
-        answers = []
-        runners = [threading.Thread(target=lambda: answers.append(w.invoke("slow", "run", 1.5))) for _ in range(2)]
-        for runner in runners:
-            runner.start()
-        expect(wait_for(lambda: w.running_handlers() >= 2), "not all processes that there may be run code")
-        for _ in range(4):
-            w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
-            w.done(LEDGER, "transfer", "bob", "alice", 1, by="bob")
-        expect(not answers, "others waited for it:", answers)
-        for runner in runners:
-            runner.join()
-        equal(answers, [(200, {"success": True, "result": "done", "stdout": ""})] * 2, "the answers")
-
-
-@test
-def what_code_answers_is_kept_only_under_a_key():
-    with World() as w:
-        w.done(STORE, "create", "long", "tool", "x", "def run():\n  return 'y' * 1000000", by="alice")
-        w.done("long", "run")
-        first = w.done("long", "run", idempotency_key="k1", by="alice")
-        w.done(STORE, "update", "long", "x", "def run():\n  return 'z'", by="alice")
-        equal(w.done("long", "run", idempotency_key="k1", by="alice"), first, "the same again")
-        database = sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE)
-        equal(database.execute("SELECT max(length(answer)) < 1000 FROM calls").fetchone(), (1,), "so long are all that are kept")
-        equal(database.execute("SELECT count(*) FROM kept").fetchone(), (1,), "but for one")
-        database.close()
-
-
-@test
-def sixty_four_transfers_at_once_lose_nothing():
-    with World() as w:
-        def pay(who, other):
-            with w.connect() as connection:
-                for _ in range(8):
-                    w.invoke(LEDGER, "transfer", who, other, 1, by=who, connection=connection)
-        threads = [threading.Thread(target=pay, args=("alice", "bob") if i % 2 else ("bob", "alice")) for i in range(64)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        equal(w.balances(), {"alice": 100, "bob": 100, MINT: 0}, "the balances")
-
-
 # ---- Agents ------------------------------------------------------------------------------------------
 
 
@@ -575,59 +495,6 @@ def agents_get_the_same_dictionary():
         equal((result["isError"], told["code"]), (True, code), "the failure")
         check_failure(told, result["content"][0]["text"])
     world.leaks.check(done.stdout.decode().split("\n", 2)[2])
-
-
-@test
-def nothing_private_is_told():
-    """Markers in the names of files, in the address of a store, in what is noted: each response is searched for them (world.py)."""
-    data = folder_of(world.leaks.MARKER)
-    with World(data=data) as w:
-        w.done(STORE, "create", "a1", "tool", "x", "import sys\ndef run():\n  raise OSError(open('/etc/passwd'))", by="alice")
-        w.fails("runtime_error", "a1", "run")
-        path = os.path.join(data, "artifacts.sqlite")
-        with sqlite3.connect(path, timeout=PATIENCE) as database:
-            database.execute("ALTER TABLE listings RENAME TO marker_private")
-        w.fails("internal_error", ESCROW, "list_active")
-        os.rename(path, path + ".away")
-        w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
-        os.rename(path + ".away", path)
-        expect(wait_for(lambda: w.invoke(LEDGER, "balance", "alice")[0] == 200), "the store is not found again")
-    world.address_of("PostgreSQL")
-    password = world.leaks.MARKER + " p@ss/w:?"
-    with World("PostgreSQL", address=world.cluster.guarded(password, "guarded_artifacts")) as w:
-        w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
-        world.cluster.sql("guarded_artifacts", "ALTER TABLE artifacts.listings RENAME TO marker_private")
-        w.fails("internal_error", ESCROW, "list_active")
-        world.cluster.stop()
-        w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
-        world.cluster.start()
-        expect(wait_for(lambda: w.invoke(LEDGER, "balance", "alice")[0] == 200), "the store is not found again")
-        equal(w.balances()["alice"], 99, "once")
-        for text in (w.read(w.log), w.read(w.stderr), w.read(w.stdout)):
-            expect(world.leaks.MARKER.encode() not in text, "the password is told:", text)
-
-
-@test
-def a_full_disk_loses_nothing_and_the_service_resumes():
-    with World() as w:
-        w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
-        path = os.path.join(w.data, "artifacts.sqlite")
-        with sqlite3.connect(path, timeout=PATIENCE) as database:
-            pages = database.execute("PRAGMA page_count").fetchone()[0]
-        expect(pages > 0, "no pages")
-    # A file that may not grow any more: the signal of that limit is an error for SQLite.
-    with World("SQLite", "--handler-file-mb", "1", data=w.data) as full:
-        statuses = []
-        for number in range(60):
-            status, answer = full.invoke(STORE, "create", "big-%d" % number, "tool", "x%d " % number * 9000, by="alice")
-            statuses.append(status)
-            if status != 200:
-                expect(answer["category"] == "system", "the category:", answer)
-        expect(statuses[0] == 200 and set(statuses) - {200}, "the disk was never full:", statuses)
-        made = statuses.count(200)
-    with World(data=w.data) as again:
-        equal(again.done(STORE, "count")["count"], made, "what was acknowledged")
-        equal(again.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 98, "it goes on")
 
 
 @test

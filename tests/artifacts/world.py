@@ -15,6 +15,9 @@ from server import PROGRAM  # noqa: E402
 
 MEMBERS = ["success", "error", "code", "category", "retriable", "details"]
 CATEGORIES = {"validation", "permission", "resource", "execution", "system"}
+CODES = {"missing_argument", "invalid_argument", "invalid_type", "not_owner", "not_authorized", "insufficient_funds", "not_found", "already_exists",
+         "already_listed", "timeout", "runtime_error", "syntax_error", "internal_error", "not_configured",  # those of the seed, and beyond them:
+         "conflict", "unavailable", "rate_limited", "insufficient_storage"}
 ENGINES = {"SQLite": "SQLite", "PostgreSQL": "PostgreSQL"}
 PUBLIC = {"invoke_artifact", "missing_argument", "invalid_argument", "invalid_type", "not_owner", "not_authorized", "insufficient_funds",
           "not_found", "already_exists", "already_listed", "runtime_error", "syntax_error", "internal_error", "not_configured"}
@@ -81,9 +84,17 @@ def check_failure(answer, text=""):
     expect(list(answer) in (MEMBERS, MEMBERS[:-1]), "members:", answer)
     expect(answer["success"] is False and isinstance(answer["retriable"], bool), "not the types:", answer)
     expect(isinstance(answer["error"], str) and answer["error"], "no words:", answer)
+    expect(answer["code"] in CODES, "a code that readers do not know:", answer)
     expect(answer["category"] in CATEGORIES, "no category:", answer)
     expect(answer.get("details", {"x": 1}), "empty details:", answer)
     leaks.check(text, text, PUBLIC)
+
+
+def folder_of(name):
+    """A folder for data."""
+    path = os.path.join(server.FOLDER, "data-" + name)
+    os.makedirs(path, exist_ok=True)
+    return path
 
 
 def genesis(folder, **balances):

@@ -47,13 +47,14 @@ def user():
 
 
 class Cluster:
-    """A server with its data. `role` logs in without a password, `guarded` with one."""
+    """A server with its data. `role` logs in without a password, `guarded` with one. `log` is a folder for its write-ahead log."""
 
-    def __init__(self, **settings):
+    def __init__(self, log=None, **settings):
         self.programs, self.user = folder_of_programs(), user()
         self.settings = {"fsync": "off", "listen_addresses": "", "max_connections": 60, "shared_buffers": "16MB",
                          "dynamic_shared_memory_type": "mmap", **settings}
         self.process, self.numbers = None, 0
+        self.log = ["-X", log, "--wal-segsize=1"] if log else []
         self.folder = tempfile.mkdtemp(prefix="pg-")
         try:
             self.prepare()
@@ -80,7 +81,7 @@ class Cluster:
             os.chown(self.folder, self.user.pw_uid, self.user.pw_gid)
         os.chmod(self.folder, 0o755)  # others connect to the socket
         self.data = os.path.join(self.folder, "data")
-        self.run("initdb", "-D", self.data, "-U", "role", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync")
+        self.run("initdb", "-D", self.data, "-U", "role", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", *self.log)
         with open(os.path.join(self.data, "pg_hba.conf"), "w", encoding="ascii") as file:
             file.write("local all guarded scram-sha-256\nlocal all all trust\n")
 
@@ -107,27 +108,34 @@ class Cluster:
                 time.sleep(0.05)
 
     def stop(self, how=signal.SIGQUIT):
-        """SIGQUIT ends it at once, SIGINT in order, SIGKILL as a crash does."""
+        """SIGQUIT ends it at once, SIGINT in order. SIGKILL is for all of its processes, as when the machine dies."""
         if self.process and self.process.poll() is None:
             self.process.send_signal(how)
+            for pid in self.children() if how == signal.SIGKILL else []:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, how)
             self.process.wait(PATIENCE)
-        # After SIGKILL its children notice by themselves, and another must not start before.
+        # Another must not start before the last of them has ended.
         with contextlib.suppress(FileNotFoundError, RuntimeError):
             self.wait_for_children()
         self.process = None
 
+    def children(self):
+        """Those of the session that was begun for it, itself not."""
+        found = []
+        for path in glob.glob("/proc/[0-9]*/stat"):
+            with contextlib.suppress(OSError, IndexError):
+                with open(path, encoding="utf-8", errors="replace") as file:
+                    words = file.read().rsplit(")", 1)[1].split()
+                pid = int(path.split("/")[2])
+                if int(words[3]) == self.process.pid and words[0] != "Z" and pid != self.process.pid:
+                    found.append(pid)
+        return found
+
     def wait_for_children(self):
-        """Those of the session that was begun for it."""
-        until, session = time.monotonic() + PATIENCE, self.process.pid
+        until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
-            found = []
-            for path in glob.glob("/proc/[0-9]*/stat"):
-                with contextlib.suppress(OSError, IndexError):
-                    with open(path, encoding="utf-8", errors="replace") as file:
-                        words = file.read().rsplit(")", 1)[1].split()
-                    if int(words[3]) == session and words[0] != "Z":
-                        found.append(path)
-            if not found:
+            if not self.children():
                 return
             time.sleep(0.02)
         raise RuntimeError("processes of PostgreSQL live on")

@@ -248,15 +248,17 @@ static void a_description_says_how_it_can_fail(void **state)
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/0/description"),
                         "Create a user. The e-mail address of each user must be unique. May fail "
-                        "with ALREADY_EXISTS, UNAVAILABLE.");
+                        "with ALREADY_EXISTS, UNAVAILABLE, INSUFFICIENT_STORAGE.");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
-                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE.");
+                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, "
+                        "INSUFFICIENT_STORAGE.");
     close_wire(&w);
     todo.raises = MISHAP_RAISES(NOT_FOUND, LOCKED);
     open_wire(&w, &todo, MISHAP_MCP_2025_11_25);
     ask(&w, "tools/list", "");
     assert_string_equal(text_at(&w, "/result/tools/1/description"),
-                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, LOCKED.");
+                        "Show a user. May fail with NOT_FOUND, UNAVAILABLE, "
+                        "INSUFFICIENT_STORAGE, LOCKED.");
     close_wire(&w);
 }
 

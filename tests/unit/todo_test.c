@@ -1162,7 +1162,7 @@ static void a_folder_that_cannot_be_made_makes_the_service_unavailable(void **st
     assert_non_null(strstr(last.account, "nowhere"));
 }
 
-static void a_full_disk_is_an_internal_error_and_reading_goes_on(void **state)
+static void a_full_disk_is_told_as_such_and_reading_goes_on(void **state)
 {
     (void)state;
     create_users(1);
@@ -1177,7 +1177,7 @@ static void a_full_disk_is_an_internal_error_and_reading_goes_on(void **state)
         stat(file, &status);
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1000, 1000 });
         ask("users.create", "{\"name\":\"B\",\"email\":\"b@example.com\"}");
-        bool refused = last.status == 500 && !strcasestr(last.body, "disk");
+        bool refused = last.status == 507 && !strcasestr(last.body, "disk");
         ask("users.get", "{\"id\":\"1\"}");
         _exit(refused && last.status == 200 ? 0 : 1);
     }
@@ -1696,7 +1696,7 @@ int main(void)
         TODO_TEST(a_file_that_is_no_database_makes_the_service_unavailable),
         TODO_TEST(a_corrupt_page_is_an_internal_error_and_nothing_is_told),
         TODO_TEST(a_folder_that_cannot_be_made_makes_the_service_unavailable),
-        TODO_TEST(a_full_disk_is_an_internal_error_and_reading_goes_on),
+        TODO_TEST(a_full_disk_is_told_as_such_and_reading_goes_on),
         TODO_TEST(the_store_is_for_its_owner_alone),
         TODO_TEST(a_store_address_that_is_not_understood_is_refused),
         TODO_TEST(a_store_of_a_newer_program_is_left_alone),

@@ -424,7 +424,7 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
 static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
 {
     mishap_buffer room = { 0 }, out = { 0 };
-    mishap_buffer_put_text(&out, mishap_render(cli->dialect, failure, &room));
+    mishap_buffer_put_text(&out, mishap_render_answer(cli->dialect, failure, &room));
     if (!cli->dialect->read_text && !cli->dialect->carries_subject && !out.failed)
         clean_json(cli, &out, cli->secrets);
     if (!cli->dialect->read_text)

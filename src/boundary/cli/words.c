@@ -221,18 +221,39 @@ static const char *value_of_flag(mishap_cli_reading *r, const char *equals)
     return NULL;
 }
 
+static void take_param(mishap_cli_reading *r, size_t i, const char *equals)
+{
+    bool alone = r->params[i].type == MISHAP_BOOLEAN && !equals;
+    const char *value = alone ? "true" : value_of_flag(r, equals);
+    if (value)
+        give(r, i, value);
+    else
+        mishap_cli_refuse_param(r, i, "missing_value", NULL);
+}
+
+/* A setting without the name of its service, if only one service of the command has it: --genesis
+ * for --artifacts-genesis. Every other flag comes before it. */
+static size_t find_setting(const mishap_cli_reading *r, const char *flag, size_t length)
+{
+    size_t found = r->count;
+    for (size_t i = r->flags.own; i < r->count; i++) {
+        const mishap_param *setting = r->flags.settings[i - r->flags.own].setting;
+        if (!setting || !mishap_cli_spells(flag, length, setting->name))
+            continue;
+        if (found < r->count)
+            return r->count;
+        found = i;
+    }
+    return found;
+}
+
 static void take_flag(mishap_cli_reading *r, const char *word)
 {
     const char *flag = word + 2, *equals = strchr(flag, '=');
     size_t length = equals ? (size_t)(equals - flag) : strlen(flag);
     size_t i = find_flag(r->params, flag, length);
     if (i < r->count) {
-        bool alone = r->params[i].type == MISHAP_BOOLEAN && !equals;
-        const char *value = alone ? "true" : value_of_flag(r, equals);
-        if (value)
-            give(r, i, value);
-        else
-            mishap_cli_refuse_param(r, i, "missing_value", NULL);
+        take_param(r, i, equals);
         return;
     }
     if (length > 3 && strncmp(flag, "no-", 3) == 0) {
@@ -248,9 +269,14 @@ static void take_flag(mishap_cli_reading *r, const char *word)
         return;
     }
     i = find_flag(mishap_cli_flags, flag, length);
-    if (mishap_cli_flags[i].name)
+    if (mishap_cli_flags[i].name) {
         take_common(r, i,
                     mishap_cli_flags[i].type == MISHAP_BOOLEAN ? NULL : value_of_flag(r, equals));
+        return;
+    }
+    i = find_setting(r, flag, length);
+    if (i < r->count)
+        take_param(r, i, equals);
     else
         refuse_unknown(r, word, length + 2);
 }

@@ -47,7 +47,7 @@ static mishap_text spell(const mishap_dialect *dialect, const mishap_public *tol
         linked.docs_url = link;
         dialect->render(&linked, body);
     } else {
-        dialect->render(told, body);
+        mishap_dialect_answer(dialect, told, body);
     }
     return body->failed ? dialect->last_words : mishap_buffer_text(body);
 }

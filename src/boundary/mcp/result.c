@@ -183,7 +183,7 @@ static mishap *put_failure(mishap_buffer *b, const mishap_mcp_offer *tool, const
     mishap *removed = NULL;
     const mishap_public *told = mishap_told(failure);
     mishap_buffer_init(&text, room, sizeof room);
-    tool->dialect->render(told, &text);
+    mishap_dialect_answer(tool->dialect, told, &text);
     if (tool->dialect == &mishap_tool_result)
         mishap_mcp_put_code(&text, told);
     if (!text.failed && !mishap_mcp_is_text(tool->dialect))
