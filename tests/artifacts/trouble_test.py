@@ -9,7 +9,6 @@ import os
 import sqlite3
 import subprocess
 import threading
-import time
 
 import world
 from blackbox import equal, expect, main, parsed, run_program, test, tests_of
