@@ -18,6 +18,10 @@ build: ## the program, build/mishap
 run: build ## start the server with its example service, and say what to try
 	@exec scripts/run
 
+cluster: build ## three servers on one PostgreSQL behind nginx, on this machine, and what to try; PORT=8080
+	@scripts/setup cluster
+	@PORT='$(PORT)' exec scripts/cluster
+
 demo: build ## tell one mishap in every dialect
 	@scripts/demo
 
