@@ -51,7 +51,8 @@ class Machine:
                             "--access-log", self.access, "--caller-share", "100", data=self.data, listen="127.0.0.1:%d" % self.port)
 
     def kill(self):
-        for pid in family(self.found):
+        """As if the machine died: first the processes that could still answer, and before them the one that would replace them."""
+        for pid in [self.found.process.pid, *self.found.workers(), *family(self.found)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         self.found.kill()
