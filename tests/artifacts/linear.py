@@ -2,7 +2,7 @@
 ledger with one caller at a time would answer, and which keeps real time: an operation that was answered before another
 one was sent comes first.
 
-    check(start, history)                       Verdict: .holds, .why, .steps
+    check(start, history)                       Verdict: .holds, .why
     python3 tests/artifacts/linear.py FILE      the same for a file: a line with the start, then one for each operation
 
 The search is that of Wing and Gong, with Lowe's memory of the configurations (operations that are in order, state) that
@@ -19,7 +19,7 @@ import itertools
 import json
 import sys
 
-STEPS = 5_000_000
+STEPS = 2_000_000, 2_000  # of a search: so many, and for each operation so many more
 LEDGER, STORE = "genesis_ledger", "genesis_store"
 NEVER = float("inf")
 
@@ -424,13 +424,15 @@ class Search:
 class Verdict:
     def __init__(self, holds, why, search, parts):
         self.holds, self.why, self.steps, self.parts = holds, why, search.steps - search.left, len(parts)
+        self.late = bin(search.used).count("1")  # lost operations that took effect
 
     def __repr__(self):
         return self.why or "linearizable"
 
 
-def check(start, history, steps=STEPS):
+def check(start, history, steps=None):
     """Holds: True, False, or None if the search was given up."""
+    steps = steps or STEPS[0] + STEPS[1] * len(history)
     name_lost_spawns(history)
     for op in history:
         op.prepare()

@@ -90,6 +90,9 @@ LINEARIZABLE = {
                                                    pay(5, 6, "a", "b", 10, 90, 110, key="k"), see(7, 8, "a", 70)],
     "unknown, and done by the second with its key": [pay(1, 2, "a", "b", 10, key="k"), see(3, 4, "a", 100), pay(5, 6, "a", "b", 10, 90, 110, key="k"),
                                                      see(7, 8, "a", 90)],
+    "two unknown, and their first answers tell the order": [
+        pay(1, 2, "a", "b", 10, key="k"), pay(1, 2, "a", "b", 5, key="l"), see(3, 4, "b", 115), pay(5, 6, "a", "b", 10, 85, 115, key="k"),
+        pay(7, 8, "a", "b", 5, 95, 105, key="l")],
     "an artifact goes around": [give(1, 9, "b", "c"), give(2, 8, "a", "b"), give(3, 7, "c", "a"), whose(10, 11, "a")],
     "not the owner any more": [give(1, 5, "a", "b"), give(2, 4, "a", "c", "not_owner"), whose(6, 7, "b")],
     "a new principal": [spawn(1, 2, NEW), see_all(3, 4, a=100, b=100, c=0, **{NEW: 0}), pay(5, 6, "a", NEW, 1, 99, 1)],
@@ -111,6 +114,7 @@ NOT_LINEARIZABLE = {
     "unknown, but not yet sent": [see(1, 2, "b", 110), pay(3, 4, "a", "b", 10)],
     "unknown, there and gone again": [pay(1, 2, "a", "b", 10), see(3, 4, "b", 110), see(5, 6, "b", 100)],
     "unknown, and done twice": [pay(1, 2, "a", "b", 10), see(3, 4, "b", 120)],
+    "unknown, and done twice, seen after each": [pay(1, 2, "a", "b", 10), see(3, 4, "b", 110), see(5, 6, "b", 120)],
     "unknown, and done again by its key": [pay(1, 2, "a", "b", 10, key="k"), see(3, 4, "a", 90), pay(5, 6, "a", "b", 10, 80, 120, key="k")],
     "a key that is not kept": [pay(1, 2, "a", "b", 10, 90, 110, "k"), pay(3, 4, "a", "b", 10, 80, 120, "k")],
     "unknown, and nobody could pay it": [pay(1, 2, "c", "b", 10), see(3, 4, "b", 110)],
@@ -298,8 +302,8 @@ class Load:
         begun = time.monotonic()
         verdict = check(self.start, self.history)
         unknown = sum(op.answer is None for op in self.history)
-        print("# %s: %d operations, %d of them unknown, %d refused, up to %d at once; %d parts, %d steps, %.2f s; seed %d" % (
-            what, len(self.history), unknown, self.refused, most_at_once(self.history), verdict.parts, verdict.steps,
+        print("# %s: %d operations, %d of them unknown (%d took effect), %d refused, up to %d at once; %d parts, %d steps, %.2f s; seed %d" % (
+            what, len(self.history), unknown, verdict.late, self.refused, most_at_once(self.history), verdict.parts, verdict.steps,
             time.monotonic() - begun, SEED))
         expect(verdict.holds, "seed %d: not linearizable:" % SEED, repr(verdict))
         return unknown
