@@ -15,6 +15,7 @@ were tried before. Three observations keep it small:
 
 After too many steps it gives up, which is no success.
 """
+import collections
 import itertools
 import json
 import sys
@@ -41,7 +42,7 @@ class Operation:
         self.request = (self.method, json.dumps(self.args))
         self.needs = needs_of(self.method, self.args, self.expected or {})
         self.thing = self.args[0] if self.method in ("transfer_ownership", "get") else None
-        # What a lost one adds to balances.
+        # What a transfer adds to balances.
         self.adds = {self.args[0]: -self.args[2], self.args[1]: self.args[2]} if self.method == "transfer" else {}
 
     def __repr__(self):
@@ -266,23 +267,31 @@ class Search:
                     yield (), number
                     return
                 fitting.append(number)
-        numbers.sort(key=lambda number: line.part[number].end)
+        # First those that leave alone what others still have to see, then those that were answered first.
+        waiting = collections.Counter(name for number in numbers if line.part[number].method == "all_balances"
+                                      for name, value in line.part[number].needs.items() if self.state.balance.get(name) == value)
+        numbers.sort(key=lambda number: (sum(waiting[name] for name in line.part[number].adds), line.part[number].end))
         for number in numbers:
             if number in fitting:
                 yield (), number
         there = [index for index, op in enumerate(self.lost) if op.start < until and not self.used >> index & 1]
-        for number in numbers if there else ():
-            for chain in self.chains(line.part[number], there):
+        near = {}  # account: those of them that touch it
+        for index in there:
+            for name in self.lost[index].adds:
+                near.setdefault(name, []).append(index)
+        # Those that only look come first: what they saw may be gone after the next change.
+        for number in sorted(numbers, key=lambda number: line.part[number].method in WRITES) if there else ():
+            for chain in self.chains(line.part[number], there, near):
                 yield chain, number
 
     # ---- Lost operations ----
 
-    def chains(self, op, there):
+    def chains(self, op, there, near):
         """The lost operations that make one fit that notices them, in an order that works."""
         lost = self.lost
-        gifts = [index for index in there if op.thing and lost[index].thing == op.thing]
-        same = [index for index in there if op.expected.get("code") == "conflict" and (lost[index].caller, lost[index].key) == (op.caller, op.key)]
-        for chosen in itertools.chain(self.sets(op.needs, there), subsets(gifts), ((index,) for index in same)):
+        gifts = [index for index in there if lost[index].thing == op.thing] if op.thing else []
+        same = [index for index in there if (lost[index].caller, lost[index].key) == (op.caller, op.key)] if "code" in op.expected else []
+        for chosen in itertools.chain(self.sets(op.needs, there, near, ()), subsets(gifts), ((index,) for index in same)):
             found = list(self.orders(op, chosen, ())) if chosen else []
             # Their order makes a difference only for answers that are kept.
             yield from found if any(lost[index].key for index in chosen) else found[:1]
@@ -301,31 +310,33 @@ class Search:
             short |= now + sum(min(self.lost[other].adds.get(name, 0), 0) for other in chosen) < 0
         return short
 
-    def sets(self, needs, there):
+    def sets(self, needs, there, near, decided):
         """Sets of lost operations after which balances are what is needed. All that touch one account are decided at once."""
         if not needs:
             yield ()
             return
         name, value = next(iter(needs.items()))
-        rest = {other: wanted for other, wanted in needs.items() if other != name}
+        touching = tuple(index for index in near.get(name, ()) if index not in decided)
+        found = self.sums(name, touching).get(value - self.state.balance.get(name, 0))
+        if not found:
+            return
         made = ()
         if name not in self.state.balance:
             made = tuple(index for index in there if self.lost[index].name == name)[:1]
             if not made:
                 return
-        near = tuple(index for index in there if name in self.lost[index].adds)
-        far = [index for index in there if index not in near and index not in made]
-        for chosen in self.sums(name, near).get(value - self.state.balance.get(name, 0), ()):
-            left = dict(rest)
+        for chosen in found:
+            left = {other: wanted for other, wanted in needs.items() if other != name}
             for index in chosen:
                 for other, amount in self.lost[index].adds.items():
                     if other in left:
                         left[other] -= amount
-            for more in self.sets(left, far):
+            for more in self.sets(left, there, near, {*decided, *touching}):
                 yield (*made, *chosen, *more)
 
     def sums(self, name, near):
         """What these lost operations add to an account: for each sum the sets that have it."""
+        self.spend(1)
         if (name, near) not in self.known:
             self.spend(1 << len(near))
             found = {0: [()]}
