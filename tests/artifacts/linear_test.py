@@ -255,11 +255,11 @@ class Load:
     def choose(self, chance):
         """A caller, a method and arguments."""
         caller, other = chance.sample(ACCOUNTS, 2)
-        # Where answers get lost, owners are left out, and all balances are told between rounds alone: the search would be too large.
+        # Where answers get lost, owners and failures are left out, and all balances are told between rounds alone: the search would be too large.
         method = chance.choices(["transfer", "balance", "all_balances", "transfer_ownership", "get", "spawn_principal"],
                                 [50, 25, 0, 0, 0, 1] if self.quits else [50, 25, 6, 8, 6, 1])[0]
         if method == "transfer":
-            amount = chance.randrange(1, 10**6) + (RICH if chance.random() < 0.1 else 0)  # some have not got so much
+            amount = chance.randrange(1, 10**6) + (RICH if not self.quits and chance.random() < 0.1 else 0)  # some have not got so much
             return caller, method, [caller, chance.choice(self.spawned) if self.spawned and chance.random() < 0.05 else other, amount]
         return caller, method, {"balance": [other], "transfer_ownership": [chance.choice(THINGS), other], "get": [chance.choice(THINGS)]}.get(method, [])
 
@@ -446,7 +446,7 @@ def balances_after(history):
 def pick(chance, history, fits, count=1):
     """Operations, the first of which was answered before the second was sent, and so on."""
     known = [op for op in history if op.answer is not None and fits(op)]
-    for _ in range(1000):
+    for _ in range(1000 if len(known) >= count else 0):
         found = sorted(chance.sample(known, count), key=lambda op: op.start)
         if all(one.end < other.start for one, other in zip(found, found[1:])):
             return found
@@ -489,10 +489,13 @@ def do_a_transfer_twice(history, chance):
 
 
 def lose_a_transfer(history, chance):
-    """Its scrip has moved, and nobody has moved it."""
-    (op,) = pick(chance, history, paid)
-    history.remove(op)
-    return op
+    """Its scrip has moved, and nobody has moved it: a later transfer of the same caller shows that."""
+    caller = chance.choice(ACCOUNTS)
+    found = pick(chance, history, lambda op: paid(op) and op.caller == caller, 2)
+    if not found:
+        return None
+    history.remove(found[0])
+    return found[0]
 
 
 def turn_time_around(history, chance):
