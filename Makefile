@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts coverage format install clean help
+.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -17,6 +17,10 @@ build: ## the program, build/mishap
 
 run: build ## start the server with its example service, and say what to try
 	@exec scripts/run
+
+cluster: build ## three servers on one PostgreSQL behind nginx, on this machine, and what to try; PORT=8080
+	@scripts/setup cluster
+	@PORT='$(PORT)' exec scripts/cluster
 
 demo: build ## tell one mishap in every dialect
 	@scripts/demo
@@ -38,6 +42,11 @@ model-artifacts: build ## random programs of invokes against a model; PROGRAMS=2
 	@scripts/setup test
 	@MISHAP_PROGRAM=build/mishap ARTIFACTS_PROGRAMS=$(or $(PROGRAMS),20) ARTIFACTS_STEPS=$(or $(STEPS),1000) \
 	    $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/model_test.py
+
+linear-artifacts: build ## histories of 64 clients of three servers, checked for linearizability; ROUNDS=20 KILLS=10 PLANTED=50 SEED=1
+	@scripts/setup test
+	@MISHAP_PROGRAM=build/mishap ARTIFACTS_ROUNDS=$(or $(ROUNDS),20) ARTIFACTS_KILLS=$(or $(KILLS),10) ARTIFACTS_PLANTED=$(or $(PLANTED),50) \
+	    ARTIFACTS_HISTORIES=build/histories $(if $(SEED),ARTIFACTS_SEED=$(SEED)) python3 tests/artifacts/linear_test.py
 
 bench: build ## measure
 	@scripts/setup bench

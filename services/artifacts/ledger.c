@@ -121,6 +121,19 @@ mishap *artifacts_ledger_balances(artifacts_request *r)
     return mishap_query_end(&query);
 }
 
+/* PostgreSQL locks a row when it is changed. If every transfer changes the account with the lesser
+ * name first, two between the same accounts wait for each other in turn. Otherwise each could hold
+ * what the other needs, which PostgreSQL looks for only after a second. */
+static mishap *move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
+                    int64_t *left, int64_t *there, bool *short_of)
+{
+    bool credit_first = strcmp(to.data, from.data) < 0;
+    if (credit_first)
+        MISHAP_TRY(artifacts_credit(r, to, amount, there));
+    MISHAP_TRY(artifacts_debit(r, from, amount, left, short_of));
+    return credit_first || *short_of ? NULL : artifacts_credit(r, to, amount, there);
+}
+
 mishap *artifacts_ledger_transfer(artifacts_request *r)
 {
     mishap_text from = r->args[0].text, to = r->args[1].text;
@@ -135,14 +148,13 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
     if (mishap_text_equal(from, to))
         return mishap_tell(mishap_validation("Nobody can transfer to itself"), "to_id", to);
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
-    MISHAP_TRY(artifacts_debit(r, from, amount, &left, &short_of));
-    if (short_of)
+    MISHAP_TRY(move(r, from, to, amount, &left, &there, &short_of));
+    if (short_of) /* which undoes the credit, too */
         return mishap_tell(
             mishap_tell(mishap_permission_as(INSUFFICIENT_FUNDS, "Balance is %lld, needed %lld",
                                              (long long)left, (long long)amount),
                         "balance", left),
             "needed", amount);
-    MISHAP_TRY(artifacts_credit(r, to, amount, &there));
     artifacts_put_text(&r->answer, "from_id", from);
     artifacts_put_text(&r->answer, "to_id", to);
     artifacts_put_integer(&r->answer, "amount", amount);

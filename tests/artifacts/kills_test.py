@@ -15,7 +15,7 @@ import world
 from blackbox import expect, main, test, tests_of
 from load import CALLERS, EACH, LEDGER, SEED, Load, check
 from server import FOLDER, PATIENCE, all_ended_in_order, name_of, processes, wait_for
-from world import World, genesis
+from world import World, family, genesis
 
 KILLS = int(os.environ.get("ARTIFACTS_KILLS", "4"))
 
@@ -24,16 +24,6 @@ def settlers(found):
     """The processes that run handlers."""
     keepers = {pid for pid, parent in processes() if parent == found.process.pid and name_of(pid) == "mishap-keeper"}
     return [pid for pid, parent in processes() if parent in keepers]
-
-
-def family(found):
-    """The server and all that it has started."""
-    known = {found.process.pid}
-    while True:
-        more = {pid for pid, parent in processes() if parent in known} - known
-        if not more:
-            return known
-        known |= more
 
 
 def kill_some(found, chance):

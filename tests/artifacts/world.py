@@ -97,6 +97,16 @@ def folder_of(name):
     return path
 
 
+def family(found):
+    """The server and all processes that it has started."""
+    known = {found.process.pid}
+    while True:
+        more = {pid for pid, parent in server.processes() if parent in known} - known
+        if not more:
+            return known
+        known |= more
+
+
 def genesis(folder, **balances):
     """A file that says who has what."""
     import json

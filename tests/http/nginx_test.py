@@ -5,108 +5,21 @@
 Speaks TAP. The file is run as it stands, with other ports and paths. It is skipped where there is no nginx or no
 openssl.
 """
-import atexit
-import contextlib
 import json
 import os
-import random
 import re
-import shutil
-import signal
-import socket
-import ssl
 import struct
-import subprocess
 import sys
-import time
 
 import server
-from blackbox import Broken, Skipped, equal, expect, main, test, tests_of
-from server import Connection, Server, TREE, request
+from blackbox import Skipped, equal, expect, main, test, tests_of
+from nginx import NGINX, OPENSSL, Nginx, free_port
+from server import Connection, TREE, request
 
 sys.path.insert(0, os.path.join(TREE, "tests", "mcp"))
 import todos  # noqa: E402
 
-PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
-NGINX, OPENSSL = shutil.which("nginx", path=PATH), shutil.which("openssl", path=PATH)
 COMPLETE = {"name": "", "age": 200, "email": "invalid"}
-
-# ---- nginx ---------------------------------------------------------------------------------------
-
-
-def free_port():
-    """One that the system gives to nobody by itself, so that it is still free when it is needed, and again later."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
-        first = int(file.read().split()[0])
-    for port in random.sample(range(max(1024, first // 2), first), 100):
-        with contextlib.suppress(OSError), socket.socket() as found:
-            found.bind(("127.0.0.1", port))
-            if port not in given:
-                given.add(port)
-                return port
-    raise Broken("no port is free")
-
-
-given = set()
-
-
-class Nginx:
-    """nginx with the documented configuration, in a folder of its own."""
-
-    def __init__(self, upstream):
-        self.folder = os.path.join(server.FOLDER, "nginx")
-        os.mkdir(self.folder)
-        os.chmod(server.FOLDER, 0o755)  # its workers may run as somebody else
-        subprocess.run([OPENSSL, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", self.path("key.pem"), "-out",
-                        self.path("certificate.pem"), "-days", "2", "-subj", "/CN=api.example.com", "-addext",
-                        "subjectAltName=DNS:api.example.com"], check=True, stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, timeout=server.PATIENCE)
-        self.port, self.plain_port = free_port(), free_port()
-        with open(os.path.join(TREE, "docs/nginx.conf"), encoding="utf-8") as file:
-            text = file.read()
-        for old, new in {"listen 443 ssl": "listen 127.0.0.1:%d ssl" % self.port,
-                         "listen 80;": "listen 127.0.0.1:%d;" % self.plain_port,
-                         "server 127.0.0.1:8080;": "server 127.0.0.1:%d;" % upstream[1],
-                         "/etc/ssl/mishap": self.folder, "/run/nginx.pid": self.path("pid")}.items():
-            expect(old in text, "docs/nginx.conf has no", old)
-            text = text.replace(old, new)
-        paths = "".join("%s %s;\n" % (name, self.path(name)) for name in [
-            "client_body_temp_path", "proxy_temp_path", "fastcgi_temp_path", "uwsgi_temp_path", "scgi_temp_path"])
-        text = text.replace("http {\n", "http {\naccess_log off;\n" + paths, 1)
-        with open(self.path("nginx.conf"), "w", encoding="utf-8") as file:
-            file.write(text)
-        self.process = subprocess.Popen([NGINX, "-p", self.folder, "-c", self.path("nginx.conf"), "-e", self.path("log"),
-                                         "-g", "daemon off;"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        atexit.register(self.stop)
-        deadline = time.monotonic() + server.PATIENCE
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", self.port), 1).close()
-                return
-            expect(self.process.poll() is None, "nginx ended:", Server.read(self.path("log")))
-            time.sleep(0.02)
-        raise Broken("nginx is not ready")
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait(server.PATIENCE)
-
-    def connect(self, protocols=("http/1.1",), source=None):
-        context = ssl.create_default_context(cafile=self.path("certificate.pem"))
-        context.set_alpn_protocols(list(protocols))
-        connection = Connection(("127.0.0.1", self.port), source=source)
-        connection.socket = context.wrap_socket(connection.socket, server_hostname="api.example.com",
-                                                suppress_ragged_eofs=True)
-        return connection
-
-    def ask(self, *arguments, **more):
-        with self.connect() as connection:
-            return connection.ask(*arguments, **more)
-
 
 started = {}
 ACCESS_LOG = os.path.join(server.FOLDER, "access.log")
@@ -125,7 +38,7 @@ def nginx():
         raise Skipped("there is no nginx or no openssl")
     if not started:
         behind()
-        started["nginx"] = Nginx(("127.0.0.1", port))
+        started["nginx"] = Nginx("nginx.conf", {"server 127.0.0.1:8080;": "server 127.0.0.1:%d;" % port})
     return started["nginx"]
 
 
