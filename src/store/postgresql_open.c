@@ -38,8 +38,9 @@ static mishap *check_address(const postgresql_store *store)
     return sound ? NULL
                  : mishap_suggest(
                        mishap_raise(NOT_CONFIGURED, "The store address is not valid."),
-                       "Give it as postgresql://USER:PASSWORD@HOST:PORT/DATABASE. In a user name "
-                       "or a password write @ as %40, / as %2F and : as %3A.");
+                       "Give it as postgresql://USER@HOST:PORT/DATABASE, with : and the password "
+                       "after USER if there is one, and no parameters but those of libpq. In a "
+                       "user name or a password write @ as %40, / as %2F and : as %3A.");
 }
 
 /* Words of libpq for the operator, unless a password is among them. */
@@ -79,7 +80,8 @@ static void set_options(const postgresql_store *store, bool again, const char *k
     }
 }
 
-/* Whether the server can be reached at all tells what is to be done about it. */
+/* Whether the server can be reached at all tells what is to be done about it. The words of libpq
+ * are a failure of their own: then a person at a terminal is told where the log is. */
 static mishap *not_connected(const postgresql_store *store, const char *const *keywords,
                              const char *const *values)
 {
@@ -93,7 +95,8 @@ static mishap *not_connected(const postgresql_store *store, const char *const *k
         m = mishap_suggest(
             mishap_raise(UNAVAILABLE, "The PostgreSQL server of the store cannot be reached."),
             "Check that it runs, and the host and the port in the store address.");
-    return note_words(m, store, pq.PQerrorMessage(store->connection));
+    return mishap_because(m, note_words(mishap_raise(INTERNAL_ERROR, "libpq has no connection."),
+                                        store, pq.PQerrorMessage(store->connection)));
 }
 
 static void ignore_notice(void *state, const char *words)

@@ -63,7 +63,8 @@ static mishap *make_file(const char *path)
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno != EEXIST)
         return mishap_tell_cause(
-            mishap_raise(NOT_CONFIGURED, "The store %s cannot be created.", path),
+            mishap_suggest(mishap_raise(NOT_CONFIGURED, "The store %s cannot be created.", path),
+                           "Check that its folder exists, and that the server may write to it."),
             strerrordesc_np(errno));
     if (file >= 0) {
         close(file);

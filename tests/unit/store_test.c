@@ -1052,6 +1052,7 @@ static void tables_are_brought_up_to_date_and_rows_are_kept(void **state)
     assert_null(store);
     assert_non_null(
         strstr(account, "has version 2, but this program supports only versions up to 1"));
+    assert_non_null(strstr(account, "suggestion: Run a newer version of the program"));
     assert_failure(reopen(identity, &first), MISHAP_CODE_NOT_CONFIGURED, false);
     assert_non_null(strstr(account, "has version 2"));
     assert_fine(reopen(NULL, &schema));
@@ -1211,6 +1212,22 @@ static void an_address_that_is_wrong_is_never_repeated(void **state)
         assert_null(store);
         if (strstr(account, "ker"))
             fail_msg("%s: %s", wrong[i], account);
+        /* What to write instead is not taken for a password. */
+        if (!strstr(account, "suggestion: Give ") || strcasestr(account, "redacted"))
+            fail_msg("%s: %s", wrong[i], account);
+    }
+}
+
+static void a_file_that_cannot_be_made_is_named_as_it_was_given(void **state)
+{
+    static const char *const given[] = { "./nowhere/x.sqlite", "sqlite:nowhere/x.sqlite",
+                                         "sqlite:./nowhere/x.sqlite" };
+    (void)state;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        assert_failure(mishap_store_open(given[i], NULL, &schema, &store),
+                       MISHAP_CODE_NOT_CONFIGURED, false);
+        assert_non_null(strstr(account, "The store ./nowhere/x.sqlite cannot be created."));
+        assert_non_null(strstr(account, "Check that its folder exists"));
     }
 }
 
@@ -1372,6 +1389,7 @@ int main(void)
         POSTGRESQL(a_connection_is_made_again_to_the_same_store_alone),
         BOTH(a_store_that_is_up_to_date_is_opened_without_a_lock),
         SQLITE(a_plain_path_and_a_folder_are_addresses),
+        SQLITE(a_file_that_cannot_be_made_is_named_as_it_was_given),
         SQLITE(a_file_belongs_to_one_service),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
         POSTGRESQL(an_address_that_is_wrong_is_never_repeated),
