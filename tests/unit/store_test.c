@@ -1267,6 +1267,31 @@ static void a_server_that_does_not_answer_can_be_tried_again(void **state)
     assert_non_null(strstr(account, "cannot be reached"));
 }
 
+static pq_connection *(*connect_really)(const char *const *, const char *const *, int);
+static int connections;
+
+/* The first time the server was starting, as its clients see it. */
+static pq_connection *connect_to_a_starting_server(const char *const *keywords,
+                                                   const char *const *values, int expand)
+{
+    const char *const elsewhere[] = { "host", NULL }, *const nowhere[] = { "/nowhere", NULL };
+    return connections++ ? connect_really(keywords, values, expand)
+                         : connect_really(elsewhere, nowhere, expand);
+}
+
+static void a_server_that_has_just_started_is_connected_to(void **state)
+{
+    (void)state;
+    open_store();
+    mishap_store_close(store);
+    connect_really = mishap_libpq.PQconnectdbParams;
+    mishap_libpq.PQconnectdbParams = connect_to_a_starting_server;
+    connections = 0;
+    open_store();
+    assert_int_equal(connections, 2);
+    mishap_libpq.PQconnectdbParams = connect_really;
+}
+
 /* Every dlopen() of this program. */
 static bool no_libraries;
 
@@ -1392,6 +1417,7 @@ int main(void)
         SQLITE(a_file_that_cannot_be_made_is_named_as_it_was_given),
         SQLITE(a_file_belongs_to_one_service),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
+        POSTGRESQL(a_server_that_has_just_started_is_connected_to),
         POSTGRESQL(an_address_that_is_wrong_is_never_repeated),
         POSTGRESQL(a_password_is_used_and_never_shown),
         POSTGRESQL(a_server_that_does_not_answer_can_be_tried_again),
