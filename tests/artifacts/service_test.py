@@ -6,6 +6,7 @@ Speaks TAP.
 """
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import threading
@@ -401,6 +402,13 @@ def callers_name_themselves_only_where_no_key_exists():
 
 
 @test
+def health_says_whether_code_can_be_run():
+    with World() as w:
+        said = w.ask("GET", "/health").json["services"]["artifacts"]
+        expect(re.fullmatch(r"3\.\d+|missing", said["python"]) and said["sandbox"]["mode"] in ("strict", "weak"), said)
+
+
+@test
 def a_caller_that_is_not_known_is_told_how_to_be():
     def remedy(found):
         return found["details"]["suggestion"]
@@ -445,6 +453,7 @@ def a_genesis_file_that_is_wrong_makes_no_store(text):
             file.write(text)
     ran = command(data, "invoke", "--artifact", LEDGER, "--method", "all_balances", "--artifacts-genesis", path)
     expect(ran.status != 0 and b"genesis file" in ran.out, "it is taken:", ran)
+    expect(parsed(ran.out)["error"]["suggestion"].startswith("Give the path" if text is None else 'Write it as {"principals": {'), ran)
     ran = command(data, "invoke", "--artifact", LEDGER, "--method", "all_balances")
     equal(parsed(ran.out)["data"]["balances"], {"alice": 100, "bob": 100, MINT: 0}, "nothing of it is left")
 
