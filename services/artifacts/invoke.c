@@ -39,11 +39,11 @@ bool artifacts_is_apart(const mishap_call *call)
 
 static const char *how_to_be_known(const mishap_call *call)
 {
-    bool command = mishap_boundary(call) == MISHAP_BY_COMMAND;
-    if (!mishap_caller_is_free(call))
-        return command ? "Call the server with an API key: it names the caller."
-                       : "Send an API key as `Authorization: Bearer KEY`: it names the caller.";
-    if (command)
+    if (!mishap_caller_is_free(call)) /* a command and `mcp` have no place for a key */
+        return mishap_remote(call)
+                   ? "Send an API key as `Authorization: Bearer KEY`: it names the caller."
+                   : "Call the server with an API key: it names the caller.";
+    if (mishap_boundary(call) == MISHAP_BY_COMMAND)
         return "Name the caller with `--caller NAME`.";
     return mishap_boundary(call) == MISHAP_BY_HTTP
                ? "Name the caller with the header `X-Caller: NAME`, or in the argument caller."
