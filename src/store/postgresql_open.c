@@ -241,7 +241,7 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
     if (failure || *version >= newest)
         return failure;
     for (int i = *version; !failure && i < newest; i++)
-        failure = run(store, migrations[i], NULL, 0);
+        failure = mishap_note(run(store, migrations[i], NULL, 0), "migration", i + 1);
     if (!failure)
         failure = run_for(store, NULL, 0, "UPDATE store SET version = %d", newest);
     if (!failure)

@@ -1070,6 +1070,9 @@ static void a_migration_that_fails_leaves_nothing_behind(void **state)
     broken.sqlite = broken_sqlite;
     broken.postgresql = broken_postgresql;
     assert_failure(reopen(NULL, &broken), MISHAP_CODE_INTERNAL_ERROR, false);
+    /* The operator reads which script it was, and what is wrong with it. */
+    assert_non_null(strstr(account, "noted migration = 2"));
+    assert_non_null(strstr(account, "syntax error"));
     assert_fine(reopen(NULL, &schema));
 }
 
@@ -1185,6 +1188,7 @@ static void a_service_without_tables_for_postgresql_says_so(void **state)
     schema.postgresql = fewer;
     assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_INTERNAL_ERROR,
                    false);
+    assert_non_null(strstr(account, "the same number of migrations"));
 }
 
 /* Wherever libpq takes a part of the password for something else. */
