@@ -2,8 +2,8 @@
  * A store: rows in SQLite or in PostgreSQL, chosen by an address, through the same functions.
  *
  *     sqlite:PATH                         one file; the default of a service
- *     sqlite:FOLDER/                      a file for each service in this folder:
- * FOLDER/todo.sqlite /PATH, ./PATH, ../PATH              the same without the scheme
+ *     sqlite:FOLDER/                      a file for each service, such as FOLDER/todo.sqlite
+ *     /PATH, ./PATH, ../PATH              the same without the scheme
  *     postgresql://USER@HOST/DATABASE     a schema for each service in this database
  *
  * A service declares its tables and every statement that it runs as data, opens its store, and runs
@@ -271,7 +271,8 @@ mishap_store_transact(mishap_store *store, const mishap_transaction *transaction
  * The same step by step, without repeating: for a transaction that lasts longer than a function,
  * such as a batch of calls with one commit. Begin inside of a transaction begins a savepoint;
  * commit and roll back end the innermost one. A call can end neither a transaction nor a savepoint
- * that was begun before it asked for its store.
+ * that was begun before it asked for its store. Therefore begin() and end() of a settlement take
+ * the store from mishap_state(): what is begun after mishap_store_of() ends with the call.
  *
  * Commit of a transaction in which a query has failed rolls it back and fails. A commit that fails
  * has ended the transaction or savepoint. Roll back without a transaction does nothing.

@@ -2,6 +2,8 @@
  * The code of an artifact: its function `run`, in a sandbox (services/python). The code is read,
  * then it runs, and only then what came of it is recorded: no transaction is open meanwhile.
  */
+#include <stdio.h>
+
 #include "artifacts/request.h"
 #include "python/python.h"
 
@@ -20,8 +22,7 @@ static mishap *read_code(artifacts_request *r, const char **code)
     }
     MISHAP_TRY(mishap_query_end(&query));
     if (!found)
-        return mishap_tell(mishap_resource("There is no artifact %s.", r->artifact), "artifact_id",
-                           r->artifact);
+        return artifacts_no_artifact(mishap_text_of(r->artifact));
     return *code ? NULL
                  : mishap_tell(mishap_validation("The artifact %s has no code", r->artifact),
                                "artifact_id", r->artifact);
@@ -33,10 +34,13 @@ static mishap *describe(mishap *m, const mishap *cause)
 {
     const mishap_public *told = mishap_told(cause);
     long line = python_line_of(cause);
+    char remedy[64];
     if (told->type.length)
         m = mishap_tell(m, "type", told->type);
-    if (line)
-        m = mishap_tell(m, "line", line);
+    if (line) {
+        snprintf(remedy, sizeof remedy, "Look at line %ld of the code.", line);
+        m = mishap_suggest(mishap_tell(m, "line", line), remedy);
+    }
     return told->output.length ? mishap_tell(m, "stdout", told->output) : m;
 }
 

@@ -96,8 +96,11 @@ static mishap *read_file(const char *path, mishap_buffer *text)
     ssize_t count;
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (file < 0)
-        return mishap_note(mishap_raise(NOT_CONFIGURED, "The genesis file cannot be read."),
-                           "reason", (const char *)strerror(errno));
+        return mishap_tell_cause(
+            mishap_suggest(
+                mishap_raise(NOT_CONFIGURED, "The genesis file %s cannot be read.", path),
+                "Give the path of a file that exists and that the server may read."),
+            strerror(errno));
     while ((count = read(file, piece, sizeof piece)) > 0 && text->length <= LONGEST)
         mishap_buffer_add(text, piece, (size_t)count);
     bool failed = count < 0;
@@ -116,9 +119,10 @@ static mishap *not_valid(mishap *failure)
     mishap_text words = mishap_public_message(told);
     if (told->category != MISHAP_VALIDATION)
         return failure;
-    return mishap_because(mishap_raise(NOT_CONFIGURED, "The genesis file is not valid: %.*s",
-                                       (int)words.length, words.data),
-                          failure);
+    mishap *m = mishap_raise(NOT_CONFIGURED, "The genesis file is not valid: %.*s",
+                             (int)words.length, words.data);
+    m = mishap_suggest(m, "Write it as {\"principals\": {\"alice\": 100, \"bob\": 100}}");
+    return mishap_because(m, failure);
 }
 
 mishap *artifacts_genesis_fill(mishap_store *store, const char *path)

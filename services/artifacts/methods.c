@@ -150,8 +150,9 @@ mishap *artifacts_method_find(const artifacts_genesis *of, const char *name,
         if (!m->system)
             artifacts_put_string(&names, NULL, m->name);
     mishap_buffer_add(&names, "]", 1);
-    return tell_json(mishap_resource("The artifact %s has no method %s.", of->id, name), "methods",
-                     &names);
+    mishap *m = mishap_resource("The artifact %s has no method %s.", of->id, name);
+    return mishap_suggest(tell_json(m, "methods", &names),
+                          "genesis_store.get with the id of a genesis artifact lists its methods.");
 }
 
 /* -- what is wrong with arguments -------------------------------------------------------------- */

@@ -6,10 +6,11 @@
     "a name of up to 63 of a-z, 0-9, dot, underscore and hyphen, with a letter or digit first"
 
 static const mishap_param to_invoke[] = {
-    { "artifact", MISHAP_STRING, .required = true, .pattern = NAME_PATTERN, .looks = NAME_LOOKS,
+    { "artifact", MISHAP_STRING, .required = true, .positional = true, .pattern = NAME_PATTERN,
+      .looks = NAME_LOOKS,
       .help = "genesis_ledger, genesis_mint, genesis_escrow, genesis_store, genesis_event_log, or "
               "the id of an artifact, to run its code" },
-    { "method", MISHAP_STRING, .required = true, .length = { 1, 63 },
+    { "method", MISHAP_STRING, .required = true, .positional = true, .length = { 1, 63 },
       .help = "The method, such as transfer; run for the code of an artifact" },
     { "args", MISHAP_ARRAY, .length = { 0, 1000 },
       .help = "The arguments of the method, in its order: [\"alice\",\"bob\",5]" },
@@ -62,13 +63,12 @@ const mishap_operation artifacts_operations[] = {
       .description =
           "Each call changes everything that its method says, or nothing. genesis_store.get with "
           "the id of a genesis artifact lists its methods and their arguments.",
-      .examples = MISHAP_EXAMPLES(
-          { "artifacts invoke --artifact genesis_ledger --method transfer --args "
-            "'[\"alice\",\"bob\",5]' --caller alice",
-            "Transfer 5 scrip from alice to bob" },
-          { "artifacts invoke --artifact genesis_store --method get --args "
-            "'[\"genesis_escrow\"]'",
-            "List the methods of the escrow" }),
+      .examples = MISHAP_EXAMPLES({ "artifacts invoke genesis_ledger transfer --args "
+                                    "'[\"alice\",\"bob\",5]' --caller alice",
+                                    "Transfer 5 scrip from alice to bob" },
+                                  { "artifacts invoke genesis_store get --args "
+                                    "'[\"genesis_escrow\"]'",
+                                    "List the methods of the escrow" }),
       .group = "Artifacts", .service = &artifacts_service },
     { "artifacts.events", "List what happened", page_of_events, artifacts_events,
       .route = "GET /artifacts/events", .tool = "list_artifact_events", .answers = some_events,

@@ -116,6 +116,7 @@ mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, in
 mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance);
 
 /* store.c: an artifact must exist (NOT_FOUND) and be the caller's (NOT_OWNER). */
+mishap *artifacts_no_artifact(mishap_text id);
 mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what);
 mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64]);
 mishap *artifacts_give(artifacts_request *r, mishap_text id, mishap_text owner);

@@ -111,6 +111,12 @@ static const char *identity_of(void *state)
     return mishap_store_identity(state);
 }
 
+/* Whether code can be run here. */
+static void health(const mishap_setup *setup, mishap_health *out)
+{
+    python_service.health(setup, out);
+}
+
 static const mishap_param settings[] = {
     MISHAP_STORE_SETTING,
     { "genesis", MISHAP_STRING, .length = { 1, 4000 }, .file = true, .placeholder = "FILE",
@@ -136,6 +142,7 @@ mishap_service artifacts_service = {
     .http_dialect = "artifact",
     .names_callers = true,
     .settings = settings,
+    .health = health,
     .prepare = prepare,
     .settlement = &settlement,
     .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE),

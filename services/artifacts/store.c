@@ -3,10 +3,14 @@
 
 #include "artifacts/request.h"
 
-static mishap *no_artifact(mishap_text id)
+mishap *artifacts_no_artifact(mishap_text id)
 {
-    return mishap_tell(mishap_resource("There is no artifact %.*s.", (int)id.length, id.data),
-                       "artifact_id", id);
+    mishap *m = mishap_tell(mishap_resource("There is no artifact %.*s.", (int)id.length, id.data),
+                            "artifact_id", id);
+    return id.length > 7 && strncmp(id.data, "genesis", 7) == 0
+               ? mishap_suggest(m, "The genesis artifacts are genesis_ledger, genesis_mint, "
+                                   "genesis_escrow, genesis_store and genesis_event_log.")
+               : m;
 }
 
 /* -- owners ------------------------------------------------------------------------------------ */
@@ -26,7 +30,7 @@ mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64])
         owner[length] = '\0';
     }
     MISHAP_TRY(mishap_query_end(&query));
-    return found ? NULL : no_artifact(id);
+    return found ? NULL : artifacts_no_artifact(id);
 }
 
 mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what)
@@ -217,7 +221,7 @@ mishap *artifacts_store_get(artifacts_request *r)
         artifacts_put_time(&r->answer, "changed_at", mishap_query_integer(&query, 6));
     }
     MISHAP_TRY(mishap_query_end(&query));
-    return found ? NULL : no_artifact(r->args[0].text);
+    return found ? NULL : artifacts_no_artifact(r->args[0].text);
 }
 
 /* PostgreSQL does it by itself. */

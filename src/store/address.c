@@ -31,7 +31,7 @@ static mishap *not_supported(void)
     return mishap_suggest(
         mishap_raise(NOT_CONFIGURED, "The store address is not supported."),
         "Give a store address of the form sqlite:PATH or postgresql://USER@HOST/DATABASE, or omit "
-        "it.");
+        "it. A path without sqlite: begins with / or ./");
 }
 
 /* -- SQLite ------------------------------------------------------------------------------------ */

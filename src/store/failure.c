@@ -59,10 +59,13 @@ mishap *mishap_store_lost(mishap_store *store, mishap *cause)
 
 mishap *mishap_store_is_newer(const char *where, int version, int newest)
 {
-    return mishap_raise(
-        NOT_CONFIGURED,
-        "The store %s has version %d, but this program supports only versions up to %d.",
-        where ? where : "in PostgreSQL", version, newest);
+    return mishap_suggest(
+        mishap_raise(
+            NOT_CONFIGURED,
+            "The store %s has version %d, but this program supports only versions up to %d.",
+            where ? where : "in PostgreSQL", version, newest),
+        "Run a newer version of the program, or restore a backup of the store from before the "
+        "upgrade.");
 }
 
 mishap *mishap_store_is_foreign(const char *where, const char *service)

@@ -38,8 +38,9 @@ static mishap *check_address(const postgresql_store *store)
     return sound ? NULL
                  : mishap_suggest(
                        mishap_raise(NOT_CONFIGURED, "The store address is not valid."),
-                       "Give it as postgresql://USER@HOST:PORT/DATABASE. In a user name or a "
-                       "password write @ as %40, / as %2F and : as %3A.");
+                       "Give it as postgresql://USER@HOST:PORT/DATABASE, with : and the password "
+                       "after USER if there is one, and no parameters but those of libpq. In a "
+                       "user name or a password write @ as %40, / as %2F and : as %3A.");
 }
 
 /* Words of libpq for the operator, unless a password is among them. */
@@ -79,21 +80,22 @@ static void set_options(const postgresql_store *store, bool again, const char *k
     }
 }
 
-/* Whether the server can be reached at all tells what is to be done about it. */
-static mishap *not_connected(const postgresql_store *store, const char *const *keywords,
-                             const char *const *values)
+/* Whether the server can be reached at all tells what is to be done about it. The words of libpq
+ * are a failure of their own: then a person at a terminal is told where the log is. */
+static mishap *not_connected(const postgresql_store *store, bool reachable)
 {
     mishap *m;
-    if (pq.PQpingParams(keywords, values, 1) == PQ_PING_OK)
+    if (reachable)
         m = mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "PostgreSQL refuses the connection to the store."),
             "Check the user, the password and the database in the store address, "
-            "and that the database exists.");
+            "that the database exists, and that its server allows more connections.");
     else
         m = mishap_suggest(
             mishap_raise(UNAVAILABLE, "The PostgreSQL server of the store cannot be reached."),
             "Check that it runs, and the host and the port in the store address.");
-    return note_words(m, store, pq.PQerrorMessage(store->connection));
+    return mishap_because(m, note_words(mishap_raise(INTERNAL_ERROR, "libpq has no connection."),
+                                        store, pq.PQerrorMessage(store->connection)));
 }
 
 static void ignore_notice(void *state, const char *words)
@@ -171,16 +173,22 @@ static mishap *set_up(postgresql_store *store)
         store->base.schema->name, MISHAP_STORE_PATIENCE);
 }
 
+/* A server that was still starting may have become ready until it was asked whether it is: then a
+ * second try connects. Otherwise it refuses this connection. */
 static mishap *connect_to_server(postgresql_store *store, bool again)
 {
     const char *keywords[KEYWORDS], *values[KEYWORDS];
+    bool connected = false, reachable = true;
     set_options(store, again, keywords, values);
-    store->connection = pq.PQconnectdbParams(keywords, values, 1);
-    if (!store->connection)
-        return mishap_out_of_memory();
-    mishap *failure = pq.PQstatus(store->connection) == PQ_CONNECTION_OK
-                          ? set_up(store)
-                          : not_connected(store, keywords, values);
+    for (int tries = 0; tries < 2 && !connected && reachable; tries++) {
+        mishap_postgresql_disconnect(store);
+        store->connection = pq.PQconnectdbParams(keywords, values, 1);
+        if (!store->connection)
+            return mishap_out_of_memory();
+        connected = pq.PQstatus(store->connection) == PQ_CONNECTION_OK;
+        reachable = connected || pq.PQpingParams(keywords, values, 1) == PQ_PING_OK;
+    }
+    mishap *failure = connected ? set_up(store) : not_connected(store, reachable);
     if (failure)
         mishap_postgresql_disconnect(store);
     return failure;
@@ -257,7 +265,7 @@ static mishap *run_migrations(postgresql_store *store, int *version, char identi
     if (failure || *version >= newest)
         return failure;
     for (int i = *version; !failure && i < newest; i++)
-        failure = run(store, migrations[i], NULL, 0);
+        failure = mishap_note(run(store, migrations[i], NULL, 0), "migration", i + 1);
     if (!failure)
         failure = run_for(store, NULL, 0, "UPDATE store SET version = %d", newest);
     if (!failure)

@@ -199,8 +199,9 @@ mishap_store *mishap_sqlite_store_new(mishap_text path, const mishap_store_schem
     /* Else SQLite would take names such as ":memory:" for something special. */
     for (size_t i = 0; i < STORE_FILES; i++) {
         store->paths[i] = store->path + i * size;
-        snprintf(store->paths[i], size, "%s%.*s%s", path.data[0] == '/' ? "" : "./",
-                 (int)path.length, path.data, endings[i]);
+        snprintf(store->paths[i], size, "%s%.*s%s",
+                 path.data[0] == '/' || path.data[0] == '.' ? "" : "./", (int)path.length,
+                 path.data, endings[i]);
     }
     return &store->base;
 }

@@ -63,7 +63,8 @@ static mishap *make_file(const char *path)
     int file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0 && errno != EEXIST)
         return mishap_tell_cause(
-            mishap_raise(NOT_CONFIGURED, "The store %s cannot be created.", path),
+            mishap_suggest(mishap_raise(NOT_CONFIGURED, "The store %s cannot be created.", path),
+                           "Check that its folder exists, and that the server may write to it."),
             strerrordesc_np(errno));
     if (file >= 0) {
         close(file);
@@ -111,37 +112,43 @@ static int mark_of(const mishap_store_schema *schema)
     return (int)(hash >> 1 | 1);
 }
 
-static int run_migrations(sqlite3 *database, const mishap_store_schema *schema, int version)
+static int run_migrations(sqlite3 *database, const mishap_store_schema *schema, int *version)
 {
     char done[100];
     int result = SQLITE_OK;
     sqlite3_snprintf(sizeof done, done, "PRAGMA application_id = %d", mark_of(schema));
-    if (version == 0)
+    if (*version == 0)
         result = sqlite3_exec(database, done, NULL, NULL, NULL);
-    for (; result == SQLITE_OK && schema->sqlite[version]; version++)
-        result = sqlite3_exec(database, schema->sqlite[version], NULL, NULL, NULL);
-    sqlite3_snprintf(sizeof done, done, "PRAGMA user_version = %d", version);
+    while (result == SQLITE_OK && schema->sqlite[*version]) {
+        result = sqlite3_exec(database, schema->sqlite[*version], NULL, NULL, NULL);
+        *version += result == SQLITE_OK;
+    }
+    sqlite3_snprintf(sizeof done, done, "PRAGMA user_version = %d", *version);
     return result == SQLITE_OK ? sqlite3_exec(database, done, NULL, NULL, NULL) : result;
 }
 
 /* From the version that the file has to ours, while no other process can see the half of it.
  * Another process may have done it since we looked. *foreign: there are tables that nobody has
- * marked as a version. */
-static int bring_up_to_date(sqlite3 *database, const mishap_store_schema *schema, int newest,
-                            int *version, int *foreign)
+ * marked as a version. SQLite has the words of a failure only until the next statement. */
+static mishap *bring_up_to_date(sqlite_store *store, int newest, int *version, int *foreign)
 {
+    sqlite3 *database = store->database;
+    bool running = false;
     int result = sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     if (result == SQLITE_OK)
         result = read_version(database, version);
     if (result == SQLITE_OK && *version == 0)
         result = read_pragma(database, "SELECT count(*) FROM sqlite_schema", foreign);
-    if (result == SQLITE_OK && *version < newest && !*foreign)
-        result = run_migrations(database, schema, *version);
+    if (result == SQLITE_OK && (running = *version < newest && !*foreign))
+        result = run_migrations(database, store->base.schema, version);
     if (result == SQLITE_OK)
         result = sqlite3_exec(database, "COMMIT", NULL, NULL, NULL);
+    mishap *failure = cannot_open(store, result);
+    if (failure && running)
+        failure = mishap_note(failure, "migration", *version + 1);
     if (!sqlite3_get_autocommit(database))
         sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
-    return result;
+    return failure;
 }
 
 static mishap *is_of_another_service(const sqlite_store *store)
@@ -161,14 +168,14 @@ static mishap *migrate(sqlite_store *store)
         result = read_pragma(store->database, "PRAGMA application_id", &mark);
     if (result == SQLITE_OK && mark != 0 && mark != mark_of(schema))
         return is_of_another_service(store);
-    if (result == SQLITE_OK && version >= 0 && version < newest) {
+    mishap *failure = cannot_open(store, result);
+    if (!failure && version >= 0 && version < newest) {
         mishap_sqlite_wait_for_turn(store);
-        result = bring_up_to_date(store->database, schema, newest, &version, &foreign);
+        failure = bring_up_to_date(store, newest, &version, &foreign);
         mishap_sqlite_end_turn(store);
     }
-    if (result == SQLITE_OK && foreign)
+    if (!failure && foreign)
         return mishap_store_is_foreign(store->path, schema->name);
-    mishap *failure = cannot_open(store, result);
     return !failure && (version < 0 || version > newest)
                ? mishap_store_is_newer(store->path, version, newest)
                : failure;

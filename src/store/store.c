@@ -24,13 +24,24 @@ int mishap_store_newest(const char *const *migrations)
 /* -- opening ----------------------------------------------------------------------------------- */
 
 /* The name becomes that of a schema and of a file, in SQL and in a path. */
-static bool is_sound(const mishap_store_schema *schema)
+static bool has_sound_name(const mishap_store_schema *schema)
 {
     size_t length = strlen(schema->name);
     return length > 0 && length <= 40 && schema->name[0] >= 'a' && schema->name[0] <= 'z' &&
-           strspn(schema->name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length &&
-           (!schema->postgresql ||
-            mishap_store_newest(schema->sqlite) == mishap_store_newest(schema->postgresql));
+           strspn(schema->name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length;
+}
+
+static mishap *check_schema(const mishap_store_schema *schema)
+{
+    const char *why = NULL;
+    if (!has_sound_name(schema))
+        why = "its name must be lower_snake and have at most 40 bytes";
+    else if (schema->postgresql &&
+             mishap_store_newest(schema->sqlite) != mishap_store_newest(schema->postgresql))
+        why = "both engines must have the same number of migrations";
+    return why ? mishap_raise(INTERNAL_ERROR,
+                              "The schema of a store is not declared correctly: %s.", why)
+               : NULL;
 }
 
 mishap *mishap_store_open(const char *address, const char *identity,
@@ -38,8 +49,7 @@ mishap *mishap_store_open(const char *address, const char *identity,
 {
     mishap_store *store = NULL;
     *out = NULL;
-    if (!is_sound(schema))
-        return mishap_raise(INTERNAL_ERROR, "The schema of a store is not declared correctly.");
+    MISHAP_TRY(check_schema(schema));
     mishap *failure = mishap_store_for_address(address, schema, &store);
     if (!failure)
         failure = store->engine->open(store, identity);

@@ -6,6 +6,7 @@ Speaks TAP.
 """
 import json
 import os
+import re
 import subprocess
 import threading
 import time
@@ -378,6 +379,35 @@ def callers_name_themselves_only_where_no_key_exists():
     equal(parsed(ran.out)["code"], "not_authorized", "the command line")
 
 
+@test
+def health_says_whether_code_can_be_run():
+    with World() as w:
+        said = w.ask("GET", "/health").json["services"]["artifacts"]
+        expect(re.fullmatch(r"3\.\d+|missing", said["python"]) and said["sandbox"]["mode"] in ("strict", "weak"), said)
+
+
+@test
+def a_caller_that_is_not_known_is_told_how_to_be():
+    def remedy(found):
+        return found["details"]["suggestion"]
+
+    with World() as w:
+        expect("`X-Caller: NAME`" in remedy(w.fails("not_authorized", LEDGER, "transfer", "alice", "bob", 1)), "over HTTP")
+        found = remedy(w.fails("not_authorized", LEDGER, "transfer", "carol", "bob", 1, by="carol"))
+        expect("all_balances" in found and "spawn_principal" in found, found)
+        expect("genesis_ledger, " in remedy(w.fails("not_found", "genesis_leger", "run")), "an artifact that is misspelt")
+        expect("genesis_store.get" in remedy(w.fails("not_found", LEDGER, "tranfer")), "a method that is misspelt")
+        w.done(STORE, "create", "bad", "tool", "", "def run(): return 1\ndef", by="alice")
+        equal(remedy(w.fails("syntax_error", "bad", "run")), "Look at line 2 of the code.")
+    data = folder_of("unknown")
+    words = ("invoke", LEDGER, "transfer", "--args", '["bob","alice",1]')
+    equal(parsed(command(data, *words).out)["error"]["suggestion"], "Name the caller with `--caller NAME`.", "a command")
+    equal(run_program(PROGRAM, "keys", "add", "--name", "alice", "--data", data).status, 0, "exit of `keys add`")
+    equal(parsed(command(data, *words).out)["error"]["suggestion"], "Call the server with an API key: it names the caller.", "with keys")
+    with World(data=data) as w:
+        expect("`Authorization: Bearer KEY`" in remedy(w.fails("not_authorized", LEDGER, "transfer", "alice", "bob", 1)), "HTTP with keys")
+
+
 @tests_of(ENGINES)
 def a_new_store_has_what_the_file_says(engine):
     folder = folder_of("genesis")
@@ -420,6 +450,7 @@ def a_genesis_file_that_is_wrong_makes_no_store(text):
             file.write(text)
     ran = command(data, "invoke", "--artifact", LEDGER, "--method", "all_balances", "--artifacts-genesis", path)
     expect(ran.status != 0 and b"genesis file" in ran.out, "it is taken:", ran)
+    expect(parsed(ran.out)["error"]["suggestion"].startswith("Give the path" if text is None else 'Write it as {"principals": {'), ran)
     ran = command(data, "invoke", "--artifact", LEDGER, "--method", "all_balances")
     equal(parsed(ran.out)["data"]["balances"], {"alice": 100, "bob": 100, MINT: 0}, "nothing of it is left")
 

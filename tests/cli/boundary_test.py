@@ -350,6 +350,12 @@ def every_bad_value_is_named_in_one_answer(words, expected):
     equal(sorted((item["param"], item["code"]) for item in found["error"]["errors"]), sorted(expected), "the errors")
 
 
+@tests_of({"an array": ("list_of", "[1,a]"), "an object": ("point", "{x:1}")})
+def json_that_is_none_is_called_that(param, value):
+    item, = ask("sample", "types", "-s", "ab", "--" + param, value, status=2, code="ARG_ERROR")["error"]["errors"]
+    equal((item["code"], item["message"]), ("INVALID_TYPE", "%s must be: valid JSON." % param))
+
+
 @tests_of({"of a parameter": (["types", "-s", "ab", "--colour", "blue"], "blue"),
            "of a builtin": (["completion", "tcsh"], "tcsh"), "of a common flag": (["types", "-s", "ab", "--output", "x"], "x"),
            "of a long one": (["types", "-s", "ab", "--colour", "x" * 1000], "x" * 100)})

@@ -128,21 +128,23 @@ def the_page_about_a_program_of_ones_own_is_true(compiler):
 
 # ---- docs/store.md -------------------------------------------------------------------------------
 
-def write_books(folder):
-    """The program of the page; the page."""
+def write_programs(folder):
+    """The programs of the page; the page."""
     with open(os.path.join(TREE, "docs", "store.md"), encoding="utf-8") as file:
         text = file.read()
-    name, program = re.search(r"^`([\w.]+)`:\n\n```c\n(.*?)^```$", text, re.M | re.S).groups()
-    equal(name, "books.c", "the file")
-    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-        file.write(program)
+    found = re.findall(r"^`([\w.]+)`:\n\n```c\n(.*?)^```$", text, re.M | re.S)
+    equal([name for name, _ in found], ["books.c", "counter.c"], "the files of the page")
+    for name, program in found:
+        with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+            file.write(program)
     return text
 
 
 def run_store_page(folder, compiler, line_of):
-    lines = examples(write_books(folder))
-    expect(len(lines) >= 7, "the examples:", lines)
-    run_examples([(line_of(line), expected) for line, expected in lines], folder, compiler, "")
+    lines = examples(write_programs(folder))
+    expect(len(lines) >= 10, "the examples:", lines)
+    run_examples([(line_of(line.replace("./counter ", "COUNTER_DATA=data COUNTER_LOG=log ./counter ")), expected)
+                  for line, expected in lines], folder, compiler, "")
 
 
 @tests_of(COMPILERS)
@@ -370,7 +372,7 @@ def a_cmake_project_finds_the_package():
     if not shutil.which("cmake"):
         raise Skipped("there is no cmake")
     shutil.copy(os.path.join(TREE, "examples", "directory.c"), folder)
-    write_books(folder)
+    write_programs(folder)
     with open(os.path.join(folder, "CMakeLists.txt"), "w", encoding="utf-8") as file:
         file.write(CMAKE)
     lines = "cmake -S . -B build -DCMAKE_PREFIX_PATH=%s && cmake --build build" % os.path.dirname(BIN)

@@ -55,6 +55,31 @@ class Server(server.Server):
                 if not line.startswith((b"listening", b"mishap: failures are logged in ", b'{"ok"'))]
 
 
+# ---- Moving ----------------------------------------------------------------------------------------
+
+
+@test
+def a_store_is_moved_from_sqlite_to_postgresql():
+    file, address = os.path.join(server.FOLDER, "moved.sqlite"), CLUSTER.address()
+    script = os.path.join(os.path.dirname(os.path.dirname(HERE)), "scripts", "move-store")
+    nasty = "a\n\\.\n\t\\N;DROP TABLE todos;\r'é"  # \\. ends the data of COPY, if it is a line
+    with Server("sqlite:" + file) as found:
+        found.ask("POST", "/users", {"name": nasty, "email": "ada@example.com"})
+        for title in (nasty, "second", "third"):
+            found.create(title, user_id="1", done=title == "second")
+        found.ask("DELETE", "/todos/3")
+        before = [found.ask("GET", path).json for path in ("/users", "/todos")]
+    ran = run_program(sys.executable, script, "todo", file, address)
+    expect(ran.status != 0 and b"nothing was changed" in ran.err, "before the tables are there", ran)
+    with Server(address) as found:
+        found.create("is replaced")
+    ran = run_program(sys.executable, script, "todo", file, address)
+    equal((ran.status, ran.out), (0, b"Moved todo: users, todos.\n"), "what it says: %r" % ran.err)
+    with Server(address) as found:
+        equal([found.ask("GET", path).json for path in ("/users", "/todos")], before, "users and todos")
+        equal(found.create("next")["id"], "3", "the next id")
+
+
 # ---- What works ------------------------------------------------------------------------------------
 
 

@@ -313,6 +313,22 @@ static void assert_next(const char *next, const char *remarks, const char *const
 
 #define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
 
+static void the_answer_of_a_command_with_pages_is_a_page(void **state)
+{
+    static const char json[] = "{\"success\":true,\"events\":[{\"a\":1}],\"next\":9}";
+    static const struct mishap_cli_asked other = { 0 };
+    const mishap_cli_asked asked = { "todo", &list_operation, WORDS("events"), 1 };
+    struct shown s;
+    (void)state;
+    show(&s, json, &asked, (mishap_cli_look){ .width = 80 });
+    assert_string_equal(s.out.data, "A\n1\n\nsuccess  true\n");
+    assert_string_equal(s.remarks.data, "Next page: todo events --after 9\n");
+    hide(&s);
+    show(&s, json, &other, (mishap_cli_look){ .width = 80 });
+    assert_string_equal(s.out.data, "success  true\nevents\n  A\n  1\nnext     9\n");
+    hide(&s);
+}
+
 static void the_next_page_is_a_command_that_can_be_pasted(void **state)
 {
     (void)state;
@@ -653,6 +669,7 @@ int main(void)
         TEST(a_long_text_is_wrapped_behind_its_name),
         TEST(other_answers_are_lines),
         TEST(styles_are_for_headers_and_names),
+        TEST(the_answer_of_a_command_with_pages_is_a_page),
         TEST(the_next_page_is_a_command_that_can_be_pasted),
         TEST(a_list_with_hardly_any_values_is_no_table),
         TEST(the_command_for_the_next_page_means_the_same_to_every_shell),

@@ -1299,6 +1299,7 @@ static void tables_are_brought_up_to_date_and_rows_are_kept(void **state)
     assert_null(store);
     assert_non_null(
         strstr(account, "has version 2, but this program supports only versions up to 1"));
+    assert_non_null(strstr(account, "suggestion: Run a newer version of the program"));
     assert_failure(reopen(identity, &first), MISHAP_CODE_NOT_CONFIGURED, false);
     assert_non_null(strstr(account, "has version 2"));
     assert_fine(reopen(NULL, &schema));
@@ -1316,6 +1317,9 @@ static void a_migration_that_fails_leaves_nothing_behind(void **state)
     broken.sqlite = broken_sqlite;
     broken.postgresql = broken_postgresql;
     assert_failure(reopen(NULL, &broken), MISHAP_CODE_INTERNAL_ERROR, false);
+    /* The operator reads which script it was, and what is wrong with it. */
+    assert_non_null(strstr(account, "noted migration = 2"));
+    assert_non_null(strstr(account, "syntax error"));
     assert_fine(reopen(NULL, &schema));
 }
 
@@ -1488,6 +1492,7 @@ static void a_service_without_tables_for_postgresql_says_so(void **state)
     schema.postgresql = fewer;
     assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_INTERNAL_ERROR,
                    false);
+    assert_non_null(strstr(account, "the same number of migrations"));
 }
 
 /* Wherever libpq takes a part of the password for something else. */
@@ -1515,6 +1520,22 @@ static void an_address_that_is_wrong_is_never_repeated(void **state)
         assert_null(store);
         if (strstr(account, "ker"))
             fail_msg("%s: %s", wrong[i], account);
+        /* What to write instead is not taken for a password. */
+        if (!strstr(account, "suggestion: Give ") || strcasestr(account, "redacted"))
+            fail_msg("%s: %s", wrong[i], account);
+    }
+}
+
+static void a_file_that_cannot_be_made_is_named_as_it_was_given(void **state)
+{
+    static const char *const given[] = { "./nowhere/x.sqlite", "sqlite:nowhere/x.sqlite",
+                                         "sqlite:./nowhere/x.sqlite" };
+    (void)state;
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        assert_failure(mishap_store_open(given[i], NULL, &schema, &store),
+                       MISHAP_CODE_NOT_CONFIGURED, false);
+        assert_non_null(strstr(account, "The store ./nowhere/x.sqlite cannot be created."));
+        assert_non_null(strstr(account, "Check that its folder exists"));
     }
 }
 
@@ -1552,6 +1573,31 @@ static void a_server_that_does_not_answer_can_be_tried_again(void **state)
         MISHAP_CODE_UNAVAILABLE, true);
     assert_null(strstr(account, "marker"));
     assert_non_null(strstr(account, "cannot be reached"));
+}
+
+static pq_connection *(*connect_really)(const char *const *, const char *const *, int);
+static int connections;
+
+/* The first time the server was starting, as its clients see it. */
+static pq_connection *connect_to_a_starting_server(const char *const *keywords,
+                                                   const char *const *values, int expand)
+{
+    const char *const elsewhere[] = { "host", NULL }, *const nowhere[] = { "/nowhere", NULL };
+    return connections++ ? connect_really(keywords, values, expand)
+                         : connect_really(elsewhere, nowhere, expand);
+}
+
+static void a_server_that_has_just_started_is_connected_to(void **state)
+{
+    (void)state;
+    open_store();
+    mishap_store_close(store);
+    connect_really = mishap_libpq.PQconnectdbParams;
+    mishap_libpq.PQconnectdbParams = connect_to_a_starting_server;
+    connections = 0;
+    open_store();
+    assert_int_equal(connections, 2);
+    mishap_libpq.PQconnectdbParams = connect_really;
 }
 
 /* Every dlopen() of this program. */
@@ -1685,10 +1731,12 @@ int main(void)
         POSTGRESQL(a_connection_is_made_again_to_the_same_store_alone),
         BOTH(a_store_that_is_up_to_date_is_opened_without_a_lock),
         SQLITE(a_plain_path_and_a_folder_are_addresses),
+        SQLITE(a_file_that_cannot_be_made_is_named_as_it_was_given),
         SQLITE(a_file_belongs_to_one_service),
         SQLITE(a_file_of_another_program_is_left_alone),
         POSTGRESQL(tables_of_another_program_are_left_alone),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
+        POSTGRESQL(a_server_that_has_just_started_is_connected_to),
         POSTGRESQL(an_address_that_is_wrong_is_never_repeated),
         POSTGRESQL(a_password_is_used_and_never_shown),
         POSTGRESQL(a_server_that_does_not_answer_can_be_tried_again),

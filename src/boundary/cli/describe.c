@@ -130,7 +130,7 @@ static mishap_buffer *next_note(struct notes *notes)
 /* A whole number without a point, any other as it is. */
 static void put_number(mishap_buffer *b, double number)
 {
-    if (number > -1e15 && number < 1e15 && number == (double)(int64_t)number)
+    if (number > -1e18 && number < 1e18 && number == (double)(int64_t)number)
         mishap_buffer_put_int(b, (int64_t)number);
     else
         mishap_buffer_put_real(b, number);
@@ -258,7 +258,9 @@ static void note_sources(struct notes *notes, const mishap_param *param)
 {
     bool secret = mishap_param_has_secret(param);
     if (param->type == MISHAP_ARRAY)
-        mishap_cli_put(next_note(notes), "repeat it, or give a JSON array");
+        mishap_cli_put(next_note(notes), param->items
+                                             ? "repeat it, or give a JSON array"
+                                             : "a JSON array; repeated, each value is a string");
     if (secret)
         mishap_cli_put(next_note(notes), "secret: only from ");
     else if (param->environment)

@@ -35,6 +35,16 @@ static const mishap_param *find_taker(const mishap_operation *operation, mishap_
     return found;
 }
 
+bool mishap_cli_has_pages(const mishap_operation *operation)
+{
+    static const char *const sure[] = { "after",     "cursor",         "page_token",
+                                        "pageToken", "starting_after", NULL };
+    for (const char *const *name = sure; *name; name++)
+        if (find_param(operation, mishap_text_of(*name)))
+            return true;
+    return false;
+}
+
 /* -- words of a shell -------------------------------------------------------------------------- */
 
 static bool needs_no_quotes(char c)

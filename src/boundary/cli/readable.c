@@ -196,13 +196,15 @@ static void put_members(const struct page *p, yyjson_val *object, size_t indent,
 static const char *const names_of_lists[] = { "items", "results", "entries", "records", "data" };
 
 /* The list of a page: the one member that is no scalar, under one of the usual names, or the only
- * member that there is. */
-static yyjson_val *list_of_page(yyjson_val *object)
+ * member that there is. The answer of a command that can be asked for the next page is a page,
+ * whatever its list is called. */
+static yyjson_val *list_of_page(yyjson_val *object, const mishap_cli_asked *asked)
 {
+    bool pages = mishap_cli_has_pages(asked->operation);
     size_t index, count;
     yyjson_val *key, *value, *list = NULL;
     MISHAP_JSON_MEMBERS (object, index, count, key, value) {
-        bool usual = yyjson_obj_size(object) == 1;
+        bool usual = pages || yyjson_obj_size(object) == 1;
         for (size_t i = 0; i < sizeof names_of_lists / sizeof *names_of_lists; i++)
             usual = usual ||
                     mishap_text_equal(mishap_json_text(key), mishap_text_of(names_of_lists[i]));
@@ -243,7 +245,7 @@ void mishap_cli_put_readable(mishap_buffer *out, mishap_buffer *remarks, yyjson_
                              const mishap_cli_asked *asked, mishap_cli_look look)
 {
     struct page page = { .out = out, .remarks = remarks, .asked = asked, .look = look };
-    yyjson_val *list = yyjson_is_obj(value) ? list_of_page(value) : NULL;
+    yyjson_val *list = yyjson_is_obj(value) ? list_of_page(value, asked) : NULL;
     if (yyjson_is_null(value))
         return;
     if (list)

@@ -56,6 +56,9 @@ bool mishap_cli_is_scalar(yyjson_val *value);
 bool mishap_cli_lists_scalars(yyjson_val *list);
 bool mishap_cli_lists_objects(yyjson_val *list);
 
+/* Whether a command lists page by page: it has a parameter for the place where a page begins. */
+bool mishap_cli_has_pages(const mishap_operation *operation);
+
 /*
  * If a member of a page says where the next page begins (`next`), and the operation has a parameter
  * that takes it (`after`), put the command line that lists the next page. False, and nothing is

@@ -42,6 +42,13 @@ static void put_spelled(mishap_buffer *to, mishap_type_of_param type, mishap_tex
         mishap_put_spelled(to, type, text);
 }
 
+/* Begun like an array or an object, but not read as one: a quote or a bracket is missing. */
+static bool is_broken_json(const mishap_param *param, mishap_text text, mishap_text spelled)
+{
+    return param->type >= MISHAP_ARRAY && text.length && spelled.length && spelled.data[0] == '"' &&
+           text.data[0] == (param->type == MISHAP_ARRAY ? '[' : '{');
+}
+
 /* One item of an array that was given item by item: --tag a --tag b. */
 static void put_item(mishap_buffer *to, mishap_type_of_param type, mishap_text text)
 {
@@ -83,6 +90,8 @@ void mishap_cli_put_value(mishap_cli_reading *r, size_t i, mishap_text text)
         put_item(to, param->items ? param->items->type : MISHAP_STRING, text);
     else if (param->type != MISHAP_ENUM || i >= r->flags.own || is_choice(r, i, text))
         put_spelled(to, param->type, text);
+    if (is_broken_json(param, text, mishap_buffer_text(to)))
+        mishap_cli_refuse_param(r, i, "invalid_type", "valid JSON");
     r->no_memory = r->no_memory || to->failed;
 }
 
