@@ -146,7 +146,7 @@ def calls_go_to_all_servers():
 def a_caller_is_who_its_key_says():
     nginx, _ = start()
     found = nginx.ask("POST", LEDGER + "transfer", {"args": ["c2", "c3", 1]}, fields={"X-Caller": "c2"}, checked=False)
-    equal((found.status, found.json["code"]), (401, "auth_required"))
+    equal((found.status, found.json["code"]), (401, "not_authorized"))
     equal(invoke(nginx, "transfer", "c2", "c3", 1, by="c4", **{"X-Caller": "c2"})[1]["code"], "not_authorized")
     equal(invoke(nginx, "transfer", "c4", "c3", 1, by="c4", **{"X-Caller": "c2"})[0], 200)
 
@@ -346,7 +346,7 @@ def what_may_have_had_an_effect_is_sent_once(method, target, fields, times):
     found = nginx.ask(method, target, {} if method != "GET" else None, fields=fields, checked=False)
     equal(sum(len(one.requests) for one in deaf) - before, times, "how often it was sent")
     equal((found.status, found["Content-Type"]), (502, "application/json"))
-    expected = {"success": False, "error": "An upstream service sent an invalid response.", "code": "bad_gateway", "category": "system", "retriable": False}
+    expected = {"success": False, "error": "An upstream service sent an invalid response.", "code": "unavailable", "category": "system", "retriable": False}
     equal(found.json, expected if target.startswith("/artifacts/") else {"error": "bad_gateway", "message": expected["error"]})
     expect(found.id, "no id")
 
@@ -356,7 +356,7 @@ def a_large_body_is_refused_in_the_format_of_artifacts(fields):
     nginx, _ = in_front_of_the_deaf()
     found = nginx.ask("POST", LEDGER + "transfer", b"x" * 1_100_000, fields=fields, checked=False)
     check_failure(found.json)
-    equal((found.status, found.json["code"], found.json["category"]), (413, "content_too_large", "validation"))
+    equal((found.status, found.json["code"], found.json["category"]), (413, "invalid_argument", "validation"))
 
 
 @test
