@@ -118,14 +118,14 @@ mishap *artifacts_escrow_purchase(artifacts_request *r)
         return mishap_tell(
             mishap_permission("The artifact %s is for sale to %s only", id.data, listing.buyer),
             "buyer", (const char *)listing.buyer);
-    MISHAP_TRY(artifacts_debit(r, caller, listing.price, &left, &short_of));
+    MISHAP_TRY(artifacts_move(r, caller, mishap_text_of(listing.seller), listing.price, &left, NULL,
+                              &short_of));
     if (short_of)
         return mishap_tell(
             mishap_tell(mishap_resource_as(INSUFFICIENT_FUNDS, "Balance is %lld, the price is %lld",
                                            (long long)left, (long long)listing.price),
                         "balance", left),
             "needed", listing.price);
-    MISHAP_TRY(artifacts_credit(r, mishap_text_of(listing.seller), listing.price, NULL));
     MISHAP_TRY(release(r, caller));
     artifacts_put_text(&r->answer, "artifact_id", id);
     artifacts_put_string(&r->answer, "seller", listing.seller);

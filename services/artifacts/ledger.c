@@ -87,6 +87,19 @@ mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, i
                  : no_principal(id);
 }
 
+/* PostgreSQL locks a row when it is changed. If every movement changes the account with the lesser
+ * name first, two between the same accounts wait for each other in turn. Otherwise each could hold
+ * what the other needs, which PostgreSQL looks for only after a second. */
+mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
+                       int64_t *left, int64_t *there, bool *short_of)
+{
+    bool credit_first = strcmp(to.data, from.data) < 0;
+    if (credit_first)
+        MISHAP_TRY(artifacts_credit(r, to, amount, there));
+    MISHAP_TRY(artifacts_debit(r, from, amount, left, short_of));
+    return credit_first || *short_of ? NULL : artifacts_credit(r, to, amount, there);
+}
+
 /* -- the methods ------------------------------------------------------------------------------- */
 
 mishap *artifacts_ledger_balance(artifacts_request *r)
@@ -121,19 +134,6 @@ mishap *artifacts_ledger_balances(artifacts_request *r)
     return mishap_query_end(&query);
 }
 
-/* PostgreSQL locks a row when it is changed. If every transfer changes the account with the lesser
- * name first, two between the same accounts wait for each other in turn. Otherwise each could hold
- * what the other needs, which PostgreSQL looks for only after a second. */
-static mishap *move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
-                    int64_t *left, int64_t *there, bool *short_of)
-{
-    bool credit_first = strcmp(to.data, from.data) < 0;
-    if (credit_first)
-        MISHAP_TRY(artifacts_credit(r, to, amount, there));
-    MISHAP_TRY(artifacts_debit(r, from, amount, left, short_of));
-    return credit_first || *short_of ? NULL : artifacts_credit(r, to, amount, there);
-}
-
 mishap *artifacts_ledger_transfer(artifacts_request *r)
 {
     mishap_text from = r->args[0].text, to = r->args[1].text;
@@ -148,7 +148,7 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
     if (mishap_text_equal(from, to))
         return mishap_tell(mishap_validation("Nobody can transfer to itself"), "to_id", to);
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
-    MISHAP_TRY(move(r, from, to, amount, &left, &there, &short_of));
+    MISHAP_TRY(artifacts_move(r, from, to, amount, &left, &there, &short_of));
     if (short_of) /* which undoes the credit, too */
         return mishap_tell(
             mishap_tell(mishap_permission_as(INSUFFICIENT_FUNDS, "Balance is %lld, needed %lld",

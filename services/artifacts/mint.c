@@ -199,10 +199,10 @@ static mishap *pay_back(artifacts_request *r)
     MISHAP_TRY(mishap_query_end(&query));
     if (!amount)
         return NULL;
-    MISHAP_TRY(artifacts_debit(r, MINT, amount, &left, &short_of));
-    if (short_of)
-        return mishap_raise(INTERNAL_ERROR, "The mint does not have the bid of %s.", r->caller);
-    return artifacts_credit(r, mishap_text_of(r->caller), amount, NULL);
+    MISHAP_TRY(artifacts_move(r, MINT, mishap_text_of(r->caller), amount, &left, NULL, &short_of));
+    return short_of
+               ? mishap_raise(INTERNAL_ERROR, "The mint does not have the bid of %s.", r->caller)
+               : NULL;
 }
 
 static mishap *was_minted(artifacts_request *r, mishap_text id, bool *minted)
@@ -220,14 +220,13 @@ static mishap *place(artifacts_request *r, int64_t *left)
     bool short_of;
     mishap_query query;
     MISHAP_TRY(pay_back(r));
-    MISHAP_TRY(artifacts_debit(r, caller, amount, left, &short_of));
+    MISHAP_TRY(artifacts_move(r, caller, MINT, amount, left, NULL, &short_of));
     if (short_of)
         return mishap_tell(
             mishap_tell(mishap_resource_as(INSUFFICIENT_FUNDS, "Balance is %lld, the bid is %lld",
                                            (long long)*left, (long long)amount),
                         "balance", *left),
             "needed", amount);
-    MISHAP_TRY(artifacts_credit(r, MINT, amount, NULL));
     mishap_query_begin(&query, r->store, ARTIFACTS_BID_ADD);
     mishap_query_bind_text(&query, 1, caller);
     mishap_query_bind_text(&query, 2, r->args[0].text);

@@ -115,6 +115,12 @@ mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, in
                         bool *short_of);
 mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance);
 
+/* ledger.c: both, in an order in which no two calls wait for each other. *left and *there: what is
+ * in the accounts then (may be NULL). If *short_of is set, the call must fail: a credit may be
+ * made already, and the failure undoes it. */
+mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
+                       int64_t *left, int64_t *there, bool *short_of);
+
 /* store.c: an artifact must exist (NOT_FOUND) and be the caller's (NOT_OWNER). */
 mishap *artifacts_no_artifact(mishap_text id);
 mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what);
