@@ -2,7 +2,7 @@
 #include "replay.h"
 
 const char replay_driver[] =
-    "def replay(code, function, arguments, names, pre, post, other):\n"
+    "def replay_fields(code, function, arguments, names, pre, post, other):\n"
     "    allowed = set('''math random string collections itertools functools operator typing re "
     "json\n"
     "        datetime decimal fractions statistics dataclasses enum copy heapq bisect\n"
@@ -101,4 +101,7 @@ const char replay_driver[] =
     "'',\n"
     "            said(f) if f is not None else '', shown(w) if f is None else '',\n"
     "            'same' if same else 'different']\n"
-    "    return out\n";
+    "    return out\n"
+    "def replay(*given):\n"
+    "    fields = replay_fields(*given)\n"
+    "    return ','.join(f.encode('utf-8', 'backslashreplace').hex() for f in fields)\n";
