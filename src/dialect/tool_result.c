@@ -6,29 +6,54 @@
  *      "coverage_estimate":0.0}
  *
  * The members of the tool, which are there on success and on failure alike, are the context that
- * was told; they stand beside the fixed three. There is no code: the type is one of six, and
- * reading takes the one code that stands for it; but who has it in `code`, with `retryable`, as the
- * MCP boundary does, is believed.
+ * was told; they stand beside the fixed three. The type is that of the mishap (mishap_type), if it
+ * is one of the six, else that of its code. The status is `timeout` if a timeout was told with that
+ * `status`. There is no code: reading takes the one code that stands for the type; but who has it
+ * in `code`, with `retryable`, as the MCP boundary does, is believed.
  */
 #include "dialect/beside.h"
 
 static mishap_fixed_names fixed = { "status", "error_type", "message", NULL };
 
+static const char *const types[] = { "ValueError",  "SyntaxError",  "ValidationError",
+                                     "ImportError", "TimeoutError", "RuntimeError" };
+
+static bool is_type(mishap_text name)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (mishap_text_equal(name, mishap_text_of(types[i])))
+            return true;
+    return false;
+}
+
 /* -- writing ----------------------------------------------------------------------------------- */
+
+/* The status `timeout` that was told of a timeout; NULL: it was not. */
+static const mishap_member *told_status(const mishap_public *told)
+{
+    const mishap_member *member = told->code == MISHAP_CODE_TIMEOUT ? told->context : NULL;
+    while (member && !mishap_text_equal(member->key, (mishap_text)MISHAP_TEXT("status")))
+        member = member->next;
+    return member && member->value.kind == MISHAP_KIND_TEXT &&
+                   mishap_text_equal(member->value.text, (mishap_text)MISHAP_TEXT("timeout"))
+               ? member
+               : NULL;
+}
 
 static void render(const mishap_public *told, mishap_buffer *b)
 {
     const mishap_code *code = told->code;
     /* A reader has only the type, and with it a row: what that row says, the reader has anyway. */
     const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, code->tool_type);
+    const mishap_member *status = told_status(told);
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "status");
-    mishap_json_string(b, (mishap_text)MISHAP_TEXT("error"));
+    mishap_json_string(b, status ? status->value.text : (mishap_text)MISHAP_TEXT("error"));
     MISHAP_JSON_KEY(b, "error_type");
-    mishap_json_string(b, code->tool_type);
+    mishap_json_string(b, is_type(told->type) ? told->type : code->tool_type);
     MISHAP_JSON_KEY(b, "message");
     mishap_json_string(b, mishap_public_message(told));
-    mishap_put_beside(b, told, row ? row : code, fixed);
+    mishap_put_beside(b, told, row ? row : code, fixed, status);
     mishap_json_close(b, '}');
 }
 
@@ -97,12 +122,9 @@ static bool pascal_case(mishap_text name)
 
 static void check_type(mishap_check *c, yyjson_val *value)
 {
-    static const char *const types[] = { "ValueError",  "SyntaxError",  "ValidationError",
-                                         "ImportError", "TimeoutError", "RuntimeError" };
     mishap_text name = mishap_json_text(value);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (mishap_text_equal(name, mishap_text_of(types[i])))
-            return;
+    if (is_type(name))
+        return;
     if (pascal_case(name))
         mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`%.*s` is none of the six types.",
                          (int)name.length, name.data);

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "replay_driver.h"
 
 typedef struct replay_call {
     const char *code;
@@ -54,10 +55,5 @@ char *replay_literals(const replay_call *call);
 /* Read what the driver answered. It comes from a process that ran hostile code, so nothing of it is
  * trusted: it is text, and of that only so much. */
 void replay_read(arena *a, const char *said, replay_result *out);
-
-/* The Python code that makes the call: `replay(code, function, arguments, names, pre, post, other)`
- * gives a str: fields in hexadecimal digits, with commas between, in the order of read_fields() in
- * replay.c. */
-extern const char replay_driver[];
 
 #endif

@@ -1,5 +1,5 @@
 /* The part of a replay that is Python. It imports nothing by itself. */
-#include "replay.h"
+#include "replay_driver.h"
 
 const char replay_driver[] =
     "def replay_fields(code, function, arguments, names, pre, post, other):\n"

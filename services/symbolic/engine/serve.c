@@ -141,6 +141,9 @@ static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, int64_t id)
     yyjson_mut_obj_add_strcpy(doc, failure, "type", error_type);
     yyjson_mut_obj_remove_str(answer_root, "error_type");
     yyjson_mut_obj_remove_str(answer_root, "message");
+    /* That it failed is said already; that it was a timeout is more. */
+    if (yyjson_mut_equals_str(yyjson_mut_obj_get(answer_root, "status"), "error"))
+        yyjson_mut_obj_remove_str(answer_root, "status");
     yyjson_mut_obj_add_val(doc, failure, "context", answer_root);
     return doc;
 }

@@ -1,6 +1,7 @@
 /* Operations as plain C calls: the same checks, the same containment, on the thread that calls. */
 #include "mishap/invoke.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <strings.h>
@@ -153,6 +154,13 @@ static mishap_text find_header(const void *state, mishap_text name)
     return (mishap_text){ NULL, 0 };
 }
 
+/* Of the time that the call around it has, if that is limited. */
+static void limit_within(mishap_call *call, int64_t left_ms)
+{
+    if (left_ms >= 0)
+        mishap_call_limit(call, left_ms < 1 ? 1 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+}
+
 static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
 {
     char id[MISHAP_ID_LENGTH + 1];
@@ -166,7 +174,10 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->body_type = how->body_type;
     call->process = how->process;
     call->cancelled_by = (const atomic_uchar *)how->cancel;
+    call->within = how->within;
     mishap_call_limit(call, how->timeout_ms);
+    if (how->within)
+        limit_within(call, mishap_call_time_left(how->within));
     mishap *failure = how->headers && call->operation->headers
                           ? mishap_call_keep_headers(call, find_header, how->headers)
                           : NULL;
@@ -175,6 +186,7 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     /* The getters also take the answer, which outlives all that is only lent. */
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->caller = call->body_type = NULL;
+    call->within = NULL;
     call->body = (mishap_text){ NULL, 0 };
     if (!failure)
         return take_answer(call, out);
@@ -197,6 +209,7 @@ mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *
                                            &call);
     if (!failure)
         failure = run(call, how ? how : &(mishap_invocation){ 0 }, out);
+    mishap_service_amend(found, failure);
     mishap_answered_free(unwanted);
     return failure;
 }
