@@ -33,8 +33,7 @@
 #define BY_ENGINE                                                                                  \
     .run = symbolic_run, .danger = MISHAP_SAFE,                                                    \
     .timeout_ms = (SYMBOLIC_MOST_SECONDS + 5) * 1000,                                              \
-    .raises = MISHAP_RAISES(INVALID_ARGUMENT, SYNTAX_ERROR, IMPORT_ERROR, RUNTIME_ERROR,           \
-                            NOT_CONFIGURED, UNAVAILABLE), OF_SERVICE
+    .raises = MISHAP_RAISES(INVALID_ARGUMENT, SYNTAX_ERROR, IMPORT_ERROR, RUNTIME_ERROR), OF_SERVICE
 #define PROMPT                                                                                     \
     .run = symbolic_plan, .quick = true, OF_SERVICE
 /* clang-format on */
@@ -236,12 +235,11 @@ const mishap_operation symbolic_operations[] = {
       BY_ENGINE },
     { "symbolic.health", "Show the versions of the engine and its solvers", NULL, symbolic_health,
       .route = "GET /symbolic/health", .tool = "health_check", .answers = healthy,
-      .raises = MISHAP_RAISES(RUNTIME_ERROR, NOT_CONFIGURED, UNAVAILABLE),
+      .raises = MISHAP_RAISES(RUNTIME_ERROR),
       .examples = EXAMPLES({ "symbolic health", "Is the engine there?" }), OF_SERVICE },
 
     { "symbolic.security", "Show what code may import and use", NULL, symbolic_security, .tool = "",
-      .resource = "config://security",
-      .raises = MISHAP_RAISES(RUNTIME_ERROR, NOT_CONFIGURED, UNAVAILABLE),
+      .resource = "config://security", .raises = MISHAP_RAISES(RUNTIME_ERROR),
       .examples = EXAMPLES({ "symbolic security", "Which modules may code import?" }), OF_SERVICE },
     { "symbolic.server", "Show the tools with their limits", NULL, symbolic_server, .tool = "",
       .resource = "config://server", .quick = true,
