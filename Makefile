@@ -63,8 +63,8 @@ bench-handlers: build ## this tree against an earlier commit: BASE=c0c101f ROUND
 	@BASE='$(BASE)' scripts/bench-handlers $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY)) \
 	    $(if $(SPREAD),--spread)
 
-bench-symbolic: build ## the symbolic engine on its cases; ROUNDS=5 CROSSHAIR=PROGRAM
-	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))
+bench-symbolic: build ## the symbolic engine on its cases, and its service; ROUNDS=5 CROSSHAIR=PROGRAM
+	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic MISHAP_PROGRAM=build/mishap python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))
 
 fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz
