@@ -115,7 +115,7 @@ static void amend(const mishap_operation *operation, mishap *failure)
     if (mishap_told(failure)->fields)
         mishap_type(failure, "ValueError");
     else if (mishap_is(failure, VALIDATION_ERROR) && !mishap_told(failure)->suggestion.length)
-        mishap_suggest(failure, "Remove it from the code: config://security has the rules.");
+        mishap_suggest(failure, "Read config://security: it has the rules for code.");
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
         if (strcmp(blanks[i].operation, operation->name) == 0)
             fill_in(&blanks[i], failure);

@@ -15,16 +15,21 @@
 
 /* -- the program ------------------------------------------------------------------------------- */
 
-/* The program whose declarations were found sound last: most processes have one. */
-static _Atomic(const mishap_app *) sound;
+/* The programs whose declarations were found sound last. Most processes have one; a service that
+ * has others run its code has a few. */
+enum { FEW = 4 };
+static _Atomic(const mishap_app *) sound[FEW];
+static atomic_uint sound_count;
 
 static mishap *check_declarations(const mishap_app *app)
 {
-    if (app && atomic_load_explicit(&sound, memory_order_acquire) == app)
-        return NULL;
+    for (size_t i = 0; app && i < FEW; i++)
+        if (atomic_load_explicit(&sound[i], memory_order_acquire) == app)
+            return NULL;
     mishap *failure = mishap_declaration_check(app);
     if (!failure)
-        atomic_store_explicit(&sound, app, memory_order_release);
+        atomic_store_explicit(&sound[atomic_fetch_add(&sound_count, 1) % FEW], app,
+                              memory_order_release);
     return failure;
 }
 
