@@ -6,9 +6,9 @@
     { "code", MISHAP_STRING, .required = true, .positional = true,                                 \
       .length = { 1, SYMBOLIC_MOST_CODE }, .placeholder = "CODE",                                  \
       .help = "The Python source, at most 64 KB; on a command line also @FILE" }
-#define FUNCTION(name, what)                                                                       \
+#define NAME(name, shown, what)                                                                    \
     { name, MISHAP_STRING, .required = true, .positional = true, .length = { 1, 200 },             \
-      .placeholder = "NAME", .help = what }
+      .placeholder = shown, .help = what }
 #define SECONDS(usual)                                                                             \
     { "timeout_seconds", MISHAP_NUMBER, .range = { 0.1, SYMBOLIC_MOST_SECONDS }, .initial = usual, \
       .help = "Seconds after which the analysis gives up" }
@@ -42,28 +42,28 @@
 
 const mishap_param symbolic_to_check[] = {
     CODE,
-    FUNCTION("function_name", "The function to check"),
+    NAME("function_name", "FUNCTION", "The function to check"),
     SECONDS("30"),
     { 0 },
 };
 const mishap_param symbolic_to_find[] = {
     CODE,
-    FUNCTION("function_name", "The function to search"),
-    FUNCTION("exception_type",
-             "The exception to search for; classes derived from it count as well"),
+    NAME("function_name", "FUNCTION", "The function to search"),
+    NAME("exception_type", "EXCEPTION",
+         "The exception to search for; classes derived from it count as well"),
     SECONDS("30"),
     { 0 },
 };
 const mishap_param symbolic_to_compare[] = {
     CODE,
-    FUNCTION("function_a", "The first function"),
-    FUNCTION("function_b", "The second function"),
+    NAME("function_a", "FUNCTION", "The first function"),
+    NAME("function_b", "OTHER", "The second function"),
     SECONDS("60"),
     { 0 },
 };
 const mishap_param symbolic_to_branch[] = {
     CODE,
-    FUNCTION("function_name", "The function to analyse"),
+    NAME("function_name", "FUNCTION", "The function to analyse"),
     SECONDS("30"),
     { "symbolic_reachability", MISHAP_BOOLEAN, .initial = "true",
       .help = "Find out which sides can be reached; without it the branches are only listed" },
@@ -172,20 +172,20 @@ static const mishap_param healthy[] = {
 
 static const mishap_param plan_one[] = {
     CODE,
-    FUNCTION("function_name", "The function"),
+    NAME("function_name", "FUNCTION", "The function"),
     { 0 },
 };
 static const mishap_param plan_find[] = {
     CODE,
-    FUNCTION("function_name", "The function"),
+    NAME("function_name", "FUNCTION", "The function"),
     { "exception_type", MISHAP_STRING, .length = { 1, 200 }, .initial = "\"Exception\"",
       .help = "The exception to search for" },
     { 0 },
 };
 static const mishap_param plan_two[] = {
     CODE,
-    FUNCTION("function_a", "The function as it was"),
-    FUNCTION("function_b", "The function as it is to be"),
+    NAME("function_a", "FUNCTION", "The function as it was"),
+    NAME("function_b", "OTHER", "The function as it is to be"),
     { 0 },
 };
 
