@@ -22,9 +22,10 @@
 #include "symbolic/symbolic.h"
 
 enum {
-    AROUND_MB = 1024,   /* beside its memory: libraries, and 256 MB of addresses for its stack */
-    TO_ANSWER_MS = 200, /* that the engine leaves for its answer when its time is over */
-    GRACE_MS = 1500,    /* … until it is killed; a garbage collection of a solver takes long */
+    AROUND_MB = 1024,    /* beside its memory: libraries, and 256 MB of addresses for its stack */
+    TO_ANSWER_MS = 200,  /* that the engine leaves for its answer when its time is over */
+    GRACE_MS = 1500,     /* … until it is killed; a garbage collection of a solver takes long */
+    LATE_MS = 10 * 1000, /* when an engine that asks for replays after its time is given up */
     REPLAY_MEMORY_MB = 512,
 };
 
@@ -57,7 +58,8 @@ static mishap *prepare(const mishap_setup *setup)
     return NULL;
 }
 
-#define PACKAGES "python3-dev, libz3-dev, libcvc5-dev and g++"
+#define PACKAGES  "python3-dev, libz3-dev, libcvc5-dev and g++"
+#define LIBRARIES "libpython" PYTHON_VERSION ", libz3-4 and libcvc5-1"
 
 static mishap *usable(void)
 {
@@ -68,6 +70,17 @@ static mishap *usable(void)
                      "The symbolic engine is missing: Mishap was built without Python, Z3 or cvc5 "
                      "(packages " PACKAGES ")."),
         "Install the packages " PACKAGES ", then build and install Mishap again.");
+}
+
+/* It ended before it could say anything, as it does where a library is missing that it is linked
+ * with. A failure that says itself what to do is passed on. */
+static mishap *explain(mishap *failure)
+{
+    if (!failure || !mishap_is(failure, NOT_CONFIGURED) || mishap_told(failure)->suggestion.length)
+        return failure;
+    mishap *m = mishap_raise(NOT_CONFIGURED,
+                             "The symbolic engine cannot be started (packages " LIBRARIES ").");
+    return mishap_because(mishap_suggest(m, "Install the packages " LIBRARIES "."), failure);
 }
 
 static bool says(mishap_text output, const char *words)
@@ -201,9 +214,10 @@ static mishap *replay(mishap_call *call, const mishap_call *asked, const char **
                                   "replay", mishap_json(asked, "arguments"), NULL, &answered);
     if (failure)
         return why_not(failure, why);
-    const char *outcome_word = mishap_string(answered->json, "outcome");
-    if (strcmp(outcome_word, "returned") == 0)
-        *result = mishap_call_print(call, "%s", mishap_string(answered->json, "result"));
+    const char *word = mishap_string(answered->json, "outcome");
+    const char *returned = mishap_string(answered->json, "result");
+    if (strcmp(word, "returned") == 0 && returned)
+        *result = mishap_call_print(call, "%s", returned);
     else
         *why = "it could not be called";
     mishap_answered_free(answered);
@@ -268,6 +282,8 @@ static mishap *go_on(struct analysis *a, mishap_answered **answered)
         mishap *failure = replay(a->call, asked, &result, &why);
         mishap_answered_free(*answered);
         *answered = NULL;
+        if (!failure && now_ms() > a->until_ms + LATE_MS)
+            failure = mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
         if (failure)
             return failure;
         mishap_invocation next = how(a);
@@ -298,5 +314,5 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
         keep(a.process);
     else
         mishap_foreign_stop(a.process);
-    return failure;
+    return explain(failure);
 }

@@ -419,6 +419,19 @@ def an_engine_that_fails_in_any_way_is_a_runtime_error_without_its_words():
         expect(wait_for(lambda: b"marker-private-of-the-process" in found.read(found.log)), "the operator was not told")
 
 
+@test
+def an_engine_that_cannot_be_started_names_the_libraries_that_it_needs():
+    program = stage("unstartable", "no symbolic")
+    path = os.path.join(os.path.dirname(program), "services", "symbolic", "mishap-symbolic")
+    with open(path, "wb") as file:
+        file.write(b"\x7fELF, but no more of it")
+    os.chmod(path, 0o755)
+    status, envelope = command("check", CODE, "divide", program=program)
+    equal((status, envelope["error"]["code"]), (78, "NOT_CONFIGURED"), "the failure %s" % envelope)
+    expect(all(name in envelope["error"]["message"] for name in ("libpython3", "libz3-4", "libcvc5-1")), envelope)
+    check_blank("check", envelope["error"]["context"])
+
+
 @tests_of({"the engine": ("no symbolic",), "Python": ("no python",)})
 def without_its_programs_it_says_which_packages_are_missing(which):
     program = stage("without " + which, which)
