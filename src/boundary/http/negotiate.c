@@ -190,22 +190,32 @@ static bool is_at(const char *route, mishap_text method, mishap_text path)
     return !path.length;
 }
 
+static bool is_amended(const mishap_operation *operation)
+{
+    return operation->route && operation->service && operation->service->amend;
+}
+
+/* It is asked for each failure, so the operations from the first to the last of these are
+ * remembered. */
 const mishap_operation *mishap_http_amended_of(const mishap_app *app,
                                                const mishap_http_request *request)
 {
     static const mishap_app *known; /* a loop has one thread */
-    static bool any;
+    static const mishap_operation *first, *last;
     if (known != app) {
-        any = false;
+        first = last = NULL;
         for (const mishap_operation *o = app->operations; o && o->name; o++)
-            any = any || (o->route && o->service && o->service->amend);
+            if (is_amended(o)) {
+                first = first ? first : o;
+                last = o;
+            }
         known = app;
     }
-    if (!any || !request->path.length)
+    if (!first || !request->path.length)
         return NULL;
     mishap_text method = mishap_http_method_names[request->method];
-    for (const mishap_operation *o = app->operations; o->name; o++)
-        if (o->route && o->service && o->service->amend && is_at(o->route, method, request->path))
+    for (const mishap_operation *o = first; o <= last; o++)
+        if (is_amended(o) && is_at(o->route, method, request->path))
             return o;
     return NULL;
 }
