@@ -230,6 +230,7 @@ struct analysis {
     mishap_call *call;
     mishap_foreign_process *process;
     int64_t until_ms; /* when its time is over */
+    bool replays;     /* it may ask for some */
 };
 
 static int64_t now_ms(void)
@@ -262,7 +263,8 @@ static mishap *begin(struct analysis *a, const char *operation, mishap_answered 
     mishap *failure = waited ? NULL : launch(a);
     if (failure)
         return failure;
-    python_warm(); /* while the engine starts, or works */
+    if (a->replays)
+        python_warm(); /* while the engine starts, or works */
     mishap_invocation first = how(a);
     failure = mishap_invoke(&app, operation, given, &first, answered);
     if (!waited || !failure || !mishap_is(failure, UNAVAILABLE))
@@ -302,7 +304,9 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
     char operation[40];
     bool limited = strcmp(tool, "health") != 0 && strcmp(tool, "rules") != 0;
     double seconds = limited ? mishap_number(call, "timeout_seconds") : USUAL_S;
-    struct analysis a = { .call = call, .until_ms = now_ms() + (int64_t)(seconds * 1000) };
+    struct analysis a = { .call = call,
+                          .until_ms = now_ms() + (int64_t)(seconds * 1000),
+                          .replays = limited };
     snprintf(operation, sizeof operation, "engine.%s", tool);
     *answered = NULL;
     mishap *failure = begin(&a, operation, answered);
