@@ -21,8 +21,8 @@
 /* -- what services use ------------------------------------------------------------------------- */
 
 /* A service that uses a program or a library of the system adds a line. A name with ".so" in it is
- * a library; what sessions of Lisp are started from (".core"), what runs Python and what analyses it
- * are made where Mishap is built with the packages; any other is a program in the path. */
+ * a library; what sessions of Lisp are started from (".core"), what runs Python and what analyses
+ * it are made where Mishap is built with the packages; any other is a program in the path. */
 static const struct thing {
     const char *name, *use, *package;
 } things[] = {
