@@ -103,8 +103,9 @@ def http(found, tool, given, connection=None):
     answer = asked.json
     if asked.status != 200:
         check_failure(tool, answer)
-        if tool != "check" or answer["status"] != "timeout" or not answer["paths_explored"]:
-            check_blank(tool, answer) if answer["status"] == "error" and answer["error_type"] not in ("TimeoutError", "RuntimeError") else None
+        expect(set(BLANK[tool]) <= set(answer), "members of", answer)
+        if answer["error_type"] not in ("TimeoutError", "RuntimeError"):  # of which something may be known
+            check_blank(tool, answer)
     return asked.status, answer
 
 
