@@ -77,8 +77,8 @@ bench-artifacts: build ## transfers and searches of the artifacts service; ROUND
 	@scripts/setup bench bench-artifacts || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-artifacts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY))
 
-bench-symbolic: build ## the symbolic engine on its cases; ROUNDS=5 CROSSHAIR=PROGRAM
-	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))
+bench-symbolic: build ## the symbolic engine on its cases, and its service; ROUNDS=5 CROSSHAIR=PROGRAM
+	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic MISHAP_PROGRAM=build/mishap python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))
 
 fuzz: ## feed every parser with garbage, TIME=60 seconds each
 	@scripts/setup build fuzz

@@ -16,12 +16,13 @@
 #include "lisp/lisp.h"
 #include "mishap/sandbox.h"
 #include "python/python.h"
+#include "symbolic/symbolic.h"
 
 /* -- what services use ------------------------------------------------------------------------- */
 
 /* A service that uses a program or a library of the system adds a line. A name with ".so" in it is
- * a library; what sessions of Lisp are started from (".core") and what runs Python is made where
- * Mishap is built with the package; any other is a program in the path. */
+ * a library; what sessions of Lisp are started from (".core"), what runs Python and what analyses
+ * it are made where Mishap is built with the packages; any other is a program in the path. */
 static const struct thing {
     const char *name, *use, *package;
 } things[] = {
@@ -32,6 +33,7 @@ static const struct thing {
     { "libpq.so.5", "a store in PostgreSQL", "libpq5" },
     { "libz3.so.4", "symbolic checks", "libz3-4" },
     { "libcvc5.so.1", "symbolic checks, second solver", "libcvc5-1" },
+    { "mishap-symbolic", "symbolic checks", "libz3-dev libcvc5-dev g++" },
     { "libdw.so.1", "lines of source code in stacks", "libdw1" },
 };
 
@@ -93,8 +95,11 @@ static void put_member(mishap_buffer *json, const char *key, const char *text)
 static bool find(const char *name, char *path, size_t size)
 {
     bool core = strstr(name, ".core"), python = strcmp(name, "mishap-python") == 0;
+    bool engine = strcmp(name, "mishap-symbolic") == 0;
     const char *ours = core ? lisp_core() : python ? python_program() : NULL;
-    if (core || python)
+    if (engine)
+        ours = symbolic_program();
+    if (core || python || engine)
         return ours && (size_t)snprintf(path, size, "%s", ours) < size;
     return strstr(name, ".so") ? find_library(name, path, size) : find_program(name, path, size);
 }

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "lisp/lisp.h"
 #include "mishap/main.h"
+#include "symbolic/symbolic.h"
 #include "todo/todo.h"
 #include "tool.h"
 
@@ -30,7 +31,7 @@ static mishap_operation *list_operations(void)
                                                  &tool_doctor };
     enum { COMMANDS = sizeof commands / sizeof *commands };
     static const mishap_operation *const services[] = { todo_operations, lisp_operations,
-                                                        artifacts_operations };
+                                                        artifacts_operations, symbolic_operations };
     enum { SERVICES = sizeof services / sizeof *services };
     size_t count = COMMANDS;
     for (size_t i = 0; i < SERVICES; i++)
@@ -63,13 +64,13 @@ int main(int argc, char **argv)
         return refuse("Not enough memory for the list of commands.");
     int status = mishap_main(
         argc, argv,
-        &(mishap_app){
-            .name = "mishap",
-            .version = MISHAP_VERSION,
-            .summary = "One failure, told right to everyone who must hear of it",
-            .license = "MIT",
-            .operations = operations,
-            .services = MISHAP_SERVICES(&todo_service, &lisp_service, &artifacts_service) });
+        &(mishap_app){ .name = "mishap",
+                       .version = MISHAP_VERSION,
+                       .summary = "One failure, told right to everyone who must hear of it",
+                       .license = "MIT",
+                       .operations = operations,
+                       .services = MISHAP_SERVICES(&todo_service, &lisp_service, &artifacts_service,
+                                                   &symbolic_service) });
     mishap_release(operations);
     return status;
 }

@@ -39,8 +39,11 @@ typedef struct mishap_invocation {
     const char *body_type;
     struct mishap_foreign_process *process; /* that is to run it (mishap/worker.h); NULL: if it
                                                needs one, it is started for this call */
-    const char *const *headers; /* header fields that the operation declares in `.headers`, as a
-                                   name and its value by turns: { "User-Agent", "curl", NULL } */
+    const char *const *headers;  /* header fields that the operation declares in `.headers`, as a
+                                    name and its value by turns: { "User-Agent", "curl", NULL } */
+    const mishap_call *within;   /* the call of the handler that invokes this one: if that is
+                                    cancelled, this one is as well, and it has no more time. NULL:
+                                    none */
     const unsigned char *cancel; /* an atomic_uchar that a handler of a signal or another thread
                                     sets: mishap_cancelled() in the handler, and a process that
                                     runs the call is interrupted; NULL: none */

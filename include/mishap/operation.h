@@ -207,6 +207,7 @@ typedef struct mishap_settlement {
  * then owns. `setup` is valid only during the call. Only one thread at a time opens or closes a
  * service. A function that is NULL is not called.
  */
+struct mishap_operation;
 typedef struct mishap_service {
     const char *name; /* "todo" */
     const char *summary;
@@ -241,12 +242,12 @@ typedef struct mishap_service {
     void (*health)(const mishap_setup *setup, mishap_health *health); /* writes its part of /health.
                    It is called once, when the server starts, before it listens, and the result
                    holds until the server ends: so /health never waits. NULL: nothing to write */
-    const char *http_dialect; /* the format of its errors over HTTP: http-api, artifact, problem,
-                   json-api or google-rpc; NULL: http-api. It is the format of every failure of a
-                   request whose path is below the fixed part of one of its routes: of
-                   `POST /books/:id` below /books. This includes unknown paths, wrong methods,
-                   missing keys and bodies that are too large. A client can ask for another format
-                   with Accept. The HTTP status is the one of the code */
+    const char *http_dialect; /* the format of its errors over HTTP: http-api, tool-result,
+                   artifact, problem, json-api or google-rpc; NULL: http-api. It is the format of
+                   every failure of a request whose path is below the fixed part of one of its
+                   routes: of `POST /books/:id` below /books. This includes unknown paths, wrong
+                   methods, missing keys and bodies that are too large. A client can ask for another
+                   format with Accept. The HTTP status is the one of the code */
     bool names_callers; /* its operations act for the caller, also where nobody has an API key. The
                    caller can then name itself: with the header X-Caller over HTTP, with --caller on
                    the command line and of `mcp`. A name is like that of a key. A server accepts it
@@ -256,6 +257,12 @@ typedef struct mishap_service {
     const mishap_settlement *settlement; /* how it settles the changes of calls: a server then runs
                    its operations in one process, in batches, and none of them may be `.quick`.
                    NULL: each handler does that for itself */
+    void (*amend)(const struct mishap_operation *operation, mishap *failure); /* is called for each
+                   failure of one of its operations before a caller gets it, also for those that no
+                   handler knows of: wrong arguments, a timeout, a process that died. It may add to
+                   the failure (mishap_tell, mishap_type, mishap_suggest); it must not free it. It
+                   can be called twice for a failure, on any thread and in the process that serves:
+                   it must be quick. NULL: nothing to add */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */
@@ -292,7 +299,7 @@ typedef struct mishap_operation {
     const char *group;              /* a heading for lists of commands; may be NULL */
 
     const char *tool; /* the name of the MCP tool: "create_user"; NULL: `users_create`, or no tool
-                         if the operation is a prompt */
+                         if the operation is a prompt; "": no tool, but a resource alone */
     const char *resource; /* the URI of the MCP resource: "todo://todos/{id}", where {id} is a
                              parameter; NULL: no resource */
     const char *prompt; /* the name of the MCP prompt, whose arguments are the parameters; NULL: no

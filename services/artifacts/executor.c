@@ -108,7 +108,8 @@ mishap *artifacts_execute(artifacts_request *r)
     MISHAP_TRY(read_code(r, &code));
     mishap *failure = python_run(
         &(python_code){ .code = code,
-                        .timeout = mishap_number(mishap_settings(r->call), "run_seconds") },
+                        .timeout = mishap_number(mishap_settings(r->call), "run_seconds"),
+                        .within = r->call },
         args, &answered);
     if (failure)
         return translate(failure);

@@ -33,7 +33,7 @@ const char *python_program(void)
 
 /* Python's library, what it is linked with, and the time zones. There is nothing to write to. */
 #define LIBRARIES_OF(machine) "/lib/" machine "-linux-gnu", "/usr/lib/" machine "-linux-gnu"
-static const char *const readable[] = {
+const char *const python_readable[] = {
 #if defined(__x86_64__)
     LIBRARIES_OF("x86_64"),
 #elif defined(__aarch64__)
@@ -50,7 +50,7 @@ static const char *const readable[] = {
 };
 
 static const mishap_sandbox_profile profile = {
-    .readable = readable,
+    .readable = python_readable,
     .memory_bytes = (uint64_t)(MOST_MEMORY_MB + AROUND_MB) << 20,
     .address_bytes = (uint64_t)(MOST_MEMORY_MB + AROUND_MB + LIBRARIES_MB) << 20,
     .cpu_seconds = MOST_SECONDS + 10,

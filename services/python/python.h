@@ -23,6 +23,7 @@ typedef struct python_code {
     double timeout;              /* seconds that it has; 0: 5. At most 60 */
     int memory_mb;               /* beside the interpreter itself; 0: 128. At most 512 */
     const unsigned char *cancel; /* as in mishap_invocation */
+    const mishap_call *within;   /* … */
 } python_code;
 
 /*
@@ -82,6 +83,10 @@ void python_cool(void);
  * server has its own that wait. The list ends with { 0 }. */
 extern const mishap_service python_service;
 extern const mishap_operation python_operations[];
+
+/* What a program that embeds Python must be able to read: its library, shared libraries, time
+ * zones. The list ends with NULL. */
+extern const char *const python_readable[];
 
 /* The path of the program that runs Python; NULL: it is not there, and calls are
  * NOT_CONFIGURED. */

@@ -53,6 +53,7 @@ static mishap *invoke(const char *operation, const python_code *what, const mish
     double seconds = what->timeout > 0 ? what->timeout : USUAL_S;
     mishap_invocation how = { .timeout_ms = (int)(seconds * 1000) + TO_SAY_SO_MS,
                               .cancel = what->cancel,
+                              .within = what->within,
                               .process = process };
     mishap *failure = mishap_invoke_with(&app, operation, &how, answered, pairs);
     if (process && failure && mishap_told(failure)->code == MISHAP_CODE_UNAVAILABLE) {

@@ -32,7 +32,7 @@ static void render(const mishap_public *told, mishap_buffer *b)
     if (mishap_has_beside(told, told->code)) {
         MISHAP_JSON_KEY(b, "details");
         mishap_json_open(b, '{');
-        mishap_put_beside(b, told, told->code, nothing_fixed);
+        mishap_put_beside(b, told, told->code, nothing_fixed, NULL);
         mishap_json_close(b, '}');
     }
     mishap_json_close(b, '}');

@@ -40,27 +40,28 @@ static bool is_taken(mishap_text key, mishap_fixed_names fixed)
 /* -- writing ----------------------------------------------------------------------------------- */
 
 static void put_told(mishap_buffer *b, const mishap_public *told, mishap_fixed_names fixed,
-                     bool taken)
+                     const mishap_member *but, bool taken)
 {
     for (const mishap_member *member = told->context; member; member = member->next) {
-        if (is_taken(member->key, fixed) == taken) {
+        if (member != but && is_taken(member->key, fixed) == taken) {
             mishap_json_key(b, member->key);
             mishap_json_value(b, &member->value);
         }
     }
 }
 
-static void put_context(mishap_buffer *b, const mishap_public *told, mishap_fixed_names fixed)
+static void put_context(mishap_buffer *b, const mishap_public *told, mishap_fixed_names fixed,
+                        const mishap_member *but)
 {
     const mishap_member *member = told->context;
-    put_told(b, told, fixed, false);
-    while (member && !is_taken(member->key, fixed))
+    put_told(b, told, fixed, but, false);
+    while (member && (member == but || !is_taken(member->key, fixed)))
         member = member->next;
     if (!member)
         return;
     MISHAP_JSON_KEY(b, "context");
     mishap_json_open(b, '{');
-    put_told(b, told, fixed, true);
+    put_told(b, told, fixed, but, true);
     mishap_json_close(b, '}');
 }
 
@@ -83,11 +84,11 @@ bool mishap_has_beside(const mishap_public *told, const mishap_code *row)
 }
 
 void mishap_put_beside(mishap_buffer *b, const mishap_public *told, const mishap_code *row,
-                       mishap_fixed_names fixed)
+                       mishap_fixed_names fixed, const mishap_member *but)
 {
     mishap_text suggestion = own(told->suggestion, row->suggestion),
                 docs_url = own(told->docs_url, row->docs_url);
-    put_context(b, told, fixed);
+    put_context(b, told, fixed, but);
     if (told->fields) {
         MISHAP_JSON_KEY(b, "fields");
         mishap_put_fields(b, told);

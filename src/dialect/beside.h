@@ -17,10 +17,11 @@ typedef const char *const mishap_fixed_names[];
 
 /*
  * Write all into the object that is open. `row` is what a reader will know the code by: a
- * suggestion or address that it has anyway is not repeated.
+ * suggestion or address that it has anyway is not repeated. `but` is a member of the context that
+ * stands elsewhere; NULL: none does.
  */
 void mishap_put_beside(mishap_buffer *buffer, const mishap_public *told, const mishap_code *row,
-                       mishap_fixed_names fixed);
+                       mishap_fixed_names fixed, const mishap_member *but);
 
 /* True if there is something to write. */
 bool mishap_has_beside(const mishap_public *told, const mishap_code *row);

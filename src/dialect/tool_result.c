@@ -6,41 +6,68 @@
  *      "coverage_estimate":0.0}
  *
  * The members of the tool, which are there on success and on failure alike, are the context that
- * was told; they stand beside the fixed three. There is no code: the type is one of six, and
- * reading takes the one code that stands for it; but who has it in `code`, with `retryable`, as the
- * MCP boundary does, is believed.
+ * was told; they stand beside the fixed three. The type is that of the mishap (mishap_type), if it
+ * is one of the six, else that of its code. The status is `timeout` if a timeout was told with that
+ * `status`. There is no code: reading takes the one code that stands for the type; but who has it
+ * in `code`, with `retryable`, as the MCP boundary does, is believed.
  */
 #include "dialect/beside.h"
 
 static mishap_fixed_names fixed = { "status", "error_type", "message", NULL };
 
+static const char *const types[] = { "ValueError",  "SyntaxError",  "ValidationError",
+                                     "ImportError", "TimeoutError", "RuntimeError" };
+
+static bool is_type(mishap_text name)
+{
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (mishap_text_equal(name, mishap_text_of(types[i])))
+            return true;
+    return false;
+}
+
 /* -- writing ----------------------------------------------------------------------------------- */
+
+/* The status `timeout` that was told of a timeout; NULL: it was not. */
+static const mishap_member *told_status(const mishap_public *told)
+{
+    const mishap_member *member = told->code == MISHAP_CODE_TIMEOUT ? told->context : NULL;
+    while (member && !mishap_text_equal(member->key, (mishap_text)MISHAP_TEXT("status")))
+        member = member->next;
+    return member && member->value.kind == MISHAP_KIND_TEXT &&
+                   mishap_text_equal(member->value.text, (mishap_text)MISHAP_TEXT("timeout"))
+               ? member
+               : NULL;
+}
 
 static void render(const mishap_public *told, mishap_buffer *b)
 {
     const mishap_code *code = told->code;
     /* A reader has only the type, and with it a row: what that row says, the reader has anyway. */
-    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, code->tool_type);
+    mishap_text type = is_type(told->type) ? told->type : code->tool_type;
+    const mishap_code *row = mishap_catalog_find(MISHAP_SPELLING_TOOL, type);
+    const mishap_member *status = told_status(told);
     mishap_json_open(b, '{');
     MISHAP_JSON_KEY(b, "status");
-    mishap_json_string(b, (mishap_text)MISHAP_TEXT("error"));
+    mishap_json_string(b, status ? status->value.text : (mishap_text)MISHAP_TEXT("error"));
     MISHAP_JSON_KEY(b, "error_type");
-    mishap_json_string(b, code->tool_type);
+    mishap_json_string(b, type);
     MISHAP_JSON_KEY(b, "message");
     mishap_json_string(b, mishap_public_message(told));
-    mishap_put_beside(b, told, row ? row : code, fixed);
+    mishap_put_beside(b, told, row ? row : code, fixed, status);
     mishap_json_close(b, '}');
 }
 
 /* -- reading ----------------------------------------------------------------------------------- */
 
-/* The code that a document names beside its type; NULL: none of that type. */
+/* The code that a document names beside its type; NULL: none, or the type is none of ours. */
 static const mishap_code *named_code(yyjson_val *root, mishap_text type)
 {
     const mishap_code *code = mishap_catalog_find(MISHAP_SPELLING_NAME,
                                                   mishap_json_text(yyjson_obj_get(root, "code")));
     bool sure = yyjson_is_bool(yyjson_obj_get(root, "retryable"));
-    return code && sure && mishap_text_equal(code->tool_type, type) ? code : NULL;
+    return code && sure && (mishap_text_equal(code->tool_type, type) || is_type(type)) ? code
+                                                                                       : NULL;
 }
 
 static mishap *read(const mishap_source *source, mishap **out)
@@ -52,7 +79,8 @@ static mishap *read(const mishap_source *source, mishap **out)
     yyjson_val *message = yyjson_obj_get(root, "message");
     mishap_text name = mishap_json_text(type);
     /* A check that ran out of time may say so in its status alone. */
-    if (!type && yyjson_equals_str(yyjson_obj_get(root, "status"), "timeout"))
+    bool is_timeout = yyjson_equals_str(yyjson_obj_get(root, "status"), "timeout");
+    if (!type && is_timeout)
         name = MISHAP_CODE_TIMEOUT->tool_type;
     else if (!yyjson_is_str(type))
         return mishap_refuse(source, type ? type : root,
@@ -66,8 +94,12 @@ static mishap *read(const mishap_source *source, mishap **out)
                      : mishap_restore(MISHAP_SPELLING_TOOL, name, MISHAP_EXECUTION, 0,
                                       MISHAP_CODE_RUNTIME_ERROR);
     mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_json_text(message));
+    if (code && !mishap_text_equal(code->tool_type, name))
+        mishap_restore_part(m, MISHAP_PART_TYPE, name);
     if (code)
         mishap_read_retry(m, retryable, NULL);
+    if (is_timeout && mishap_text_equal(name, MISHAP_CODE_TIMEOUT->tool_type))
+        mishap_read_member(m, (mishap_text)MISHAP_TEXT("status"), yyjson_obj_get(root, "status"));
     mishap_read_beside(m, root, retryable, code ? with_code : fixed);
     return mishap_finish(m, out);
 }
@@ -97,12 +129,9 @@ static bool pascal_case(mishap_text name)
 
 static void check_type(mishap_check *c, yyjson_val *value)
 {
-    static const char *const types[] = { "ValueError",  "SyntaxError",  "ValidationError",
-                                         "ImportError", "TimeoutError", "RuntimeError" };
     mishap_text name = mishap_json_text(value);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (mishap_text_equal(name, mishap_text_of(types[i])))
-            return;
+    if (is_type(name))
+        return;
     if (pascal_case(name))
         mishap_check_say(c, MISHAP_RULE_WRONG_VALUE, "`%.*s` is none of the six types.",
                          (int)name.length, name.data);

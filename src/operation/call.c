@@ -82,7 +82,8 @@ bool mishap_cancelled(const mishap_call *part)
     mishap_call *call = mishap_call_whole(part);
     atomic_store_explicit(&call->asked, true, memory_order_relaxed);
     return atomic_load_explicit(&call->cancelled, memory_order_relaxed) ||
-           (call->cancelled_by && atomic_load_explicit(call->cancelled_by, memory_order_relaxed));
+           (call->cancelled_by && atomic_load_explicit(call->cancelled_by, memory_order_relaxed)) ||
+           (call->within && mishap_cancelled(call->within));
 }
 
 bool mishap_call_is_unheard(const mishap_call *call)

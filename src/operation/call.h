@@ -102,6 +102,7 @@ struct mishap_call {
     int timeout_ms;                   /* that was asked for; 0: as declared */
     atomic_bool cancelled;            /* nobody waits for the answer any more; set by any thread */
     const atomic_uchar *cancelled_by; /* said by another process: mishap_cancelled_how; or NULL */
+    const mishap_call *within;        /* the call whose handler made this one; NULL: none */
     atomic_bool asked;                /* the handler looks whether it is */
     const struct mishap_watcher *watcher; /* who wants to know how far it is; NULL: nobody */
     const char *caller;                   /* who calls; NULL: nobody in particular */

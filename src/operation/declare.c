@@ -394,7 +394,8 @@ static mishap *check_operation(const mishap_declared *what)
                                        "has the status %d, which is none of 200, 201, 202 "
                                        "and 204",
                                        operation->status);
-    if (operation->tool && !is_tool_name(operation->tool))
+    if (operation->tool && !is_tool_name(operation->tool) &&
+        (*operation->tool || !operation->resource))
         return mishap_declared_wrongly(
             what, "is a tool whose name is not up to %d letters, digits, _, - and .", LONGEST_TOOL);
     if (operation->answers_type && !mishap_media_is_type(operation->answers_type))

@@ -151,7 +151,8 @@ static mishap *check_prompt(const mishap_declared *what)
 
 static bool is_tool(const mishap_operation *operation)
 {
-    return !operation->local && !operation->resident && (operation->tool || !operation->prompt);
+    return !operation->local && !operation->resident &&
+           (operation->tool ? *operation->tool || !operation->resource : !operation->prompt);
 }
 
 /* A letter of its name for agents: as declared, or the operation's own with underscores. */

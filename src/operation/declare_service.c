@@ -113,17 +113,17 @@ static mishap *check_dialect(const mishap_declared *what)
 /* Those whose documents are JSON, and that say what a client over HTTP needs. */
 static mishap *check_http_dialect(const mishap_declared *what)
 {
-    static const char *const dialects[] = { "http-api", "artifact", "problem", "json-api",
-                                            "google-rpc" };
+    static const char *const dialects[] = { "http-api", "tool-result", "artifact",
+                                            "problem",  "json-api",    "google-rpc" };
     const char *name = what->service->http_dialect;
     for (size_t i = 0; name && i < sizeof dialects / sizeof *dialects; i++)
         if (strcmp(name, dialects[i]) == 0)
             return NULL;
     return name ? mishap_declared_wrongly(what,
                                           "has the HTTP dialect `%s`, which is none of %s, %s, %s, "
-                                          "%s and %s",
+                                          "%s, %s and %s",
                                           name, dialects[0], dialects[1], dialects[2], dialects[3],
-                                          dialects[4])
+                                          dialects[4], dialects[5])
                 : NULL;
 }
 

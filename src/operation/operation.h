@@ -110,6 +110,9 @@ void mishap_service_expect(const mishap_service *service, const char *identity);
 /* The identity of what a service has opened; "" if it has none, or is not open. */
 const char *mishap_service_identity(const mishap_service *service);
 
+/* Have the service of an operation (NULL: none) add what it has to add to a failure of it. */
+void mishap_service_amend(const mishap_operation *operation, mishap *failure);
+
 /* Open every service of a program. */
 mishap *mishap_service_open_all(const mishap_app *app);
 

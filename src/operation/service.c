@@ -302,3 +302,11 @@ void mishap_service_close_all(void)
     }
     pthread_mutex_unlock(&lock);
 }
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+void mishap_service_amend(const mishap_operation *operation, mishap *failure)
+{
+    if (operation && operation->service && operation->service->amend && failure)
+        operation->service->amend(operation, failure);
+}

@@ -2,6 +2,7 @@
  * its own. many_test.py runs it. */
 #include "artifacts/artifacts.h"
 #include "lisp/lisp.h"
+#include "symbolic/symbolic.h"
 #include "python/python.h"
 #include "todo/todo.h"
 
@@ -64,6 +65,14 @@ const mishap_operation lisp_operations[] = { { 0 } };
 /* No artifacts. */
 mishap_service artifacts_service = { .name = "artifacts", .summary = "Nothing" };
 const mishap_operation artifacts_operations[] = { { 0 } };
+
+/* No analyses. */
+const mishap_service symbolic_service = { .name = "symbolic", .summary = "Nothing" };
+const mishap_operation symbolic_operations[] = { { 0 } };
+const char *symbolic_program(void)
+{
+    return NULL;
+}
 
 const char *python_program(void)
 {

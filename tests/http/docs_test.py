@@ -1,4 +1,4 @@
-"""The examples of docs/todo.md, docs/artifacts.md and docs/http.md for real: each line of a `sh` block, one after the other.
+"""The examples of docs/todo.md, docs/artifacts.md, docs/symbolic.md and docs/http.md for real: each line of a `sh` block, one after the other.
 
     MISHAP_PROGRAM=… python3 tests/http/docs_test.py [PART-OF-A-NAME]
 
@@ -10,7 +10,7 @@ import re
 import shutil
 
 import server
-from blackbox import equal, expect, main, parsed, run_program, test
+from blackbox import Skipped, equal, expect, main, parsed, run_program, test
 from server import TREE, Server
 
 if not shutil.which("curl"):
@@ -78,6 +78,17 @@ def the_examples_of_the_artifacts_work():
     with Server("--workers", "1", data=os.path.join(PLACE, "data")) as found:
         lines = [line for line in examples("artifacts.md") if not line[0].startswith("mishap serve")]
         expect(len(lines) >= 9 and all(expected for _, expected in lines), "only these were found:", lines)
+        for line, expected in lines:
+            expect_output(run_line(line, found), expected, line)
+
+
+@test
+def the_examples_of_the_symbolic_service_work():
+    with Server("--workers", "1", data=os.path.join(PLACE, "data")) as found:
+        if found.ask("GET", "/symbolic/health", checked=False).status == 503:
+            raise Skipped("Mishap was built without the symbolic engine")
+        lines = [line for line in examples("symbolic.md") if not line[0].startswith("mishap serve")]
+        expect(len(lines) >= 9 and all(expected or line.startswith("printf") for line, expected in lines), "only these were found:", lines)
         for line, expected in lines:
             expect_output(run_line(line, found), expected, line)
 

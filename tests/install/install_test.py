@@ -349,6 +349,16 @@ def what_belongs_to_the_program_is_installed():
 
 
 @test
+def the_symbolic_engine_is_found_where_it_is_installed():
+    if not os.path.exists(os.path.join(BUILD, "services/symbolic/mishap-symbolic")):
+        raise Skipped("Mishap was built without the symbolic engine")
+    found = glob.glob(PLACE + "/**/mishap/mishap-symbolic", recursive=True)
+    expect(len(found) == 1 and os.access(found[0], os.X_OK), "the engine:", found)
+    ran = run_program(os.path.join(BIN, "mishap"), "symbolic", "find", "def f(n: int): return 1 // n", "f", "ArithmeticError", "--output", "json")
+    equal(parsed(ran.out)["data"]["triggering_inputs"][0]["args"], {"n": 0}, "what it found")
+
+
+@test
 def every_page_of_the_docs_is_installed():
     pages = [name for name in os.listdir(os.path.join(TREE, "docs")) if not name.startswith(".")]
     installed = os.listdir(os.path.join(os.path.dirname(BIN), "share/doc/mishap"))

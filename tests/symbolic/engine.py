@@ -56,7 +56,7 @@ class Engine:
         assert reply["id"] == self.id, reply
         if "failure" in reply:
             failure = reply["failure"]
-            return dict(failure["context"], error_type=failure["type"], message=failure["message"], code=failure["code"])
+            return dict({"status": "error", **failure["context"]}, error_type=failure["type"], message=failure["message"], code=failure["code"])
         return reply["answer"]
 
     def close(self):

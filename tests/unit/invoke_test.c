@@ -127,7 +127,39 @@ static mishap *open_shelf(const mishap_setup *setup, void **state)
     return NULL;
 }
 
+/* Says whether it is cancelled, and how long it has. */
+static mishap *look_up(mishap_call *call)
+{
+    mishap_answer_member(call, "cancelled", mishap_cancelled(call));
+    return mishap_answer_member(call, "left", mishap_call_time_left(call));
+}
+
+/* Invokes that within its own call, and without. */
+static mishap *look_within(mishap_call *call)
+{
+    mishap_answered *inside = NULL, *outside = NULL;
+    mishap *failure = mishap_invoke(&app, "look-up", NULL,
+                                    &(mishap_invocation){ .within = call, .timeout_ms = 20000 },
+                                    &inside);
+    if (!failure)
+        failure = mishap_invoke(&app, "look-up", NULL, NULL, &outside);
+    if (!failure) {
+        mishap_answer_json(call, "inside", inside->text.data);
+        mishap_answer_json(call, "outside", outside->text.data);
+    }
+    mishap_answered_free(inside);
+    mishap_answered_free(outside);
+    return failure;
+}
+
+/* Tells more of each failure, and what it is called. */
+static void add_shelf(const mishap_operation *operation, mishap *failure)
+{
+    mishap_tell(mishap_type(failure, "Amended"), "of", operation->name);
+}
+
 static const mishap_service shelf = { "shelf", "A shelf", .open = open_shelf, .close = free };
+static const mishap_service amended = { "amended", "Amended failures", .amend = add_shelf };
 
 static mishap *look_at_clock(mishap_call *call)
 {
@@ -154,6 +186,10 @@ static const mishap_param confide_params[] = {
 };
 static const mishap_operation operations[] = {
     { "identify", "Identify", NULL, identify, .danger = MISHAP_SAFE },
+    { "look-up", "Look", NULL, look_up, .danger = MISHAP_SAFE },
+    { "look-within", "Look within", NULL, look_within, .danger = MISHAP_SAFE },
+    { "amended", "Always fails", MISHAP_PARAMS({ "name", MISHAP_STRING, .required = true }), refuse,
+      .service = &amended, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "confide", "Confide", confide_params, confide, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "pass_on", "Pass on", NULL, pass_on, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "greet", "Greet", greet_params, greet, .timeout_ms = 30000 },
@@ -574,6 +610,41 @@ static void a_test_without_expectations_fails_and_leaves_no_folder(void **state)
     free(told);
 }
 
+static void a_call_within_another_is_cancelled_with_it_and_has_its_time(void **state)
+{
+    (void)state;
+    for (unsigned char cancel = 0; cancel < 2; cancel++) {
+        mishap_answered *answered;
+        mishap *failure = mishap_invoke(
+            &app, "look-within", NULL,
+            &(mishap_invocation){ .cancel = &cancel, .timeout_ms = 10000 }, &answered);
+        assert_null(failure);
+        assert_int_equal(mishap_boolean(answered->json, "inside.cancelled"), cancel);
+        assert_in_range(mishap_integer(answered->json, "inside.left"), 1, 10000);
+        assert_false(mishap_boolean(answered->json, "outside.cancelled"));
+        assert_in_range(mishap_integer(answered->json, "outside.left"), 10001, 30000);
+        mishap_answered_free(answered);
+    }
+}
+
+static void a_service_adds_to_every_failure_of_its_operations(void **state)
+{
+    static const char *const arguments[] = { "{}", "{\"other\":1}", "{", "{\"name\":\"x\"}" };
+    (void)state;
+    for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
+        mishap *failure = mishap_invoke(&app, "amended", arguments[i], NULL, NULL);
+        assert_non_null(failure);
+        const mishap_public *seen = mishap_told(failure);
+        assert_true(mishap_text_equal(seen->type, T("Amended")));
+        const mishap_member *member = seen->context;
+        while (member->next)
+            member = member->next;
+        assert_true(mishap_text_equal(member->key, T("of")));
+        assert_true(mishap_text_equal(member->value.text, T("amended")));
+        mishap_free(failure);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -590,6 +661,8 @@ int main(void)
         TEST(an_answer_knows_the_id_of_its_call_after_the_call),
         TEST(other_kinds_of_answers_have_their_media_types),
         TEST(without_memory_a_c_call_fails_and_leaves_nothing),
+        TEST(a_call_within_another_is_cancelled_with_it_and_has_its_time),
+        TEST(a_service_adds_to_every_failure_of_its_operations),
         TEST(expectations_that_hold_are_ok),
         TEST(expectations_that_do_not_hold_say_what_came),
         TEST(a_test_without_expectations_fails_and_leaves_no_folder),

@@ -100,6 +100,29 @@ static void only_the_tools_of_one_service_are_there_if_it_is_named(void **state)
     mishap_mcp_server_release(&server);
 }
 
+static mishap *describe(mishap_call *call)
+{
+    return mishap_answer(call, "{}");
+}
+
+static void a_resource_is_no_tool_if_it_has_no_name_for_one(void **state)
+{
+    static const mishap_operation list[] = {
+        { "a", "A resource alone", .run = describe, .resource = "info://a", .tool = "" },
+        { "b", "Both", .run = describe, .resource = "info://b" },
+        { 0 },
+    };
+    mishap_app resources = { .name = "resources", .operations = list };
+    mishap_mcp_server server = { .app = &resources };
+    (void)state;
+    assert_null(mishap_declaration_check(&resources));
+    assert_null(mishap_mcp_server_make(&server, false));
+    assert_int_equal(server.tool_count, 1);
+    ASSERT_TEXT(name_at(&server, 0), "b");
+    assert_int_equal(server.resource_count, 2 + 2); /* the catalog has two */
+    mishap_mcp_server_release(&server);
+}
+
 static void assert_refused(const mishap_operation *list, const char *service, const char *words)
 {
     mishap_app wrong = { .name = "wrong", .operations = list };
@@ -605,6 +628,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(operations_are_tools_unless_they_are_for_others),
         TEST(a_tool_speaks_the_dialect_of_its_service),
+        TEST(a_resource_is_no_tool_if_it_has_no_name_for_one),
         TEST(only_the_tools_of_one_service_are_there_if_it_is_named),
         TEST(a_program_whose_tools_cannot_be_told_apart_is_refused),
         TEST(every_tool_is_found_by_its_very_name),

@@ -8,8 +8,9 @@
  *     mishap-symbolic branches FILE --function-name f [--no-reachability]
  *     mishap-symbolic health
  *
- * With --replay here, witnesses are replayed in this process, as a sandbox that forbids children
- * has it; else in a child. All take --timeout-seconds N. FILE may be - for standard input.
+ * Witnesses are replayed in a child; with --replay here in this process; with --replay asked, as a
+ * worker, by the service that asked (serve.c). All take --timeout-seconds N. FILE may be - for
+ * standard input.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -31,7 +32,8 @@ static int usage(void)
 {
     fputs("usage: mishap-symbolic [check|find|compare|branches|run|health] [FILE] "
           "[--function-name F] [--function-a F --function-b G] [--exception-type E] "
-          "[--arguments TUPLE] [--timeout-seconds N] [--no-reachability] [--replay child|here]\n",
+          "[--arguments TUPLE] [--timeout-seconds N] [--no-reachability] [--replay "
+          "child|here|asked]\n",
           stderr);
     return 2;
 }
@@ -84,6 +86,8 @@ static bool read_options(int count, char **words, options *o)
             r->seconds = strtod(value_of_word, NULL);
         else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "here") == 0)
             replay_set(replay_here);
+        else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "asked") == 0 && o->worker)
+            replay_set(replay_asked);
         else if (strcmp(word, "--replay") == 0 && strcmp(value_of_word, "child") == 0)
             replay_set(NULL);
         else

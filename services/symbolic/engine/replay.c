@@ -12,6 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <yyjson.h>
+
 #include "replay.h"
 #include "solver.h"
 
@@ -42,55 +44,105 @@ static PyObject *literal(const char *words)
     return v;
 }
 
-/* Run the driver; the fields of its answer, one after the other, each with its length. */
+/* Run the driver; the length of its answer, which is text. */
 static size_t answer_of(const replay_call *c, char *out, size_t room)
 {
     size_t used = 0;
     PyObject *function = driver_function();
     PyObject *names = literal(c->names), *pre = literal(c->pre), *post = literal(c->post);
-    PyObject *list = function && names && pre && post
+    PyObject *told = function && names && pre && post
                          ? PyObject_CallFunction(function, "sssOOOz", c->code, c->function,
                                                  c->arguments, names, pre, post, c->other)
                          : NULL;
-    for (Py_ssize_t i = 0; list && PyList_Check(list) && i < PyList_GET_SIZE(list); i++) {
-        PyObject *bytes = PyUnicode_AsEncodedString(PyList_GET_ITEM(list, i), "utf-8",
-                                                    "backslashreplace");
-        char *data = NULL;
-        Py_ssize_t length = 0;
-        if (!bytes || PyBytes_AsStringAndSize(bytes, &data, &length) != 0)
-            break;
-        uint32_t size = (uint32_t)length;
-        if (used + sizeof size + size > room) {
-            Py_DECREF(bytes);
-            break;
-        }
-        memcpy(out + used, &size, sizeof size);
-        memcpy(out + used + sizeof size, data, size);
-        used += sizeof size + size;
-        Py_DECREF(bytes);
+    Py_ssize_t length = 0;
+    const char *words = told ? PyUnicode_AsUTF8AndSize(told, &length) : NULL;
+    if (words && (size_t)length < room) {
+        used = (size_t)length;
+        memcpy(out, words, used);
     }
     PyErr_Clear();
-    Py_XDECREF(list);
+    Py_XDECREF(told);
     Py_XDECREF(names);
     Py_XDECREF(pre);
     Py_XDECREF(post);
     return used;
 }
 
+/* -- for another process ----------------------------------------------------------------------- */
+
+/* A text as a literal of Python. */
+static bool add_literal(yyjson_mut_doc *doc, yyjson_mut_val *list, const char *words)
+{
+    PyObject *value = words ? PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace")
+                            : Py_NewRef(Py_None);
+    PyObject *shown = value ? PyObject_ASCII(value) : NULL;
+    const char *spelled = shown ? PyUnicode_AsUTF8(shown) : NULL;
+    bool added = spelled && yyjson_mut_arr_add_strcpy(doc, list, spelled);
+    Py_XDECREF(shown);
+    Py_XDECREF(value);
+    PyErr_Clear();
+    return added;
+}
+
+char *replay_literals(const replay_call *c)
+{
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *list = yyjson_mut_arr(doc);
+    yyjson_mut_doc_set_root(doc, list);
+    bool whole = add_literal(doc, list, c->code) && add_literal(doc, list, c->function) &&
+                 add_literal(doc, list, c->arguments) &&
+                 yyjson_mut_arr_add_strcpy(doc, list, c->names) &&
+                 yyjson_mut_arr_add_strcpy(doc, list, c->pre) &&
+                 yyjson_mut_arr_add_strcpy(doc, list, c->post) && add_literal(doc, list, c->other);
+    char *words = whole ? yyjson_mut_write(doc, YYJSON_WRITE_ALLOW_INVALID_UNICODE, NULL) : NULL;
+    yyjson_mut_doc_free(doc);
+    return words;
+}
+
 /* -- the answer -------------------------------------------------------------------------------- */
+
+static int hex_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+static bool is_text(const char *bytes, size_t length)
+{
+    PyObject *decoded = PyUnicode_DecodeUTF8(bytes, (Py_ssize_t)length, NULL);
+    bool good = decoded != NULL;
+    PyErr_Clear();
+    Py_XDECREF(decoded);
+    return good;
+}
+
+/* The fields of an answer; how many there are, 0: it is none. */
+static size_t read_fields(arena *a, const char *bytes, size_t length, const char **field)
+{
+    size_t count = 0, used = 0;
+    char *words = arena_take(a, length / 2 + 1);
+    for (size_t at = 0; count < MOST_FIELDS; at++) {
+        if (at == length || bytes[at] == ',') {
+            if (!is_text(words, used))
+                return 0;
+            field[count++] = arena_copy(a, words, used);
+            used = 0;
+            if (at == length)
+                return count;
+            continue;
+        }
+        int high = hex_digit(bytes[at]), low = at + 1 < length ? hex_digit(bytes[at + 1]) : -1;
+        if (high < 0 || low < 0)
+            return 0;
+        words[used++] = (char)(high << 4 | low);
+        at++;
+    }
+    return 0;
+}
 
 static void read_answer(arena *a, const char *bytes, size_t length, replay_result *out)
 {
     const char *field[MOST_FIELDS] = { 0 };
-    size_t count = 0;
-    for (size_t at = 0; at + 4 <= length && count < MOST_FIELDS;) {
-        uint32_t size;
-        memcpy(&size, bytes + at, sizeof size);
-        if (size > length - at - 4)
-            break;
-        field[count++] = arena_copy(a, bytes + at + 4, size);
-        at += 4 + (size_t)size;
-    }
+    size_t count = length ? read_fields(a, bytes, length, field) : 0;
     out->post = -1;
     if (count == 0) {
         out->message = "it gave no answer";
@@ -119,6 +171,13 @@ static void read_answer(arena *a, const char *bytes, size_t length, replay_resul
     out->other_message = field[12];
     out->other_result = field[13];
     out->same = strcmp(field[14], "same") == 0;
+}
+
+void replay_read(arena *a, const char *said, replay_result *out)
+{
+    size_t length = strlen(said);
+    bool quoted = length >= 2 && said[0] == '\'' && said[length - 1] == '\'';
+    read_answer(a, quoted ? said + 1 : said, quoted ? length - 2 : 0, out);
 }
 
 /* -- in a child -------------------------------------------------------------------------------- */

@@ -1,9 +1,10 @@
 /*
  * Replay: a witness is called in real CPython before it is reported.
  *
- * The call runs in a child process with a deadline and a memory limit. Where a sandbox forbids
- * children it runs in this process, and is interrupted when its time is over. A server that has a
- * worker for Python can set another function (replay_set).
+ * On a command line the call runs in a child process with a deadline and a memory limit, or, with
+ * --replay here, in this process. As a worker of the service the engine runs nothing itself: it
+ * asks the service (replay_asked, in serve.c), which has a sandboxed process of CPython for each
+ * replay.
  */
 #ifndef SYMBOLIC_REPLAY_H
 #define SYMBOLIC_REPLAY_H
@@ -12,6 +13,7 @@
 #include <stdint.h>
 
 #include "arena.h"
+#include "replay_driver.h"
 
 typedef struct replay_call {
     const char *code;
@@ -44,9 +46,14 @@ typedef void replay_function(arena *a, const replay_call *call, int64_t deadline
 void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out);
 void replay_set(replay_function *by); /* NULL: in a child */
 replay_function replay_here;          /* in this process */
+replay_function replay_asked;         /* by the service */
 
-/* The Python code that makes the call: `replay(code, function, arguments, names, pre, post, other)`
- * gives a list of strs, in the order of `replay_fields` in replay.c. */
-extern const char replay_driver[];
+/* A call as the arguments of the driver: a JSON array of Python literals. NULL: no memory. To be
+ * freed with free(). */
+char *replay_literals(const replay_call *call);
+
+/* Read what the driver answered. It comes from a process that ran hostile code, so nothing of it is
+ * trusted: it is text, and of that only so much. */
+void replay_read(arena *a, const char *said, replay_result *out);
 
 #endif

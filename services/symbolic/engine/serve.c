@@ -76,6 +76,7 @@ static const char *next_message(size_t *length)
 /* -- calls ------------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t running;
+static int64_t current; /* the id of the call that runs */
 
 static void interrupt(int number)
 {
@@ -90,7 +91,8 @@ static const char *tool_of(const char *operation)
     static const struct {
         const char *word, *tool;
     } tools[] = { { "check", "check" },       { "find", "find" },     { "compare", "compare" },
-                  { "branches", "branches" }, { "health", "health" }, { "run", "run" } };
+                  { "branches", "branches" }, { "health", "health" }, { "run", "run" },
+                  { "rules", "rules" } };
     const char *dot = strrchr(operation, '.');
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
         if (strcmp(dot ? dot + 1 : operation, tools[i].word) == 0)
@@ -139,9 +141,54 @@ static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, int64_t id)
     yyjson_mut_obj_add_strcpy(doc, failure, "type", error_type);
     yyjson_mut_obj_remove_str(answer_root, "error_type");
     yyjson_mut_obj_remove_str(answer_root, "message");
+    /* That it failed is said already; that it was a timeout is more. */
+    if (yyjson_mut_equals_str(yyjson_mut_obj_get(answer_root, "status"), "error"))
+        yyjson_mut_obj_remove_str(answer_root, "status");
     yyjson_mut_obj_add_val(doc, failure, "context", answer_root);
     return doc;
 }
+
+/* -- replays ----------------------------------------------------------------------------------- */
+
+static void ask(const replay_call *call, int64_t deadline_ns)
+{
+    char *literals = replay_literals(call);
+    yyjson_mut_doc *doc = yyjson_mut_doc_new(NULL);
+    yyjson_mut_val *root = yyjson_mut_obj(doc);
+    yyjson_mut_doc_set_root(doc, root);
+    yyjson_mut_obj_add_sint(doc, root, "id", current);
+    yyjson_mut_val *asked = yyjson_mut_obj_add_obj(doc, yyjson_mut_obj_add_obj(doc, root, "answer"),
+                                                   "replay");
+    yyjson_mut_obj_add_real(doc, asked, "seconds", (double)(deadline_ns - clock_ns()) / 1e9);
+    if (!literals ||
+        !yyjson_mut_obj_add_val(doc, asked, "arguments", yyjson_mut_raw(doc, literals)))
+        _exit(1);
+    send_document(doc);
+    free(literals);
+}
+
+/* The call is answered with what is to be replayed; the next call brings what came of it, and its
+ * id is that of the analysis from then on. So the protocol is that of any worker. */
+void replay_asked(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out)
+{
+    size_t length;
+    ask(call, deadline_ns);
+    const char *words = next_message(&length);
+    yyjson_doc *doc = yyjson_read(words, length, 0);
+    yyjson_val *root = yyjson_doc_get_root(doc), *given = yyjson_obj_get(root, "arguments");
+    const char *operation = string_of(root, "operation");
+    const char *result = string_of(given, "result"), *why = string_of(given, "why");
+    if (!operation || strcmp(operation, "engine.replayed") != 0)
+        _exit(1);
+    current = yyjson_get_sint(yyjson_obj_get(root, "id"));
+    if (result)
+        replay_read(a, result, out);
+    else
+        out->message = arena_print(a, "%s", why ? why : "it gave no answer");
+    yyjson_doc_free(doc);
+}
+
+/* -- a call ------------------------------------------------------------------------------------ */
 
 static void handle(solver *s, const char *words, size_t length)
 {
@@ -171,10 +218,11 @@ static void handle(solver *s, const char *words, size_t length)
     double limit = yyjson_get_num(yyjson_obj_get(root, "limit_ms")) / 1000 - 0.2;
     if (limit > 0 && (q.seconds <= 0 || q.seconds > limit))
         q.seconds = limit;
+    current = yyjson_get_sint(yyjson_obj_get(root, "id"));
     running = 1;
     yyjson_mut_doc *answered = tools_answer(s, &q);
     running = 0;
-    send_document(as_message(answered, yyjson_get_sint(yyjson_obj_get(root, "id"))));
+    send_document(as_message(answered, current));
     yyjson_mut_doc_free(answered);
     yyjson_doc_free(doc);
 }

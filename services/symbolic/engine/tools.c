@@ -1,5 +1,6 @@
 /* What the tools share: see tools.h. */
 #include <string.h>
+#include <sys/resource.h>
 
 #include "second.h"
 #include "tools.h"
@@ -89,6 +90,25 @@ void tool_health(reply *r)
     reply_text(r, r->root, "python_version", tree_python_version());
     reply_text(r, r->root, "z3_version", solver_version());
     reply_text(r, r->root, "cvc5_version", second_version());
+    struct rusage used = { 0 };
+    getrusage(RUSAGE_SELF, &used); /* ru_maxrss is in KB */
+    yyjson_mut_obj_add_real(r->doc, r->root, "memory_usage_mb", (double)used.ru_maxrss / 1024);
+}
+
+static void add_list(reply *r, const char *name, const char *const *words)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(r->doc, r->root, name);
+    for (; *words; words++)
+        yyjson_mut_arr_add_str(r->doc, list, *words);
+}
+
+/* What the validator has in its tables: for those that want to know before they send code. */
+static void tool_rules(reply *r)
+{
+    add_list(r, "allowed_modules", validate_allowed_modules);
+    add_list(r, "blocked_modules", validate_blocked_modules);
+    add_list(r, "blocked_builtins", validate_blocked_builtins);
+    add_list(r, "blocked_attributes", validate_blocked_attributes);
 }
 
 yyjson_mut_doc *tools_answer(solver *s, const request *q)
@@ -99,7 +119,8 @@ yyjson_mut_doc *tools_answer(solver *s, const request *q)
         double seconds;
     } tools[] = { { "check", tool_check, 30 },     { "find", tool_find, 30 },
                   { "compare", tool_compare, 60 }, { "branches", tool_branches, 30 },
-                  { "run", tool_run, 10 },         { "health", tool_health, 1 } };
+                  { "run", tool_run, 10 },         { "health", tool_health, 1 },
+                  { "rules", tool_rules, 1 } };
     request asked = *q;
     reply r = { .doc = yyjson_mut_doc_new(NULL), .request = &asked, .solver = s };
     r.root = yyjson_mut_obj(r.doc);

@@ -1,6 +1,7 @@
 /* Operations as plain C calls: the same checks, the same containment, on the thread that calls. */
 #include "mishap/invoke.h"
 
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <strings.h>
@@ -14,16 +15,21 @@
 
 /* -- the program ------------------------------------------------------------------------------- */
 
-/* The program whose declarations were found sound last: most processes have one. */
-static _Atomic(const mishap_app *) sound;
+/* The programs whose declarations were found sound last. Most processes have one; a service that
+ * has others run its code has a few. */
+enum { FEW = 4 };
+static _Atomic(const mishap_app *) sound[FEW];
+static atomic_uint sound_count;
 
 static mishap *check_declarations(const mishap_app *app)
 {
-    if (app && atomic_load_explicit(&sound, memory_order_acquire) == app)
-        return NULL;
+    for (size_t i = 0; app && i < FEW; i++)
+        if (atomic_load_explicit(&sound[i], memory_order_acquire) == app)
+            return NULL;
     mishap *failure = mishap_declaration_check(app);
     if (!failure)
-        atomic_store_explicit(&sound, app, memory_order_release);
+        atomic_store_explicit(&sound[atomic_fetch_add(&sound_count, 1) % FEW], app,
+                              memory_order_release);
     return failure;
 }
 
@@ -153,6 +159,13 @@ static mishap_text find_header(const void *state, mishap_text name)
     return (mishap_text){ NULL, 0 };
 }
 
+/* Of the time that the call around it has, if that is limited. */
+static void limit_within(mishap_call *call, int64_t left_ms)
+{
+    if (left_ms >= 0)
+        mishap_call_limit(call, left_ms < 1 ? 1 : left_ms > INT_MAX ? INT_MAX : (int)left_ms);
+}
+
 static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answered **out)
 {
     char id[MISHAP_ID_LENGTH + 1];
@@ -166,7 +179,10 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->body_type = how->body_type;
     call->process = how->process;
     call->cancelled_by = (const atomic_uchar *)how->cancel;
+    call->within = how->within;
     mishap_call_limit(call, how->timeout_ms);
+    if (how->within)
+        limit_within(call, mishap_call_time_left(how->within));
     mishap *failure = how->headers && call->operation->headers
                           ? mishap_call_keep_headers(call, find_header, how->headers)
                           : NULL;
@@ -175,6 +191,7 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     /* The getters also take the answer, which outlives all that is only lent. */
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->caller = call->body_type = NULL;
+    call->within = NULL;
     call->body = (mishap_text){ NULL, 0 };
     if (!failure)
         return take_answer(call, out);
@@ -197,6 +214,7 @@ mishap *mishap_invoke(const mishap_app *app, const char *operation, const char *
                                            &call);
     if (!failure)
         failure = run(call, how ? how : &(mishap_invocation){ 0 }, out);
+    mishap_service_amend(found, failure);
     mishap_answered_free(unwanted);
     return failure;
 }

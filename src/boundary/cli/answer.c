@@ -542,6 +542,7 @@ int mishap_cli_tell(mishap_cli *cli, const mishap_cli_answer *answer)
         return tell_bytes(cli, answer);
     mishap_cli_bytes_end(cli, answer->failure != NULL);
     if (answer->failure) {
+        mishap_service_amend(cli->operation, answer->failure);
         if (cli->operation)
             mishap_hide_failure(answer->failure, cli->operation->params, cli->secrets);
         complete(cli, answer->failure);

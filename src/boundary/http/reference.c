@@ -280,6 +280,8 @@ static void put_schema_of(mishap_buffer *b, const mishap_dialect *dialect)
         mishap_http_put_reference(b, "schemas/Problem");
     else if (dialect == &mishap_artifact)
         mishap_http_put_reference(b, "schemas/ArtifactError");
+    else if (dialect == &mishap_tool_result)
+        mishap_http_put_reference(b, "schemas/ToolError");
     else
         MISHAP_PUT(b, "{\"type\":\"object\"}");
 }
@@ -431,6 +433,20 @@ static const char artifact_schema[] =
         "}"
     "}";
 
+static const char tool_schema[] =
+    ",\"ToolError\":{"
+        "\"type\":\"object\","
+        "\"required\":[\"status\",\"error_type\",\"message\"],\"properties\":{"
+            "\"status\":{\"type\":\"string\",\"enum\":[\"error\",\"timeout\"]},"
+            "\"error_type\":{\"type\":\"string\",\"enum\":[\"ValueError\",\"SyntaxError\","
+                "\"ValidationError\",\"ImportError\",\"TimeoutError\",\"RuntimeError\"]},"
+            "\"message\":{\"type\":\"string\",\"description\":\"What happened, for people.\"},"
+            "\"suggestion\":{\"type\":\"string\"},"
+            "\"incident\":{\"type\":\"string\"},"
+            "\"fields\":{\"type\":\"array\"}"
+        "}"
+    "}";
+
 static const char headers[] =
     "\"X-Request-Id\":{"
         "\"description\":\"The id of the request. The log of the server contains the same id.\","
@@ -447,7 +463,7 @@ static const char retry_header[] =
 void mishap_http_put_failure_components(const mishap_http_document *d)
 {
     mishap_buffer *b = d->b;
-    bool retry = false, validation = false, artifact = false;
+    bool retry = false, validation = false, artifact = false, tool = false;
     MISHAP_JSON_KEY(b, "responses");
     mishap_json_open(b, '{');
     for (const mishap_http_group *group = d->groups; group; group = group->next) {
@@ -455,6 +471,7 @@ void mishap_http_put_failure_components(const mishap_http_document *d)
         retry = retry || has_retry(group);
         validation = validation || (has_validation(group) && group->dialect == &mishap_http_api);
         artifact = artifact || group->dialect == &mishap_artifact;
+        tool = tool || group->dialect == &mishap_tool_result;
     }
     put_otherwise(b, &mishap_http_api);
     for (const mishap_http_group *group = d->groups; group; group = group->next)
@@ -466,6 +483,8 @@ void mishap_http_put_failure_components(const mishap_http_document *d)
         mishap_buffer_put(b, validation_schema, sizeof validation_schema - 1);
     if (artifact)
         mishap_buffer_put(b, artifact_schema, sizeof artifact_schema - 1);
+    if (tool)
+        mishap_buffer_put(b, tool_schema, sizeof tool_schema - 1);
     MISHAP_PUT(b, "},\"headers\":{");
     mishap_buffer_put(b, headers, sizeof headers - 1);
     if (retry)

@@ -67,13 +67,15 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
         request->fields[MISHAP_HTTP_ACCEPT],
         mishap_http_dialect_of(settings->served->app, request->path));
     const mishap_public *told = mishap_told(failure);
+    mishap_service_amend(mishap_http_amended_of(settings->served->app, request), failure);
     /* Where it is shown or recorded. An artifact has `details` only if there is something to say:
-     * its format has no other place for the id, which is in the head of the response, too. */
-    bool artifact = dialect == &mishap_artifact;
-    if (artifact ? mishap_incident_is_one(failure)
-                 : dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
+     * its format has no other place for the id, which is in the head of the response, too. The
+     * result of a tool is as agents get it. */
+    bool brief = dialect == &mishap_artifact || dialect == &mishap_tool_result;
+    if (brief ? mishap_incident_is_one(failure)
+              : dialect != &mishap_http_api || told->category != MISHAP_VALIDATION)
         mishap_incident(failure, request->id);
-    if (request->fields[MISHAP_HTTP_ACCEPT].length && !artifact)
+    if (request->fields[MISHAP_HTTP_ACCEPT].length && !brief)
         link_reference(failure, settings, request);
     mishap_buffer_reset(&reply->body);
     reply->code = told->code;

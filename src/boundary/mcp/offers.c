@@ -27,7 +27,7 @@ static bool is_offered(const mishap_operation *operation, const char *service, b
 /* A person asks for a prompt, a model calls a tool: it is seldom meant to be both. */
 static bool is_tool(const mishap_operation *operation)
 {
-    return operation->tool || !operation->prompt;
+    return operation->tool ? *operation->tool || !operation->resource : !operation->prompt;
 }
 
 static mishap *no_such_service(const mishap_mcp_server *server)

@@ -341,6 +341,7 @@ mishap_mcp_outcome mishap_mcp_put_outcome(mishap_buffer *result, const mishap_mc
         incident = own_id;
     }
     const mishap_secrets *secrets = call ? mishap_call_secrets(call) : NULL;
+    mishap_service_amend(asked->offer->operation, failure);
     mishap_hide_failure(failure, asked->offer->operation->params, secrets);
     if (mishap_mcp_is_incident(failure) || is_internal(asked, failure))
         mishap_incident(failure, incident); /* there is something to look up, or may be */

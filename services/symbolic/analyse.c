@@ -1,0 +1,322 @@
+/*
+ * One analysis. The engine is a foreign program of a private list of operations. A handler keeps
+ * its process from call to call, so that most calls find one that waits.
+ *
+ * The engine runs no code of callers. When it has found an input, it answers the call with what is
+ * to be replayed; that is called in a process of CPython, and what came of it is handed to the
+ * engine with the operation `engine.replayed`, until an answer is the last.
+ */
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <mishap/worker.h>
+
+#include "beside.h"
+#include "python/python.h"
+#include "symbolic/engine/replay_driver.h"
+#include "symbolic/symbolic.h"
+
+enum {
+    AROUND_MB = 1024,    /* beside its memory: libraries, and 256 MB of addresses for its stack */
+    TO_ANSWER_MS = 200,  /* that the engine leaves for its answer when its time is over */
+    GRACE_MS = 1500,     /* … until it is killed; a garbage collection of a solver takes long */
+    LATE_MS = 10 * 1000, /* when an engine that asks for replays after its time is given up */
+    REPLAY_MEMORY_MB = 512,
+};
+
+/* -- the program ------------------------------------------------------------------------------- */
+
+static char program[PATH_MAX];
+
+const char *symbolic_program(void)
+{
+    return program[0] ||
+                   service_file_beside("symbolic", "mishap-symbolic", X_OK, program, sizeof program)
+               ? program
+               : NULL;
+}
+
+static const char *const arguments[] = { "--replay", "asked", NULL };
+
+/* It lives for many calls, so its processor time has no limit; each call has. */
+static const mishap_sandbox_profile profile = {
+    .readable = python_readable,
+    .memory_bytes = (uint64_t)SYMBOLIC_MOST_MEMORY_MB << 20,
+    .address_bytes = (uint64_t)(SYMBOLIC_MOST_MEMORY_MB + AROUND_MB) << 20,
+    .threads = 32,
+};
+
+static mishap *prepare(const mishap_setup *setup)
+{
+    (void)setup;
+    (void)symbolic_program();
+    return NULL;
+}
+
+#define PACKAGES  "python3-dev, libz3-dev, libcvc5-dev and g++"
+#define LIBRARIES "libpython" PYTHON_VERSION ", libz3-4 and libcvc5-1"
+
+static mishap *usable(void)
+{
+    if (symbolic_program() && python_program())
+        return NULL;
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED,
+                     "The symbolic engine is missing: Mishap was built without Python, Z3 or cvc5 "
+                     "(packages " PACKAGES ")."),
+        "Install the packages " PACKAGES ", then build and install Mishap again.");
+}
+
+/* It ended before it could say anything, as it does where a library is missing that it is linked
+ * with. A failure that says itself what to do is passed on. */
+static mishap *explain(mishap *failure)
+{
+    if (!failure || !mishap_is(failure, NOT_CONFIGURED) || mishap_told(failure)->suggestion.length)
+        return failure;
+    mishap *m = mishap_raise(NOT_CONFIGURED,
+                             "The symbolic engine cannot be started (packages " LIBRARIES ").");
+    return mishap_because(mishap_suggest(m, "Install the packages " LIBRARIES "."), failure);
+}
+
+static bool says(mishap_text output, const char *words)
+{
+    return memmem(output.data, output.length, words, strlen(words)) != NULL;
+}
+
+/* What the engine could not say any more. */
+static mishap *ended(const mishap_foreign_end *end)
+{
+    if (end->timed_out)
+        return mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
+    if (end->cancelled)
+        return mishap_raise(CANCELLED, "The call was cancelled.");
+    if (says(end->output, "bad_alloc") || says(end->output, "emory"))
+        return mishap_suggest(
+            mishap_raise(RUNTIME_ERROR, "The analysis needs more than the %d MB that it may have",
+                         SYMBOLIC_MOST_MEMORY_MB),
+            "Analyse a smaller function, or narrow its inputs with `pre:` lines.");
+    return mishap_raise(RUNTIME_ERROR, "The analysis ended unexpectedly");
+}
+
+static const mishap_foreign engine = {
+    .program = program,
+    .arguments = arguments,
+    .sandbox = &profile,
+    .grace_ms = GRACE_MS,
+    .usable = usable,
+    .ended = ended,
+};
+
+/* -- its operations ---------------------------------------------------------------------------- */
+
+static const mishap_service engine_service = {
+    .name = "engine",
+    .summary = "The symbolic engine",
+    .worker = &engine,
+    .prepare = prepare,
+};
+
+static const mishap_param outcome[] = {
+    { "result", MISHAP_STRING, .help = "What the replay gave" },
+    { "why", MISHAP_STRING, .help = "Why it gave nothing" },
+    { 0 },
+};
+
+/* clang-format off */
+#define BY_ENGINE                                                                                  \
+    .run = mishap_foreign_run, .service = &engine_service,                                         \
+    .timeout_ms = (SYMBOLIC_MOST_SECONDS + 10) * 1000,                                             \
+    .raises = MISHAP_RAISES(VALIDATION_ERROR, INVALID_ARGUMENT, SYNTAX_ERROR, IMPORT_ERROR,        \
+                            RUNTIME_ERROR, NOT_CONFIGURED, UNAVAILABLE)
+/* clang-format on */
+
+static const mishap_operation engine_operations[] = {
+    { "engine.check", "Check a function", symbolic_to_check, BY_ENGINE },
+    { "engine.find", "Find inputs", symbolic_to_find, BY_ENGINE },
+    { "engine.compare", "Compare functions", symbolic_to_compare, BY_ENGINE },
+    { "engine.branches", "Analyse branches", symbolic_to_branch, BY_ENGINE },
+    { "engine.health", "Show versions", BY_ENGINE },
+    { "engine.rules", "Show the rules for code", BY_ENGINE },
+    { "engine.replayed", "Go on after a replay", outcome, BY_ENGINE },
+    { 0 },
+};
+
+static const mishap_app app = { .name = "engine",
+                                .version = "1",
+                                .summary = "The symbolic engine",
+                                .operations = engine_operations };
+
+/* -- the process that waits -------------------------------------------------------------------- */
+
+static _Atomic(mishap_foreign_process *) waiting;
+static _Atomic pid_t owner; /* a process that is forked has none of its own */
+
+static mishap_foreign_process *take(void)
+{
+    mishap_foreign_process *process = atomic_exchange(&waiting, NULL);
+    return atomic_load(&owner) == getpid() ? process : NULL;
+}
+
+static void keep(mishap_foreign_process *process)
+{
+    mishap_foreign_process *none = NULL;
+    atomic_store(&owner, getpid());
+    if (mishap_foreign_is_over(process) ||
+        !atomic_compare_exchange_strong(&waiting, &none, process))
+        mishap_foreign_stop(process);
+}
+
+void symbolic_cool(void)
+{
+    mishap_foreign_stop(take());
+}
+
+/* -- replays ----------------------------------------------------------------------------------- */
+
+/* A replay that hangs, crashes or needs too much memory is no finding, and the analysis goes on. */
+static mishap *why_not(mishap *failure, const char **why)
+{
+    switch (python_kind_of(failure)) {
+    case PYTHON_CANCELLED:
+    case PYTHON_OTHER:
+        return failure;
+    case PYTHON_TIMEOUT:
+        *why = "its time was over";
+        break;
+    case PYTHON_MEMORY:
+        *why = "it needs more memory than it may have";
+        break;
+    default:
+        *why = "it did not end by itself";
+        break;
+    }
+    mishap_free(failure);
+    return NULL;
+}
+
+/* What came of a replay: `result` or `why`, in the memory of the call. */
+static mishap *replay(mishap_call *call, const mishap_call *asked, const char **result,
+                      const char **why)
+{
+    enum { MOST_S = 30 };
+    mishap_answered *answered = NULL;
+    double seconds = mishap_number(asked, "seconds");
+    seconds = seconds > MOST_S ? MOST_S : seconds < 0.05 ? 0.05 : seconds;
+    mishap *failure = python_call(&(python_code){ .code = replay_driver,
+                                                  .timeout = seconds,
+                                                  .memory_mb = REPLAY_MEMORY_MB,
+                                                  .within = call },
+                                  "replay", mishap_json(asked, "arguments"), NULL, &answered);
+    if (failure)
+        return why_not(failure, why);
+    const char *word = mishap_string(answered->json, "outcome");
+    const char *returned = mishap_string(answered->json, "result");
+    if (strcmp(word, "returned") == 0 && returned)
+        *result = mishap_call_print(call, "%s", returned);
+    else
+        *why = "it could not be called";
+    mishap_answered_free(answered);
+    return NULL;
+}
+
+/* -- an analysis ------------------------------------------------------------------------------- */
+
+struct analysis {
+    mishap_call *call;
+    mishap_foreign_process *process;
+    int64_t until_ms; /* when its time is over */
+    bool replays;     /* it may ask for some */
+};
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static mishap_invocation how(const struct analysis *a)
+{
+    int64_t left = a->until_ms - now_ms();
+    return (mishap_invocation){ .process = a->process,
+                                .within = a->call,
+                                .timeout_ms = (int)(left > 0 ? left : 0) + TO_ANSWER_MS };
+}
+
+static mishap *launch(struct analysis *a)
+{
+    mishap_foreign_stop(a->process);
+    a->process = NULL;
+    return mishap_foreign_launch(&app, &engine, &a->process);
+}
+
+/* One that has ended while it waited is nobody's fault: the call is made again. */
+static mishap *begin(struct analysis *a, const char *operation, mishap_answered **answered)
+{
+    const char *given = mishap_json(a->call, "");
+    bool waited = (a->process = take()) != NULL;
+    mishap *failure = waited ? NULL : launch(a);
+    if (failure)
+        return failure;
+    if (a->replays)
+        python_warm(); /* while the engine starts, or works */
+    mishap_invocation first = how(a);
+    failure = mishap_invoke(&app, operation, given, &first, answered);
+    if (!waited || !failure || !mishap_is(failure, UNAVAILABLE))
+        return failure;
+    mishap_free(failure);
+    failure = launch(a);
+    mishap_invocation again = how(a);
+    return failure ? failure : mishap_invoke(&app, operation, given, &again, answered);
+}
+
+/* Replay what is asked for until an answer is the last. */
+static mishap *go_on(struct analysis *a, mishap_answered **answered)
+{
+    const mishap_call *asked;
+    while ((asked = mishap_at((*answered)->json, "replay"))) {
+        const char *result = NULL, *why = NULL;
+        mishap *failure = replay(a->call, asked, &result, &why);
+        mishap_answered_free(*answered);
+        *answered = NULL;
+        if (!failure && now_ms() > a->until_ms + LATE_MS)
+            failure = mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
+        if (failure)
+            return failure;
+        mishap_invocation next = how(a);
+        failure = mishap_invoke_with(
+            &app, "engine.replayed", &next, answered,
+            MISHAP_PAIRS({ "result", MISHAP_VALUE(result) }, { "why", MISHAP_VALUE(why) }));
+        if (failure)
+            return failure;
+    }
+    return NULL;
+}
+
+mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **answered)
+{
+    enum { USUAL_S = 10 };
+    char operation[40];
+    bool limited = strcmp(tool, "health") != 0 && strcmp(tool, "rules") != 0;
+    double seconds = limited ? mishap_number(call, "timeout_seconds") : USUAL_S;
+    struct analysis a = { .call = call,
+                          .until_ms = now_ms() + (int64_t)(seconds * 1000),
+                          .replays = limited };
+    snprintf(operation, sizeof operation, "engine.%s", tool);
+    *answered = NULL;
+    mishap *failure = begin(&a, operation, answered);
+    if (!failure)
+        failure = go_on(&a, answered);
+    /* A failure of the engine has a type. After any other it may still be at work, or wait for a
+     * replay: then it is of no use for another call. */
+    if (a.process && (!failure || mishap_told(failure)->type.length))
+        keep(a.process);
+    else
+        mishap_foreign_stop(a.process);
+    return explain(failure);
+}

@@ -1,0 +1,152 @@
+/* The service: its handlers, and what each of its failures has beside its message. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "python/python.h"
+#include "symbolic/symbolic.h"
+
+/* -- handlers ---------------------------------------------------------------------------------- */
+
+/* "symbolic.check" is "check". */
+static const char *tool_of(const char *operation)
+{
+    const char *dot = strrchr(operation, '.');
+    return dot ? dot + 1 : operation;
+}
+
+mishap *symbolic_run(mishap_call *call)
+{
+    mishap_answered *answered;
+    MISHAP_TRY(symbolic_analyse(call, tool_of(mishap_operation_name(call)), &answered));
+    mishap_answer(call, answered->text.data);
+    mishap_answered_free(answered);
+    return NULL;
+}
+
+static void name_platform(char *name, size_t size)
+{
+    struct utsname machine;
+    if (uname(&machine) == 0)
+        snprintf(name, size, "%s %s", machine.sysname, machine.machine);
+    else
+        snprintf(name, size, "Linux");
+}
+
+mishap *symbolic_health(mishap_call *call)
+{
+    static const char *const versions[] = { "python_version", "z3_version", "cvc5_version" };
+    mishap_answered *answered;
+    char platform[200];
+    MISHAP_TRY(symbolic_analyse(call, "health", &answered));
+    mishap_answer_member(call, "status", "healthy");
+    mishap_answer_member(call, "version", mishap_app_of(call)->version);
+    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
+        mishap_answer_member(call, versions[i], mishap_string(answered->json, versions[i]));
+    name_platform(platform, sizeof platform);
+    mishap_answer_member(call, "platform", platform);
+    mishap_answer_member(call, "memory_usage_mb", mishap_number(answered->json, "memory_usage_mb"));
+    mishap_answered_free(answered);
+    return NULL;
+}
+
+/* -- failures ---------------------------------------------------------------------------------- */
+
+/* The members that a tool has on success and on failure alike, with what they are if there is
+ * nothing to say. */
+static const struct blank {
+    const char *operation;
+    struct {
+        const char *name, *json;
+    } members[8];
+} blanks[] = {
+    { "symbolic.check",
+      { { "counterexamples", "[]" },
+        { "paths_explored", "0" },
+        { "paths_verified", "0" },
+        { "time_seconds", "0.0" },
+        { "coverage_estimate", "0.0" } } },
+    { "symbolic.find",
+      { { "triggering_inputs", "[]" },
+        { "paths_to_exception", "0" },
+        { "total_paths_explored", "0" },
+        { "time_seconds", "0.0" } } },
+    { "symbolic.compare",
+      { { "distinguishing_input", "null" },
+        { "paths_compared", "0" },
+        { "confidence", "\"none\"" },
+        { "time_seconds", "0.0" } } },
+    { "symbolic.branches",
+      { { "branches", "[]" },
+        { "total_branches", "0" },
+        { "reachable_branches", "0" },
+        { "dead_code_lines", "[]" },
+        { "cyclomatic_complexity", "0" },
+        { "time_seconds", "0.0" } } },
+    { "symbolic.health",
+      { { "version", "\"\"" },
+        { "python_version", "\"\"" },
+        { "z3_version", "\"\"" },
+        { "cvc5_version", "\"\"" },
+        { "platform", "\"\"" },
+        { "memory_usage_mb", "0" } } },
+};
+
+static bool was_told(const mishap *failure, const char *name)
+{
+    const mishap_member *member = mishap_told(failure)->context;
+    while (member && !(member->key.length == strlen(name) &&
+                       memcmp(member->key.data, name, member->key.length) == 0))
+        member = member->next;
+    return member != NULL;
+}
+
+static void fill_in(const struct blank *blank, mishap *failure)
+{
+    for (size_t i = 0; i < sizeof blank->members / sizeof *blank->members; i++)
+        if (blank->members[i].name && !was_told(failure, blank->members[i].name))
+            mishap_tell(failure, blank->members[i].name,
+                        mishap_value_of_json(blank->members[i].json));
+}
+
+/* A wrong argument is a ValueError: ValidationError is for code that is refused. */
+static void amend(const mishap_operation *operation, mishap *failure)
+{
+    if (mishap_told(failure)->fields)
+        mishap_type(failure, "ValueError");
+    else if (mishap_is(failure, VALIDATION_ERROR) && !mishap_told(failure)->suggestion.length)
+        mishap_suggest(failure, "Read config://security: it has the rules for code.");
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
+        if (strcmp(blanks[i].operation, operation->name) == 0)
+            fill_in(&blanks[i], failure);
+    if (strcmp(operation->name, "symbolic.check") == 0 && mishap_is(failure, TIMEOUT) &&
+        !was_told(failure, "status"))
+        mishap_tell(failure, "status", "timeout");
+}
+
+/* -- the service ------------------------------------------------------------------------------- */
+
+static void close_service(void *state)
+{
+    (void)state;
+    symbolic_cool();
+    python_cool();
+}
+
+static void health(const mishap_setup *setup, mishap_health *out)
+{
+    (void)setup;
+    mishap_health_member(out, "engine", symbolic_program() ? "found" : "missing");
+    mishap_health_member(out, "python", python_program() ? "found" : "missing");
+    mishap_health_sandbox(out);
+}
+
+const mishap_service symbolic_service = {
+    .name = "symbolic",
+    .summary = "What Python functions can do",
+    .close = close_service,
+    .dialect = "tool-result",
+    .http_dialect = "tool-result",
+    .health = health,
+    .amend = amend,
+};

@@ -1,0 +1,55 @@
+/*
+ * services/symbolic: what Python functions can do (docs/symbolic.md). A program of its own, the
+ * engine, analyses the code that callers send; every input that is told was called in real CPython
+ * before, in a process of services/python.
+ *
+ *     operations.c  every operation: its rules, its answers, its failures
+ *     service.c     the service, its handlers, and what each failure has beside its message
+ *     analyse.c     one analysis: the process of the engine, and the replays that it asks for
+ *     about.c       what an agent can read: the rules for code, the limits, what is supported
+ *     prompts.c     four prompts
+ *     engine/       the engine (docs/symbolic-engine.md)
+ */
+#ifndef SERVICES_SYMBOLIC_H
+#define SERVICES_SYMBOLIC_H
+
+#include <mishap/invoke.h>
+#include <mishap/operation.h>
+
+enum {
+    SYMBOLIC_MOST_CODE = 64 * 1024,
+    SYMBOLIC_MOST_SECONDS = 300,
+    SYMBOLIC_MOST_MEMORY_MB = 2048,
+};
+
+extern const mishap_service symbolic_service;
+
+/* The list ends with { 0 }. */
+extern const mishap_operation symbolic_operations[];
+
+/* The path of the engine; NULL: it is not there, and calls are NOT_CONFIGURED. */
+const char *symbolic_program(void);
+
+/* -- inside ------------------------------------------------------------------------------------ */
+
+/* The parameters of the tools, which the engine has as well (operations.c). */
+extern const mishap_param symbolic_to_check[], symbolic_to_find[], symbolic_to_compare[],
+    symbolic_to_branch[];
+
+/* Have the engine run a tool ("check") with the parameters of a call, and replay what it asks for.
+ * The answer is to be freed with mishap_answered_free(). */
+__attribute__((warn_unused_result)) mishap *symbolic_analyse(mishap_call *call, const char *tool,
+                                                             mishap_answered **answered);
+
+/* End the process that waits. */
+void symbolic_cool(void);
+
+/* The handlers. */
+mishap *symbolic_run(mishap_call *call); /* check, find, compare, branches */
+mishap *symbolic_health(mishap_call *call);
+mishap *symbolic_security(mishap_call *call);
+mishap *symbolic_server(mishap_call *call);
+mishap *symbolic_capabilities(mishap_call *call);
+mishap *symbolic_plan(mishap_call *call);
+
+#endif
