@@ -133,15 +133,25 @@ static value *to_power(machine *m, arguments *given, int line)
 
 /* -- over items -------------------------------------------------------------------------------- */
 
+/* A set whose items come out the same in whichever order they are taken: ints and strs. */
+static bool is_ordered_set(const value *v)
+{
+    for (size_t i = 0; v->kind == V_SET && i < v->in.items.count; i++)
+        if (!value_is_integral(v->in.items.at[i]) && v->in.items.at[i]->kind != V_STR)
+            return false;
+    return v->kind == V_SET;
+}
+
 static value *extreme(machine *m, arguments *given, bool greatest, int line)
 {
     value *key = keyword(given, "key"), *otherwise = keyword(given, "default");
     if (key && key->kind == V_NONE)
         key = NULL;
-    if (!fits(m, given, 1, MOST_ITEMS, line))
+    if (!fits(m, given, 1, otherwise ? 1 : MOST_ITEMS, line))
         return NULL;
     values items = given->places;
-    if (items.count == 1 && !items_of(m, given->places.at[0], true, &items, line))
+    if (items.count == 1 && !items_of(m, given->places.at[0],
+                                      !key && is_ordered_set(given->places.at[0]), &items, line))
         return NULL;
     if (items.count == 0)
         return otherwise ? otherwise : throw(m, "ValueError", line);
@@ -178,7 +188,7 @@ static value *total(machine *m, arguments *given, int line)
     if (sum->kind == V_STR)
         return throw(m, "TypeError", line);
     values items;
-    if (!items_of(m, given->places.at[0], true, &items, line))
+    if (!items_of(m, given->places.at[0], is_ordered_set(given->places.at[0]), &items, line))
         return NULL;
     bool floats = sum->kind == V_FLOAT;
     for (size_t i = 0; i < items.count; i++)
@@ -216,9 +226,9 @@ static value *quantified(machine *m, arguments *given, bool all, int line)
         }
         return result;
     }
-    unsigned undecided = 0;
+    cursor at = { 0 };
     value *item;
-    for (size_t turn = 0; (item = item_next(m, of, turn, &undecided, line)); turn++) {
+    while ((item = item_next(m, of, &at, line))) {
         int is = decide_truth(m, item, all);
         if (is < 0)
             return NULL;
@@ -300,35 +310,39 @@ static value *to_dict(machine *m, arguments *given, int line)
 
 static value *iterating(machine *m, arguments *given, const char *name, int line)
 {
-    value *v = value_new(m, V_ITERATOR);
+    value *function = NULL;
+    int how;
     size_t from = 0;
     if (strcmp(name, "enumerate") == 0) {
         value *start = keyword(given, "start");
         if (!fits(m, given, 1, 2, line))
             return NULL;
-        v->iterator.how = BY_ENUMERATE;
-        v->iterator.function = start                      ? start
-                               : given->places.count == 2 ? given->places.at[1]
-                                                          : value_int(m, 0);
+        how = BY_ENUMERATE;
+        function = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
+        if (!value_is_integral(function))
+            return throw(m, "TypeError", line);
         given->places.count = 1;
     } else if (strcmp(name, "zip") == 0) {
         if (given->names.count)
             path_unsupported(m, line, "compare the lengths", "zip() with strict");
-        v->iterator.how = BY_ZIP;
+        how = BY_ZIP;
     } else {
         if (!fits(m, given, 2, MOST_ITEMS, line))
             return NULL;
         if (given->places.count > 2)
             path_unsupported(m, line, "use zip()", "map() over several iterables");
-        v->iterator.how = strcmp(name, "map") == 0 ? BY_MAP : BY_FILTER;
-        v->iterator.function = given->places.at[0];
+        how = strcmp(name, "map") == 0 ? BY_MAP : BY_FILTER;
+        function = given->places.at[0];
         from = 1;
     }
+    values sources = { 0 };
     for (size_t i = from; i < given->places.count; i++) {
         if (!is_iterable(m, given->places.at[i], line))
             return NULL;
-        values_add(m, &v->iterator.sources, given->places.at[i]);
+        values_add(m, &sources, given->places.at[i]);
     }
+    value *v = iterator_from(m, how, sources);
+    v->iterator.function = function;
     return v;
 }
 
@@ -351,7 +365,10 @@ static value *in_order(machine *m, arguments *given, int line)
 {
     value *key = keyword(given, "key"), *reverse = keyword(given, "reverse");
     values items;
-    if (!fits(m, given, 1, 1, line) || !items_of(m, given->places.at[0], true, &items, line))
+    if (!fits(m, given, 1, 1, line))
+        return NULL;
+    bool any_order = (!key || key->kind == V_NONE) && is_ordered_set(given->places.at[0]);
+    if (!items_of(m, given->places.at[0], any_order, &items, line))
         return NULL;
     int turned = reverse ? decide_truth(m, reverse, false) : 0;
     return turned < 0 ? NULL
@@ -365,8 +382,8 @@ static value *next_of(machine *m, arguments *given, int line)
     value *of = given->places.at[0];
     if (of->kind != V_ITERATOR)
         return throw(m, "TypeError", line);
-    unsigned undecided = 0;
-    value *item = item_next(m, of, 0, &undecided, line);
+    cursor at = { 0 };
+    value *item = item_next(m, of, &at, line);
     if (item || m->raised)
         return item;
     return given->places.count == 2 ? given->places.at[1] : throw(m, "StopIteration", line);
@@ -516,8 +533,14 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return to_power(m, given, line);
     if (strcmp(name, "next") == 0)
         return next_of(m, given, line);
-    if (strcmp(name, "print") == 0)
+    if (strcmp(name, "print") == 0) { /* what it writes is of no account, but it makes text of it */
+        for (size_t i = 0; i < given->places.count; i++)
+            if (given->places.at[i]->kind != V_STR && given->places.at[i]->kind != V_FLOAT &&
+                given->places.at[i]->kind != V_BOOL && given->places.at[i]->kind != V_SET &&
+                !text_of(m, given->places.at[i], false, line))
+                return NULL;
         return value_none(m);
+    }
     static const struct {
         const char *name, *expression;
     } known[] = { { "chr", "chr(a)" },

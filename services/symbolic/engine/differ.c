@@ -75,6 +75,9 @@ static void compare_path(analysis *a)
     value *first = path_call(a, a->function, &after);
     value *raised = m->raised;
     m->raised = NULL;
+    if (m->module_changed)
+        path_unsupported(m, a->function->line, "keep it in the arguments and the result",
+                         "a comparison of functions that change what is global");
     value *second = path_call(a, a->other, &after);
     value *other = m->raised;
     m->raised = NULL;

@@ -141,6 +141,7 @@ static void load(analysis *a)
 {
     machine *m = &a->m;
     m->globals = scope_new(m, NULL, NULL);
+    value_none(m);
     scope_set(m, m->globals, tree_name(&a->tree, "__name__"), value_ascii(m, "__replayed__"));
     nodes body = a->tree.module->x;
     for (size_t i = 0; i < body.count; i++) {
@@ -213,6 +214,7 @@ static void one_path(analysis *a)
     if (setjmp(ended) == 0) {
         begin_path(a);
         load(a);
+        a->m.loaded = a->m.serial;
         a->path(a);
     } else {
         a->m.path.speculating = NULL;

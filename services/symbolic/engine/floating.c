@@ -70,12 +70,8 @@ value *float_binary(machine *m, operator_kind op, value *l, value *r, int line)
     case OP_MOD:
         path_unsupported(m, line, "use ints, or / with math.isclose()",
                          "%s on floats that are not known", tree_sign(op));
-    case OP_POW: {
-        int64_t exponent;
-        if (l->kind == V_FLOAT && r->kind != V_FLOAT && value_whole(r, &exponent) && exponent == 1)
-            return l;
+    case OP_POW:
         path_unsupported(m, line, "multiply", "** on floats that are not known");
-    }
     default:
         return throw(m, "TypeError", line);
     }

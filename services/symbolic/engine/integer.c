@@ -219,7 +219,7 @@ static Z3_ast bit(machine *m, Z3_ast term, int place)
 /* x & mask for a mask that is not negative. */
 static Z3_ast masked(machine *m, Z3_ast term, int64_t mask)
 {
-    if ((mask & (mask + 1)) == 0) /* 2**n - 1 */
+    if (((uint64_t)mask & ((uint64_t)mask + 1)) == 0) /* 2**n - 1 */
         return mask == 0 ? m->solver->zero
                          : Z3_mk_mod(m->solver->z, term, add(m, number(m, mask), number(m, 1)));
     Z3_ast sum = m->solver->zero;

@@ -102,6 +102,17 @@ int decide_truth(machine *m, value *v, bool prefer)
 
 /* -- set operators ----------------------------------------------------------------------------- */
 
+/* Which of two equal items & keeps is told only where they are of unlike types: 1 and True. */
+static bool is_same_shape(const value *l, const value *r)
+{
+    if (l->kind != r->kind)
+        return false;
+    for (size_t i = 0; l->kind == V_TUPLE && i < l->in.items.count; i++)
+        if (!is_same_shape(l->in.items.at[i], r->in.items.at[i]))
+            return false;
+    return l->kind != V_SET && l->kind != V_OBJECT;
+}
+
 static value *set_binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
     value *made = value_new(m, V_SET);
@@ -113,6 +124,9 @@ static value *set_binary(machine *m, operator_kind op, value *l, value *r, int l
         long there = op == OP_BITOR ? -1 : find_key(m, r, item, line);
         if (there == -2)
             return NULL;
+        if (op == OP_BITAND && there >= 0 && !is_same_shape(item, r->in.items.at[there]))
+            path_unsupported(m, line, "use items of one type",
+                             "& of sets with items of several types");
         if (op == OP_BITAND ? there >= 0 : there < 0)
             values_add(m, &made->in.items, item);
     }
@@ -188,6 +202,8 @@ static value *object_binary(machine *m, operator_kind op, value *l, value *r, in
 
 value *binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
+    if (l->kind == V_STR && op == OP_MOD && !value_is_concrete(m, r))
+        return text_binary(m, op, l, r, line);
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
         return object_binary(m, op, l, r, line);
     if (value_is_integral(l) && value_is_integral(r))

@@ -243,6 +243,7 @@ void path_assume(machine *m, Z3_ast condition)
 
 void path_touch(machine *m, unsigned serial)
 {
+    m->module_changed |= serial < m->loaded;
     if (m->path.speculating && serial < m->path.speculating->serial)
         longjmp(m->path.speculating->back, 1);
 }

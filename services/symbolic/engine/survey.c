@@ -51,7 +51,19 @@ bool survey_complete(const survey *s)
         if (!s->branches[i].reached[0] || !s->branches[i].reached[1])
             return false;
     for (int i = 0; i < s->line_count; i++)
-        if (s->lines[i] == 1)
+        if ((s->lines[i] & 3) == 1)
+            return false;
+    return true;
+}
+
+bool survey_decided(const survey *s)
+{
+    for (size_t i = 0; i < s->count; i++)
+        for (int way = 0; way < 2; way++)
+            if (s->branches[i].undecided[way] && !s->branches[i].reached[way])
+                return false;
+    for (int i = 0; i < s->line_count; i++)
+        if ((s->lines[i] & 6) == 4)
             return false;
     return true;
 }
@@ -59,14 +71,14 @@ bool survey_complete(const survey *s)
 void survey_line(machine *m, int line)
 {
     survey *s = m->survey;
-    if (s && line > 0 && line < s->line_count && s->lines[line] == 1 && !m->path.unsure) {
-        /* Inside of a join both sides are run, whether they are possible or not. */
-        Z3_model model = NULL;
-        if (m->path.speculating && path_possible(m, m->solver->yes, &model) != ANSWER_SAT)
-            return;
-        solver_drop(m->solver, model);
-        s->lines[line] |= 2;
-    }
+    if (!s || line <= 0 || line >= s->line_count || (s->lines[line] & 3) != 1)
+        return;
+    /* Inside of a join both sides are run, whether they are possible or not; and the solver may not
+     * have known whether this path is. */
+    answer possible = ANSWER_SAT;
+    if (m->path.unsure || m->path.speculating)
+        possible = path_possible(m, m->solver->yes, NULL);
+    s->lines[line] |= possible == ANSWER_SAT ? 2 : possible == ANSWER_UNKNOWN ? 4 : 0;
 }
 
 static const char *example(survey *s, Z3_model model)
@@ -109,7 +121,7 @@ void survey_branch(machine *m, const node *n, Z3_ast condition)
             b->reached[way] = true;
             b->example[way] = example(s, model);
         }
-        b->undecided[way] = possible == ANSWER_UNKNOWN;
+        b->undecided[way] |= possible == ANSWER_UNKNOWN;
         solver_drop(m->solver, model);
     }
 }

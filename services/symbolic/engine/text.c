@@ -186,7 +186,8 @@ static value *object_text(machine *m, value *v, bool representation, int line)
         value *bound = value_new(m, V_METHOD);
         bound->builtin.self = v;
         bound->builtin.call = class_member(class, method);
-        return call(m, bound, &(arguments){ 0 }, line);
+        value *made = call(m, bound, &(arguments){ 0 }, line);
+        return made && made->kind != V_STR ? throw(m, "TypeError", line) : made;
     }
     if (class->class.exception && !representation && !class_member(class, "__init__") &&
         !class_member(class, "__repr__") && !v->object.opaque &&

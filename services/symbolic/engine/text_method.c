@@ -61,6 +61,8 @@ static value *begins(machine *m, const value *self, value *with, bool end, int l
     if (with->kind == V_TUPLE) {
         value *result = value_bool(m, false);
         for (size_t i = 0; i < with->in.items.count; i++) {
+            if (i > 0 && with->in.items.at[i]->kind != V_STR)
+                path_unsupported(m, line, "give strs", "a tuple of strs and others");
             value *one = begins(m, self, with->in.items.at[i], end, line);
             if (!one)
                 return NULL;

@@ -42,6 +42,14 @@ typedef enum value_kind {
 typedef struct value value;
 typedef struct scope scope;
 
+/* How far an iteration over something is. All zero: it has not begun. */
+typedef struct cursor {
+    size_t turn, count; /* `count`: the keys of a dict or set when it began */
+    unsigned undecided; /* turns for which the path forked */
+    unsigned version;   /* of a dict or set when it began */
+    bool ended;         /* it stays at its end, even if more items are added */
+} cursor;
+
 typedef struct values {
     value **at;
     size_t count, room;
@@ -49,10 +57,11 @@ typedef struct values {
 
 struct value {
     value_kind kind;
-    bool known;      /* a scalar whose value is in the union, not in `term` */
-    bool frozen;     /* a frozenset, a frozen dataclass */
-    unsigned serial; /* when it was made: see path_touch() */
-    Z3_ast term;     /* a scalar that is not known; an int too big for `number`, too */
+    bool known;       /* a scalar whose value is in the union, not in `term` */
+    bool frozen;      /* a frozenset, a frozen dataclass */
+    unsigned serial;  /* when it was made: see path_touch() */
+    unsigned version; /* a dict or set: how often keys were added or removed */
+    Z3_ast term;      /* a scalar that is not known; an int too big for `number`, too */
     union {
         bool truth;
         int64_t number;
@@ -67,9 +76,10 @@ struct value {
         } in;
         struct { /* what gives its items one by one, and only once */
             enum { BY_ITEMS, BY_GENERATOR, BY_MAP, BY_FILTER, BY_ZIP, BY_ENUMERATE } how;
-            values sources; /* what it takes from; BY_ITEMS: the items themselves */
+            values sources;  /* what it takes from; BY_ITEMS: the items themselves */
+            cursor *cursors; /* one for each of these, unless BY_ITEMS */
             size_t turn;
-            unsigned undecided;
+            bool ended;
             const node *node; /* BY_GENERATOR: the expression, */
             scope *scope;     /* … where its names are */
             value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number */
