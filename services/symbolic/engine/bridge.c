@@ -4,6 +4,7 @@
  */
 #include "python.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"

@@ -1,5 +1,6 @@
 /* check: does a function keep its contract on every path? A counterexample is a call that does not.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tools.h"

@@ -1,5 +1,6 @@
 /* find: which inputs make a function raise an exception of a type, or of a class derived from it?
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tools.h"

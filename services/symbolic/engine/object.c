@@ -1,4 +1,5 @@
 /* Classes of the code: exceptions, dataclasses and plain classes; attributes; imports. */
+#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"

@@ -1,4 +1,5 @@
 /* Forks, joins and the trail: see path.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

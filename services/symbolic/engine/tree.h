@@ -90,16 +90,15 @@ typedef enum node_kind {
 #define TREE_OPERATORS(X)                                                                          \
     X(ADD, "Add", "+")                                                                             \
     X(SUB, "Sub", "-")                                                                             \
-    X(MULT, "Mult", "*")                                                                           \
-    X(DIV, "Div", "/") X(FLOORDIV, "FloorDiv", "//") X(MOD, "Mod", "%") X(POW, "Pow", "**")        \
-        X(LSHIFT, "LShift", "<<") X(RSHIFT, "RShift", ">>") X(BITOR, "BitOr", "|")                 \
-            X(BITXOR, "BitXor", "^") X(BITAND, "BitAnd", "&") X(MATMULT, "MatMult", "@")           \
-                X(INVERT, "Invert", "~") X(NOT, "Not", "not ") X(UADD, "UAdd", "+")                \
-                    X(USUB, "USub", "-") X(AND, "And", "and") X(OR, "Or", "or") X(EQ, "Eq", "==")  \
-                        X(NOTEQ, "NotEq", "!=") X(LT, "Lt", "<") X(LTE, "LtE", "<=")               \
-                            X(GT, "Gt", ">") X(GTE, "GtE", ">=") X(IS, "Is", "is")                 \
-                                X(ISNOT, "IsNot", "is not") X(IN, "In", "in")                      \
-                                    X(NOTIN, "NotIn", "not in")
+    X(MULT, "Mult", "*") X(DIV, "Div", "/") X(FLOORDIV, "FloorDiv", "//") X(MOD, "Mod", "%")       \
+        X(POW, "Pow", "**") X(LSHIFT, "LShift", "<<") X(RSHIFT, "RShift", ">>")                    \
+            X(BITOR, "BitOr", "|") X(BITXOR, "BitXor", "^") X(BITAND, "BitAnd", "&")               \
+                X(MATMULT, "MatMult", "@") X(INVERT, "Invert", "~") X(NOT, "Not", "not ")          \
+                    X(UADD, "UAdd", "+") X(USUB, "USub", "-") X(AND, "And", "and")                 \
+                        X(OR, "Or", "or") X(EQ, "Eq", "==") X(NOTEQ, "NotEq", "!=")                \
+                            X(LT, "Lt", "<") X(LTE, "LtE", "<=") X(GT, "Gt", ">")                  \
+                                X(GTE, "GtE", ">=") X(IS, "Is", "is") X(ISNOT, "IsNot", "is not")  \
+                                    X(IN, "In", "in") X(NOTIN, "NotIn", "not in")
 
 typedef enum operator_kind {
     OP_NONE,

@@ -1,4 +1,5 @@
 /* Values and their terms: see value.h. */
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 
