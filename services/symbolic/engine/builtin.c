@@ -74,12 +74,8 @@ static value *to_float(machine *m, arguments *given, int line)
         return v;
     if (value_is_concrete(m, v) && (value_is_number(v) || v->kind == V_STR))
         return by_python(m, "float(a)", given, line);
-    Z3_ast term = value_is_number(v) ? value_float_term(m, v) : NULL;
-    value *few = term ? NULL : settled_int(m, v);
-    if (few)
-        return value_float(m, (double)few->number);
-    if (term)
-        return value_of_float(m, term);
+    if (value_is_integral(v))
+        return int_to_float(m, v, line);
     if (value_is_scalar(v) || v->kind == V_OBJECT)
         path_unsupported(m, line, "take a float as a parameter",
                          "float() of a %s that is not known", value_type(v));

@@ -91,8 +91,10 @@ static void suspect(analysis *a)
     const char *words = violation(a, &w.replayed);
     if (words)
         add_counterexample(a, &w, words);
-    else
+    else {
+        path_unconfirmed(&a->m);
         a->unreplayed++;
+    }
 }
 
 static void check_path(analysis *a)

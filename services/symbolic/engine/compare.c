@@ -46,13 +46,10 @@ static value *float_compare(machine *m, operator_kind op, value *l, value *r, in
                                      : "a >= b",
                       &given, line);
     }
+    if (value_is_quotient(l) || value_is_quotient(r) || !value_float_term(m, l) ||
+        !value_float_term(m, r))
+        return ratio_compare(m, op, l, r, line);
     Z3_ast x = value_float_term(m, l), y = value_float_term(m, r);
-    value *few = x && y ? NULL : settled_int(m, x ? r : l);
-    if (few && !(x ? r : l)->known)
-        return x ? float_compare(m, op, l, few, line) : float_compare(m, op, few, r, line);
-    if (!x || !y)
-        path_unsupported(m, line, "annotate the parameter as float, or keep to ints",
-                         "an int that is not known beside a float");
     return value_of_bool(m, op == OP_EQ    ? Z3_mk_fpa_eq(z, x, y)
                             : op == OP_LT  ? Z3_mk_fpa_lt(z, x, y)
                             : op == OP_LTE ? Z3_mk_fpa_leq(z, x, y)
@@ -64,7 +61,7 @@ static value *float_compare(machine *m, operator_kind op, value *l, value *r, in
 
 static bool may_be_nan(const value *v)
 {
-    return !v->known || v->real != v->real;
+    return v->known ? v->real != v->real : !value_is_quotient(v);
 }
 
 value *same_or_equal(machine *m, value *l, value *r, int line)

@@ -178,7 +178,7 @@ static void begin_path(analysis *a)
                     .digits_assumed = m->digits_assumed,
                     .survey = m->survey,
                     .contract_of = m->contract_of };
-    m->path.stop = (stop){ 0 };
+    m->path.stop = m->path.guessed = (stop){ 0 };
     a->inputs = (values){ 0 };
 }
 

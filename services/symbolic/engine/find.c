@@ -71,6 +71,7 @@ static void find_path(analysis *a)
         current->paths++;
         add_trigger(a, &w);
     } else {
+        path_unconfirmed(m);
         a->unreplayed++;
     }
 }

@@ -66,12 +66,8 @@ value *settled_int(machine *m, value *v)
         return v;
     Z3_ast term = value_int_term(m, v);
     Z3_ast bounds[] = { Z3_mk_ge(z, term, number(m, LEAST)), Z3_mk_le(z, term, number(m, MOST)) };
-    Z3_ast within = solver_simplify(m->solver, Z3_mk_and(z, 2, bounds));
-    if (!solver_is_true(m->solver, within)) {
-        /* If the path had to fork for it, it is not sure on either side. */
-        if (!path_decide(m, within, false) || m->path.marks[m->path.at - 1].kind == MARK_FORK)
-            return NULL;
-    }
+    if (!path_sure(m, Z3_mk_and(z, 2, bounds)))
+        return NULL;
     int64_t low = LEAST, high = MOST;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -123,6 +119,35 @@ static value *divide(machine *m, operator_kind op, value *l, value *r, int line)
                         op == OP_MOD ? floor_mod(m, term, divisor) : floor_div(m, term, divisor));
 }
 
+/* The float that is nearest to a / b; from 2**1024 - 2**970 on there is none. */
+static value *nearest_float(machine *m, Z3_ast above, Z3_ast below, int line)
+{
+    Z3_context z = m->solver->z;
+    value *made = value_quotient(m, above, below);
+    Z3_ast most = mul(m, made->below, sub(m, power_of_two(m, 1024), power_of_two(m, 970)));
+    Z3_ast outside[] = { Z3_mk_ge(z, made->above, most),
+                         Z3_mk_le(z, made->above, Z3_mk_unary_minus(z, most)) };
+    if (path_decide(m, Z3_mk_or(z, 2, outside), false))
+        return throw(m, "OverflowError", line);
+    return made;
+}
+
+value *int_to_float(machine *m, value *v, int line)
+{
+    if (v->kind == V_FLOAT)
+        return v;
+    if (value_is_concrete(m, v)) {
+        values given = { &v, 1, 1 };
+        return bridge(m, "float(a)", &given, line);
+    }
+    Z3_ast term = value_float_term(m, v);
+    if (term)
+        return value_of_float(m, term);
+    value *few = settled_int(m, v);
+    return few ? value_float(m, (double)few->number)
+               : nearest_float(m, value_int_term(m, v), m->solver->one, line);
+}
+
 /* a / b is the float that is nearest to the quotient. */
 static value *true_divide(machine *m, value *l, value *r, int line)
 {
@@ -130,16 +155,10 @@ static value *true_divide(machine *m, value *l, value *r, int line)
     if (path_decide(m, Z3_mk_eq(z, value_int_term(m, r), m->solver->zero), false))
         return throw(m, "ZeroDivisionError", line);
     if (!value_is_concrete(m, l) || !value_is_concrete(m, r)) {
-        Z3_ast a = value_float_term(m, l), b = value_float_term(m, r);
-        if (a && b)
-            return value_of_float(m, Z3_mk_fpa_div(z, m->solver->nearest, a, b));
         value *x = settled_int(m, l), *y = x ? settled_int(m, r) : NULL;
         if (y)
             return true_divide(m, x, y, line);
-        path_unsupported(m, line,
-                         "use //, compare products in place of quotients, or annotate the "
-                         "parameters as float",
-                         "the float quotient (/) of ints that are not known");
+        return nearest_float(m, value_int_term(m, l), value_int_term(m, r), line);
     }
     values given = { (value *[]){ l, r }, 2, 2 };
     return bridge(m, "a / b", &given, line);

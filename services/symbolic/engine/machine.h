@@ -124,8 +124,11 @@ value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);
 /* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not.
  */
 value *settled_int(machine *m, value *v);
+/* float() of a bool or int. NULL: it is too big, and raised. */
+value *int_to_float(machine *m, value *v, int line);
 value *absolute(machine *m, value *v, int line);
-value *compare(machine *m, operator_kind op, value *l, value *r, int line); /* compare.c */
+value *compare(machine *m, operator_kind op, value *l, value *r, int line);       /* compare.c */
+value *ratio_compare(machine *m, operator_kind op, value *l, value *r, int line); /* ratio.c */
 /* Are they equal, as == has it? A bool, maybe symbolic; NULL: raised. */
 value *equal(machine *m, value *l, value *r, int line);
 /* … as the items of containers are compared: the same object is equal to itself, NaN included. */

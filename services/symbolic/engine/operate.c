@@ -63,8 +63,11 @@ value *truth_of(machine *m, value *v)
         return v->known ? value_bool(m, v->number != 0)
                         : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, m->solver->zero)));
     case V_FLOAT:
-        return v->known ? value_bool(m, v->real != 0)
-                        : value_of_bool(m, Z3_mk_not(z, Z3_mk_fpa_is_zero(z, v->term)));
+        if (!v->known) { /* not v == 0.0 */
+            value *zero = equal(m, v, value_float(m, 0), m->line);
+            return zero ? negated(m, zero) : NULL;
+        }
+        return value_bool(m, v->real != 0);
     case V_STR:
         return v->known ? value_bool(m, v->str.count != 0)
                         : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
@@ -247,7 +250,7 @@ value *unary(machine *m, operator_kind op, value *v, int line)
     if (v->kind == V_FLOAT && op != OP_INVERT)
         return op == OP_UADD ? v
                : v->known    ? value_float(m, -v->real)
-                             : value_of_float(m, Z3_mk_fpa_neg(z, v->term));
+                             : value_of_float(m, Z3_mk_fpa_neg(z, value_term(m, v)));
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     int64_t number;
@@ -265,7 +268,7 @@ value *absolute(machine *m, value *v, int line)
     int64_t number;
     if (v->kind == V_FLOAT)
         return v->known ? value_float(m, __builtin_fabs(v->real))
-                        : value_of_float(m, Z3_mk_fpa_abs(z, v->term));
+                        : value_of_float(m, Z3_mk_fpa_abs(z, value_term(m, v)));
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     if (value_whole(v, &number) && number != INT64_MIN)

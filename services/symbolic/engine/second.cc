@@ -3,6 +3,9 @@
 
 #include <cvc5/cvc5.h>
 
+#include <setjmp.h>
+#include <signal.h>
+
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -328,8 +331,16 @@ Z3_model question::model()
 
 } // namespace
 
-extern "C" answer second_check(Z3_context z, Z3_ast_vector assertions, int limit_ms,
-                               Z3_model *model)
+// Where cvc5 finds a mistake of its own it ends the process: then there is no answer, and what it held
+// is lost.
+static thread_local sigjmp_buf aborted;
+
+static void leave(int)
+{
+    siglongjmp(aborted, 1);
+}
+
+static answer check(Z3_context z, Z3_ast_vector assertions, int limit_ms, Z3_model *model)
 {
     try {
         cvc5::Solver solver;
@@ -352,6 +363,19 @@ extern "C" answer second_check(Z3_context z, Z3_ast_vector assertions, int limit
     } catch (...) {
         return ANSWER_UNKNOWN;
     }
+}
+
+extern "C" answer second_check(Z3_context z, Z3_ast_vector assertions, int limit_ms,
+                               Z3_model *model)
+{
+    struct sigaction ours = {}, before = {};
+    ours.sa_handler = leave;
+    sigaction(SIGABRT, &ours, &before);
+    answer found = ANSWER_UNKNOWN;
+    if (sigsetjmp(aborted, 1) == 0)
+        found = check(z, assertions, limit_ms, model);
+    sigaction(SIGABRT, &before, nullptr);
+    return found;
 }
 
 extern "C" bool second_is_there(void)

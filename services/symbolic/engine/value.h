@@ -62,6 +62,9 @@ struct value {
     unsigned serial;  /* when it was made: see path_touch() */
     unsigned version; /* a dict or set: how often keys were added or removed */
     Z3_ast term;      /* a scalar that is not known; an int too big for `number`, too */
+    /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
+     * `term` is not used. `below` is positive. */
+    Z3_ast above, below;
     union {
         bool truth;
         int64_t number;
@@ -164,6 +167,10 @@ Z3_ast value_term(machine *m, const value *v);
 Z3_ast value_int_term(machine *m, const value *v);
 /* … as a Float64; NULL: an int that is not known has no exact one. */
 Z3_ast value_float_term(machine *m, const value *v);
+
+/* The float that is nearest to above / below, which must lie within the range of floats. */
+value *value_quotient(machine *m, Z3_ast above, Z3_ast below);
+bool value_is_quotient(const value *v);
 
 bool value_is_number(const value *v);   /* bool, int or float */
 bool value_is_integral(const value *v); /* bool or int */
