@@ -21,6 +21,7 @@ typedef struct survey {
     int line_count;
     int operators; /* further operands of `and` and `or` */
     int loops, conditions;
+    const char *noting; /* the code, with a note of each condition */
 } survey;
 
 /* All conditions and lines of a function. False: there are too many. */

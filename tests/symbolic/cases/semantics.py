@@ -514,12 +514,6 @@ def f(s: str, i: int):
     return s[i:i+1]
 
 
-#: check f = verified
-def f(s: str, i: int):
-    """post: s[:i] + s[i:] == s"""
-    return s
-
-
 #: check f = counterexample Postcondition
 def f(s: str):
     """post: not (_ and len(s) == 1)"""
