@@ -7,7 +7,7 @@
 
 #include "machine.h"
 
-enum { MOST_SYMBOLIC_POWER = 32, MOST_MASK_BITS = 64 };
+enum { MOST_DEGREE = 12, MOST_MASK_BITS = 64 };
 
 static Z3_ast number(machine *m, int64_t n)
 {
@@ -52,6 +52,40 @@ static void limit_bits(machine *m, double bits)
 {
     if (bits > MOST_BITS)
         path_bound(m, "the size of an int");
+}
+
+/* How many unknown factors a term has at most. */
+static unsigned degree_of(machine *m, Z3_ast term, unsigned *left)
+{
+    Z3_context z = m->solver->z;
+    if (*left == 0 || Z3_get_ast_kind(z, term) != Z3_APP_AST)
+        return *left ? 0 : MOST_DEGREE + 1;
+    --*left;
+    Z3_app app = Z3_to_app(z, term);
+    unsigned count = Z3_get_app_num_args(z, app), most = count == 0, sum = 0;
+    bool product = Z3_get_decl_kind(z, Z3_get_app_decl(z, app)) == Z3_OP_MUL;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned one = degree_of(m, Z3_get_app_arg(z, app, i), left);
+        sum += one;
+        most = one > most ? one : most;
+    }
+    return product ? sum : most;
+}
+
+/* Z3 does not let itself be interrupted in polynomials of a high degree. */
+static void limit_degree(machine *m, Z3_ast term)
+{
+    unsigned left = 3000;
+    if (degree_of(m, term, &left) > MOST_DEGREE)
+        path_bound(m, "the number of unknown factors of a product");
+}
+
+static value *product(machine *m, Z3_ast l, Z3_ast r)
+{
+    Z3_ast term = mul(m, l, r);
+    if (!Z3_is_numeral_ast(m->solver->z, l) && !Z3_is_numeral_ast(m->solver->z, r))
+        limit_degree(m, term);
+    return value_of_int(m, term);
 }
 
 /* -- a few values ------------------------------------------------------------------------------ */
@@ -192,13 +226,13 @@ static value *power(machine *m, value *l, value *r, int line)
                          "a power whose exponent is not known");
     if (exponent < 0)
         path_unsupported(m, line, "divide by the power", "a negative exponent");
-    if (exponent > MOST_SYMBOLIC_POWER)
-        path_unsupported(m, line, "use a smaller exponent", "an exponent above %d",
-                         MOST_SYMBOLIC_POWER);
+    if (exponent > MOST_DEGREE)
+        path_unsupported(m, line, "use a smaller exponent", "an exponent above %d", MOST_DEGREE);
     (void)z;
     Z3_ast base = value_int_term(m, l), term = number(m, 1);
     for (int64_t i = 0; i < exponent; i++)
         term = i == 0 ? base : mul(m, term, base);
+    limit_degree(m, term);
     return value_of_int(m, term);
 }
 
@@ -330,7 +364,7 @@ value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line
         if (small && !__builtin_mul_overflow(a, b, &c))
             return value_int(m, c);
         limit_bits(m, (double)bits_of(m, l) + (double)bits_of(m, r));
-        return value_of_int(m, mul(m, value_int_term(m, l), value_int_term(m, r)));
+        return product(m, value_int_term(m, l), value_int_term(m, r));
     case OP_DIV:
         return true_divide(m, l, r, line);
     case OP_FLOORDIV:

@@ -97,8 +97,9 @@ static const char *place_in(const tree *t, int line, int column)
     return at ? at + column : t->source + t->length;
 }
 
-/* The code with `if c:` as `if _mishap_note(0, (c)):`, and a function that calls the one of interest
- * and gives what was noted: bit 2 * i + 1 for a condition that was true, bit 2 * i for a false one. */
+/* The code with `if c:` as `if _mishap_note(0, (c)):`, and a function that calls the one of
+ * interest and gives what was noted: bit 2 * i + 1 for a condition that was true, bit 2 * i for a
+ * false one. */
 static const char *noting(survey *s)
 {
     const tree *t = &s->a->tree;
@@ -134,8 +135,8 @@ static const char *noting(survey *s)
     return out.data;
 }
 
-/* Which conditions does this call pass in real Python, and how? NULL: it does not say. `until`: it may
- * end as soon as this bit is noted. */
+/* Which conditions does this call pass in real Python, and how? NULL: it does not say. `until`: it
+ * may end as soon as this bit is noted. */
 static const char *noted(survey *s, const values *given, int until)
 {
     analysis *a = s->a;

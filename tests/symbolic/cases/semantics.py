@@ -8,12 +8,6 @@ def f(a: int, b: int):
 
 
 #: check f = counterexample Postcondition
-def f(a: int, b: int):
-    """post: _ == a"""
-    return sorted({a, b}, key=lambda x: 0)[0]
-
-
-#: check f = counterexample Postcondition
 def f(a: int):
     """post: not _"""
     d = {a: 1}
