@@ -57,6 +57,8 @@ static value *to_int(machine *m, arguments *given, int line)
         return value_of_int(m, value_int_term(m, v));
     if (all_known(m, given) && given->places.count <= 2)
         return by_python(m, given->places.count == 1 ? "int(a)" : "int(a, b)", given, line);
+    if (v->kind == V_STR && given->places.count == 1)
+        return text_to_int(m, v, line);
     if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_OBJECT)
         path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
                          value_type(v));

@@ -176,6 +176,11 @@ value *text_compare(machine *m, operator_kind op, const value *l, const value *r
 value *text_item(machine *m, value *of, value *index, int line);
 value *text_slice(machine *m, value *of, value *from, value *to, value *step, int line);
 value *text_of(machine *m, value *v, bool representation, int line); /* str() and repr() */
+/* A method that asks for the kind of characters, or turns their case (text_class.c). NULL: it is none
+ * of these. */
+value *text_class(machine *m, value *self, const char *name, int line);
+value *text_is_blank(machine *m, value *c);
+value *text_to_int(machine *m, value *v, int line); /* int() of a str that is not known */
 value *format(machine *m, value *v, const value *spec, int line);
 /* What a slice means for a sequence of `length` items. False: raised. */
 bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *step, int line,

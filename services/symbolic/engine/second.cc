@@ -218,6 +218,13 @@ const std::unordered_map<int, Kind> same = {
     { Z3_OP_STRING_LE, Kind::STRING_LEQ },
     { Z3_OP_INT_TO_STR, Kind::STRING_FROM_INT },
     { Z3_OP_STR_TO_INT, Kind::STRING_TO_INT },
+    { Z3_OP_SEQ_IN_RE, Kind::STRING_IN_REGEXP },
+    { Z3_OP_SEQ_TO_RE, Kind::STRING_TO_REGEXP },
+    { Z3_OP_RE_PLUS, Kind::REGEXP_PLUS },
+    { Z3_OP_RE_STAR, Kind::REGEXP_STAR },
+    { Z3_OP_RE_UNION, Kind::REGEXP_UNION },
+    { Z3_OP_RE_RANGE, Kind::REGEXP_RANGE },
+    { Z3_OP_RE_CONCAT, Kind::REGEXP_CONCAT },
 };
 
 Term question::apply(Z3_decl_kind kind, Z3_app app, const std::vector<Term> &parts)

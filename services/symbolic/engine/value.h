@@ -63,7 +63,7 @@ struct value {
     unsigned version; /* a dict or set: how often keys were added or removed */
     Z3_ast term;      /* a scalar that is not known; an int too big for `number`, too */
     /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
-     * `term` is not used. `below` is positive. */
+     * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
     Z3_ast above, below;
     union {
         bool truth;
