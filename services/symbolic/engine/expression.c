@@ -343,8 +343,7 @@ bool assign(machine *m, scope *s, const node *target, value *v)
             path_unsupported(m, target->line, "keep it in a variable",
                              "an attribute that is set on a %s", value_type(of));
         if (of->frozen)
-            path_unsupported(m, target->line, "make a new object",
-                             "an attribute that is set on a frozen dataclass");
+            return throw(m, "FrozenInstanceError", target->line) != NULL;
         object_set(m, of, target->name, v);
         return true;
     }

@@ -196,8 +196,10 @@ static outcome run_augmented(machine *m, scope *s, const node *n)
         scope_set(m, s, target->name, v);
     else if (target->kind == N_SUBSCRIPT)
         return item_set(m, of, index, v, n->line) ? DONE : RAISED;
-    else if (of->kind != V_OBJECT || of->frozen)
+    else if (of->kind != V_OBJECT)
         path_unsupported(m, n->line, NULL, "an attribute that is set on a %s", value_type(of));
+    else if (of->frozen)
+        return throw(m, "FrozenInstanceError", n->line) ? DONE : RAISED;
     else
         object_set(m, of, target->name, v);
     return DONE;

@@ -191,3 +191,223 @@ def f(b: int):
     post: str(_) == '0.0' or _ != 0
     """
     return 0 / b
+
+
+#: check f = verified
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class P:
+    x: int
+def f(p: P):
+    """raises: AttributeError"""
+    p.x += 3
+
+
+#: check f = counterexample FrozenInstanceError
+from dataclasses import dataclass
+@dataclass(frozen=True)
+class P:
+    x: int
+def f(p: P):
+    p.x = 3
+
+
+#: check f = verified
+class A:
+    n = 0
+    def __init__(self, v):
+        self.v = v
+    def up(self):
+        self.n += 1
+        return self.n
+class B(A):
+    def up(self):
+        return A.up(self) + 10
+def f(a: int):
+    """post: _ == (11, 12, 0, a)"""
+    b = B(a)
+    return b.up(), b.up(), A.n, b.v
+
+
+#: check f = verified
+class A:
+    items = []
+    def add(self, v):
+        self.items.append(v)
+def f(a: int):
+    """post: _ == 2"""
+    A().add(a)
+    A().add(a)
+    return len(A.items)
+
+
+#: check f = verified
+def f(s: str):
+    """
+    pre: len(s) <= 2
+    post: _ == ('a' in s)
+    """
+    return s.count('a') > 0
+
+
+#: check f = counterexample Postcondition
+def f(s: str):
+    """
+    pre: len(s) <= 2
+    post: _ != ['', '']
+    """
+    return s.split(',')
+
+
+#: check f = counterexample ValueError
+def f(s: str):
+    """
+    pre: len(s) <= 3
+    post: True
+    """
+    a, b = s.split('=', 1)
+    return a
+
+
+#: check f = verified
+def f(a: int):
+    """post: _ == [1, 2, 3]"""
+    xs = [3, 1, 2]
+    xs.sort()
+    return xs
+
+
+#: check f = verified
+def f(a: int, b: int):
+    """post: _ in (a, b) and not isinstance(_, bool)"""
+    return max(a, b)
+
+
+#: check f = verified
+def f(a: int, b: bool):
+    """post: type(_) is int or a < b or a == b"""
+    return max(b, a)
+
+
+#: check f = verified
+def f(x: float):
+    """post: _ == -0.0 or _ != 0"""
+    return abs(x)
+
+
+#: check f = verified
+def f(n: int):
+    """
+    pre: 0 <= n <= 3
+    post: _ == n
+    """
+    k = 0
+    it = (i for i in range(n))
+    for _i in it:
+        k += 1
+    for _i in it:
+        k += 100
+    return k
+
+
+#: check f = verified
+def f(n: int):
+    """post: _ == [0, 1]"""
+    def gen(k, acc=None):
+        acc = acc or []
+        acc.append(k)
+        return acc
+    return gen(0) + gen(1)
+
+
+#: check f = verified
+def f(d: dict[str, int]):
+    """
+    pre: len(d) <= 2
+    """
+    for k, v in d.items():
+        d[k] = v + 1
+    return d
+
+
+#: check f = verified
+def f(x: int, y: int = 5, *, z: bool = True):
+    """post: isinstance(_, int)"""
+    return x + y + z
+
+
+#: check f = verified
+def f(x: str = None):
+    """post: _ == 0 or x is not None"""
+    return 0 if not x else len(x)
+
+
+#: check f = error Unsupported
+def f(a: int):
+    """post: _"""
+    return (a / 1 == a) if abs(a) <= 2**53 else True
+
+
+#: check f = error Unsupported
+def f(a: int):
+    """post: _"""
+    try:
+        return a / 1 == a
+    except OverflowError:
+        return True
+
+
+#: check f = verified
+def f(x: bool):
+    """post: _ in (0.5, 1.0)"""
+    return (x + 1) / 2
+
+
+#: check f = verified
+def f(x: int):
+    """
+    pre: abs(x) <= 100000
+    post: isinstance(_, float) and _ == x
+    """
+    return float(x)
+
+
+#: check f = verified
+def f(x: int):
+    """
+    pre: abs(x) <= 100000
+    post: -1.0 <= _ <= 1.0
+    """
+    return x / (abs(x) + 1)
+
+
+#: find f OverflowError = found
+def f(x: int):
+    return x / 3
+
+
+#: find f OverflowError = unreachable
+def f(x: int):
+    """pre: abs(x) < 10**300"""
+    return x / 3
+
+
+#: compare f g = equivalent
+def f(x: int):
+    return x > 2.5
+def g(x: int):
+    return x >= 3
+
+
+#: compare f g = different
+def f(x: int):
+    return x / 2 > 10
+def g(x: int):
+    return x > 20
+
+
+#: compare f g = different
+def f(x: int, y: int):
+    return x / y > 1 if y > 0 else False
+def g(x: int, y: int):
+    return x > y if y > 0 else False
