@@ -475,6 +475,26 @@ bool is_builtin_name(const char *name)
     return false;
 }
 
+/* What print() writes is of no account, but the methods of objects that it calls are. */
+static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
+{
+    m->digits_assumed |= v->kind == V_INT && !v->known;
+    if (v->kind == V_OBJECT)
+        return text_of(m, v, inside, line) != NULL;
+    bool container = v->kind == V_TUPLE || v->kind == V_LIST || v->kind == V_DICT ||
+                     v->kind == V_SET;
+    if (!container || value_is_lazy(v))
+        return true;
+    if (depth > 50)
+        path_unsupported(m, line, "print the items", "print() of what is nested deeply");
+    const values *lists[] = { &v->in.items, &v->in.others };
+    for (int l = 0; l < (v->kind == V_DICT ? 2 : 1); l++)
+        for (size_t i = 0; i < lists[l]->count; i++)
+            if (!is_printed(m, lists[l]->at[i], true, depth + 1, line))
+                return false;
+    return true;
+}
+
 value *call_builtin(machine *m, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -531,11 +551,9 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return to_power(m, given, line);
     if (strcmp(name, "next") == 0)
         return next_of(m, given, line);
-    if (strcmp(name, "print") == 0) { /* what it writes is of no account, but it makes text of it */
+    if (strcmp(name, "print") == 0) {
         for (size_t i = 0; i < given->places.count; i++)
-            if (given->places.at[i]->kind != V_STR && given->places.at[i]->kind != V_FLOAT &&
-                given->places.at[i]->kind != V_BOOL && given->places.at[i]->kind != V_SET &&
-                !text_of(m, given->places.at[i], false, line))
+            if (!is_printed(m, given->places.at[i], false, 0, line))
                 return NULL;
         return value_none(m);
     }

@@ -39,11 +39,28 @@ value *iterator_over(machine *m, values items)
     return v;
 }
 
+static const value *keys_of(const value *of)
+{
+    const value *keys = of->kind == V_VIEW ? of->view.dict : of;
+    return keys->kind == V_DICT || keys->kind == V_SET ? keys : NULL;
+}
+
+/* What a dict or set is like when an iteration over it begins. */
+static void begin(const value *of, cursor *at)
+{
+    const value *keys = keys_of(of);
+    at->begun = true;
+    at->count = keys ? keys->in.items.count : 0;
+    at->version = keys ? keys->version : 0;
+}
+
 value *iterator_from(machine *m, int how, values sources)
 {
     value *v = iterator_over(m, sources);
     v->iterator.how = how;
     v->iterator.cursors = arena_take(m->arena, (sources.count + 1) * sizeof(cursor));
+    for (size_t i = 0; i < sources.count; i++)
+        begin(sources.at[i], v->iterator.cursors + i);
     return v;
 }
 
@@ -215,13 +232,11 @@ static value *viewed(machine *m, const value *of, size_t turn)
 /* A dict or set that changes while it is iterated over. False: raised. */
 static bool is_unchanged(machine *m, const value *of, cursor *at, int line)
 {
-    const value *keys = of->kind == V_VIEW ? of->view.dict : of;
-    if (keys->kind != V_DICT && keys->kind != V_SET)
+    const value *keys = keys_of(of);
+    if (!at->begun)
+        begin(of, at);
+    if (!keys)
         return true;
-    if (at->turn == 0) {
-        at->count = keys->in.items.count;
-        at->version = keys->version;
-    }
     if (keys->in.items.count != at->count) {
         throw(m, "RuntimeError", line);
         return false;

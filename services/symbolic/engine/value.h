@@ -47,7 +47,8 @@ typedef struct cursor {
     size_t turn, count; /* `count`: the keys of a dict or set when it began */
     unsigned undecided; /* turns for which the path forked */
     unsigned version;   /* of a dict or set when it began */
-    bool ended;         /* it stays at its end, even if more items are added */
+    bool begun;
+    bool ended; /* it stays at its end, even if more items are added */
 } cursor;
 
 typedef struct values {

@@ -1105,3 +1105,26 @@ def f(n: int):
     post: _ >= 1
     """
     return 1 if n == 0 else n * f(n - 1)
+
+
+#: check f = verified
+def f(a: int):
+    """post: _ == 1"""
+    d = {1: 1}
+    e = enumerate(d)
+    d[2] = a
+    try:
+        next(e)
+        return 0
+    except RuntimeError:
+        return 1
+
+
+#: check f = verified
+class S:
+    def __str__(self):
+        raise ValueError
+def f(a: int):
+    """raises: ValueError"""
+    print(S())
+    assert False
