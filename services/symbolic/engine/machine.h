@@ -180,6 +180,8 @@ value *text_of(machine *m, value *v, bool representation, int line); /* str() an
  * of these. */
 value *text_class(machine *m, value *self, const char *name, int line);
 value *text_is_blank(machine *m, value *c);
+/* Its characters one by one: the path forks on how many there are, which must be few. */
+void text_characters(machine *m, value *of, values *out, int line);
 value *text_to_int(machine *m, value *v, int line); /* int() of a str that is not known */
 value *format(machine *m, value *v, const value *spec, int line);
 /* What a slice means for a sequence of `length` items. False: raised. */

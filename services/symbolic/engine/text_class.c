@@ -57,6 +57,19 @@ static Z3_ast is_blank(machine *m, Z3_ast c)
     return any_of(m, terms, COUNT);
 }
 
+void text_characters(machine *m, value *of, values *out, int line)
+{
+    enum { MOST = 8 }; /* more are beyond the solvers */
+    cursor at = { 0 };
+    value *c;
+    *out = (values){ 0 };
+    while ((c = item_next(m, of, &at, line))) {
+        values_add(m, out, c);
+        if (out->count > MOST && !of->known)
+            path_bound(m, "the number of characters of a str");
+    }
+}
+
 value *text_is_blank(machine *m, value *c)
 {
     return value_of_bool(m, is_blank(m, value_term(m, c)));
@@ -148,7 +161,7 @@ value *text_class(machine *m, value *self, const char *name, int line)
             ranges = classes[i].ranges;
     if (!ranges && !cases && strcmp(name, "isspace") != 0 && strcmp(name, "isascii") != 0)
         return NULL;
-    items_of(m, self, false, &chars, line);
+    text_characters(m, self, &chars, line);
     if (ranges)
         return all_in(m, &chars, name, ranges);
     if (cases && name[0] == 'i')
@@ -175,12 +188,15 @@ static Z3_ast digits(machine *m)
 /* The int that digits mean. Up to a few of them it is a sum, which the solvers know more about. */
 static Z3_ast digits_value(machine *m, Z3_ast s, int line)
 {
-    enum { FEW = 6 };
+    enum { FEW = 6, MOST = 4300 }; /* of more digits Python makes no int */
     Z3_context z = m->solver->z;
     Z3_ast sum = m->solver->zero;
     values chars;
-    if (!path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), Z3_mk_int(z, FEW, m->solver->ints))))
+    if (!path_sure(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), Z3_mk_int(z, FEW, m->solver->ints)))) {
+        m->digits_assumed = true;
+        path_require(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), Z3_mk_int(z, MOST, m->solver->ints)));
         return Z3_mk_str_to_int(z, s);
+    }
     items_of(m, value_of_str(m, s), false, &chars, line);
     for (size_t i = 0; i < chars.count; i++) {
         Z3_ast c = value_term(m, chars.at[i]), digit = m->solver->zero;
@@ -199,8 +215,6 @@ value *text_to_int(machine *m, value *v, int line)
     if (v->above) /* it is str() of an int */
         return value_of_int(m, v->above);
     Z3_ast s = v->term, rest = Z3_mk_seq_extract(z, s, m->solver->one, Z3_mk_seq_length(z, s));
-    m->digits_assumed = true; /* of more than 4,300 digits Python makes no int */
-    path_require(m, Z3_mk_le(z, Z3_mk_seq_length(z, s), Z3_mk_int(z, 4300, m->solver->ints)));
     if (path_decide(m, Z3_mk_seq_in_re(z, s, digits(m)), true))
         return value_of_int(m, digits_value(m, s, line));
     Z3_ast first = Z3_mk_seq_at(z, s, m->solver->zero);

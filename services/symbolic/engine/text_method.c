@@ -142,7 +142,7 @@ static value *words_of(machine *m, value *self, int line)
 {
     values chars;
     value *made = value_new(m, V_LIST), *word = NULL;
-    items_of(m, self, false, &chars, line);
+    text_characters(m, self, &chars, line);
     for (size_t i = 0; i < chars.count; i++) {
         if (decide_truth(m, text_is_blank(m, chars.at[i]), false)) {
             if (word)
@@ -161,7 +161,7 @@ static value *words_of(machine *m, value *self, int line)
 static value *stripped(machine *m, value *self, value *which, bool left, bool right, int line)
 {
     values chars;
-    items_of(m, self, false, &chars, line);
+    text_characters(m, self, &chars, line);
     size_t from = 0, to = chars.count;
     for (int end = 0; end < 2; end++)
         while ((end ? right : left) && from < to) {

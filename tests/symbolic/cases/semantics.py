@@ -484,7 +484,7 @@ def f(s: str):
     return s[-1]
 
 
-#: check f = error Unsupported
+#: check f = verified
 def f(s: str):
     """
     pre: len(s) == 3
@@ -493,7 +493,7 @@ def f(s: str):
     return s[::-1]
 
 
-#: check f = error Unsupported
+#: check f = verified
 def f(s: str):
     """
     pre: len(s) <= 4
@@ -840,7 +840,7 @@ def f(p: P, q: P):
     return p < q
 
 
-#: check f = error Unsupported
+#: check f = verified
 from dataclasses import dataclass
 @dataclass(frozen=True)
 class P:
@@ -1006,12 +1006,6 @@ def f(x: float, y: float):
 def f(a: int):
     """post: _"""
     return [a] == [a] and (a,) == (a,) and {a} == {a} and not ([a] == (a,))
-
-
-#: check f = error Unsupported
-def f(a: int):
-    """post: _ == str(a)[::-1][::-1]"""
-    return str(a)
 
 
 #: check f = verified
