@@ -427,6 +427,11 @@ def arguments(kinds, picker):
     return ", ".join(one(kind) for kind in kinds)
 
 
+def distinct(kinds, picker, count):
+    """Random inputs; one that comes again is not tried again, since it would do the same."""
+    return sorted({arguments(kinds, picker) for _ in range(count)})
+
+
 class Difference(Exception):
     pass
 
@@ -458,8 +463,7 @@ def try_verdicts(engine, code, kinds, picker, inputs, counts):
         if not violated(code, "f", maker(witness["call"][2:-1])):
             raise Difference("no counterexample: %s" % witness)
     if answer["status"] == "verified":
-        for _ in range(inputs):
-            words = arguments(kinds, picker)
+        for words in distinct(kinds, picker, inputs):
             if violated(code, "f", maker(words)):
                 raise Difference("verified, but f(%s) is %s" % (words, violated(code, "f", maker(words))))
     pre = contract(loaded(code)["f"])["pre"][0]
@@ -469,8 +473,7 @@ def try_verdicts(engine, code, kinds, picker, inputs, counts):
     if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
         raise Difference("find %s: %s" % (wanted, answer["message"]))
     if answer["status"] == "unreachable":
-        for _ in range(inputs):
-            words = arguments(kinds, picker)
+        for words in distinct(kinds, picker, inputs):
             got = outcome(code, "f", maker(words))
             if got[0] == "raised" and wanted in got[2] and eval(pre, dict(zip(NAMES, maker(words)({})))):
                 raise Difference("%s is not unreachable: f(%s)" % (wanted, words))
@@ -481,8 +484,7 @@ def try_verdicts(engine, code, kinds, picker, inputs, counts):
     if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
         raise Difference("compare: " + answer["message"])
     if answer["status"] == "equivalent":
-        for _ in range(inputs):
-            words = arguments(kinds, picker)
+        for words in distinct(kinds, picker, inputs):
             if eval(pre, dict(zip(NAMES, maker(words)({})))) and not same(outcome(code, "f", maker(words)), outcome(code, "g", maker(words))):
                 raise Difference("f and g differ for (%s)" % words)
 
