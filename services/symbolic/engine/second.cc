@@ -338,9 +338,10 @@ Z3_model question::model()
 
 } // namespace
 
-// Where cvc5 finds a mistake of its own it ends the process: then there is no answer, and what it held
-// is lost.
+// Where cvc5 finds a mistake of its own it ends the process: then there is no answer, what it held is
+// lost, and it is not asked again.
 static thread_local sigjmp_buf aborted;
+static bool lost;
 
 static void leave(int)
 {
@@ -381,13 +382,15 @@ extern "C" answer second_check(Z3_context z, Z3_ast_vector assertions, int limit
     answer found = ANSWER_UNKNOWN;
     if (sigsetjmp(aborted, 1) == 0)
         found = check(z, assertions, limit_ms, model);
+    else
+        lost = true;
     sigaction(SIGABRT, &before, nullptr);
     return found;
 }
 
 extern "C" bool second_is_there(void)
 {
-    return true;
+    return !lost;
 }
 
 extern "C" const char *second_version(void)

@@ -197,8 +197,8 @@ def f(s: str) -> int:
 #: check f = verified
 def f(s: str) -> int:
     """
-    pre: s == "17" or s == "-3"
-    post: _ == 17 or _ == -3
+    pre: len(s) <= 1
+    raises: ValueError
     """
     return int(s)
 
