@@ -200,8 +200,9 @@ ATTEMPTS = [Attempt(*row) for row in [
     ("find code of its host by its frames", "*", False, 'sys._getframe(2)'),
     ("find objects of its host by gc", "*", False,
      'import gc\nreturn [str(o)[:50] for o in gc.get_objects() if "mishap" in type(o).__module__ or "mishap" in getattr(o, "__name__", "")] or refused()'),
+    # The words are joined when it runs: as a constant they would be found in its own code.
     ("find the code of another call by gc", "*", False,
-     'import gc\nreturn [1 for o in gc.get_objects() if type(o) in (dict, list, tuple) and "of another " + "call" in str(o)[:2000]] or refused()'),
+     'import gc\nreturn [1 for o in gc.get_objects() if type(o) in (dict, list, tuple) and " ".join(["of another", "call"]) in str(o)[:2000]] or refused()'),
     ("find what another call left in a module", "*", False, 'import math\nreturn math.left_behind'),
     ("find what another call left in builtins", "*", False, 'left_behind'),
     ("find a thread that another call left", "*", False, 'import threading\nreturn threading.active_count() - 1 or refused()'),

@@ -191,8 +191,13 @@ def handled(code, **more):
 def a_handler_runs_code_in_a_process_that_waited_for_it():
     for n in range(4):
         equal(handled("import math\nmath.n = getattr(math, 'n', 0) + 1\ndef run(n): return [n, math.n]", args="[%d]" % n), (200, {"got": [n, 1]}), "the answer")
-    parents = dict(processes())
-    workers = {parents.get(pid) for pid in named("mishap-python")}
+    end = time.monotonic() + 30
+    while True: # the next one is started after the answer, and has its name when it has begun
+        parents = dict(processes())
+        workers = {parents.get(pid) for pid in named("mishap-python")}
+        if workers & named("mishap-handler") or time.monotonic() > end:
+            break
+        time.sleep(0.05)
     expect(workers & named("mishap-handler"), "no handler has a process that waits:", workers)
 
 

@@ -12,6 +12,7 @@ A case is a block of code after lines that say what is asked and what the answer
 
 What follows the verdict must be found in the answer. A block ends where the next one begins.
 """
+import ast
 import glob
 import json
 import os
@@ -113,6 +114,46 @@ def branches(code, words, verdict, rest):
     expected = " ".join(rest)
     got = (shown + (" dead " + dead if dead else "") + " cc %d" % answer["cyclomatic_complexity"]).strip()
     assert got == expected, got
+    for branch in answer["branches"]:
+        for way, name in ((True, "true"), (False, "false")):
+            example = branch[name + "_example"]
+            assert not branch[name + "_reachable"] or example is not None, branch
+            assert example is None or (branch["line"], way) in passed(code, words[0], example), (name, branch)
+
+
+class Noting(ast.NodeTransformer):
+    """Each condition of the function, with a note of how it turned out."""
+
+    def visit_If(self, node):
+        self.generic_visit(node)
+        call = ast.Call(ast.Name("note", ast.Load()), [ast.Constant(node.lineno), node.test], [])
+        node.test = ast.copy_location(call, node.test)
+        return node
+
+    visit_While = visit_If
+
+
+def passed(code, name, example):
+    """(line, way) of each condition that a call with these arguments passes."""
+    seen = set()
+
+    def note(line, value):
+        seen.add((line, bool(value)))
+        return value
+    space = {"__name__": "__case__", "note": note}
+    exec(compile(ast.fix_missing_locations(Noting().visit(ast.parse(code))), "<code>", "exec"), space)
+    try:
+        space[name](**{key: spelled(value, space) for key, value in example.items()})
+    except Exception:
+        pass
+    return seen
+
+
+def spelled(value, space):
+    """What JSON has no form for is written as Python does."""
+    if isinstance(value, str) and re.match(r"(float|set|frozenset|[A-Z]\w*)\(|[({]", value):
+        return eval(value, space)
+    return value
 
 
 def holds(code, name, witness):

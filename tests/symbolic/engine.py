@@ -112,6 +112,16 @@ class Old:
     pass
 
 
+def parameters(function):
+    """The names of all parameters, keyword-only ones last."""
+    return function.__code__.co_varnames[:function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
+
+
+def called(function, arguments):
+    places = function.__code__.co_argcount
+    return function(*arguments[:places], **dict(zip(parameters(function)[places:], arguments[places:])))
+
+
 class Slow(BaseException):
     """Python itself takes too long for a call: raised by a timer of the fuzzer."""
 
@@ -121,7 +131,7 @@ def violated(code, name, make):
     space = loaded(code)
     function = space[name]
     agreed = contract(function)
-    names = function.__code__.co_varnames[:function.__code__.co_argcount]
+    names = parameters(function)
     known = dict(zip(names, make(space)))
     try:
         if not all(eval(words, space, dict(known)) for words in agreed["pre"]):
@@ -130,7 +140,7 @@ def violated(code, name, make):
         return None
     arguments = make(space)
     try:
-        result = function(*arguments)
+        result = called(function, arguments)
     except BaseException as error:
         if isinstance(error, Slow):
             raise
@@ -155,7 +165,7 @@ def violated(code, name, make):
 def outcome(code, name, make):
     space = loaded(code)
     try:
-        return "returned", space[name](*make(space))
+        return "returned", called(space[name], make(space))
     except BaseException as error:
         if isinstance(error, Slow):
             raise
@@ -224,7 +234,7 @@ def domain(code, name, most=400, seed=1):
     """Calls of a function over a small domain: argument lists as Python writes them."""
     tree = ast.parse(code)
     function = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name][-1]
-    every = function.args.posonlyargs + function.args.args
+    every = function.args.posonlyargs + function.args.args + function.args.kwonlyargs
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
 
     def of(annotation):
@@ -245,6 +255,10 @@ def domain(code, name, most=400, seed=1):
 
 def maker(words):
     """Fresh arguments, in the names of the code."""
+    if "=" in words:
+        call = ast.parse("f(%s)" % words, mode="eval").body
+        words = ", ".join(ast.unparse(each) for each in call.args + [keyword.value for keyword in call.keywords])
+
     def make(space):
         return eval("[" + words + "]", space)
     return make

@@ -46,7 +46,8 @@ class Writer:
         if known and self.random.random() < 0.75:
             return self.random.choice(known)
         return {"int": self.number(), "bool": self.pick("True", "False"), "str": repr(self.pick("", "a", "b", "ab", "ba", "x1")),
-                "list": self.pick("[]", "[1]", "[2, -1]", "[0, 3, 5]"), "float": self.pick("0.0", "-0.0", "1.5", "-2.25", "1e10")}[kind]
+                "list": self.pick("[]", "[1]", "[2, -1]", "[0, 3, 5]"), "float": self.pick("0.0", "-0.0", "1.5", "-2.25", "1e10", "0.5"),
+                "tuple": self.pick("(0, 1)", "(2, -3)", "(5, 5)"), "dict": self.pick("{}", "{1: 2}", "{0: 0, 3: -1}")}[kind]
 
     def of_int(self, depth):
         if depth > 2 or self.random.random() < 0.3:
@@ -84,6 +85,23 @@ class Writer:
             lambda: "%s.index(%s)" % (v("list", d), v("int", d)),
             lambda: "divmod(%s, %s)[%s]" % (v("int", d), v("int", d), self.pick("0", "1")),
             lambda: "Pair(%s, %s).%s" % (v("int", d), v("int", d), self.pick("p", "q", "swap().p", "z")),
+            lambda: "%s[%s]" % (v("tuple", d), self.pick("0", "1", "-1", "2")),
+            lambda: "%s[%s]" % (v("dict", d), v("int", d)),
+            lambda: "%s.get(%s, %s)" % (v("dict", d), v("int", d), v("int", d)),
+            lambda: "len(%s)" % v("dict", d),
+            lambda: "sum(%s.%s())" % (v("dict", d), self.pick("values", "keys")),
+            lambda: "%s({%s, %s, %s})" % (self.pick("min", "max", "len", "sum"), v("int", d), v("int", d), v("int", d)),
+            lambda: "len(set(%s))" % v("list", d),
+            lambda: "star(*%s, k=%s)" % (v(self.pick("list", "tuple"), d), v("int", d)),
+            lambda: "star(%s, %s, **{'k': %s, 'w': 1})" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "next((x for x in %s if x > %s), %s)" % (v("list", d), v("int", d), v("int", d)),
+            lambda: "counted(%s)" % v("int", d),
+            lambda: "(%s + int(%s))" % (v("int", d), v("bool", d)),
+            lambda: "%s.%s(%s)" % (v("str", d), self.pick("index", "count", "find"), repr(self.pick("a", "b", "ab", "x"))),
+            lambda: "len(%s.split(%s))" % (v("str", d), repr(self.pick("a", "-", "ab"))),
+            lambda: "int(%s)" % v("str", d),
+            lambda: "round(%s)" % v("int", d),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("<<", ">>", "**"), self.pick("-1", "2", v("bool", d))),
         ])()
 
     def of_bool(self, depth):
@@ -114,6 +132,21 @@ class Writer:
             lambda: "(%s in {%s: 1, 2: 3})" % (v("int", d), v("int", d)),
             lambda: "(%s in range(%s, %s))" % (v("int", d), v("int", d), v("int", d)),
             lambda: "(not %s.%s())" % (repr(self.pick("a1", "B", "", " x")), self.pick("isdigit", "isalpha", "isupper", "isspace")),
+            lambda: "(%s %s %s)" % (v("float", d), self.pick("<", "<=", "==", "!=", ">"), v("float", d)),
+            lambda: "(%s %s %s)" % (v("int", d), self.pick("<", "<=", "==", "!=", ">"), self.pick("0.5", "-1.0", "2.0", "1e300")),
+            lambda: "(%s / %s %s %s)" % (v("int", d), v("int", d), self.pick("<", "<=", "==", ">"), self.pick("0.5", "-1.0", "2", "0", "0.1")),
+            lambda: "(%s %s %s)" % (v("tuple", d), self.pick("==", "!=", "<", ">="), v("tuple", d)),
+            lambda: "(%s == %s)" % (v("dict", d), v("dict", d)),
+            lambda: "(%s in %s)" % (v("int", d), v("dict", d)),
+            lambda: "(list(%s) == %s)" % (v("dict", d), v("list", d)),
+            lambda: "(%s is %s)" % (v("bool", d), self.pick("True", "False")),
+            lambda: "isinstance(%s, %s)" % (v(self.pick("float", "tuple", "dict", "list"), d), self.pick("float", "tuple", "(dict, list)", "int", "object")),
+            lambda: "any(%s for x in %s)" % (self.pick("x", "10 // x", "x == 1"), v("list", d)),
+            lambda: "({%s, %s} & {%s, 2} == {2})" % (v("int", d), v("int", d), v("int", d)),
+            lambda: "(%s == %s.strip())" % (v("str", d), v("str", d)),
+            lambda: "(%s == %s[::-1])" % (v("str", d), v("str", d)),
+            lambda: "(%s.%s(%s, %s) == %s)" % (v("str", d), "replace", repr(self.pick("a", "b", "ab")), v("str", d), v("str", d)),
+            lambda: "%s.%s()" % (v("str", d), self.pick("isdigit", "isalpha", "isspace")),
         ])()
 
     def of_str(self, depth):
@@ -157,7 +190,44 @@ class Writer:
     def of_float(self, depth):
         if depth > 1 or self.random.random() < 0.4:
             return self.leaf("float")
-        return "(%s %s %s)" % (self.value("float", depth + 1), self.pick("+", "-", "*", "/"), self.value("float", depth + 1))
+        v = self.value
+        d = depth + 1
+        return self.random.choice([
+            lambda: "(%s %s %s)" % (v("float", d), self.pick("+", "-", "*", "/"), v("float", d)),
+            lambda: "(%s / %s)" % (v("int", d), v("int", d)),
+            lambda: "float(%s)" % v(self.pick("int", "bool"), d),
+            lambda: "abs(-%s)" % v("float", d),
+            lambda: "%s(%s, %s)" % (self.pick("min", "max"), v("float", d), v("float", d)),
+            lambda: "(%s if %s else %s)" % (v("float", d), v("bool", d), v("float", d)),
+        ])()
+
+    def of_tuple(self, depth):
+        if depth > 1 or self.random.random() < 0.4:
+            return self.leaf("tuple")
+        v = self.value
+        d = depth + 1
+        return self.random.choice([
+            lambda: "(%s, %s)" % (v("int", d), v("int", d)),
+            lambda: "divmod(%s, %s)" % (v("int", d), v("int", d)),
+            lambda: "(%s if %s else %s)" % (v("tuple", d), v("bool", d), v("tuple", d)),
+            lambda: "tuple(%s)" % v("list", d),
+            lambda: "(%s + %s)[1:3]" % (v("tuple", d), v("tuple", d)),
+            lambda: "max(%s, %s)" % (v("tuple", d), v("tuple", d)),
+        ])()
+
+    def of_dict(self, depth):
+        if depth > 1 or self.random.random() < 0.4:
+            return self.leaf("dict")
+        v = self.value
+        d = depth + 1
+        return self.random.choice([
+            lambda: "{%s: %s, %s: %s}" % (v("int", d), v("int", d), v("int", d), v("int", d)),
+            lambda: "{**%s, %s: %s}" % (v("dict", d), v("int", d), v("int", d)),
+            lambda: "{x: x * 2 for x in %s}" % v("list", d),
+            lambda: "(%s | %s)" % (v("dict", d), v("dict", d)),
+            lambda: "dict(zip(%s, %s))" % (v("list", d), v("list", d)),
+            lambda: "dict([%s])" % v("tuple", d),
+        ])()
 
     # ---- statements
 
@@ -171,7 +241,7 @@ class Writer:
         inner = indent + "    "
         roll = self.random.random()
         if room <= 1 or roll < 0.35:
-            kind = self.pick("int", "int", "bool", "str", "list")
+            kind = self.pick("int", "int", "bool", "str", "list", "tuple", "dict", self.pick("int", "float"))
             name = self.pick("u", "v", "w", "a", "b")
             words = self.value(kind)
             if self.depth == 0 or self.kinds.get(name) == kind:
@@ -182,8 +252,26 @@ class Writer:
         if roll < 0.45:
             known = self.known("int")
             lists = self.known("list")
+            dicts = self.known("dict")
+            if dicts and self.random.random() < 0.4:
+                name = self.random.choice(dicts)
+                return [indent + self.random.choice([
+                    "%s[%s] = %s" % (name, self.value("int"), self.value("int")),
+                    "%s[%s] += %s" % (name, self.value("int"), self.value("int")),
+                    "del %s[%s]" % (name, self.value("int")),
+                    "%s.pop(%s, 0)" % (name, self.value("int")),
+                    "%s.setdefault(%s, %s)" % (name, self.value("int"), self.value("int")),
+                    "%s.update({%s: %s})" % (name, self.value("int"), self.value("int")),
+                    "%s |= %s" % (name, self.value("dict")),
+                    "%s.clear()" % name])]
             if lists and self.random.random() < 0.4:
                 return [indent + self.random.choice([
+                    "%s.sort(reverse=%s)" % (self.random.choice(lists), self.pick("True", "False")),
+                    "%s.reverse()" % self.random.choice(lists),
+                    "%s.remove(%s)" % (self.random.choice(lists), self.value("int")),
+                    "%s.extend(10 // x for x in %s)" % (self.random.choice(lists), self.pick("(1, 2)", self.value("tuple"))),
+                    "del %s[%s]" % (self.random.choice(lists), self.pick("0", "-1", "1")),
+                    "%s.sort(key=lambda x: x %% 2)" % self.random.choice(lists),
                     "%s.append(%s)" % (self.random.choice(lists), self.value("int")),
                     "%s.insert(%s, %s)" % (self.random.choice(lists), self.pick("0", "1", "-1"), self.value("int")),
                     "%s[%s] = %s" % (self.random.choice(lists), self.value("int", 2), self.value("int")),
@@ -218,8 +306,14 @@ class Writer:
                 lines = [indent + "try:"] + self.block(inner, room - 1)
                 lines += [indent + "except %s:" % self.pick("ZeroDivisionError", "IndexError", "(ValueError, KeyError)", "Exception", "LookupError")]
                 lines += self.block(inner, 1)
+                if self.random.random() < 0.2:
+                    lines += [indent + "except ArithmeticError as problem:", inner + self.pick("raise", "raise ValueError from problem", "pass")]
+                if self.random.random() < 0.3:
+                    lines += [indent + "else:"] + self.block(inner, 1)
                 if self.random.random() < 0.3:
                     lines += [indent + "finally:"] + self.block(inner, 1)
+                    if self.random.random() < 0.2:
+                        lines += [inner + "if %s:" % self.value("bool"), inner + "    return -1"]
                 return lines
             if roll < 0.90:
                 return self.special(indent, inner, room)
@@ -235,7 +329,30 @@ class Writer:
         ints = self.known("int") or ["a"]
         lists = self.known("list")
         name = self.random.choice(ints)
-        which = self.random.randrange(6)
+        which = self.random.randrange(13)
+        dicts = self.known("dict")
+        if which == 6:
+            return [indent + "def bump2(k):", inner + "nonlocal %s" % name, inner + "%s = %s + k" % (name, name), inner + "return k",
+                    indent + "bump2(%s)" % self.value("int")]
+        if which == 7 and dicts:
+            one = self.random.choice(dicts)
+            return [indent + "for key in %s:" % self.pick(one, one, one + ".items()", "list(%s)" % one),
+                    inner + self.pick("%s[%s] = 1" % (one, self.value("int")), "%s += 1" % name, "%s.pop(%s, 0)" % (one, self.value("int")))]
+        if which == 8 and lists:
+            return [indent + "match %s:" % self.random.choice(lists), inner + "case []:"] + self.block(inner + "    ", 1) + \
+                [inner + "case [k, *rest] if k > len(rest):", inner + "    %s = k" % name, inner + "case [_, k]:", inner + "    %s -= k" % name]
+        if which == 9:
+            return [indent + "fs = [lambda q=%s: q + i for i in range(2)]" % self.value("int"), indent + "%s = fs[0]() - fs[1]()" % name]
+        if which == 10:
+            return [indent + "if (hold := %s) > %s:" % (self.value("int"), self.value("int")), inner + "%s = hold" % name]
+        if which == 11 and self.loops < 2:
+            self.loops += 1
+            count = "n%d" % self.loops
+            return [indent + "%s = %s" % (count, self.pick("0", "1", "3")), indent + "while %s < 3:" % count, inner + "%s += 1" % count,
+                    inner + "if %s:" % self.value("bool"), inner + "    " + self.pick("break", "continue"), indent + "else:",
+                    inner + "%s = %s" % (name, self.value("int"))]
+        if which == 12:
+            return [indent + "%s, *others = %s" % (name, self.value(self.pick("list", "tuple"))), indent + "%s += len(others)" % name]
         if which == 0 and self.loops < 2:
             self.loops += 1
             count = "n%d" % self.loops
@@ -258,21 +375,24 @@ class Writer:
                 indent + "if rest[0] < rest[1]:", inner + "%s = rest[0]" % name]
 
     def program(self):
-        kinds = [self.pick("int", "int", "int", "bool", "str", "list") for _ in range(self.random.randrange(1, 4))]
-        words = {"list": "list[int]"}
+        kinds = [self.pick("int", "int", "int", "int", "bool", "str", "list", "list", "tuple", "dict", self.pick("float", "int"))
+                 for _ in range(self.random.randrange(1, 4))]
+        words = {"list": "list[int]", "dict": "dict[int, int]", "tuple": "tuple[int, int]"}
         head = ", ".join("%s: %s" % (name, words.get(kind, kind)) for name, kind in zip(NAMES, kinds))
         both = []
         for name in ("f", "g"):
             self.kinds = dict(zip(NAMES, kinds))
             self.loops = 0
             body = self.block("    ", 3)
-            result = self.value(self.pick("int", "int", "bool"))
+            result = self.value(self.pick("int", "int", "bool", "tuple", "float", "list", "dict"))
             self.kinds = dict(zip(NAMES, kinds))
-            post = self.value("bool") if self.random.random() < 0.6 else "isinstance(_, (int, str))"
+            post = self.value("bool") if self.random.random() < 0.6 else "True"
             doc = ['    """', "    pre: " + self.bounds(kinds), "    post: " + post, '    """'] if name == "f" else []
             both.append("\n".join(["def %s(%s):" % (name, head)] + doc + body + ["    return " + result]))
         pair = "from dataclasses import dataclass\n\n@dataclass\nclass Pair:\n    p: int\n    q: int = 0\n\n    def swap(self):\n" \
                "        return Pair(self.q, self.p)\n\n"
+        pair += "def star(p, *r, k=0, **w):\n    return p - len(r) + k * 2 + len(w)\n\ncalls = 0\n\n" \
+                "def counted(p, seen=[]):\n    global calls\n    calls += 1\n    seen.append(p)\n    return calls + len(seen)\n\n"
         helper = pair + "def helper(p, q):\n    if p > q:\n        return p - q\n    return q %s p" % self.pick("+", "*", "//", "-")
         return "\n\n".join([helper] + both) + "\n", kinds
 
@@ -280,8 +400,8 @@ class Writer:
         """Lists are short, so that all paths can be explored; half of the numbers are small."""
         parts = []
         for name, kind in zip(NAMES, kinds):
-            if kind in ("list", "str"):
-                parts.append("len(%s) <= 2" % name)
+            if kind in ("list", "str", "dict"):
+                parts.append("len(%s) <= %d" % (name, 1 if kind == "dict" else 2))
             elif kind == "int" and self.random.random() < 0.5:
                 parts.append("-9 <= %s <= 9" % name)
         return " and ".join(parts) or "True"
@@ -295,9 +415,21 @@ def arguments(kinds, picker):
         if kind == "bool":
             return picker.choice(["True", "False"])
         if kind == "str":
-            return repr("".join(picker.choice("abx1- ") for _ in range(picker.randrange(4))))
+            return repr("".join(picker.choice("abx1- \u00e9\u0663") for _ in range(picker.randrange(4))))
+        if kind == "float":
+            return picker.choice(["0.0", "-0.0", "1.5", "-2.0", "float('inf')", "float('-inf')", "float('nan')", "1e308", "5e-324", "0.1",
+                                  repr(picker.uniform(-10, 10))])
+        if kind == "tuple":
+            return "(%d, %d)" % (picker.randrange(-9, 10), picker.randrange(-9, 10))
+        if kind == "dict":
+            return "{%s}" % ", ".join("%d: %d" % (picker.randrange(-4, 5), picker.randrange(-9, 10)) for _ in range(picker.randrange(3)))
         return "[%s]" % ", ".join(str(picker.randrange(-9, 10)) for _ in range(picker.randrange(4)))
     return ", ".join(one(kind) for kind in kinds)
+
+
+def distinct(kinds, picker, count):
+    """Random inputs; one that comes again is not tried again, since it would do the same."""
+    return sorted({arguments(kinds, picker) for _ in range(count)})
 
 
 class Difference(Exception):
@@ -318,7 +450,7 @@ def try_known(engine, code, kinds, picker, counts):
             if answer["status"] != expected[0]:
                 raise Difference("%s(%s) %s %s, not %s" % (name, words, answer["status"], answer["result"], expected))
             got = eval(answer["result"]) if answer["status"] == "returned" else answer["result"]
-            if got != expected[1] or type(got) is not type(expected[1]):
+            if repr(got) != repr(expected[1]):
                 raise Difference("%s(%s) is %r, not %r" % (name, words, got, expected[1]))
 
 
@@ -331,8 +463,7 @@ def try_verdicts(engine, code, kinds, picker, inputs, counts):
         if not violated(code, "f", maker(witness["call"][2:-1])):
             raise Difference("no counterexample: %s" % witness)
     if answer["status"] == "verified":
-        for _ in range(inputs):
-            words = arguments(kinds, picker)
+        for words in distinct(kinds, picker, inputs):
             if violated(code, "f", maker(words)):
                 raise Difference("verified, but f(%s) is %s" % (words, violated(code, "f", maker(words))))
     pre = contract(loaded(code)["f"])["pre"][0]
@@ -342,8 +473,7 @@ def try_verdicts(engine, code, kinds, picker, inputs, counts):
     if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
         raise Difference("find %s: %s" % (wanted, answer["message"]))
     if answer["status"] == "unreachable":
-        for _ in range(inputs):
-            words = arguments(kinds, picker)
+        for words in distinct(kinds, picker, inputs):
             got = outcome(code, "f", maker(words))
             if got[0] == "raised" and wanted in got[2] and eval(pre, dict(zip(NAMES, maker(words)({})))):
                 raise Difference("%s is not unreachable: f(%s)" % (wanted, words))
@@ -354,8 +484,7 @@ def try_verdicts(engine, code, kinds, picker, inputs, counts):
     if answer["status"] == "error" and ("confirm" in answer["message"] or "contradict" in answer["message"]):
         raise Difference("compare: " + answer["message"])
     if answer["status"] == "equivalent":
-        for _ in range(inputs):
-            words = arguments(kinds, picker)
+        for words in distinct(kinds, picker, inputs):
             if eval(pre, dict(zip(NAMES, maker(words)({})))) and not same(outcome(code, "f", maker(words)), outcome(code, "g", maker(words))):
                 raise Difference("f and g differ for (%s)" % words)
 

@@ -90,12 +90,15 @@ static const type *read_name(reading *r, const char *name)
         { { "dict", "Dict", "Mapping", "MutableMapping", "dict", "dict" }, T_DICT },
         { { "tuple", "Tuple", "tuple", "tuple", "tuple", "tuple" }, T_TUPLE_OF },
     };
+    size_t bound = scope_count(r->t->module->x, tree_name(r->t, name));
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
         if (strcmp(name, plain[i].name) == 0)
-            return make(r, plain[i].kind);
+            return bound ? NULL : make(r, plain[i].kind);
     for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
         for (size_t j = 0; j < 6; j++)
             if (strcmp(name, containers[i].names[j]) == 0) {
+                if (bound)
+                    return NULL;
                 type *t = make(r, containers[i].kind);
                 t->parts[0] = t->parts[1] = guessed(r);
                 t->count = t->kind == T_DICT ? 2 : 1;
@@ -103,6 +106,8 @@ static const type *read_name(reading *r, const char *name)
             }
     if (strcmp(name, "Any") == 0 || strcmp(name, "object") == 0)
         return guessed(r);
+    if (bound > 1) /* which one is meant? */
+        return NULL;
     const node *class = class_named(r->t, tree_name(r->t, name));
     if (class && is_dataclass(class) && r->depth < 4) {
         type *t = make(r, T_OBJECT);
@@ -211,6 +216,50 @@ static const char *type_word(type_kind kind)
                              : "bool";
 }
 
+/* The default of parameter `i` of a list; NULL: it has none. */
+static const node *default_of(const node *a, size_t list, size_t i)
+{
+    if (list == 2)
+        return a->w.at[i];
+    size_t place = i + (list == 1 ? a->x.count : 0), total = a->x.count + a->y.count;
+    return place + a->v.count >= total ? a->v.at[place + a->v.count - total] : NULL;
+}
+
+static bool has_member(const type *t, constant_kind kind)
+{
+    for (size_t i = 0; t->kind == T_UNION && i < t->count; i++)
+        if (has_member(t->parts[i], kind))
+            return true;
+    switch (kind) {
+    case C_NONE:
+        return t->kind == T_NONE;
+    case C_BOOL:
+        return t->kind == T_BOOL;
+    case C_INT:
+        return t->kind == T_INT;
+    case C_FLOAT:
+        return t->kind == T_FLOAT;
+    case C_STR:
+        return t->kind == T_STR;
+    default:
+        return true;
+    }
+}
+
+/* A call may leave an argument out: `x: int = None` is an int or None. */
+static const type *with_default(reading *r, const type *of, const node *otherwise)
+{
+    if (!of || !otherwise || otherwise->kind != N_CONSTANT || of->kind == T_LITERAL ||
+        has_member(of, otherwise->constant->kind))
+        return of;
+    type *left_out = make(r, T_LITERAL), *t = make(r, T_UNION);
+    left_out->node = otherwise;
+    t->parts[0] = of;
+    t->parts[1] = left_out;
+    t->count = 2;
+    return t;
+}
+
 bool input_parameters(tree *t, const node *function, type_kind guess, parameter *out, size_t *count,
                       fault *wrong, const char **assumed)
 {
@@ -231,7 +280,7 @@ bool input_parameters(tree *t, const node *function, type_kind guess, parameter 
         for (size_t i = 0; i < lists[l].count; i++) {
             const node *p = lists[l].at[i];
             reading r = { .t = t, .guess = guess };
-            const type *of = read_type(&r, p->a);
+            const type *of = with_default(&r, read_type(&r, p->a), default_of(a, l, i));
             if (!of || *count == MOST_PARAMETERS) {
                 *wrong = (fault){
                     "RuntimeError",

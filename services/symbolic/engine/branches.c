@@ -54,7 +54,7 @@ static void add_branches(reply *r, analysis *a, const survey *s, bool asked)
     yyjson_mut_obj_add_uint(r->doc, r->root, "reachable_branches", reachable);
     yyjson_mut_val *dead = yyjson_mut_obj_add_arr(r->doc, r->root, "dead_code_lines");
     for (int line = 1; asked && line < s->line_count; line++)
-        if (s->lines[line] == 1)
+        if ((s->lines[line] & 3) == 1)
             yyjson_mut_arr_add_int(r->doc, dead, line);
     yyjson_mut_obj_add_int(r->doc, r->root, "cyclomatic_complexity",
                            1 + s->conditions + s->loops + s->operators);
@@ -90,6 +90,9 @@ void tool_branches(reply *r)
         ran = false;
     } else if (ran && asked && !survey_complete(&s)) {
         wrong = explore_fault(&a);
+        if (!wrong.type && !survey_decided(&s))
+            wrong = (fault){ "TimeoutError",
+                             "The solver could not decide whether each branch can be reached", 0 };
         ran = !wrong.type;
     }
     if (ran)

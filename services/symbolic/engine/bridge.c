@@ -4,6 +4,7 @@
  */
 #include "python.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"
@@ -35,6 +36,8 @@ static PyObject *to_python(machine *m, const value *v);
 
 static PyObject *items_to_python(machine *m, const value *v)
 {
+    if (v->kind == V_SET && v->in.items.count > 1)
+        path_unsupported(m, 0, "use sorted(…)", "the order of the items of a set");
     PyObject *list = PyList_New(0);
     for (size_t i = 0; list && i < v->in.items.count; i++) {
         PyObject *item = to_python(m, v->in.items.at[i]);

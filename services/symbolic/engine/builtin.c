@@ -57,6 +57,8 @@ static value *to_int(machine *m, arguments *given, int line)
         return value_of_int(m, value_int_term(m, v));
     if (all_known(m, given) && given->places.count <= 2)
         return by_python(m, given->places.count == 1 ? "int(a)" : "int(a, b)", given, line);
+    if (v->kind == V_STR && given->places.count == 1)
+        return text_to_int(m, v, line);
     if (v->kind == V_FLOAT || v->kind == V_STR || v->kind == V_OBJECT)
         path_unsupported(m, line, "take an int as a parameter", "int() of a %s that is not known",
                          value_type(v));
@@ -74,12 +76,8 @@ static value *to_float(machine *m, arguments *given, int line)
         return v;
     if (value_is_concrete(m, v) && (value_is_number(v) || v->kind == V_STR))
         return by_python(m, "float(a)", given, line);
-    Z3_ast term = value_is_number(v) ? value_float_term(m, v) : NULL;
-    value *few = term ? NULL : settled_int(m, v);
-    if (few)
-        return value_float(m, (double)few->number);
-    if (term)
-        return value_of_float(m, term);
+    if (value_is_integral(v))
+        return int_to_float(m, v, line);
     if (value_is_scalar(v) || v->kind == V_OBJECT)
         path_unsupported(m, line, "take a float as a parameter",
                          "float() of a %s that is not known", value_type(v));
@@ -133,15 +131,25 @@ static value *to_power(machine *m, arguments *given, int line)
 
 /* -- over items -------------------------------------------------------------------------------- */
 
+/* A set whose items come out the same in whichever order they are taken: ints and strs. */
+static bool is_ordered_set(const value *v)
+{
+    for (size_t i = 0; v->kind == V_SET && i < v->in.items.count; i++)
+        if (!value_is_integral(v->in.items.at[i]) && v->in.items.at[i]->kind != V_STR)
+            return false;
+    return v->kind == V_SET;
+}
+
 static value *extreme(machine *m, arguments *given, bool greatest, int line)
 {
     value *key = keyword(given, "key"), *otherwise = keyword(given, "default");
     if (key && key->kind == V_NONE)
         key = NULL;
-    if (!fits(m, given, 1, MOST_ITEMS, line))
+    if (!fits(m, given, 1, otherwise ? 1 : MOST_ITEMS, line))
         return NULL;
     values items = given->places;
-    if (items.count == 1 && !items_of(m, given->places.at[0], true, &items, line))
+    if (items.count == 1 && !items_of(m, given->places.at[0],
+                                      !key && is_ordered_set(given->places.at[0]), &items, line))
         return NULL;
     if (items.count == 0)
         return otherwise ? otherwise : throw(m, "ValueError", line);
@@ -178,7 +186,7 @@ static value *total(machine *m, arguments *given, int line)
     if (sum->kind == V_STR)
         return throw(m, "TypeError", line);
     values items;
-    if (!items_of(m, given->places.at[0], true, &items, line))
+    if (!items_of(m, given->places.at[0], is_ordered_set(given->places.at[0]), &items, line))
         return NULL;
     bool floats = sum->kind == V_FLOAT;
     for (size_t i = 0; i < items.count; i++)
@@ -216,9 +224,9 @@ static value *quantified(machine *m, arguments *given, bool all, int line)
         }
         return result;
     }
-    unsigned undecided = 0;
+    cursor at = { 0 };
     value *item;
-    for (size_t turn = 0; (item = item_next(m, of, turn, &undecided, line)); turn++) {
+    while ((item = item_next(m, of, &at, line))) {
         int is = decide_truth(m, item, all);
         if (is < 0)
             return NULL;
@@ -300,35 +308,39 @@ static value *to_dict(machine *m, arguments *given, int line)
 
 static value *iterating(machine *m, arguments *given, const char *name, int line)
 {
-    value *v = value_new(m, V_ITERATOR);
+    value *function = NULL;
+    int how;
     size_t from = 0;
     if (strcmp(name, "enumerate") == 0) {
         value *start = keyword(given, "start");
         if (!fits(m, given, 1, 2, line))
             return NULL;
-        v->iterator.how = BY_ENUMERATE;
-        v->iterator.function = start                      ? start
-                               : given->places.count == 2 ? given->places.at[1]
-                                                          : value_int(m, 0);
+        how = BY_ENUMERATE;
+        function = start ? start : given->places.count == 2 ? given->places.at[1] : value_int(m, 0);
+        if (!value_is_integral(function))
+            return throw(m, "TypeError", line);
         given->places.count = 1;
     } else if (strcmp(name, "zip") == 0) {
         if (given->names.count)
             path_unsupported(m, line, "compare the lengths", "zip() with strict");
-        v->iterator.how = BY_ZIP;
+        how = BY_ZIP;
     } else {
         if (!fits(m, given, 2, MOST_ITEMS, line))
             return NULL;
         if (given->places.count > 2)
             path_unsupported(m, line, "use zip()", "map() over several iterables");
-        v->iterator.how = strcmp(name, "map") == 0 ? BY_MAP : BY_FILTER;
-        v->iterator.function = given->places.at[0];
+        how = strcmp(name, "map") == 0 ? BY_MAP : BY_FILTER;
+        function = given->places.at[0];
         from = 1;
     }
+    values sources = { 0 };
     for (size_t i = from; i < given->places.count; i++) {
         if (!is_iterable(m, given->places.at[i], line))
             return NULL;
-        values_add(m, &v->iterator.sources, given->places.at[i]);
+        values_add(m, &sources, given->places.at[i]);
     }
+    value *v = iterator_from(m, how, sources);
+    v->iterator.function = function;
     return v;
 }
 
@@ -351,7 +363,10 @@ static value *in_order(machine *m, arguments *given, int line)
 {
     value *key = keyword(given, "key"), *reverse = keyword(given, "reverse");
     values items;
-    if (!fits(m, given, 1, 1, line) || !items_of(m, given->places.at[0], true, &items, line))
+    if (!fits(m, given, 1, 1, line))
+        return NULL;
+    bool any_order = (!key || key->kind == V_NONE) && is_ordered_set(given->places.at[0]);
+    if (!items_of(m, given->places.at[0], any_order, &items, line))
         return NULL;
     int turned = reverse ? decide_truth(m, reverse, false) : 0;
     return turned < 0 ? NULL
@@ -365,8 +380,8 @@ static value *next_of(machine *m, arguments *given, int line)
     value *of = given->places.at[0];
     if (of->kind != V_ITERATOR)
         return throw(m, "TypeError", line);
-    unsigned undecided = 0;
-    value *item = item_next(m, of, 0, &undecided, line);
+    cursor at = { 0 };
+    value *item = item_next(m, of, &at, line);
     if (item || m->raised)
         return item;
     return given->places.count == 2 ? given->places.at[1] : throw(m, "StopIteration", line);
@@ -460,6 +475,26 @@ bool is_builtin_name(const char *name)
     return false;
 }
 
+/* What print() writes is of no account, but the methods of objects that it calls are. */
+static bool is_printed(machine *m, value *v, bool inside, int depth, int line)
+{
+    m->digits_assumed |= v->kind == V_INT && !v->known;
+    if (v->kind == V_OBJECT)
+        return text_of(m, v, inside, line) != NULL;
+    bool container = v->kind == V_TUPLE || v->kind == V_LIST || v->kind == V_DICT ||
+                     v->kind == V_SET;
+    if (!container || value_is_lazy(v))
+        return true;
+    if (depth > 50)
+        path_unsupported(m, line, "print the items", "print() of what is nested deeply");
+    const values *lists[] = { &v->in.items, &v->in.others };
+    for (int l = 0; l < (v->kind == V_DICT ? 2 : 1); l++)
+        for (size_t i = 0; i < lists[l]->count; i++)
+            if (!is_printed(m, lists[l]->at[i], true, depth + 1, line))
+                return false;
+    return true;
+}
+
 value *call_builtin(machine *m, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -516,8 +551,12 @@ value *call_builtin(machine *m, const char *name, arguments *given, int line)
         return to_power(m, given, line);
     if (strcmp(name, "next") == 0)
         return next_of(m, given, line);
-    if (strcmp(name, "print") == 0)
+    if (strcmp(name, "print") == 0) {
+        for (size_t i = 0; i < given->places.count; i++)
+            if (!is_printed(m, given->places.at[i], false, 0, line))
+                return NULL;
         return value_none(m);
+    }
     static const struct {
         const char *name, *expression;
     } known[] = { { "chr", "chr(a)" },

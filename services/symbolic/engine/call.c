@@ -50,7 +50,17 @@ value *make_function(machine *m, scope *s, const node *n)
             return NULL;
         values_add(m, &made->function.keyword_defaults, v);
     }
-    return made;
+    if (n->kind != N_FUNCTION || n->z.count) /* type parameters have names of their own */
+        return made;
+    nodes lists[] = { given->x, given->y, given->z };
+    for (int l = 0; l < 3; l++)
+        for (size_t i = 0; i < lists[l].count; i++)
+            if (!annotation_exists(m, s, lists[l].at[i]->a))
+                return NULL;
+    bool good = annotation_exists(m, s, given->a ? given->a->a : NULL) &&
+                annotation_exists(m, s, given->b ? given->b->a : NULL) &&
+                annotation_exists(m, s, n->b);
+    return good ? made : NULL;
 }
 
 /* Take the keyword of this name out of the arguments; NULL: it was not given. */
@@ -131,6 +141,8 @@ static value *call_function(machine *m, value *function, arguments *given, int l
     if (n->kind == N_FUNCTION && any_yield(n->x))
         path_unsupported(m, n->line, "return a list", "a generator function (yield)");
     scope *inside = scope_new(m, function->function.scope, n);
+    if (n->kind == N_FUNCTION)
+        scope_declare(m, inside, n->x);
     if (!bind(m, inside, function, given, line))
         return NULL;
     int at = m->line;

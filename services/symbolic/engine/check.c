@@ -1,5 +1,6 @@
 /* check: does a function keep its contract on every path? A counterexample is a call that does not.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tools.h"
@@ -90,8 +91,10 @@ static void suspect(analysis *a)
     const char *words = violation(a, &w.replayed);
     if (words)
         add_counterexample(a, &w, words);
-    else
+    else {
+        path_unconfirmed(&a->m);
         a->unreplayed++;
+    }
 }
 
 static void check_path(analysis *a)

@@ -46,13 +46,10 @@ static value *float_compare(machine *m, operator_kind op, value *l, value *r, in
                                      : "a >= b",
                       &given, line);
     }
+    if (value_is_quotient(l) || value_is_quotient(r) || !value_float_term(m, l) ||
+        !value_float_term(m, r))
+        return ratio_compare(m, op, l, r, line);
     Z3_ast x = value_float_term(m, l), y = value_float_term(m, r);
-    value *few = x && y ? NULL : settled_int(m, x ? r : l);
-    if (few && !(x ? r : l)->known)
-        return x ? float_compare(m, op, l, few, line) : float_compare(m, op, few, r, line);
-    if (!x || !y)
-        path_unsupported(m, line, "annotate the parameter as float, or keep to ints",
-                         "an int that is not known beside a float");
     return value_of_bool(m, op == OP_EQ    ? Z3_mk_fpa_eq(z, x, y)
                             : op == OP_LT  ? Z3_mk_fpa_lt(z, x, y)
                             : op == OP_LTE ? Z3_mk_fpa_leq(z, x, y)
@@ -64,11 +61,10 @@ static value *float_compare(machine *m, operator_kind op, value *l, value *r, in
 
 static bool may_be_nan(const value *v)
 {
-    return !v->known || v->real != v->real;
+    return v->known ? v->real != v->real : !value_is_quotient(v);
 }
 
-/* As the items of containers are compared: the same object is equal to itself, NaN included. */
-static value *same_or_equal(machine *m, value *l, value *r, int line)
+value *same_or_equal(machine *m, value *l, value *r, int line)
 {
     if (l == r)
         return value_bool(m, true);
@@ -131,6 +127,12 @@ static value *objects_equal(machine *m, value *l, value *r, int line)
     if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
         !l->object.class->class.dataclass)
         return value_bool(m, false);
+    for (size_t i = 0; i < l->object.fields.count; i++) { /* 3.13 does not look at identity there */
+        const value *field = l->object.fields.at[i];
+        if (field->kind == V_FLOAT && may_be_nan(field) && field == r->object.fields.at[i])
+            path_unsupported(m, line, "compare the attributes",
+                             "== of dataclasses with a float that may be NaN");
+    }
     return all_equal(m, &l->object.fields, &r->object.fields, line);
 }
 
@@ -142,6 +144,9 @@ value *equal(machine *m, value *l, value *r, int line)
         return float_compare(m, OP_EQ, l, r, line);
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
         return objects_equal(m, l, r, line);
+    if (l->kind == V_VIEW || r->kind == V_VIEW)
+        path_unsupported(m, line, "compare lists or sets of it",
+                         "a comparison of a view of a dict");
     if (l->kind != r->kind)
         return value_bool(m, false);
     switch (l->kind) {
@@ -164,8 +169,7 @@ value *equal(machine *m, value *l, value *r, int line)
     case V_BUILTIN:
         return value_bool(m, strcmp(l->builtin.name, r->builtin.name) == 0);
     case V_METHOD:
-    case V_VIEW:
-        path_unsupported(m, line, "compare lists", "a comparison of this kind");
+        path_unsupported(m, line, "compare lists", "a comparison of methods");
     default:
         return value_bool(m, l == r);
     }
@@ -223,9 +227,25 @@ static value *subset(machine *m, operator_kind op, value *l, value *r, int line)
     return result;
 }
 
-static const char *dunder(operator_kind op)
+/* Objects have an order by methods of their class, or as tuples of their fields. */
+static value *objects_order(machine *m, operator_kind op, value *l, value *r, int line)
 {
-    return op == OP_LT ? "__lt__" : op == OP_LTE ? "__le__" : op == OP_GT ? "__gt__" : "__ge__";
+    static const char *const methods[] = { "__lt__", "__le__", "__gt__", "__ge__" };
+    const value *sides[] = { l, r };
+    for (size_t i = 0; i < 2 * sizeof methods / sizeof *methods; i++)
+        if (sides[i % 2]->kind == V_OBJECT &&
+            class_member(sides[i % 2]->object.class, methods[i / 2]))
+            path_unsupported(m, line, "compare the attributes", "the method %s of a class",
+                             methods[i / 2]);
+    if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
+        !l->object.class->class.ordered)
+        return throw(m, "TypeError", line);
+    value *tuples[2];
+    for (int i = 0; i < 2; i++) {
+        tuples[i] = value_new(m, V_TUPLE);
+        tuples[i]->in.items = sides[i]->object.fields;
+    }
+    return items_compare(m, op, tuples[0], tuples[1], line);
 }
 
 static value *order(machine *m, operator_kind op, value *l, value *r, int line)
@@ -234,14 +254,11 @@ static value *order(machine *m, operator_kind op, value *l, value *r, int line)
         return whole_compare(m, op, l, r);
     if (value_is_number(l) && value_is_number(r))
         return float_compare(m, op, l, r, line);
-    if (l->kind == V_OBJECT || r->kind == V_OBJECT) {
-        const value *a = l->kind == V_OBJECT ? l : r;
-        if (a->object.class->class.ordered || class_member(a->object.class, dunder(op)) ||
-            class_member(a->object.class, "__lt__") || class_member(a->object.class, "__gt__") ||
-            a->object.class->class.enumeration)
-            path_unsupported(m, line, "compare the attributes", "an order of objects of a class");
-        return throw(m, "TypeError", line);
-    }
+    if (l->kind == V_OBJECT || r->kind == V_OBJECT)
+        return objects_order(m, op, l, r, line);
+    if (l->kind == V_VIEW || r->kind == V_VIEW)
+        path_unsupported(m, line, "compare lists or sets of it",
+                         "a comparison of a view of a dict");
     if (l->kind != r->kind)
         return throw(m, "TypeError", line);
     if (l->kind == V_STR)
@@ -286,14 +303,22 @@ static value *identical(machine *m, value *l, value *r, int line)
     }
 }
 
-static bool is_hashable(const value *v)
+static bool is_hashable(machine *m, const value *v, int line)
 {
     if (v->kind == V_LIST || v->kind == V_DICT || (v->kind == V_SET && !v->frozen))
         return false;
-    if (v->kind == V_OBJECT && v->object.class->class.dataclass && !v->frozen)
+    if (v->kind == V_OBJECT &&
+        (class_member(v->object.class, "__hash__") || class_member(v->object.class, "__eq__")))
+        path_unsupported(m, line, "use a frozen dataclass",
+                         "the method __hash__ or __eq__ of a class");
+    if (v->kind == V_VIEW || v->kind == V_RANGE || v->kind == V_METHOD)
+        path_unsupported(m, line, "use a tuple", "a key of this kind");
+    bool dataclass = v->kind == V_OBJECT && v->object.class->class.dataclass;
+    if (dataclass && !v->frozen)
         return false;
-    for (size_t i = 0; v->kind == V_TUPLE && i < v->in.items.count; i++)
-        if (!is_hashable(v->in.items.at[i]))
+    const values *parts = dataclass ? &v->object.fields : &v->in.items;
+    for (size_t i = 0; (dataclass || v->kind == V_TUPLE) && i < parts->count; i++)
+        if (!is_hashable(m, parts->at[i], line))
             return false;
     return true;
 }
@@ -302,7 +327,7 @@ static value *in_range(machine *m, value *range, value *item, int line)
 {
     Z3_context z = m->solver->z;
     int64_t step;
-    if (!value_is_integral(item) || !value_whole(range->range.step, &step))
+    if (!value_is_integral(item) || !value_whole(range->range.step, &step) || step == INT64_MIN)
         path_unsupported(m, line, "compare with < and >=", "`in` a range of this kind");
     Z3_ast x = value_int_term(m, item), from = value_int_term(m, range->range.from);
     Z3_ast to = value_int_term(m, range->range.to);
@@ -335,7 +360,7 @@ value *contains(machine *m, value *in, value *item, int line)
         path_unsupported(m, line, "use a list", "`in` a %s", value_type(in));
     if (in->kind != V_LIST && in->kind != V_TUPLE && in->kind != V_SET && in->kind != V_DICT)
         return throw(m, "TypeError", line);
-    if ((in->kind == V_SET || in->kind == V_DICT) && !is_hashable(item))
+    if ((in->kind == V_SET || in->kind == V_DICT) && !is_hashable(m, item, line))
         return throw(m, "TypeError", line);
     settle(m, in);
     value *found = value_bool(m, false);
@@ -376,14 +401,10 @@ value *compare(machine *m, operator_kind op, value *l, value *r, int line)
 
 long find_key(machine *m, value *of, value *key, int line)
 {
-    if (!is_hashable(key)) {
+    if (!is_hashable(m, key, line)) {
         throw(m, "TypeError", line);
         return -2;
     }
-    if (key->kind == V_OBJECT &&
-        (class_member(key->object.class, "__hash__") || class_member(key->object.class, "__eq__")))
-        path_unsupported(m, line, "use a frozen dataclass",
-                         "the method __hash__ or __eq__ of a class");
     for (size_t i = 0; i < of->in.items.count; i++) {
         value *same = same_or_equal(m, of->in.items.at[i], key, line);
         int is = same ? decide_truth(m, same, true) : -1;
@@ -405,6 +426,7 @@ bool set_key(machine *m, value *dict, value *key, value *v, int line)
         dict->in.others.at[place] = v;
         return true;
     }
+    dict->version++;
     values_add(m, &dict->in.items, key);
     values_add(m, &dict->in.others, v);
     return true;
@@ -417,6 +439,7 @@ bool add_item(machine *m, value *set, value *item, int line)
         return false;
     if (place < 0) {
         path_touch(m, set->serial);
+        set->version++;
         values_add(m, &set->in.items, item);
     }
     return true;
@@ -454,8 +477,11 @@ value *is_instance(machine *m, value *v, value *class, int line)
                                          "tuple", "dict", "set",   "object", "frozenset",
                                          "range", "type", "bytes", "complex" };
     for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof types / sizeof *types; i++)
-        if (strcmp(class->builtin.name, types[i]) == 0)
+        if (strcmp(class->builtin.name, types[i]) == 0) {
+            if (v->kind == V_BUILTIN && strcmp(types[i], "type") == 0)
+                path_unsupported(m, line, "name the type", "isinstance() of a type of Python");
             return value_bool(m, is_of_builtin(v, types[i]));
+        }
     if (class->kind == V_NONE || value_is_scalar(class))
         return throw(m, "TypeError", line);
     path_unsupported(m, line, "name a class or a tuple of classes", "isinstance() with this type");

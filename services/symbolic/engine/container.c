@@ -37,7 +37,7 @@ static value *range_length(machine *m, const value *v, int line)
 {
     Z3_context z = m->solver->z;
     int64_t step;
-    if (!value_whole(v->range.step, &step))
+    if (!value_whole(v->range.step, &step) || step == INT64_MIN)
         path_unsupported(m, line, "use a constant step", "a range whose step is not known");
     int64_t from, to;
     if (value_whole(v->range.from, &from) && value_whole(v->range.to, &to)) {
@@ -237,6 +237,7 @@ bool item_delete(machine *m, value *of, value *index, int line)
             throw(m, "KeyError", line);
             return false;
         }
+        of->version++;
     } else if (of->kind == V_LIST && value_is_integral(index)) {
         settle(m, of);
         Z3_ast at = place_of(m, index, number(m, (int64_t)of->in.items.count), line);

@@ -43,8 +43,10 @@ static void suspect(analysis *a)
         a->unsure++;
     else if (is_confirmed(&w.replayed))
         add_difference(a, &w);
-    else
+    else {
+        path_unconfirmed(&a->m);
         a->unreplayed++;
+    }
 }
 
 static void salvage(analysis *a)
@@ -57,7 +59,8 @@ static void salvage(analysis *a)
 /* Equal, or both NaN. */
 static value *same(machine *m, value *l, value *r)
 {
-    if (l->kind == V_FLOAT && r->kind == V_FLOAT) {
+    if (l->kind == V_FLOAT && r->kind == V_FLOAT && !value_is_quotient(l) &&
+        !value_is_quotient(r)) {
         Z3_context z = m->solver->z;
         Z3_ast a = value_term(m, l), b = value_term(m, r);
         Z3_ast nan[] = { Z3_mk_fpa_is_nan(z, a), Z3_mk_fpa_is_nan(z, b) };
@@ -75,6 +78,9 @@ static void compare_path(analysis *a)
     value *first = path_call(a, a->function, &after);
     value *raised = m->raised;
     m->raised = NULL;
+    if (m->module_changed)
+        path_unsupported(m, a->function->line, "keep it in the arguments and the result",
+                         "a comparison of functions that change what is global");
     value *second = path_call(a, a->other, &after);
     value *other = m->raised;
     m->raised = NULL;

@@ -16,6 +16,7 @@ static const struct {
               { "ZeroDivisionError", "ArithmeticError" },
               { "AssertionError", "Exception" },
               { "AttributeError", "Exception" },
+              { "FrozenInstanceError", "AttributeError" }, /* of dataclasses */
               { "BufferError", "Exception" },
               { "EOFError", "Exception" },
               { "ImportError", "Exception" },

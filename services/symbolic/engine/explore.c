@@ -141,6 +141,7 @@ static void load(analysis *a)
 {
     machine *m = &a->m;
     m->globals = scope_new(m, NULL, NULL);
+    value_none(m);
     scope_set(m, m->globals, tree_name(&a->tree, "__name__"), value_ascii(m, "__replayed__"));
     nodes body = a->tree.module->x;
     for (size_t i = 0; i < body.count; i++) {
@@ -177,7 +178,7 @@ static void begin_path(analysis *a)
                     .digits_assumed = m->digits_assumed,
                     .survey = m->survey,
                     .contract_of = m->contract_of };
-    m->path.stop = (stop){ 0 };
+    m->path.stop = m->path.guessed = (stop){ 0 };
     a->inputs = (values){ 0 };
 }
 
@@ -213,6 +214,7 @@ static void one_path(analysis *a)
     if (setjmp(ended) == 0) {
         begin_path(a);
         load(a);
+        a->m.loaded = a->m.serial;
         a->path(a);
     } else {
         a->m.path.speculating = NULL;
@@ -472,6 +474,16 @@ static bool write_call(analysis *a, const values *given, const char **arguments_
     return true;
 }
 
+bool call_words(analysis *a, const values *given, replay_call *out, const char **shown)
+{
+    const char *names[MOST_PARAMETERS];
+    for (size_t i = 0; i < a->parameter_count; i++)
+        names[i] = a->parameters[i].name;
+    out->names = python_list(a->m.arena, names, a->parameter_count, true);
+    out->pre = python_list(a->m.arena, a->contract.pre, a->contract.pre_count, true);
+    return write_call(a, given, &out->arguments, shown);
+}
+
 bool path_witness(analysis *a, witness *out)
 {
     machine *m = &a->m;
@@ -491,14 +503,9 @@ bool path_witness(analysis *a, witness *out)
         return false;
     out->condition = path_condition(m, &a->tree_arena);
     replay_call c = { .code = a->tree.source, .function = a->function->name };
-    const char *names[MOST_PARAMETERS];
-    for (size_t i = 0; i < a->parameter_count; i++)
-        names[i] = a->parameters[i].name;
-    c.names = python_list(m->arena, names, a->parameter_count, true);
-    c.pre = python_list(m->arena, a->contract.pre, a->contract.pre_count, true);
     c.post = python_list(m->arena, a->contract.post, a->contract.post_count, true);
     c.other = a->other ? a->other->name : NULL;
-    if (!write_call(a, &out->arguments, &c.arguments, &out->call))
+    if (!call_words(a, &out->arguments, &c, &out->call))
         return false;
     /* The path has ended, so the call will, too; one that was left may not. */
     int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);

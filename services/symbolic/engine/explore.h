@@ -93,6 +93,9 @@ typedef struct witness {
 
 /* False: the solver gives no model that can be written down. */
 bool path_witness(analysis *a, witness *out);
+/* The words of a call with these arguments, for a replay: `arguments`, `names` and `pre` are set, and
+ * `*shown` is the call as a person would write it. False: it has none. */
+bool call_words(analysis *a, const values *given, replay_call *out, const char **shown);
 /* … without a replay, in a model of the caller. */
 bool model_arguments(analysis *a, Z3_model model, values *out);
 

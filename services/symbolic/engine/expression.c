@@ -191,9 +191,13 @@ static value *eval_dict(machine *m, scope *s, const node *n)
         if (!v)
             return NULL;
         if (key) {
-            if (!set_key(m, made, key, v, n->line))
-                return NULL;
-            continue;
+            if (set_key(m, made, key, v, n->line))
+                continue;
+            /* Python would first have evaluated what follows. */
+            if (i + 1 < n->y.count)
+                path_unsupported(m, n->line, "use keys that can be hashed",
+                                 "a dict with a key that cannot be hashed");
+            return NULL;
         }
         if (v->kind != V_DICT)
             return throw(m, "TypeError", n->line);
@@ -227,9 +231,9 @@ static bool comprehend(machine *m, scope *s, const node *n, size_t at, value *ma
     value *of = eval(m, at == 0 ? s->up : s, clause->b);
     if (!of || !is_iterable(m, of, clause->b->line))
         return false;
-    unsigned undecided = 0;
+    cursor from = { 0 };
     value *item;
-    for (size_t turn = 0; (item = item_next(m, of, turn, &undecided, clause->b->line)); turn++) {
+    while ((item = item_next(m, of, &from, clause->b->line))) {
         bool wanted = assign(m, s, clause->a, item);
         if (!wanted)
             return false;
@@ -264,11 +268,11 @@ value *eval_comprehension(machine *m, scope *s, const node *n)
         value *of = eval(m, s, clause->b);
         if (!of || !is_iterable(m, of, clause->b->line))
             return NULL;
-        value *made = value_new(m, V_ITERATOR);
-        made->iterator.how = BY_GENERATOR;
+        values sources = { 0 };
+        values_add(m, &sources, of);
+        value *made = iterator_from(m, BY_GENERATOR, sources);
         made->iterator.node = n;
         made->iterator.scope = inner;
-        values_add(m, &made->iterator.sources, of);
         return made;
     }
     value *made = value_new(m, n->kind == N_LISTCOMP   ? V_LIST
@@ -339,8 +343,7 @@ bool assign(machine *m, scope *s, const node *target, value *v)
             path_unsupported(m, target->line, "keep it in a variable",
                              "an attribute that is set on a %s", value_type(of));
         if (of->frozen)
-            path_unsupported(m, target->line, "make a new object",
-                             "an attribute that is set on a frozen dataclass");
+            return throw(m, "FrozenInstanceError", target->line) != NULL;
         object_set(m, of, target->name, v);
         return true;
     }

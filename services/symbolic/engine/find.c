@@ -1,5 +1,6 @@
 /* find: which inputs make a function raise an exception of a type, or of a class derived from it?
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "tools.h"
@@ -70,6 +71,7 @@ static void find_path(analysis *a)
         current->paths++;
         add_trigger(a, &w);
     } else {
+        path_unconfirmed(m);
         a->unreplayed++;
     }
 }

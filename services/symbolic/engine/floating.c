@@ -3,18 +3,15 @@
 
 #include "machine.h"
 
-/* The operands as Float64. An int beside a float is converted as Python does, if it is known. */
+/* The operands as Float64. An int beside a float is converted, as Python does. False: raised. */
 static bool terms(machine *m, value *l, value *r, Z3_ast out[2], int line)
 {
     value *both_sides[] = { l, r };
     for (int i = 0; i < 2; i++) {
-        out[i] = value_float_term(m, both_sides[i]);
-        value *few = out[i] ? NULL : settled_int(m, both_sides[i]);
-        if (few)
-            out[i] = value_float_term(m, few);
-        if (!out[i])
-            path_unsupported(m, line, "annotate the parameter as float, or keep to ints",
-                             "an int that is not known beside a float");
+        value *converted = int_to_float(m, both_sides[i], line);
+        if (!converted)
+            return false;
+        out[i] = value_term(m, converted);
     }
     return true;
 }
@@ -53,16 +50,20 @@ value *float_binary(machine *m, operator_kind op, value *l, value *r, int line)
     }
     switch (op) {
     case OP_ADD:
-        terms(m, l, r, of, line);
+        if (!terms(m, l, r, of, line))
+            return NULL;
         return value_of_float(m, Z3_mk_fpa_add(z, nearest, of[0], of[1]));
     case OP_SUB:
-        terms(m, l, r, of, line);
+        if (!terms(m, l, r, of, line))
+            return NULL;
         return value_of_float(m, Z3_mk_fpa_sub(z, nearest, of[0], of[1]));
     case OP_MULT:
-        terms(m, l, r, of, line);
+        if (!terms(m, l, r, of, line))
+            return NULL;
         return value_of_float(m, Z3_mk_fpa_mul(z, nearest, of[0], of[1]));
     case OP_DIV:
-        terms(m, l, r, of, line);
+        if (!terms(m, l, r, of, line))
+            return NULL;
         if (path_decide(m, Z3_mk_fpa_is_zero(z, of[1]), false))
             return throw(m, "ZeroDivisionError", line);
         return value_of_float(m, Z3_mk_fpa_div(z, nearest, of[0], of[1]));
@@ -70,12 +71,8 @@ value *float_binary(machine *m, operator_kind op, value *l, value *r, int line)
     case OP_MOD:
         path_unsupported(m, line, "use ints, or / with math.isclose()",
                          "%s on floats that are not known", tree_sign(op));
-    case OP_POW: {
-        int64_t exponent;
-        if (l->kind == V_FLOAT && r->kind != V_FLOAT && value_whole(r, &exponent) && exponent == 1)
-            return l;
+    case OP_POW:
         path_unsupported(m, line, "multiply", "** on floats that are not known");
-    }
     default:
         return throw(m, "TypeError", line);
     }

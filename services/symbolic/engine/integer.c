@@ -7,7 +7,7 @@
 
 #include "machine.h"
 
-enum { MOST_SYMBOLIC_POWER = 32, MOST_MASK_BITS = 64 };
+enum { MOST_DEGREE = 12, MOST_MASK_BITS = 64 };
 
 static Z3_ast number(machine *m, int64_t n)
 {
@@ -54,6 +54,40 @@ static void limit_bits(machine *m, double bits)
         path_bound(m, "the size of an int");
 }
 
+/* How many unknown factors a term has at most. */
+static unsigned degree_of(machine *m, Z3_ast term, unsigned *left)
+{
+    Z3_context z = m->solver->z;
+    if (*left == 0 || Z3_get_ast_kind(z, term) != Z3_APP_AST)
+        return *left ? 0 : MOST_DEGREE + 1;
+    --*left;
+    Z3_app app = Z3_to_app(z, term);
+    unsigned count = Z3_get_app_num_args(z, app), most = count == 0, sum = 0;
+    bool product = Z3_get_decl_kind(z, Z3_get_app_decl(z, app)) == Z3_OP_MUL;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned one = degree_of(m, Z3_get_app_arg(z, app, i), left);
+        sum += one;
+        most = one > most ? one : most;
+    }
+    return product ? sum : most;
+}
+
+/* Z3 does not let itself be interrupted in polynomials of a high degree. */
+static void limit_degree(machine *m, Z3_ast term)
+{
+    unsigned left = 3000;
+    if (degree_of(m, term, &left) > MOST_DEGREE)
+        path_bound(m, "the number of unknown factors of a product");
+}
+
+static value *product(machine *m, Z3_ast l, Z3_ast r)
+{
+    Z3_ast term = mul(m, l, r);
+    if (!Z3_is_numeral_ast(m->solver->z, l) && !Z3_is_numeral_ast(m->solver->z, r))
+        limit_degree(m, term);
+    return value_of_int(m, term);
+}
+
 /* -- a few values ------------------------------------------------------------------------------ */
 
 value *settled_int(machine *m, value *v)
@@ -66,12 +100,8 @@ value *settled_int(machine *m, value *v)
         return v;
     Z3_ast term = value_int_term(m, v);
     Z3_ast bounds[] = { Z3_mk_ge(z, term, number(m, LEAST)), Z3_mk_le(z, term, number(m, MOST)) };
-    Z3_ast within = solver_simplify(m->solver, Z3_mk_and(z, 2, bounds));
-    if (!solver_is_true(m->solver, within)) {
-        /* If the path had to fork for it, it is not sure on either side. */
-        if (!path_decide(m, within, false) || m->path.marks[m->path.at - 1].kind == MARK_FORK)
-            return NULL;
-    }
+    if (!path_sure(m, Z3_mk_and(z, 2, bounds)))
+        return NULL;
     int64_t low = LEAST, high = MOST;
     while (low < high) {
         int64_t middle = low + (high - low) / 2;
@@ -123,6 +153,35 @@ static value *divide(machine *m, operator_kind op, value *l, value *r, int line)
                         op == OP_MOD ? floor_mod(m, term, divisor) : floor_div(m, term, divisor));
 }
 
+/* The float that is nearest to a / b; from 2**1024 - 2**970 on there is none. */
+static value *nearest_float(machine *m, Z3_ast above, Z3_ast below, int line)
+{
+    Z3_context z = m->solver->z;
+    value *made = value_quotient(m, above, below);
+    Z3_ast most = mul(m, made->below, sub(m, power_of_two(m, 1024), power_of_two(m, 970)));
+    Z3_ast outside[] = { Z3_mk_ge(z, made->above, most),
+                         Z3_mk_le(z, made->above, Z3_mk_unary_minus(z, most)) };
+    if (path_decide(m, Z3_mk_or(z, 2, outside), false))
+        return throw(m, "OverflowError", line);
+    return made;
+}
+
+value *int_to_float(machine *m, value *v, int line)
+{
+    if (v->kind == V_FLOAT)
+        return v;
+    if (value_is_concrete(m, v)) {
+        values given = { &v, 1, 1 };
+        return bridge(m, "float(a)", &given, line);
+    }
+    Z3_ast term = value_float_term(m, v);
+    if (term)
+        return value_of_float(m, term);
+    value *few = settled_int(m, v);
+    return few ? value_float(m, (double)few->number)
+               : nearest_float(m, value_int_term(m, v), m->solver->one, line);
+}
+
 /* a / b is the float that is nearest to the quotient. */
 static value *true_divide(machine *m, value *l, value *r, int line)
 {
@@ -130,16 +189,10 @@ static value *true_divide(machine *m, value *l, value *r, int line)
     if (path_decide(m, Z3_mk_eq(z, value_int_term(m, r), m->solver->zero), false))
         return throw(m, "ZeroDivisionError", line);
     if (!value_is_concrete(m, l) || !value_is_concrete(m, r)) {
-        Z3_ast a = value_float_term(m, l), b = value_float_term(m, r);
-        if (a && b)
-            return value_of_float(m, Z3_mk_fpa_div(z, m->solver->nearest, a, b));
         value *x = settled_int(m, l), *y = x ? settled_int(m, r) : NULL;
         if (y)
             return true_divide(m, x, y, line);
-        path_unsupported(m, line,
-                         "use //, compare products in place of quotients, or annotate the "
-                         "parameters as float",
-                         "the float quotient (/) of ints that are not known");
+        return nearest_float(m, value_int_term(m, l), value_int_term(m, r), line);
     }
     values given = { (value *[]){ l, r }, 2, 2 };
     return bridge(m, "a / b", &given, line);
@@ -173,13 +226,13 @@ static value *power(machine *m, value *l, value *r, int line)
                          "a power whose exponent is not known");
     if (exponent < 0)
         path_unsupported(m, line, "divide by the power", "a negative exponent");
-    if (exponent > MOST_SYMBOLIC_POWER)
-        path_unsupported(m, line, "use a smaller exponent", "an exponent above %d",
-                         MOST_SYMBOLIC_POWER);
+    if (exponent > MOST_DEGREE)
+        path_unsupported(m, line, "use a smaller exponent", "an exponent above %d", MOST_DEGREE);
     (void)z;
     Z3_ast base = value_int_term(m, l), term = number(m, 1);
     for (int64_t i = 0; i < exponent; i++)
         term = i == 0 ? base : mul(m, term, base);
+    limit_degree(m, term);
     return value_of_int(m, term);
 }
 
@@ -219,7 +272,7 @@ static Z3_ast bit(machine *m, Z3_ast term, int place)
 /* x & mask for a mask that is not negative. */
 static Z3_ast masked(machine *m, Z3_ast term, int64_t mask)
 {
-    if ((mask & (mask + 1)) == 0) /* 2**n - 1 */
+    if (((uint64_t)mask & ((uint64_t)mask + 1)) == 0) /* 2**n - 1 */
         return mask == 0 ? m->solver->zero
                          : Z3_mk_mod(m->solver->z, term, add(m, number(m, mask), number(m, 1)));
     Z3_ast sum = m->solver->zero;
@@ -311,7 +364,7 @@ value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line
         if (small && !__builtin_mul_overflow(a, b, &c))
             return value_int(m, c);
         limit_bits(m, (double)bits_of(m, l) + (double)bits_of(m, r));
-        return value_of_int(m, mul(m, value_int_term(m, l), value_int_term(m, r)));
+        return product(m, value_int_term(m, l), value_int_term(m, r));
     case OP_DIV:
         return true_divide(m, l, r, line);
     case OP_FLOORDIV:

@@ -48,6 +48,9 @@ struct machine {
 
     /* Who wants to know which branches are reached and which lines are run; NULL: nobody. */
     struct survey *survey;
+    /* What is older than this belongs to the module; was any of it changed? */
+    unsigned loaded;
+    bool module_changed;
     /* A leading assert of this function is a precondition. */
     const node *contract_of;
 
@@ -83,6 +86,12 @@ value *scope_peek(const scope *s, const char *name);      /* in this one alone; 
 void scope_set(machine *m, scope *s, const char *name, value *v);
 bool scope_unset(machine *m, scope *s, const char *name);
 bool scope_binds(machine *m, const node *function, const char *name);
+/* `global` and `nonlocal` statements hold for all of a function, wherever in it they are. */
+void scope_declare(machine *m, scope *s, nodes body);
+/* How many of these statements bind a name, but for imports from `typing` and the like? */
+size_t scope_count(nodes body, const char *name);
+/* Python evaluates annotations: do their names exist? False: raised. */
+bool annotation_exists(machine *m, scope *s, const node *n);
 
 /* -- calls (call.c) ---------------------------------------------------------------------------- */
 typedef struct arguments {
@@ -112,12 +121,18 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line);      
 value *unary(machine *m, operator_kind op, value *v, int line);                    /* operate.c */
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line); /* integer.c */
 value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);   /* floating.c */
-/* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not. */
+/* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not.
+ */
 value *settled_int(machine *m, value *v);
+/* float() of a bool or int. NULL: it is too big, and raised. */
+value *int_to_float(machine *m, value *v, int line);
 value *absolute(machine *m, value *v, int line);
-value *compare(machine *m, operator_kind op, value *l, value *r, int line); /* compare.c */
+value *compare(machine *m, operator_kind op, value *l, value *r, int line);       /* compare.c */
+value *ratio_compare(machine *m, operator_kind op, value *l, value *r, int line); /* ratio.c */
 /* Are they equal, as == has it? A bool, maybe symbolic; NULL: raised. */
 value *equal(machine *m, value *l, value *r, int line);
+/* … as the items of containers are compared: the same object is equal to itself, NaN included. */
+value *same_or_equal(machine *m, value *l, value *r, int line);
 value *contains(machine *m, value *in, value *item, int line);
 value *negated(machine *m, value *truth);
 value *both(machine *m, value *l, value *r);
@@ -144,12 +159,16 @@ bool add_item(machine *m, value *set, value *item, int line);
 /* All items of something that can be iterated; false: raised. A set has an order that is not
  * modelled: only where `any_order` is told are its items given. */
 bool items_of(machine *m, value *v, bool any_order, values *out, int line);
-/* The next item; NULL: there is none, or `raised`. `turn` counts from 0, `undecided` the turns for
- * which the path forked. */
-value *item_next(machine *m, value *of, size_t turn, unsigned *undecided, int line);
+/* The next item; NULL: there is none, or `raised`. */
+value *item_next(machine *m, value *of, cursor *at, int line);
 /* False: it cannot be iterated, and a TypeError is raised. */
 bool is_iterable(machine *m, const value *v, int line);
 value *iterator_over(machine *m, values items);
+/* An iterator that takes from these sources. */
+value *iterator_from(machine *m, int how, values sources);
+/* Items that are appended to a list one by one, as they come: one that raises keeps those before.
+ */
+bool extend(machine *m, value *list, value *with, int line);
 value *repeat(machine *m, value *sequence, value *times, int line);
 value *sorted(machine *m, values items, value *key, bool reverse, int line);
 value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
@@ -157,6 +176,13 @@ value *text_compare(machine *m, operator_kind op, const value *l, const value *r
 value *text_item(machine *m, value *of, value *index, int line);
 value *text_slice(machine *m, value *of, value *from, value *to, value *step, int line);
 value *text_of(machine *m, value *v, bool representation, int line); /* str() and repr() */
+/* A method that asks for the kind of characters, or turns their case (text_class.c). NULL: it is none
+ * of these. */
+value *text_class(machine *m, value *self, const char *name, int line);
+value *text_is_blank(machine *m, value *c);
+/* Its characters one by one: the path forks on how many there are, which must be few. */
+void text_characters(machine *m, value *of, values *out, int line);
+value *text_to_int(machine *m, value *v, int line); /* int() of a str that is not known */
 value *format(machine *m, value *v, const value *spec, int line);
 /* What a slice means for a sequence of `length` items. False: raised. */
 bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *step, int line,

@@ -35,22 +35,24 @@ value *call_math(machine *m, const char *name, arguments *given, int line)
         if (whole &&
             (strcmp(name, "floor") == 0 || strcmp(name, "ceil") == 0 || strcmp(name, "trunc") == 0))
             return value_of_int(m, value_int_term(m, first));
+        if (value_is_quotient(first) && (strcmp(name, "isnan") == 0 || strcmp(name, "isinf") == 0))
+            return value_bool(m, false);
         if (!whole && strcmp(name, "isnan") == 0)
-            return value_of_bool(m, Z3_mk_fpa_is_nan(z, first->term));
+            return value_of_bool(m, Z3_mk_fpa_is_nan(z, value_term(m, first)));
         if (!whole && strcmp(name, "isinf") == 0)
-            return value_of_bool(m, Z3_mk_fpa_is_infinite(z, first->term));
+            return value_of_bool(m, Z3_mk_fpa_is_infinite(z, value_term(m, first)));
         if (!whole && strcmp(name, "isfinite") == 0) {
-            Z3_ast either_of[] = { Z3_mk_fpa_is_nan(z, first->term),
-                                   Z3_mk_fpa_is_infinite(z, first->term) };
+            Z3_ast either_of[] = { Z3_mk_fpa_is_nan(z, value_term(m, first)),
+                                   Z3_mk_fpa_is_infinite(z, value_term(m, first)) };
             return value_of_bool(m, Z3_mk_not(z, Z3_mk_or(z, 2, either_of)));
         }
         if (!whole && strcmp(name, "fabs") == 0)
-            return value_of_float(m, Z3_mk_fpa_abs(z, first->term));
+            return value_of_float(m, Z3_mk_fpa_abs(z, value_term(m, first)));
         if (!whole && strcmp(name, "sqrt") == 0) {
             Z3_ast zero = Z3_mk_fpa_zero(z, m->solver->floats, false);
-            if (path_decide(m, Z3_mk_fpa_lt(z, first->term, zero), false))
+            if (path_decide(m, Z3_mk_fpa_lt(z, value_term(m, first), zero), false))
                 return throw(m, "ValueError", line);
-            return value_of_float(m, Z3_mk_fpa_sqrt(z, m->solver->nearest, first->term));
+            return value_of_float(m, Z3_mk_fpa_sqrt(z, m->solver->nearest, value_term(m, first)));
         }
     }
     path_unsupported(m, line, "write it out in plain Python",

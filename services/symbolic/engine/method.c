@@ -20,8 +20,7 @@ static bool is(const char *name, const char *method)
 static long place_of(machine *m, const values *items, value *item, int line)
 {
     for (size_t i = 0; i < items->count; i++) {
-        value *same = items->at[i] == item ? value_bool(m, true)
-                                           : equal(m, items->at[i], item, line);
+        value *same = same_or_equal(m, items->at[i], item, line);
         int yes = same ? decide_truth(m, same, true) : -1;
         if (yes < 0)
             return -2;
@@ -35,8 +34,7 @@ static value *count_of(machine *m, const values *items, value *item, int line)
 {
     value *sum = value_int(m, 0);
     for (size_t i = 0; sum && i < items->count; i++) {
-        value *same = items->at[i] == item ? value_bool(m, true)
-                                           : equal(m, items->at[i], item, line);
+        value *same = same_or_equal(m, items->at[i], item, line);
         sum = same ? binary(m, OP_ADD, sum, same, line) : NULL;
     }
     return sum;
@@ -127,13 +125,8 @@ static value *list_method(machine *m, value *self, const char *name, arguments *
     settle(m, self);
     values *items = &self->in.items;
     if (is(name, "extend")) {
-        values more;
-        if (!count_is(m, given, 1, 1, line) || !items_of(m, first, false, &more, line))
-            return NULL;
-        path_touch(m, self->serial);
-        for (size_t i = 0; i < more.count; i++)
-            values_add(m, items, more.at[i]);
-        return value_none(m);
+        bool good = count_is(m, given, 1, 1, line) && extend(m, self, first, line);
+        return good ? value_none(m) : NULL;
     }
     if (is(name, "insert"))
         return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
@@ -201,6 +194,8 @@ static value *view_of(machine *m, value *dict, char part)
 static value *dict_update(machine *m, value *self, arguments *given, int line)
 {
     value *other = call_builtin(m, "dict", given, line);
+    if (!other && given->places.count && given->places.at[0]->kind != V_NONE)
+        path_unsupported(m, line, "set the keys one by one", "dict.update() that raises");
     for (size_t i = 0; other && i < other->in.items.count; i++)
         if (!set_key(m, self, other->in.items.at[i], other->in.others.at[i], line))
             return NULL;
@@ -224,6 +219,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
     if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
         path_touch(m, self->serial);
         self->in.items.count = self->in.others.count = 0;
+        self->version++;
         return value_none(m);
     }
     if (is(name, "get") || is(name, "pop") || is(name, "setdefault")) {
@@ -234,6 +230,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
             value *found = self->in.others.at[place];
             if (is(name, "pop")) {
                 path_touch(m, self->serial);
+                self->version++;
                 remove_at(&self->in.items, (size_t)place);
                 remove_at(&self->in.others, (size_t)place);
             }
@@ -244,6 +241,7 @@ static value *dict_method(machine *m, value *self, const char *name, arguments *
         value *otherwise = second ? second : value_none(m);
         if (is(name, "setdefault")) {
             path_touch(m, self->serial);
+            self->version++;
             values_add(m, &self->in.items, first);
             values_add(m, &self->in.others, otherwise);
         }
@@ -298,12 +296,12 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
         return add_item(m, self, first, line) ? value_none(m) : NULL;
     if (is(name, "update") && first) {
         values items;
-        if (!items_of(m, first, true, &items, line))
-            return NULL;
-        for (size_t i = 0; i < items.count; i++)
-            if (!add_item(m, self, items.at[i], line))
-                return NULL;
-        return value_none(m);
+        bool good = items_of(m, first, true, &items, line);
+        for (size_t i = 0; good && i < items.count; i++)
+            good = add_item(m, self, items.at[i], line);
+        if (!good && first->kind == V_ITERATOR) /* what came before is in it */
+            path_unsupported(m, line, "add the items one by one", "set.update() that raises");
+        return good ? value_none(m) : NULL;
     }
     if ((is(name, "remove") || is(name, "discard")) && first) {
         long place = find_key(m, self, first, line);
@@ -312,11 +310,13 @@ static value *set_method(machine *m, value *self, const char *name, arguments *g
         if (place < 0)
             return is(name, "remove") ? throw(m, "KeyError", line) : value_none(m);
         path_touch(m, self->serial);
+        self->version++;
         remove_at(&self->in.items, (size_t)place);
         return value_none(m);
     }
     if (is(name, "clear") && !first) {
         path_touch(m, self->serial);
+        self->version++;
         self->in.items.count = 0;
         return value_none(m);
     }

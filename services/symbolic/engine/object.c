@@ -1,4 +1,5 @@
 /* Classes of the code: exceptions, dataclasses and plain classes; attributes; imports. */
+#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"
@@ -131,11 +132,21 @@ static bool keyword_is_true(const node *call_node, const char *name)
     return false;
 }
 
-static bool decorate(machine *m, value *class, const node *d)
+/* Does the name of a decorator mean what is in the module dataclasses? */
+static bool is_from_dataclasses(machine *m, scope *s, const node *named)
+{
+    const node *from = named->kind == N_ATTRIBUTE ? named->a : named;
+    value *v = from->kind == N_NAME ? scope_get(m, s, from->name) : NULL;
+    m->raised = NULL;
+    return v && v->kind == V_MODULE &&
+           strcmp(v->builtin.name, from == named ? "dataclasses.dataclass" : "dataclasses") == 0;
+}
+
+static bool decorate(machine *m, scope *s, value *class, const node *d)
 {
     const node *named = d->kind == N_CALL ? d->a : d;
     const char *name = named->name ? named->name : "";
-    if (strcmp(name, "dataclass") != 0)
+    if (strcmp(name, "dataclass") != 0 || !is_from_dataclasses(m, s, named))
         path_unsupported(m, d->line, "leave it out", "the decorator of class %s",
                          class->class.name);
     for (size_t i = 0; d->kind == N_CALL && i < d->y.count; i++)
@@ -197,11 +208,12 @@ outcome run_class(machine *m, scope *s, const node *n)
         }
     }
     for (size_t i = 0; i < n->w.count; i++)
-        decorate(m, class, n->w.at[i]);
+        decorate(m, s, class, n->w.at[i]);
     if (class->class.dataclass)
         check_fields(m, class);
     scope *members = scope_new(m, s == m->globals ? NULL : s, NULL);
     members->is_class = true;
+    scope_declare(m, members, n->z);
     outcome end = run(m, members, n->z);
     if (end != DONE)
         return end;

@@ -63,8 +63,11 @@ value *truth_of(machine *m, value *v)
         return v->known ? value_bool(m, v->number != 0)
                         : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, m->solver->zero)));
     case V_FLOAT:
-        return v->known ? value_bool(m, v->real != 0)
-                        : value_of_bool(m, Z3_mk_not(z, Z3_mk_fpa_is_zero(z, v->term)));
+        if (!v->known) { /* not v == 0.0 */
+            value *zero = equal(m, v, value_float(m, 0), m->line);
+            return zero ? negated(m, zero) : NULL;
+        }
+        return value_bool(m, v->real != 0);
     case V_STR:
         return v->known ? value_bool(m, v->str.count != 0)
                         : value_of_bool(m, Z3_mk_not(z, Z3_mk_eq(z, v->term, Z3_mk_string(z, ""))));
@@ -102,6 +105,17 @@ int decide_truth(machine *m, value *v, bool prefer)
 
 /* -- set operators ----------------------------------------------------------------------------- */
 
+/* Which of two equal items & keeps is told only where they are of unlike types: 1 and True. */
+static bool is_same_shape(const value *l, const value *r)
+{
+    if (l->kind != r->kind)
+        return false;
+    for (size_t i = 0; l->kind == V_TUPLE && i < l->in.items.count; i++)
+        if (!is_same_shape(l->in.items.at[i], r->in.items.at[i]))
+            return false;
+    return l->kind != V_SET && l->kind != V_OBJECT;
+}
+
 static value *set_binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
     value *made = value_new(m, V_SET);
@@ -113,6 +127,9 @@ static value *set_binary(machine *m, operator_kind op, value *l, value *r, int l
         long there = op == OP_BITOR ? -1 : find_key(m, r, item, line);
         if (there == -2)
             return NULL;
+        if (op == OP_BITAND && there >= 0 && !is_same_shape(item, r->in.items.at[there]))
+            path_unsupported(m, line, "use items of one type",
+                             "& of sets with items of several types");
         if (op == OP_BITAND ? there >= 0 : there < 0)
             values_add(m, &made->in.items, item);
     }
@@ -188,6 +205,8 @@ static value *object_binary(machine *m, operator_kind op, value *l, value *r, in
 
 value *binary(machine *m, operator_kind op, value *l, value *r, int line)
 {
+    if (l->kind == V_STR && op == OP_MOD && !value_is_concrete(m, r))
+        return text_binary(m, op, l, r, line);
     if (l->kind == V_OBJECT || r->kind == V_OBJECT)
         return object_binary(m, op, l, r, line);
     if (value_is_integral(l) && value_is_integral(r))
@@ -231,7 +250,7 @@ value *unary(machine *m, operator_kind op, value *v, int line)
     if (v->kind == V_FLOAT && op != OP_INVERT)
         return op == OP_UADD ? v
                : v->known    ? value_float(m, -v->real)
-                             : value_of_float(m, Z3_mk_fpa_neg(z, v->term));
+                             : value_of_float(m, Z3_mk_fpa_neg(z, value_term(m, v)));
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     int64_t number;
@@ -249,7 +268,7 @@ value *absolute(machine *m, value *v, int line)
     int64_t number;
     if (v->kind == V_FLOAT)
         return v->known ? value_float(m, __builtin_fabs(v->real))
-                        : value_of_float(m, Z3_mk_fpa_abs(z, v->term));
+                        : value_of_float(m, Z3_mk_fpa_abs(z, value_term(m, v)));
     if (!value_is_integral(v))
         return throw(m, "TypeError", line);
     if (value_whole(v, &number) && number != INT64_MIN)

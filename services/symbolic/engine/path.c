@@ -1,4 +1,5 @@
 /* Forks, joins and the trail: see path.h. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,6 +195,20 @@ bool path_decide(machine *m, Z3_ast condition, bool prefer)
     return prefer;
 }
 
+bool path_sure(machine *m, Z3_ast condition)
+{
+    solver *s = m->solver;
+    condition = solver_simplify(s, condition);
+    if (solver_is_true(s, condition) || solver_is_false(s, condition))
+        return solver_is_true(s, condition);
+    if (path_is_replaying(m))
+        return m->path.marks[m->path.at++].choice;
+    bool sure = guess(m, condition) != ANSWER_UNSAT &&
+                ask(m, Z3_mk_not(s->z, condition), NULL) == ANSWER_UNSAT;
+    add_mark(m, (mark){ MARK_FORCED, .choice = sure });
+    return sure;
+}
+
 void path_require(machine *m, Z3_ast condition)
 {
     solver *s = m->solver;
@@ -243,6 +258,7 @@ void path_assume(machine *m, Z3_ast condition)
 
 void path_touch(machine *m, unsigned serial)
 {
+    m->module_changed |= serial < m->loaded;
     if (m->path.speculating && serial < m->path.speculating->serial)
         longjmp(m->path.speculating->back, 1);
 }
@@ -299,6 +315,25 @@ bool path_join(machine *m, Z3_ast condition, const side *sides)
     if (p->speculating) /* it would have to fork in there */
         longjmp(p->speculating->back, 1);
     return false;
+}
+
+/* -- guesses ----------------------------------------------------------------------------------- */
+
+Z3_ast path_guess(machine *m, Z3_sort sort, const char *what, const char *rewrite, Z3_ast l,
+                  Z3_ast r)
+{
+    Z3_context z = m->solver->z;
+    const char *name = arena_print(m->arena, "guess %s %u %u", what, Z3_get_ast_id(z, l),
+                                   r ? Z3_get_ast_id(z, r) : 0);
+    if (m->path.guessed.kind == STOP_NONE)
+        m->path.guessed = (stop){ STOP_UNSUPPORTED, m->line, what, rewrite };
+    return Z3_mk_const(z, Z3_mk_string_symbol(z, name), sort);
+}
+
+void path_unconfirmed(machine *m)
+{
+    if (m->path.guessed.kind != STOP_NONE)
+        path_stop(m, m->path.guessed);
 }
 
 /* -- from path to path ------------------------------------------------------------------------- */

@@ -63,13 +63,16 @@ typedef struct path {
     size_t forks;           /* … of those that forked */
     Z3_model model;         /* of the condition so far; NULL: not known */
     speculation *speculating;
-    bool unsure; /* a decision of this path is not certain to be possible */
+    bool unsure;  /* a decision of this path is not certain to be possible */
+    stop guessed; /* the first guess of this path, as a reason to leave it */
     jmp_buf *ended;
     stop stop;
 } path;
 
 /* Which way? Known conditions are answered at once; `prefer` is the side that is taken first. */
 bool path_decide(machine *m, Z3_ast condition, bool prefer);
+/* Does it hold on this path, for sure? It never forks. */
+bool path_sure(machine *m, Z3_ast condition);
 /* Go on only where the condition holds; the other side is not explored. Ends the path where it
  * cannot hold. */
 void path_require(machine *m, Z3_ast condition);
@@ -81,6 +84,14 @@ _Noreturn void path_unsupported(machine *m, int line, const char *rewrite, const
     __attribute__((format(printf, 4, 5)));
 _Noreturn void path_bound(machine *m, const char *what);
 _Noreturn void path_stop(machine *m, stop why);
+
+/* A symbol for what is not modelled exactly: any value of its sort, but the same one for the same
+ * operands. A proof holds all the same, since it holds for each value; what is found must be
+ * confirmed by real Python, and is unsupported otherwise (`guessed`). */
+Z3_ast path_guess(machine *m, Z3_sort sort, const char *what, const char *rewrite, Z3_ast l,
+                  Z3_ast r);
+/* Real Python did not confirm what was found on this path: it ends here, if it rests on a guess. */
+void path_unconfirmed(machine *m);
 
 /* Can this condition hold here? Asked without a mark, so it must not decide what the code does. */
 answer path_possible(machine *m, Z3_ast condition, Z3_model *model);

@@ -210,9 +210,11 @@ static bool in_child(arena *a, const replay_call *c, int64_t deadline_ns, replay
     if (pipe2(ends, O_CLOEXEC) != 0)
         return false;
     int seconds = (int)((deadline_ns - clock_ns()) / 1000000000) + 1;
+    PyOS_BeforeFork(); /* which the child relies on from Python 3.12 on */
     pid_t child = fork();
     if (child == 0)
         be_child(ends[1], c, seconds);
+    PyOS_AfterFork_Parent();
     close(ends[1]);
     if (child < 0) {
         close(ends[0]);

@@ -112,6 +112,63 @@ bool scope_binds(machine *m, const node *function, const char *name)
     return function->kind == N_LAMBDA ? binds(function->b, name) : any_binds(function->x, name);
 }
 
+size_t scope_count(nodes body, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        const char *from = n->kind == N_IMPORT_FROM && n->name ? n->name : "";
+        bool types = strcmp(from, "typing") == 0 || strcmp(from, "typing_extensions") == 0 ||
+                     strcmp(from, "collections.abc") == 0;
+        count += !types && binds(n, name);
+    }
+    return count;
+}
+
+/* -- global and nonlocal ------------------------------------------------------------------------
+ */
+
+static void declare_names(machine *m, scope *s, const node *n)
+{
+    bool global = n->kind == N_GLOBAL;
+    size_t *count = global ? &s->global_count : &s->outer_count;
+    const char ***list = global ? &s->globals : &s->outers;
+    const char **all = arena_take(m->arena, (*count + n->x.count + 1) * sizeof *all);
+    if (*count)
+        memcpy(all, *list, *count * sizeof *all);
+    for (size_t i = 0; i < n->x.count; i++)
+        all[*count + i] = n->x.at[i]->name;
+    *list = all;
+    *count += n->x.count;
+}
+
+void scope_declare(machine *m, scope *s, nodes body)
+{
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        switch (n->kind) {
+        case N_GLOBAL:
+        case N_NONLOCAL:
+            declare_names(m, s, n);
+            break;
+        case N_IF:
+        case N_WHILE:
+        case N_FOR:
+        case N_MATCH:
+        case N_MATCH_CASE:
+        case N_TRY:
+        case N_HANDLER:
+            scope_declare(m, s, n->x);
+            scope_declare(m, s, n->y);
+            scope_declare(m, s, n->z);
+            scope_declare(m, s, n->w);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
 /* -- looking up and binding -------------------------------------------------------------------- */
 
 value *scope_get(machine *m, scope *s, const char *name)
@@ -131,7 +188,7 @@ value *scope_get(machine *m, scope *s, const char *name)
     value *found = m->globals ? scope_peek(m->globals, name) : NULL;
     if (found)
         return found;
-    value *class = exception_class(m, name);
+    value *class = strcmp(name, "FrozenInstanceError") == 0 ? NULL : exception_class(m, name);
     if (class)
         return class;
     if (strcmp(name, "NotImplemented") == 0)
@@ -169,6 +226,15 @@ static void put(machine *m, scope *s, const char *name, value *v)
     s->values[s->count++] = v;
 }
 
+/* Is a name that `nonlocal` declares further in one of this function's? */
+static bool owns(machine *m, const scope *s, const char *name)
+{
+    if (!s->owner || is_listed(s->globals, s->global_count, name) ||
+        is_listed(s->outers, s->outer_count, name))
+        return false;
+    return place_of(s, name) >= 0 || scope_binds(m, s->owner, name);
+}
+
 /* The scope that an assignment in this one binds a name in. */
 static scope *scope_for(machine *m, scope *s, const char *name)
 {
@@ -176,10 +242,11 @@ static scope *scope_for(machine *m, scope *s, const char *name)
     if (is_listed(s->globals, s->global_count, name)) {
         to = m->globals;
     } else if (is_listed(s->outers, s->outer_count, name)) {
-        for (to = s->up; to && !scope_peek(to, name) && to->up;)
+        for (to = s->up; to && !owns(m, to, name);)
             to = to->up;
         if (!to)
-            to = s;
+            path_unsupported(m, 0, "bind the name in the function around it",
+                             "the name %s, which nonlocal declares", name);
     }
     if (to != s) /* a join keeps the names of one scope only */
         path_touch(m, to->serial);
@@ -202,4 +269,33 @@ bool scope_unset(machine *m, scope *s, const char *name)
     path_touch(m, in->serial);
     in->values[place] = NULL;
     return true;
+}
+
+/* -- annotations ------------------------------------------------------------------------------- */
+
+static bool are_postponed(const machine *m)
+{
+    nodes body = m->tree->module->x;
+    for (size_t i = 0; i < body.count; i++)
+        if (body.at[i]->kind == N_IMPORT_FROM && body.at[i]->name &&
+            strcmp(body.at[i]->name, "__future__") == 0)
+            return true;
+    return false;
+}
+
+static bool names_exist(machine *m, scope *s, const node *n)
+{
+    if (!n)
+        return true;
+    if (n->kind == N_NAME)
+        return scope_get(m, s, n->name) != NULL;
+    bool good = names_exist(m, s, n->a) && names_exist(m, s, n->b) && names_exist(m, s, n->c);
+    for (size_t i = 0; good && i < n->x.count; i++)
+        good = names_exist(m, s, n->x.at[i]);
+    return good;
+}
+
+bool annotation_exists(machine *m, scope *s, const node *n)
+{
+    return !n || are_postponed(m) || names_exist(m, s, n);
 }

@@ -128,26 +128,15 @@ static outcome run_while(machine *m, scope *s, const node *n)
     }
 }
 
-static size_t keys_of(const value *of)
-{
-    return of->kind == V_VIEW                        ? of->view.dict->in.items.count
-           : of->kind == V_DICT || of->kind == V_SET ? of->in.items.count
-                                                     : 0;
-}
-
 static outcome run_for(machine *m, scope *s, const node *n)
 {
     value *of = eval(m, s, n->b);
     if (!of || !is_iterable(m, of, n->line))
         return RAISED;
-    unsigned undecided = 0;
-    size_t keys = keys_of(of);
-    for (size_t turn = 0;; turn++) {
+    cursor at = { 0 };
+    for (;;) {
         m->line = n->line;
-        if (keys_of(of) != keys)
-            path_unsupported(m, n->line, "iterate over list(…)",
-                             "a dict or set that changes while it is iterated over");
-        value *item = item_next(m, of, turn, &undecided, n->line);
+        value *item = item_next(m, of, &at, n->line);
         if (!item)
             return m->raised ? RAISED : run(m, s, n->y);
         if (!assign(m, s, n->a, item))
@@ -166,14 +155,7 @@ static outcome run_for(machine *m, scope *s, const node *n)
 static value *in_place(machine *m, operator_kind op, value *l, value *r, int line)
 {
     if (l->kind == V_LIST && op == OP_ADD) {
-        values more;
-        if (!items_of(m, r, false, &more, line))
-            return NULL;
-        settle(m, l);
-        path_touch(m, l->serial);
-        for (size_t i = 0; i < more.count; i++)
-            values_add(m, &l->in.items, more.at[i]);
-        return l;
+        return extend(m, l, r, line) ? l : NULL;
     }
     if ((l->kind == V_LIST && op == OP_MULT) || l->kind == V_SET || l->kind == V_DICT) {
         value *made = binary(m, op, l, r, line);
@@ -182,6 +164,7 @@ static value *in_place(machine *m, operator_kind op, value *l, value *r, int lin
         path_touch(m, l->serial);
         l->in.items = made->in.items;
         l->in.others = made->in.others;
+        l->version++;
         return l;
     }
     if (l->kind == V_OBJECT && !l->object.class->class.exception)
@@ -213,8 +196,10 @@ static outcome run_augmented(machine *m, scope *s, const node *n)
         scope_set(m, s, target->name, v);
     else if (target->kind == N_SUBSCRIPT)
         return item_set(m, of, index, v, n->line) ? DONE : RAISED;
-    else if (of->kind != V_OBJECT || of->frozen)
+    else if (of->kind != V_OBJECT)
         path_unsupported(m, n->line, NULL, "an attribute that is set on a %s", value_type(of));
+    else if (of->frozen)
+        return throw(m, "FrozenInstanceError", n->line) ? DONE : RAISED;
     else
         object_set(m, of, target->name, v);
     return DONE;
@@ -305,23 +290,6 @@ static outcome run_assert(machine *m, scope *s, const node *n)
 
 /* -- all of them ------------------------------------------------------------------------------- */
 
-static void declare_names(machine *m, scope *s, const node *n)
-{
-    bool global = n->kind == N_GLOBAL;
-    const char **names = arena_take(m->arena, n->x.count * sizeof *names);
-    for (size_t i = 0; i < n->x.count; i++)
-        names[i] = n->x.at[i]->name;
-    size_t *count = global ? &s->global_count : &s->outer_count;
-    const char ***list = global ? &s->globals : &s->outers;
-    const char **all = arena_take(m->arena, (*count + n->x.count) * sizeof *all);
-    if (*count)
-        memcpy(all, *list, *count * sizeof *all);
-    if (n->x.count)
-        memcpy(all + *count, names, n->x.count * sizeof *all);
-    *list = all;
-    *count += n->x.count;
-}
-
 static outcome run_one(machine *m, scope *s, const node *n)
 {
     value *v;
@@ -335,10 +303,11 @@ static outcome run_one(machine *m, scope *s, const node *n)
                 return RAISED;
         return v ? DONE : RAISED;
     case N_ANNASSIGN:
-        if (!n->c)
-            return DONE;
-        v = eval(m, s, n->c);
-        return v && assign(m, s, n->a, v) ? DONE : RAISED;
+        v = n->c ? eval(m, s, n->c) : NULL;
+        if (n->c && (!v || !assign(m, s, n->a, v)))
+            return RAISED;
+        /* Within a function it is not evaluated. */
+        return s->owner || annotation_exists(m, s, n->b) ? DONE : RAISED;
     case N_AUGASSIGN:
         return run_augmented(m, s, n);
     case N_RETURN:
@@ -370,8 +339,7 @@ static outcome run_one(machine *m, scope *s, const node *n)
     case N_IMPORT_FROM:
         return run_import(m, s, n);
     case N_GLOBAL:
-    case N_NONLOCAL:
-        declare_names(m, s, n);
+    case N_NONLOCAL: /* see scope_declare() */
         return DONE;
     case N_DELETE:
         return run_delete(m, s, n);

@@ -17,15 +17,18 @@ typedef struct survey {
     analysis *a;
     branch branches[MOST_BRANCHES];
     size_t count;
-    unsigned char *lines; /* by line: 1 is a statement of the function, 2 was run */
+    unsigned char *lines; /* by line: 1 is a statement of the function, 2 was run, 4 may be */
     int line_count;
     int operators; /* further operands of `and` and `or` */
     int loops, conditions;
+    const char *noting; /* the code, with a note of each condition */
 } survey;
 
 /* All conditions and lines of a function. False: there are too many. */
 bool survey_open(survey *s, analysis *a, const node *function);
 /* Is every side of every condition and every line known to be reached? */
 bool survey_complete(const survey *s);
+/* Did the solver decide about each? */
+bool survey_decided(const survey *s);
 
 #endif

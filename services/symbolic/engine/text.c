@@ -1,4 +1,5 @@
 /* Strings: known ones as Python has them, others as terms of the theory of strings. */
+#include <stdio.h>
 #include <string.h>
 
 #include "machine.h"
@@ -131,8 +132,16 @@ value *text_slice(machine *m, value *of, value *from, value *to, value *step, in
             chars[i] = of->str.chars[first + (int64_t)i * stride];
         return value_str(m, chars, count);
     }
-    if (step->kind != V_NONE && (!value_whole(step, &stride) || stride != 1))
-        path_unsupported(m, line, "use a slice without a step", "a step in a slice of a str");
+    if (step->kind != V_NONE && (!value_whole(step, &stride) || stride != 1)) {
+        value *list = value_new(m, V_LIST); /* character by character */
+        if (!items_of(m, of, false, &list->in.items, line) ||
+            !(list = slice_get(m, list, from, to, step, line)))
+            return NULL;
+        value *made = value_ascii(m, "");
+        for (size_t i = 0; i < list->in.items.count; i++)
+            made = concatenated(m, made, list->in.items.at[i]);
+        return made;
+    }
     if ((from->kind != V_NONE && !value_is_integral(from)) ||
         (to->kind != V_NONE && !value_is_integral(to)))
         return throw(m, "TypeError", line);
@@ -157,8 +166,10 @@ static value *int_text(machine *m, const value *v)
     m->digits_assumed = true;
     Z3_ast minus = Z3_mk_seq_concat(
         z, 2, (Z3_ast[]){ Z3_mk_string(z, "-"), Z3_mk_int_to_str(z, Z3_mk_unary_minus(z, term)) });
-    return value_of_str(
+    value *made = value_of_str(
         m, Z3_mk_ite(z, Z3_mk_lt(z, term, m->solver->zero), minus, Z3_mk_int_to_str(z, term)));
+    made->above = term;
+    return made;
 }
 
 static value *items_text(machine *m, value *v, int line)
@@ -186,7 +197,8 @@ static value *object_text(machine *m, value *v, bool representation, int line)
         value *bound = value_new(m, V_METHOD);
         bound->builtin.self = v;
         bound->builtin.call = class_member(class, method);
-        return call(m, bound, &(arguments){ 0 }, line);
+        value *made = call(m, bound, &(arguments){ 0 }, line);
+        return made && made->kind != V_STR ? throw(m, "TypeError", line) : made;
     }
     if (class->class.exception && !representation && !class_member(class, "__init__") &&
         !class_member(class, "__repr__") && !v->object.opaque &&

@@ -61,6 +61,8 @@ static value *begins(machine *m, const value *self, value *with, bool end, int l
     if (with->kind == V_TUPLE) {
         value *result = value_bool(m, false);
         for (size_t i = 0; i < with->in.items.count; i++) {
+            if (i > 0 && with->in.items.at[i]->kind != V_STR)
+                path_unsupported(m, line, "give strs", "a tuple of strs and others");
             value *one = begins(m, self, with->in.items.at[i], end, line);
             if (!one)
                 return NULL;
@@ -100,6 +102,126 @@ static value *removed(machine *m, value *self, value *part, bool end, int line)
     return value_of_str(m, Z3_mk_ite(z, has, rest, whole));
 }
 
+/* -- occurrences one by one ---------------------------------------------------------------------
+ */
+
+/* Cut a str at the next occurrence of a part: what is before and after it. False: there is none.
+ * The path forks on it. */
+static bool cut(machine *m, value *rest, value *part, unsigned *turns, value **before,
+                value **after)
+{
+    Z3_context z = m->solver->z;
+    if ((*turns)++ >= m->most_turns)
+        path_bound(m, "the number of occurrences in a str");
+    Z3_ast whole = value_term(m, rest), sought = value_term(m, part);
+    if (!path_decide(m, Z3_mk_seq_contains(z, whole, sought), false))
+        return false;
+    Z3_ast place = Z3_mk_seq_index(z, whole, sought, m->solver->zero);
+    Z3_ast next = Z3_mk_add(z, 2, (Z3_ast[]){ place, Z3_mk_seq_length(z, sought) });
+    *before = value_of_str(m, Z3_mk_seq_extract(z, whole, m->solver->zero, place));
+    *after = value_of_str(m, Z3_mk_seq_extract(z, whole, next, Z3_mk_seq_length(z, whole)));
+    return true;
+}
+
+/* The pieces between the occurrences of a part, which is not empty; at most `most` cuts. */
+static values pieces(machine *m, value *self, value *part, int64_t most)
+{
+    values found = { 0 };
+    value *rest = self, *before, *after;
+    unsigned turns = 0;
+    while (most-- != 0 && cut(m, rest, part, &turns, &before, &after)) {
+        values_add(m, &found, before);
+        rest = after;
+    }
+    values_add(m, &found, rest);
+    return found;
+}
+
+/* split() without a separator: words between blanks. */
+static value *words_of(machine *m, value *self, int line)
+{
+    values chars;
+    value *made = value_new(m, V_LIST), *word = NULL;
+    text_characters(m, self, &chars, line);
+    for (size_t i = 0; i < chars.count; i++) {
+        if (decide_truth(m, text_is_blank(m, chars.at[i]), false)) {
+            if (word)
+                values_add(m, &made->in.items, word);
+            word = NULL;
+        } else {
+            word = word ? text_binary(m, OP_ADD, word, chars.at[i], line) : chars.at[i];
+        }
+    }
+    if (word)
+        values_add(m, &made->in.items, word);
+    return made;
+}
+
+/* strip(), lstrip() and rstrip(), of blanks or of the characters of a str. */
+static value *stripped(machine *m, value *self, value *which, bool left, bool right, int line)
+{
+    values chars;
+    text_characters(m, self, &chars, line);
+    size_t from = 0, to = chars.count;
+    for (int end = 0; end < 2; end++)
+        while ((end ? right : left) && from < to) {
+            value *c = chars.at[end ? to - 1 : from];
+            value *is_one = which ? text_compare(m, OP_IN, c, which) : text_is_blank(m, c);
+            if (!decide_truth(m, is_one, false))
+                break;
+            from += end == 0;
+            to -= end == 1;
+        }
+    value *made = value_ascii(m, "");
+    for (size_t i = from; i < to; i++)
+        made = text_binary(m, OP_ADD, made, chars.at[i], line);
+    return made;
+}
+
+/* Methods that look for occurrences of their first argument. NULL without `raised`: it is none. */
+static value *by_occurrence(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    value *part = given->places.at[0], *last = given->places.at[given->places.count - 1];
+    bool replace = is(name, "replace"), split = is(name, "split");
+    size_t needed = replace ? 2 : 1;
+    int64_t most = -1;
+    if (!replace && !split && !is(name, "count") && !is(name, "partition"))
+        return NULL;
+    if (given->places.count > needed && !is(name, "split") && !replace)
+        return NULL;
+    if (given->places.count < needed || given->places.count > needed + 1)
+        return throw(m, "TypeError", line);
+    if (part->kind != V_STR || (replace && given->places.at[1]->kind != V_STR))
+        return split && part->kind == V_NONE ? NULL : throw(m, "TypeError", line);
+    if (given->places.count > needed && !value_whole(last, &most))
+        return NULL;
+    if (decide_truth(m, text_compare(m, OP_EQ, part, value_ascii(m, "")), false)) {
+        if (split || is(name, "partition"))
+            return throw(m, "ValueError", line);
+        return NULL; /* between all characters */
+    }
+    if (is(name, "partition")) {
+        value *made = value_new(m, V_TUPLE), *before = self, *after = value_ascii(m, "");
+        unsigned turns = 0;
+        bool found = cut(m, self, part, &turns, &before, &after);
+        values_add(m, &made->in.items, before);
+        values_add(m, &made->in.items, found ? part : after);
+        values_add(m, &made->in.items, after);
+        return made;
+    }
+    values found = pieces(m, self, part, most);
+    if (is(name, "count"))
+        return value_int(m, (int64_t)found.count - 1);
+    value *made = split ? value_new(m, V_LIST) : found.at[0];
+    if (split)
+        made->in.items = found;
+    for (size_t i = 1; replace && i < found.count; i++) {
+        made = text_binary(m, OP_ADD, made, given->places.at[1], line);
+        made = text_binary(m, OP_ADD, made, found.at[i], line);
+    }
+    return made;
+}
+
 value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line)
 {
     value *first = given->places.count ? given->places.at[0] : NULL;
@@ -122,6 +244,21 @@ value *call_str_method(machine *m, value *self, const char *name, arguments *giv
             return found_at(m, self, first, name[0] == 'i', line);
         if (is(name, "removeprefix") || is(name, "removesuffix"))
             return removed(m, self, first, name[6] == 's', line);
+    }
+    if (given->names.count == 0) {
+        bool strip = is(name, "strip") || is(name, "lstrip") || is(name, "rstrip");
+        bool any = given->places.count == 0 || (first->kind == V_NONE && given->places.count == 1);
+        value *made = NULL;
+        if (strip && (any || (given->places.count == 1 && first->kind == V_STR)))
+            made = stripped(m, self, any ? NULL : first, name[0] != 'r', name[0] != 'l', line);
+        else if (is(name, "split") && any)
+            made = words_of(m, self, line);
+        else if (given->places.count == 0)
+            made = text_class(m, self, name, line);
+        else
+            made = by_occurrence(m, self, name, given, line);
+        if (made || m->raised)
+            return made;
     }
     path_unsupported(m, line, "use len, +, in, slices, ==, startswith, endswith or find",
                      "the method str.%s of a str that is not known", name);

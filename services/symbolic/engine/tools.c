@@ -32,7 +32,7 @@ void reply_seconds(reply *r, int64_t began_ns)
 
 void reply_assumed(reply *r, const analysis *a)
 {
-    const char *digits = "ints that become text have at most 4300 digits";
+    const char *digits = "ints that become text or are made of it have at most 4300 digits";
     if (a->assumed && a->m.digits_assumed)
         reply_text(r, r->root, "assumptions", arena_print(a->m.kept, "%s; %s", a->assumed, digits));
     else if (a->assumed || a->m.digits_assumed)

@@ -2,6 +2,7 @@
  */
 #include "python.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "tree.h"

@@ -1,4 +1,5 @@
 /* Values and their terms: see value.h. */
+#include <stdio.h>
 #include <math.h>
 #include <string.h>
 
@@ -243,8 +244,45 @@ static Z3_ast double_term(machine *m, double real)
     return Z3_mk_fpa_numeral_double(m->solver->z, real, m->solver->floats);
 }
 
+value *value_quotient(machine *m, Z3_ast above, Z3_ast below)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast negative = Z3_mk_lt(z, below, m->solver->zero);
+    value *v = value_new(m, V_FLOAT);
+    v->above = solver_simplify(m->solver,
+                               Z3_mk_ite(z, negative, Z3_mk_unary_minus(z, above), above));
+    v->below = solver_simplify(m->solver,
+                               Z3_mk_ite(z, negative, Z3_mk_unary_minus(z, below), below));
+    return v;
+}
+
+bool value_is_quotient(const value *v)
+{
+    return v->kind == V_FLOAT && !v->known && v->above;
+}
+
+/* What is known of a quotient as a Float64: it is finite, and has a sign. The rest is a guess, the
+ * same one for the same operands. */
+static Z3_ast quotient_term(machine *m, const value *v)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast free = path_guess(m, m->solver->floats, "a float that ints were converted to",
+                             "annotate the parameter as float, or compare products of ints",
+                             v->above, v->below);
+    Z3_ast strange[] = { Z3_mk_fpa_is_nan(z, free), Z3_mk_fpa_is_infinite(z, free) };
+    Z3_ast size = Z3_mk_ite(z, Z3_mk_or(z, 2, strange), double_term(m, 1), Z3_mk_fpa_abs(z, free));
+    Z3_ast zero = Z3_mk_ite(z, Z3_mk_fpa_is_negative(z, free), double_term(m, -0.0),
+                            double_term(m, 0.0));
+    m->solver->floats_used = true;
+    return Z3_mk_ite(
+        z, Z3_mk_eq(z, v->above, m->solver->zero), zero,
+        Z3_mk_ite(z, Z3_mk_lt(z, v->above, m->solver->zero), Z3_mk_fpa_neg(z, size), size));
+}
+
 Z3_ast value_term(machine *m, const value *v)
 {
+    if (value_is_quotient(v))
+        return quotient_term(m, v);
     if (!v->known)
         return v->term;
     return v->kind == V_BOOL    ? (v->truth ? m->solver->yes : m->solver->no)
@@ -312,9 +350,10 @@ static bool is_concrete(machine *m, const value *v, int depth)
     switch (v->kind) {
     case V_NONE:
         return true;
+    case V_FLOAT:
+        return v->known;
     case V_BOOL:
     case V_INT:
-    case V_FLOAT:
     case V_STR:
         return v->known || Z3_is_numeral_ast(m->solver->z, v->term);
     case V_TUPLE:

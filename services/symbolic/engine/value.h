@@ -42,6 +42,15 @@ typedef enum value_kind {
 typedef struct value value;
 typedef struct scope scope;
 
+/* How far an iteration over something is. All zero: it has not begun. */
+typedef struct cursor {
+    size_t turn, count; /* `count`: the keys of a dict or set when it began */
+    unsigned undecided; /* turns for which the path forked */
+    unsigned version;   /* of a dict or set when it began */
+    bool begun;
+    bool ended; /* it stays at its end, even if more items are added */
+} cursor;
+
 typedef struct values {
     value **at;
     size_t count, room;
@@ -49,10 +58,14 @@ typedef struct values {
 
 struct value {
     value_kind kind;
-    bool known;      /* a scalar whose value is in the union, not in `term` */
-    bool frozen;     /* a frozenset, a frozen dataclass */
-    unsigned serial; /* when it was made: see path_touch() */
-    Z3_ast term;     /* a scalar that is not known; an int too big for `number`, too */
+    bool known;       /* a scalar whose value is in the union, not in `term` */
+    bool frozen;      /* a frozenset, a frozen dataclass */
+    unsigned serial;  /* when it was made: see path_touch() */
+    unsigned version; /* a dict or set: how often keys were added or removed */
+    Z3_ast term;      /* a scalar that is not known; an int too big for `number`, too */
+    /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
+     * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
+    Z3_ast above, below;
     union {
         bool truth;
         int64_t number;
@@ -67,9 +80,10 @@ struct value {
         } in;
         struct { /* what gives its items one by one, and only once */
             enum { BY_ITEMS, BY_GENERATOR, BY_MAP, BY_FILTER, BY_ZIP, BY_ENUMERATE } how;
-            values sources; /* what it takes from; BY_ITEMS: the items themselves */
+            values sources;  /* what it takes from; BY_ITEMS: the items themselves */
+            cursor *cursors; /* one for each of these, unless BY_ITEMS */
             size_t turn;
-            unsigned undecided;
+            bool ended;
             const node *node; /* BY_GENERATOR: the expression, */
             scope *scope;     /* … where its names are */
             value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number */
@@ -154,6 +168,10 @@ Z3_ast value_term(machine *m, const value *v);
 Z3_ast value_int_term(machine *m, const value *v);
 /* … as a Float64; NULL: an int that is not known has no exact one. */
 Z3_ast value_float_term(machine *m, const value *v);
+
+/* The float that is nearest to above / below, which must lie within the range of floats. */
+value *value_quotient(machine *m, Z3_ast above, Z3_ast below);
+bool value_is_quotient(const value *v);
 
 bool value_is_number(const value *v);   /* bool, int or float */
 bool value_is_integral(const value *v); /* bool or int */

@@ -117,7 +117,7 @@ def f(x: bool, y: int) -> int:
 def f(x: int, y: str) -> int:
     return x + y
 
-#: check f = error Unsupported line 2 //
+#: check f = counterexample OverflowError
 def f(a: int, b: int) -> float:
     return a / (b * b + 1)
 

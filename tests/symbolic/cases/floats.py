@@ -72,7 +72,7 @@ def f(x: int) -> bool:
     """
     return 0.1 + 0.2 != 0.3 and 7.5 // 2 == 3.0 and -7.5 % 2 == 0.5 and 2 ** -1 == 0.5
 
-#: check f = error Unsupported float
+#: check f = counterexample OverflowError
 def f(x: int, y: float) -> float:
     return x * y
 

@@ -82,6 +82,7 @@ def f(x: int) -> str:
 #: check f = error Unsupported upper
 def f(s: str) -> str:
     """
+    pre: len(s) <= 1
     post: len(_) == len(s)
     """
     return s.upper()
@@ -193,10 +194,11 @@ def f(s: str) -> int:
         return int(s) - 12
     return int(s)
 
-#: check f = error Unsupported int()
+#: check f = verified
 def f(s: str) -> int:
     """
-    pre: s.startswith("1") and len(s) == 1
+    pre: len(s) <= 1
+    raises: ValueError
     """
     return int(s)
 
