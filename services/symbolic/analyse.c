@@ -18,7 +18,7 @@
 
 #include "beside.h"
 #include "python/python.h"
-#include "symbolic/engine/replay_driver.h"
+#include "symbolic/engine/replay/replay_driver.h"
 #include "symbolic/symbolic.h"
 
 enum {

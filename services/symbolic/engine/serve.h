@@ -2,7 +2,7 @@
 #ifndef SYMBOLIC_SERVE_H
 #define SYMBOLIC_SERVE_H
 
-#include "tools.h"
+#include "tools/tools.h"
 
 _Noreturn void serve(solver *s);
 

@@ -1,0 +1,308 @@
+/* The condition of a path in Python's syntax, from the terms on its trail. */
+#include <math.h>
+#include <string.h>
+
+#include "explore/explore.h"
+
+enum { MOST_WORDS = 2000, MOST_DEPTH = 40 };
+
+typedef struct writing {
+    machine *m;
+    Z3_context z;
+    text *out;
+    bool failed; /* a term that has no form in Python */
+    int depth;
+} writing;
+
+static void write_term(writing *w, Z3_ast term, int outer);
+
+/* How strongly operators bind: those of a lower number need parentheses inside of a higher one. */
+enum { IN_TERNARY = 1, IN_OR, IN_AND, IN_NOT, IN_COMPARE, IN_SUM, IN_PRODUCT, IN_UNARY, IN_ATOM };
+
+static void open_if(writing *w, int outer, int own, const char *sign)
+{
+    if (outer > own)
+        text_say(w->out, sign);
+}
+
+static void infix(writing *w, Z3_app app, const char *sign, int own, int outer, unsigned from)
+{
+    unsigned count = Z3_get_app_num_args(w->z, app);
+    open_if(w, outer, own, "(");
+    for (unsigned i = from; i < count; i++) {
+        if (i > from)
+            text_say(w->out, sign);
+        write_term(w, Z3_get_app_arg(w->z, app, i), own + (own >= IN_COMPARE || i > from));
+    }
+    open_if(w, outer, own, ")");
+}
+
+static void function(writing *w, Z3_app app, const char *before, const char *between,
+                     const char *after)
+{
+    text_say(w->out, before);
+    write_term(w, Z3_get_app_arg(w->z, app, 0), between ? IN_ATOM : 0);
+    if (between) {
+        text_say(w->out, between);
+        write_term(w, Z3_get_app_arg(w->z, app, 1), 0);
+    }
+    text_say(w->out, after);
+}
+
+static void write_known(writing *w, Z3_ast term, value_kind kind)
+{
+    value *v = value_of(w->m, kind, term);
+    if (!value_is_concrete(w->m, v) || !input_write(w->m, v, w->out))
+        w->failed = true;
+}
+
+static void write_negated(writing *w, Z3_ast inner, int outer)
+{
+    static const struct {
+        Z3_decl_kind kind;
+        const char *sign;
+    } opposites[] = { { Z3_OP_EQ, " != " },
+                      { Z3_OP_LE, " > " },
+                      { Z3_OP_GE, " < " },
+                      { Z3_OP_LT, " >= " },
+                      { Z3_OP_GT, " <= " } };
+    if (Z3_get_ast_kind(w->z, inner) == Z3_APP_AST) {
+        Z3_app app = Z3_to_app(w->z, inner);
+        Z3_decl_kind kind = Z3_get_decl_kind(w->z, Z3_get_app_decl(w->z, app));
+        if (kind == Z3_OP_NOT) {
+            write_term(w, Z3_get_app_arg(w->z, app, 0), outer);
+            return;
+        }
+        for (size_t i = 0; i < sizeof opposites / sizeof *opposites; i++)
+            if (opposites[i].kind == kind) {
+                infix(w, app, opposites[i].sign, IN_COMPARE, outer, 0);
+                return;
+            }
+    }
+    open_if(w, outer, IN_NOT, "(");
+    text_say(w->out, "not ");
+    write_term(w, inner, IN_NOT + 1);
+    open_if(w, outer, IN_NOT, ")");
+}
+
+static void write_choice(writing *w, Z3_app app, int outer)
+{
+    open_if(w, outer, IN_TERNARY, "(");
+    write_term(w, Z3_get_app_arg(w->z, app, 1), IN_TERNARY + 1);
+    text_say(w->out, " if ");
+    write_term(w, Z3_get_app_arg(w->z, app, 0), IN_TERNARY + 1);
+    text_say(w->out, " else ");
+    write_term(w, Z3_get_app_arg(w->z, app, 2), IN_TERNARY);
+    open_if(w, outer, IN_TERNARY, ")");
+}
+
+/* A sum, with minus signs where a term has a negative factor. */
+static void write_sum(writing *w, Z3_app app, int outer)
+{
+    open_if(w, outer, IN_SUM, "(");
+    for (unsigned i = 0; i < Z3_get_app_num_args(w->z, app); i++) {
+        if (i > 0)
+            text_say(w->out, " + ");
+        write_term(w, Z3_get_app_arg(w->z, app, i), IN_SUM + 1);
+    }
+    open_if(w, outer, IN_SUM, ")");
+}
+
+static void write_app(writing *w, Z3_ast term, int outer)
+{
+    Z3_app app = Z3_to_app(w->z, term);
+    Z3_func_decl decl = Z3_get_app_decl(w->z, app);
+    switch (Z3_get_decl_kind(w->z, decl)) {
+    case Z3_OP_TRUE:
+        text_say(w->out, "True");
+        return;
+    case Z3_OP_FALSE:
+        text_say(w->out, "False");
+        return;
+    case Z3_OP_UNINTERPRETED: {
+        const char *name = Z3_get_symbol_string(w->z, Z3_get_decl_name(w->z, decl));
+        w->failed |= strncmp(name, "type of ", 8) == 0 || strncmp(name, "guess ", 6) == 0;
+        text_say(w->out, name);
+        return;
+    }
+    case Z3_OP_EQ:
+    case Z3_OP_IFF:
+    case Z3_OP_FPA_EQ:
+        infix(w, app, " == ", IN_COMPARE, outer, 0);
+        return;
+    case Z3_OP_NOT:
+        write_negated(w, Z3_get_app_arg(w->z, app, 0), outer);
+        return;
+    case Z3_OP_AND:
+        infix(w, app, " and ", IN_AND, outer, 0);
+        return;
+    case Z3_OP_OR:
+        infix(w, app, " or ", IN_OR, outer, 0);
+        return;
+    case Z3_OP_XOR:
+        infix(w, app, " != ", IN_COMPARE, outer, 0);
+        return;
+    case Z3_OP_ITE:
+        write_choice(w, app, outer);
+        return;
+    case Z3_OP_LE:
+    case Z3_OP_FPA_LE:
+    case Z3_OP_STRING_LE:
+        infix(w, app, " <= ", IN_COMPARE, outer, 0);
+        return;
+    case Z3_OP_GE:
+    case Z3_OP_FPA_GE:
+        infix(w, app, " >= ", IN_COMPARE, outer, 0);
+        return;
+    case Z3_OP_LT:
+    case Z3_OP_FPA_LT:
+    case Z3_OP_STRING_LT:
+        infix(w, app, " < ", IN_COMPARE, outer, 0);
+        return;
+    case Z3_OP_GT:
+    case Z3_OP_FPA_GT:
+        infix(w, app, " > ", IN_COMPARE, outer, 0);
+        return;
+    case Z3_OP_ADD:
+        write_sum(w, app, outer);
+        return;
+    case Z3_OP_SEQ_CONCAT:
+        infix(w, app, " + ", IN_SUM, outer, 0);
+        return;
+    case Z3_OP_SUB:
+        infix(w, app, " - ", IN_SUM, outer, 0);
+        return;
+    case Z3_OP_MUL:
+        infix(w, app, " * ", IN_PRODUCT, outer, 0);
+        return;
+    case Z3_OP_IDIV: /* the divisor is positive wherever this is built */
+        infix(w, app, " // ", IN_PRODUCT, outer, 0);
+        return;
+    case Z3_OP_MOD:
+        infix(w, app, " % ", IN_PRODUCT, outer, 0);
+        return;
+    case Z3_OP_FPA_ADD:
+        infix(w, app, " + ", IN_SUM, outer, 1);
+        return;
+    case Z3_OP_FPA_SUB:
+        infix(w, app, " - ", IN_SUM, outer, 1);
+        return;
+    case Z3_OP_FPA_MUL:
+        infix(w, app, " * ", IN_PRODUCT, outer, 1);
+        return;
+    case Z3_OP_FPA_DIV:
+        infix(w, app, " / ", IN_PRODUCT, outer, 1);
+        return;
+    case Z3_OP_UMINUS:
+    case Z3_OP_FPA_NEG:
+        open_if(w, outer, IN_UNARY, "(");
+        text_say(w->out, "-");
+        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_UNARY + 1);
+        open_if(w, outer, IN_UNARY, ")");
+        return;
+    case Z3_OP_FPA_ABS:
+        function(w, app, "abs(", NULL, ")");
+        return;
+    case Z3_OP_FPA_IS_ZERO:
+        open_if(w, outer, IN_COMPARE, "(");
+        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
+        text_say(w->out, " == 0.0");
+        open_if(w, outer, IN_COMPARE, ")");
+        return;
+    case Z3_OP_FPA_IS_NAN:
+        open_if(w, outer, IN_COMPARE, "(");
+        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
+        text_say(w->out, " != ");
+        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
+        open_if(w, outer, IN_COMPARE, ")");
+        return;
+    case Z3_OP_SELECT:
+        function(w, app, "", "[", "]");
+        return;
+    case Z3_OP_SEQ_LENGTH:
+        function(w, app, "len(", NULL, ")");
+        return;
+    case Z3_OP_SEQ_CONTAINS: {
+        open_if(w, outer, IN_COMPARE, "(");
+        write_term(w, Z3_get_app_arg(w->z, app, 1), IN_COMPARE + 1);
+        text_say(w->out, " in ");
+        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_COMPARE + 1);
+        open_if(w, outer, IN_COMPARE, ")");
+        return;
+    }
+    case Z3_OP_SEQ_PREFIX:
+    case Z3_OP_SEQ_SUFFIX: {
+        bool prefix = Z3_get_decl_kind(w->z, decl) == Z3_OP_SEQ_PREFIX;
+        write_term(w, Z3_get_app_arg(w->z, app, 1), IN_ATOM);
+        text_say(w->out, prefix ? ".startswith(" : ".endswith(");
+        write_term(w, Z3_get_app_arg(w->z, app, 0), 0);
+        text_say(w->out, ")");
+        return;
+    }
+    case Z3_OP_SEQ_INDEX:
+        function(w, app, "", ".find(", ")");
+        return;
+    case Z3_OP_SEQ_AT:
+        function(w, app, "", "[", "]");
+        return;
+    case Z3_OP_SEQ_EXTRACT:
+        write_term(w, Z3_get_app_arg(w->z, app, 0), IN_ATOM);
+        text_say(w->out, "[");
+        write_term(w, Z3_get_app_arg(w->z, app, 1), 0);
+        text_say(w->out, ":][:max(0, ");
+        write_term(w, Z3_get_app_arg(w->z, app, 2), 0);
+        text_say(w->out, ")]");
+        return;
+    case Z3_OP_INT_TO_STR:
+        function(w, app, "str(", NULL, ")");
+        return;
+    default:
+        w->failed = true;
+        return;
+    }
+}
+
+static void write_term(writing *w, Z3_ast term, int outer)
+{
+    if (w->failed || ++w->depth > MOST_DEPTH || w->out->length > MOST_WORDS) {
+        w->failed = true;
+        w->depth--;
+        return;
+    }
+    Z3_sort_kind sort = Z3_get_sort_kind(w->z, Z3_get_sort(w->z, term));
+    if (Z3_is_string(w->z, term))
+        write_known(w, term, V_STR);
+    else if (sort == Z3_FLOATING_POINT_SORT && Z3_is_numeral_ast(w->z, term))
+        write_known(w, term, V_FLOAT);
+    else if (sort == Z3_INT_SORT && Z3_is_numeral_ast(w->z, term)) {
+        const char *digits = Z3_get_numeral_string(w->z, term);
+        bool minus = digits[0] == '-' && outer > IN_SUM;
+        text_print(w->out, "%s%s%s", minus ? "(" : "", digits, minus ? ")" : "");
+    } else if (Z3_get_ast_kind(w->z, term) == Z3_APP_AST)
+        write_app(w, term, outer);
+    else
+        w->failed = true;
+    w->depth--;
+}
+
+const char *path_condition(machine *m, arena *to)
+{
+    text all = { .a = to };
+    text_say(&all, "");
+    for (size_t i = 0; i < m->path.at && i < m->path.count; i++) {
+        const mark *one = &m->path.marks[i];
+        if (one->kind != MARK_FORK && one->kind != MARK_REQUIRED)
+            continue;
+        text words = { .a = m->arena };
+        text_say(&words, "");
+        writing w = { .m = m, .z = m->solver->z, .out = &words };
+        if (one->choice)
+            write_term(&w, one->condition, IN_AND + 1);
+        else
+            write_negated(&w, one->condition, IN_AND + 1);
+        if (w.failed || all.length > MOST_WORDS)
+            continue;
+        text_print(&all, "%s%s", all.length ? " and " : "", words.data);
+    }
+    return all.length ? all.data : "True";
+}

@@ -1,0 +1,87 @@
+/* Contracts: lines of a docstring that begin with pre:, post: or raises:. */
+#include <string.h>
+
+#include "explore/explore.h"
+#include "tree/validate.h"
+
+static const char *docstring(tree *t, const node *function)
+{
+    if (function->x.count == 0)
+        return NULL;
+    const node *first = function->x.at[0];
+    if (first->kind != N_EXPR || first->a->kind != N_CONSTANT || first->a->constant->kind != C_STR)
+        return NULL;
+    const constant *k = first->a->constant;
+    machine only_arena = { .arena = t->arena };
+    value words = { .kind = V_STR, .known = true, .str = { k->chars, k->count } };
+    return value_utf8(&only_arena, &words);
+}
+
+static bool add_condition(tree *t, const char *words, const char **list, const node **parsed,
+                          size_t *count, int line, fault *wrong)
+{
+    if (*count == MOST_CONDITIONS) {
+        *wrong = (fault){ "ValueError", "A contract has at most 16 conditions of a kind", line };
+        return false;
+    }
+    const node *n = tree_expression(t, words);
+    if (!n) {
+        *wrong = (fault){
+            "SyntaxError",
+            arena_print(t->arena, "Syntax error: invalid contract: %s (line %d)", words, line), line
+        };
+        return false;
+    }
+    if (!validate(t, n, wrong))
+        return false;
+    list[*count] = words;
+    parsed[(*count)++] = n;
+    return true;
+}
+
+static void add_raises(tree *t, const char *words, contract *out)
+{
+    while (*words && out->raises_count < MOST_CONDITIONS) {
+        words += strspn(words, " ,\t");
+        size_t length = strcspn(words, " ,\t");
+        if (length)
+            out->raises[out->raises_count++] = tree_name(t, arena_copy(t->arena, words, length));
+        words += length;
+    }
+}
+
+bool contract_read(tree *t, const node *function, contract *out, fault *wrong)
+{
+    *out = (contract){ 0 };
+    const char *at = docstring(t, function);
+    int line = function->line;
+    for (; at && *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        at += strspn(at, " \t");
+        size_t length = strcspn(at, "\n");
+        char *words = arena_copy(t->arena, at, length);
+        bool good = true;
+        if (strncmp(words, "pre:", 4) == 0)
+            good = add_condition(t, words + 4 + strspn(words + 4, " \t"), out->pre, out->pre_nodes,
+                                 &out->pre_count, line, wrong);
+        else if (strncmp(words, "post:", 5) == 0)
+            good = add_condition(t, words + 5 + strspn(words + 5, " \t"), out->post,
+                                 out->post_nodes, &out->post_count, line, wrong);
+        else if (strncmp(words, "raises:", 7) == 0)
+            add_raises(t, words + 7, out);
+        if (!good)
+            return false;
+    }
+    return true;
+}
+
+bool contract_allows(const contract *c, machine *m, const value *raised)
+{
+    for (size_t i = 0; i < c->raises_count; i++) {
+        value *class = scope_peek(m->globals, c->raises[i]);
+        if (!class)
+            class = exception_class(m, c->raises[i]);
+        if (class && class->kind == V_CLASS && is_subclass(raised->object.class, class))
+            return true;
+    }
+    return false;
+}

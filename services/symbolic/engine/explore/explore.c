@@ -1,0 +1,514 @@
+/* See explore.h. */
+#include <string.h>
+
+#include "explore/explore.h"
+#include "tree/validate.h"
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+static void out_of_memory(void *context)
+{
+    analysis *a = context;
+    if (!a->m.path.ended)
+        return;
+    a->m.path.speculating = NULL;
+    a->m.path.stop = (stop){ STOP_BOUND, a->m.line, "memory", NULL };
+    longjmp(*a->m.path.ended, 1);
+}
+
+static const node *function_named(const tree *t, const char *name)
+{
+    const node *found = NULL;
+    for (size_t i = 0; i < t->module->x.count; i++) {
+        const node *n = t->module->x.at[i];
+        if (n->kind == N_FUNCTION && strcmp(n->name, name) == 0)
+            found = n; /* the last definition counts */
+    }
+    return found;
+}
+
+static bool find_function(analysis *a, const char *name, const node **out, fault *wrong)
+{
+    *out = function_named(&a->tree, name);
+    if (!*out)
+        *wrong = (fault){ "ValueError",
+                          arena_print(&a->tree_arena, "Function '%s' not found in code", name), 0 };
+    return *out != NULL;
+}
+
+/* What a module imports at its top must be there. */
+static bool check_imports(analysis *a, fault *wrong)
+{
+    nodes body = a->tree.module->x;
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        for (size_t j = 0; (n->kind == N_IMPORT || n->kind == N_IMPORT_FROM) && j < n->x.count;
+             j++) {
+            const char *name = n->x.at[j]->name;
+            bool from = n->kind == N_IMPORT_FROM;
+            int there = bridge_import(from ? n->name : name, from ? name : NULL);
+            if (there == 2)
+                continue;
+            *wrong = (fault){ "ImportError",
+                              there ? arena_print(&a->tree_arena,
+                                                  "Cannot import name '%s' from '%s' (line %d)",
+                                                  name, n->name, n->line)
+                                    : arena_print(&a->tree_arena, "No module named '%s' (line %d)",
+                                                  from ? n->name : name, n->line),
+                              n->line };
+            return false;
+        }
+    }
+    return true;
+}
+
+bool analysis_open(analysis *a, solver *s, const char *code, size_t length, const char *function,
+                   const char *other, double seconds, type_kind guess, fault *wrong)
+{
+    *a = (analysis){ .solver = s, .code = code, .code_length = length, .began_ns = clock_ns() };
+    a->deadline_ns = a->began_ns + (int64_t)(seconds * 1e9);
+    a->path_arena = (arena){ .limit = 512u << 20, .full = out_of_memory, .context = a };
+    a->tree = (tree){ .arena = &a->tree_arena };
+    *wrong = (fault){ 0 };
+    if (!tree_parse(&a->tree, code, length, wrong) || !validate(&a->tree, a->tree.module, wrong) ||
+        !check_imports(a, wrong) || !find_function(a, function, &a->function, wrong) ||
+        (other && !find_function(a, other, &a->other, wrong)) ||
+        !contract_read(&a->tree, a->function, &a->contract, wrong))
+        return false;
+    return input_parameters(&a->tree, a->function, guess, a->parameters, &a->parameter_count, wrong,
+                            &a->assumed);
+}
+
+void analysis_close(analysis *a)
+{
+    if (a->m.solver)
+        path_clear(&a->m);
+    arena_free(&a->path_arena);
+    arena_free(&a->tree_arena);
+}
+
+/* -- the module -------------------------------------------------------------------------------- */
+
+/* What a statement would have bound is a value that must not be used. */
+static bool poison(machine *m, const node *n)
+{
+    nodes targets = n->x;
+    const node *one[] = { n->a };
+    if (n->kind == N_ANNASSIGN)
+        targets = (nodes){ one, 1 };
+    value *v = value_new(m, V_MODULE);
+    if (n->kind == N_FUNCTION || n->kind == N_CLASS) {
+        v->builtin.name = arena_print(m->arena, "%s, as line %d defines it", n->name, n->line);
+        scope_set(m, m->globals, n->name, v);
+        return true;
+    }
+    if (n->kind != N_ASSIGN && n->kind != N_ANNASSIGN)
+        return false;
+    for (size_t i = 0; i < targets.count; i++) {
+        if (targets.at[i]->kind != N_NAME)
+            return false;
+        v->builtin.name = arena_print(m->arena, "the value of %s, as line %d computes it",
+                                      targets.at[i]->name, n->line);
+        scope_set(m, m->globals, targets.at[i]->name, v);
+    }
+    return true;
+}
+
+/* A statement of the module that is not supported matters only if what it binds is used. */
+static outcome run_guarded(machine *m, const node *n)
+{
+    speculation here = { .serial = m->serial,
+                         .scopes = m->solver->scopes,
+                         .condition = m->solver->yes };
+    const node *one[] = { n };
+    m->path.speculating = &here;
+    outcome end = DONE;
+    if (setjmp(here.back) == 0) {
+        end = run(m, m->globals, (nodes){ one, 1 });
+        m->path.speculating = NULL;
+        return end;
+    }
+    m->path.speculating = NULL;
+    m->raised = NULL;
+    m->calls = 0;
+    m->line = n->line;
+    if (poison(m, n))
+        return DONE;
+    return run(m, m->globals, (nodes){ one, 1 });
+}
+
+static void load(analysis *a)
+{
+    machine *m = &a->m;
+    m->globals = scope_new(m, NULL, NULL);
+    value_none(m);
+    scope_set(m, m->globals, tree_name(&a->tree, "__name__"), value_ascii(m, "__replayed__"));
+    nodes body = a->tree.module->x;
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        outcome end = DONE;
+        if (n->kind == N_ASSIGN || n->kind == N_ANNASSIGN || n->kind == N_FUNCTION ||
+            n->kind == N_CLASS)
+            end = run_guarded(m, n);
+        else
+            end = run(m, m->globals, (nodes){ body.at + i, 1 });
+        if (end == RAISED)
+            path_unsupported(m, n->line, "let the module load without an exception",
+                             "an exception (%s) while the code is loaded", value_type(m->raised));
+    }
+}
+
+/* -- the loop ---------------------------------------------------------------------------------- */
+
+static void begin_path(analysis *a)
+{
+    machine *m = &a->m;
+    arena_reset(&a->path_arena);
+    path kept = m->path;
+    *m = (machine){ .solver = a->solver,
+                    .tree = &a->tree,
+                    .arena = &a->path_arena,
+                    .kept = &a->tree_arena,
+                    .path = kept,
+                    .most_turns = m->most_turns,
+                    .most_items = m->most_items,
+                    .most_forks = m->most_forks,
+                    .no_joins = m->no_joins,
+                    .joined = m->joined,
+                    .digits_assumed = m->digits_assumed,
+                    .survey = m->survey,
+                    .contract_of = m->contract_of };
+    m->path.stop = m->path.guessed = (stop){ 0 };
+    a->inputs = (values){ 0 };
+}
+
+static bool has_huge(const analysis *a)
+{
+    for (size_t i = 0; i < a->inputs.count; i++)
+        if (a->inputs.at[i]->kind == V_HUGE)
+            return true;
+    return false;
+}
+
+/* A path that was left because of something that is not modelled, or a bound: whether a call that
+ * leads there is a finding, real Python can tell. It proves nothing else. */
+static void salvage(analysis *a)
+{
+    enum { MOST_SALVAGED = 4 };
+    stop why = a->m.path.stop;
+    jmp_buf again;
+    if ((why.kind != STOP_UNSUPPORTED && why.kind != STOP_BOUND) || !a->salvage ||
+        a->inputs.count != a->parameter_count || has_huge(a) || a->salvaged >= MOST_SALVAGED)
+        return;
+    a->salvaged++;
+    a->m.path.ended = &again;
+    if (setjmp(again) == 0)
+        a->salvage(a);
+    a->m.path.stop = why;
+}
+
+static void one_path(analysis *a)
+{
+    jmp_buf ended;
+    a->m.path.ended = &ended;
+    if (setjmp(ended) == 0) {
+        begin_path(a);
+        load(a);
+        a->m.loaded = a->m.serial;
+        a->path(a);
+    } else {
+        a->m.path.speculating = NULL;
+        salvage(a);
+    }
+    a->m.path.ended = NULL;
+}
+
+static void note_stop(analysis *a)
+{
+    const stop *why = &a->m.path.stop;
+    if (why->kind == STOP_NONE || why->kind == STOP_INFEASIBLE)
+        return;
+    a->stopped++;
+    /* What the caller can change is told first, a deadline last. */
+    if (a->first_stop.kind == STOP_NONE || why->kind < a->first_stop.kind)
+        a->first_stop = *why;
+}
+
+static void explore_round(analysis *a)
+{
+    /* With joins terms grow, and a few paths with small terms may be faster: a part of the time is
+     * left for these. */
+    int64_t left = a->deadline_ns - clock_ns();
+    solver_begin(a->solver, a->m.no_joins ? a->deadline_ns : a->deadline_ns - left / 2);
+    a->m.solver = a->solver;
+    for (;;) {
+        one_path(a);
+        note_stop(a);
+        stop_kind why = a->m.path.stop.kind;
+        if (why == STOP_DEADLINE || why == STOP_CONTRADICTION || a->done)
+            break;
+        if (a->found_ns && clock_ns() - a->found_ns > 200000000)
+            a->done = true; /* the verdict is certain; a little longer for others of its kind */
+        if (a->done || !path_next(&a->m))
+            break;
+    }
+    a->left = path_left(&a->m);
+    a->exhausted = !a->done && a->stopped == 0 && a->unsure == 0 && a->left == 0;
+    struct survey *survey = a->m.survey;
+    path_clear(&a->m);
+    a->m.survey = survey;
+    solver_end(a->solver);
+}
+
+/* Loops and containers are followed a little way first: most findings are there. */
+void explore(analysis *a, path_function *by, path_function *by_salvage)
+{
+    static const struct {
+        unsigned turns, items, forks;
+    } rounds[] = { { 6, 2, 40 }, { 40, 5, 150 } };
+    a->path = by;
+    a->salvage = by_salvage;
+    for (size_t i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        a->m.most_turns = rounds[i].turns;
+        a->m.most_items = rounds[i].items;
+        a->m.most_forks = rounds[i].forks;
+        a->paths = a->good = a->unsure = a->stopped = a->type_errors = 0;
+        a->first_stop = (stop){ 0 };
+        explore_round(a);
+        stop_kind why = a->first_stop.kind;
+        bool again = why == STOP_DEADLINE ||
+                     (a->m.joined && (why == STOP_UNSUPPORTED || a->unsure > 0));
+        if (again && !a->m.no_joins && !a->found_ns && !a->done && !solver_interrupted()) {
+            /* Once more, with forks in place of joins: a construct may take each value alone. */
+            a->m.no_joins = true;
+            i--;
+            continue;
+        }
+        if (a->found_ns || a->done || a->exhausted || a->first_stop.kind != STOP_BOUND)
+            return;
+    }
+}
+
+fault explore_fault(analysis *a)
+{
+    arena *to = &a->tree_arena;
+    const stop *why = &a->first_stop;
+    size_t left = a->left + a->stopped + a->unsure;
+    if (a->exhausted && a->unreplayed == 0)
+        return (fault){ 0 };
+    switch (why->kind) {
+    case STOP_UNSUPPORTED:
+        return (fault){ "RuntimeError",
+                        arena_print(to, "Unsupported construct at line %d: %s%s%s", why->line,
+                                    why->what, why->rewrite ? "; try this: " : "",
+                                    why->rewrite ? why->rewrite : ""),
+                        why->line };
+    case STOP_CONTRADICTION:
+        return (fault){ "RuntimeError",
+                        "The two solvers contradict each other, so no answer can be trusted", 0 };
+    case STOP_BOUND:
+        return (fault){ "TimeoutError",
+                        arena_print(to,
+                                    "Not every path was explored: %s reached its limit at line %d; "
+                                    "%zu paths were explored and at least %zu were not",
+                                    why->what, why->line, a->paths, left),
+                        why->line };
+    case STOP_DEADLINE:
+        return (fault){ "TimeoutError",
+                        arena_print(to,
+                                    "The time was over after %.1f seconds; %zu paths were explored "
+                                    "and at least %zu were not",
+                                    (double)(clock_ns() - a->began_ns) / 1e9, a->paths, left),
+                        0 };
+    default:
+        break;
+    }
+    if (a->unreplayed)
+        return (fault){ "RuntimeError",
+                        "An input was found that real Python does not confirm, so it is not "
+                        "reported",
+                        0 };
+    return (fault){ "TimeoutError",
+                    arena_print(to,
+                                "The solver could not decide %zu of the paths; %zu were explored",
+                                a->unsure ? a->unsure : left, a->paths),
+                    0 };
+}
+
+double explore_coverage(const analysis *a)
+{
+    size_t open = a->left + a->stopped + a->unsure;
+    if (a->exhausted)
+        return 1.0;
+    return a->paths + open == 0 ? 0.0 : (double)a->paths / (double)(a->paths + open);
+}
+
+/* -- within a path ----------------------------------------------------------------------------- */
+
+static scope *bind_inputs(analysis *a, const values *from)
+{
+    scope *s = scope_new(&a->m, NULL, NULL);
+    for (size_t i = 0; i < a->parameter_count; i++)
+        scope_set(&a->m, s, a->parameters[i].name, from->at[i]);
+    return s;
+}
+
+static values copies(machine *m, const values *of)
+{
+    values made = { 0 };
+    for (size_t i = 0; i < of->count; i++)
+        values_add(m, &made, value_copy(m, of->at[i]));
+    return made;
+}
+
+void path_inputs(analysis *a)
+{
+    machine *m = &a->m;
+    m->line = a->function->line;
+    for (size_t i = 0; i < a->parameter_count; i++)
+        values_add(m, &a->inputs, input_make(m, a->parameters[i].type, a->parameters[i].name));
+    for (size_t i = 0; i < a->contract.pre_count; i++) {
+        values own = copies(m, &a->inputs);
+        value *truth = eval_truth(m, bind_inputs(a, &own), a->contract.pre_nodes[i]);
+        if (!truth && strcmp(value_type(m->raised), "NameError") == 0)
+            path_unsupported(m, a->function->line, "name the parameters",
+                             "a precondition with a name that is not there");
+        if (!truth) /* a precondition that raises does not hold */
+            path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
+        path_require(m, value_term(m, truth));
+    }
+    for (size_t i = 0; i < a->inputs.count; i++)
+        if (a->inputs.at[i]->kind == V_HUGE)
+            path_bound(m, "the number of items of a parameter");
+}
+
+value *path_call(analysis *a, const node *function, values *after)
+{
+    machine *m = &a->m;
+    value *callee = scope_peek(m->globals, function->name);
+    *after = copies(m, &a->inputs);
+    arguments given = { 0 };
+    for (size_t i = 0; i < a->parameter_count; i++)
+        if (!a->parameters[i].keyword) {
+            values_add(m, &given.places, after->at[i]);
+        } else {
+            values_add(m, &given.names, value_ascii(m, a->parameters[i].name));
+            values_add(m, &given.keywords, after->at[i]);
+        }
+    if (!callee || callee->kind != V_FUNCTION)
+        path_unsupported(m, function->line, "define it once",
+                         "a function that is defined again or decorated: %s", function->name);
+    m->line = function->line;
+    return call(m, callee, &given, function->line);
+}
+
+value *path_post(analysis *a, const node *post, values *after, value *result)
+{
+    machine *m = &a->m;
+    scope *s = bind_inputs(a, after);
+    value *old = value_new(m, V_OBJECT), *class = value_new(m, V_CLASS);
+    class->class.name = "old";
+    old->object.class = class;
+    values own = copies(m, &a->inputs);
+    for (size_t i = 0; i < a->parameter_count; i++)
+        object_set(m, old, a->parameters[i].name, own.at[i]);
+    scope_set(m, s, tree_name(&a->tree, "_"), result);
+    scope_set(m, s, tree_name(&a->tree, "__return__"), result);
+    scope_set(m, s, tree_name(&a->tree, "__old__"), old);
+    m->line = a->function->line;
+    return eval_truth(m, s, post);
+}
+
+/* -- witnesses --------------------------------------------------------------------------------- */
+
+bool model_arguments(analysis *a, Z3_model model, values *out)
+{
+    *out = (values){ 0 };
+    for (size_t i = 0; i < a->inputs.count; i++) {
+        value *v = input_concrete(&a->m, model, a->inputs.at[i]);
+        if (!v)
+            return false;
+        values_add(&a->m, out, v);
+    }
+    return true;
+}
+
+static const char *python_list(arena *to, const char *const *items, size_t count, bool quote)
+{
+    text words = { .a = to };
+    text_say(&words, "(");
+    for (size_t i = 0; i < count; i++) {
+        text_say(&words, quote ? "'" : "");
+        for (const char *at = items[i]; *at; at++)
+            text_print(&words, "%s%c", *at == '\'' || *at == '\\' ? "\\" : "", *at);
+        text_say(&words, quote ? "'," : ",");
+    }
+    text_say(&words, ")");
+    return words.data;
+}
+
+/* "((1,), {'k': 2})", and the call as a person would write it. */
+static bool write_call(analysis *a, const values *given, const char **arguments_text,
+                       const char **call_text)
+{
+    arena *to = &a->path_arena;
+    text places = { .a = to }, keywords = { .a = to }, shown = { .a = to };
+    text_say(&places, "");
+    text_say(&keywords, "");
+    text_print(&shown, "%s(", a->function->name);
+    for (size_t i = 0; i < given->count; i++) {
+        text one = { .a = to };
+        if (!input_write(&a->m, given->at[i], &one))
+            return false;
+        const parameter *p = &a->parameters[i];
+        text_print(&shown, "%s%s%s%s", i ? ", " : "", p->keyword ? p->name : "",
+                   p->keyword ? "=" : "", one.data);
+        if (p->keyword)
+            text_print(&keywords, "'%s': %s, ", p->name, one.data);
+        else
+            text_print(&places, "%s, ", one.data);
+    }
+    text_say(&shown, ")");
+    *arguments_text = arena_print(to, "((%s), {%s})", places.data, keywords.data);
+    *call_text = shown.data;
+    return true;
+}
+
+bool call_words(analysis *a, const values *given, replay_call *out, const char **shown)
+{
+    const char *names[MOST_PARAMETERS];
+    for (size_t i = 0; i < a->parameter_count; i++)
+        names[i] = a->parameters[i].name;
+    out->names = python_list(a->m.arena, names, a->parameter_count, true);
+    out->pre = python_list(a->m.arena, a->contract.pre, a->contract.pre_count, true);
+    return write_call(a, given, &out->arguments, shown);
+}
+
+bool path_witness(analysis *a, witness *out)
+{
+    machine *m = &a->m;
+    *out = (witness){ 0 };
+    Z3_model model = NULL;
+    Z3_ast wishes = input_wishes(m, a->inputs);
+    int most = m->solver->check_ms;
+    m->solver->check_ms = 500;
+    if (wishes && path_possible(m, wishes, &model) != ANSWER_SAT)
+        model = NULL;
+    m->solver->check_ms = most;
+    if (!model)
+        model = path_model(m);
+    bool good = model && model_arguments(a, model, &out->arguments);
+    solver_drop(m->solver, model);
+    if (!good)
+        return false;
+    out->condition = path_condition(m, &a->tree_arena);
+    replay_call c = { .code = a->tree.source, .function = a->function->name };
+    c.post = python_list(m->arena, a->contract.post, a->contract.post_count, true);
+    c.other = a->other ? a->other->name : NULL;
+    if (!call_words(a, &out->arguments, &c, &out->call))
+        return false;
+    /* The path has ended, so the call will, too; one that was left may not. */
+    int64_t most_ns = clock_ns() + (m->path.stop.kind == STOP_NONE ? 5000000000 : 500000000);
+    replay(&a->tree_arena, &c, most_ns < a->deadline_ns ? most_ns : a->deadline_ns, &out->replayed);
+    return true;
+}

@@ -1,0 +1,110 @@
+/*
+ * Exploration: all paths of a function, for one of the tools.
+ *
+ * A tool is a function that is called for each path with the module loaded. It returns when the
+ * path has ended, and counts what it found. Whether every path was exhausted, and if not why, is
+ * known at the end.
+ */
+#ifndef SYMBOLIC_EXPLORE_H
+#define SYMBOLIC_EXPLORE_H
+
+#include "inputs/input.h"
+#include "machine/machine.h"
+#include "replay/replay.h"
+
+enum { MOST_CONDITIONS = 16, MOST_WITNESSES = 5 };
+
+/* pre:, post: and raises: lines of a docstring. */
+typedef struct contract {
+    const char *pre[MOST_CONDITIONS], *post[MOST_CONDITIONS], *raises[MOST_CONDITIONS];
+    const node *pre_nodes[MOST_CONDITIONS], *post_nodes[MOST_CONDITIONS];
+    size_t pre_count, post_count, raises_count;
+} contract;
+
+typedef struct analysis analysis;
+typedef void path_function(analysis *a);
+
+struct analysis {
+    machine m;
+    solver *solver;
+    arena tree_arena, path_arena;
+    tree tree;
+    const char *code;
+    size_t code_length;
+    int64_t began_ns, deadline_ns;
+
+    /* The function, or the two of a comparison. */
+    const node *function, *other;
+    contract contract;
+    parameter parameters[MOST_PARAMETERS];
+    size_t parameter_count;
+    const char *assumed; /* what was taken for parameters without annotation */
+    const char *exception_type;
+
+    /* Of the path: its inputs as they were made. */
+    values inputs;
+
+    /* What was found. */
+    path_function *path;
+    path_function *salvage; /* a path that was left: a call that leads there may tell, too */
+    size_t salvaged;
+    size_t type_errors; /* paths that ended with a TypeError or AttributeError */
+    bool done;          /* the tool needs no more paths */
+    size_t paths, good; /* explored; of those, without a finding */
+    size_t unsure;      /* ended without a witness that the solver could give */
+    size_t unreplayed;  /* witnesses that real Python did not confirm */
+    size_t stopped;     /* left before their end */
+    size_t left;        /* sides that were not explored */
+    stop first_stop;
+    bool exhausted;
+    int64_t found_ns; /* when the first finding was made; 0: none */
+};
+
+/* Prepare an analysis. False: `wrong` says why. */
+bool analysis_open(analysis *a, solver *s, const char *code, size_t length, const char *function,
+                   const char *other, double seconds, type_kind guess, fault *wrong);
+void analysis_close(analysis *a);
+
+/* Explore all paths with the function `path`. */
+void explore(analysis *a, path_function *path, path_function *salvage);
+
+/* Why not everything was exhausted: an error type and a message; `type` is NULL if it was. */
+fault explore_fault(analysis *a);
+/* The fraction of the paths that are known. */
+double explore_coverage(const analysis *a);
+
+/* -- within a path ----------------------------------------------------------------------------- */
+
+/* Fresh inputs, which are kept in `inputs`; then the preconditions are required. */
+void path_inputs(analysis *a);
+/* Call a function with copies of the inputs: what it returned, or NULL and `raised`. `*after` has
+ * the arguments as the call left them. */
+value *path_call(analysis *a, const node *function, values *after);
+/* Is this postcondition true? A bool value, NULL: raised. */
+value *path_post(analysis *a, const node *post, values *after, value *result);
+
+/* A call that leads here, and what real Python makes of it. */
+typedef struct witness {
+    values arguments; /* concrete */
+    const char *call; /* "f(1, b=2)" */
+    const char *condition;
+    replay_result replayed;
+} witness;
+
+/* False: the solver gives no model that can be written down. */
+bool path_witness(analysis *a, witness *out);
+/* The words of a call with these arguments, for a replay: `arguments`, `names` and `pre` are set,
+ * and
+ * `*shown` is the call as a person would write it. False: it has none. */
+bool call_words(analysis *a, const values *given, replay_call *out, const char **shown);
+/* … without a replay, in a model of the caller. */
+bool model_arguments(analysis *a, Z3_model model, values *out);
+
+/* The condition of the path in Python's syntax (condition.c). */
+const char *path_condition(machine *m, arena *a);
+
+/* -- contracts (contract.c) -------------------------------------------------------------------- */
+bool contract_read(tree *t, const node *function, contract *out, fault *wrong);
+bool contract_allows(const contract *c, machine *m, const value *raised);
+
+#endif

@@ -1,0 +1,307 @@
+/* Types from annotations. */
+#include <string.h>
+
+#include "inputs/input.h"
+
+typedef struct reading {
+    tree *t;
+    type_kind guess;
+    bool assumed;
+    int depth;
+} reading;
+
+static const type *read_type(reading *r, const node *n);
+
+static type *make(reading *r, type_kind kind)
+{
+    type *t = arena_take(r->t->arena, sizeof *t);
+    t->kind = kind;
+    return t;
+}
+
+static const type *guessed(reading *r)
+{
+    type *t = make(r, r->guess);
+    t->assumed = r->assumed = true;
+    if (r->guess == T_LIST) {
+        t->parts[0] = make(r, T_INT);
+        t->count = 1;
+    }
+    return t;
+}
+
+static const type *read_union(reading *r, const node *const *parts, size_t count)
+{
+    type *t = make(r, T_UNION);
+    for (size_t i = 0; i < count; i++) {
+        const type *part = read_type(r, parts[i]);
+        if (!part)
+            return NULL;
+        const type *const one[] = { part };
+        const type *const *all = part->kind == T_UNION ? part->parts : one;
+        size_t more = part->kind == T_UNION ? part->count : 1;
+        for (size_t j = 0; j < more; j++) {
+            if (t->count == sizeof t->parts / sizeof *t->parts)
+                return NULL;
+            t->parts[t->count++] = all[j];
+        }
+    }
+    return t;
+}
+
+static const node *class_named(const tree *t, const char *name)
+{
+    for (size_t i = 0; i < t->module->x.count; i++) {
+        const node *n = t->module->x.at[i];
+        if (n->kind == N_CLASS && n->name == name)
+            return n;
+    }
+    return NULL;
+}
+
+static bool is_dataclass(const node *class)
+{
+    for (size_t i = 0; i < class->w.count; i++) {
+        const node *d = class->w.at[i]->kind == N_CALL ? class->w.at[i]->a : class->w.at[i];
+        if (d->name && strcmp(d->name, "dataclass") == 0)
+            return true;
+    }
+    return false;
+}
+
+static const type *read_name(reading *r, const char *name)
+{
+    static const struct {
+        const char *name;
+        type_kind kind;
+    } plain[] = { { "int", T_INT },
+                  { "bool", T_BOOL },
+                  { "float", T_FLOAT },
+                  { "str", T_STR },
+                  { "None", T_NONE } };
+    static const struct {
+        const char *names[6];
+        type_kind kind;
+    } containers[] = {
+        { { "list", "List", "Sequence", "Iterable", "Collection", "MutableSequence" }, T_LIST },
+        { { "set", "Set", "MutableSet", "AbstractSet", "set", "set" }, T_SET },
+        { { "frozenset", "FrozenSet", "frozenset", "frozenset", "frozenset", "frozenset" },
+          T_FROZENSET },
+        { { "dict", "Dict", "Mapping", "MutableMapping", "dict", "dict" }, T_DICT },
+        { { "tuple", "Tuple", "tuple", "tuple", "tuple", "tuple" }, T_TUPLE_OF },
+    };
+    size_t bound = scope_count(r->t->module->x, tree_name(r->t, name));
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (strcmp(name, plain[i].name) == 0)
+            return bound ? NULL : make(r, plain[i].kind);
+    for (size_t i = 0; i < sizeof containers / sizeof *containers; i++)
+        for (size_t j = 0; j < 6; j++)
+            if (strcmp(name, containers[i].names[j]) == 0) {
+                if (bound)
+                    return NULL;
+                type *t = make(r, containers[i].kind);
+                t->parts[0] = t->parts[1] = guessed(r);
+                t->count = t->kind == T_DICT ? 2 : 1;
+                return t;
+            }
+    if (strcmp(name, "Any") == 0 || strcmp(name, "object") == 0)
+        return guessed(r);
+    if (bound > 1) /* which one is meant? */
+        return NULL;
+    const node *class = class_named(r->t, tree_name(r->t, name));
+    if (class && is_dataclass(class) && r->depth < 4) {
+        type *t = make(r, T_OBJECT);
+        t->node = class;
+        for (size_t i = 0; i < class->z.count; i++) {
+            const node *field = class->z.at[i];
+            if (field->kind != N_ANNASSIGN || field->a->kind != N_NAME)
+                continue;
+            r->depth++;
+            const type *part = read_type(r, field->b);
+            r->depth--;
+            if (!part || t->count == sizeof t->parts / sizeof *t->parts)
+                return NULL;
+            t->parts[t->count++] = part;
+        }
+        return t;
+    }
+    return NULL;
+}
+
+static const type *read_subscript(reading *r, const node *n)
+{
+    const char *name = n->a->name ? n->a->name : "";
+    const node *one[] = { n->b };
+    const node *const *parts = n->b->kind == N_TUPLE ? n->b->x.at : one;
+    size_t count = n->b->kind == N_TUPLE ? n->b->x.count : 1;
+    if (strcmp(name, "Optional") == 0 && count == 1) {
+        type *t = make(r, T_UNION);
+        t->parts[0] = read_type(r, parts[0]);
+        t->parts[1] = make(r, T_NONE);
+        t->count = 2;
+        return t->parts[0] ? t : NULL;
+    }
+    if (strcmp(name, "Union") == 0)
+        return read_union(r, parts, count);
+    if (strcmp(name, "Final") == 0 || strcmp(name, "Annotated") == 0)
+        return read_type(r, parts[0]);
+    if (strcmp(name, "Literal") == 0) {
+        type *t = make(r, T_LITERAL);
+        t->node = n->b;
+        for (size_t i = 0; i < count; i++)
+            if (parts[i]->kind != N_CONSTANT && parts[i]->kind != N_UNARYOP)
+                return NULL;
+        return t;
+    }
+    bool assumed = r->assumed;
+    const type *outer = read_name(r, name);
+    r->assumed = assumed;
+    if (!outer || outer->count == 0 || outer->kind == T_OBJECT)
+        return NULL;
+    bool tuple = outer->kind == T_TUPLE_OF;
+    bool open = tuple && count == 2 && parts[1]->kind == N_CONSTANT &&
+                parts[1]->constant->kind == C_ELLIPSIS;
+    type *t = make(r, tuple && !open ? T_TUPLE : outer->kind);
+    size_t wanted = open ? 1 : tuple ? count : outer->kind == T_DICT ? 2 : 1;
+    if ((!tuple && count != wanted) || wanted > sizeof t->parts / sizeof *t->parts)
+        return NULL;
+    for (size_t i = 0; i < wanted; i++) {
+        t->parts[i] = read_type(r, parts[i]);
+        if (!t->parts[i])
+            return NULL;
+    }
+    t->count = wanted;
+    return t;
+}
+
+static const type *read_type(reading *r, const node *n)
+{
+    if (!n)
+        return guessed(r);
+    switch (n->kind) {
+    case N_NAME:
+    case N_ATTRIBUTE:
+        return read_name(r, n->name);
+    case N_CONSTANT:
+        if (n->constant->kind == C_NONE)
+            return make(r, T_NONE);
+        if (n->constant->kind == C_STR && r->depth < 8) { /* a forward reference */
+            char spelled[256];
+            if (n->constant->count >= sizeof spelled)
+                return NULL;
+            for (size_t i = 0; i <= n->constant->count; i++)
+                spelled[i] = (char)n->constant->chars[i];
+            const node *inside = tree_expression(r->t, spelled);
+            r->depth++;
+            const type *t = inside ? read_type(r, inside) : NULL;
+            r->depth--;
+            return t;
+        }
+        return NULL;
+    case N_BINOP:
+        return n->op == OP_BITOR ? read_union(r, (const node *[]){ n->a, n->b }, 2) : NULL;
+    case N_SUBSCRIPT:
+        return read_subscript(r, n);
+    default:
+        return NULL;
+    }
+}
+
+static const char *type_word(type_kind kind)
+{
+    return kind == T_INT     ? "int"
+           : kind == T_STR   ? "str"
+           : kind == T_LIST  ? "list[int]"
+           : kind == T_FLOAT ? "float"
+                             : "bool";
+}
+
+/* The default of parameter `i` of a list; NULL: it has none. */
+static const node *default_of(const node *a, size_t list, size_t i)
+{
+    if (list == 2)
+        return a->w.at[i];
+    size_t place = i + (list == 1 ? a->x.count : 0), total = a->x.count + a->y.count;
+    return place + a->v.count >= total ? a->v.at[place + a->v.count - total] : NULL;
+}
+
+static bool has_member(const type *t, constant_kind kind)
+{
+    for (size_t i = 0; t->kind == T_UNION && i < t->count; i++)
+        if (has_member(t->parts[i], kind))
+            return true;
+    switch (kind) {
+    case C_NONE:
+        return t->kind == T_NONE;
+    case C_BOOL:
+        return t->kind == T_BOOL;
+    case C_INT:
+        return t->kind == T_INT;
+    case C_FLOAT:
+        return t->kind == T_FLOAT;
+    case C_STR:
+        return t->kind == T_STR;
+    default:
+        return true;
+    }
+}
+
+/* A call may leave an argument out: `x: int = None` is an int or None. */
+static const type *with_default(reading *r, const type *of, const node *otherwise)
+{
+    if (!of || !otherwise || otherwise->kind != N_CONSTANT || of->kind == T_LITERAL ||
+        has_member(of, otherwise->constant->kind))
+        return of;
+    type *left_out = make(r, T_LITERAL), *t = make(r, T_UNION);
+    left_out->node = otherwise;
+    t->parts[0] = of;
+    t->parts[1] = left_out;
+    t->count = 2;
+    return t;
+}
+
+bool input_parameters(tree *t, const node *function, type_kind guess, parameter *out, size_t *count,
+                      fault *wrong, const char **assumed)
+{
+    const node *a = function->a;
+    nodes lists[] = { a->x, a->y, a->z };
+    text words = { .a = t->arena };
+    *count = 0;
+    if (a->a || a->b) {
+        *wrong = (fault){ "RuntimeError",
+                          arena_print(t->arena,
+                                      "Unsupported construct at line %d: *args or **kwargs of the "
+                                      "function; name each parameter",
+                                      function->line),
+                          function->line };
+        return false;
+    }
+    for (size_t l = 0; l < 3; l++)
+        for (size_t i = 0; i < lists[l].count; i++) {
+            const node *p = lists[l].at[i];
+            reading r = { .t = t, .guess = guess };
+            const type *of = with_default(&r, read_type(&r, p->a), default_of(a, l, i));
+            if (!of || *count == MOST_PARAMETERS) {
+                *wrong = (fault){
+                    "RuntimeError",
+                    of ? arena_print(t->arena,
+                                     "Unsupported construct at line %d: more than %d "
+                                     "parameters",
+                                     function->line, MOST_PARAMETERS)
+                       : arena_print(t->arena,
+                                     "Unsupported construct at line %d: the annotation of "
+                                     "parameter '%s'; use int, bool, float, str, None, list, "
+                                     "tuple, dict, set, Optional, Union, Literal or a dataclass",
+                                     p->line, p->name),
+                    p->line
+                };
+                return false;
+            }
+            if (r.assumed)
+                text_print(&words, "%s%s is taken as %s%s", words.length ? "; " : "", p->name,
+                           p->a ? "a container of " : "", type_word(p->a ? T_INT : guess));
+            out[(*count)++] = (parameter){ p->name, of, l == 2 };
+        }
+    *assumed = words.length ? words.data : NULL;
+    return true;
+}

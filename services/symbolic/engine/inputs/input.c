@@ -1,0 +1,391 @@
+/* Symbols for parameters, and witnesses: see input.h. */
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+
+#include "inputs/input.h"
+
+enum { MOST_WITNESS_ITEMS = 1000 };
+
+static Z3_ast symbol(machine *m, const char *name, Z3_sort sort)
+{
+    Z3_context z = m->solver->z;
+    return Z3_mk_const(z, Z3_mk_string_symbol(z, name), sort);
+}
+
+static Z3_ast number(machine *m, int64_t n)
+{
+    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
+}
+
+static value_kind scalar_kind(type_kind kind)
+{
+    return kind == T_INT ? V_INT : kind == T_BOOL ? V_BOOL : kind == T_FLOAT ? V_FLOAT : V_STR;
+}
+
+static Z3_sort sort_of(machine *m, value_kind kind)
+{
+    return kind == V_INT     ? m->solver->ints
+           : kind == V_BOOL  ? m->solver->bools
+           : kind == V_FLOAT ? m->solver->floats
+                             : m->solver->strings_sort;
+}
+
+static value *scalar(machine *m, type_kind kind, const char *name)
+{
+    return value_of(m, scalar_kind(kind), symbol(m, name, sort_of(m, scalar_kind(kind))));
+}
+
+enum { TOO_MANY = UINT_MAX };
+
+/* The path forks on the number of items. TOO_MANY: a precondition may still forbid it. */
+static unsigned forked_count(machine *m, const char *name)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast length = symbol(m, arena_print(m->arena, "len(%s)", name), m->solver->ints);
+    path_assume(m, Z3_mk_ge(z, length, m->solver->zero));
+    for (unsigned count = 0; count <= m->most_items; count++)
+        if (path_decide(m, Z3_mk_eq(z, length, number(m, count)), true))
+            return count;
+    if (!strpbrk(name, "[.("))
+        return TOO_MANY;
+    path_bound(m, "the number of items of a parameter");
+}
+
+static value *huge(machine *m, const char *name)
+{
+    value *v = value_new(m, V_HUGE);
+    v->term = symbol(m, arena_print(m->arena, "len(%s)", name), m->solver->ints);
+    return v;
+}
+
+static value *lazy_list(machine *m, const type *t, const char *name)
+{
+    Z3_context z = m->solver->z;
+    value *v = value_new(m, V_LIST);
+    v->lazy.of = scalar_kind(t->parts[0]->kind);
+    v->lazy.length = symbol(m, arena_print(m->arena, "len(%s)", name), m->solver->ints);
+    v->lazy.array = symbol(m, name, Z3_mk_array_sort(z, m->solver->ints, sort_of(m, v->lazy.of)));
+    m->solver->strings |= v->lazy.of == V_STR;
+    m->solver->floats_used |= v->lazy.of == V_FLOAT;
+    path_assume(m, Z3_mk_ge(z, v->lazy.length, m->solver->zero));
+    return v;
+}
+
+static bool is_scalar(const type *t)
+{
+    return t->kind == T_INT || t->kind == T_BOOL || t->kind == T_FLOAT || t->kind == T_STR;
+}
+
+static value *keyed(machine *m, const type *t, const char *name)
+{
+    value *v = value_new(m, t->kind == T_DICT ? V_DICT : V_SET);
+    v->frozen = t->kind == T_FROZENSET;
+    const type *key = t->parts[0];
+    if (key->kind == T_FLOAT || key->kind == T_LIST || key->kind == T_DICT || key->kind == T_SET)
+        path_unsupported(m, 0, "use int or str keys", "keys of this type in parameter '%s'", name);
+    unsigned count = forked_count(m, name);
+    if (count == TOO_MANY)
+        return huge(m, name);
+    for (unsigned i = 0; i < count; i++) {
+        value *item = input_make(m, key, arena_print(m->arena, "list(%s)[%u]", name, i));
+        for (size_t j = 0; j < v->in.items.count; j++) {
+            value *same = equal(m, v->in.items.at[j], item, 0);
+            path_require(m, value_term(m, negated(m, same)));
+        }
+        values_add(m, &v->in.items, item);
+        if (t->kind == T_DICT)
+            values_add(m, &v->in.others,
+                       input_make(m, t->parts[1],
+                                  arena_print(m->arena, "list(%s.values())[%u]", name, i)));
+    }
+    return v;
+}
+
+static value *one_of(machine *m, const type *t, const char *name)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast which = symbol(m, arena_print(m->arena, "type of %s", name), m->solver->ints);
+    const node *literals = t->node;
+    size_t count = t->kind == T_UNION          ? t->count
+                   : literals->kind == N_TUPLE ? literals->x.count
+                                               : 1;
+    size_t at = 0;
+    while (at + 1 < count && !path_decide(m, Z3_mk_eq(z, which, number(m, (int64_t)at)), true))
+        at++;
+    if (t->kind == T_UNION)
+        return input_make(m, t->parts[at], name);
+    return eval(m, m->globals, literals->kind == N_TUPLE ? literals->x.at[at] : literals);
+}
+
+static value *object(machine *m, const type *t, const char *name)
+{
+    value *class = scope_peek(m->globals, t->node->name);
+    if (!class || class->kind != V_CLASS)
+        path_unsupported(m, t->node->line, NULL, "the class %s", t->node->name);
+    arguments given = { 0 };
+    size_t at = 0;
+    for (size_t i = 0; i < t->node->z.count; i++) {
+        const node *field = t->node->z.at[i];
+        if (field->kind == N_ANNASSIGN && field->a->kind == N_NAME)
+            values_add(m, &given.places,
+                       input_make(m, t->parts[at++],
+                                  arena_print(m->arena, "%s.%s", name, field->a->name)));
+    }
+    value *made = make_object(m, class, &given, t->node->line);
+    if (!made) /* there is no such object */
+        path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
+    for (size_t i = 0; i < made->object.fields.count; i++)
+        if (i >= given.places.count || made->object.fields.at[i] != given.places.at[i])
+            path_unsupported(m, t->node->line, "keep to checks there",
+                             "__post_init__ that sets attributes of a parameter");
+    return made;
+}
+
+value *input_make(machine *m, const type *t, const char *name)
+{
+    value *v;
+    switch (t->kind) {
+    case T_INT:
+    case T_BOOL:
+    case T_FLOAT:
+    case T_STR:
+        return scalar(m, t->kind, name);
+    case T_NONE:
+        return value_none(m);
+    case T_LIST:
+        if (is_scalar(t->parts[0]))
+            return lazy_list(m, t, name);
+        /* fall through */
+    case T_TUPLE_OF:
+    case T_TUPLE: {
+        v = value_new(m, t->kind == T_LIST ? V_LIST : V_TUPLE);
+        size_t count = t->kind == T_TUPLE ? t->count : forked_count(m, name);
+        if (count == TOO_MANY)
+            return huge(m, name);
+        for (size_t i = 0; i < count; i++)
+            values_add(m, &v->in.items,
+                       input_make(m, t->parts[t->kind == T_TUPLE ? i : 0],
+                                  arena_print(m->arena, "%s[%zu]", name, i)));
+        return v;
+    }
+    case T_DICT:
+    case T_SET:
+    case T_FROZENSET:
+        return keyed(m, t, name);
+    case T_UNION:
+    case T_LITERAL:
+        return one_of(m, t, name);
+    case T_OBJECT:
+        return object(m, t, name);
+    }
+    return value_none(m);
+}
+
+/* -- wishes ------------------------------------------------------------------------------------ */
+
+static void add_wish(machine *m, Z3_ast *all, Z3_ast wish)
+{
+    *all = *all ? Z3_mk_and(m->solver->z, 2, (Z3_ast[]){ *all, wish }) : wish;
+}
+
+static void wish(machine *m, const value *v, Z3_ast *all)
+{
+    Z3_context z = m->solver->z;
+    if (value_is_lazy(v))
+        add_wish(m, all, Z3_mk_le(z, v->lazy.length, number(m, 3)));
+    else if (v->kind == V_STR && !v->known) {
+        Z3_ast plain = Z3_mk_re_star(z,
+                                     Z3_mk_re_range(z, Z3_mk_string(z, " "), Z3_mk_string(z, "~")));
+        add_wish(m, all, Z3_mk_seq_in_re(z, v->term, plain));
+        add_wish(m, all, Z3_mk_le(z, Z3_mk_seq_length(z, v->term), number(m, 12)));
+    } else if (v->kind == V_INT && !v->known) {
+        add_wish(m, all, Z3_mk_le(z, v->term, number(m, 1000)));
+        add_wish(m, all, Z3_mk_ge(z, v->term, number(m, -1000)));
+    } else if (v->kind == V_OBJECT) {
+        for (size_t i = 0; i < v->object.fields.count; i++)
+            wish(m, v->object.fields.at[i], all);
+    } else if (!value_is_scalar(v) && v->kind != V_NONE) {
+        for (size_t i = 0; i < v->in.items.count; i++)
+            wish(m, v->in.items.at[i], all);
+        for (size_t i = 0; i < v->in.others.count; i++)
+            wish(m, v->in.others.at[i], all);
+    }
+}
+
+Z3_ast input_wishes(machine *m, values inputs)
+{
+    Z3_ast all = NULL;
+    for (size_t i = 0; i < inputs.count; i++)
+        wish(m, inputs.at[i], &all);
+    return all;
+}
+
+/* -- witnesses --------------------------------------------------------------------------------- */
+
+value *input_concrete(machine *m, Z3_model model, const value *v)
+{
+    Z3_context z = m->solver->z;
+    if (value_is_scalar(v)) {
+        Z3_ast found = solver_value(m->solver, model, value_term(m, v));
+        value *made = found ? value_of(m, v->kind, found) : NULL;
+        return made && value_is_concrete(m, made) ? made : NULL;
+    }
+    if (v->kind == V_NONE)
+        return value_none(m);
+    if (value_is_lazy(v)) {
+        Z3_ast found = solver_value(m->solver, model, v->lazy.length);
+        value *length = found ? value_of_int(m, found) : NULL;
+        int64_t count;
+        if (!length || !value_whole(length, &count) || count < 0 || count > MOST_WITNESS_ITEMS)
+            return NULL;
+        value *list = value_sequence(m, V_LIST, (size_t)count);
+        for (int64_t i = 0; i < count; i++) {
+            Z3_ast item = solver_value(m->solver, model,
+                                       Z3_mk_select(z, v->lazy.array, number(m, i)));
+            value *made = item ? value_of(m, v->lazy.of, item) : NULL;
+            if (!made || !value_is_concrete(m, made))
+                return NULL;
+            values_add(m, &list->in.items, made);
+        }
+        return list;
+    }
+    value *copy = value_copy(m, v);
+    values *lists[] = { &copy->in.items, &copy->in.others };
+    if (v->kind == V_OBJECT) {
+        lists[0] = &copy->object.fields;
+        lists[1] = NULL;
+    }
+    for (int l = 0; l < 2; l++)
+        for (size_t i = 0; lists[l] && i < lists[l]->count; i++) {
+            lists[l]->at[i] = input_concrete(m, model, lists[l]->at[i]);
+            if (!lists[l]->at[i])
+                return NULL;
+        }
+    return copy;
+}
+
+static bool write_items(machine *m, const values *items, text *out)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        if (i > 0)
+            text_say(out, ", ");
+        if (!input_write(m, items->at[i], out))
+            return false;
+    }
+    return true;
+}
+
+static bool write_dict(machine *m, const value *v, text *out)
+{
+    text_say(out, "{");
+    for (size_t i = 0; i < v->in.items.count; i++) {
+        if (i > 0)
+            text_say(out, ", ");
+        if (!input_write(m, v->in.items.at[i], out))
+            return false;
+        text_say(out, ": ");
+        if (!input_write(m, v->in.others.at[i], out))
+            return false;
+    }
+    text_say(out, "}");
+    return true;
+}
+
+static bool write_object(machine *m, const value *v, text *out)
+{
+    text_print(out, "%s(", v->object.class->class.name);
+    for (size_t i = 0; i < v->object.fields.count; i++) {
+        text_print(out, "%s%s=", i ? ", " : "", value_utf8(m, v->object.names.at[i]));
+        if (!input_write(m, v->object.fields.at[i], out))
+            return false;
+    }
+    text_say(out, ")");
+    return true;
+}
+
+bool input_write(machine *m, const value *v, text *out)
+{
+    bool good = true;
+    switch (v->kind) {
+    case V_NONE:
+        text_say(out, "None");
+        return true;
+    case V_BOOL:
+        text_say(out, v->truth ? "True" : "False");
+        return true;
+    case V_INT:
+        if (v->known)
+            text_print(out, "%lld", (long long)v->number);
+        else
+            text_say(out, Z3_get_numeral_string(m->solver->z, v->term));
+        return true;
+    case V_FLOAT:
+        if (isnan(v->real) || isinf(v->real)) {
+            text_print(out, "float('%s')", isnan(v->real) ? "nan" : v->real < 0 ? "-inf" : "inf");
+            return true;
+        }
+        /* fall through */
+    case V_STR: {
+        value copy = *v, *one = &copy;
+        values given = { &one, 1, 1 };
+        value *words = bridge(m, "ascii(a)", &given, 0);
+        if (words)
+            text_say(out, value_utf8(m, words));
+        return words != NULL;
+    }
+    case V_TUPLE:
+    case V_LIST:
+        text_say(out, v->kind == V_LIST ? "[" : "(");
+        good = write_items(m, &v->in.items, out);
+        text_say(out, v->kind == V_LIST ? "]" : v->in.items.count == 1 ? ",)" : ")");
+        return good;
+    case V_SET:
+        text_say(out, v->frozen ? "frozenset([" : "set([");
+        good = write_items(m, &v->in.items, out);
+        text_say(out, "])");
+        return good;
+    case V_DICT:
+        return write_dict(m, v, out);
+    case V_OBJECT:
+        return write_object(m, v, out);
+    default:
+        return false;
+    }
+}
+
+yyjson_mut_val *input_json(machine *m, const value *v, yyjson_mut_doc *doc)
+{
+    switch (v->kind) {
+    case V_NONE:
+        return yyjson_mut_null(doc);
+    case V_BOOL:
+        return yyjson_mut_bool(doc, v->truth);
+    case V_INT:
+        if (v->known)
+            return yyjson_mut_sint(doc, v->number);
+        return yyjson_mut_rawcpy(doc, Z3_get_numeral_string(m->solver->z, v->term));
+    case V_FLOAT:
+        if (isfinite(v->real))
+            return yyjson_mut_real(doc, v->real);
+        break;
+    case V_STR:
+        for (size_t i = 0; i < v->str.count; i++) /* no zero, and JSON has no lone surrogates */
+            if (!v->str.chars[i] || (v->str.chars[i] >= 0xd800 && v->str.chars[i] < 0xe000))
+                goto as_words;
+        return yyjson_mut_strcpy(doc, value_utf8(m, v));
+    case V_LIST: {
+        yyjson_mut_val *list = yyjson_mut_arr(doc);
+        for (size_t i = 0; i < v->in.items.count; i++)
+            yyjson_mut_arr_append(list, input_json(m, v->in.items.at[i], doc));
+        return list;
+    }
+    default:
+        break;
+    }
+as_words:;
+    text words = { .a = m->arena };
+    if (!input_write(m, v, &words))
+        return yyjson_mut_null(doc);
+    return yyjson_mut_strcpy(doc, words.data);
+}

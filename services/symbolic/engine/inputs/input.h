@@ -1,0 +1,62 @@
+/*
+ * Inputs: the parameters of a function by their annotations, as symbols, and what a model makes of
+ * them: a witness, which is a call of the function in Python's own words.
+ */
+#ifndef SYMBOLIC_INPUT_H
+#define SYMBOLIC_INPUT_H
+
+#include <yyjson.h>
+
+#include "machine/machine.h"
+
+typedef enum type_kind {
+    T_INT,
+    T_BOOL,
+    T_FLOAT,
+    T_STR,
+    T_NONE,
+    T_LIST,
+    T_TUPLE,
+    T_TUPLE_OF, /* tuple[int, ...] */
+    T_DICT,
+    T_SET,
+    T_FROZENSET,
+    T_UNION,
+    T_LITERAL,
+    T_OBJECT, /* a dataclass */
+} type_kind;
+
+typedef struct type {
+    type_kind kind;
+    const struct type *parts[16];
+    size_t count;
+    const node *node; /* T_OBJECT: its class statement; T_LITERAL: the subscript */
+    bool assumed;     /* nothing was annotated: int was taken */
+} type;
+
+typedef struct parameter {
+    const char *name;
+    const type *type;
+    bool keyword; /* keyword-only */
+} parameter;
+
+enum { MOST_PARAMETERS = 16 };
+
+/* The parameters of a function; false: `wrong` says which one is not supported. `guess` is taken
+ * where there is no annotation. */
+bool input_parameters(tree *t, const node *function, type_kind guess, parameter *out, size_t *count,
+                      fault *wrong, const char **assumed);
+
+/* A fresh symbol of a type; it may fork. */
+value *input_make(machine *m, const type *t, const char *name);
+
+/* Wishes that make a witness easier to read, such as short strs: NULL if there are none. */
+Z3_ast input_wishes(machine *m, values inputs);
+
+/* The value that a model gives; NULL: it gives none that can be written down. */
+value *input_concrete(machine *m, Z3_model model, const value *v);
+/* A known value as Python writes it, and as JSON. */
+bool input_write(machine *m, const value *v, text *out);
+yyjson_mut_val *input_json(machine *m, const value *v, yyjson_mut_doc *doc);
+
+#endif

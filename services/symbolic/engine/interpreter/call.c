@@ -1,0 +1,262 @@
+/* Calls: arguments, functions of the code, and what else can be called. */
+#include <string.h>
+
+#include "machine/machine.h"
+
+/* -- functions --------------------------------------------------------------------------------- */
+
+static bool has_yield(const node *n);
+
+static bool any_yield(nodes list)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] && has_yield(list.at[i]))
+            return true;
+    return false;
+}
+
+static bool has_yield(const node *n)
+{
+    if (n->kind == N_OTHER && (strncmp(n->name, "Yield", 5) == 0 || strcmp(n->name, "Await") == 0))
+        return true;
+    if (n->kind == N_FUNCTION || n->kind == N_LAMBDA || n->kind == N_CLASS)
+        return false;
+    return (n->a && has_yield(n->a)) || (n->b && has_yield(n->b)) || (n->c && has_yield(n->c)) ||
+           any_yield(n->x) || any_yield(n->y) || any_yield(n->z) || any_yield(n->w) ||
+           any_yield(n->v);
+}
+
+/* Decorators that change nothing that is modelled. */
+static bool is_plain_decorator(const node *d)
+{
+    return d->kind == N_NAME && strcmp(d->name, "staticmethod") == 0;
+}
+
+value *make_function(machine *m, scope *s, const node *n)
+{
+    value *made = value_new(m, V_FUNCTION);
+    made->function.node = n;
+    made->function.scope = s == m->globals ? NULL : s;
+    const node *given = n->a;
+    for (size_t i = 0; i < given->v.count; i++) {
+        value *v = eval(m, s, given->v.at[i]);
+        if (!v)
+            return NULL;
+        values_add(m, &made->function.defaults, v);
+    }
+    for (size_t i = 0; i < given->w.count; i++) {
+        value *v = given->w.at[i] ? eval(m, s, given->w.at[i]) : NULL;
+        if (given->w.at[i] && !v)
+            return NULL;
+        values_add(m, &made->function.keyword_defaults, v);
+    }
+    if (n->kind != N_FUNCTION || n->z.count) /* type parameters have names of their own */
+        return made;
+    nodes lists[] = { given->x, given->y, given->z };
+    for (int l = 0; l < 3; l++)
+        for (size_t i = 0; i < lists[l].count; i++)
+            if (!annotation_exists(m, s, lists[l].at[i]->a))
+                return NULL;
+    bool good = annotation_exists(m, s, given->a ? given->a->a : NULL) &&
+                annotation_exists(m, s, given->b ? given->b->a : NULL) &&
+                annotation_exists(m, s, n->b);
+    return good ? made : NULL;
+}
+
+/* Take the keyword of this name out of the arguments; NULL: it was not given. */
+static value *take_keyword(arguments *given, const char *name)
+{
+    for (size_t i = 0; i < given->names.count; i++) {
+        value *v = given->keywords.at[i];
+        if (v && value_says(given->names.at[i], name)) {
+            given->keywords.at[i] = NULL;
+            return v;
+        }
+    }
+    return NULL;
+}
+
+/* Bind the arguments to the parameters, as Python does. False: a TypeError is raised. */
+static bool bind(machine *m, scope *to, const value *function, arguments *given, int line)
+{
+    const node *a = function->function.node->a;
+    size_t only = a->x.count, total = only + a->y.count;
+    size_t defaults = function->function.defaults.count, used = 0;
+    for (size_t i = 0; i < total; i++) {
+        const node *parameter = i < only ? a->x.at[i] : a->y.at[i - only];
+        value *v = NULL;
+        if (used < given->places.count) {
+            v = given->places.at[used++];
+            for (size_t j = 0; i >= only && j < given->names.count; j++)
+                if (given->keywords.at[j] && value_says(given->names.at[j], parameter->name))
+                    return throw(m, "TypeError", line) != NULL;
+        } else if (i >= only) {
+            v = take_keyword(given, parameter->name);
+        }
+        if (!v && i + defaults >= total)
+            v = function->function.defaults.at[i + defaults - total];
+        if (!v)
+            return throw(m, "TypeError", line) != NULL;
+        scope_set(m, to, parameter->name, v);
+    }
+    if (a->a) {
+        value *rest = value_new(m, V_TUPLE);
+        while (used < given->places.count)
+            values_add(m, &rest->in.items, given->places.at[used++]);
+        scope_set(m, to, a->a->name, rest);
+    }
+    for (size_t i = 0; i < a->z.count; i++) {
+        value *v = take_keyword(given, a->z.at[i]->name);
+        if (!v)
+            v = function->function.keyword_defaults.at[i];
+        if (!v)
+            return throw(m, "TypeError", line) != NULL;
+        scope_set(m, to, a->z.at[i]->name, v);
+    }
+    value *rest = a->b ? value_new(m, V_DICT) : NULL;
+    for (size_t i = 0; i < given->names.count; i++) {
+        if (!given->keywords.at[i])
+            continue;
+        if (!rest)
+            return throw(m, "TypeError", line) != NULL;
+        values_add(m, &rest->in.items, given->names.at[i]);
+        values_add(m, &rest->in.others, given->keywords.at[i]);
+    }
+    if (rest)
+        scope_set(m, to, a->b->name, rest);
+    if (used < given->places.count)
+        return throw(m, "TypeError", line) != NULL;
+    return true;
+}
+
+static value *call_function(machine *m, value *function, arguments *given, int line)
+{
+    const node *n = function->function.node;
+    if (m->calls >= MOST_CALLS)
+        path_bound(m, "the depth of calls");
+    for (size_t i = 0; n->kind == N_FUNCTION && i < n->y.count; i++)
+        if (!is_plain_decorator(n->y.at[i]))
+            path_unsupported(m, n->y.at[i]->line, "call the function without it",
+                             "the decorator of %s", n->name);
+    if (n->kind == N_FUNCTION && any_yield(n->x))
+        path_unsupported(m, n->line, "return a list", "a generator function (yield)");
+    scope *inside = scope_new(m, function->function.scope, n);
+    if (n->kind == N_FUNCTION)
+        scope_declare(m, inside, n->x);
+    if (!bind(m, inside, function, given, line))
+        return NULL;
+    int at = m->line;
+    value *handling = m->handling; /* a bare `raise` in here raises what the caller handles */
+    m->calls++;
+    value *result;
+    if (n->kind == N_LAMBDA) {
+        result = eval(m, inside, n->b);
+    } else {
+        outcome end = run(m, inside, n->x);
+        result = end == RAISED ? NULL : end == RETURNED ? m->returned : value_none(m);
+    }
+    m->calls--;
+    m->handling = handling;
+    m->line = at;
+    return result;
+}
+
+/* -- anything ---------------------------------------------------------------------------------- */
+
+value *call(machine *m, value *callee, arguments *given, int line)
+{
+    switch (callee->kind) {
+    case V_FUNCTION:
+        return call_function(m, callee, given, line);
+    case V_BUILTIN:
+        if (strncmp(callee->builtin.name, "math.", 5) == 0)
+            return call_math(m, callee->builtin.name + 5, given, line);
+        return call_builtin(m, callee->builtin.name, given, line);
+    case V_METHOD: {
+        if (!callee->builtin.call)
+            return call_method(m, callee->builtin.self, callee->builtin.name, given, line);
+        arguments with_self = { .names = given->names, .keywords = given->keywords };
+        values_add(m, &with_self.places, callee->builtin.self);
+        for (size_t i = 0; i < given->places.count; i++)
+            values_add(m, &with_self.places, given->places.at[i]);
+        return call(m, callee->builtin.call, &with_self, line);
+    }
+    case V_CLASS:
+        return make_object(m, callee, given, line);
+    case V_OBJECT:
+        if (class_member(callee->object.class, "__call__"))
+            path_unsupported(m, line, "call a method by its name", "the method __call__");
+        return throw(m, "TypeError", line);
+    default:
+        return throw(m, "TypeError", line);
+    }
+}
+
+value *call_with(machine *m, value *callee, value *argument, int line)
+{
+    arguments given = { 0 };
+    values_add(m, &given.places, argument);
+    return call(m, callee, &given, line);
+}
+
+static bool add_keywords(machine *m, arguments *given, value *dict, int line)
+{
+    if (dict->kind != V_DICT)
+        return throw(m, "TypeError", line) != NULL;
+    for (size_t i = 0; i < dict->in.items.count; i++) {
+        value *name = dict->in.items.at[i];
+        if (name->kind != V_STR)
+            return throw(m, "TypeError", line) != NULL;
+        if (!name->known)
+            path_unsupported(m, line, "name the keywords", "** with keys that are not known");
+        values_add(m, &given->names, name);
+        values_add(m, &given->keywords, dict->in.others.at[i]);
+    }
+    return true;
+}
+
+value *eval_call(machine *m, scope *s, const node *n)
+{
+    if (n->a->kind == N_NAME && strcmp(n->a->name, "super") == 0)
+        path_unsupported(m, n->line, "call the method of the base class by its name", "super()");
+    value *callee = eval(m, s, n->a);
+    if (!callee)
+        return NULL;
+    if (callee->kind == V_BUILTIN && strcmp(callee->builtin.name, "len") == 0 && n->x.count == 1 &&
+        n->y.count == 0 && n->x.at[0]->kind == N_NAME) {
+        /* The only thing that is known of a parameter that is too big. */
+        value *huge = scope_get(m, s, n->x.at[0]->name);
+        if (!huge || huge->kind == V_HUGE)
+            return huge ? length_of(m, huge, n->line) : NULL;
+    }
+    arguments given = { 0 };
+    for (size_t i = 0; i < n->x.count; i++) {
+        const node *argument = n->x.at[i];
+        bool starred = argument->kind == N_STARRED;
+        value *v = eval(m, s, starred ? argument->a : argument);
+        values more;
+        if (!v || (starred && !items_of(m, v, false, &more, n->line)))
+            return NULL;
+        if (!starred)
+            values_add(m, &given.places, v);
+        for (size_t j = 0; starred && j < more.count; j++)
+            values_add(m, &given.places, more.at[j]);
+    }
+    for (size_t i = 0; i < n->y.count; i++) {
+        const node *keyword = n->y.at[i];
+        value *v = eval(m, s, keyword->a);
+        if (!v)
+            return NULL;
+        if (keyword->name) {
+            values_add(m, &given.names, value_ascii(m, keyword->name));
+            values_add(m, &given.keywords, v);
+        } else if (!add_keywords(m, &given, v, n->line)) {
+            return NULL;
+        }
+    }
+    for (size_t i = 0; i < given.names.count; i++)
+        for (size_t j = 0; j < i; j++)
+            if (value_says(given.names.at[i], value_utf8(m, given.names.at[j])))
+                return throw(m, "TypeError", n->line);
+    return call(m, callee, &given, n->line);
+}

@@ -1,0 +1,406 @@
+/* Iteration: items one by one, from whatever gives them. */
+#include <string.h>
+
+#include "machine/machine.h"
+
+bool is_iterable(machine *m, const value *v, int line)
+{
+    switch (v->kind) {
+    case V_STR:
+    case V_TUPLE:
+    case V_LIST:
+    case V_DICT:
+    case V_SET:
+    case V_RANGE:
+    case V_ITERATOR:
+    case V_VIEW:
+        return true;
+    case V_OBJECT:
+        if (class_member(v->object.class, "__iter__") ||
+            class_member(v->object.class, "__getitem__"))
+            path_unsupported(m, line, "return a list", "an iteration over an object");
+        break;
+    case V_CLASS:
+        if (v->class.enumeration)
+            path_unsupported(m, line, "list the members", "an iteration over an enum");
+        break;
+    default:
+        break;
+    }
+    throw(m, "TypeError", line);
+    return false;
+}
+
+value *iterator_over(machine *m, values items)
+{
+    value *v = value_new(m, V_ITERATOR);
+    v->iterator.how = BY_ITEMS;
+    v->iterator.sources = items;
+    return v;
+}
+
+static const value *keys_of(const value *of)
+{
+    const value *keys = of->kind == V_VIEW ? of->view.dict : of;
+    return keys->kind == V_DICT || keys->kind == V_SET ? keys : NULL;
+}
+
+/* What a dict or set is like when an iteration over it begins. */
+static void begin(const value *of, cursor *at)
+{
+    const value *keys = keys_of(of);
+    at->begun = true;
+    at->count = keys ? keys->in.items.count : 0;
+    at->version = keys ? keys->version : 0;
+}
+
+value *iterator_from(machine *m, int how, values sources)
+{
+    value *v = iterator_over(m, sources);
+    v->iterator.how = how;
+    v->iterator.cursors = arena_take(m->arena, (sources.count + 1) * sizeof(cursor));
+    for (size_t i = 0; i < sources.count; i++)
+        begin(sources.at[i], v->iterator.cursors + i);
+    return v;
+}
+
+/* Is there one more? If that is not known the path forks, first to the end of the loop. */
+static bool goes_on(machine *m, Z3_ast condition, unsigned *undecided)
+{
+    if (*undecided >= m->most_turns)
+        path_bound(m, "the number of turns of a loop");
+    ++*undecided;
+    return path_decide(m, condition, false);
+}
+
+static value *range_next(machine *m, value *of, cursor *c, int line)
+{
+    Z3_context z = m->solver->z;
+    int64_t from, to, step, at, turn = (int64_t)c->turn;
+    if (!value_whole(of->range.step, &step))
+        path_unsupported(m, line, "use a constant step", "a range whose step is not known");
+    if (value_whole(of->range.from, &from) && value_whole(of->range.to, &to)) {
+        if (__builtin_mul_overflow(turn, step, &at) || __builtin_add_overflow(at, from, &at))
+            return NULL;
+        return (step > 0 ? at < to : at > to) ? value_int(m, at) : NULL;
+    }
+    Z3_ast factors[] = { Z3_mk_int64(z, turn, m->solver->ints),
+                         Z3_mk_int64(z, step, m->solver->ints) };
+    Z3_ast away = Z3_mk_mul(z, 2, factors);
+    Z3_ast here = Z3_mk_add(z, 2, (Z3_ast[]){ value_int_term(m, of->range.from), away });
+    Z3_ast end = value_int_term(m, of->range.to);
+    Z3_ast inside = step > 0 ? Z3_mk_lt(z, here, end) : Z3_mk_gt(z, here, end);
+    return goes_on(m, inside, &c->undecided) ? value_of_int(m, here) : NULL;
+}
+
+static value *lazy_next(machine *m, value *of, cursor *c)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast at = Z3_mk_int64(z, (int64_t)c->turn, m->solver->ints);
+    if (!goes_on(m, Z3_mk_lt(z, at, of->lazy.length), &c->undecided))
+        return NULL;
+    return value_of(m, of->lazy.of, Z3_mk_select(z, of->lazy.array, at));
+}
+
+static value *text_next(machine *m, value *of, cursor *c)
+{
+    Z3_context z = m->solver->z;
+    if (of->known)
+        return c->turn < of->str.count ? value_str(m, of->str.chars + c->turn, 1) : NULL;
+    Z3_ast at = Z3_mk_int64(z, (int64_t)c->turn, m->solver->ints);
+    if (!goes_on(m, Z3_mk_lt(z, at, Z3_mk_seq_length(z, of->term)), &c->undecided))
+        return NULL;
+    return value_of_str(m, Z3_mk_seq_at(z, of->term, at));
+}
+
+/* StopIteration in a generator is an error of it (PEP 479). */
+static value *generator_raised(machine *m, value *of, int line)
+{
+    of->iterator.ended = true;
+    if (m->raised && is_subclass(m->raised->object.class, exception_class(m, "StopIteration")))
+        throw(m, "RuntimeError", line);
+    return NULL;
+}
+
+/* One item of a generator expression with a single `for`. */
+static value *generated(machine *m, value *of, int line)
+{
+    const node *n = of->iterator.node, *clause = n->x.at[0];
+    for (;;) {
+        value *item = item_next(m, of->iterator.sources.at[0], of->iterator.cursors, line);
+        if (!item || !assign(m, of->iterator.scope, clause->a, item))
+            return generator_raised(m, of, line);
+        bool wanted = true;
+        for (size_t i = 0; wanted && i < clause->x.count; i++) {
+            value *truth = eval_truth(m, of->iterator.scope, clause->x.at[i]);
+            int is = truth ? decide_truth(m, truth, true) : -1;
+            if (is < 0)
+                return generator_raised(m, of, line);
+            wanted = is;
+        }
+        if (wanted) {
+            value *made = eval(m, of->iterator.scope, n->a);
+            return made ? made : generator_raised(m, of, line);
+        }
+    }
+}
+
+static value *zipped(machine *m, value *of, int line)
+{
+    value *tuple = value_new(m, V_TUPLE);
+    if (of->iterator.ended && of->iterator.sources.count > 1)
+        path_unsupported(m, line, "make a list of it first", "zip() that is asked after its end");
+    for (size_t i = 0; i < of->iterator.sources.count; i++) {
+        value *item = item_next(m, of->iterator.sources.at[i], of->iterator.cursors + i, line);
+        if (!item) {
+            of->iterator.ended = true;
+            return NULL;
+        }
+        values_add(m, &tuple->in.items, item);
+    }
+    return of->iterator.sources.count ? tuple : NULL;
+}
+
+/* What map() and filter() call may raise StopIteration: that is their end, too. */
+static value *called(machine *m, value *function, value *item, int line)
+{
+    value *result = call_with(m, function, item, line);
+    if (!result && is_subclass(m->raised->object.class, exception_class(m, "StopIteration")))
+        m->raised = NULL;
+    return result;
+}
+
+static value *iterator_next(machine *m, value *of, int line)
+{
+    path_touch(m, of->serial);
+    switch (of->iterator.how) {
+    case BY_ITEMS:
+        return of->iterator.turn < of->iterator.sources.count
+                   ? of->iterator.sources.at[of->iterator.turn++]
+                   : NULL;
+    case BY_GENERATOR:
+        return of->iterator.ended ? NULL : generated(m, of, line);
+    case BY_ZIP:
+        return zipped(m, of, line);
+    case BY_ENUMERATE: {
+        value *item = item_next(m, of->iterator.sources.at[0], of->iterator.cursors, line);
+        if (!item)
+            return NULL;
+        value *place = binary(m, OP_ADD, of->iterator.function,
+                              value_int(m, (int64_t)of->iterator.turn++), line);
+        if (!place)
+            return NULL;
+        value *pair = value_sequence(m, V_TUPLE, 2);
+        values_add(m, &pair->in.items, place);
+        values_add(m, &pair->in.items, item);
+        return pair;
+    }
+    case BY_MAP:
+    case BY_FILTER:
+        break;
+    }
+    for (;;) {
+        value *item = item_next(m, of->iterator.sources.at[0], of->iterator.cursors, line);
+        if (!item)
+            return NULL;
+        value *result = of->iterator.how == BY_FILTER && of->iterator.function->kind == V_NONE
+                            ? item
+                            : called(m, of->iterator.function, item, line);
+        if (!result || of->iterator.how == BY_MAP)
+            return result;
+        int is = decide_truth(m, result, true);
+        if (is < 0)
+            return NULL;
+        if (is)
+            return item;
+    }
+}
+
+static value *viewed(machine *m, const value *of, size_t turn)
+{
+    const value *dict = of->view.dict;
+    if (turn >= dict->in.items.count)
+        return NULL;
+    if (of->view.part != 'i')
+        return (of->view.part == 'k' ? dict->in.items : dict->in.others).at[turn];
+    value *pair = value_sequence(m, V_TUPLE, 2);
+    values_add(m, &pair->in.items, dict->in.items.at[turn]);
+    values_add(m, &pair->in.items, dict->in.others.at[turn]);
+    return pair;
+}
+
+/* A dict or set that changes while it is iterated over. False: raised. */
+static bool is_unchanged(machine *m, const value *of, cursor *at, int line)
+{
+    const value *keys = keys_of(of);
+    if (!at->begun)
+        begin(of, at);
+    if (!keys)
+        return true;
+    if (keys->in.items.count != at->count) {
+        throw(m, "RuntimeError", line);
+        return false;
+    }
+    if (keys->version != at->version)
+        path_unsupported(m, line, "iterate over list(…)",
+                         "a dict or set whose keys change while it is iterated over");
+    return true;
+}
+
+static value *next_from(machine *m, value *of, cursor *at, int line)
+{
+    switch (of->kind) {
+    case V_RANGE:
+        return range_next(m, of, at, line);
+    case V_STR:
+        return text_next(m, of, at);
+    case V_ITERATOR:
+        return iterator_next(m, of, line);
+    case V_SET:
+        if (of->in.items.count > 1)
+            path_unsupported(m, line, "iterate over sorted(…)", "the order of the items of a set");
+        break;
+    case V_VIEW:
+        return viewed(m, of, at->turn);
+    case V_LIST:
+        if (value_is_lazy(of))
+            return lazy_next(m, of, at);
+        break;
+    default:
+        break;
+    }
+    return at->turn < of->in.items.count ? of->in.items.at[at->turn] : NULL;
+}
+
+value *item_next(machine *m, value *of, cursor *at, int line)
+{
+    step(m);
+    if (at->ended || !is_unchanged(m, of, at, line))
+        return NULL;
+    value *item = next_from(m, of, at, line);
+    at->turn++;
+    at->ended = !item && !m->raised && of->kind != V_ITERATOR;
+    return item;
+}
+
+bool items_of(machine *m, value *v, bool any_order, values *out, int line)
+{
+    *out = (values){ 0 };
+    if (!is_iterable(m, v, line))
+        return false;
+    if (v->kind == V_SET && any_order) {
+        for (size_t i = 0; i < v->in.items.count; i++)
+            values_add(m, out, v->in.items.at[i]);
+        return true;
+    }
+    cursor at = { 0 };
+    value *item;
+    while ((item = item_next(m, v, &at, line)))
+        values_add(m, out, item);
+    return !m->raised;
+}
+
+bool extend(machine *m, value *list, value *with, int line)
+{
+    if (!is_iterable(m, with, line))
+        return false;
+    settle(m, list);
+    path_touch(m, list->serial);
+    values more;
+    if (with->kind != V_ITERATOR) { /* which may be the list itself */
+        if (!items_of(m, with, false, &more, line))
+            return false;
+        for (size_t i = 0; i < more.count; i++)
+            values_add(m, &list->in.items, more.at[i]);
+        return true;
+    }
+    cursor at = { 0 };
+    value *item;
+    while ((item = item_next(m, with, &at, line)))
+        values_add(m, &list->in.items, item);
+    return !m->raised;
+}
+
+/* -- sorted() ---------------------------------------------------------------------------------- */
+
+static bool plain(const values *items)
+{
+    for (size_t i = 0; i < items->count; i++)
+        if (items->at[i]->kind != items->at[0]->kind ||
+            (items->at[i]->kind != V_INT && items->at[i]->kind != V_STR))
+            return false;
+    return true;
+}
+
+/* A network of exchanges: the path need not fork on the order of plain values. */
+static void sort_plain(machine *m, values *items, bool reverse, int line)
+{
+    for (size_t end = items->count; end > 1; end--)
+        for (size_t i = 0; i + 1 < end; i++) {
+            value **two = items->at + i;
+            value *wrong = compare(m, reverse ? OP_LT : OP_GT, two[0], two[1], line);
+            if (wrong->known) {
+                if (wrong->truth) {
+                    value *first = two[0];
+                    two[0] = two[1];
+                    two[1] = first;
+                }
+                continue;
+            }
+            value *first = choose(m, wrong->term, two[1], two[0]);
+            two[1] = choose(m, wrong->term, two[0], two[1]);
+            two[0] = first;
+        }
+}
+
+/* Only with a total order is the result the same however it is sorted. */
+static bool has_order(const value *v)
+{
+    const values *parts = v->kind == V_OBJECT ? &v->object.fields : &v->in.items;
+    if (v->kind == V_FLOAT)
+        return v->known && v->real == v->real;
+    bool inside = (v->kind == V_OBJECT && v->object.class->class.dataclass) || v->kind == V_TUPLE ||
+                  (v->kind == V_LIST && !value_is_lazy(v));
+    for (size_t i = 0; inside && i < parts->count; i++)
+        if (!has_order(parts->at[i]))
+            return false;
+    return v->kind != V_SET && !(value_is_lazy(v) && v->lazy.of == V_FLOAT);
+}
+
+value *sorted(machine *m, values items, value *key, bool reverse, int line)
+{
+    value *made = value_sequence(m, V_LIST, items.count);
+    for (size_t i = 0; i < items.count; i++)
+        values_add(m, &made->in.items, items.at[i]);
+    if (!key && plain(&made->in.items)) {
+        sort_plain(m, &made->in.items, reverse, line);
+        return made;
+    }
+    values keys = { 0 };
+    for (size_t i = 0; i < items.count; i++) {
+        value *k = key ? call_with(m, key, items.at[i], line) : items.at[i];
+        if (!k)
+            return NULL;
+        if (items.count > 1 && !has_order(k))
+            path_unsupported(m, line, "sort by ints or strs",
+                             "sorting by floats that may be NaN, or by sets");
+        values_add(m, &keys, k);
+    }
+    /* By insertion, which is stable. `reverse` keeps the order of equal items, too. */
+    for (size_t i = 1; i < items.count; i++)
+        for (size_t j = i; j > 0; j--) {
+            value *less = reverse ? compare(m, OP_LT, keys.at[j - 1], keys.at[j], line)
+                                  : compare(m, OP_LT, keys.at[j], keys.at[j - 1], line);
+            int is = less ? decide_truth(m, less, false) : -1;
+            if (is < 0)
+                return NULL;
+            if (!is)
+                break;
+            value *held = keys.at[j], *item = made->in.items.at[j];
+            keys.at[j] = keys.at[j - 1];
+            keys.at[j - 1] = held;
+            made->in.items.at[j] = made->in.items.at[j - 1];
+            made->in.items.at[j - 1] = item;
+        }
+    return made;
+}

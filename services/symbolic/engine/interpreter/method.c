@@ -1,0 +1,353 @@
+/* Methods of lists, tuples, dicts and sets; those of strs are in text_method.c. */
+#include <string.h>
+
+#include "machine/machine.h"
+
+static bool count_is(machine *m, const arguments *given, size_t least, size_t most, int line)
+{
+    if (given->names.count == 0 && given->places.count >= least && given->places.count <= most)
+        return true;
+    throw(m, "TypeError", line);
+    return false;
+}
+
+static bool is(const char *name, const char *method)
+{
+    return strcmp(name, method) == 0;
+}
+
+/* The first item equal to this one: its place; -1: none; -2: raised. */
+static long place_of(machine *m, const values *items, value *item, int line)
+{
+    for (size_t i = 0; i < items->count; i++) {
+        value *same = same_or_equal(m, items->at[i], item, line);
+        int yes = same ? decide_truth(m, same, true) : -1;
+        if (yes < 0)
+            return -2;
+        if (yes)
+            return (long)i;
+    }
+    return -1;
+}
+
+static value *count_of(machine *m, const values *items, value *item, int line)
+{
+    value *sum = value_int(m, 0);
+    for (size_t i = 0; sum && i < items->count; i++) {
+        value *same = same_or_equal(m, items->at[i], item, line);
+        sum = same ? binary(m, OP_ADD, sum, same, line) : NULL;
+    }
+    return sum;
+}
+
+static void remove_at(values *items, size_t place)
+{
+    memmove(items->at + place, items->at + place + 1,
+            (items->count - place - 1) * sizeof *items->at);
+    items->count--;
+}
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
+static value *append(machine *m, value *list, value *item)
+{
+    path_touch(m, list->serial);
+    if (value_is_lazy(list) && item->kind == list->lazy.of) {
+        Z3_context z = m->solver->z;
+        list->lazy.array = Z3_mk_store(z, list->lazy.array, list->lazy.length, value_term(m, item));
+        list->lazy.length = Z3_mk_add(z, 2, (Z3_ast[]){ list->lazy.length, m->solver->one });
+        return value_none(m);
+    }
+    settle(m, list);
+    values_add(m, &list->in.items, item);
+    return value_none(m);
+}
+
+static value *insert(machine *m, value *list, value *at, value *item, int line)
+{
+    if (!value_is_integral(at))
+        return throw(m, "TypeError", line);
+    settle(m, list);
+    path_touch(m, list->serial);
+    int64_t first, stride;
+    size_t count;
+    /* As list[at:at] has it. */
+    if (!slice_bounds(m, (int64_t)list->in.items.count, at, value_none(m), value_none(m), line,
+                      &first, &stride, &count))
+        return NULL;
+    values_add(m, &list->in.items, item);
+    values *items = &list->in.items;
+    memmove(items->at + first + 1, items->at + first,
+            (items->count - 1 - (size_t)first) * sizeof *items->at);
+    items->at[first] = item;
+    return value_none(m);
+}
+
+static value *pop(machine *m, value *list, arguments *given, int line)
+{
+    settle(m, list);
+    value *index = given->places.count ? given->places.at[0] : value_int(m, -1);
+    path_touch(m, list->serial);
+    int64_t at;
+    if (!value_whole(index, &at) && value_is_integral(index))
+        path_unsupported(m, line, "pop at a constant index", "pop() at a place that is not known");
+    value *item = item_get(m, list, index, line);
+    return item && item_delete(m, list, index, line) ? item : NULL;
+}
+
+static value *list_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    value *first = given->places.count ? given->places.at[0] : NULL;
+    if (is(name, "append"))
+        return count_is(m, given, 1, 1, line) ? append(m, self, first) : NULL;
+    if (is(name, "sort")) {
+        value *key = NULL, *reverse = NULL;
+        for (size_t i = 0; i < given->names.count; i++)
+            if (value_says(given->names.at[i], "key"))
+                key = given->keywords.at[i]->kind == V_NONE ? NULL : given->keywords.at[i];
+            else if (value_says(given->names.at[i], "reverse"))
+                reverse = given->keywords.at[i];
+            else
+                return throw(m, "TypeError", line);
+        if (first)
+            return throw(m, "TypeError", line);
+        settle(m, self);
+        path_touch(m, self->serial);
+        int turned = reverse ? decide_truth(m, reverse, false) : 0;
+        value *made = turned < 0 ? NULL : sorted(m, self->in.items, key, turned, line);
+        if (!made)
+            return NULL;
+        self->in.items = made->in.items;
+        return value_none(m);
+    }
+    if (is(name, "pop"))
+        return count_is(m, given, 0, 1, line) ? pop(m, self, given, line) : NULL;
+    settle(m, self);
+    values *items = &self->in.items;
+    if (is(name, "extend")) {
+        bool good = count_is(m, given, 1, 1, line) && extend(m, self, first, line);
+        return good ? value_none(m) : NULL;
+    }
+    if (is(name, "insert"))
+        return count_is(m, given, 2, 2, line) ? insert(m, self, first, given->places.at[1], line)
+                                              : NULL;
+    if (is(name, "remove")) {
+        long place = count_is(m, given, 1, 1, line) ? place_of(m, items, first, line) : -2;
+        if (place == -2)
+            return NULL;
+        if (place < 0)
+            return throw(m, "ValueError", line);
+        path_touch(m, self->serial);
+        remove_at(items, (size_t)place);
+        return value_none(m);
+    }
+    if (is(name, "reverse") && count_is(m, given, 0, 0, line)) {
+        path_touch(m, self->serial);
+        for (size_t i = 0; i < items->count / 2; i++) {
+            value *held = items->at[i];
+            items->at[i] = items->at[items->count - 1 - i];
+            items->at[items->count - 1 - i] = held;
+        }
+        return value_none(m);
+    }
+    if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
+        path_touch(m, self->serial);
+        items->count = 0;
+        return value_none(m);
+    }
+    if (is(name, "copy") && count_is(m, given, 0, 0, line))
+        return slice_get(m, self, value_none(m), value_none(m), value_none(m), line);
+    if (is(name, "index") && given->places.count == 1) {
+        long place = place_of(m, items, first, line);
+        return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
+    }
+    if (is(name, "count") && count_is(m, given, 1, 1, line))
+        return count_of(m, items, first, line);
+    if (m->raised)
+        return NULL;
+    path_unsupported(m, line, "write it out", "the method list.%s", name);
+}
+
+static value *tuple_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    if (is(name, "index") && given->places.count == 1) {
+        long place = place_of(m, &self->in.items, given->places.at[0], line);
+        return place == -2 ? NULL : place < 0 ? throw(m, "ValueError", line) : value_int(m, place);
+    }
+    if (is(name, "count"))
+        return count_is(m, given, 1, 1, line)
+                   ? count_of(m, &self->in.items, given->places.at[0], line)
+                   : NULL;
+    path_unsupported(m, line, "write it out", "the method tuple.%s", name);
+}
+
+/* -- dicts ------------------------------------------------------------------------------------- */
+
+static value *view_of(machine *m, value *dict, char part)
+{
+    value *v = value_new(m, V_VIEW);
+    v->view.dict = dict;
+    v->view.part = part;
+    return v;
+}
+
+static value *dict_update(machine *m, value *self, arguments *given, int line)
+{
+    value *other = call_builtin(m, "dict", given, line);
+    if (!other && given->places.count && given->places.at[0]->kind != V_NONE)
+        path_unsupported(m, line, "set the keys one by one", "dict.update() that raises");
+    for (size_t i = 0; other && i < other->in.items.count; i++)
+        if (!set_key(m, self, other->in.items.at[i], other->in.others.at[i], line))
+            return NULL;
+    return other ? value_none(m) : NULL;
+}
+
+static value *dict_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    value *first = given->places.count ? given->places.at[0] : NULL;
+    value *second = given->places.count > 1 ? given->places.at[1] : NULL;
+    if ((is(name, "keys") || is(name, "values") || is(name, "items")) &&
+        count_is(m, given, 0, 0, line))
+        return view_of(m, self, name[0]);
+    if (is(name, "update"))
+        return dict_update(m, self, given, line);
+    if (is(name, "copy") && count_is(m, given, 0, 0, line)) {
+        arguments same = { 0 };
+        values_add(m, &same.places, self);
+        return call_builtin(m, "dict", &same, line);
+    }
+    if (is(name, "clear") && count_is(m, given, 0, 0, line)) {
+        path_touch(m, self->serial);
+        self->in.items.count = self->in.others.count = 0;
+        self->version++;
+        return value_none(m);
+    }
+    if (is(name, "get") || is(name, "pop") || is(name, "setdefault")) {
+        long place = count_is(m, given, 1, 2, line) ? find_key(m, self, first, line) : -2;
+        if (place == -2)
+            return NULL;
+        if (place >= 0) {
+            value *found = self->in.others.at[place];
+            if (is(name, "pop")) {
+                path_touch(m, self->serial);
+                self->version++;
+                remove_at(&self->in.items, (size_t)place);
+                remove_at(&self->in.others, (size_t)place);
+            }
+            return found;
+        }
+        if (is(name, "pop") && !second)
+            return throw(m, "KeyError", line);
+        value *otherwise = second ? second : value_none(m);
+        if (is(name, "setdefault")) {
+            path_touch(m, self->serial);
+            self->version++;
+            values_add(m, &self->in.items, first);
+            values_add(m, &self->in.others, otherwise);
+        }
+        return otherwise;
+    }
+    if (m->raised)
+        return NULL;
+    path_unsupported(m, line, "write it out", "the method dict.%s", name);
+}
+
+/* -- sets -------------------------------------------------------------------------------------- */
+
+static value *set_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    static const struct {
+        const char *name;
+        operator_kind op;
+    } like[] = { { "union", OP_BITOR },    { "intersection", OP_BITAND },
+                 { "difference", OP_SUB }, { "symmetric_difference", OP_BITXOR },
+                 { "issubset", OP_LTE },   { "issuperset", OP_GTE } };
+    value *first = given->places.count ? given->places.at[0] : NULL;
+    if (!count_is(m, given, 0, 1, line))
+        return NULL;
+    for (size_t i = 0; first && i < sizeof like / sizeof *like; i++) {
+        if (!is(name, like[i].name))
+            continue;
+        value *other = call_builtin(m, "set", given, line);
+        if (!other)
+            return NULL;
+        return like[i].op == OP_LTE || like[i].op == OP_GTE
+                   ? compare(m, like[i].op, self, other, line)
+                   : binary(m, like[i].op, self, other, line);
+    }
+    if (is(name, "isdisjoint") && first) {
+        values items;
+        if (!items_of(m, first, true, &items, line))
+            return NULL;
+        value *shared = value_bool(m, false);
+        for (size_t i = 0; i < items.count; i++) {
+            value *one = contains(m, self, items.at[i], line);
+            if (!one)
+                return NULL;
+            shared = either(m, shared, one);
+        }
+        return negated(m, shared);
+    }
+    if (is(name, "copy") && !first)
+        return binary(m, OP_BITOR, self, value_new(m, V_SET), line);
+    if (self->frozen)
+        path_unsupported(m, line, "use a set", "the method frozenset.%s", name);
+    if (is(name, "add") && first)
+        return add_item(m, self, first, line) ? value_none(m) : NULL;
+    if (is(name, "update") && first) {
+        values items;
+        bool good = items_of(m, first, true, &items, line);
+        for (size_t i = 0; good && i < items.count; i++)
+            good = add_item(m, self, items.at[i], line);
+        if (!good && first->kind == V_ITERATOR) /* what came before is in it */
+            path_unsupported(m, line, "add the items one by one", "set.update() that raises");
+        return good ? value_none(m) : NULL;
+    }
+    if ((is(name, "remove") || is(name, "discard")) && first) {
+        long place = find_key(m, self, first, line);
+        if (place == -2)
+            return NULL;
+        if (place < 0)
+            return is(name, "remove") ? throw(m, "KeyError", line) : value_none(m);
+        path_touch(m, self->serial);
+        self->version++;
+        remove_at(&self->in.items, (size_t)place);
+        return value_none(m);
+    }
+    if (is(name, "clear") && !first) {
+        path_touch(m, self->serial);
+        self->version++;
+        self->in.items.count = 0;
+        return value_none(m);
+    }
+    path_unsupported(m, line, "write it out", "the method set.%s", name);
+}
+
+static value *number_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    if (value_is_concrete(m, self) && !given->names.count && !given->places.count &&
+        (is(name, "bit_length") || is(name, "is_integer") || is(name, "conjugate") ||
+         is(name, "bit_count"))) {
+        values one = { &self, 1, 1 };
+        return bridge(m, arena_print(m->arena, "a.%s()", name), &one, line);
+    }
+    path_unsupported(m, line, "write it out", "the method %s.%s", value_type(self), name);
+}
+
+value *call_method(machine *m, value *self, const char *name, arguments *given, int line)
+{
+    switch (self->kind) {
+    case V_STR:
+        return call_str_method(m, self, name, given, line);
+    case V_LIST:
+        return list_method(m, self, name, given, line);
+    case V_TUPLE:
+        return tuple_method(m, self, name, given, line);
+    case V_DICT:
+        return dict_method(m, self, name, given, line);
+    case V_SET:
+        return set_method(m, self, name, given, line);
+    default:
+        return number_method(m, self, name, given, line);
+    }
+}

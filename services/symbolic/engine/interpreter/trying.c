@@ -1,0 +1,75 @@
+/* try, except, else, finally. */
+#include "machine/machine.h"
+
+/* Does this handler handle the exception? -1: its type raised another one. */
+static int handles(machine *m, scope *s, const node *handler, value *raised)
+{
+    if (!handler->a)
+        return 1;
+    value *of = eval(m, s, handler->a);
+    if (!of)
+        return -1;
+    values one = { &of, 1, 1 };
+    const values *classes = of->kind == V_TUPLE ? &of->in.items : &one;
+    for (size_t i = 0; i < classes->count; i++) {
+        const value *class = classes->at[i];
+        if (class->kind != V_CLASS || !class->class.exception) {
+            throw(m, "TypeError", handler->line);
+            return -1;
+        }
+        if (is_subclass(raised->object.class, class))
+            return 1;
+    }
+    return 0;
+}
+
+static outcome run_handlers(machine *m, scope *s, const node *n)
+{
+    value *raised = m->raised, *outer = m->handling;
+    m->raised = NULL;
+    for (size_t i = 0; i < n->y.count; i++) {
+        const node *handler = n->y.at[i];
+        m->handling = raised;
+        int is = handles(m, s, handler, raised);
+        if (is < 0) {
+            m->handling = outer;
+            return RAISED;
+        }
+        if (!is)
+            continue;
+        survey_line(m, handler->line);
+        if (handler->name)
+            scope_set(m, s, handler->name, raised);
+        outcome end = run(m, s, handler->x);
+        if (handler->name && scope_peek(s, handler->name))
+            scope_unset(m, s, handler->name);
+        m->handling = outer;
+        return end;
+    }
+    m->handling = outer;
+    m->raised = raised;
+    return RAISED;
+}
+
+outcome run_try(machine *m, scope *s, const node *n)
+{
+    outcome end = run(m, s, n->x);
+    if (end == RAISED)
+        end = run_handlers(m, s, n);
+    else if (end == DONE)
+        end = run(m, s, n->z);
+    if (n->w.count == 0)
+        return end;
+    /* What is on its way waits for `finally`, which may replace it. */
+    value *raised = m->raised, *returned = m->returned, *outer = m->handling;
+    m->raised = NULL;
+    if (end == RAISED)
+        m->handling = raised;
+    outcome last = run(m, s, n->w);
+    m->handling = outer;
+    if (last != DONE)
+        return last;
+    m->raised = raised;
+    m->returned = returned;
+    return end;
+}

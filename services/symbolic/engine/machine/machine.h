@@ -1,0 +1,215 @@
+/*
+ * The interpreter: it runs the tree with values that may be symbolic, one path at a time.
+ *
+ * An expression that raises gives NULL, and `raised` is the exception. What is not modelled exactly
+ * ends the path (path_unsupported()), so that it can never lead to a wrong verdict.
+ */
+#ifndef SYMBOLIC_MACHINE_H
+#define SYMBOLIC_MACHINE_H
+
+#include "base/arena.h"
+#include "machine/path.h"
+#include "solver/solver.h"
+#include "tree/tree.h"
+#include "machine/value.h"
+
+typedef enum outcome { DONE, RETURNED, BROKE, CONTINUED, RAISED } outcome;
+
+enum {
+    MOST_CALLS = 400,     /* calls inside of each other */
+    MOST_STEPS = 1000000, /* statements and expressions of a path */
+    MOST_ITEMS = 200000,  /* of a container */
+    MOST_BITS = 1 << 16,  /* of an int */
+    MOST_CONCRETE_CHARS = 1 << 20,
+};
+
+struct machine {
+    solver *solver;
+    tree *tree;
+    arena *arena; /* of the path */
+    arena *kept;  /* of the analysis */
+    path path;
+
+    scope *globals;
+    value *raised;   /* the exception on its way */
+    value *returned; /* by a `return` */
+    value *handling; /* the exception that a handler handles: for a bare `raise` */
+    int line;        /* of the statement that runs */
+    unsigned calls, serial;
+    uint64_t steps;
+
+    /* Bounds that an exploration sets, and whether one was hit. */
+    unsigned most_turns; /* undecided turns of one loop */
+    unsigned most_items; /* of a container that is a parameter */
+    unsigned most_forks; /* of one path */
+    bool digits_assumed; /* an int became text, which Python does up to 4,300 digits */
+    bool joined;         /* something was joined, or tried to be */
+    bool no_joins;       /* a value that is joined may be one that a construct cannot take */
+
+    /* Who wants to know which branches are reached and which lines are run; NULL: nobody. */
+    struct survey *survey;
+    /* What is older than this belongs to the module; was any of it changed? */
+    unsigned loaded;
+    bool module_changed;
+    /* A leading assert of this function is a precondition. */
+    const node *contract_of;
+
+    value *none, *yes, *no;
+    struct { /* exceptions of Python, made when they are needed */
+        const char *name;
+        value *class;
+    } exceptions[64];
+    size_t exception_count;
+};
+
+/* -- expressions (expression.c) ---------------------------------------------------------------- */
+value *eval(machine *m, scope *s, const node *n);
+/* The truth of an expression, which may be a symbolic bool. */
+value *eval_truth(machine *m, scope *s, const node *n);
+value *truth_of(machine *m, value *v);
+/* … decided. -1: it raised. */
+int decide_truth(machine *m, value *v, bool prefer);
+bool assign(machine *m, scope *s, const node *target, value *v);
+value *eval_comprehension(machine *m, scope *s, const node *n);
+
+/* -- statements (statement.c, trying.c, matching.c) -------------------------------------------- */
+outcome run(machine *m, scope *s, nodes body);
+outcome run_try(machine *m, scope *s, const node *n);
+outcome run_match(machine *m, scope *s, const node *n);
+outcome run_class(machine *m, scope *s, const node *n);
+outcome run_import(machine *m, scope *s, const node *n);
+
+/* -- names (scope.c) --------------------------------------------------------------------------- */
+scope *scope_new(machine *m, scope *up, const node *owner);
+value *scope_get(machine *m, scope *s, const char *name); /* NULL: raised */
+value *scope_peek(const scope *s, const char *name);      /* in this one alone; NULL: not bound */
+void scope_set(machine *m, scope *s, const char *name, value *v);
+bool scope_unset(machine *m, scope *s, const char *name);
+bool scope_binds(machine *m, const node *function, const char *name);
+/* `global` and `nonlocal` statements hold for all of a function, wherever in it they are. */
+void scope_declare(machine *m, scope *s, nodes body);
+/* How many of these statements bind a name, but for imports from `typing` and the like? */
+size_t scope_count(nodes body, const char *name);
+/* Python evaluates annotations: do their names exist? False: raised. */
+bool annotation_exists(machine *m, scope *s, const node *n);
+
+/* -- calls (call.c) ---------------------------------------------------------------------------- */
+typedef struct arguments {
+    values places;
+    values names; /* of keywords, as str */
+    values keywords;
+} arguments;
+
+value *eval_call(machine *m, scope *s, const node *n);
+value *call(machine *m, value *callee, arguments *given, int line);
+value *call_with(machine *m, value *callee, value *argument, int line); /* one argument */
+value *make_function(machine *m, scope *s, const node *n);              /* NULL: raised */
+value *call_builtin(machine *m, const char *name, arguments *given, int line);
+value *call_math(machine *m, const char *name, arguments *given, int line);
+value *call_method(machine *m, value *self, const char *name, arguments *given, int line);
+value *call_str_method(machine *m, value *self, const char *name, arguments *given, int line);
+value *make_object(machine *m, value *class, arguments *given, int line);
+value *class_member(value *class, const char *name);
+value *object_field(machine *m, const value *object, const char *name);
+void object_set(machine *m, value *object, const char *name, value *v);
+value *get_attribute(machine *m, value *v, const char *name, int line);
+bool is_builtin_name(const char *name);
+bool is_module_member(const char *module, const char *name);
+
+/* -- operators --------------------------------------------------------------------------------- */
+value *binary(machine *m, operator_kind op, value *l, value *r, int line);         /* operate.c */
+value *unary(machine *m, operator_kind op, value *v, int line);                    /* operate.c */
+value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line); /* integer.c */
+value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);   /* floating.c */
+/* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not.
+ */
+value *settled_int(machine *m, value *v);
+/* float() of a bool or int. NULL: it is too big, and raised. */
+value *int_to_float(machine *m, value *v, int line);
+value *absolute(machine *m, value *v, int line);
+value *compare(machine *m, operator_kind op, value *l, value *r, int line);       /* compare.c */
+value *ratio_compare(machine *m, operator_kind op, value *l, value *r, int line); /* ratio.c */
+/* Are they equal, as == has it? A bool, maybe symbolic; NULL: raised. */
+value *equal(machine *m, value *l, value *r, int line);
+/* … as the items of containers are compared: the same object is equal to itself, NaN included. */
+value *same_or_equal(machine *m, value *l, value *r, int line);
+value *contains(machine *m, value *in, value *item, int line);
+value *negated(machine *m, value *truth);
+value *both(machine *m, value *l, value *r);
+value *either(machine *m, value *l, value *r);
+/* One of two scalars of one kind by a condition; NULL: they have no common one. */
+value *choose(machine *m, Z3_ast condition, value *yes, value *no);
+bool is_subclass(const value *class, const value *of);
+/* isinstance(): a known bool, NULL: raised. */
+value *is_instance(machine *m, value *v, value *class, int line);
+
+/* -- containers (container.c, text.c) -----------------------------------------------------------
+ */
+value *length_of(machine *m, value *v, int line);
+value *item_get(machine *m, value *of, value *index, int line);
+bool item_set(machine *m, value *of, value *index, value *v, int line);
+bool item_delete(machine *m, value *of, value *index, int line);
+value *slice_get(machine *m, value *of, value *from, value *to, value *step, int line);
+/* The list gets a known shape: the path forks on its length. */
+void settle(machine *m, value *list);
+/* Where a key is in a dict or set: its index, -1: it is not there, -2: it raised. */
+long find_key(machine *m, value *of, value *key, int line);
+bool set_key(machine *m, value *dict, value *key, value *v, int line);
+bool add_item(machine *m, value *set, value *item, int line);
+/* All items of something that can be iterated; false: raised. A set has an order that is not
+ * modelled: only where `any_order` is told are its items given. */
+bool items_of(machine *m, value *v, bool any_order, values *out, int line);
+/* The next item; NULL: there is none, or `raised`. */
+value *item_next(machine *m, value *of, cursor *at, int line);
+/* False: it cannot be iterated, and a TypeError is raised. */
+bool is_iterable(machine *m, const value *v, int line);
+value *iterator_over(machine *m, values items);
+/* An iterator that takes from these sources. */
+value *iterator_from(machine *m, int how, values sources);
+/* Items that are appended to a list one by one, as they come: one that raises keeps those before.
+ */
+bool extend(machine *m, value *list, value *with, int line);
+value *repeat(machine *m, value *sequence, value *times, int line);
+value *sorted(machine *m, values items, value *key, bool reverse, int line);
+value *text_binary(machine *m, operator_kind op, value *l, value *r, int line);
+value *text_compare(machine *m, operator_kind op, const value *l, const value *r);
+value *text_item(machine *m, value *of, value *index, int line);
+value *text_slice(machine *m, value *of, value *from, value *to, value *step, int line);
+value *text_of(machine *m, value *v, bool representation, int line); /* str() and repr() */
+/* A method that asks for the kind of characters, or turns their case (text_class.c). NULL: it is
+ * none of these. */
+value *text_class(machine *m, value *self, const char *name, int line);
+value *text_is_blank(machine *m, value *c);
+/* Its characters one by one: the path forks on how many there are, which must be few. */
+void text_characters(machine *m, value *of, values *out, int line);
+value *text_to_int(machine *m, value *v, int line); /* int() of a str that is not known */
+value *format(machine *m, value *v, const value *spec, int line);
+/* What a slice means for a sequence of `length` items. False: raised. */
+bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *step, int line,
+                  int64_t *first, int64_t *stride, size_t *count);
+
+/* -- exceptions (exception.c) ------------------------------------------------------------------ */
+value *exception_class(machine *m, const char *name); /* NULL: Python has none of that name */
+/* Raise an exception of Python; gives NULL, to be returned. */
+value *throw(machine * m, const char *name, int line);
+value *throw_value(machine *m, value *exception, int line);
+value *new_exception(machine *m, value *class, values given);
+
+/* -- known values, by CPython itself (bridge.c) ------------------------------------------------ */
+/* The result of `expression` over known values `a`, `b`, `c`; NULL: raised. */
+value *bridge(machine *m, const char *expression, const values *given, int line);
+
+/* Does Python have such a name, or its type such an attribute (1: a method, 2: another one)? */
+bool bridge_has_builtin(const char *name);
+/* 0: there is no such module, 1: it has no such name, 2: it has. `name` may be NULL. */
+int bridge_import(const char *module, const char *name);
+int bridge_attribute(const char *builtin_type, const char *name);
+
+/* -- branches and lines (survey.c) ------------------------------------------------------------- */
+void survey_branch(machine *m, const node *n, Z3_ast condition);
+void survey_line(machine *m, int line);
+
+/* Count a step; ends the path when there were too many or the time is over. */
+void step(machine *m);
+
+#endif

@@ -1,0 +1,388 @@
+/* Forks, joins and the trail: see path.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "machine/machine.h"
+
+/* -- leaving a path ---------------------------------------------------------------------------- */
+
+/* A speculation that fails is not the end of the path: the path forks then instead. */
+static bool ends_analysis(stop_kind kind)
+{
+    return kind == STOP_DEADLINE || kind == STOP_CONTRADICTION;
+}
+
+_Noreturn void path_stop(machine *m, stop why)
+{
+    if (m->path.speculating && !ends_analysis(why.kind))
+        longjmp(m->path.speculating->back, 1);
+    m->path.stop = why;
+    longjmp(*m->path.ended, 1);
+}
+
+_Noreturn void path_unsupported(machine *m, int line, const char *rewrite, const char *format, ...)
+{
+    char words[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(words, sizeof words, format, list);
+    va_end(list);
+    path_stop(m, (stop){ STOP_UNSUPPORTED, line ? line : m->line,
+                         arena_copy(m->kept, words, strlen(words)), rewrite });
+}
+
+_Noreturn void path_bound(machine *m, const char *what)
+{
+    path_stop(m, (stop){ STOP_BOUND, m->line, arena_copy(m->kept, what, strlen(what)), NULL });
+}
+
+static void check_deadline(machine *m)
+{
+    if (m->solver->contradiction)
+        path_stop(m, (stop){ STOP_CONTRADICTION, m->line, "the two solvers disagree", NULL });
+    if (solver_interrupted() || m->solver->broken || clock_ns() > m->solver->deadline_ns)
+        path_stop(m, (stop){ STOP_DEADLINE, m->line, "the time is over", NULL });
+}
+
+void step(machine *m)
+{
+    m->steps++;
+    if ((m->steps & 255) == 0)
+        check_deadline(m);
+    if (m->steps > MOST_STEPS)
+        path_bound(m, "the number of steps of a path");
+}
+
+/* -- the trail --------------------------------------------------------------------------------- */
+
+bool path_is_replaying(const machine *m)
+{
+    return m->path.at < m->path.count;
+}
+
+static mark *add_mark(machine *m, mark added)
+{
+    path *p = &m->path;
+    if (p->count == p->room) {
+        size_t room = 2 * p->room + 64;
+        mark *marks = realloc(p->marks, room * sizeof *marks);
+        if (!marks)
+            path_stop(m, (stop){ STOP_BOUND, m->line, "memory", NULL });
+        p->marks = marks;
+        p->room = room;
+    }
+    p->marks[p->count] = added;
+    p->at = p->count + 1;
+    return &p->marks[p->count++];
+}
+
+static void cut_trail(machine *m, size_t count)
+{
+    path *p = &m->path;
+    while (p->count > count)
+        solver_drop(m->solver, p->marks[--p->count].other);
+    if (p->at > count)
+        p->at = count;
+}
+
+static void set_model(machine *m, Z3_model model)
+{
+    solver_drop(m->solver, m->path.model);
+    m->path.model = model;
+}
+
+/* The conditions of speculations are told to the solver when it is first asked inside of them. */
+static void tell_speculations(machine *m, speculation *s)
+{
+    if (!s || s->pushed)
+        return;
+    tell_speculations(m, s->outer);
+    solver_push(m->solver);
+    solver_assert(m->solver, s->condition);
+    s->pushed = true;
+}
+
+static answer ask(machine *m, Z3_ast condition, Z3_model *model)
+{
+    check_deadline(m);
+    tell_speculations(m, m->path.speculating);
+    answer found = solver_check(m->solver, condition, model);
+    if (m->solver->contradiction)
+        check_deadline(m);
+    return found;
+}
+
+answer path_possible(machine *m, Z3_ast condition, Z3_model *model)
+{
+    return ask(m, condition, model);
+}
+
+/* What the model at hand says, without asking the solver. */
+static answer guess(machine *m, Z3_ast condition)
+{
+    if (!m->path.model || m->path.speculating)
+        return ANSWER_UNKNOWN;
+    Z3_ast told = solver_value(m->solver, m->path.model, condition);
+    return !told                              ? ANSWER_UNKNOWN
+           : solver_is_true(m->solver, told)  ? ANSWER_SAT
+           : solver_is_false(m->solver, told) ? ANSWER_UNSAT
+                                              : ANSWER_UNKNOWN;
+}
+
+/* Turn the solver and the model to the side that was chosen. */
+static void go(machine *m, Z3_ast condition, bool choice)
+{
+    solver_push(m->solver);
+    solver_assert(m->solver, choice ? condition : Z3_mk_not(m->solver->z, condition));
+}
+
+bool path_decide(machine *m, Z3_ast condition, bool prefer)
+{
+    solver *s = m->solver;
+    path *p = &m->path;
+    condition = solver_simplify(s, condition);
+    if (solver_is_true(s, condition))
+        return true;
+    if (solver_is_false(s, condition))
+        return false;
+    if (path_is_replaying(m)) {
+        const mark *told = &p->marks[p->at++];
+        p->unsure |= told->unsure;
+        p->forks += told->kind == MARK_FORK;
+        return told->choice;
+    }
+    Z3_model models[2] = { NULL, NULL };
+    answer possible[2];
+    answer guessed = guess(m, condition);
+    for (int way = 0; way < 2; way++) {
+        if (guessed == (way ? ANSWER_SAT : ANSWER_UNSAT)) {
+            possible[way] = ANSWER_SAT;
+            models[way] = p->model;
+            solver_keep(s, models[way]);
+        } else {
+            possible[way] = ask(m, way ? condition : Z3_mk_not(s->z, condition), &models[way]);
+        }
+    }
+    if (possible[0] == ANSWER_UNSAT && possible[1] == ANSWER_UNSAT)
+        path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
+    if (possible[0] == ANSWER_UNSAT || possible[1] == ANSWER_UNSAT) {
+        bool choice = possible[1] != ANSWER_UNSAT;
+        if (!p->speculating)
+            set_model(m, models[choice]);
+        else
+            solver_drop(s, models[choice]);
+        add_mark(m, (mark){ MARK_FORCED, .choice = choice });
+        return choice;
+    }
+    if (p->speculating) {
+        solver_drop(s, models[0]);
+        solver_drop(s, models[1]);
+        longjmp(p->speculating->back, 1);
+    }
+    if (++p->forks > m->most_forks) {
+        solver_drop(s, models[0]);
+        solver_drop(s, models[1]);
+        path_bound(m, "the number of decisions on a path");
+    }
+    add_mark(m, (mark){ MARK_FORK, .choice = prefer, .left = true,
+                        .unsure = possible[prefer] == ANSWER_UNKNOWN,
+                        .left_unsure = possible[!prefer] == ANSWER_UNKNOWN, .scopes = s->scopes,
+                        .condition = condition, .other = models[!prefer] });
+    p->unsure |= possible[prefer] == ANSWER_UNKNOWN;
+    set_model(m, models[prefer]);
+    go(m, condition, prefer);
+    return prefer;
+}
+
+bool path_sure(machine *m, Z3_ast condition)
+{
+    solver *s = m->solver;
+    condition = solver_simplify(s, condition);
+    if (solver_is_true(s, condition) || solver_is_false(s, condition))
+        return solver_is_true(s, condition);
+    if (path_is_replaying(m))
+        return m->path.marks[m->path.at++].choice;
+    bool sure = guess(m, condition) != ANSWER_UNSAT &&
+                ask(m, Z3_mk_not(s->z, condition), NULL) == ANSWER_UNSAT;
+    add_mark(m, (mark){ MARK_FORCED, .choice = sure });
+    return sure;
+}
+
+void path_require(machine *m, Z3_ast condition)
+{
+    solver *s = m->solver;
+    condition = solver_simplify(s, condition);
+    if (solver_is_true(s, condition))
+        return;
+    if (solver_is_false(s, condition))
+        path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
+    if (path_is_replaying(m)) {
+        m->path.unsure |= m->path.marks[m->path.at++].unsure;
+        return;
+    }
+    if (m->path.speculating)
+        longjmp(m->path.speculating->back, 1);
+    Z3_model model = m->path.model;
+    answer possible = guess(m, condition);
+    if (possible == ANSWER_SAT)
+        solver_keep(s, model);
+    else
+        possible = ask(m, condition, &model);
+    if (possible == ANSWER_UNSAT)
+        path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
+    bool unsure = possible == ANSWER_UNKNOWN;
+    add_mark(m, (mark){ MARK_REQUIRED, .choice = true, .unsure = unsure, .scopes = s->scopes,
+                        .condition = condition });
+    m->path.unsure |= unsure;
+    set_model(m, model);
+    go(m, condition, true);
+}
+
+void path_assume(machine *m, Z3_ast condition)
+{
+    if (m->path.speculating)
+        longjmp(m->path.speculating->back, 1);
+    if (path_is_replaying(m)) {
+        m->path.at++;
+        return;
+    }
+    add_mark(m, (mark){ MARK_REQUIRED, .choice = true, .scopes = m->solver->scopes,
+                        .condition = condition });
+    if (guess(m, condition) != ANSWER_SAT)
+        set_model(m, NULL);
+    go(m, condition, true);
+}
+
+/* -- joins ------------------------------------------------------------------------------------- */
+
+void path_touch(machine *m, unsigned serial)
+{
+    m->module_changed |= serial < m->loaded;
+    if (m->path.speculating && serial < m->path.speculating->serial)
+        longjmp(m->path.speculating->back, 1);
+}
+
+static bool run_sides(machine *m, Z3_ast condition, const side *sides)
+{
+    speculation here = { .outer = m->path.speculating,
+                         .serial = m->serial,
+                         .scopes = m->solver->scopes };
+    const unsigned calls = m->calls;
+    const int line = m->line;
+    value *const handling = m->handling;
+    m->path.speculating = &here;
+    volatile bool good = false;
+    if (setjmp(here.back) == 0) {
+        here.condition = condition;
+        good = sides->run(m, sides->context, true);
+        solver_pop_to(m->solver, here.scopes);
+        here.pushed = false;
+        here.condition = Z3_mk_not(m->solver->z, condition);
+        good = good && sides->run(m, sides->context, false);
+    } else {
+        good = false;
+    }
+    solver_pop_to(m->solver, here.scopes);
+    m->path.speculating = here.outer;
+    m->calls = calls;
+    m->line = line;
+    m->handling = handling;
+    m->raised = NULL;
+    return good;
+}
+
+bool path_join(machine *m, Z3_ast condition, const side *sides)
+{
+    path *p = &m->path;
+    if (m->no_joins)
+        return false;
+    m->joined = true;
+    if (path_is_replaying(m)) {
+        if (p->marks[p->at++].kind == MARK_SPLIT)
+            return false;
+        if (!run_sides(m, condition, sides))
+            path_bound(m, "a join that did not repeat"); /* cannot happen: runs are the same */
+        return true;
+    }
+    size_t place = p->count;
+    add_mark(m, (mark){ MARK_JOINED, .choice = true });
+    if (run_sides(m, condition, sides))
+        return true;
+    cut_trail(m, place + 1);
+    p->at = place + 1;
+    p->marks[place].kind = MARK_SPLIT;
+    if (p->speculating) /* it would have to fork in there */
+        longjmp(p->speculating->back, 1);
+    return false;
+}
+
+/* -- guesses ----------------------------------------------------------------------------------- */
+
+Z3_ast path_guess(machine *m, Z3_sort sort, const char *what, const char *rewrite, Z3_ast l,
+                  Z3_ast r)
+{
+    Z3_context z = m->solver->z;
+    const char *name = arena_print(m->arena, "guess %s %u %u", what, Z3_get_ast_id(z, l),
+                                   r ? Z3_get_ast_id(z, r) : 0);
+    if (m->path.guessed.kind == STOP_NONE)
+        m->path.guessed = (stop){ STOP_UNSUPPORTED, m->line, what, rewrite };
+    return Z3_mk_const(z, Z3_mk_string_symbol(z, name), sort);
+}
+
+void path_unconfirmed(machine *m)
+{
+    if (m->path.guessed.kind != STOP_NONE)
+        path_stop(m, m->path.guessed);
+}
+
+/* -- from path to path ------------------------------------------------------------------------- */
+
+bool path_next(machine *m)
+{
+    path *p = &m->path;
+    size_t last = p->count;
+    while (last > 0 && !(p->marks[last - 1].kind == MARK_FORK && p->marks[last - 1].left))
+        last--;
+    if (last == 0)
+        return false;
+    cut_trail(m, last);
+    mark *turned = &p->marks[last - 1];
+    solver_pop_to(m->solver, turned->scopes);
+    turned->choice = !turned->choice;
+    turned->left = false;
+    turned->unsure = turned->left_unsure;
+    set_model(m, turned->other);
+    turned->other = NULL;
+    go(m, turned->condition, turned->choice);
+    p->at = p->forks = 0;
+    p->unsure = false;
+    p->speculating = NULL;
+    return true;
+}
+
+size_t path_left(const machine *m)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < m->path.count; i++)
+        left += m->path.marks[i].kind == MARK_FORK && m->path.marks[i].left;
+    return left;
+}
+
+Z3_model path_model(machine *m)
+{
+    if (m->path.model && !m->path.speculating) {
+        solver_keep(m->solver, m->path.model);
+        return m->path.model;
+    }
+    Z3_model model = NULL;
+    return ask(m, m->solver->yes, &model) == ANSWER_SAT ? model : NULL;
+}
+
+void path_clear(machine *m)
+{
+    cut_trail(m, 0);
+    set_model(m, NULL);
+    free(m->path.marks);
+    m->path = (path){ 0 };
+}

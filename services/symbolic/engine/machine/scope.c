@@ -1,0 +1,301 @@
+/* Names: where they are bound, and where they are found. */
+#include <string.h>
+
+#include "machine/machine.h"
+
+scope *scope_new(machine *m, scope *up, const node *owner)
+{
+    scope *s = arena_take(m->arena, sizeof *s);
+    s->up = up;
+    s->owner = owner;
+    s->serial = m->serial++;
+    return s;
+}
+
+static long place_of(const scope *s, const char *name)
+{
+    for (size_t i = 0; i < s->count; i++)
+        if (s->names[i] == name)
+            return (long)i;
+    return -1;
+}
+
+value *scope_peek(const scope *s, const char *name)
+{
+    long place = place_of(s, name);
+    return place < 0 ? NULL : s->values[place];
+}
+
+static bool is_listed(const char *const *names, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (names[i] == name)
+            return true;
+    return false;
+}
+
+/* -- which names a function binds -------------------------------------------------------------- */
+
+static bool binds(const node *n, const char *name);
+
+static bool any_binds(nodes list, const char *name)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] && binds(list.at[i], name))
+            return true;
+    return false;
+}
+
+static bool target_binds(const node *target, const char *name)
+{
+    if (!target)
+        return false;
+    if (target->kind == N_NAME)
+        return target->name == name;
+    if (target->kind == N_STARRED)
+        return target_binds(target->a, name);
+    if (target->kind == N_TUPLE || target->kind == N_LIST)
+        for (size_t i = 0; i < target->x.count; i++)
+            if (target_binds(target->x.at[i], name))
+                return true;
+    return false;
+}
+
+/* Does anything in here, but for functions inside of it, bind the name? */
+static bool binds(const node *n, const char *name)
+{
+    switch (n->kind) {
+    case N_FUNCTION:
+    case N_CLASS:
+        return n->name == name;
+    case N_LAMBDA:
+        return false;
+    case N_ASSIGN:
+        for (size_t i = 0; i < n->x.count; i++)
+            if (target_binds(n->x.at[i], name))
+                return true;
+        break;
+    case N_AUGASSIGN:
+    case N_ANNASSIGN:
+    case N_FOR:
+    case N_NAMED:
+        if (target_binds(n->a, name))
+            return true;
+        break;
+    case N_DELETE:
+        for (size_t i = 0; i < n->x.count; i++)
+            if (target_binds(n->x.at[i], name))
+                return true;
+        break;
+    case N_ALIAS:
+        return (n->other ? n->other : n->name) == name;
+    case N_HANDLER:
+    case N_MATCH_AS:
+    case N_MATCH_STAR:
+    case N_MATCH_MAPPING:
+        if (n->name == name)
+            return true;
+        break;
+    case N_COMPREHENSION: /* its own names are its own; a `:=` in it is not */
+        return (n->b && binds(n->b, name)) || any_binds(n->x, name);
+    default:
+        break;
+    }
+    return (n->a && binds(n->a, name)) || (n->b && binds(n->b, name)) ||
+           (n->c && binds(n->c, name)) || any_binds(n->x, name) || any_binds(n->y, name) ||
+           any_binds(n->z, name) || any_binds(n->w, name) || any_binds(n->v, name);
+}
+
+bool scope_binds(machine *m, const node *function, const char *name)
+{
+    (void)m;
+    return function->kind == N_LAMBDA ? binds(function->b, name) : any_binds(function->x, name);
+}
+
+size_t scope_count(nodes body, const char *name)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        const char *from = n->kind == N_IMPORT_FROM && n->name ? n->name : "";
+        bool types = strcmp(from, "typing") == 0 || strcmp(from, "typing_extensions") == 0 ||
+                     strcmp(from, "collections.abc") == 0;
+        count += !types && binds(n, name);
+    }
+    return count;
+}
+
+/* -- global and nonlocal ------------------------------------------------------------------------
+ */
+
+static void declare_names(machine *m, scope *s, const node *n)
+{
+    bool global = n->kind == N_GLOBAL;
+    size_t *count = global ? &s->global_count : &s->outer_count;
+    const char ***list = global ? &s->globals : &s->outers;
+    const char **all = arena_take(m->arena, (*count + n->x.count + 1) * sizeof *all);
+    if (*count)
+        memcpy(all, *list, *count * sizeof *all);
+    for (size_t i = 0; i < n->x.count; i++)
+        all[*count + i] = n->x.at[i]->name;
+    *list = all;
+    *count += n->x.count;
+}
+
+void scope_declare(machine *m, scope *s, nodes body)
+{
+    for (size_t i = 0; i < body.count; i++) {
+        const node *n = body.at[i];
+        switch (n->kind) {
+        case N_GLOBAL:
+        case N_NONLOCAL:
+            declare_names(m, s, n);
+            break;
+        case N_IF:
+        case N_WHILE:
+        case N_FOR:
+        case N_MATCH:
+        case N_MATCH_CASE:
+        case N_TRY:
+        case N_HANDLER:
+            scope_declare(m, s, n->x);
+            scope_declare(m, s, n->y);
+            scope_declare(m, s, n->z);
+            scope_declare(m, s, n->w);
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+/* -- looking up and binding -------------------------------------------------------------------- */
+
+value *scope_get(machine *m, scope *s, const char *name)
+{
+    for (scope *at = s; at; at = at->up) {
+        if (at->is_class && at != s)
+            continue; /* methods do not see the names of their class */
+        if (is_listed(at->globals, at->global_count, name))
+            break;
+        value *found = scope_peek(at, name);
+        if (found)
+            return found;
+        if (at->owner && !is_listed(at->outers, at->outer_count, name) &&
+            scope_binds(m, at->owner, name))
+            return throw(m, at == s ? "UnboundLocalError" : "NameError", m->line);
+    }
+    value *found = m->globals ? scope_peek(m->globals, name) : NULL;
+    if (found)
+        return found;
+    value *class = strcmp(name, "FrozenInstanceError") == 0 ? NULL : exception_class(m, name);
+    if (class)
+        return class;
+    if (strcmp(name, "NotImplemented") == 0)
+        return value_new(m, V_NOT_IMPLEMENTED);
+    if (is_builtin_name(name)) {
+        value *v = value_new(m, V_BUILTIN);
+        v->builtin.name = name;
+        return v;
+    }
+    if (bridge_has_builtin(name))
+        path_unsupported(m, 0, "write it out in plain Python", "the name %s", name);
+    return throw(m, "NameError", m->line);
+}
+
+static void put(machine *m, scope *s, const char *name, value *v)
+{
+    long place = place_of(s, name);
+    if (place >= 0) {
+        s->values[place] = v;
+        return;
+    }
+    if (s->count == s->room) {
+        size_t room = 2 * s->room + 8;
+        const char **names = arena_take(m->arena, room * sizeof *names);
+        value **more = arena_take(m->arena, room * sizeof *more);
+        if (s->count) {
+            memcpy(names, s->names, s->count * sizeof *names);
+            memcpy(more, s->values, s->count * sizeof *more);
+        }
+        s->names = names;
+        s->values = more;
+        s->room = room;
+    }
+    s->names[s->count] = name;
+    s->values[s->count++] = v;
+}
+
+/* Is a name that `nonlocal` declares further in one of this function's? */
+static bool owns(machine *m, const scope *s, const char *name)
+{
+    if (!s->owner || is_listed(s->globals, s->global_count, name) ||
+        is_listed(s->outers, s->outer_count, name))
+        return false;
+    return place_of(s, name) >= 0 || scope_binds(m, s->owner, name);
+}
+
+/* The scope that an assignment in this one binds a name in. */
+static scope *scope_for(machine *m, scope *s, const char *name)
+{
+    scope *to = s;
+    if (is_listed(s->globals, s->global_count, name)) {
+        to = m->globals;
+    } else if (is_listed(s->outers, s->outer_count, name)) {
+        for (to = s->up; to && !owns(m, to, name);)
+            to = to->up;
+        if (!to)
+            path_unsupported(m, 0, "bind the name in the function around it",
+                             "the name %s, which nonlocal declares", name);
+    }
+    if (to != s) /* a join keeps the names of one scope only */
+        path_touch(m, to->serial);
+    return to;
+}
+
+void scope_set(machine *m, scope *s, const char *name, value *v)
+{
+    put(m, scope_for(m, s, name), name, v);
+}
+
+bool scope_unset(machine *m, scope *s, const char *name)
+{
+    scope *in = scope_for(m, s, name);
+    long place = place_of(in, name);
+    if (place < 0 || !in->values[place]) {
+        throw(m, in->owner ? "UnboundLocalError" : "NameError", m->line);
+        return false;
+    }
+    path_touch(m, in->serial);
+    in->values[place] = NULL;
+    return true;
+}
+
+/* -- annotations ------------------------------------------------------------------------------- */
+
+static bool are_postponed(const machine *m)
+{
+    nodes body = m->tree->module->x;
+    for (size_t i = 0; i < body.count; i++)
+        if (body.at[i]->kind == N_IMPORT_FROM && body.at[i]->name &&
+            strcmp(body.at[i]->name, "__future__") == 0)
+            return true;
+    return false;
+}
+
+static bool names_exist(machine *m, scope *s, const node *n)
+{
+    if (!n)
+        return true;
+    if (n->kind == N_NAME)
+        return scope_get(m, s, n->name) != NULL;
+    bool good = names_exist(m, s, n->a) && names_exist(m, s, n->b) && names_exist(m, s, n->c);
+    for (size_t i = 0; good && i < n->x.count; i++)
+        good = names_exist(m, s, n->x.at[i]);
+    return good;
+}
+
+bool annotation_exists(machine *m, scope *s, const node *n)
+{
+    return !n || are_postponed(m) || names_exist(m, s, n);
+}

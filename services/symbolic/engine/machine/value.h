@@ -1,0 +1,195 @@
+/*
+ * Values of the interpreter: what Python's objects are while a path is followed.
+ *
+ * A bool, int, float or str is either known, and computed with as Python does, or a term of the
+ * solver's theory: Bool, Int (unbounded), Float64, String. Containers have a known shape with
+ * values in it, but for a list that is a parameter: that one has a term as its length and an array
+ * as its items until the code asks for more than single items.
+ */
+#ifndef SYMBOLIC_VALUE_H
+#define SYMBOLIC_VALUE_H
+
+#include <stdbool.h>
+
+#include <z3.h>
+
+#include "base/arena.h"
+#include "tree/tree.h"
+
+typedef enum value_kind {
+    V_NONE,
+    V_BOOL,
+    V_INT,
+    V_FLOAT,
+    V_STR,
+    V_TUPLE,
+    V_LIST,
+    V_DICT,
+    V_SET,
+    V_RANGE,
+    V_FUNCTION, /* defined in the code; a lambda */
+    V_BUILTIN,  /* a function or type of Python's own, by its name */
+    V_METHOD,   /* a method of a value, by its name */
+    V_CLASS,    /* defined in the code, and every exception */
+    V_OBJECT,   /* an instance of one, exceptions included */
+    V_MODULE,   /* imported, by its name */
+    V_ITERATOR, /* items still to come: a generator expression, zip, enumerate, … */
+    V_VIEW,     /* keys(), values() or items() of a dict */
+    V_HUGE,     /* a parameter with more items than are followed: it has a length, `term` */
+    V_NOT_IMPLEMENTED,
+} value_kind;
+
+typedef struct value value;
+typedef struct scope scope;
+
+/* How far an iteration over something is. All zero: it has not begun. */
+typedef struct cursor {
+    size_t turn, count; /* `count`: the keys of a dict or set when it began */
+    unsigned undecided; /* turns for which the path forked */
+    unsigned version;   /* of a dict or set when it began */
+    bool begun;
+    bool ended; /* it stays at its end, even if more items are added */
+} cursor;
+
+typedef struct values {
+    value **at;
+    size_t count, room;
+} values;
+
+struct value {
+    value_kind kind;
+    bool known;       /* a scalar whose value is in the union, not in `term` */
+    bool frozen;      /* a frozenset, a frozen dataclass */
+    unsigned serial;  /* when it was made: see path_touch() */
+    unsigned version; /* a dict or set: how often keys were added or removed */
+    Z3_ast term;      /* a scalar that is not known; an int too big for `number`, too */
+    /* A float that is the quotient of two ints, rounded: comparisons are exact with these, and
+     * `term` is not used. `below` is positive. A str that was made of an int has it as `above`. */
+    Z3_ast above, below;
+    union {
+        bool truth;
+        int64_t number;
+        double real;
+        struct {
+            const uint32_t *chars;
+            size_t count;
+        } str;
+        struct {
+            values items;  /* of a dict: its keys */
+            values others; /* of a dict: its values */
+        } in;
+        struct { /* what gives its items one by one, and only once */
+            enum { BY_ITEMS, BY_GENERATOR, BY_MAP, BY_FILTER, BY_ZIP, BY_ENUMERATE } how;
+            values sources;  /* what it takes from; BY_ITEMS: the items themselves */
+            cursor *cursors; /* one for each of these, unless BY_ITEMS */
+            size_t turn;
+            bool ended;
+            const node *node; /* BY_GENERATOR: the expression, */
+            scope *scope;     /* … where its names are */
+            value *function; /* BY_MAP, BY_FILTER: what is called; BY_ENUMERATE: the first number */
+        } iterator;
+        struct { /* a list that is a parameter, while `length` is there */
+            values items;
+            values others;
+            Z3_ast length, array;
+            value_kind of;
+        } lazy;
+        struct {
+            value *from, *to, *step;
+        } range;
+        struct {
+            value *dict;
+            char part; /* 'k', 'v' or 'i' */
+        } view;
+        struct {
+            const node *node; /* a FunctionDef or Lambda */
+            scope *scope;     /* where it was defined */
+            values defaults;
+            values keyword_defaults;
+            value *owner; /* the class that it is a method of */
+        } function;
+        struct {
+            const char *name;
+            value *self; /* a method: of which value */
+            value *call; /* … a function of the code */
+        } builtin;
+        struct {
+            const char *name;
+            value *base;
+            scope *members;
+            bool exception, dataclass, ordered, enumeration;
+            const node *node;
+        } class;
+        struct {
+            value *class;
+            values names, fields; /* attributes: names as str */
+            values arguments;     /* of an exception */
+            bool opaque;          /* … raised by Python itself: its message is not modelled */
+            int line;
+        } object;
+    };
+};
+
+struct scope {
+    scope *up; /* where names are looked for next: a function around this one */
+    const char **names;
+    value **values; /* NULL: not bound yet */
+    size_t count, room;
+    const node *owner; /* the function; NULL: a module, a class or a comprehension */
+    bool comprehension, is_class;
+    unsigned serial;
+    const char **globals; /* names that `global` declares */
+    size_t global_count;
+    const char **outers; /* … that `nonlocal` declares */
+    size_t outer_count;
+};
+
+struct machine;
+typedef struct machine machine;
+
+value *value_new(machine *m, value_kind kind);
+value *value_none(machine *m);
+value *value_bool(machine *m, bool truth);
+value *value_int(machine *m, int64_t number);
+value *value_float(machine *m, double real);
+value *value_str(machine *m, const uint32_t *chars, size_t count);
+value *value_ascii(machine *m, const char *words); /* UTF-8 is understood, too */
+value *value_constant(machine *m, const constant *k);
+
+/* Terms. A term that is a constant becomes a known value. */
+value *value_of_bool(machine *m, Z3_ast term);
+value *value_of_int(machine *m, Z3_ast term);
+value *value_of_float(machine *m, Z3_ast term);
+value *value_of_str(machine *m, Z3_ast term);
+value *value_of(machine *m, value_kind kind, Z3_ast term);
+/* The term of a bool, int, float or str. */
+Z3_ast value_term(machine *m, const value *v);
+/* … of a bool or int as an Int. */
+Z3_ast value_int_term(machine *m, const value *v);
+/* … as a Float64; NULL: an int that is not known has no exact one. */
+Z3_ast value_float_term(machine *m, const value *v);
+
+/* The float that is nearest to above / below, which must lie within the range of floats. */
+value *value_quotient(machine *m, Z3_ast above, Z3_ast below);
+bool value_is_quotient(const value *v);
+
+bool value_is_number(const value *v);   /* bool, int or float */
+bool value_is_integral(const value *v); /* bool or int */
+bool value_is_scalar(const value *v);   /* … or str */
+/* A bool or int as a C number, if it is known and fits. */
+bool value_whole(const value *v, int64_t *number);
+/* Is it known through and through? */
+bool value_is_concrete(machine *m, const value *v);
+
+value *value_sequence(machine *m, value_kind kind, size_t room);
+void values_add(machine *m, values *to, value *v);
+bool value_is_lazy(const value *v);
+/* A copy whose containers are its own. */
+value *value_copy(machine *m, const value *v);
+
+/* "int", "list", the name of a class. */
+const char *value_type(const value *v);
+const char *value_utf8(machine *m, const value *v); /* a known str */
+bool value_says(const value *v, const char *ascii); /* … is it this? */
+
+#endif

@@ -1,0 +1,59 @@
+/*
+ * Replay: a witness is called in real CPython before it is reported.
+ *
+ * On a command line the call runs in a child process with a deadline and a memory limit, or, with
+ * --replay here, in this process. As a worker of the service the engine runs nothing itself: it
+ * asks the service (replay_asked, in serve.c), which has a sandboxed process of CPython for each
+ * replay.
+ */
+#ifndef SYMBOLIC_REPLAY_H
+#define SYMBOLIC_REPLAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "replay/replay_driver.h"
+
+typedef struct replay_call {
+    const char *code;
+    const char *function;
+    const char *arguments; /* Python: "((1, 2), {'k': 3})" */
+    const char *names;     /* Python: a tuple of the names of all parameters, in that order */
+    const char *pre;       /* Python: a list of expressions that must hold before the call */
+    const char *post;      /* … after it */
+    const char *other;     /* a second function to call with the same arguments; NULL: none */
+} replay_call;
+
+typedef struct replay_result {
+    bool ran;    /* else `message` says why not: the time was over, the code could not be loaded */
+    bool pre;    /* all preconditions held */
+    bool raised; /* … and what, with the names of its base classes: ",ValueError,Exception," */
+    const char *type, *bases, *message;
+    int line;               /* where in the code; 0: nowhere */
+    const char *result;     /* repr() of what was returned */
+    int post;               /* the postcondition that failed, from 0; -1: none */
+    const char *post_words; /* how: "False", or an exception */
+    /* Of the second function. */
+    bool other_raised, same;
+    const char *other_type, *other_message, *other_result;
+} replay_result;
+
+typedef void replay_function(arena *a, const replay_call *call, int64_t deadline_ns,
+                             replay_result *out);
+
+/* Run a call in CPython. */
+void replay(arena *a, const replay_call *call, int64_t deadline_ns, replay_result *out);
+void replay_set(replay_function *by); /* NULL: in a child */
+replay_function replay_here;          /* in this process */
+replay_function replay_asked;         /* by the service */
+
+/* A call as the arguments of the driver: a JSON array of Python literals. NULL: no memory. To be
+ * freed with free(). */
+char *replay_literals(const replay_call *call);
+
+/* Read what the driver answered. It comes from a process that ran hostile code, so nothing of it is
+ * trusted: it is text, and of that only so much. */
+void replay_read(arena *a, const char *said, replay_result *out);
+
+#endif

@@ -1,0 +1,488 @@
+/* Comparison: ==, <, in, is, isinstance. A result may be a symbolic bool; nothing here forks. */
+#include <string.h>
+
+#include "machine/machine.h"
+
+/* -- numbers ----------------------------------------------------------------------------------- */
+
+static value *whole_compare(machine *m, operator_kind op, const value *l, const value *r)
+{
+    Z3_context z = m->solver->z;
+    int64_t a, b;
+    if (value_whole(l, &a) && value_whole(r, &b))
+        return value_bool(m, op == OP_EQ    ? a == b
+                             : op == OP_LT  ? a < b
+                             : op == OP_LTE ? a <= b
+                             : op == OP_GT  ? a > b
+                                            : a >= b);
+    if (l->kind == V_BOOL && r->kind == V_BOOL && op == OP_EQ)
+        return value_of_bool(m, Z3_mk_eq(z, value_term(m, l), value_term(m, r)));
+    Z3_ast x = value_int_term(m, l), y = value_int_term(m, r);
+    return value_of_bool(m, op == OP_EQ    ? Z3_mk_eq(z, x, y)
+                            : op == OP_LT  ? Z3_mk_lt(z, x, y)
+                            : op == OP_LTE ? Z3_mk_le(z, x, y)
+                            : op == OP_GT  ? Z3_mk_gt(z, x, y)
+                                           : Z3_mk_ge(z, x, y));
+}
+
+static value *float_compare(machine *m, operator_kind op, value *l, value *r, int line)
+{
+    Z3_context z = m->solver->z;
+    if (value_is_concrete(m, l) && value_is_concrete(m, r)) {
+        if (l->kind == V_FLOAT && r->kind == V_FLOAT) {
+            double a = l->real, b = r->real;
+            return value_bool(m, op == OP_EQ    ? a == b
+                                 : op == OP_LT  ? a < b
+                                 : op == OP_LTE ? a <= b
+                                 : op == OP_GT  ? a > b
+                                                : a >= b);
+        }
+        values given = { (value *[]){ l, r }, 2, 2 };
+        return bridge(m,
+                      op == OP_EQ    ? "a == b"
+                      : op == OP_LT  ? "a < b"
+                      : op == OP_LTE ? "a <= b"
+                      : op == OP_GT  ? "a > b"
+                                     : "a >= b",
+                      &given, line);
+    }
+    if (value_is_quotient(l) || value_is_quotient(r) || !value_float_term(m, l) ||
+        !value_float_term(m, r))
+        return ratio_compare(m, op, l, r, line);
+    Z3_ast x = value_float_term(m, l), y = value_float_term(m, r);
+    return value_of_bool(m, op == OP_EQ    ? Z3_mk_fpa_eq(z, x, y)
+                            : op == OP_LT  ? Z3_mk_fpa_lt(z, x, y)
+                            : op == OP_LTE ? Z3_mk_fpa_leq(z, x, y)
+                            : op == OP_GT  ? Z3_mk_fpa_gt(z, x, y)
+                                           : Z3_mk_fpa_geq(z, x, y));
+}
+
+/* -- == ---------------------------------------------------------------------------------------- */
+
+static bool may_be_nan(const value *v)
+{
+    return v->known ? v->real != v->real : !value_is_quotient(v);
+}
+
+value *same_or_equal(machine *m, value *l, value *r, int line)
+{
+    if (l == r)
+        return value_bool(m, true);
+    if (l->kind == V_FLOAT && r->kind == V_FLOAT && may_be_nan(l) && may_be_nan(r))
+        path_unsupported(m, line, "compare the floats themselves",
+                         "a comparison of containers of floats that are not known");
+    return equal(m, l, r, line);
+}
+
+static value *all_equal(machine *m, const values *l, const values *r, int line)
+{
+    if (l->count != r->count)
+        return value_bool(m, false);
+    value *result = value_bool(m, true);
+    step(m);
+    for (size_t i = 0; i < l->count; i++) {
+        value *one = same_or_equal(m, l->at[i], r->at[i], line);
+        if (!one)
+            return NULL;
+        result = both(m, result, one);
+        if (result->known && !result->truth)
+            return result;
+    }
+    return result;
+}
+
+/* Sets and dicts: each key of one is in the other, with an equal value. */
+static value *keyed_equal(machine *m, value *l, value *r, int line)
+{
+    if (l->in.items.count != r->in.items.count)
+        return value_bool(m, false);
+    value *result = value_bool(m, true);
+    for (size_t i = 0; i < l->in.items.count; i++) {
+        value *found = value_bool(m, false);
+        for (size_t j = 0; j < r->in.items.count; j++) {
+            value *one = same_or_equal(m, l->in.items.at[i], r->in.items.at[j], line);
+            if (one && l->kind == V_DICT) {
+                value *other = same_or_equal(m, l->in.others.at[i], r->in.others.at[j], line);
+                one = other ? both(m, one, other) : NULL;
+            }
+            if (!one)
+                return NULL;
+            found = either(m, found, one);
+        }
+        result = both(m, result, found);
+    }
+    return result;
+}
+
+static value *objects_equal(machine *m, value *l, value *r, int line)
+{
+    const value *sides[] = { l, r };
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->kind == V_OBJECT && (class_member(sides[i]->object.class, "__eq__") ||
+                                           class_member(sides[i]->object.class, "__ne__")))
+            path_unsupported(m, line, "use a dataclass, or compare the attributes",
+                             "the method __eq__ or __ne__ of a class");
+    if (l == r)
+        return value_bool(m, true);
+    if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
+        !l->object.class->class.dataclass)
+        return value_bool(m, false);
+    for (size_t i = 0; i < l->object.fields.count; i++) { /* 3.13 does not look at identity there */
+        const value *field = l->object.fields.at[i];
+        if (field->kind == V_FLOAT && may_be_nan(field) && field == r->object.fields.at[i])
+            path_unsupported(m, line, "compare the attributes",
+                             "== of dataclasses with a float that may be NaN");
+    }
+    return all_equal(m, &l->object.fields, &r->object.fields, line);
+}
+
+value *equal(machine *m, value *l, value *r, int line)
+{
+    if (value_is_integral(l) && value_is_integral(r))
+        return whole_compare(m, OP_EQ, l, r);
+    if (value_is_number(l) && value_is_number(r))
+        return float_compare(m, OP_EQ, l, r, line);
+    if (l->kind == V_OBJECT || r->kind == V_OBJECT)
+        return objects_equal(m, l, r, line);
+    if (l->kind == V_VIEW || r->kind == V_VIEW)
+        path_unsupported(m, line, "compare lists or sets of it",
+                         "a comparison of a view of a dict");
+    if (l->kind != r->kind)
+        return value_bool(m, false);
+    switch (l->kind) {
+    case V_NONE:
+        return value_bool(m, true);
+    case V_STR:
+        return text_compare(m, OP_EQ, l, r);
+    case V_TUPLE:
+    case V_LIST:
+        if (l == r)
+            return value_bool(m, true);
+        settle(m, l);
+        settle(m, r);
+        return all_equal(m, &l->in.items, &r->in.items, line);
+    case V_SET:
+    case V_DICT:
+        return keyed_equal(m, l, r, line);
+    case V_RANGE:
+        path_unsupported(m, line, "compare lists", "a comparison of ranges");
+    case V_BUILTIN:
+        return value_bool(m, strcmp(l->builtin.name, r->builtin.name) == 0);
+    case V_METHOD:
+        path_unsupported(m, line, "compare lists", "a comparison of methods");
+    default:
+        return value_bool(m, l == r);
+    }
+}
+
+/* -- order ------------------------------------------------------------------------------------- */
+
+/* Lexicographic: by the first items that differ, or by length. */
+static value *items_compare(machine *m, operator_kind op, value *l, value *r, int line)
+{
+    settle(m, l);
+    settle(m, r);
+    const values *a = &l->in.items, *b = &r->in.items;
+    size_t common = a->count < b->count ? a->count : b->count;
+    value *result = value_bool(m, op == OP_LT    ? a->count < b->count
+                                  : op == OP_LTE ? a->count <= b->count
+                                  : op == OP_GT  ? a->count > b->count
+                                                 : a->count >= b->count);
+    operator_kind strict = op == OP_LT || op == OP_LTE ? OP_LT : OP_GT;
+    for (size_t i = common; i-- > 0;) {
+        value *same = same_or_equal(m, a->at[i], b->at[i], line);
+        if (!same)
+            return NULL;
+        if (same->known && same->truth)
+            continue;
+        /* Where items cannot be compared Python raises, but only if they are the first to differ.
+         */
+        value *before = compare(m, strict, a->at[i], b->at[i], line);
+        if (!before && i > 0)
+            path_unsupported(m, line, "compare items of one type",
+                             "an order of sequences of unlike items");
+        if (!before)
+            return NULL;
+        if (same->known) {
+            result = before;
+            continue;
+        }
+        result = value_of_bool(
+            m, Z3_mk_ite(m->solver->z, same->term, value_term(m, result), value_term(m, before)));
+    }
+    return result;
+}
+
+static value *subset(machine *m, operator_kind op, value *l, value *r, int line)
+{
+    value *small = op == OP_LT || op == OP_LTE ? l : r, *big = small == l ? r : l;
+    value *result = value_bool(m, op == OP_LTE || op == OP_GTE ||
+                                      small->in.items.count < big->in.items.count);
+    for (size_t i = 0; i < small->in.items.count; i++) {
+        value *one = contains(m, big, small->in.items.at[i], line);
+        if (!one)
+            return NULL;
+        result = both(m, result, one);
+    }
+    return result;
+}
+
+/* Objects have an order by methods of their class, or as tuples of their fields. */
+static value *objects_order(machine *m, operator_kind op, value *l, value *r, int line)
+{
+    static const char *const methods[] = { "__lt__", "__le__", "__gt__", "__ge__" };
+    const value *sides[] = { l, r };
+    for (size_t i = 0; i < 2 * sizeof methods / sizeof *methods; i++)
+        if (sides[i % 2]->kind == V_OBJECT &&
+            class_member(sides[i % 2]->object.class, methods[i / 2]))
+            path_unsupported(m, line, "compare the attributes", "the method %s of a class",
+                             methods[i / 2]);
+    if (l->kind != V_OBJECT || r->kind != V_OBJECT || l->object.class != r->object.class ||
+        !l->object.class->class.ordered)
+        return throw(m, "TypeError", line);
+    value *tuples[2];
+    for (int i = 0; i < 2; i++) {
+        tuples[i] = value_new(m, V_TUPLE);
+        tuples[i]->in.items = sides[i]->object.fields;
+    }
+    return items_compare(m, op, tuples[0], tuples[1], line);
+}
+
+static value *order(machine *m, operator_kind op, value *l, value *r, int line)
+{
+    if (value_is_integral(l) && value_is_integral(r))
+        return whole_compare(m, op, l, r);
+    if (value_is_number(l) && value_is_number(r))
+        return float_compare(m, op, l, r, line);
+    if (l->kind == V_OBJECT || r->kind == V_OBJECT)
+        return objects_order(m, op, l, r, line);
+    if (l->kind == V_VIEW || r->kind == V_VIEW)
+        path_unsupported(m, line, "compare lists or sets of it",
+                         "a comparison of a view of a dict");
+    if (l->kind != r->kind)
+        return throw(m, "TypeError", line);
+    if (l->kind == V_STR)
+        return text_compare(m, op, l, r);
+    if (l->kind == V_TUPLE || l->kind == V_LIST)
+        return items_compare(m, op, l, r, line);
+    if (l->kind == V_SET)
+        return subset(m, op, l, r, line);
+    return throw(m, "TypeError", line);
+}
+
+/* -- is, in ------------------------------------------------------------------------------------ */
+
+static value *identical(machine *m, value *l, value *r, int line)
+{
+    if (l->kind != r->kind)
+        return value_bool(m, false);
+    switch (l->kind) {
+    case V_NONE:
+    case V_NOT_IMPLEMENTED:
+        return value_bool(m, true);
+    case V_BOOL:
+        return whole_compare(m, OP_EQ, l, r);
+    case V_INT:
+    case V_FLOAT:
+    case V_STR:
+    case V_TUPLE:
+    case V_RANGE:
+    case V_METHOD:
+    case V_VIEW:
+    case V_ITERATOR:
+        path_unsupported(m, line, "use == in place of is", "`is` between values of type %s",
+                         value_type(l));
+    case V_BUILTIN:
+        return value_bool(m, strcmp(l->builtin.name, r->builtin.name) == 0);
+    case V_SET:
+        if (l->frozen)
+            path_unsupported(m, line, "use == in place of is", "`is` between frozensets");
+        return value_bool(m, l == r);
+    default:
+        return value_bool(m, l == r);
+    }
+}
+
+static bool is_hashable(machine *m, const value *v, int line)
+{
+    if (v->kind == V_LIST || v->kind == V_DICT || (v->kind == V_SET && !v->frozen))
+        return false;
+    if (v->kind == V_OBJECT &&
+        (class_member(v->object.class, "__hash__") || class_member(v->object.class, "__eq__")))
+        path_unsupported(m, line, "use a frozen dataclass",
+                         "the method __hash__ or __eq__ of a class");
+    if (v->kind == V_VIEW || v->kind == V_RANGE || v->kind == V_METHOD)
+        path_unsupported(m, line, "use a tuple", "a key of this kind");
+    bool dataclass = v->kind == V_OBJECT && v->object.class->class.dataclass;
+    if (dataclass && !v->frozen)
+        return false;
+    const values *parts = dataclass ? &v->object.fields : &v->in.items;
+    for (size_t i = 0; (dataclass || v->kind == V_TUPLE) && i < parts->count; i++)
+        if (!is_hashable(m, parts->at[i], line))
+            return false;
+    return true;
+}
+
+static value *in_range(machine *m, value *range, value *item, int line)
+{
+    Z3_context z = m->solver->z;
+    int64_t step;
+    if (!value_is_integral(item) || !value_whole(range->range.step, &step) || step == INT64_MIN)
+        path_unsupported(m, line, "compare with < and >=", "`in` a range of this kind");
+    Z3_ast x = value_int_term(m, item), from = value_int_term(m, range->range.from);
+    Z3_ast to = value_int_term(m, range->range.to);
+    Z3_ast size = Z3_mk_int64(z, step < 0 ? -step : step, m->solver->ints);
+    Z3_ast away = Z3_mk_sub(z, 2, (Z3_ast[]){ x, from });
+    Z3_ast all[] = {
+        step > 0 ? Z3_mk_ge(z, x, from) : Z3_mk_le(z, x, from),
+        step > 0 ? Z3_mk_lt(z, x, to) : Z3_mk_gt(z, x, to),
+        Z3_mk_eq(z, Z3_mk_mod(z, away, size), m->solver->zero),
+    };
+    return value_of_bool(m, Z3_mk_and(z, 3, all));
+}
+
+value *contains(machine *m, value *in, value *item, int line)
+{
+    if (in->kind == V_STR) {
+        if (item->kind != V_STR)
+            return throw(m, "TypeError", line);
+        return text_compare(m, OP_IN, item, in);
+    }
+    if (in->kind == V_VIEW && in->view.part == 'k')
+        return contains(m, in->view.dict, item, line);
+    if (in->kind == V_VIEW) {
+        value *list = value_new(m, V_LIST);
+        return items_of(m, in, true, &list->in.items, line) ? contains(m, list, item, line) : NULL;
+    }
+    if (in->kind == V_RANGE)
+        return in_range(m, in, item, line);
+    if (in->kind == V_ITERATOR || in->kind == V_BUILTIN || in->kind == V_OBJECT)
+        path_unsupported(m, line, "use a list", "`in` a %s", value_type(in));
+    if (in->kind != V_LIST && in->kind != V_TUPLE && in->kind != V_SET && in->kind != V_DICT)
+        return throw(m, "TypeError", line);
+    if ((in->kind == V_SET || in->kind == V_DICT) && !is_hashable(m, item, line))
+        return throw(m, "TypeError", line);
+    settle(m, in);
+    value *found = value_bool(m, false);
+    for (size_t i = 0; i < in->in.items.count; i++) {
+        value *one = same_or_equal(m, in->in.items.at[i], item, line);
+        if (!one)
+            return NULL;
+        found = either(m, found, one);
+    }
+    return found;
+}
+
+value *compare(machine *m, operator_kind op, value *l, value *r, int line)
+{
+    value *result;
+    switch (op) {
+    case OP_EQ:
+        return equal(m, l, r, line);
+    case OP_NOTEQ:
+        result = equal(m, l, r, line);
+        return result ? negated(m, result) : NULL;
+    case OP_IS:
+        return identical(m, l, r, line);
+    case OP_ISNOT:
+        result = identical(m, l, r, line);
+        return result ? negated(m, result) : NULL;
+    case OP_IN:
+        return contains(m, r, l, line);
+    case OP_NOTIN:
+        result = contains(m, r, l, line);
+        return result ? negated(m, result) : NULL;
+    default:
+        return order(m, op, l, r, line);
+    }
+}
+
+/* -- keys -------------------------------------------------------------------------------------- */
+
+long find_key(machine *m, value *of, value *key, int line)
+{
+    if (!is_hashable(m, key, line)) {
+        throw(m, "TypeError", line);
+        return -2;
+    }
+    for (size_t i = 0; i < of->in.items.count; i++) {
+        value *same = same_or_equal(m, of->in.items.at[i], key, line);
+        int is = same ? decide_truth(m, same, true) : -1;
+        if (is < 0)
+            return -2;
+        if (is)
+            return (long)i;
+    }
+    return -1;
+}
+
+bool set_key(machine *m, value *dict, value *key, value *v, int line)
+{
+    long place = find_key(m, dict, key, line);
+    if (place == -2)
+        return false;
+    path_touch(m, dict->serial);
+    if (place >= 0) {
+        dict->in.others.at[place] = v;
+        return true;
+    }
+    dict->version++;
+    values_add(m, &dict->in.items, key);
+    values_add(m, &dict->in.others, v);
+    return true;
+}
+
+bool add_item(machine *m, value *set, value *item, int line)
+{
+    long place = find_key(m, set, item, line);
+    if (place == -2)
+        return false;
+    if (place < 0) {
+        path_touch(m, set->serial);
+        set->version++;
+        values_add(m, &set->in.items, item);
+    }
+    return true;
+}
+
+/* -- isinstance -------------------------------------------------------------------------------- */
+
+static bool is_of_builtin(const value *v, const char *name)
+{
+    const char *type = value_type(v);
+    if (strcmp(name, "object") == 0)
+        return true;
+    if (v->kind == V_OBJECT || v->kind == V_FUNCTION || v->kind == V_CLASS)
+        return v->kind == V_CLASS && strcmp(name, "type") == 0;
+    if (strcmp(name, "int") == 0 && v->kind == V_BOOL)
+        return true;
+    if (v->kind == V_SET)
+        return strcmp(name, v->frozen ? "frozenset" : "set") == 0;
+    return strcmp(name, type) == 0;
+}
+
+value *is_instance(machine *m, value *v, value *class, int line)
+{
+    if (class->kind == V_TUPLE) {
+        for (size_t i = 0; i < class->in.items.count; i++) {
+            value *one = is_instance(m, v, class->in.items.at[i], line);
+            if (!one || one->truth)
+                return one;
+        }
+        return value_bool(m, false);
+    }
+    if (class->kind == V_CLASS)
+        return value_bool(m, v->kind == V_OBJECT && is_subclass(v->object.class, class));
+    static const char *const types[] = { "int",   "bool", "float", "str",    "list",
+                                         "tuple", "dict", "set",   "object", "frozenset",
+                                         "range", "type", "bytes", "complex" };
+    for (size_t i = 0; class->kind == V_BUILTIN && i < sizeof types / sizeof *types; i++)
+        if (strcmp(class->builtin.name, types[i]) == 0) {
+            if (v->kind == V_BUILTIN && strcmp(types[i], "type") == 0)
+                path_unsupported(m, line, "name the type", "isinstance() of a type of Python");
+            return value_bool(m, is_of_builtin(v, types[i]));
+        }
+    if (class->kind == V_NONE || value_is_scalar(class))
+        return throw(m, "TypeError", line);
+    path_unsupported(m, line, "name a class or a tuple of classes", "isinstance() with this type");
+}

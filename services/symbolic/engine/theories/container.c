@@ -1,0 +1,365 @@
+/* Lists, tuples, dicts and ranges: length, items, slices. */
+#include <string.h>
+
+#include "machine/machine.h"
+
+static Z3_ast number(machine *m, int64_t n)
+{
+    return Z3_mk_int64(m->solver->z, n, m->solver->ints);
+}
+
+/* -- a list whose length is not known ---------------------------------------------------------- */
+
+void settle(machine *m, value *list)
+{
+    Z3_context z = m->solver->z;
+    if (!value_is_lazy(list))
+        return;
+    path_touch(m, list->serial);
+    Z3_ast length = list->lazy.length, array = list->lazy.array;
+    for (unsigned count = 0; count <= m->most_items; count++) {
+        if (!path_decide(m, Z3_mk_eq(z, length, number(m, count)), true))
+            continue;
+        values items = { 0 };
+        for (unsigned i = 0; i < count; i++)
+            values_add(m, &items, value_of(m, list->lazy.of, Z3_mk_select(z, array, number(m, i))));
+        list->in.items = items;
+        list->in.others = (values){ 0 };
+        list->lazy.length = list->lazy.array = NULL;
+        return;
+    }
+    path_bound(m, "the length of a list that is a parameter");
+}
+
+/* -- len() ------------------------------------------------------------------------------------- */
+
+static value *range_length(machine *m, const value *v, int line)
+{
+    Z3_context z = m->solver->z;
+    int64_t step;
+    if (!value_whole(v->range.step, &step) || step == INT64_MIN)
+        path_unsupported(m, line, "use a constant step", "a range whose step is not known");
+    int64_t from, to;
+    if (value_whole(v->range.from, &from) && value_whole(v->range.to, &to)) {
+        __int128 size = step > 0 ? (__int128)to - from : (__int128)from - to;
+        __int128 stride = step > 0 ? step : -(__int128)step;
+        __int128 count = size <= 0 ? 0 : (size + stride - 1) / stride;
+        if (count > INT64_MAX)
+            return throw(m, "OverflowError", line);
+        return value_int(m, (int64_t)count);
+    }
+    Z3_ast low = value_int_term(m, step > 0 ? v->range.from : v->range.to);
+    Z3_ast high = value_int_term(m, step > 0 ? v->range.to : v->range.from);
+    int64_t stride = step > 0 ? step : -step;
+    Z3_ast size = Z3_mk_add(
+        z, 2, (Z3_ast[]){ Z3_mk_sub(z, 2, (Z3_ast[]){ high, low }), number(m, stride - 1) });
+    Z3_ast count = Z3_mk_ite(z, Z3_mk_le(z, high, low), m->solver->zero,
+                             Z3_mk_div(z, size, number(m, stride)));
+    if (path_decide(m, Z3_mk_gt(z, count, number(m, INT64_MAX)), false))
+        return throw(m, "OverflowError", line);
+    return value_of_int(m, count);
+}
+
+value *length_of(machine *m, value *v, int line)
+{
+    switch (v->kind) {
+    case V_STR:
+        return v->known ? value_int(m, (int64_t)v->str.count)
+                        : value_of_int(m, Z3_mk_seq_length(m->solver->z, v->term));
+    case V_LIST:
+        if (value_is_lazy(v))
+            return value_of_int(m, v->lazy.length);
+        return value_int(m, (int64_t)v->in.items.count);
+    case V_TUPLE:
+    case V_DICT:
+    case V_SET:
+        return value_int(m, (int64_t)v->in.items.count);
+    case V_HUGE:
+        return value_of_int(m, v->term);
+    case V_VIEW:
+        return value_int(m, (int64_t)v->view.dict->in.items.count);
+    case V_RANGE:
+        return range_length(m, v, line);
+    case V_OBJECT: {
+        value *method = class_member(v->object.class, "__len__");
+        if (!method)
+            return throw(m, "TypeError", line);
+        path_unsupported(m, line, "call a method by its name", "the method __len__ of a class");
+    }
+    default:
+        return throw(m, "TypeError", line);
+    }
+}
+
+/* -- items ------------------------------------------------------------------------------------- */
+
+/* The place that an index means, within 0 … n - 1. NULL: raised. */
+static Z3_ast place_of(machine *m, value *index, Z3_ast n, int line)
+{
+    Z3_context z = m->solver->z;
+    Z3_ast i = value_int_term(m, index);
+    Z3_ast outside[] = { Z3_mk_ge(z, i, n), Z3_mk_lt(z, i, Z3_mk_unary_minus(z, n)) };
+    if (path_decide(m, Z3_mk_or(z, 2, outside), false)) {
+        throw(m, "IndexError", line);
+        return NULL;
+    }
+    return solver_simplify(m->solver, Z3_mk_ite(z, Z3_mk_lt(z, i, m->solver->zero),
+                                                Z3_mk_add(z, 2, (Z3_ast[]){ i, n }), i));
+}
+
+static bool at_place(machine *m, Z3_ast place, size_t at)
+{
+    return path_decide(m, Z3_mk_eq(m->solver->z, place, number(m, (int64_t)at)), true);
+}
+
+static value *sequence_item(machine *m, value *of, value *index, int line)
+{
+    Z3_context z = m->solver->z;
+    int64_t at;
+    if (value_is_lazy(of)) {
+        Z3_ast place = place_of(m, index, of->lazy.length, line);
+        return place ? value_of(m, of->lazy.of, Z3_mk_select(z, of->lazy.array, place)) : NULL;
+    }
+    values *items = &of->in.items;
+    if (value_whole(index, &at)) {
+        at = at < 0 ? at + (int64_t)items->count : at;
+        if (at < 0 || at >= (int64_t)items->count)
+            return throw(m, "IndexError", line);
+        return items->at[at];
+    }
+    Z3_ast place = place_of(m, index, number(m, (int64_t)items->count), line);
+    if (!place)
+        return NULL;
+    value *found = items->at[items->count - 1];
+    for (size_t i = items->count - 1; found && i-- > 0;)
+        found = choose(m, Z3_mk_eq(z, place, number(m, (int64_t)i)), items->at[i], found);
+    if (found)
+        return found;
+    for (size_t i = 0; i + 1 < items->count; i++)
+        if (at_place(m, place, i))
+            return items->at[i];
+    return items->at[items->count - 1];
+}
+
+static value *range_item(machine *m, value *of, value *index, int line)
+{
+    value *length = range_length(m, of, line);
+    Z3_context z = m->solver->z;
+    Z3_ast place = length ? place_of(m, index, value_int_term(m, length), line) : NULL;
+    if (!place)
+        return NULL;
+    Z3_ast away = Z3_mk_mul(z, 2, (Z3_ast[]){ place, value_int_term(m, of->range.step) });
+    return value_of_int(m, Z3_mk_add(z, 2, (Z3_ast[]){ value_int_term(m, of->range.from), away }));
+}
+
+value *item_get(machine *m, value *of, value *index, int line)
+{
+    if (of->kind == V_DICT) {
+        long place = find_key(m, of, index, line);
+        if (place == -2)
+            return NULL;
+        return place < 0 ? throw(m, "KeyError", line) : of->in.others.at[place];
+    }
+    bool sequence = of->kind == V_LIST || of->kind == V_TUPLE || of->kind == V_STR ||
+                    of->kind == V_RANGE;
+    if (of->kind == V_BUILTIN || of->kind == V_CLASS)
+        path_unsupported(m, line, "use it in annotations only", "a subscript of a type");
+    if (of->kind == V_OBJECT)
+        path_unsupported(m, line, "call a method by its name", "a subscript of an object");
+    if (!sequence || !value_is_integral(index))
+        return throw(m, "TypeError", line);
+    return of->kind == V_STR     ? text_item(m, of, index, line)
+           : of->kind == V_RANGE ? range_item(m, of, index, line)
+                                 : sequence_item(m, of, index, line);
+}
+
+bool item_set(machine *m, value *of, value *index, value *v, int line)
+{
+    Z3_context z = m->solver->z;
+    int64_t at;
+    if (of->kind == V_DICT)
+        return set_key(m, of, index, v, line);
+    if (of->kind == V_OBJECT)
+        path_unsupported(m, line, "call a method by its name", "a subscript of an object");
+    if (of->kind != V_LIST || !value_is_integral(index)) {
+        throw(m, "TypeError", line);
+        return false;
+    }
+    path_touch(m, of->serial);
+    if (value_is_lazy(of) && v->kind == of->lazy.of) {
+        Z3_ast place = place_of(m, index, of->lazy.length, line);
+        if (place)
+            of->lazy.array = Z3_mk_store(z, of->lazy.array, place, value_term(m, v));
+        return place != NULL;
+    }
+    settle(m, of);
+    values *items = &of->in.items;
+    if (value_whole(index, &at)) {
+        at = at < 0 ? at + (int64_t)items->count : at;
+        if (at < 0 || at >= (int64_t)items->count) {
+            throw(m, "IndexError", line);
+            return false;
+        }
+        items->at[at] = v;
+        return true;
+    }
+    Z3_ast place = place_of(m, index, number(m, (int64_t)items->count), line);
+    if (!place)
+        return false;
+    value **fresh = arena_take(m->arena, items->count * sizeof *fresh);
+    bool joined = true;
+    for (size_t i = 0; joined && i < items->count; i++) {
+        fresh[i] = choose(m, Z3_mk_eq(z, place, number(m, (int64_t)i)), v, items->at[i]);
+        joined = fresh[i] != NULL;
+    }
+    if (joined) {
+        memcpy(items->at, fresh, items->count * sizeof *fresh);
+        return true;
+    }
+    size_t last = items->count - 1;
+    for (size_t i = 0; i < items->count; i++)
+        if (i == last || at_place(m, place, i)) {
+            items->at[i] = v;
+            break;
+        }
+    return true;
+}
+
+bool item_delete(machine *m, value *of, value *index, int line)
+{
+    long place = -1;
+    path_touch(m, of->serial);
+    if (of->kind == V_DICT) {
+        place = find_key(m, of, index, line);
+        if (place == -2)
+            return false;
+        if (place == -1) {
+            throw(m, "KeyError", line);
+            return false;
+        }
+        of->version++;
+    } else if (of->kind == V_LIST && value_is_integral(index)) {
+        settle(m, of);
+        Z3_ast at = place_of(m, index, number(m, (int64_t)of->in.items.count), line);
+        if (!at)
+            return false;
+        for (place = 0; place + 1 < (long)of->in.items.count && !at_place(m, at, (size_t)place);)
+            place++;
+    } else {
+        throw(m, "TypeError", line);
+        return false;
+    }
+    values *lists[] = { &of->in.items, &of->in.others };
+    for (int i = 0; i < (of->kind == V_DICT ? 2 : 1); i++) {
+        memmove(lists[i]->at + place, lists[i]->at + place + 1,
+                (lists[i]->count - (size_t)place - 1) * sizeof(value *));
+        lists[i]->count--;
+    }
+    return true;
+}
+
+/* -- slices ------------------------------------------------------------------------------------ */
+
+/* A bound that is not known: the path forks on where it lies, as far as it matters. */
+static int64_t bound_of(machine *m, value *bound, int64_t length)
+{
+    Z3_context z = m->solver->z;
+    int64_t at;
+    if (value_whole(bound, &at))
+        return at;
+    Z3_ast term = value_int_term(m, bound);
+    if (path_decide(m, Z3_mk_le(z, term, number(m, -length)), false))
+        return -length;
+    if (path_decide(m, Z3_mk_ge(z, term, number(m, length)), false))
+        return length;
+    for (at = -length + 1; at < length - 1; at++)
+        if (path_decide(m, Z3_mk_eq(z, term, number(m, at)), true))
+            return at;
+    return length - 1;
+}
+
+bool slice_bounds(machine *m, int64_t length, value *from, value *to, value *step, int line,
+                  int64_t *first, int64_t *stride, size_t *count)
+{
+    value *all[] = { from, to, step };
+    for (int i = 0; i < 3; i++)
+        if (all[i]->kind != V_NONE && !value_is_integral(all[i])) {
+            throw(m, "TypeError", line);
+            return false;
+        }
+    *stride = 1;
+    if (step->kind != V_NONE && !value_whole(step, stride))
+        path_unsupported(m, line, "use a constant step", "a slice whose step is not known");
+    if (*stride == 0) {
+        throw(m, "ValueError", line);
+        return false;
+    }
+    bool up = *stride > 0;
+    if (!up && ((from->kind != V_NONE && !from->known) || (to->kind != V_NONE && !to->known)))
+        path_unsupported(m, line, "use constant bounds",
+                         "a slice with a negative step whose bounds are not known");
+    int64_t low = up ? 0 : -1, high = up ? length : length - 1;
+    int64_t bounds[2] = { up ? low : high, up ? high : low };
+    for (int i = 0; i < 2; i++) {
+        if (all[i]->kind == V_NONE)
+            continue;
+        int64_t at = bound_of(m, all[i], length);
+        if (at < 0)
+            at = at < -length ? low : at + length;
+        bounds[i] = at < low ? low : at > high ? high : at;
+    }
+    int64_t size = up ? bounds[1] - bounds[0] : bounds[0] - bounds[1];
+    __int128 width = up ? *stride : -(__int128)*stride;
+    *first = bounds[0];
+    *count = size <= 0 ? 0 : (size_t)((size + width - 1) / width);
+    return true;
+}
+
+value *slice_get(machine *m, value *of, value *from, value *to, value *step, int line)
+{
+    if (of->kind == V_STR)
+        return text_slice(m, of, from, to, step, line);
+    if (of->kind == V_RANGE)
+        path_unsupported(m, line, "make a list of it first", "a slice of a range");
+    if (of->kind != V_LIST && of->kind != V_TUPLE)
+        return throw(m, "TypeError", line);
+    settle(m, of);
+    int64_t first, stride;
+    size_t count;
+    if (!slice_bounds(m, (int64_t)of->in.items.count, from, to, step, line, &first, &stride,
+                      &count))
+        return NULL;
+    value *made = value_sequence(m, of->kind, count);
+    for (size_t i = 0; i < count; i++)
+        values_add(m, &made->in.items, of->in.items.at[first + (int64_t)i * stride]);
+    return made;
+}
+
+value *repeat(machine *m, value *sequence, value *times, int line)
+{
+    int64_t count;
+    value *few = settled_int(m, times);
+    if (!few || !value_whole(few, &count))
+        path_unsupported(m, line, "repeat by a constant", "a repetition (*) that is not known");
+    count = count < 0 ? 0 : count;
+    settle(m, sequence);
+    if (sequence->kind == V_STR) {
+        if (!sequence->known && count > 64)
+            path_bound(m, "the size of a str");
+        if (sequence->known && sequence->str.count &&
+            count > (int64_t)(MOST_CONCRETE_CHARS / sequence->str.count))
+            path_bound(m, "the size of a str");
+        value *made = value_ascii(m, "");
+        for (int64_t i = 0; i < count; i++)
+            made = text_binary(m, OP_ADD, made, sequence, line);
+        return made;
+    }
+    size_t size = sequence->in.items.count;
+    if (size && count > (int64_t)(MOST_ITEMS / size))
+        path_bound(m, "the number of items of a container");
+    value *made = value_sequence(m, sequence->kind, size * (size_t)count);
+    for (int64_t i = 0; i < count; i++)
+        for (size_t j = 0; j < size; j++)
+            values_add(m, &made->in.items, sequence->in.items.at[j]);
+    return made;
+}

@@ -1,0 +1,175 @@
+/* check: does a function keep its contract on every path? A counterexample is a call that does not.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/tools.h"
+
+typedef struct checking {
+    reply *r;
+    yyjson_mut_val *found; /* counterexamples */
+    size_t count;
+    const char *seen[MOST_WITNESSES];
+} checking;
+
+static checking *current; /* of the path that is explored: one analysis runs at a time */
+
+/* Did a leading assert fail? Then the call was not one that the function is for. */
+static bool is_precondition_line(const analysis *a, const replay_result *got)
+{
+    nodes body = a->function->x;
+    for (size_t i = 0; strcmp(got->type, "AssertionError") == 0 && i < body.count; i++) {
+        const node *n = body.at[i];
+        bool docstring = i == 0 && n->kind == N_EXPR && n->a->kind == N_CONSTANT;
+        if (n->kind != N_ASSERT && !docstring)
+            return false;
+        if (n->kind == N_ASSERT && got->line >= n->line && got->line <= n->end_line)
+            return true;
+    }
+    return false;
+}
+
+static bool is_declared(const analysis *a, const replay_result *got)
+{
+    for (size_t i = 0; i < a->contract.raises_count; i++) {
+        char name[128];
+        snprintf(name, sizeof name, ",%.100s,", a->contract.raises[i]);
+        if (strstr(got->bases, name))
+            return true;
+    }
+    return false;
+}
+
+/* What real Python says of a call: NULL if it is no violation. */
+static const char *violation(analysis *a, const replay_result *got)
+{
+    arena *to = &a->tree_arena;
+    if (!got->ran || !got->pre)
+        return NULL;
+    if (got->raised)
+        return is_declared(a, got) || is_precondition_line(a, got)
+                   ? NULL
+                   : raised_words(to, got->type, got->message, got->line);
+    if (got->post < 0 || (size_t)got->post >= a->contract.post_count)
+        return NULL;
+    const char *words = a->contract.post[got->post];
+    return strcmp(got->post_words, "False") == 0
+               ? arena_print(to, "Postcondition is false: %s", words)
+               : arena_print(to, "Postcondition raised %s: %s", got->post_words, words);
+}
+
+static void add_counterexample(analysis *a, const witness *w, const char *words)
+{
+    checking *c = current;
+    reply *r = c->r;
+    if (!a->found_ns)
+        a->found_ns = clock_ns();
+    for (size_t i = 0; i < c->count; i++)
+        if (strcmp(c->seen[i], words) == 0)
+            return;
+    c->seen[c->count++] = words;
+    yyjson_mut_val *one = yyjson_mut_obj(r->doc);
+    reply_arguments(r, one, a, w);
+    reply_text(r, one, "violation", words);
+    const replay_result *got = &w->replayed;
+    reply_text(r, one, "actual_result",
+               got->raised ? raised_words(a->m.arena, got->type, got->message, 0) : got->result);
+    reply_text(r, one, "path_condition", w->condition);
+    yyjson_mut_arr_append(c->found, one);
+    if (c->count == MOST_WITNESSES)
+        a->done = true;
+}
+
+/* A path that ends in a violation, as far as the interpreter knows. */
+static void suspect(analysis *a)
+{
+    witness w;
+    if (!path_witness(a, &w)) {
+        a->unsure++;
+        return;
+    }
+    const char *words = violation(a, &w.replayed);
+    if (words)
+        add_counterexample(a, &w, words);
+    else {
+        path_unconfirmed(&a->m);
+        a->unreplayed++;
+    }
+}
+
+static void check_path(analysis *a)
+{
+    machine *m = &a->m;
+    values after;
+    path_inputs(a);
+    m->contract_of = a->function;
+    value *result = path_call(a, a->function, &after);
+    m->contract_of = NULL;
+    a->paths++;
+    if (!result) {
+        const char *name = value_type(m->raised);
+        a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
+        if (contract_allows(&a->contract, m, m->raised))
+            a->good++;
+        else
+            suspect(a);
+        return;
+    }
+    for (size_t i = 0; i < a->contract.post_count; i++) {
+        value *truth = path_post(a, a->contract.post_nodes[i], &after, result);
+        int is = truth ? decide_truth(m, truth, true) : -1;
+        if (is != 1) {
+            suspect(a);
+            return;
+        }
+    }
+    a->good++;
+}
+
+static void check_salvage(analysis *a)
+{
+    witness w;
+    if (!path_witness(a, &w))
+        return;
+    const char *words = violation(a, &w.replayed);
+    if (words && !is_out_of_memory(&w.replayed))
+        add_counterexample(a, &w, words);
+}
+
+static void attempt(analysis *a, void *context)
+{
+    checking *c = context;
+    c->found = yyjson_mut_arr(c->r->doc);
+    c->count = 0;
+    current = c;
+    explore(a, check_path, check_salvage);
+}
+
+void tool_check(reply *r)
+{
+    static analysis a;
+    int64_t began = clock_ns();
+    checking c = { .r = r, .found = yyjson_mut_arr(r->doc) };
+    fault wrong;
+    bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &c,
+                            &wrong);
+    if (!ran) {
+        reply_fault(r, "error", &wrong);
+    } else if (c.count) {
+        reply_status(r, "counterexample");
+    } else {
+        wrong = explore_fault(&a);
+        if (!wrong.type)
+            reply_status(r, "verified");
+        else
+            reply_fault(r, strcmp(wrong.type, "TimeoutError") == 0 ? "timeout" : "error", &wrong);
+    }
+    yyjson_mut_obj_add_val(r->doc, r->root, "counterexamples", c.found);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_explored", ran ? a.paths : 0);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_verified", ran ? a.good : 0);
+    reply_seconds(r, began);
+    yyjson_mut_obj_add_real(r->doc, r->root, "coverage_estimate", ran ? explore_coverage(&a) : 0.0);
+    if (ran)
+        reply_assumed(r, &a);
+    analysis_close(&a);
+}

@@ -1,0 +1,154 @@
+/*
+ * compare: do two functions do the same? For equal arguments they must return equal values, or
+ * raise exceptions of one class. NaN counts as equal to NaN here; messages and changed arguments do
+ * not count.
+ */
+#include <string.h>
+
+#include "tools/tools.h"
+
+typedef struct difference {
+    reply *r;
+    yyjson_mut_val *found;
+} difference;
+
+static difference *current;
+
+static void add_difference(analysis *a, const witness *w)
+{
+    reply *r = current->r;
+    const replay_result *got = &w->replayed;
+    yyjson_mut_val *one = yyjson_mut_obj(r->doc);
+    reply_arguments(r, one, a, w);
+    reply_text(r, one, "result_a",
+               got->raised ? raised_words(a->m.arena, got->type, got->message, 0) : got->result);
+    reply_text(r, one, "result_b",
+               got->other_raised ? raised_words(a->m.arena, got->other_type, got->other_message, 0)
+                                 : got->other_result);
+    reply_text(r, one, "path_condition", w->condition);
+    current->found = one;
+    a->found_ns = clock_ns();
+    a->done = true;
+}
+
+static bool is_confirmed(const replay_result *got)
+{
+    return got->ran && got->pre && got->other_result && !got->same;
+}
+
+static void suspect(analysis *a)
+{
+    witness w;
+    if (!path_witness(a, &w))
+        a->unsure++;
+    else if (is_confirmed(&w.replayed))
+        add_difference(a, &w);
+    else {
+        path_unconfirmed(&a->m);
+        a->unreplayed++;
+    }
+}
+
+static void salvage(analysis *a)
+{
+    witness w;
+    if (path_witness(a, &w) && is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed))
+        add_difference(a, &w);
+}
+
+/* Equal, or both NaN. */
+static value *same(machine *m, value *l, value *r)
+{
+    if (l->kind == V_FLOAT && r->kind == V_FLOAT && !value_is_quotient(l) &&
+        !value_is_quotient(r)) {
+        Z3_context z = m->solver->z;
+        Z3_ast a = value_term(m, l), b = value_term(m, r);
+        Z3_ast nan[] = { Z3_mk_fpa_is_nan(z, a), Z3_mk_fpa_is_nan(z, b) };
+        Z3_ast either_of[] = { Z3_mk_fpa_eq(z, a, b), Z3_mk_and(z, 2, nan) };
+        return value_of_bool(m, Z3_mk_or(z, 2, either_of));
+    }
+    return equal(m, l, r, m->line);
+}
+
+static void compare_path(analysis *a)
+{
+    machine *m = &a->m;
+    values after;
+    path_inputs(a);
+    value *first = path_call(a, a->function, &after);
+    value *raised = m->raised;
+    m->raised = NULL;
+    if (m->module_changed)
+        path_unsupported(m, a->function->line, "keep it in the arguments and the result",
+                         "a comparison of functions that change what is global");
+    value *second = path_call(a, a->other, &after);
+    value *other = m->raised;
+    m->raised = NULL;
+    a->paths++;
+    if (!first && !second) {
+        const char *name = value_type(raised);
+        a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
+    }
+    if (!first || !second) {
+        if (!first && !second && raised->object.class == other->object.class)
+            a->good++;
+        else
+            suspect(a);
+        return;
+    }
+    value *is = same(m, first, second);
+    if (is && decide_truth(m, is, true) == 1)
+        a->good++;
+    else
+        suspect(a);
+}
+
+static void attempt(analysis *a, void *context)
+{
+    current = context;
+    current->found = NULL;
+    explore(a, compare_path, salvage);
+}
+
+static size_t parameter_count(const node *function)
+{
+    const node *given = function->a;
+    return given->x.count + given->y.count;
+}
+
+void tool_compare(reply *r)
+{
+    static analysis a;
+    int64_t began = clock_ns();
+    difference d = { .r = r };
+    const char *confidence = "none";
+    fault wrong;
+    bool ran = with_guesses(r, &a, r->request->function, r->request->other ? r->request->other : "",
+                            r->request->seconds, attempt, &d, &wrong);
+    if (!ran) {
+        reply_fault(r, "error", &wrong);
+    } else if (d.found) {
+        confidence = "replayed";
+        reply_status(r, "different");
+    } else {
+        wrong = explore_fault(&a);
+        if (!wrong.type && parameter_count(a.function) != parameter_count(a.other))
+            wrong = (fault){ "ValueError", "The functions do not take the same parameters", 0 };
+        if (!wrong.type) {
+            confidence = "proven";
+            reply_status(r, "equivalent");
+        } else {
+            reply_fault(r, "error", &wrong);
+        }
+    }
+    if (d.found)
+        yyjson_mut_obj_add_val(r->doc, r->root, "distinguishing_input", d.found);
+    else
+        yyjson_mut_obj_add_null(r->doc, r->root, "distinguishing_input");
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_compared", ran ? a.paths : 0);
+    reply_text(r, r->root, "confidence", confidence);
+    reply_seconds(r, began);
+    if (ran)
+        reply_assumed(r, &a);
+    analysis_close(&a);
+}

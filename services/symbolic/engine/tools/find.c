@@ -1,0 +1,131 @@
+/* find: which inputs make a function raise an exception of a type, or of a class derived from it?
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tools/tools.h"
+
+typedef struct finding {
+    reply *r;
+    yyjson_mut_val *found;
+    size_t count, paths; /* triggers that are told; paths that raise it */
+    const char *type;
+    bool unknown; /* there is no such exception */
+} finding;
+
+static finding *current;
+
+static void add_trigger(analysis *a, const witness *w)
+{
+    finding *f = current;
+    reply *r = f->r;
+    if (!a->found_ns)
+        a->found_ns = clock_ns();
+    f->count++;
+    yyjson_mut_val *one = yyjson_mut_obj(r->doc);
+    reply_arguments(r, one, a, w);
+    const replay_result *got = &w->replayed;
+    reply_text(r, one, "exception", raised_words(a->m.arena, got->type, got->message, got->line));
+    yyjson_mut_obj_add_int(r->doc, one, "line", got->line);
+    reply_text(r, one, "path_condition", w->condition);
+    yyjson_mut_arr_append(f->found, one);
+    if (f->count == MOST_WITNESSES)
+        a->done = true;
+}
+
+static bool is_confirmed(const replay_result *got)
+{
+    char name[128];
+    snprintf(name, sizeof name, ",%.100s,", current->type);
+    return got->ran && got->pre && got->raised && strstr(got->bases, name);
+}
+
+static void find_path(analysis *a)
+{
+    machine *m = &a->m;
+    value *class = scope_peek(m->globals, tree_name(&a->tree, current->type));
+    if (!class)
+        class = exception_class(m, current->type);
+    if (!class || class->kind != V_CLASS || !class->class.exception) {
+        current->unknown = a->done = true;
+        return;
+    }
+    values after;
+    path_inputs(a);
+    value *result = path_call(a, a->function, &after);
+    a->paths++;
+    if (result) {
+        a->good++;
+        return;
+    }
+    const char *name = value_type(m->raised);
+    a->type_errors += strcmp(name, "TypeError") == 0 || strcmp(name, "AttributeError") == 0;
+    if (!is_subclass(m->raised->object.class, class)) {
+        a->good++;
+        return;
+    }
+    witness w;
+    if (!path_witness(a, &w)) {
+        a->unsure++;
+    } else if (is_confirmed(&w.replayed)) {
+        current->paths++;
+        add_trigger(a, &w);
+    } else {
+        path_unconfirmed(m);
+        a->unreplayed++;
+    }
+}
+
+static void find_salvage(analysis *a)
+{
+    witness w;
+    if (path_witness(a, &w) && is_confirmed(&w.replayed) && !is_out_of_memory(&w.replayed)) {
+        current->paths++;
+        add_trigger(a, &w);
+    }
+}
+
+static void attempt(analysis *a, void *context)
+{
+    finding *f = context;
+    f->found = yyjson_mut_arr(f->r->doc);
+    f->count = f->paths = 0;
+    current = f;
+    explore(a, find_path, find_salvage);
+    if (strcmp(f->type, "TypeError") == 0 || strcmp(f->type, "AttributeError") == 0)
+        a->type_errors = 0; /* it is what is looked for */
+}
+
+void tool_find(reply *r)
+{
+    static analysis a;
+    int64_t began = clock_ns();
+    finding f = { .r = r,
+                  .found = yyjson_mut_arr(r->doc),
+                  .type = r->request->exception_type ? r->request->exception_type : "" };
+    fault wrong;
+    bool ran = with_guesses(r, &a, r->request->function, NULL, r->request->seconds, attempt, &f,
+                            &wrong);
+    if (ran && f.unknown)
+        wrong = (fault){ "ValueError",
+                         arena_print(&a.tree_arena, "Unknown exception type: '%.100s'", f.type),
+                         0 };
+    if (!ran || f.unknown) {
+        reply_fault(r, "error", &wrong);
+    } else if (f.count) {
+        reply_status(r, "found");
+    } else {
+        wrong = explore_fault(&a);
+        if (!wrong.type)
+            reply_status(r, "unreachable");
+        else
+            reply_fault(r, "error", &wrong);
+    }
+    yyjson_mut_obj_add_val(r->doc, r->root, "triggering_inputs", f.found);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "paths_to_exception", f.paths);
+    yyjson_mut_obj_add_uint(r->doc, r->root, "total_paths_explored", ran ? a.paths : 0);
+    reply_seconds(r, began);
+    if (ran)
+        reply_assumed(r, &a);
+    analysis_close(&a);
+}

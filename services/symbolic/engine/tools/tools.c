@@ -1,0 +1,137 @@
+/* What the tools share: see tools.h. */
+#include <string.h>
+#include <sys/resource.h>
+
+#include "solver/second.h"
+#include "tools/tools.h"
+#include "tree/validate.h"
+
+void reply_status(reply *r, const char *status)
+{
+    yyjson_mut_obj_add_strcpy(r->doc, r->root, "status", status);
+}
+
+void reply_text(reply *r, yyjson_mut_val *to, const char *name, const char *words)
+{
+    yyjson_mut_obj_add_strcpy(r->doc, to, name, words ? words : "");
+}
+
+void reply_fault(reply *r, const char *status, const fault *wrong)
+{
+    reply_status(r, status);
+    reply_text(r, r->root, "error_type", wrong->type);
+    reply_text(r, r->root, "message", wrong->message);
+    if (wrong->line > 0)
+        yyjson_mut_obj_add_int(r->doc, r->root, "line", wrong->line);
+}
+
+void reply_seconds(reply *r, int64_t began_ns)
+{
+    yyjson_mut_obj_add_real(r->doc, r->root, "time_seconds", (double)(clock_ns() - began_ns) / 1e9);
+}
+
+void reply_assumed(reply *r, const analysis *a)
+{
+    const char *digits = "ints that become text or are made of it have at most 4300 digits";
+    if (a->assumed && a->m.digits_assumed)
+        reply_text(r, r->root, "assumptions", arena_print(a->m.kept, "%s; %s", a->assumed, digits));
+    else if (a->assumed || a->m.digits_assumed)
+        reply_text(r, r->root, "assumptions", a->assumed ? a->assumed : digits);
+}
+
+void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w)
+{
+    yyjson_mut_val *args = yyjson_mut_obj(r->doc), *kwargs = yyjson_mut_obj(r->doc);
+    for (size_t i = 0; i < w->arguments.count; i++)
+        yyjson_mut_obj_add(a->parameters[i].keyword ? kwargs : args,
+                           yyjson_mut_strcpy(r->doc, a->parameters[i].name),
+                           input_json(&a->m, w->arguments.at[i], r->doc));
+    yyjson_mut_obj_add_val(r->doc, to, "args", args);
+    yyjson_mut_obj_add_val(r->doc, to, "kwargs", kwargs);
+    reply_text(r, to, "call", w->call);
+}
+
+const char *raised_words(arena *a, const char *class, const char *message, int line)
+{
+    const char *at = line > 0 ? arena_print(a, " (line %d)", line) : "";
+    return arena_print(a, "%s%s%s%s", class, *message ? ": " : "", message, at);
+}
+
+bool is_out_of_memory(const replay_result *got)
+{
+    return (got->raised && strcmp(got->type, "MemoryError") == 0) ||
+           (got->other_raised && strcmp(got->other_type, "MemoryError") == 0);
+}
+
+bool with_guesses(reply *r, analysis *a, const char *function, const char *other, double seconds,
+                  attempt_function *attempt, void *context, fault *wrong)
+{
+    static const type_kind guesses[] = { T_INT, T_STR, T_LIST, T_FLOAT };
+    size_t most = sizeof guesses / sizeof *guesses;
+    int64_t began = clock_ns();
+    for (size_t i = 0; i <= most; i++) {
+        /* If none fits, int it is. */
+        if (!analysis_open(a, r->solver, r->request->code, r->request->code_length, function, other,
+                           seconds - (double)(clock_ns() - began) / 1e9,
+                           i < most ? guesses[i] : T_INT, wrong))
+            return false;
+        attempt(a, context);
+        bool fits = !a->assumed || a->paths == 0 || a->type_errors < a->paths;
+        if (fits || i == most)
+            return true;
+        analysis_close(a);
+    }
+    return true;
+}
+
+void tool_health(reply *r)
+{
+    reply_status(r, "healthy");
+    reply_text(r, r->root, "python_version", tree_python_version());
+    reply_text(r, r->root, "z3_version", solver_version());
+    reply_text(r, r->root, "cvc5_version", second_version());
+    struct rusage used = { 0 };
+    getrusage(RUSAGE_SELF, &used); /* ru_maxrss is in KB */
+    yyjson_mut_obj_add_real(r->doc, r->root, "memory_usage_mb", (double)used.ru_maxrss / 1024);
+}
+
+static void add_list(reply *r, const char *name, const char *const *words)
+{
+    yyjson_mut_val *list = yyjson_mut_obj_add_arr(r->doc, r->root, name);
+    for (; *words; words++)
+        yyjson_mut_arr_add_str(r->doc, list, *words);
+}
+
+/* What the validator has in its tables: for those that want to know before they send code. */
+static void tool_rules(reply *r)
+{
+    add_list(r, "allowed_modules", validate_allowed_modules);
+    add_list(r, "blocked_modules", validate_blocked_modules);
+    add_list(r, "blocked_builtins", validate_blocked_builtins);
+    add_list(r, "blocked_attributes", validate_blocked_attributes);
+}
+
+yyjson_mut_doc *tools_answer(solver *s, const request *q)
+{
+    static const struct {
+        const char *name;
+        void (*run)(reply *r);
+        double seconds;
+    } tools[] = { { "check", tool_check, 30 },     { "find", tool_find, 30 },
+                  { "compare", tool_compare, 60 }, { "branches", tool_branches, 30 },
+                  { "run", tool_run, 10 },         { "health", tool_health, 1 },
+                  { "rules", tool_rules, 1 } };
+    request asked = *q;
+    reply r = { .doc = yyjson_mut_doc_new(NULL), .request = &asked, .solver = s };
+    r.root = yyjson_mut_obj(r.doc);
+    yyjson_mut_doc_set_root(r.doc, r.root);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (strcmp(q->tool, tools[i].name) == 0) {
+            if (asked.seconds <= 0)
+                asked.seconds = tools[i].seconds;
+            tools[i].run(&r);
+            return r.doc;
+        }
+    reply_fault(&r, "error", &(fault){ "ValueError", "There is no such tool", 0 });
+    return r.doc;
+}

@@ -1,0 +1,60 @@
+/* The tools: a request in, an answer as JSON out, with the same members on success and on error. */
+#ifndef SYMBOLIC_TOOLS_H
+#define SYMBOLIC_TOOLS_H
+
+#include <yyjson.h>
+
+#include "explore/explore.h"
+
+typedef struct request {
+    const char *tool; /* "check", "find", "compare", "branches", "run", "health" */
+    const char *code;
+    size_t code_length;
+    const char *function, *other; /* `other`: the second function of a comparison */
+    const char *exception_type;
+    const char *arguments; /* run: Python, a tuple of known arguments */
+    double seconds;        /* 0: the default of the tool */
+    bool reachability;     /* branches: ask the solver */
+} request;
+
+/* Answer a request. The document is the caller's. */
+yyjson_mut_doc *tools_answer(solver *s, const request *r);
+
+/* Each tool fills in its members. */
+typedef struct reply {
+    yyjson_mut_doc *doc;
+    yyjson_mut_val *root;
+    const request *request;
+    solver *solver;
+} reply;
+
+void tool_check(reply *r);
+void tool_find(reply *r);
+void tool_compare(reply *r);
+void tool_branches(reply *r);
+void tool_run(reply *r);
+void tool_health(reply *r);
+
+/* -- what they share (tools.c) ----------------------------------------------------------------- */
+
+void reply_status(reply *r, const char *status);
+void reply_fault(reply *r, const char *status, const fault *wrong);
+void reply_text(reply *r, yyjson_mut_val *to, const char *name, const char *words);
+void reply_seconds(reply *r, int64_t began_ns);
+/* What was assumed, if anything. */
+void reply_assumed(reply *r, const analysis *a);
+/* The members `args`, `kwargs` and `call` of a witness. */
+void reply_arguments(reply *r, yyjson_mut_val *to, analysis *a, const witness *w);
+/* "ValueError: bad (line 3)" */
+const char *raised_words(arena *a, const char *class, const char *message, int line);
+
+/* Was it the memory limit of the replay? That says nothing of the code. */
+bool is_out_of_memory(const replay_result *got);
+
+/* Parameters without annotation are taken as int, and as others if every path is a TypeError:
+ * `run` is called with each in turn until one fits. */
+typedef void attempt_function(analysis *a, void *context);
+bool with_guesses(reply *r, analysis *a, const char *function, const char *other, double seconds,
+                  attempt_function *attempt, void *context, fault *wrong);
+
+#endif

@@ -1,0 +1,368 @@
+/* See validate.h. */
+#include <string.h>
+
+#include "tree/validate.h"
+
+const char *const validate_blocked_modules[] = {
+    "os",        "sys",     "subprocess", "shutil",   "pathlib",
+    "socket",    "http",    "urllib",     "requests", "ftplib",
+    "pickle",    "shelve",  "marshal",    "ctypes",   "multiprocessing",
+    "importlib", "runpy",   "code",       "codeop",   "pty",
+    "tty",       "termios", "threading",  "signal",   "fcntl",
+    "resource",  "syslog",  "getpass",    NULL
+};
+
+const char *const validate_allowed_modules[] = {
+    "math",      "random",   "string",    "collections", "itertools",
+    "functools", "operator", "typing",    "re",          "json",
+    "datetime",  "decimal",  "fractions", "statistics",  "dataclasses",
+    "enum",      "copy",     "heapq",     "bisect",      "typing_extensions",
+    "abc",       NULL
+};
+
+const char *const validate_blocked_builtins[] = { "eval", "exec",    "compile", "__import__",
+                                                  "open", "globals", "locals",  "vars",
+                                                  "dir",  NULL };
+
+const char *const validate_blocked_attributes[] = { "__subclasses__", "__bases__", "__mro__",
+                                                    "__globals__",    "__class__", "__code__",
+                                                    "__builtins__",   NULL };
+
+/* Beyond the lists above: what the same could be had with. */
+static const char *const more_builtins[] = { "breakpoint", "input",     "help",       "exit",
+                                             "quit",       "copyright", "credits",    "license",
+                                             "setattr",    "delattr",   "memoryview", "classmethod",
+                                             NULL };
+static const char *const indirect[] = {
+    /* frames, code and tracebacks */
+    "gi_frame", "gi_code", "cr_frame", "cr_code", "ag_frame", "ag_code", "f_globals", "f_locals",
+    "f_builtins", "f_back", "f_code", "tb_frame", "tb_next", "co_consts", "co_code", "func_globals",
+    "mro", "with_traceback",
+    /* names that become attributes, text that becomes code */
+    "attrgetter", "methodcaller", "get_type_hints", "ForwardRef", "evaluate_forward_ref",
+    "format_map", "vformat", "get_field", "get_value", "convert_field", "Formatter",
+    "make_dataclass", "namedtuple", "SystemRandom", NULL
+};
+/* Names with two underscores that do no harm; all others are refused. */
+static const char *const harmless[] = {
+    "__init__",    "__post_init__", "__name__",  "__doc__",      "__eq__",     "__ne__",
+    "__lt__",      "__le__",        "__gt__",    "__ge__",       "__hash__",   "__repr__",
+    "__str__",     "__len__",       "__bool__",  "__contains__", "__iter__",   "__next__",
+    "__add__",     "__radd__",      "__sub__",   "__rsub__",     "__mul__",    "__rmul__",
+    "__truediv__", "__floordiv__",  "__mod__",   "__pow__",      "__neg__",    "__pos__",
+    "__abs__",     "__and__",       "__or__",    "__xor__",      "__invert__", "__getitem__",
+    "__setitem__", "__call__",      "__enter__", "__exit__",     "__int__",    "__float__",
+    "__return__",  "__old__",       "__debug__", "__slots__",    "__all__",    "__version__",
+    "__author__",  "__future__",    NULL
+};
+/* Modules of the standard library that modules of the allow-list have as attributes. */
+static const char *const inner_modules[] = {
+    "builtins",  "inspect", "types",       "warnings",    "contextlib", "codecs",   "io",
+    "locale",    "struct",  "time",        "unicodedata", "weakref",    "keyword",  "reprlib",
+    "ast",       "dis",     "linecache",   "tokenize",    "traceback",  "platform", "tempfile",
+    "gc",        "copyreg", "sre_compile", "sre_parse",   "numbers",    "bisect_",  "hashlib",
+    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",       NULL
+};
+
+static bool listed(const char *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (strcmp(*list, name) == 0)
+            return true;
+    return false;
+}
+
+typedef struct check {
+    tree *t;
+    fault *wrong;
+    const char *modules[64], *real[64]; /* names that imports bind to modules; which ones */
+    size_t module_count;
+} check;
+
+static bool refuse(check *c, int line, const char *words, const char *name)
+{
+    *c->wrong = (fault){ "ValidationError", arena_print(c->t->arena, "%s: %s", words, name), line };
+    return false;
+}
+
+static bool is_dunder(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strncmp(name, "__", 2) == 0 && strcmp(name + length - 2, "__") == 0;
+}
+
+/* The module that a name is bound to; NULL: it is none. */
+static const char *module_of(const check *c, const char *name)
+{
+    for (size_t i = 0; i < c->module_count; i++)
+        if (c->modules[i] == name)
+            return c->real[i];
+    return NULL;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static bool check_attribute(check *c, const char *name, int line)
+{
+    if (listed(validate_blocked_attributes, name))
+        return refuse(c, line, "Blocked attribute", name);
+    if (listed(indirect, name) || (is_dunder(name) && !listed(harmless, name)))
+        return refuse(c, line, "Blocked attribute", name);
+    return true;
+}
+
+/* `called`: it is the function of a call. */
+static bool check_name(check *c, const char *name, bool called, int line)
+{
+    if (listed(validate_blocked_builtins, name) || listed(more_builtins, name))
+        return refuse(c, line, called ? "Blocked function call" : "Blocked builtin", name);
+    if (strcmp(name, "__builtins__") == 0 || (is_dunder(name) && !listed(harmless, name)))
+        return refuse(c, line, "Blocked name", name);
+    if (listed(indirect, name))
+        return refuse(c, line, "Blocked name", name);
+    return true;
+}
+
+/* A name that comes from a module: it must not be another module, nor private. */
+static bool check_member(check *c, const char *module, const char *name, int line)
+{
+    bool inner = listed(validate_allowed_modules, name) && strcmp(module, name) != 0 &&
+                 !(strcmp(module, "collections") == 0 && strcmp(name, "abc") == 0);
+    if (inner)
+        return refuse(c, line, "Blocked attribute", name);
+    if (listed(validate_blocked_modules, name))
+        return refuse(c, line, "Blocked module", name);
+    if (name[0] == '_' || listed(inner_modules, name))
+        return refuse(c, line, "Blocked attribute", name);
+    return check_attribute(c, name, line);
+}
+
+static bool check_module(check *c, const char *dotted, int line)
+{
+    char first[64];
+    size_t length = strcspn(dotted, ".");
+    if (length >= sizeof first)
+        return refuse(c, line, "Module not allowed", dotted);
+    memcpy(first, dotted, length);
+    first[length] = '\0';
+    if (listed(validate_blocked_modules, first))
+        return refuse(c, line, "Blocked module", first);
+    if (strcmp(first, "__future__") == 0 && !dotted[length])
+        return true;
+    if (!listed(validate_allowed_modules, first))
+        return refuse(c, line, "Module not allowed", first);
+    if (dotted[length] && strcmp(dotted, "collections.abc") != 0)
+        return refuse(c, line, "Module not allowed", dotted);
+    return true;
+}
+
+static bool check_import(check *c, const node *n)
+{
+    if (n->kind == N_IMPORT_FROM) {
+        if (n->number > 0 || !n->name)
+            return refuse(c, n->line, "Module not allowed", "a relative import");
+        if (!check_module(c, n->name, n->line))
+            return false;
+    }
+    for (size_t i = 0; i < n->x.count; i++) {
+        const node *alias = n->x.at[i];
+        if (n->kind == N_IMPORT) {
+            if (!check_module(c, alias->name, n->line))
+                return false;
+        } else if (strcmp(alias->name, "*") == 0) {
+            return refuse(c, n->line, "Blocked import", "*");
+        } else if (!check_member(c, n->name, alias->name, n->line)) {
+            return false;
+        }
+        if (alias->other && !check_name(c, alias->other, false, n->line))
+            return false;
+    }
+    return true;
+}
+
+/* -- text that could become a name ------------------------------------------------------------- */
+
+static bool has_word(const constant *k, const char *word)
+{
+    size_t length = strlen(word);
+    for (size_t i = 0; i + length <= k->count; i++) {
+        size_t same = 0;
+        while (same < length && k->chars[i + same] == (unsigned char)word[same])
+            same++;
+        if (same == length)
+            return true;
+    }
+    return false;
+}
+
+static bool check_text(check *c, const node *n)
+{
+    for (const char *const *word = validate_blocked_attributes; *word; word++)
+        if (has_word(n->constant, *word))
+            return refuse(c, n->line, "Blocked attribute", *word);
+    if (has_word(n->constant, "__import__"))
+        return refuse(c, n->line, "Blocked builtin", "__import__");
+    return true;
+}
+
+/* An annotation that is a string is code for those that evaluate annotations. */
+static bool walk(check *c, const node *n, const node *parent);
+
+static bool check_annotation(check *c, const node *n, int depth)
+{
+    if (!n || n->kind != N_CONSTANT || n->constant->kind != C_STR)
+        return true;
+    char *spelled = arena_take(c->t->arena, n->constant->count + 1);
+    for (size_t i = 0; i < n->constant->count; i++) {
+        if (n->constant->chars[i] > 126)
+            return refuse(c, n->line, "Blocked annotation", "a string that is no type");
+        spelled[i] = (char)n->constant->chars[i];
+    }
+    const node *inside = tree_expression(c->t, spelled);
+    if (!inside || depth > 2)
+        return refuse(c, n->line, "Blocked annotation", spelled);
+    if (inside->kind == N_CALL)
+        return refuse(c, n->line, "Blocked annotation", spelled);
+    return walk(c, inside, NULL) && check_annotation(c, inside, depth + 1);
+}
+
+static bool is_text(const node *n)
+{
+    return n->kind == N_CONSTANT && n->constant->kind == C_STR;
+}
+
+/* Functions that take a name as text. */
+static bool check_call(check *c, const node *n)
+{
+    const node *f = n->a;
+    if (f->kind == N_NAME && (strcmp(f->name, "getattr") == 0 || strcmp(f->name, "hasattr") == 0)) {
+        if (n->x.count < 2 || !is_text(n->x.at[1]))
+            return refuse(c, n->line, "Blocked function call", f->name);
+        const constant *k = n->x.at[1]->constant;
+        char name[128] = "";
+        if (k->count >= sizeof name)
+            return refuse(c, n->line, "Blocked function call", f->name);
+        for (size_t i = 0; i < k->count; i++)
+            name[i] = k->chars[i] < 127 ? (char)k->chars[i] : '?';
+        return check_attribute(c, name, n->line);
+    }
+    if (f->kind == N_NAME && strcmp(f->name, "type") == 0 && n->x.count + n->y.count != 1)
+        return refuse(c, n->line, "Blocked function call", "type with three arguments");
+    return true;
+}
+
+/* -- the walk ---------------------------------------------------------------------------------- */
+
+static bool walk_all(check *c, nodes list, const node *parent)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i] && !walk(c, list.at[i], parent))
+            return false;
+    return true;
+}
+
+static bool check_node(check *c, const node *n, const node *parent)
+{
+    bool called = parent && parent->kind == N_CALL && parent->a == n;
+    switch (n->kind) {
+    case N_NAME:
+        if ((strcmp(n->name, "getattr") == 0 || strcmp(n->name, "hasattr") == 0) && !called)
+            return refuse(c, n->line, "Blocked builtin", n->name);
+        if (module_of(c, n->name) && !(parent && parent->kind == N_ATTRIBUTE))
+            return refuse(c, n->line, "A module can be used as module.name only", n->name);
+        return check_name(c, n->name, called, n->line);
+    case N_ATTRIBUTE:
+        if (strcmp(n->name, "format") == 0 && !is_text(n->a))
+            return refuse(c, n->line, "Blocked attribute", "format of a text that is no literal");
+        for (const node *root = n->a; root; root = root->kind == N_ATTRIBUTE ? root->a : NULL)
+            if (root->kind == N_NAME && module_of(c, root->name) &&
+                !check_member(c, module_of(c, root->name), n->name, n->line))
+                return false;
+        return check_attribute(c, n->name, n->line);
+    case N_CALL:
+        return check_call(c, n);
+    case N_CONSTANT:
+        return !is_text(n) || check_text(c, n);
+    case N_IMPORT:
+    case N_IMPORT_FROM:
+        return check_import(c, n);
+    case N_FUNCTION:
+    case N_CLASS:
+        return check_name(c, n->name, false, n->line) &&
+               (n->kind != N_FUNCTION || check_annotation(c, n->b, 0));
+    case N_ARG:
+        return check_name(c, n->name, false, n->line) && check_annotation(c, n->a, 0);
+    case N_ANNASSIGN:
+        return check_annotation(c, n->b, 0);
+    case N_KEYWORD:
+    case N_HANDLER:
+    case N_MATCH_AS:
+    case N_MATCH_STAR:
+    case N_MATCH_MAPPING:
+        return !n->name || check_name(c, n->name, false, n->line);
+    case N_IDENTIFIER:
+        return !n->name ||
+               (check_name(c, n->name, false, n->line) && check_attribute(c, n->name, n->line));
+    default:
+        return true;
+    }
+}
+
+static bool walk(check *c, const node *n, const node *parent)
+{
+    return check_node(c, n, parent) && (!n->a || walk(c, n->a, n)) && (!n->b || walk(c, n->b, n)) &&
+           (!n->c || walk(c, n->c, n)) && walk_all(c, n->x, n) && walk_all(c, n->y, n) &&
+           walk_all(c, n->z, n) && walk_all(c, n->w, n) && walk_all(c, n->v, n);
+}
+
+/* Which names are modules, wherever they are imported. */
+static void find_modules(check *c, const node *n);
+
+static void find_all(check *c, nodes list)
+{
+    for (size_t i = 0; i < list.count; i++)
+        if (list.at[i])
+            find_modules(c, list.at[i]);
+}
+
+static void find_modules(check *c, const node *n)
+{
+    size_t most = sizeof c->modules / sizeof *c->modules;
+    for (size_t i = 0; n->kind == N_IMPORT && i < n->x.count && c->module_count < most; i++) {
+        const node *alias = n->x.at[i];
+        char first[64] = "";
+        size_t length = strcspn(alias->name, ".");
+        memcpy(first, alias->name, length < sizeof first ? length : sizeof first - 1);
+        c->real[c->module_count] = tree_name(c->t, first);
+        c->modules[c->module_count++] = alias->other ? alias->other : tree_name(c->t, first);
+    }
+    for (size_t i = 0;
+         n->kind == N_IMPORT_FROM && n->name && i < n->x.count && c->module_count < most;
+         i++) /* `from collections import abc` */
+        if (strcmp(n->name, "collections") == 0 && strcmp(n->x.at[i]->name, "abc") == 0) {
+            c->real[c->module_count] = "collections.abc";
+            c->modules[c->module_count++] = n->x.at[i]->other ? n->x.at[i]->other
+                                                              : n->x.at[i]->name;
+        }
+    if (n->a)
+        find_modules(c, n->a);
+    if (n->b)
+        find_modules(c, n->b);
+    if (n->c)
+        find_modules(c, n->c);
+    find_all(c, n->x);
+    find_all(c, n->y);
+    find_all(c, n->z);
+    find_all(c, n->w);
+    find_all(c, n->v);
+}
+
+bool validate(tree *t, const node *n, fault *wrong)
+{
+    check c = { .t = t, .wrong = wrong };
+    if (t->module)
+        find_modules(&c, t->module);
+    if (c.module_count == sizeof c.modules / sizeof *c.modules)
+        return refuse(&c, 0, "Too many imports", "at most 63 modules are allowed");
+    return walk(&c, n, NULL);
+}

@@ -1,0 +1,21 @@
+/*
+ * The validator: what code may name. It sees every node of the tree, before anything runs.
+ *
+ * Imports are an allow-list. Builtins and attributes that lead out of the sandbox of the language
+ * are refused as a call, a bare name, an attribute, and as text that could become one of these
+ * (getattr, format strings, annotations). A module may be used as `module.name` only, and `name`
+ * must not be another module. This is one layer: the process has a sandbox of its own.
+ */
+#ifndef SYMBOLIC_VALIDATE_H
+#define SYMBOLIC_VALIDATE_H
+
+#include "tree/tree.h"
+
+/* False: `wrong` is the first violation. */
+bool validate(tree *t, const node *n, fault *wrong);
+
+/* The lists, for the resource that tells them; they end with NULL. */
+extern const char *const validate_blocked_modules[], *const validate_allowed_modules[];
+extern const char *const validate_blocked_builtins[], *const validate_blocked_attributes[];
+
+#endif
