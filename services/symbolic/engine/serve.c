@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "serve.h"
+#include "solver/second.h"
 
 enum { SOCKET = 3, PACKET = 65536, MOST_MESSAGE = 8 << 20 };
 
@@ -128,6 +129,8 @@ static yyjson_mut_doc *as_message(yyjson_mut_doc *answered, int64_t id)
     yyjson_mut_val *root = yyjson_mut_obj(doc);
     yyjson_mut_doc_set_root(doc, root);
     yyjson_mut_obj_add_sint(doc, root, "id", id);
+    if (!second_is_there())
+        yyjson_mut_obj_add_bool(doc, root, "last", true);
     yyjson_mut_val *answer_root = yyjson_mut_val_mut_copy(doc, yyjson_mut_doc_get_root(answered));
     const char *error_type = yyjson_mut_get_str(yyjson_mut_obj_get(answer_root, "error_type"));
     if (!error_type) {
@@ -225,6 +228,8 @@ static void handle(solver *s, const char *words, size_t length)
     send_document(as_message(answered, current));
     yyjson_mut_doc_free(answered);
     yyjson_doc_free(doc);
+    if (!second_is_there())
+        _exit(0); /* a solver was lost, and has left this process in an unknown state */
 }
 
 void serve(solver *s)
