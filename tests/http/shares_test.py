@@ -118,13 +118,13 @@ def turned_away(one):
 
 @test
 def connections_are_as_many_as_there_are_files_for():
-    with Server("--workers", "1", "--handlers", "2", program=limited(64)) as found:
+    with Server("--workers", "1", "--handlers", "2", program=limited(96)) as found:
         said = found.read(found.stderr).decode()
         lines = re.findall(r"^mishap: --max-connections is (\d+) instead of 20000 for each server process: the limit of open files "
-                           r"\(ulimit -n\) is 64, and (\d+) of them are reserved for other uses$", said, re.M)
+                           r"\(ulimit -n\) is 96, and (\d+) of them are reserved for other uses$", said, re.M)
         equal(len(lines), 1, said)
         most, kept = map(int, lines[0])
-        equal(most + kept, 64, "the figures")
+        equal(most + kept, 96, "the figures")
         held = full(found, most)
         late = [found.connect() for _ in range(10)]  # at the same time
         for one in late:
