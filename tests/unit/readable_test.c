@@ -231,6 +231,21 @@ static void a_long_list_in_an_answer_is_cut(void **state)
     mishap_buffer_release(&answer);
 }
 
+static void texts_with_commas_stand_on_lines_of_their_own(void **state)
+{
+    (void)state;
+    assert_answer("{\"types\":[\"int\",\"str\"],\"rules\":[\"one, two and three times four\",5,"
+                  "\"six\"],\"one\":[\"a, b\"]}",
+                  31,
+                  "types  int, str\n"
+                  "rules  - one, two and three\n"
+                  "         times four\n"
+                  "       - 5\n"
+                  "       - six\n"
+                  "one    a, b\n",
+                  "");
+}
+
 static void nothing_is_cut_where_there_is_no_terminal(void **state)
 {
     (void)state;
@@ -719,6 +734,7 @@ int main(void)
         TEST(what_does_not_fit_as_a_table_is_names_and_values),
         TEST(a_short_list_in_an_answer_is_not_cut),
         TEST(a_long_list_in_an_answer_is_cut),
+        TEST(texts_with_commas_stand_on_lines_of_their_own),
         TEST(nothing_is_cut_where_there_is_no_terminal),
         TEST(nested_values_are_short_in_a_table),
         TEST(an_object_is_names_and_values),
