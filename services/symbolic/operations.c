@@ -35,6 +35,8 @@
     .timeout_ms = (SYMBOLIC_MOST_SECONDS + 5) * 1000,                                              \
     .raises = MISHAP_RAISES(INVALID_ARGUMENT, SYNTAX_ERROR, IMPORT_ERROR, RUNTIME_ERROR), OF_SERVICE
 #define PROMPT                                                                                     \
+    .description = "A prompt that asks a model to use the tools of this service. On the command "  \
+                   "line it prints the text of the prompt.",                                       \
     .run = symbolic_plan, .quick = true, OF_SERVICE
 /* clang-format on */
 
