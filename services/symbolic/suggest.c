@@ -117,6 +117,26 @@ static const char *about_argument(mishap_call *call)
     return strcmp(operation, "symbolic.find") == 0 ? about_exception(call, code) : NULL;
 }
 
+/* The line may be far from the function that was asked about. */
+static const char *about_rules(mishap_call *call, const mishap *failure)
+{
+    static const char line[] = "line";
+    const char *app = mishap_app_of(call)->name;
+    const mishap_member *m = mishap_told(failure)->context;
+    while (m && !(m->key.length == strlen(line) && memcmp(m->key.data, line, m->key.length) == 0))
+        m = m->next;
+    if (!m || (m->value.kind != MISHAP_KIND_INT && m->value.kind != MISHAP_KIND_UINT))
+        return mishap_call_print(call,
+                                 "The rules for code are in config://security; `%s symbolic "
+                                 "security` prints them.",
+                                 app);
+    return mishap_call_print(
+        call,
+        "Change or remove line %lld: all of the code is checked. The rules are "
+        "in config://security; `%s symbolic security` prints them.",
+        (long long)m->value.integer, app);
+}
+
 mishap *symbolic_suggest(mishap_call *call, mishap *failure)
 {
     const char *suggestion = NULL;
@@ -125,10 +145,7 @@ mishap *symbolic_suggest(mishap_call *call, mishap *failure)
     if (mishap_is(failure, INVALID_ARGUMENT))
         suggestion = about_argument(call);
     else if (mishap_is(failure, VALIDATION_ERROR))
-        suggestion = mishap_call_print(call,
-                                       "The rules for code are in config://security; `%s symbolic "
-                                       "security` prints them.",
-                                       mishap_app_of(call)->name);
+        suggestion = about_rules(call, failure);
     else if (mishap_is(failure, TIMEOUT))
         suggestion = "Narrow the inputs with `pre:` lines, analyse a smaller function, or allow "
                      "more time with timeout_seconds.";

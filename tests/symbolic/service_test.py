@@ -239,7 +239,8 @@ SUGGESTIONS = {
                              "code. Upper and lower case matter."),
     "a misspelt class": ("find", [CLASSES, "f", "overdrawn"], "Name an exception of Python, such as ValueError, or a class of the code: Account, "
                          "Overdrawn. Upper and lower case matter."),
-    "blocked code": ("check", ["import os\ndef f(): pass", "f"], "The rules for code are in config://security; `mishap symbolic security` prints them."),
+    "blocked code": ("check", ["import os\ndef f(): pass", "f"], "Change or remove line 1: all of the code is checked. The rules are in "
+                     "config://security; `mishap symbolic security` prints them."),
     "too little time": ("check", [ENDLESS, "f", "--timeout-seconds", "0.3"], "Narrow the inputs with `pre:` lines, analyse a smaller function, or "
                         "allow more time with timeout_seconds."),
 }
