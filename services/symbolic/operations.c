@@ -221,8 +221,8 @@ const mishap_operation symbolic_operations[] = {
       symbolic_to_compare, .route = "POST /symbolic/compare", .tool = "compare_functions",
       .answers = compared,
       .description = "Both functions get the same arguments. They do the same if they return equal "
-                     "values, or raise exceptions of the same class. Preconditions of the first "
-                     "function hold for both.",
+                     "values, or raise exceptions of the same class. `pre:` lines of the first "
+                     "function hold for both. Asserts are compared like all other code.",
       .examples = EXAMPLES({ "symbolic compare @f.py old new",
                              "Has the new version of a function the same results?" }),
       BY_ENGINE },

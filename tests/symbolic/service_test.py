@@ -188,6 +188,12 @@ def a_parameter_of_any_size_comes_back_as_it_is():
     expect(b'"n":1%s' % (b"0" * 40) in text, text)
 
 
+@tests_of({"pre": ('    """\n    pre: n > 0\n    """\n', "equivalent"), "assert": ("    assert n > 0\n", "different")})
+def pre_lines_are_preconditions_of_a_comparison_and_asserts_are_not(condition, status):
+    code = "def f(n: int):\n%s    return n\ndef g(n: int):\n    return abs(n)\n" % condition
+    equal(http(shared(), "compare", {"code": code, "function_a": "f", "function_b": "g"})[1]["status"], status, "the status")
+
+
 # ---- How they fail -------------------------------------------------------------------------------
 
 FAILURES = {
