@@ -35,6 +35,8 @@
     .timeout_ms = (SYMBOLIC_MOST_SECONDS + 5) * 1000,                                              \
     .raises = MISHAP_RAISES(INVALID_ARGUMENT, SYNTAX_ERROR, IMPORT_ERROR, RUNTIME_ERROR), OF_SERVICE
 #define PROMPT                                                                                     \
+    .description = "A prompt that asks a model to use the tools of this service. On the command "  \
+                   "line it prints the text of the prompt.",                                       \
     .run = symbolic_plan, .quick = true, OF_SERVICE
 /* clang-format on */
 
@@ -219,8 +221,8 @@ const mishap_operation symbolic_operations[] = {
       symbolic_to_compare, .route = "POST /symbolic/compare", .tool = "compare_functions",
       .answers = compared,
       .description = "Both functions get the same arguments. They do the same if they return equal "
-                     "values, or raise exceptions of the same class. Preconditions of the first "
-                     "function hold for both.",
+                     "values, or raise exceptions of the same class. `pre:` lines of the first "
+                     "function hold for both. Asserts are compared like all other code.",
       .examples = EXAMPLES({ "symbolic compare @f.py old new",
                              "Has the new version of a function the same results?" }),
       BY_ENGINE },

@@ -18,7 +18,9 @@ static const char *tool_of(const char *operation)
 mishap *symbolic_run(mishap_call *call)
 {
     mishap_answered *answered;
-    MISHAP_TRY(symbolic_analyse(call, tool_of(mishap_operation_name(call)), &answered));
+    mishap *failure = symbolic_analyse(call, tool_of(mishap_operation_name(call)), &answered);
+    if (failure)
+        return symbolic_suggest(call, failure);
     mishap_answer(call, answered->text.data);
     mishap_answered_free(answered);
     return NULL;
@@ -114,8 +116,6 @@ static void amend(const mishap_operation *operation, mishap *failure)
 {
     if (mishap_told(failure)->fields)
         mishap_type(failure, "ValueError");
-    else if (mishap_is(failure, VALIDATION_ERROR) && !mishap_told(failure)->suggestion.length)
-        mishap_suggest(failure, "Read config://security: it has the rules for code.");
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++)
         if (strcmp(blanks[i].operation, operation->name) == 0)
             fill_in(&blanks[i], failure);

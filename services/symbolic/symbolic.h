@@ -6,6 +6,7 @@
  *     operations.c  every operation: its rules, its answers, its failures
  *     service.c     the service, its handlers, and what each failure has beside its message
  *     analyse.c     one analysis: the process of the engine, and the replays that it asks for
+ *     suggest.c     what a caller can do about a failure
  *     about.c       what an agent can read: the rules for code, the limits, what is supported
  *     prompts.c     four prompts
  *     engine/       the engine (docs/symbolic-engine.md)
@@ -40,6 +41,10 @@ extern const mishap_param symbolic_to_check[], symbolic_to_find[], symbolic_to_c
  * The answer is to be freed with mishap_answered_free(). */
 __attribute__((warn_unused_result)) mishap *symbolic_analyse(mishap_call *call, const char *tool,
                                                              mishap_answered **answered);
+
+/* Add a suggestion to a failure of the engine, if there is more to say than the catalog says.
+ * Returns the failure. */
+mishap *symbolic_suggest(mishap_call *call, mishap *failure);
 
 /* End the process that waits. */
 void symbolic_cool(void);

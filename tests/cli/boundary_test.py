@@ -945,7 +945,8 @@ def help_says_where_data_is_kept(words, sentence):
     expect(words != ["serve"] or "/mcp" in shown, "no word of /mcp in", shown)
     log = "Failures are logged to the file that MISHAP_LOG names, by default to ~/.local/state/mishap/mishap.log."
     equal(log in shown, words[0] in ("serve", "mcp"), "a word of the log in " + shown)
-    expect(b"MISHAP_DATA" not in run("mishap", "explain", "--help").err, "what keeps nothing says so")
+    for none in (["explain"], ["symbolic", "check"], ["lisp", "evaluate"]):
+        expect(b"MISHAP_DATA" not in run("mishap", *none, "--help").err, "what keeps nothing says so:", none)
 
 
 @test

@@ -12,7 +12,7 @@ import struct
 import sys
 
 import server
-from blackbox import Skipped, equal, expect, main, test, tests_of
+from blackbox import Skipped, equal, expect, main, parsed, run_program, test, tests_of
 from nginx import NGINX, OPENSSL, Nginx, free_port
 from server import Connection, TREE, request
 
@@ -207,6 +207,23 @@ def http_2_is_spoken():
 
 
 # ---- Without the server --------------------------------------------------------------------------
+
+
+LONGEST = {"/lisp/": ["lisp", "evaluate"], "/symbolic/": ["symbolic", "check"], "/users": ["users", "get"], "/mcp": ["lisp", "evaluate"]}
+
+
+def read_timeout(name, path):
+    """Seconds that a configuration gives the answer of a path: those of its location, or of the whole."""
+    with open(os.path.join(TREE, "docs", name), encoding="utf-8") as file:
+        text = file.read()
+    own = re.search(r"location (= )?%s \{[^}]*proxy_read_timeout (\d+)s" % path, text)
+    return int(own[2] if own else re.search(r"proxy_read_timeout (\d+)s", text)[1])
+
+
+@tests_of({"%s of %s" % (path, name): (name, path) for name in ("nginx.conf", "nginx-cluster.conf") for path in LONGEST})
+def nginx_waits_longer_than_a_handler_may_take(name, path):
+    meta = parsed(run_program(server.PROGRAM, *LONGEST[path]).out)["meta"]
+    expect(read_timeout(name, path) * 1000 > meta["timeout_ms"], "seconds of nginx", read_timeout(name, path), meta)
 
 
 @test

@@ -188,6 +188,12 @@ def a_parameter_of_any_size_comes_back_as_it_is():
     expect(b'"n":1%s' % (b"0" * 40) in text, text)
 
 
+@tests_of({"pre": ('    """\n    pre: n > 0\n    """\n', "equivalent"), "assert": ("    assert n > 0\n", "different")})
+def pre_lines_are_preconditions_of_a_comparison_and_asserts_are_not(condition, status):
+    code = "def f(n: int):\n%s    return n\ndef g(n: int):\n    return abs(n)\n" % condition
+    equal(http(shared(), "compare", {"code": code, "function_a": "f", "function_b": "g"})[1]["status"], status, "the status")
+
+
 # ---- How they fail -------------------------------------------------------------------------------
 
 FAILURES = {
@@ -223,6 +229,34 @@ def each_type_of_error_is_told_with_the_members_of_the_tool(kind, tool):
     same = [name for name in answer if name not in ("time_seconds", "incident") and kind != "TimeoutError"]
     equal({name: told[name] for name in same}, {name: answer[name] for name in same}, "for agents")
     equal((told["error_type"], told["status"]), (kind, answer["status"]), "for agents")
+
+
+CLASSES = "class Account:\n    def draw(self): pass\nclass Overdrawn(Exception): pass\ndef f(n: int):\n    return n\n"
+SUGGESTIONS = {
+    "a misspelt function": ("check", [CODE, "divdie"], "The code has these functions: divide, safe, classify, twice, double, wrong."),
+    "the second of two functions": ("compare", [CODE, "divide", "divdie"], "The code has these functions: divide, safe, classify, twice, double, wrong."),
+    "many functions": ("branches", ["".join("def f%d(): pass\n" % i for i in range(20)), "g"],
+                       "The code has these functions: f0, f1, f2, f3, f4, f5, f6, f7 and more."),
+    "a method": ("check", [CLASSES, "Account.draw"], "The code has these functions: f. Methods of a class cannot be named."),
+    "no function": ("check", ["x = 1", "f"], "The code must define the function with `def` at the beginning of a line."),
+    "a file without @": ("check", ["shop.py", "f"], "The code is `shop.py`, which looks like the name of a file. On a command line, `@shop.py` "
+                         "stands for the content of the file."),
+    "a misspelt exception": ("find", [CODE, "divide", "ZeroDivisonError"], "Name an exception of Python, such as ValueError, or a class of the "
+                             "code. Upper and lower case matter."),
+    "a misspelt class": ("find", [CLASSES, "f", "overdrawn"], "Name an exception of Python, such as ValueError, or a class of the code: Account, "
+                         "Overdrawn. Upper and lower case matter."),
+    "blocked code": ("check", ["import os\ndef f(): pass", "f"], "Change or remove line 1: all of the code is checked. The rules are in "
+                     "config://security; `mishap symbolic security` prints them."),
+    "too little time": ("check", [ENDLESS, "f", "--timeout-seconds", "0.3"], "Narrow the inputs with `pre:` lines, analyse a smaller function, or "
+                        "allow more time with timeout_seconds."),
+}
+
+
+@tests_of(SUGGESTIONS)
+def a_failure_says_what_to_do(tool, given, suggestion):
+    status, envelope = command(tool, *given)
+    expect(status in (2, 10), "the exit code", status)
+    equal(envelope["error"]["suggestion"], suggestion, "the suggestion")
 
 
 @test

@@ -536,16 +536,26 @@ static mishap *nothing(mishap_call *call)
     return mishap_answer(call, NULL);
 }
 
+static mishap *open_nothing(const mishap_setup *setup, void **state)
+{
+    (void)setup;
+    (void)state;
+    return NULL;
+}
+
 static void the_manual_of_what_keeps_data_says_where(void **state)
 {
     (void)state;
-    static const mishap_service service = { .name = "store" };
+    static const mishap_service service = { .name = "store", .open = open_nothing };
+    static const mishap_service without = { .name = "engine" }; /* it opens nothing */
     static const mishap_param data[] = { { "data", .type = MISHAP_STRING }, { 0 } };
     static const struct {
         mishap_operation operation;
         bool keeps;
     } cases[] = {
         { { "one", "One", NULL, nothing, .service = &service }, true },
+        { { "one", "One", NULL, nothing, .service = &without }, false },
+        { { "one", "One", NULL, nothing, .service = &without, .resident = true }, true },
         { { "one", "One", data, nothing, .resident = true }, true },
         { { "one", "One", data, nothing, .resident = false }, false }, /* its own affair */
         { { "one", "One", NULL, nothing, .resident = true }, false },

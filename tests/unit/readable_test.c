@@ -188,6 +188,64 @@ static void what_does_not_fit_as_a_table_is_names_and_values(void **state)
     mishap_buffer_release(&wide);
 }
 
+#define LONG_CALL "{\"call\":\"f(1000, 2000, 3000)\",\"line\":1}"
+
+/* A short list inside of an answer: what was asked for is in its cells. */
+static void a_short_list_in_an_answer_is_not_cut(void **state)
+{
+    (void)state;
+    assert_answer("{\"status\":\"found\",\"inputs\":[" LONG_CALL "," LONG_CALL "]}", 27,
+                  "status  found\n"
+                  "inputs\n"
+                  "  CALL                 LINE\n"
+                  "  f(1000, 2000, 3000)     1\n"
+                  "  f(1000, 2000, 3000)     1\n",
+                  "");
+    assert_answer("{\"status\":\"found\",\"inputs\":[" LONG_CALL "," LONG_CALL "]}", 26,
+                  "status  found\n"
+                  "inputs\n"
+                  "  call  f(1000, 2000, 3000)\n"
+                  "  line  1\n"
+                  "\n"
+                  "  call  f(1000, 2000, 3000)\n"
+                  "  line  1\n",
+                  "");
+}
+
+static void a_long_list_in_an_answer_is_cut(void **state)
+{
+    struct shown s;
+    mishap_buffer answer = { 0 };
+    (void)state;
+    MISHAP_PUT(&answer, "{\"status\":\"found\",\"inputs\":[" LONG_CALL);
+    for (int i = 1; i < 17; i++)
+        MISHAP_PUT(&answer, "," LONG_CALL);
+    mishap_buffer_put(&answer, "]}", 3); /* with its NUL */
+    show(&s, answer.data, &nobody, (mishap_cli_look){ .width = 26 });
+    static const char begins[] = "status  found\n"
+                                 "inputs\n"
+                                 "  CALL                LINE\n"
+                                 "  f(1000, 2000, 300…     1\n";
+    assert_memory_equal(s.out.data, begins, strlen(begins));
+    hide(&s);
+    mishap_buffer_release(&answer);
+}
+
+static void texts_with_commas_stand_on_lines_of_their_own(void **state)
+{
+    (void)state;
+    assert_answer("{\"types\":[\"int\",\"str\"],\"rules\":[\"one, two and three times four\",5,"
+                  "\"six\"],\"one\":[\"a, b\"]}",
+                  31,
+                  "types  int, str\n"
+                  "rules  - one, two and three\n"
+                  "         times four\n"
+                  "       - 5\n"
+                  "       - six\n"
+                  "one    a, b\n",
+                  "");
+}
+
 static void nothing_is_cut_where_there_is_no_terminal(void **state)
 {
     (void)state;
@@ -577,8 +635,19 @@ static void a_table_is_never_wider_than_the_terminal(void **state)
         random_state = seed * 0x9E3779B97F4A7C15u;
         mishap_buffer_reset(&json);
         MISHAP_PUT(&json, "[");
-        for (unsigned n = 1 + next_random(4); n; n--) {
+        /* With an indent, only a long list is cut: its last items are many times the same one. */
+        for (unsigned n = 1 + next_random(4), again = indent && seed % 2 ? 16 : 0; n; n--) {
+            size_t at = json.length;
             put_random_items(&json, 10, true);
+            size_t length = json.length - at;
+            for (; n == 1 && again; again--) {
+                char *item = malloc(length + 1);
+                assert_non_null(item);
+                memcpy(item, json.data + at, length);
+                mishap_buffer_put_char(&json, ',');
+                mishap_buffer_put(&json, item, length);
+                free(item);
+            }
             mishap_buffer_put_char(&json, n > 1 ? ',' : ']');
         }
         assert_true(mishap_json_read(&reader, mishap_buffer_text(&json)));
@@ -663,6 +732,9 @@ int main(void)
         TEST(a_list_of_objects_is_a_table),
         TEST(a_table_is_cut_to_the_width),
         TEST(what_does_not_fit_as_a_table_is_names_and_values),
+        TEST(a_short_list_in_an_answer_is_not_cut),
+        TEST(a_long_list_in_an_answer_is_cut),
+        TEST(texts_with_commas_stand_on_lines_of_their_own),
         TEST(nothing_is_cut_where_there_is_no_terminal),
         TEST(nested_values_are_short_in_a_table),
         TEST(an_object_is_names_and_values),

@@ -248,7 +248,9 @@ static void put_notes(struct notes *notes, const mishap_param *param)
 
 bool mishap_cli_keeps_data(const mishap_operation *operation)
 {
-    return operation->service || (operation->resident && mishap_cli_has_param(operation, "data"));
+    if (operation->service)
+        return operation->service->open || operation->resident;
+    return operation->resident && mishap_cli_has_param(operation, "data");
 }
 
 /* -- all of it --------------------------------------------------------------------------------- */

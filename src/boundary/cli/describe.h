@@ -65,8 +65,8 @@ bool mishap_cli_can_be_off(const mishap_param *param);
 /* JSON without the white space between its tokens. */
 void mishap_cli_put_compact(mishap_buffer *buffer, const char *json);
 
-/* Does the operation keep anything in the data folder? Those of a service do, and servers keep
- * keys. */
+/* Does the operation keep anything in the data folder? Those of a service that opens a state do,
+ * a session at the terminal keeps its history, and servers keep keys. */
 bool mishap_cli_keeps_data(const mishap_operation *operation);
 
 /* A C string as it is; nothing for NULL. */

@@ -63,6 +63,8 @@ static void put_wrapped(const struct page *p, mishap_text line, size_t column)
     }
 }
 
+static void put_inline(const struct page *p, yyjson_val *value, size_t column);
+
 /* A string with all its lines; all but the first begin in `column`. It ends with a line feed. */
 static void put_text(const struct page *p, mishap_text text, size_t column)
 {
@@ -88,12 +90,39 @@ static void put_text(const struct page *p, mishap_text text, size_t column)
     mishap_buffer_release(&shown);
 }
 
-/* What takes one line, or several if it is a long text. */
+/* With commas between them, such texts could not be told apart. */
+static bool has_commas_inside(yyjson_val *list)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (list, index, count, item)
+        if (yyjson_is_str(item) && memchr(yyjson_get_str(item), ',', yyjson_get_len(item)))
+            return count > 1;
+    return false;
+}
+
+/* A line for each item, or several; all but the first begin in `column`. */
+static void put_points(const struct page *p, yyjson_val *list, size_t column)
+{
+    size_t index, count;
+    yyjson_val *item;
+    MISHAP_JSON_ITEMS (list, index, count, item) {
+        mishap_cli_put_blanks(p->out, index ? column : 0);
+        MISHAP_PUT(p->out, "- ");
+        put_inline(p, item, column + STEP);
+    }
+}
+
+/* What takes one line, or several if it is a long text or a list of them. */
 static void put_inline(const struct page *p, yyjson_val *value, size_t column)
 {
     mishap_buffer words = { 0 };
     if (yyjson_is_str(value)) {
         put_text(p, mishap_json_text(value), column);
+        return;
+    }
+    if (mishap_cli_lists_scalars(value) && has_commas_inside(value)) {
+        put_points(p, value, column);
         return;
     }
     mishap_cli_put_short(&words, value, MISHAP_CLI_ANY_WIDTH);

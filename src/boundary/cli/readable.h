@@ -38,7 +38,8 @@ void mishap_cli_put_readable(mishap_buffer *out, mishap_buffer *remarks, yyjson_
 /*
  * Put a list of objects as a table, each line behind `indent` blanks: a column for each name, in
  * the order in which names first appear. Numbers stand to the right and are never cut. False, and
- * nothing is put: the list is empty, not all of it are objects, or there are more columns than fit.
+ * nothing is put: the list is empty, not all of it are objects, there are more columns than fit, or
+ * cells of a short list with an indent would be cut.
  */
 bool mishap_cli_put_table(mishap_buffer *out, yyjson_val *list, size_t indent,
                           mishap_cli_look look);

@@ -3,6 +3,8 @@
  *
  * Cells are measured first and written then: nothing is kept of them in between. Where the table is
  * too wide, the widest columns become narrower, but never so narrow that nothing can be recognized.
+ * A short list inside of an answer is part of what was asked for, so none of its cells is cut: if
+ * it is too wide, it is no table.
  */
 #include "boundary/cli/readable.h"
 
@@ -15,6 +17,7 @@ enum {
     LEAST_HEADER = 10,  /* … and of its header */
     MANY_CELLS = 4096,  /* if there are more, this part of them must have a value: */
     SPARSE = 8,         /* else a small answer would make a huge table of blanks */
+    SHORT_LIST = 16, /* items of a list inside of an answer that may take a line for each member */
 };
 
 struct column {
@@ -152,6 +155,12 @@ static size_t sum_within(const struct table *t, size_t level)
     return sum;
 }
 
+/* May cells be cut? */
+static bool may_cut(const struct table *t)
+{
+    return t->indent == 0 || yyjson_arr_size(t->list) > SHORT_LIST;
+}
+
 /* Make the widest columns so narrow that the table fits. False: it cannot. */
 static bool fit(struct table *t)
 {
@@ -161,7 +170,7 @@ static bool fit(struct table *t)
     if (beside >= t->look.width)
         return false;
     size_t room = t->look.width - beside;
-    if (sum_within(t, 0) > room)
+    if (sum_within(t, may_cut(t) ? 0 : level) > room)
         return false;
     while (sum_within(t, level) > room)
         level--;
