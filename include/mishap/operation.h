@@ -183,8 +183,8 @@ enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, including its NUL 
  *
  * apart() says which calls take long and are no part of a batch, such as those that run code of
  * callers. Such a call is run like one of a service without a settlement: by one of several
- * processes, without begin(), end() and settle(). apart() is called after the checks, several times
- * and in any process; it only reads parameters.
+ * processes, without begin(), end() and settle(). apart() is called after the checks and before the
+ * handler, perhaps more than once and in any process; it only reads parameters.
  *
  * begin(), end() and apart() can be NULL. settle() can be NULL only if apart() is the one function
  * that is given. Then nothing is settled: the calls that are apart run in processes of their own,

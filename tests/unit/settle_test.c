@@ -69,9 +69,21 @@ static mishap *run(mishap_call *call)
     return mishap_answer_member(call, "count", 1);
 }
 
+static int asked; /* how often apart() was called */
+
+static bool is_wrong(const mishap_call *call)
+{
+    asked++;
+    return mishap_boolean(call, "wrong");
+}
+
 static const mishap_settlement settlement = { .begin = begin, .end = end, .settle = settle };
-static const mishap_service service = { "things", .open = open_service, .names_callers = true,
-                                        .settlement = &settlement };
+static const mishap_settlement but_wrong = {
+    .begin = begin, .end = end, .settle = settle, .apart = is_wrong
+};
+static const mishap_settlement wrong_alone = { .apart = is_wrong };
+static mishap_service service = { "things", .open = open_service, .names_callers = true,
+                                  .settlement = &settlement };
 static const mishap_operation operations[] = {
     { "add", "Add", MISHAP_PARAMS({ "wrong", MISHAP_BOOLEAN, .help = "Answer wrongly" }), run,
       .raises = MISHAP_RAISES(NOT_FOUND), .service = &service,
@@ -89,7 +101,7 @@ static void hear(void *state, mishap_text address)
     size_t length = strlen(changes);
     (void)state;
     snprintf(changes + length, sizeof changes - length, "%.*s ", (int)address.length, address.data);
-    assert_true(strchr(steps, 's')); /* only after it was settled */
+    assert_int_equal(strchr(steps, 's') != NULL, strchr(steps, 'b') != NULL); /* once it counts */
 }
 
 /* `failing`: a step that fails, with NOT_FOUND; 0: none. The code of the call. */
@@ -188,6 +200,29 @@ static void expect_refused(const mishap_service *declared, bool quick, const cha
     if (!memmem(message.data, message.length, words, strlen(words)))
         fail_msg("%.*s", (int)message.length, message.data);
     mishap_free(failure);
+}
+
+static void a_call_that_is_apart_is_only_run(void **state)
+{
+    static const struct {
+        const mishap_settlement *settlement;
+        const char *arguments, *steps, *changes;
+    } rows[] = {
+        { &but_wrong, "{}", "bhks", "thing://1 thing://2 " },
+        { &but_wrong, "{\"wrong\":true}", "h", "thing://1 thing://2 " },
+        { &wrong_alone, "{}", "h", "thing://1 thing://2 " },
+        { &wrong_alone, "{\"wrong\":true}", "h", "thing://1 thing://2 " },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        service.settlement = rows[i].settlement;
+        asked = 0;
+        invoke(0, NULL, rows[i].arguments);
+        assert_string_equal(steps, rows[i].steps);
+        assert_string_equal(changes, rows[i].changes);
+        assert_int_equal(asked, rows[i].settlement == &but_wrong); /* never while it runs */
+    }
+    service.settlement = &settlement;
 }
 
 static bool is_apart(const mishap_call *call)
@@ -295,6 +330,7 @@ int main(void)
         TEST(what_cannot_be_undone_is_not_settled),
         TEST(a_call_that_has_lost_its_service_does_not_count),
         TEST(a_call_has_one_id_and_another_call_has_another),
+        TEST(a_call_that_is_apart_is_only_run),
         TEST(wrong_declarations_are_refused),
         TEST(a_name_has_so_many_of_these_characters),
         TEST(a_caller_in_c_is_who_it_says),
