@@ -103,7 +103,8 @@ static const mishap_value *context_of(const mishap *failure, const char *name)
     return member ? &member->value : NULL;
 }
 
-/* What the process says is not trusted: a word that is none of these is none. */
+/* What the process says is not trusted: a word that is none of these is none. Where a call ends
+ * before its process is ready, there is no word, and the code tells. */
 python_kind python_kind_of(const mishap *failure)
 {
     static const char *const words[] = {
@@ -118,7 +119,9 @@ python_kind python_kind_of(const mishap *failure)
         if (kind->kind == MISHAP_KIND_TEXT && kind->text.length == strlen(words[i]) &&
             memcmp(kind->text.data, words[i], kind->text.length) == 0)
             return (python_kind)i;
-    return PYTHON_OTHER;
+    return mishap_is(failure, TIMEOUT)     ? PYTHON_TIMEOUT
+           : mishap_is(failure, CANCELLED) ? PYTHON_CANCELLED
+                                           : PYTHON_OTHER;
 }
 
 long python_line_of(const mishap *failure)

@@ -184,11 +184,13 @@ static void a_call_ends_with_the_call_that_it_is_made_within(void **state)
 {
     const unsigned char cancel = 1;
     (void)state;
+    python_cool(); /* none is ready when the call ends */
     mishap *m = mishap_invoke(&within, "run-within", NULL,
                               &(mishap_invocation){ .cancel = &cancel }, NULL);
-    assert_ptr_equal(mishap_told(m)->code, MISHAP_CODE_CANCELLED);
+    assert_int_equal(python_kind_of(m), PYTHON_CANCELLED);
     mishap_free(m);
-    m = mishap_invoke(&within, "run-within", NULL, &(mishap_invocation){ .timeout_ms = 200 }, NULL);
+    python_cool();
+    m = mishap_invoke(&within, "run-within", NULL, &(mishap_invocation){ .timeout_ms = 1 }, NULL);
     assert_int_equal(python_kind_of(m), PYTHON_TIMEOUT);
     mishap_free(m);
 }

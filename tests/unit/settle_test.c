@@ -245,6 +245,18 @@ static void wrong_declarations_are_refused(void **state)
                    "has the HTTP dialect `condition-report`");
 }
 
+static void these_are_formats_of_failures_over_http(void **state)
+{
+    static const char *const names[] = { "http-api", "tool-result", "artifact",
+                                         "problem",  "json-api",    "google-rpc" };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        service.http_dialect = names[i];
+        assert_null(mishap_declaration_check(&app));
+    }
+    service.http_dialect = NULL;
+}
+
 /* -- callers ----------------------------------------------------------------------------------- */
 
 static void a_name_has_so_many_of_these_characters(void **state)
@@ -332,6 +344,7 @@ int main(void)
         TEST(a_call_has_one_id_and_another_call_has_another),
         TEST(a_call_that_is_apart_is_only_run),
         TEST(wrong_declarations_are_refused),
+        TEST(these_are_formats_of_failures_over_http),
         TEST(a_name_has_so_many_of_these_characters),
         TEST(a_caller_in_c_is_who_it_says),
         TEST(any_line_of_the_file_may_be_a_key),
