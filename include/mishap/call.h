@@ -16,7 +16,7 @@
  * - Threads: only the thread of the handler may call them. Any thread that the handler has started
  *   may call mishap_progress(), mishap_changed(), mishap_cancelled(), mishap_call_time_left(),
  *   mishap_state(), mishap_caller(), mishap_caller_is_free(), mishap_boundary() and
- * mishap_operation_name(), until the handler returns.
+ *   mishap_operation_name(), until the handler returns.
  * - Owner: the call owns what they return, and it lives as long as the call. The handler frees
  *   nothing. Text that a handler passes in is copied.
  * - NULL: the call itself must not be NULL. Each function says which of its other arguments may be.

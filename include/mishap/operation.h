@@ -183,12 +183,12 @@ enum { MISHAP_IDENTITY_LIMIT = 80 }; /* bytes of an identity, including its NUL 
  *
  * apart() says which calls take long and are no part of a batch, such as those that run code of
  * callers. Such a call is run like one of a service without a settlement: by one of several
- * processes, without begin(), end() and settle(). apart() is called after the checks, several times
- * and in any process; it only reads parameters.
+ * processes, without begin(), end() and settle(). apart() is called after the checks and before the
+ * handler, perhaps more than once and in any process; it only reads parameters.
  *
- * Any of the functions but settle() can be NULL. close() must not settle anything. If only apart()
- * is given, nothing is settled: the calls that are apart run in processes of their own, and no
- * other call waits for them.
+ * begin(), end() and apart() can be NULL. settle() can be NULL only if apart() is the one function
+ * that is given. Then nothing is settled: the calls that are apart run in processes of their own,
+ * and no other call waits for them. close() must not settle anything.
  */
 typedef struct mishap_settlement {
     mishap *(*begin)(mishap_call *call);
@@ -228,11 +228,12 @@ typedef struct mishap_service {
                                          operations may raise, in addition to those that the
                                          operation declares */
     const mishap_param *settings; /* settings for the operator, declared like parameters: a setting
-                   `folder` of the service `lisp` is the flag --lisp-folder (or --folder, where that
-                   is no other flag), the variable NAME_LISP_FOLDER of the program NAME, and the
-                   member {"lisp":{"folder":…}} of the file that --config names; the first of these
-                   that is given is used, else `.initial`. Names are lower_snake; `.letter`,
-                   `.positional` and `.environment` are only for parameters. NULL: no settings */
+                   `folder` of the service `lisp` is the flag --lisp-folder (or --folder, if no
+                   other flag of the command and no other service has that name), the variable
+                   NAME_LISP_FOLDER of the program NAME, and the member {"lisp":{"folder":…}} of the
+                   file that --config names; the first of these that is given is used, else
+                   `.initial`. Names are lower_snake; `.letter`, `.positional` and `.environment`
+                   are only for parameters. NULL: no settings */
     mishap *(*prepare)(const mishap_setup *setup); /* reads the settings that shape the declaration
                    of its foreign program. It may change that declaration and everything it points
                    to, which are not const then. It is called before the program is started and, in

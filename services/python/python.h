@@ -31,7 +31,8 @@ typedef struct python_code {
  * answer, to be freed with mishap_answered_free(), has `result`, any JSON value; `stdout`; `stderr`
  * if there is any; `cut`, if not all of them was kept.
  *
- * A failure has the member `kind` of its context, one of the words of python_kind. `type` of the
+ * A failure has the member `kind` of its context, one of the words of python_kind, unless the call
+ * ended before its process was ready: python_kind_of() knows both. `type` of the
  * failure is the class of the exception, `message` its words, the frames are lines of the code,
  * `line` of the context is the innermost of them.
  */

@@ -2,13 +2,10 @@
  * Calls of Python from a service: each in a process of its own, which was started after the call
  * before, so that it is ready when it is needed.
  */
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <mishap/worker.h>
 
 #include "python/python.h"
+#include "waiting.h"
 
 static const mishap_app app = { .name = "python",
                                 .version = "1",
@@ -17,29 +14,21 @@ static const mishap_app app = { .name = "python",
 
 /* -- the process that waits -------------------------------------------------------------------- */
 
-static _Atomic(mishap_foreign_process *) waiting;
-static _Atomic pid_t owner; /* a process that is forked has none of its own */
-
-static mishap_foreign_process *take(void)
-{
-    mishap_foreign_process *process = atomic_exchange(&waiting, NULL);
-    return atomic_load(&owner) == getpid() ? process : NULL;
-}
+static service_waiting waiting;
 
 void python_warm(void)
 {
-    mishap_foreign_process *process = NULL, *none = NULL;
-    if (atomic_load(&waiting) && atomic_load(&owner) == getpid())
+    mishap_foreign_process *process = NULL;
+    if (service_waiting_is_there(&waiting))
         return;
     mishap_free(mishap_foreign_launch(&app, python_service.worker, &process));
-    atomic_store(&owner, getpid());
-    if (process && !atomic_compare_exchange_strong(&waiting, &none, process))
-        mishap_foreign_stop(process);
+    if (process)
+        service_waiting_keep(&waiting, process);
 }
 
 void python_cool(void)
 {
-    mishap_foreign_stop(take());
+    mishap_foreign_stop(service_waiting_take(&waiting));
 }
 
 /* -- calls ------------------------------------------------------------------------------------- */
@@ -49,7 +38,7 @@ static mishap *invoke(const char *operation, const python_code *what, const mish
                       mishap_answered **answered)
 {
     enum { TO_SAY_SO_MS = 1000, USUAL_S = 5 };
-    mishap_foreign_process *process = take();
+    mishap_foreign_process *process = service_waiting_take(&waiting);
     double seconds = what->timeout > 0 ? what->timeout : USUAL_S;
     mishap_invocation how = { .timeout_ms = (int)(seconds * 1000) + TO_SAY_SO_MS,
                               .cancel = what->cancel,
@@ -114,7 +103,8 @@ static const mishap_value *context_of(const mishap *failure, const char *name)
     return member ? &member->value : NULL;
 }
 
-/* What the process says is not trusted: a word that is none of these is none. */
+/* What the process says is not trusted: a word that is none of these is none. Where a call ends
+ * before its process is ready, there is no word, and the code tells. */
 python_kind python_kind_of(const mishap *failure)
 {
     static const char *const words[] = {
@@ -129,7 +119,9 @@ python_kind python_kind_of(const mishap *failure)
         if (kind->kind == MISHAP_KIND_TEXT && kind->text.length == strlen(words[i]) &&
             memcmp(kind->text.data, words[i], kind->text.length) == 0)
             return (python_kind)i;
-    return PYTHON_OTHER;
+    return mishap_is(failure, TIMEOUT)     ? PYTHON_TIMEOUT
+           : mishap_is(failure, CANCELLED) ? PYTHON_CANCELLED
+                                           : PYTHON_OTHER;
 }
 
 long python_line_of(const mishap *failure)

@@ -7,19 +7,16 @@
  * engine with the operation `engine.replayed`, until an answer is the last.
  */
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <mishap/worker.h>
 
 #include "beside.h"
 #include "python/python.h"
 #include "symbolic/engine/replay/replay_driver.h"
 #include "symbolic/symbolic.h"
+#include "waiting.h"
 
 enum {
     AROUND_MB = 1024,    /* beside its memory: libraries, and 256 MB of addresses for its stack */
@@ -153,27 +150,11 @@ static const mishap_app app = { .name = "engine",
 
 /* -- the process that waits -------------------------------------------------------------------- */
 
-static _Atomic(mishap_foreign_process *) waiting;
-static _Atomic pid_t owner; /* a process that is forked has none of its own */
-
-static mishap_foreign_process *take(void)
-{
-    mishap_foreign_process *process = atomic_exchange(&waiting, NULL);
-    return atomic_load(&owner) == getpid() ? process : NULL;
-}
-
-static void keep(mishap_foreign_process *process)
-{
-    mishap_foreign_process *none = NULL;
-    atomic_store(&owner, getpid());
-    if (mishap_foreign_is_over(process) ||
-        !atomic_compare_exchange_strong(&waiting, &none, process))
-        mishap_foreign_stop(process);
-}
+static service_waiting waiting;
 
 void symbolic_cool(void)
 {
-    mishap_foreign_stop(take());
+    mishap_foreign_stop(service_waiting_take(&waiting));
 }
 
 /* -- replays ----------------------------------------------------------------------------------- */
@@ -259,7 +240,7 @@ static mishap *launch(struct analysis *a)
 static mishap *begin(struct analysis *a, const char *operation, mishap_answered **answered)
 {
     const char *given = mishap_json(a->call, "");
-    bool waited = (a->process = take()) != NULL;
+    bool waited = (a->process = service_waiting_take(&waiting)) != NULL;
     mishap *failure = waited ? NULL : launch(a);
     if (failure)
         return failure;
@@ -275,7 +256,8 @@ static mishap *begin(struct analysis *a, const char *operation, mishap_answered 
     return failure ? failure : mishap_invoke(&app, operation, given, &again, answered);
 }
 
-/* Replay what is asked for until an answer is the last. */
+/* Replay what is asked for until an answer is the last. An engine that does not get what it asked
+ * for waits for it still, and is of no use for another call. */
 static mishap *go_on(struct analysis *a, mishap_answered **answered)
 {
     const mishap_call *asked;
@@ -286,8 +268,11 @@ static mishap *go_on(struct analysis *a, mishap_answered **answered)
         *answered = NULL;
         if (!failure && now_ms() > a->until_ms + LATE_MS)
             failure = mishap_raise(TIMEOUT, "The time was over, and the analysis did not stop");
-        if (failure)
+        if (failure) {
+            mishap_foreign_stop(a->process);
+            a->process = NULL;
             return failure;
+        }
         mishap_invocation next = how(a);
         failure = mishap_invoke_with(
             &app, "engine.replayed", &next, answered,
@@ -312,10 +297,9 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
     mishap *failure = begin(&a, operation, answered);
     if (!failure)
         failure = go_on(&a, answered);
-    /* A failure of the engine has a type. After any other it may still be at work, or wait for a
-     * replay: then it is of no use for another call. */
+    /* A failure of the engine has a type. After any other it may still be at work. */
     if (a.process && (!failure || mishap_told(failure)->type.length))
-        keep(a.process);
+        service_waiting_keep(&waiting, a.process);
     else
         mishap_foreign_stop(a.process);
     return explain(failure);

@@ -133,9 +133,11 @@ struct mishap_call {
     bool lost;              /* what its service opened is of no more use: mishap_service_lost() */
     mishap_text id;         /* mishap_call_id(); no data: it is made when it is asked for */
     bool repeated;          /* it may have run before, in a process that died */
-    bool batched;           /* its service settles it later, with others */
-    atomic_bool overlong;   /* … and it has said more than can be held until then */
-    mishap_buffer changes;  /* that are told when it is settled, a NUL behind each */
+    const mishap_settlement *settlement; /* how its service settles it; NULL: it does not, or the
+                                            handler has not begun */
+    bool batched;                        /* … later, with others */
+    atomic_bool overlong;                /* … and it has said more than can be held until then */
+    mishap_buffer changes;               /* that are told when it is settled, a NUL behind each */
     const char
         *misuse; /* why the handler was ended: it asked for what it did not declare, or memory */
     const char *misused;           /* … the name it asked for */

@@ -45,7 +45,7 @@ bool mishap_caller_has_keys(const char *folder)
         any = count < 0;
         for (ssize_t i = 0; i < count && !any; i++) {
             comment = text[i] != '\n' && (comment || text[i] == '#');
-            any = !comment && !strchr(" \t\r\n", text[i]);
+            any = !comment && !memchr(" \t\r\n", text[i], 4);
         }
     }
     close(file);

@@ -75,7 +75,7 @@ void mishap_changed(mishap_call *call, const char *format, ...)
         return;
     mishap_text changed = { address, (size_t)length };
     mishap_call *whole = mishap_call_whole(call);
-    if (mishap_settlement_of(whole) && !whole->batched)
+    if (whole->settlement && !whole->batched)
         keep_for_later(whole, changed);
     else
         mishap_changes_tell(changed);

@@ -359,7 +359,9 @@ static void run_handler(void *state)
     if (call->operation->service)
         running->outcome = mishap_service_open(call->app, call->operation->service,
                                                &call->service_state);
-    if (!running->outcome && mishap_settlement_of(call))
+    if (!running->outcome)
+        call->settlement = mishap_settlement_of(call);
+    if (call->settlement)
         running->outcome = mishap_settlement_begin(running);
     if (!running->outcome)
         running->outcome = call->operation->run(call);
@@ -429,7 +431,7 @@ mishap *mishap_call_run(mishap_call *call)
                                .entry = (uintptr_t)call->operation->run };
     mishap *ended = run_all(&running);
     mishap *failure = conclude(call, ended, running.outcome);
-    return mishap_settlement_of(call) ? mishap_settlement_finish(&running, failure) : failure;
+    return call->settlement ? mishap_settlement_finish(&running, failure) : failure;
 }
 
 mishap *mishap_call_conclude(mishap_call *call, mishap *outcome)

@@ -26,7 +26,8 @@ mishap *mishap_running_drop_answer(mishap_call *call, mishap *failure);
 
 /* -- settle.c ---------------------------------------------------------------------------------- */
 
-/* How the service of a call settles it; NULL: it does not. */
+/* How the service of a call settles it; NULL: it does not. This is found out once, on the thread of
+ * the handler: apart() may read parameters, which no other thread may. */
 static inline const mishap_settlement *mishap_settlement_of(const mishap_call *call)
 {
     const mishap_service *service = call->operation->service;

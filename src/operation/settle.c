@@ -8,7 +8,7 @@
 
 mishap *mishap_settlement_begin(mishap_running *running)
 {
-    const mishap_settlement *settlement = mishap_settlement_of(running->call);
+    const mishap_settlement *settlement = running->call->settlement;
     mishap *failure = settlement->begin ? settlement->begin(running->call) : NULL;
     running->begun = !failure;
     return failure;
@@ -17,13 +17,13 @@ mishap *mishap_settlement_begin(mishap_running *running)
 static void run_end(void *state)
 {
     mishap_running *running = state;
-    running->outcome = mishap_settlement_of(running->call)->end(running->call, running->keep);
+    running->outcome = running->call->settlement->end(running->call, running->keep);
 }
 
 static void run_settle(void *state)
 {
     mishap_running *running = state;
-    running->outcome = mishap_settlement_of(running->call)->settle(running->call->service_state);
+    running->outcome = running->call->settlement->settle(running->call->service_state);
 }
 
 /* One step of it; the failure is the function's own, or says why that did not return. */
@@ -41,7 +41,7 @@ static mishap *run_step(mishap_running *running, const char *what, void (*step)(
 static mishap *end_call(mishap_running *running, mishap *failure)
 {
     mishap_call *call = running->call;
-    const mishap_settlement *settlement = mishap_settlement_of(call);
+    const mishap_settlement *settlement = call->settlement;
     if (!settlement->end)
         return failure;
     uintptr_t entry = (uintptr_t)settlement->end;
@@ -63,8 +63,7 @@ static mishap *end_call(mishap_running *running, mishap *failure)
 static mishap *settle_alone(mishap_running *running, mishap *failure)
 {
     mishap_call *call = running->call;
-    mishap *m = run_step(running, "settle()", run_settle,
-                         (uintptr_t)mishap_settlement_of(call)->settle);
+    mishap *m = run_step(running, "settle()", run_settle, (uintptr_t)call->settlement->settle);
     if (!m)
         return failure;
     m = mishap_running_allow(call->app, call->operation, m);

@@ -66,6 +66,22 @@ def a_command_is_opened_with(flags, variables, file, expected):
 
 
 @test
+def the_name_of_the_service_may_be_left_out():
+    for flags, expected in (("--copies 5", (5, None)), ("--copies=5", (5, None)), ("--loud", (2, True)), ("--no-loud", (2, False)),
+                            ("--no-press-loud", (2, False)), ("--loud --copies 7", (7, True))):
+        found = command("press", "show", *flags.split(" "))["data"]
+        equal((found["copies"], found.get("loud")), expected, flags)
+
+
+@test
+def a_flag_without_the_name_of_the_service_is_of_one_service_of_the_command():
+    for words, flag in (("press show --no-copies", "--no-copies"), ("press show --door {}", "--door"), ("press show --no-", "--no-"),
+                        ("serve --token 12345678", "--token")):
+        equal(refused(*words.split(" "))[0][flag][0], "UNKNOWN_OPTION", words)
+    equal(list(refused("press", "show", "--copies", "3", "--press-copies", "3")[0].items())[0][1][0], "GIVEN_TWICE", "both names")
+
+
+@test
 def a_server_and_its_workers_have_settings_from_everywhere():
     with server.Server("--config", write(FILE), "--vault-store", "flag:vault", "--workers", "2", program=WORKS,
                        WORKS_PRESS_PAPER="letter", WORKS_PRESS_TOKEN="a-long-token") as found:

@@ -40,6 +40,7 @@ static const mishap_param press_settings[] = {
     { "copies", MISHAP_INTEGER, .range = { 1, 9 }, .initial = "2", .help = "Copies of each" },
     { "paper", MISHAP_ENUM, .choices = MISHAP_CHOICES("a4", "letter"), .initial = "\"a4\"" },
     { "token", MISHAP_STRING, .secret = true, .length = { 8, 100 }, .help = "For the printer" },
+    { "loud", MISHAP_BOOLEAN, .help = "Whether it may be heard" },
     { 0 },
 };
 static const mishap_param vault_settings[] = {
@@ -61,6 +62,8 @@ static mishap *show_press(mishap_call *call)
     mishap_answer_member(call, "store", opened->store);
     mishap_answer_member(call, "folder", opened->folder);
     mishap_answer_member(call, "paper", mishap_string(mishap_settings(call), "paper"));
+    if (mishap_given(mishap_settings(call), "loud"))
+        mishap_answer_member(call, "loud", mishap_boolean(mishap_settings(call), "loud"));
     mishap_answer_member(call, "opened_here", (bool)(opened->process == (int)getpid()));
     mishap_answer_member(call, "token_length", opened->token ? strlen(opened->token) : 0);
     return mishap_answer_member(call, "copies", mishap_integer(mishap_settings(call), "copies"));

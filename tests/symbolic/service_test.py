@@ -439,6 +439,17 @@ def what_is_told_is_what_the_second_process_said():
 
 
 @test
+def a_replay_that_fails_like_the_engine_leaves_no_engine_that_waits_for_it():
+    code = "def lie(a: int, b: int) -> int:\n    return a // b\n"
+    with server.Server("--workers", "1", "--handlers", "1", program=stage("lying", "python")) as found:
+        for _ in range(2):
+            status, answer = http(found, "check", {"code": code, "function_name": "lie"})
+            equal((status, answer["error_type"], answer["message"]), (500, "RuntimeError", "A lie"), "the failure of the replay")
+            status, answer = http(found, "check", GIVEN["check"])
+            equal((status, len(answer.get("counterexamples", ()))), (200, 1), "the call after it: %s" % answer)
+
+
+@test
 def an_engine_that_fails_in_any_way_is_a_runtime_error_without_its_words():
     with server.Server("--workers", "1", program=stage("broken", "symbolic")) as found:
         for way, code, words in [("die", 500, "The analysis ended unexpectedly"), ("babble", 500, "The analysis ended unexpectedly"),

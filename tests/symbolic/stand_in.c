@@ -84,7 +84,13 @@ static void serve(const char *call, bool engine)
         _exit(3);
     else if (strstr(call, "def babble"))
         send_words(words);
-    else
+    else if (strstr(call, "def lie")) {
+        snprintf(words, sizeof words,
+                 "{\"id\":%ld,\"failure\":{\"code\":\"RUNTIME_ERROR\",\"message\":\"A lie\","
+                 "\"type\":\"RuntimeError\"}}",
+                 id);
+        send_words(words);
+    } else
         forge(id);
 }
 

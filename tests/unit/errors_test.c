@@ -1,6 +1,6 @@
 /*
  * Seed 002's unit tests, under the names that it gives them, over the factories and the artifact
- * dialect.
+ * dialect; and which of its codes callers are answered with.
  */
 #include "testing.h"
 
@@ -120,12 +120,81 @@ static void test_backwards_compatible(void **state)
     }
 }
 
+/* What a caller of a service is answered has a code that the seed names, where one fits; what is
+ * rendered to be read back keeps its own. */
+static void an_answer_has_the_nearest_code_of_the_seed(void **state)
+{
+#define ROW(from, to)                                                                              \
+    {                                                                                              \
+        MISHAP_CODE_##from, MISHAP_CODE_##to                                                       \
+    }
+    static const struct {
+        const mishap_code *const from, *const to;
+    } rows[] = {
+        ROW(FIELD_REQUIRED, MISSING_ARGUMENT),
+        ROW(INVALID_LENGTH, INVALID_ARGUMENT),
+        ROW(VALUE_OUT_OF_RANGE, INVALID_ARGUMENT),
+        ROW(PATTERN_MISMATCH, INVALID_ARGUMENT),
+        ROW(VALUE_ERROR, INVALID_ARGUMENT),
+        ROW(BAD_REQUEST, INVALID_ARGUMENT),
+        ROW(MALFORMED_INPUT, INVALID_ARGUMENT),
+        ROW(UNKNOWN_OPTION, INVALID_ARGUMENT),
+        ROW(METHOD_NOT_ALLOWED, INVALID_ARGUMENT),
+        ROW(NOT_ACCEPTABLE, INVALID_ARGUMENT),
+        ROW(LENGTH_REQUIRED, INVALID_ARGUMENT),
+        ROW(CONTENT_TOO_LARGE, INVALID_ARGUMENT),
+        ROW(URI_TOO_LONG, INVALID_ARGUMENT),
+        ROW(UNSUPPORTED_MEDIA_TYPE, INVALID_ARGUMENT),
+        ROW(RANGE_NOT_SATISFIABLE, INVALID_ARGUMENT),
+        ROW(EXPECTATION_FAILED, INVALID_ARGUMENT),
+        ROW(MISDIRECTED_REQUEST, INVALID_ARGUMENT),
+        ROW(UNPROCESSABLE_CONTENT, INVALID_ARGUMENT),
+        ROW(UPGRADE_REQUIRED, INVALID_ARGUMENT),
+        ROW(REQUEST_HEADER_FIELDS_TOO_LARGE, INVALID_ARGUMENT),
+        ROW(PERMISSION_DENIED, NOT_AUTHORIZED),
+        ROW(FORBIDDEN, NOT_AUTHORIZED),
+        ROW(AUTH_REQUIRED, NOT_AUTHORIZED),
+        ROW(AUTH_TOKEN_EXPIRED, NOT_AUTHORIZED),
+        ROW(UNAUTHORIZED, NOT_AUTHORIZED),
+        ROW(PAYMENT_REQUIRED, INSUFFICIENT_FUNDS),
+        ROW(GONE, NOT_FOUND),
+        ROW(REQUEST_TIMEOUT, TIMEOUT),
+        ROW(VALIDATION_ERROR, INVALID_ARGUMENT),
+        ROW(ARG_ERROR, INVALID_ARGUMENT),
+        ROW(CONFLICT, CONFLICT),
+        ROW(UNAVAILABLE, UNAVAILABLE),
+        ROW(NOT_FOUND, NOT_FOUND),
+        ROW(INTERNAL_ERROR, INTERNAL_ERROR),
+    };
+#undef ROW
+    const mishap_dialect *artifact = mishap_dialect_find("artifact");
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap *m = mishap_raise_at(rows[i].from, MISHAP_HERE, "No."), *answer, *kept;
+        mishap_buffer room = { 0 };
+        char *text = rendered(artifact, m);
+        assert_null(mishap_parse(artifact, mishap_text_of(text), &kept));
+        assert_ptr_equal(mishap_told(kept)->code, rows[i].from);
+        assert_null(mishap_parse(artifact, mishap_render_answer(artifact, m, &room), &answer));
+        if (mishap_told(answer)->code != rows[i].to)
+            fail_msg("%s is answered as %s", rows[i].from->name.data,
+                     mishap_told(answer)->code->name.data);
+        assert_true(mishap_text_equal(mishap_public_message(mishap_told(answer)),
+                                      mishap_public_message(mishap_told(m))));
+        mishap_buffer_release(&room);
+        free(text);
+        mishap_free(answer);
+        mishap_free(kept);
+        mishap_free(m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_validation_error_format), TEST(test_permission_error_format),
         TEST(test_error_to_dict),           TEST(test_error_code_enum),
-        TEST(test_backwards_compatible),
+        TEST(test_backwards_compatible),    TEST(an_answer_has_the_nearest_code_of_the_seed),
     };
     return RUN(tests);
 }

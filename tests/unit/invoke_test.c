@@ -144,11 +144,26 @@ static mishap *look_within(mishap_call *call)
     if (!failure)
         failure = mishap_invoke(&app, "look-up", NULL, NULL, &outside);
     if (!failure) {
+        mishap_answer_member(call, "afterwards", mishap_cancelled(inside->json));
         mishap_answer_json(call, "inside", inside->text.data);
         mishap_answer_json(call, "outside", outside->text.data);
     }
     mishap_answered_free(inside);
     mishap_answered_free(outside);
+    return failure;
+}
+
+/* Invokes it when its own time is over. */
+static mishap *look_late(mishap_call *call)
+{
+    mishap_answered *inside = NULL;
+    while (mishap_call_time_left(call))
+        continue;
+    mishap *failure = mishap_invoke(&app, "look-up", NULL, &(mishap_invocation){ .within = call },
+                                    &inside);
+    if (!failure)
+        mishap_answer(call, inside->text.data);
+    mishap_answered_free(inside);
     return failure;
 }
 
@@ -188,6 +203,7 @@ static const mishap_operation operations[] = {
     { "identify", "Identify", NULL, identify, .danger = MISHAP_SAFE },
     { "look-up", "Look", NULL, look_up, .danger = MISHAP_SAFE },
     { "look-within", "Look within", NULL, look_within, .danger = MISHAP_SAFE },
+    { "look-late", "Look late", NULL, look_late, .danger = MISHAP_SAFE },
     { "amended", "Always fails", MISHAP_PARAMS({ "name", MISHAP_STRING, .required = true }), refuse,
       .service = &amended, .raises = MISHAP_RAISES(NOT_FOUND) },
     { "confide", "Confide", confide_params, confide, .raises = MISHAP_RAISES(NOT_FOUND) },
@@ -621,10 +637,22 @@ static void a_call_within_another_is_cancelled_with_it_and_has_its_time(void **s
         assert_null(failure);
         assert_int_equal(mishap_boolean(answered->json, "inside.cancelled"), cancel);
         assert_in_range(mishap_integer(answered->json, "inside.left"), 1, 10000);
+        assert_false(mishap_boolean(answered->json, "afterwards")); /* what was lent is forgotten */
+        assert_false(mishap_cancelled(answered->json));
         assert_false(mishap_boolean(answered->json, "outside.cancelled"));
         assert_in_range(mishap_integer(answered->json, "outside.left"), 10001, 30000);
         mishap_answered_free(answered);
     }
+}
+
+static void a_call_within_another_whose_time_is_over_has_none(void **state)
+{
+    mishap_answered *answered;
+    (void)state;
+    assert_null(
+        mishap_invoke(&app, "look-late", NULL, &(mishap_invocation){ .timeout_ms = 5 }, &answered));
+    assert_in_range(mishap_integer(answered->json, "left"), 0, 1);
+    mishap_answered_free(answered);
 }
 
 static void a_service_adds_to_every_failure_of_its_operations(void **state)
@@ -662,6 +690,7 @@ int main(void)
         TEST(other_kinds_of_answers_have_their_media_types),
         TEST(without_memory_a_c_call_fails_and_leaves_nothing),
         TEST(a_call_within_another_is_cancelled_with_it_and_has_its_time),
+        TEST(a_call_within_another_whose_time_is_over_has_none),
         TEST(a_service_adds_to_every_failure_of_its_operations),
         TEST(expectations_that_hold_are_ok),
         TEST(expectations_that_do_not_hold_say_what_came),

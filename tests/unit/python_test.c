@@ -165,25 +165,69 @@ static void a_call_can_be_cancelled(void **state)
     mishap_free(m);
 }
 
+/* Runs code that never ends, within its own call. */
+static mishap *run_within(mishap_call *call)
+{
+    mishap_answered *answered;
+    return python_run(
+        &(python_code){ .timeout = 50, .code = "def run():\n  while True: pass", .within = call },
+        NULL, &answered);
+}
+
+static const mishap_operation operations[] = {
+    { "run-within", "Run code", NULL, run_within, .raises = MISHAP_RAISES(CANCELLED, TIMEOUT) },
+    { 0 },
+};
+static const mishap_app within = { "within", "1", "Within", .operations = operations };
+
+static void a_call_ends_with_the_call_that_it_is_made_within(void **state)
+{
+    const unsigned char cancel = 1;
+    (void)state;
+    python_cool(); /* none is ready when the call ends */
+    mishap *m = mishap_invoke(&within, "run-within", NULL,
+                              &(mishap_invocation){ .cancel = &cancel }, NULL);
+    assert_int_equal(python_kind_of(m), PYTHON_CANCELLED);
+    mishap_free(m);
+    python_cool();
+    m = mishap_invoke(&within, "run-within", NULL, &(mishap_invocation){ .timeout_ms = 1 }, NULL);
+    assert_int_equal(python_kind_of(m), PYTHON_TIMEOUT);
+    mishap_free(m);
+}
+
+static bool runs_and_cools(void)
+{
+    mishap_answered *answered = NULL;
+    mishap *m = python_run(&(python_code){ .code = "def run(): return 5" }, NULL, &answered);
+    bool right = !m && strcmp(mishap_json(answered->json, "result"), "5") == 0;
+    mishap_answered_free(answered);
+    mishap_free(m);
+    python_cool();
+    return right;
+}
+
+/* Whatever it does first. */
 static void a_forked_process_leaves_the_one_that_waits_alone(void **state)
 {
-    int status;
     (void)state;
-    python_warm();
-    pid_t before = child(), pid = fork();
-    if (pid == 0) {
-        mishap_answered *answered = NULL;
-        mishap *m = python_run(&(python_code){ .code = "def run(): return 5" }, NULL, &answered);
-        bool right = !m && strcmp(mishap_json(answered->json, "result"), "5") == 0;
-        mishap_answered_free(answered);
-        mishap_free(m);
-        python_cool();
-        _exit(right ? 0 : 1);
+    for (int way = 0; way < 3; way++) {
+        int status;
+        siginfo_t info = { 0 };
+        python_warm();
+        pid_t before = child(), pid = fork();
+        if (pid == 0) {
+            if (way == 1)
+                python_warm();
+            if (way > 0)
+                python_cool();
+            _exit(runs_and_cools() ? 0 : 1);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_int_equal(status, 0);
+        assert_int_equal(waitid(P_PID, (id_t)before, &info, WEXITED | WNOHANG | WNOWAIT), 0);
+        assert_int_equal(info.si_pid, 0); /* it has not ended */
+        assert_string_equal(result_of("def run(): return 6", "[]"), "6");
     }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
-    assert_int_equal(kill(before, 0), 0);
-    assert_string_equal(result_of("def run(): return 6", "[]"), "6");
 }
 
 int main(void)
@@ -196,6 +240,7 @@ int main(void)
         TEST(a_replay_returns_or_raises),
         TEST(code_that_switches_its_deadline_off_is_killed_by_us),
         TEST(a_call_can_be_cancelled),
+        TEST(a_call_ends_with_the_call_that_it_is_made_within),
         TEST(a_forked_process_leaves_the_one_that_waits_alone),
     };
     int failed = RUN(tests);

@@ -69,9 +69,21 @@ static mishap *run(mishap_call *call)
     return mishap_answer_member(call, "count", 1);
 }
 
+static int asked; /* how often apart() was called */
+
+static bool is_wrong(const mishap_call *call)
+{
+    asked++;
+    return mishap_boolean(call, "wrong");
+}
+
 static const mishap_settlement settlement = { .begin = begin, .end = end, .settle = settle };
-static const mishap_service service = { "things", .open = open_service, .names_callers = true,
-                                        .settlement = &settlement };
+static const mishap_settlement but_wrong = {
+    .begin = begin, .end = end, .settle = settle, .apart = is_wrong
+};
+static const mishap_settlement wrong_alone = { .apart = is_wrong };
+static mishap_service service = { "things", .open = open_service, .names_callers = true,
+                                  .settlement = &settlement };
 static const mishap_operation operations[] = {
     { "add", "Add", MISHAP_PARAMS({ "wrong", MISHAP_BOOLEAN, .help = "Answer wrongly" }), run,
       .raises = MISHAP_RAISES(NOT_FOUND), .service = &service,
@@ -89,7 +101,7 @@ static void hear(void *state, mishap_text address)
     size_t length = strlen(changes);
     (void)state;
     snprintf(changes + length, sizeof changes - length, "%.*s ", (int)address.length, address.data);
-    assert_true(strchr(steps, 's')); /* only after it was settled */
+    assert_int_equal(strchr(steps, 's') != NULL, strchr(steps, 'b') != NULL); /* once it counts */
 }
 
 /* `failing`: a step that fails, with NOT_FOUND; 0: none. The code of the call. */
@@ -190,6 +202,29 @@ static void expect_refused(const mishap_service *declared, bool quick, const cha
     mishap_free(failure);
 }
 
+static void a_call_that_is_apart_is_only_run(void **state)
+{
+    static const struct {
+        const mishap_settlement *settlement;
+        const char *arguments, *steps, *changes;
+    } rows[] = {
+        { &but_wrong, "{}", "bhks", "thing://1 thing://2 " },
+        { &but_wrong, "{\"wrong\":true}", "h", "thing://1 thing://2 " },
+        { &wrong_alone, "{}", "h", "thing://1 thing://2 " },
+        { &wrong_alone, "{\"wrong\":true}", "h", "thing://1 thing://2 " },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        service.settlement = rows[i].settlement;
+        asked = 0;
+        invoke(0, NULL, rows[i].arguments);
+        assert_string_equal(steps, rows[i].steps);
+        assert_string_equal(changes, rows[i].changes);
+        assert_int_equal(asked, rows[i].settlement == &but_wrong); /* never while it runs */
+    }
+    service.settlement = &settlement;
+}
+
 static bool is_apart(const mishap_call *call)
 {
     (void)call;
@@ -208,6 +243,18 @@ static void wrong_declarations_are_refused(void **state)
     expect_refused(&(mishap_service){ .name = "a", .settlement = &settlement }, true, "is quick");
     expect_refused(&(mishap_service){ .name = "a", .http_dialect = "condition-report" }, false,
                    "has the HTTP dialect `condition-report`");
+}
+
+static void these_are_formats_of_failures_over_http(void **state)
+{
+    static const char *const names[] = { "http-api", "tool-result", "artifact",
+                                         "problem",  "json-api",    "google-rpc" };
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        service.http_dialect = names[i];
+        assert_null(mishap_declaration_check(&app));
+    }
+    service.http_dialect = NULL;
 }
 
 /* -- callers ----------------------------------------------------------------------------------- */
@@ -242,11 +289,11 @@ static void a_caller_in_c_is_who_it_says(void **state)
     mishap_answered_free(answered);
 }
 
-static void write_keys(const char *path, const char *text)
+static void write_keys(const char *path, const char *text, size_t length)
 {
     int file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
     assert_true(file >= 0);
-    assert_int_equal(write(file, text, strlen(text)), strlen(text));
+    assert_int_equal(write(file, text, length), length);
     close(file);
 }
 
@@ -270,13 +317,15 @@ static void any_line_of_the_file_may_be_a_key(void **state)
     assert_false(mishap_caller_has_keys(folder));
     assert_false(mishap_caller_has_keys(NULL));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        write_keys(path, rows[i].text);
+        write_keys(path, rows[i].text, strlen(rows[i].text));
         if (mishap_caller_has_keys(folder) != rows[i].keys)
             fail_msg("%s", rows[i].text);
         mishap *refused = mishap_caller_check_flag("alice", folder);
         assert_int_equal(refused != NULL, rows[i].keys);
         mishap_free(refused);
     }
+    write_keys(path, "\0\0\n", 3); /* what a crash of the system may leave of a key */
+    assert_true(mishap_caller_has_keys(folder));
     unlink(path);
     assert_int_equal(mkdir(path, 0700), 0); /* it cannot be read: nobody knows */
     assert_true(mishap_caller_has_keys(folder));
@@ -293,7 +342,9 @@ int main(void)
         TEST(what_cannot_be_undone_is_not_settled),
         TEST(a_call_that_has_lost_its_service_does_not_count),
         TEST(a_call_has_one_id_and_another_call_has_another),
+        TEST(a_call_that_is_apart_is_only_run),
         TEST(wrong_declarations_are_refused),
+        TEST(these_are_formats_of_failures_over_http),
         TEST(a_name_has_so_many_of_these_characters),
         TEST(a_caller_in_c_is_who_it_says),
         TEST(any_line_of_the_file_may_be_a_key),

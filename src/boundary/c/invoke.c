@@ -192,6 +192,7 @@ static mishap *run(mishap_call *call, const mishap_invocation *how, mishap_answe
     call->request_id = mishap_arena_copy(&call->arena, call->request_id);
     call->caller = call->body_type = NULL;
     call->within = NULL;
+    call->cancelled_by = NULL;
     call->body = (mishap_text){ NULL, 0 };
     if (!failure)
         return take_answer(call, out);

@@ -256,6 +256,22 @@ static size_t find_setting(const mishap_cli_reading *r, const char *flag, size_t
     return found;
 }
 
+/* False: the flag is no such setting. */
+static bool take_setting(mishap_cli_reading *r, const char *flag, size_t length, const char *equals)
+{
+    size_t i = find_setting(r, flag, length);
+    if (i < r->count) {
+        take_param(r, i, equals);
+        return true;
+    }
+    if (length > 3 && strncmp(flag, "no-", 3) == 0)
+        i = find_setting(r, flag + 3, length - 3);
+    if (i == r->count || r->params[i].type != MISHAP_BOOLEAN)
+        return false;
+    give(r, i, "false");
+    return true;
+}
+
 static void take_flag(mishap_cli_reading *r, const char *word)
 {
     const char *flag = word + 2, *equals = strchr(flag, '=');
@@ -283,10 +299,7 @@ static void take_flag(mishap_cli_reading *r, const char *word)
                     mishap_cli_flags[i].type == MISHAP_BOOLEAN ? NULL : value_of_flag(r, equals));
         return;
     }
-    i = find_setting(r, flag, length);
-    if (i < r->count)
-        take_param(r, i, equals);
-    else
+    if (!take_setting(r, flag, length, equals))
         refuse_unknown(r, word, length + 2);
 }
 
