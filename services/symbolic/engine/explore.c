@@ -363,6 +363,7 @@ void path_inputs(analysis *a)
 {
     machine *m = &a->m;
     m->line = a->function->line;
+    m->lasting = m->serial; /* a precondition is no part of the call */
     for (size_t i = 0; i < a->parameter_count; i++)
         values_add(m, &a->inputs, input_make(m, a->parameters[i].type, a->parameters[i].name));
     for (size_t i = 0; i < a->contract.pre_count; i++) {
@@ -375,6 +376,7 @@ void path_inputs(analysis *a)
             path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
         path_require(m, value_term(m, truth));
     }
+    m->lasting = 0;
     for (size_t i = 0; i < a->inputs.count; i++)
         if (a->inputs.at[i]->kind == V_HUGE)
             path_bound(m, "the number of items of a parameter");

@@ -36,6 +36,7 @@ struct machine {
     value *handling; /* the exception that a handler handles: for a bare `raise` */
     int line;        /* of the statement that runs */
     unsigned calls, serial;
+    unsigned lasting; /* what was made before must not be changed: see path_touch() */
     uint64_t steps;
 
     /* Bounds that an exploration sets, and whether one was hit. */
@@ -112,7 +113,8 @@ value *binary(machine *m, operator_kind op, value *l, value *r, int line);      
 value *unary(machine *m, operator_kind op, value *v, int line);                    /* operate.c */
 value *integer_binary(machine *m, operator_kind op, value *l, value *r, int line); /* integer.c */
 value *float_binary(machine *m, operator_kind op, value *l, value *r, int line);   /* floating.c */
-/* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not. */
+/* An int that surely is one of a few is made known: the path forks on its value. NULL: it is not.
+ */
 value *settled_int(machine *m, value *v);
 value *absolute(machine *m, value *v, int line);
 value *compare(machine *m, operator_kind op, value *l, value *r, int line); /* compare.c */
