@@ -372,3 +372,18 @@ def f(x: int) -> int:
     if x == 4:
         from math import nothing
     return x
+
+#: check f = timeout memory
+#: find f MemoryError = error memory
+#: compare f g = error memory
+def f(x: int) -> str:
+    return f"{3:1000000000000000d}"
+
+def g(x: int) -> str:
+    return f"{3:1000000000000001d}"
+
+#: check f = counterexample MemoryError
+def f(x: int) -> int:
+    if x == 3:
+        raise MemoryError("of its own")
+    return x
