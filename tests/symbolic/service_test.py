@@ -189,6 +189,7 @@ def an_address_is_not_told():
                               "        raise ValueError(e.path)\n", "ValueError: None"),
     "a module that Python imports itself": ("import datetime\ndef f(n: int):\n    raise ValueError(datetime.datetime.strptime('3', '%d').strftime('%d'))\n",
                                             "ValueError: 03"),
+    "a null byte": ('def f(n: int):\n    raise ValueError("a\\0b")\n', "ValueError: a\\x00b"),
     "a repr that forges its fields": (
         'class Hex:\n    def hex(self):\n        return "61,2d31"\n'
         'class Forged(str):\n    def encode(self, *given):\n        return Hex()\n    def split(self, by):\n        return [self]\n'

@@ -1,13 +1,17 @@
-/* The part of a replay that is Python. It imports nothing by itself. */
+/* The part of a replay that is Python. It imports only what is there already. */
 #include "replay_driver.h"
 
 const char replay_driver[] =
-    "def replay_fields(code, function, arguments, names, pre, post, other):\n"
+    "def replay_fields(chance, code, function, arguments, names, pre, post, other):\n"
     "    allowed = set('''math random string collections itertools functools operator typing re "
     "json\n"
     "        datetime decimal fractions statistics dataclasses enum copy heapq bisect\n"
     "        typing_extensions abc __future__'''.split())\n"
-    "    import builtins\n"
+    "    import builtins, sys\n"
+    "    def watch(frame, event, called):\n"
+    "        if event == 'c_call' and called.__name__ in ('random', 'getrandbits', 'now', 'today', "
+    "'utcnow'):\n"
+    "            chance.append(called)\n"
     "    real_import = builtins.__import__\n"
     "    def guarded(name, globals=None, locals=None, fromlist=(), level=0):\n"
     "        if type(fromlist) is list:\n" /* Python's own: strftime imports time */
@@ -21,6 +25,8 @@ const char replay_driver[] =
     "            if type(getattr(module, n)) is type(builtins) and (name, n) != ('collections', "
     "'abc'):\n"
     "                raise ImportError('Module not allowed: ' + n)\n"
+    "        if name in ('random', 'datetime', 'statistics'):\n" /* the others cannot tell */
+    "            sys.setprofile(watch)\n"
     "        return module\n"
     "    blocked = 'eval exec compile open globals locals vars dir input breakpoint'.split()\n"
     "    safe = {k: v for k, v in vars(builtins).items() if k not in blocked}\n"
@@ -132,5 +138,12 @@ const char replay_driver[] =
     "            'same' if alike else 'different']\n"
     "    return out\n"
     "def replay(*given):\n"
-    "    fields = replay_fields(*given)\n"
-    "    return ','.join(str.encode(f, 'utf-8', 'backslashreplace').hex() for f in fields)\n";
+    "    import sys\n"
+    "    chance = []\n"
+    "    fields = replay_fields(chance, *given)\n"
+    "    sys.setprofile(None)\n"
+    "    if chance:\n"
+    "        fields = ['load', 'it rests on chance or the time']\n"
+    "    def spelled(f):\n" /* a null byte would end it */
+    "        return str.encode(f, 'utf-8', 'backslashreplace').replace(bytes(1), rb'\\x00')\n"
+    "    return ','.join(spelled(f).hex() for f in fields)\n";
