@@ -142,7 +142,7 @@ const char replay_driver[] =
     "    chance = []\n"
     "    fields = replay_fields(chance, *given)\n"
     "    sys.setprofile(None)\n"
-    "    if chance:\n"
+    "    if chance and fields[:2] == ['ran', 'yes']:\n"
     "        fields = ['load', 'it rests on chance or the time']\n"
     "    def spelled(f):\n" /* a null byte would end it */
     "        return str.encode(f, 'utf-8', 'backslashreplace').replace(bytes(1), rb'\\x00')\n"
