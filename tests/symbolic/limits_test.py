@@ -92,7 +92,10 @@ def a_witness_can_be_replayed_where_there_are_no_children():
 
 def random_numbers_and_the_time_are_not_supported():
     for words in ("import random\n\ndef f(x: int):\n    return random.random()\n",
-                  "from datetime import datetime\n\ndef f(x: int):\n    return datetime.now()\n"):
+                  "from datetime import datetime\n\ndef f(x: int):\n    return datetime.now()\n",
+                  "import random\n\ndef f(x: int):\n    raise ValueError(random.randint(1, 9))\n",
+                  "import datetime\n\ndef f(x: int):\n    n = datetime.date.today().year\n    assert n < 2000\n",
+                  "from random import choice\n\ndef f(x: int):\n    try:\n        choice([1])\n    finally:\n        return 1 // x\n"):
         answer = asked(words)
         assert answer["status"] == "error" and "Unsupported construct at line" in answer["message"], answer
 

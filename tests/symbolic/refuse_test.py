@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Code that tries to get out: each attempt is a structured failure before anything runs."""
+import importlib
 import os
 import sys
+import types
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from engine import Engine  # noqa: E402
@@ -106,6 +108,23 @@ ATTEMPTS.update({
     "input": (body("input()"), "input"),
     "make_dataclass": ("from dataclasses import make_dataclass\n" + FUNCTION, "make_dataclass"),
     "a contract with eval": ('def f(x: int) -> int:\n    """\n    post: eval("1")\n    """\n    return x\n', "eval"),
+    "module in a class": ("class C:\n    import random\n" + body("C.random._os.getpid()"), "Blocked import: in a class"),
+    "module in a class, behind an if": ("class C:\n    if True:\n        import random as r\n" + body("C().r._os.getpid()"), "Blocked import"),
+    "abc in a class": ("class C:\n    from collections import abc\n" + body("C.abc.sys"), "Blocked import"),
+    "module of an exception": ("import random\n" + body("try:\n        random.no\n    except AttributeError as e:\n        e.obj._os"),
+                               "Blocked attribute: obj"),
+    "module of an exception, matched": ("import random\n" + body("match x:\n        case AttributeError(obj=m):\n            m._os"),
+                                        "Blocked attribute: obj"),
+    "collections.abc in a variable": ("import collections.abc\n" + body("m = collections.abc"), "module.name only: abc"),
+    "collections.abc as text": ("import collections\n" + body("s = f'{collections.abc}'"), "module.name only: abc"),
+    "getattr with arguments that are unpacked": (body("getattr(*[x, '__cl' + 'ass__'], 'real')"), "Blocked function call: getattr"),
+    "type with arguments that are unpacked": (body("type(*['C', (), {}])"), "type"),
+    "format with a name of two underscores": (body("'{0.__dict__}'.format(f)"), "Blocked attribute: __dict__"),
+    "format with a frame": (body("'{0[}].gi_frame}'.format(x)"), "Blocked attribute: gi_frame"),
+    "format through getattr": (body("getattr('{0.__di' + 'ct__}', 'format')(f)"), "Blocked attribute: format"),
+    "format through match": (body("match '{0.__di' + 'ct__}':\n        case str(format=g):\n            g(f)"), "Blocked attribute: format"),
+    "a contract with format": ('def f(x: int) -> int:\n    """\n    post: "{0.__dict__}".format(f)\n    """\n    return x\n', "__dict__"),
+    "annotations that are evaluated": ("from functools import singledispatch\n" + FUNCTION, "singledispatch"),
     "deep parentheses": (body("y = " + "(" * 190 + "1" + ")" * 190), ""),
     "deeper parentheses": (body("y = " + "(" * 2000 + "1" + ")" * 2000), "too deeply"),
     "deep lists": (body("y = " + "[" * 150 + "]" * 150), "too deeply"),
@@ -118,6 +137,14 @@ ATTEMPTS.update({
     "a null byte": (FUNCTION + "\0", "null"),
     "a syntax error": ("def f(x):\n    return x\n\n\nclass\n", "line 5"),
 })
+# Modules that this Python's modules have as attributes: none can be had through another.
+for name in "math random string collections itertools functools operator typing re json datetime decimal fractions statistics dataclasses " \
+            "enum copy heapq bisect abc".split():
+    module = importlib.import_module(name)
+    for inner in sorted(n for n in vars(module) if isinstance(getattr(module, n), types.ModuleType)):
+        if (name, inner) != ("collections", "abc"):
+            ATTEMPTS["%s of %s" % (inner, name)] = ("import %s\n" % name + body("%s.%s.x" % (name, inner)), "Blocked")
+            ATTEMPTS["%s from %s" % (inner, name)] = ("from %s import %s\n" % (name, inner) + FUNCTION, "Blocked")
 # Parentheses leave no trace in the tree: that many are no failure.
 del ATTEMPTS["deep parentheses"]
 
@@ -127,6 +154,8 @@ ALLOWED = {
     "members that are named as their module": "from datetime import datetime\nfrom random import random\nfrom copy import copy\n"
                                               "from collections.abc import Sequence\nimport collections.abc\n" + FUNCTION,
     "64 KB": FUNCTION + "#" * (65536 - len(FUNCTION)),
+    "variables that are named as what is refused elsewhere": "import math\nobj = 1\ndef g(abc):\n    global obj\n    obj = 2\n"
+                                                             "    return 'a.b {}'.format(abc)\n" + FUNCTION,
     "190 parentheses": body("y = " + "(" * 190 + "1" + ")" * 190),
 }
 

@@ -181,6 +181,30 @@ def an_address_is_not_told():
     equal((answer["result_a"], answer["result_b"]), ("<function f.<locals>.<lambda> at 0x0>", "ValueError: [<function f at 0x0>]"), "results")
 
 
+@tests_of({
+    "an address in a str": ('def f(n: int):\n    """post: _ == 1"""\n    return str(object())\n', "'<object object at 0x0>'"),
+    "a number in a str": ('def f(n: int):\n    """post: _ == 1"""\n    return "at it at 0x1f"\n', "'at it at 0x1f'"),
+    "the message of an import": ("def f(n: int):\n    from json import nothing\n", "ImportError: cannot import name 'nothing' from 'json'"),
+    "the path of an import": ("def f(n: int):\n    try:\n        from json import nothing\n    except ImportError as e:\n"
+                              "        raise ValueError(e.path)\n", "ValueError: None"),
+    "a module that Python imports itself": ("import datetime\ndef f(n: int):\n    raise ValueError(datetime.datetime.strptime('3', '%d').strftime('%d'))\n",
+                                            "ValueError: 03"),
+    "a null byte": ('def f(n: int):\n    raise ValueError("a\\0b")\n', "ValueError: a\\x00b"),
+    "a repr that forges its fields": (
+        'class Hex:\n    def hex(self):\n        return "61,2d31"\n'
+        'class Forged(str):\n    def encode(self, *given):\n        return Hex()\n    def split(self, by):\n        return [self]\n'
+        '    def __add__(self, other):\n        return self\n'
+        'class C:\n    def __repr__(self):\n        return Forged("b")\n'
+        'def f(n: int):\n    """post: _ == 1"""\n    return C()\n', "b"),
+})
+def what_a_replay_tells_is_what_python_says_without_paths_and_addresses(code, expected):
+    status, answer = http(shared(), "check", {"code": code, "function_name": "f"})
+    equal((status, answer["status"]), (200, "counterexample"), str(answer))
+    one = answer["counterexamples"][0]
+    equal(one["actual_result"], expected, "the result")
+    expect("(line" not in one["violation"] or "(line %d)" % len(code.splitlines()) in one["violation"], "the line of", one)
+
+
 @test
 def a_parameter_of_any_size_comes_back_as_it_is():
     code = "def f(n: int):\n    m = n * 3\n    assert m != %d\n" % (3 * 10**40)

@@ -124,3 +124,23 @@ def f(x: int) -> int:
 
 def double(x):
     return 2 * x
+
+#: check f = error outlives the call
+seen = [0]
+
+def f(x: int) -> int:
+    """
+    pre: seen.append(1) is None
+    """
+    n = len(seen)
+    assert n == 1
+    return n
+
+#: check f = counterexample f([0])
+def f(given: list[int]) -> int:
+    """
+    pre: given.append(1) is None
+    """
+    n = len(given)
+    assert n != 1
+    return n

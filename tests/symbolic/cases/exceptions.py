@@ -176,3 +176,35 @@ def f(x: int) -> str:
 #: find f RecursionError = found
 def f(x: int) -> int:
     return f(x)
+
+#: find f FileNotFoundError = found
+def f(x: int) -> int:
+    raise OSError(2, "none")
+
+#: find f PermissionError = error OSError
+def f(x: int) -> int:
+    raise OSError(x, "none")
+
+#: find f TypeError = found
+def f(x: int) -> int:
+    raise UnicodeDecodeError("none")
+
+#: find f TypeError = found
+def f(x: int) -> int:
+    raise UnicodeEncodeError
+
+#: find f TypeError = found
+def f(x: int) -> int:
+    raise SyntaxError("none", 3)
+
+#: find f ImportError = found
+def f(x: int) -> int:
+    raise ImportError("none", name="x")
+
+#: find f NameError = found
+def f(x: int) -> int:
+    raise NameError("none", name="x")
+
+#: find f TypeError = found
+def f(x: int) -> int:
+    raise ValueError(name="x")

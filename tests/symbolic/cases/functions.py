@@ -253,3 +253,85 @@ def f(x: int) -> bool:
     """
     fs = [lambda: i for i in range(3)]
     return fs[0]() == 2 and fs[2]() == 2
+
+#: compare f g = different
+seen = [0]
+
+def f(x: int) -> int:
+    seen.append(1)
+    return len(seen)
+
+def g(x: int) -> int:
+    return len(seen)
+
+#: compare f g = error outlives the call
+last = 0
+
+def f(x: int) -> int:
+    global last
+    last = x
+    return x
+
+def g(x: int) -> int:
+    return last
+
+#: compare f g = different
+def first(x, kept=[]):
+    kept.append(x)
+    return kept[0]
+
+def f(x: int) -> int:
+    return first(x)
+
+def g(x: int) -> int:
+    return first(x + 1)
+
+#: compare f g = different
+class Box:
+    pass
+
+box = Box()
+box.kept = 0
+
+def f(x: int) -> int:
+    if x > 3:
+        box.kept = x
+    return x
+
+def g(x: int) -> int:
+    return box.kept if x > 3 else x
+
+#: compare f g = error outlives the call
+count = 0
+
+def f(x: int) -> int:
+    global count
+    count += 1
+    return count
+
+def g(x: int) -> int:
+    global count
+    count += 1
+    return count
+
+#: compare f g = error outlives the call
+flag = [False]
+
+def f(x: int) -> bool:
+    flag[0] = True
+    return True
+
+def g(x: int) -> int:
+    return 0 if flag[0] else 1
+
+#: compare f g = equivalent
+table = [1, 2]
+
+def f(x: int, given: list[int]) -> list[int]:
+    own = list(table)
+    own.append(x)
+    given.append(x)
+    return own
+
+def g(x: int, given: list[int]) -> list[int]:
+    return table + [x]

@@ -372,3 +372,53 @@ def f(x: int) -> int:
     if x == 4:
         from math import nothing
     return x
+
+#: check f = timeout memory
+#: find f MemoryError = error memory
+#: compare f g = error memory
+def f(x: int) -> str:
+    return f"{3:1000000000000000d}"
+
+def g(x: int) -> str:
+    return f"{3:1000000000000001d}"
+
+#: check f = counterexample MemoryError
+def f(x: int) -> int:
+    if x == 3:
+        raise MemoryError("of its own")
+    return x
+
+#: check f = error does not load in real Python: ValueError: mutable default
+#: find f KeyError = error does not load
+from dataclasses import dataclass
+
+@dataclass
+class Unused:
+    y: list = []
+
+def f(x: int) -> int:
+    return x
+
+#: check f = error does not load in real Python: JSONDecodeError
+import json
+
+unused = json.loads("[1")
+
+def f(x: int) -> int:
+    return x
+
+#: check f = verified
+import json
+
+unused = json.loads("[1]")
+
+def f(x: int) -> int:
+    return x
+
+#: check f = verified
+import random
+
+unused = random.random()
+
+def f(x: int) -> int:
+    return x

@@ -132,6 +132,7 @@ static outcome run_guarded(machine *m, const node *n)
     m->raised = NULL;
     m->calls = 0;
     m->line = n->line;
+    m->left_out = true;
     if (poison(m, n))
         return DONE;
     return run(m, m->globals, (nodes){ one, 1 });
@@ -175,6 +176,7 @@ static void begin_path(analysis *a)
                     .most_forks = m->most_forks,
                     .no_joins = m->no_joins,
                     .joined = m->joined,
+                    .left_out = m->left_out,
                     .digits_assumed = m->digits_assumed,
                     .survey = m->survey,
                     .contract_of = m->contract_of };
@@ -289,13 +291,32 @@ void explore(analysis *a, path_function *by, path_function *by_salvage)
     }
 }
 
+/* What was left out of the module may still end it. */
+static fault load_fault(analysis *a)
+{
+    replay_result got;
+    replay_call only_load = { .code = a->tree.source,
+                              .function = a->function->name,
+                              .arguments = "((), {})",
+                              .names = "()",
+                              .pre = "['False']",
+                              .post = "[]" };
+    replay(&a->tree_arena, &only_load, a->deadline_ns, &got);
+    if (got.ran)
+        return (fault){ 0 };
+    return (fault){
+        "RuntimeError",
+        arena_print(&a->tree_arena, "The code does not load in real Python: %s", got.message), 0
+    };
+}
+
 fault explore_fault(analysis *a)
 {
     arena *to = &a->tree_arena;
     const stop *why = &a->first_stop;
     size_t left = a->left + a->stopped + a->unsure;
     if (a->exhausted && a->unreplayed == 0)
-        return (fault){ 0 };
+        return a->m.left_out ? load_fault(a) : (fault){ 0 };
     switch (why->kind) {
     case STOP_UNSUPPORTED:
         return (fault){ "RuntimeError",
@@ -365,6 +386,7 @@ void path_inputs(analysis *a)
 {
     machine *m = &a->m;
     m->line = a->function->line;
+    m->lasting = m->serial; /* a precondition is no part of the call */
     for (size_t i = 0; i < a->parameter_count; i++)
         values_add(m, &a->inputs, input_make(m, a->parameters[i].type, a->parameters[i].name));
     for (size_t i = 0; i < a->contract.pre_count; i++) {
@@ -377,6 +399,7 @@ void path_inputs(analysis *a)
             path_stop(m, (stop){ STOP_INFEASIBLE, m->line, NULL, NULL });
         path_require(m, value_term(m, truth));
     }
+    m->lasting = 0;
     for (size_t i = 0; i < a->inputs.count; i++)
         if (a->inputs.at[i]->kind == V_HUGE)
             path_bound(m, "the number of items of a parameter");

@@ -160,6 +160,10 @@ static value *raised_by_python(machine *m, int line)
 {
     PyObject *type = PyErr_Occurred();
     char name[64] = "RuntimeError";
+    if (type && PyErr_ExceptionMatches(PyExc_MemoryError)) { /* ours, not that of the code */
+        PyErr_Clear();
+        path_bound(m, "memory");
+    }
     if (type)
         snprintf(name, sizeof name, "%s", ((PyTypeObject *)type)->tp_name);
     PyErr_Clear();

@@ -36,6 +36,7 @@ struct machine {
     value *handling; /* the exception that a handler handles: for a bare `raise` */
     int line;        /* of the statement that runs */
     unsigned calls, serial;
+    unsigned lasting; /* what was made before must not be changed: see path_touch() */
     uint64_t steps;
 
     /* Bounds that an exploration sets, and whether one was hit. */
@@ -44,6 +45,7 @@ struct machine {
     unsigned most_forks; /* of one path */
     bool digits_assumed; /* an int became text, which Python does up to 4,300 digits */
     bool joined;         /* something was joined, or tried to be */
+    bool left_out;       /* a statement of the module was not run, as it is not supported */
     bool no_joins;       /* a value that is joined may be one that a construct cannot take */
 
     /* Who wants to know which branches are reached and which lines are run; NULL: nobody. */

@@ -84,6 +84,26 @@ static bool init_dataclass(machine *m, value *object, value *class, arguments *g
     return good;
 }
 
+/* Exceptions of Python that look at their arguments: OSError(2, "…") is a FileNotFoundError. */
+static bool makes_more(const value *class, const arguments *given)
+{
+    static const struct {
+        const char *name;
+        size_t places; /* from which on it does */
+    } special[] = { { "OSError", 2 },
+                    { "SyntaxError", 2 },
+                    { "UnicodeDecodeError", 0 },
+                    { "UnicodeEncodeError", 0 },
+                    { "ImportError", SIZE_MAX },
+                    { "AttributeError", SIZE_MAX },
+                    { "NameError", SIZE_MAX } };
+    for (; class && class->class.exception; class = class->class.base)
+        for (size_t i = 0; i < sizeof special / sizeof *special; i++)
+            if (strcmp(class->class.name, special[i].name) == 0)
+                return given->names.count || given->places.count >= special[i].places;
+    return false;
+}
+
 value *make_object(machine *m, value *class, arguments *given, int line)
 {
     if (class->class.enumeration)
@@ -114,6 +134,9 @@ value *make_object(machine *m, value *class, arguments *given, int line)
             return throw(m, "TypeError", line);
         return result ? made : NULL;
     }
+    if (makes_more(class, given))
+        path_unsupported(m, line, "give it one argument, its message",
+                         "the exception %s with these arguments", class->class.name);
     if (given->names.count || (!class->class.exception && given->places.count))
         return throw(m, "TypeError", line);
     return made;

@@ -261,6 +261,9 @@ void path_touch(machine *m, unsigned serial)
     m->module_changed |= serial < m->loaded;
     if (m->path.speculating && serial < m->path.speculating->serial)
         longjmp(m->path.speculating->back, 1);
+    if (serial < m->lasting)
+        path_unsupported(m, m->line, "change only what the function makes or is given",
+                         "a change of what outlives the call");
 }
 
 static bool run_sides(machine *m, Z3_ast condition, const side *sides)

@@ -99,7 +99,8 @@ answer path_possible(machine *m, Z3_ast condition, Z3_model *model);
 /* Is the path still on its way to the fork that was turned last? */
 bool path_is_replaying(const machine *m);
 
-/* A container or scope that is about to be changed. */
+/* A container or scope that is about to be changed. One that is older than `lasting` would carry
+ * something from a call to the next: that is unsupported. */
 void path_touch(machine *m, unsigned serial);
 
 /* The two sides of a condition, as a function that runs one of them. */

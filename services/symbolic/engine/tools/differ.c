@@ -74,8 +74,12 @@ static void compare_path(analysis *a)
 {
     machine *m = &a->m;
     values after;
+    unsigned loaded = m->serial;
     path_inputs(a);
+    /* The second one begins where the first one began. */
+    m->lasting = loaded;
     value *first = path_call(a, a->function, &after);
+    m->lasting = 0;
     value *raised = m->raised;
     m->raised = NULL;
     if (m->module_changed)

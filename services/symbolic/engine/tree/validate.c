@@ -41,7 +41,8 @@ static const char *const indirect[] = {
     /* names that become attributes, text that becomes code */
     "attrgetter", "methodcaller", "get_type_hints", "ForwardRef", "evaluate_forward_ref",
     "format_map", "vformat", "get_field", "get_value", "convert_field", "Formatter",
-    "make_dataclass", "namedtuple", "SystemRandom", NULL
+    "make_dataclass", "namedtuple", "SystemRandom", "get_annotations", "singledispatch",
+    "singledispatchmethod", NULL
 };
 /* Names with two underscores that do no harm; all others are refused. */
 static const char *const harmless[] = {
@@ -61,7 +62,8 @@ static const char *const inner_modules[] = {
     "locale",    "struct",  "time",        "unicodedata", "weakref",    "keyword",  "reprlib",
     "ast",       "dis",     "linecache",   "tokenize",    "traceback",  "platform", "tempfile",
     "gc",        "copyreg", "sre_compile", "sre_parse",   "numbers",    "bisect_",  "hashlib",
-    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",       NULL
+    "selectors", "asyncio", "ssl",         "zipimport",   "posix",      "nt",       "bltns",
+    "stdlib_re", "decoder", "encoder",     "scanner",     NULL
 };
 
 static bool listed(const char *const *list, const char *name)
@@ -77,6 +79,7 @@ typedef struct check {
     fault *wrong;
     const char *modules[64], *real[64]; /* names that imports bind to modules; which ones */
     size_t module_count;
+    bool in_class; /* what is bound here becomes an attribute */
 } check;
 
 static bool refuse(check *c, int line, const char *words, const char *name)
@@ -106,9 +109,20 @@ static bool check_attribute(check *c, const char *name, int line)
 {
     if (listed(validate_blocked_attributes, name))
         return refuse(c, line, "Blocked attribute", name);
+    /* An AttributeError has the module that lacks a name. */
+    if (c->module_count && strcmp(name, "obj") == 0)
+        return refuse(c, line, "Blocked attribute", name);
     if (listed(indirect, name) || (is_dunder(name) && !listed(harmless, name)))
         return refuse(c, line, "Blocked attribute", name);
     return true;
+}
+
+/* An attribute that is had by its name, not with a dot. */
+static bool check_named(check *c, const char *name, int line)
+{
+    if (strcmp(name, "format") == 0)
+        return refuse(c, line, "Blocked attribute", name);
+    return check_attribute(c, name, line);
 }
 
 /* `called`: it is the function of a call. */
@@ -158,6 +172,8 @@ static bool check_module(check *c, const char *dotted, int line)
 
 static bool check_import(check *c, const node *n)
 {
+    if (c->in_class)
+        return refuse(c, n->line, "Blocked import", "in a class");
     if (n->kind == N_IMPORT_FROM) {
         if (n->number > 0 || !n->name)
             return refuse(c, n->line, "Module not allowed", "a relative import");
@@ -205,6 +221,30 @@ static bool check_text(check *c, const node *n)
     return true;
 }
 
+static bool is_word(uint32_t c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* A text that is formatted reaches for attributes: `{0.name}`. */
+static bool check_fields(check *c, const node *n)
+{
+    const constant *k = n->constant;
+    for (size_t i = 0; i < k->count; i++) {
+        if (k->chars[i] != '.')
+            continue;
+        size_t length = 0;
+        while (i + 1 + length < k->count && is_word(k->chars[i + 1 + length]))
+            length++;
+        char *name = arena_take(c->t->arena, length + 1);
+        for (size_t at = 0; at < length; at++)
+            name[at] = (char)k->chars[i + 1 + at];
+        if (!check_attribute(c, name, n->line))
+            return false;
+    }
+    return true;
+}
+
 /* An annotation that is a string is code for those that evaluate annotations. */
 static bool walk(check *c, const node *n, const node *parent);
 
@@ -236,7 +276,7 @@ static bool check_call(check *c, const node *n)
 {
     const node *f = n->a;
     if (f->kind == N_NAME && (strcmp(f->name, "getattr") == 0 || strcmp(f->name, "hasattr") == 0)) {
-        if (n->x.count < 2 || !is_text(n->x.at[1]))
+        if (n->x.count < 2 || n->x.at[0]->kind == N_STARRED || !is_text(n->x.at[1]))
             return refuse(c, n->line, "Blocked function call", f->name);
         const constant *k = n->x.at[1]->constant;
         char name[128] = "";
@@ -244,9 +284,10 @@ static bool check_call(check *c, const node *n)
             return refuse(c, n->line, "Blocked function call", f->name);
         for (size_t i = 0; i < k->count; i++)
             name[i] = k->chars[i] < 127 ? (char)k->chars[i] : '?';
-        return check_attribute(c, name, n->line);
+        return check_named(c, name, n->line);
     }
-    if (f->kind == N_NAME && strcmp(f->name, "type") == 0 && n->x.count + n->y.count != 1)
+    if (f->kind == N_NAME && strcmp(f->name, "type") == 0 &&
+        (n->x.count != 1 || n->y.count || n->x.at[0]->kind == N_STARRED))
         return refuse(c, n->line, "Blocked function call", "type with three arguments");
     return true;
 }
@@ -259,6 +300,13 @@ static bool walk_all(check *c, nodes list, const node *parent)
         if (list.at[i] && !walk(c, list.at[i], parent))
             return false;
     return true;
+}
+
+/* collections.abc: the one module that is an attribute. */
+static bool is_abc(const check *c, const node *n)
+{
+    const char *module = n->a->kind == N_NAME ? module_of(c, n->a->name) : NULL;
+    return module && strcmp(module, "collections") == 0 && strcmp(n->name, "abc") == 0;
 }
 
 static bool check_node(check *c, const node *n, const node *parent)
@@ -274,6 +322,10 @@ static bool check_node(check *c, const node *n, const node *parent)
     case N_ATTRIBUTE:
         if (strcmp(n->name, "format") == 0 && !is_text(n->a))
             return refuse(c, n->line, "Blocked attribute", "format of a text that is no literal");
+        if (strcmp(n->name, "format") == 0 && !check_fields(c, n->a))
+            return false;
+        if (is_abc(c, n) && !(parent && parent->kind == N_ATTRIBUTE))
+            return refuse(c, n->line, "A module can be used as module.name only", n->name);
         for (const node *root = n->a; root; root = root->kind == N_ATTRIBUTE ? root->a : NULL)
             if (root->kind == N_NAME && module_of(c, root->name) &&
                 !check_member(c, module_of(c, root->name), n->name, n->line))
@@ -300,9 +352,12 @@ static bool check_node(check *c, const node *n, const node *parent)
     case N_MATCH_STAR:
     case N_MATCH_MAPPING:
         return !n->name || check_name(c, n->name, false, n->line);
-    case N_IDENTIFIER:
+    case N_IDENTIFIER: {
+        int line = parent ? parent->line : 0; /* it has none itself */
+        bool bound = parent && (parent->kind == N_GLOBAL || parent->kind == N_NONLOCAL);
         return !n->name ||
-               (check_name(c, n->name, false, n->line) && check_attribute(c, n->name, n->line));
+               (check_name(c, n->name, false, line) && (bound || check_named(c, n->name, line)));
+    }
     default:
         return true;
     }
@@ -310,9 +365,14 @@ static bool check_node(check *c, const node *n, const node *parent)
 
 static bool walk(check *c, const node *n, const node *parent)
 {
-    return check_node(c, n, parent) && (!n->a || walk(c, n->a, n)) && (!n->b || walk(c, n->b, n)) &&
-           (!n->c || walk(c, n->c, n)) && walk_all(c, n->x, n) && walk_all(c, n->y, n) &&
-           walk_all(c, n->z, n) && walk_all(c, n->w, n) && walk_all(c, n->v, n);
+    bool outer = c->in_class;
+    c->in_class = n->kind == N_CLASS || (outer && n->kind != N_FUNCTION);
+    bool good = check_node(c, n, parent) && (!n->a || walk(c, n->a, n)) &&
+                (!n->b || walk(c, n->b, n)) && (!n->c || walk(c, n->c, n)) &&
+                walk_all(c, n->x, n) && walk_all(c, n->y, n) && walk_all(c, n->z, n) &&
+                walk_all(c, n->w, n) && walk_all(c, n->v, n);
+    c->in_class = outer;
+    return good;
 }
 
 /* Which names are modules, wherever they are imported. */
