@@ -129,7 +129,7 @@ CALLS = {
         (*invoke("genesis_ledger", "balance", "nobody", by=None), "NOT_FOUND"),
         (*invoke("genesis_escrow", "deposit", "a1", 5), None), (*invoke("genesis_escrow", "deposit", "a1", 5), "ALREADY_LISTED"),
         (*invoke("a1", "run", 4), None), (*invoke("a1", "run", 0), "RUNTIME_ERROR"), (*invoke("a2", "run", 0), "SYNTAX_ERROR"),
-        (*invoke("genesis_ledger", "balance", "bob", colour="red"), INVALID),
+        (*invoke("genesis_ledger", "balance", "bob", colour="red"), "INVALID_ARGUMENT"),
         ("list_artifact_events", {"limit": 5}, None), ("list_artifact_events", {"limit": 500}, INVALID),
         {"remove": "artifacts.sqlite"}, (*invoke("genesis_ledger", "balance", "bob"), "UNAVAILABLE"), ("list_artifact_events", {}, "UNAVAILABLE"),
     ],

@@ -17,7 +17,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 import server  # noqa: E402
 from blackbox import equal, expect, main, parsed, run_program, test  # noqa: E402
-from server import PATIENCE, SANITIZED, Closed, Server  # noqa: E402
+from server import PATIENCE, SANITIZED, Closed, Server, wait_for  # noqa: E402
 
 SETTLED = os.path.abspath(os.environ["SETTLED_PROGRAM"])
 KILLS = int(os.environ.get("MISHAP_STORM", "12"))
@@ -332,6 +332,7 @@ def a_storm_of_kills_loses_no_acknowledged_call_and_leaves_none_half_done():
                     killed += 1
                 except ProcessLookupError:
                     pass
+        wait_for(lambda: sum(list(one.answers.values()).count(200) for one in clients) > 100)
         over.set()
         for one in clients:
             one.join(PATIENCE)
