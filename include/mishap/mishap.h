@@ -102,6 +102,9 @@ mishap_text mishap_public_message(const mishap_public *told);
 mishap_text mishap_public_suggestion(const mishap_public *told);
 mishap_text mishap_public_docs_url(const mishap_public *told);
 
+/* What was told under a name with mishap_tell(); NULL: nothing was. */
+const mishap_member *mishap_public_member(const mishap_public *told, const char *name);
+
 /* Recoverable: the call can be retried, or the caller can correct the input. Such a mishap has a
  * suggestion. */
 bool mishap_public_recoverable(const mishap_public *told);

@@ -183,10 +183,7 @@ static bool is_aborted(const mishap *failure)
 
 static bool is_suspended(const mishap *failure)
 {
-    const mishap_member *m = mishap_told(failure)->context;
-    while (m && !mishap_text_equal(m->key, mishap_text_of("suspended")))
-        m = m->next;
-    return m != NULL;
+    return mishap_public_member(mishap_told(failure), "suspended") != NULL;
 }
 
 /* Call what evaluates, and show what came of it. */

@@ -78,18 +78,11 @@ static void show_warnings_told(const lisp_screen *s, lisp_session *session, mish
     mishap_answered_free(answered);
 }
 
-static const mishap_member *told(const mishap *failure, const char *key)
-{
-    const mishap_member *m = mishap_told(failure)->context;
-    while (m && !mishap_text_equal(m->key, mishap_text_of(key)))
-        m = m->next;
-    return m;
-}
-
 void lisp_show_failure(const lisp_screen *s, lisp_session *session, const mishap *failure)
 {
     const mishap_public *public = mishap_told(failure);
-    const mishap_member *written = told(failure, "stderr"), *warnings = told(failure, "warnings");
+    const mishap_member *written = mishap_public_member(public, "stderr"),
+                        *warnings = mishap_public_member(public, "warnings");
     size_t number = 0;
     lisp_show_text(s, stdout, public->output);
     if (written && written->value.kind == MISHAP_KIND_TEXT)

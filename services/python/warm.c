@@ -96,10 +96,7 @@ mishap *python_call(const python_code *what, const char *function, const char *a
 
 static const mishap_value *context_of(const mishap *failure, const char *name)
 {
-    const mishap_member *member = mishap_told(failure)->context;
-    while (member && !(member->key.length == strlen(name) &&
-                       memcmp(member->key.data, name, member->key.length) == 0))
-        member = member->next;
+    const mishap_member *member = mishap_public_member(mishap_told(failure), name);
     return member ? &member->value : NULL;
 }
 

@@ -94,19 +94,11 @@ static const struct blank {
         { "memory_usage_mb", "0" } } },
 };
 
-static bool was_told(const mishap *failure, const char *name)
-{
-    const mishap_member *member = mishap_told(failure)->context;
-    while (member && !(member->key.length == strlen(name) &&
-                       memcmp(member->key.data, name, member->key.length) == 0))
-        member = member->next;
-    return member != NULL;
-}
-
 static void fill_in(const struct blank *blank, mishap *failure)
 {
     for (size_t i = 0; i < sizeof blank->members / sizeof *blank->members; i++)
-        if (blank->members[i].name && !was_told(failure, blank->members[i].name))
+        if (blank->members[i].name &&
+            !mishap_public_member(mishap_told(failure), blank->members[i].name))
             mishap_tell(failure, blank->members[i].name,
                         mishap_value_of_json(blank->members[i].json));
 }
@@ -120,7 +112,7 @@ static void amend(const mishap_operation *operation, mishap *failure)
         if (strcmp(blanks[i].operation, operation->name) == 0)
             fill_in(&blanks[i], failure);
     if (strcmp(operation->name, "symbolic.check") == 0 && mishap_is(failure, TIMEOUT) &&
-        !was_told(failure, "status"))
+        !mishap_public_member(mishap_told(failure), "status"))
         mishap_tell(failure, "status", "timeout");
 }
 

@@ -120,11 +120,8 @@ static const char *about_argument(mishap_call *call)
 /* The line may be far from the function that was asked about. */
 static const char *about_rules(mishap_call *call, const mishap *failure)
 {
-    static const char line[] = "line";
     const char *app = mishap_app_of(call)->name;
-    const mishap_member *m = mishap_told(failure)->context;
-    while (m && !(m->key.length == strlen(line) && memcmp(m->key.data, line, m->key.length) == 0))
-        m = m->next;
+    const mishap_member *m = mishap_public_member(mishap_told(failure), "line");
     if (!m || (m->value.kind != MISHAP_KIND_INT && m->value.kind != MISHAP_KIND_UINT))
         return mishap_call_print(call,
                                  "The rules for code are in config://security; `%s symbolic "

@@ -31,9 +31,9 @@ static bool is_type(mishap_text name)
 /* The status `timeout` that was told of a timeout; NULL: it was not. */
 static const mishap_member *told_status(const mishap_public *told)
 {
-    const mishap_member *member = told->code == MISHAP_CODE_TIMEOUT ? told->context : NULL;
-    while (member && !mishap_text_equal(member->key, (mishap_text)MISHAP_TEXT("status")))
-        member = member->next;
+    const mishap_member *member = told->code == MISHAP_CODE_TIMEOUT
+                                      ? mishap_public_member(told, "status")
+                                      : NULL;
     return member && member->value.kind == MISHAP_KIND_TEXT &&
                    mishap_text_equal(member->value.text, (mishap_text)MISHAP_TEXT("timeout"))
                ? member

@@ -190,6 +190,14 @@ const mishap_public *mishap_told(const mishap *m)
     return m ? &m->told : NULL;
 }
 
+const mishap_member *mishap_public_member(const mishap_public *told, const char *name)
+{
+    const mishap_member *member = told->context;
+    while (member && !mishap_text_equal(member->key, mishap_text_of(name)))
+        member = member->next;
+    return member;
+}
+
 /* A member at the end of a list, or the one of this key that is there already. NULL without memory.
  */
 static mishap_member *member_for(mishap *m, const mishap_member **first, mishap_member **last,

@@ -14,12 +14,7 @@ static mishap *unknown_outcome(void)
 bool mishap_store_outcome_unknown(const mishap *failure)
 {
     const mishap_public *told = mishap_told(failure);
-    if (!told || told->code != MISHAP_CODE_TIMEOUT)
-        return false;
-    for (const mishap_member *member = told->context; member; member = member->next)
-        if (mishap_text_equal(member->key, mishap_text_of(outcome)))
-            return true;
-    return false;
+    return told && told->code == MISHAP_CODE_TIMEOUT && mishap_public_member(told, outcome);
 }
 
 mishap *mishap_store_failure(store_trouble trouble)

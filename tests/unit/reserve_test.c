@@ -14,9 +14,7 @@ static void assert_text(mishap_text text, const char *expected)
 /* The value that was told under this key, which must be there. */
 static const mishap_value *told(const mishap *m, const char *key)
 {
-    const mishap_member *member = mishap_told(m)->context;
-    while (member && !mishap_text_equal(member->key, mishap_text_of(key)))
-        member = member->next;
+    const mishap_member *member = mishap_public_member(mishap_told(m), key);
     assert_non_null(member);
     return &member->value;
 }

@@ -92,14 +92,6 @@ bool mishap_mcp_put_output_schema(mishap_buffer *buffer, const mishap_mcp_offer 
 
 /* -- members ----------------------------------------------------------------------------------- */
 
-static bool was_told(const mishap_public *told, const char *key)
-{
-    const mishap_member *member = told->context;
-    while (member && !mishap_text_equal(member->key, mishap_text_of(key)))
-        member = member->next;
-    return member != NULL;
-}
-
 /* What is missing is added, unless the tool has told something of its own under that name. */
 void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told)
 {
@@ -114,11 +106,11 @@ void mishap_mcp_put_code(mishap_buffer *json, const mishap_public *told)
         MISHAP_JSON_KEY(json, "suggestion");
         mishap_json_string(json, suggestion);
     }
-    if (!was_told(told, "code")) {
+    if (!mishap_public_member(told, "code")) {
         MISHAP_JSON_KEY(json, "code");
         mishap_json_string(json, told->code->name);
     }
-    if (!was_told(told, "retryable")) {
+    if (!mishap_public_member(told, "retryable")) {
         MISHAP_JSON_KEY(json, "retryable");
         mishap_json_bool(json, told->retryable);
     }
@@ -173,7 +165,7 @@ static mishap *put_others(mishap_buffer *json, const mishap_public *told,
         mishap_json_key(&others, member->key);
         mishap_json_value(&others, &member->value);
     }
-    if (!was_told(told, "restarts")) {
+    if (!mishap_public_member(told, "restarts")) {
         MISHAP_JSON_KEY(&others, "restarts");
         MISHAP_PUT(&others, "[]");
     }
