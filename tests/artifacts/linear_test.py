@@ -315,8 +315,14 @@ class Load:
         print("# %s: %d operations, %d of them unknown (%d took effect), %d refused, up to %d at once; %d parts, %d steps, %.2f s; seed %d" % (
             what, len(self.history), unknown, verdict.late, self.refused, most_at_once(self.history), verdict.parts, verdict.steps,
             time.monotonic() - begun, SEED))
+        if verdict.holds is None:
+            raise Undecided("seed %d: %r" % (SEED, verdict))
         expect(verdict.holds, "seed %d: not linearizable:" % SEED, repr(verdict))
         return unknown
+
+
+class Undecided(Exception):
+    """The search was given up: the history shows nothing, and another one is recorded. If that is so of each, the test fails."""
 
 
 def most_at_once(history):
@@ -370,10 +376,10 @@ def sixty_four_clients_see_one_ledger(engine, count):
         found.kill()
 
 
-@tests_of({str(number): number for number in range(1, KILLS + 1)})
-def sixty_four_clients_see_one_ledger_while_a_server_is_killed(number):
+def record_a_kill(chance):
+    """Which server is killed, and when, is up to chance. How many operations have no answer."""
     servers, another = begin("PostgreSQL", SERVERS)
-    load, chance = Load(servers, 0.02), random.Random(SEED + number)
+    load = Load(servers, 0.02)
 
     def kill_one():
         many, number = len(load.history) + CLIENTS, chance.randrange(SERVERS)
@@ -381,12 +387,27 @@ def sixty_four_clients_see_one_ledger_while_a_server_is_killed(number):
         kill(servers[number])
         servers[number] = another()
 
-    load.run(1, meanwhile=kill_one)
-    load.tell_all()
-    load.run(1, 2)
-    expect(load.check("PostgreSQL, one killed"), "no answer was lost, so nothing was shown")
-    for found in servers:
-        found.kill()
+    try:
+        load.run(1, meanwhile=kill_one)
+        load.tell_all()
+        load.run(1, 2)
+        return load.check("PostgreSQL, one killed")
+    finally:
+        for found in servers:
+            found.kill()
+
+
+@tests_of({str(number): number for number in range(1, KILLS + 1)})
+def sixty_four_clients_see_one_ledger_while_a_server_is_killed(number):
+    chance, given_up = random.Random(SEED + number), []
+    while len(given_up) < 4:
+        try:
+            expect(record_a_kill(chance), "no answer was lost, so nothing was shown")
+            return
+        except Undecided as problem:
+            print("# given up:", problem)
+            given_up.append(problem)
+    expect(False, "no history could be decided:", given_up)
 
 
 @test
