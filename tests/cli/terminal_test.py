@@ -74,6 +74,9 @@ class Terminal:
         self.width, self.bytes = width, b""
         self.end, other = open_terminal()
         fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+        settings = termios.tcgetattr(other)  # at Ctrl-C a terminal drops what it has not shown yet: that could be all of the answer
+        settings[3] |= termios.NOFLSH
+        termios.tcsetattr(other, termios.TCSANOW, settings)
         words = ["setsid", "--ctty", *words] if control else words
         self.process = subprocess.Popen(words, stdin=other, stdout=stdout or other, stderr=other,
                                         env=dict(os.environ, **dict(PLAIN, **(env or {}))))
