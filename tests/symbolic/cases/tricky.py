@@ -422,3 +422,12 @@ unused = random.random()
 
 def f(x: int) -> int:
     return x
+
+
+# The index of an empty list is always outside, also where the solver cannot tell what the index is.
+#: find f IndexError = found
+def f(a: str):
+    """
+    pre: len(a) <= 2
+    """
+    return [][int(a)]

@@ -93,13 +93,14 @@ value *length_of(machine *m, value *v, int line)
 
 /* -- items ------------------------------------------------------------------------------------- */
 
-/* The place that an index means, within 0 … n - 1. NULL: raised. */
+/* The place that an index means, within 0 … n - 1. NULL: raised. Where nothing is to be found, no
+ * solver is asked: it may not know, and then both ways would be tried. */
 static Z3_ast place_of(machine *m, value *index, Z3_ast n, int line)
 {
     Z3_context z = m->solver->z;
     Z3_ast i = value_int_term(m, index);
     Z3_ast outside[] = { Z3_mk_ge(z, i, n), Z3_mk_lt(z, i, Z3_mk_unary_minus(z, n)) };
-    if (path_decide(m, Z3_mk_or(z, 2, outside), false)) {
+    if (n == m->solver->zero || path_decide(m, Z3_mk_or(z, 2, outside), false)) {
         throw(m, "IndexError", line);
         return NULL;
     }
