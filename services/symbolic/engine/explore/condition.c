@@ -96,23 +96,53 @@ static void write_choice(writing *w, Z3_app app, int outer)
     open_if(w, outer, IN_TERNARY, ")");
 }
 
-/* A sum, with minus signs where a term has a negative factor. */
-static void write_sum(writing *w, Z3_app app, int outer)
-{
-    open_if(w, outer, IN_SUM, "(");
-    for (unsigned i = 0; i < Z3_get_app_num_args(w->z, app); i++) {
-        if (i > 0)
-            text_say(w->out, " + ");
-        write_term(w, Z3_get_app_arg(w->z, app, i), IN_SUM + 1);
-    }
-    open_if(w, outer, IN_SUM, ")");
-}
+/* Terms that are written as an operator between operands. Those of floats have a way of rounding
+ * in front of the operands. */
+static const struct {
+    Z3_decl_kind kind;
+    const char *sign;
+    int binds;
+    unsigned from;
+} operators[] = {
+    { Z3_OP_EQ, " == ", IN_COMPARE, 0 },
+    { Z3_OP_IFF, " == ", IN_COMPARE, 0 },
+    { Z3_OP_FPA_EQ, " == ", IN_COMPARE, 0 },
+    { Z3_OP_XOR, " != ", IN_COMPARE, 0 },
+    { Z3_OP_LE, " <= ", IN_COMPARE, 0 },
+    { Z3_OP_FPA_LE, " <= ", IN_COMPARE, 0 },
+    { Z3_OP_STRING_LE, " <= ", IN_COMPARE, 0 },
+    { Z3_OP_GE, " >= ", IN_COMPARE, 0 },
+    { Z3_OP_FPA_GE, " >= ", IN_COMPARE, 0 },
+    { Z3_OP_LT, " < ", IN_COMPARE, 0 },
+    { Z3_OP_FPA_LT, " < ", IN_COMPARE, 0 },
+    { Z3_OP_STRING_LT, " < ", IN_COMPARE, 0 },
+    { Z3_OP_GT, " > ", IN_COMPARE, 0 },
+    { Z3_OP_FPA_GT, " > ", IN_COMPARE, 0 },
+    { Z3_OP_AND, " and ", IN_AND, 0 },
+    { Z3_OP_OR, " or ", IN_OR, 0 },
+    { Z3_OP_ADD, " + ", IN_SUM, 0 },
+    { Z3_OP_SEQ_CONCAT, " + ", IN_SUM, 0 },
+    { Z3_OP_SUB, " - ", IN_SUM, 0 },
+    { Z3_OP_MUL, " * ", IN_PRODUCT, 0 },
+    { Z3_OP_IDIV, " // ", IN_PRODUCT, 0 }, /* the divisor is positive wherever this is built */
+    { Z3_OP_MOD, " % ", IN_PRODUCT, 0 },
+    { Z3_OP_FPA_ADD, " + ", IN_SUM, 1 },
+    { Z3_OP_FPA_SUB, " - ", IN_SUM, 1 },
+    { Z3_OP_FPA_MUL, " * ", IN_PRODUCT, 1 },
+    { Z3_OP_FPA_DIV, " / ", IN_PRODUCT, 1 },
+};
 
 static void write_app(writing *w, Z3_ast term, int outer)
 {
     Z3_app app = Z3_to_app(w->z, term);
     Z3_func_decl decl = Z3_get_app_decl(w->z, app);
-    switch (Z3_get_decl_kind(w->z, decl)) {
+    Z3_decl_kind kind = Z3_get_decl_kind(w->z, decl);
+    for (size_t i = 0; i < sizeof operators / sizeof *operators; i++)
+        if (operators[i].kind == kind) {
+            infix(w, app, operators[i].sign, operators[i].binds, outer, operators[i].from);
+            return;
+        }
+    switch (kind) {
     case Z3_OP_TRUE:
         text_say(w->out, "True");
         return;
@@ -125,73 +155,11 @@ static void write_app(writing *w, Z3_ast term, int outer)
         text_say(w->out, name);
         return;
     }
-    case Z3_OP_EQ:
-    case Z3_OP_IFF:
-    case Z3_OP_FPA_EQ:
-        infix(w, app, " == ", IN_COMPARE, outer, 0);
-        return;
     case Z3_OP_NOT:
         write_negated(w, Z3_get_app_arg(w->z, app, 0), outer);
         return;
-    case Z3_OP_AND:
-        infix(w, app, " and ", IN_AND, outer, 0);
-        return;
-    case Z3_OP_OR:
-        infix(w, app, " or ", IN_OR, outer, 0);
-        return;
-    case Z3_OP_XOR:
-        infix(w, app, " != ", IN_COMPARE, outer, 0);
-        return;
     case Z3_OP_ITE:
         write_choice(w, app, outer);
-        return;
-    case Z3_OP_LE:
-    case Z3_OP_FPA_LE:
-    case Z3_OP_STRING_LE:
-        infix(w, app, " <= ", IN_COMPARE, outer, 0);
-        return;
-    case Z3_OP_GE:
-    case Z3_OP_FPA_GE:
-        infix(w, app, " >= ", IN_COMPARE, outer, 0);
-        return;
-    case Z3_OP_LT:
-    case Z3_OP_FPA_LT:
-    case Z3_OP_STRING_LT:
-        infix(w, app, " < ", IN_COMPARE, outer, 0);
-        return;
-    case Z3_OP_GT:
-    case Z3_OP_FPA_GT:
-        infix(w, app, " > ", IN_COMPARE, outer, 0);
-        return;
-    case Z3_OP_ADD:
-        write_sum(w, app, outer);
-        return;
-    case Z3_OP_SEQ_CONCAT:
-        infix(w, app, " + ", IN_SUM, outer, 0);
-        return;
-    case Z3_OP_SUB:
-        infix(w, app, " - ", IN_SUM, outer, 0);
-        return;
-    case Z3_OP_MUL:
-        infix(w, app, " * ", IN_PRODUCT, outer, 0);
-        return;
-    case Z3_OP_IDIV: /* the divisor is positive wherever this is built */
-        infix(w, app, " // ", IN_PRODUCT, outer, 0);
-        return;
-    case Z3_OP_MOD:
-        infix(w, app, " % ", IN_PRODUCT, outer, 0);
-        return;
-    case Z3_OP_FPA_ADD:
-        infix(w, app, " + ", IN_SUM, outer, 1);
-        return;
-    case Z3_OP_FPA_SUB:
-        infix(w, app, " - ", IN_SUM, outer, 1);
-        return;
-    case Z3_OP_FPA_MUL:
-        infix(w, app, " * ", IN_PRODUCT, outer, 1);
-        return;
-    case Z3_OP_FPA_DIV:
-        infix(w, app, " / ", IN_PRODUCT, outer, 1);
         return;
     case Z3_OP_UMINUS:
     case Z3_OP_FPA_NEG:
@@ -232,9 +200,8 @@ static void write_app(writing *w, Z3_ast term, int outer)
     }
     case Z3_OP_SEQ_PREFIX:
     case Z3_OP_SEQ_SUFFIX: {
-        bool prefix = Z3_get_decl_kind(w->z, decl) == Z3_OP_SEQ_PREFIX;
         write_term(w, Z3_get_app_arg(w->z, app, 1), IN_ATOM);
-        text_say(w->out, prefix ? ".startswith(" : ".endswith(");
+        text_say(w->out, kind == Z3_OP_SEQ_PREFIX ? ".startswith(" : ".endswith(");
         write_term(w, Z3_get_app_arg(w->z, app, 0), 0);
         text_say(w->out, ")");
         return;
