@@ -145,7 +145,7 @@ static bool is_well_known(mishap_text path)
 
 /* -- heads ------------------------------------------------------------------------------------- */
 
-bool mishap_http_find(mishap_http_server *server, const mishap_http_request *request,
+bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
                       mishap_http_match *match)
 {
     bool found = mishap_http_route_find(server->routes, request->method, request->path, match);
@@ -153,6 +153,7 @@ bool mishap_http_find(mishap_http_server *server, const mishap_http_request *req
         match->state = server->states[match->extension];
     else
         match->endpoint = NULL;
+    request->endpoint = match->endpoint;
     return found;
 }
 

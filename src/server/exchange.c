@@ -74,7 +74,7 @@ static mishap_text remote_of(const mishap_http_exchange *exchange,
 
 /* Once its head is known, the endpoint that a request leads to spells what is wrong with it. */
 static void refuse_known(mishap_http_server *server, const mishap_http_exchange *exchange,
-                         const mishap_http_request *request, mishap *failure)
+                         mishap_http_request *request, mishap *failure)
 {
     mishap_http_match match;
     bool known = exchange->reader.head_done && request->path.length &&
@@ -144,6 +144,7 @@ static bool enter(mishap_http_server *server, mishap_http_exchange *exchange,
     request->remote = remote_of(exchange, request);
     request->started_ns = exchange->began_ns;
     request->caller = NULL;
+    request->endpoint = NULL;
     request->caller_key = 0;
     request->caller_is_free = false;
     mishap_id_make_at(request->id, server->now_ms);

@@ -167,10 +167,11 @@ struct mishap_http_request {
     bool persists_by_default;      /* HTTP/1.1: keeping the connection open need not be said */
     int64_t started_ns;            /* when its first byte came, on the monotonic clock */
     char id[MISHAP_ID_LENGTH + 1]; /* X-Request-Id, and the id of an incident */
-    const char *caller;            /* the name that its key stands for; NULL: none */
-    bool caller_is_free;           /* it has no key, and may name itself */
-    uint64_t caller_key;           /* … and which key it is, for what belongs to a caller: another
-                                      key may get the same name later. 0: none */
+    const struct mishap_http_endpoint *endpoint; /* it leads to; NULL: nowhere, or not known yet */
+    const char *caller;                          /* the name that its key stands for; NULL: none */
+    bool caller_is_free;                         /* it has no key, and may name itself */
+    uint64_t caller_key; /* … and which key it is, for what belongs to a caller: another
+                            key may get the same name later. 0: none */
 };
 
 /* -- replies ----------------------------------------------------------------------------------- */

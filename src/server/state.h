@@ -145,7 +145,7 @@ void mishap_http_put_reply(mishap_buffer *out, const mishap_http_server *server,
                            const mishap_http_request *request, const mishap_http_reply *reply);
 
 /* Where a request leads: match->endpoint is NULL if that is nowhere. */
-bool mishap_http_find(mishap_http_server *server, const mishap_http_request *request,
+bool mishap_http_find(mishap_http_server *server, mishap_http_request *request,
                       mishap_http_match *match);
 
 /* The most bytes that the body of such a request may have. */

@@ -285,45 +285,6 @@ static void failures_below_the_routes_of_a_service_are_in_its_dialect(void **sta
     assert_ptr_equal(mishap_http_dialect_by(&silent), &mishap_http_api);
 }
 
-static void add_nothing(const mishap_operation *operation, mishap *failure)
-{
-    (void)operation;
-    (void)failure;
-}
-
-static void the_operation_whose_failures_are_amended_is_found_by_its_route(void **state)
-{
-    static const mishap_service amends = { "amends", .amend = add_nothing };
-    static const mishap_operation list[] = {
-        { .name = "a", .route = "POST /tools/check", .service = &amends },
-        { .name = "b", .route = "POST /tools/:id/run", .service = &amends },
-        { .name = "c", .route = "GET /files/{path...}", .service = &amends },
-        { .name = "d", .route = "POST /plain", .service = &silent },
-        { 0 },
-    };
-    static const mishap_app amending = { "amending", .operations = list };
-    static const struct {
-        mishap_http_method method;
-        const char *path, *name;
-    } asked[] = {
-        { MISHAP_HTTP_POST, "/tools/check", "a" }, { MISHAP_HTTP_GET, "/tools/check", NULL },
-        { MISHAP_HTTP_POST, "/tools/", NULL },     { MISHAP_HTTP_POST, "/tools/check/", NULL },
-        { MISHAP_HTTP_POST, "/tools/7/run", "b" }, { MISHAP_HTTP_POST, "/tools//run", NULL },
-        { MISHAP_HTTP_GET, "/files/a/b/c", "c" },  { MISHAP_HTTP_GET, "/files/", NULL },
-        { MISHAP_HTTP_POST, "/plain", NULL },      { MISHAP_HTTP_POST, "", NULL },
-    };
-    (void)state;
-    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
-        mishap_http_request request = { .method = asked[i].method,
-                                        .path = mishap_text_of(asked[i].path) };
-        const mishap_operation *found = mishap_http_amended_of(&amending, &request);
-        const char *name = found ? found->name : "none";
-        if (strcmp(name, asked[i].name ? asked[i].name : "none") != 0)
-            fail_msg("%s: %s", asked[i].path, name);
-        assert_null(mishap_http_amended_of(&app, &request));
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -339,7 +300,6 @@ int main(void)
         TEST(long_fields_are_read_in_one_go),
         TEST(the_dialect_of_a_service_stands_for_its_media_type),
         TEST(failures_below_the_routes_of_a_service_are_in_its_dialect),
-        TEST(the_operation_whose_failures_are_amended_is_found_by_its_route),
     };
     return RUN(tests);
 }

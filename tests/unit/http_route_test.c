@@ -517,9 +517,42 @@ static void a_tail_leads_nowhere_else(void **state)
     mishap_http_routes_free(routes);
 }
 
+/* So that whoever spells a failure of a request knows whose it is. */
+static void a_request_leads_to_an_operation_or_to_none(void **state)
+{
+    static const struct {
+        mishap_http_method method;
+        const char *path, *name;
+    } asked[] = {
+        { MISHAP_HTTP_POST, "/users", "users.create" },
+        { MISHAP_HTTP_DELETE, "/users", NULL },
+        { MISHAP_HTTP_POST, "/users/", NULL },
+        { MISHAP_HTTP_GET, "/users/7/todos/1", "users.todos" },
+        { MISHAP_HTTP_GET, "/users//todos/1", NULL },
+        { MISHAP_HTTP_GET, "/files/a/b/c", "files.get" },
+        { MISHAP_HTTP_GET, "/files/", NULL },
+        { MISHAP_HTTP_GET, "/health", NULL },
+        { MISHAP_HTTP_POST, "", NULL },
+    };
+    mishap_http_routes *routes = made(false);
+    (void)state;
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        mishap_http_match match = { 0 };
+        bool found = mishap_http_route_find(routes, asked[i].method, mishap_text_of(asked[i].path),
+                                            &match);
+        mishap_http_request request = { .endpoint = found ? match.endpoint : NULL };
+        const mishap_operation *operation = mishap_api_operation_of(&request);
+        const char *name = operation ? operation->name : "none";
+        if (strcmp(name, asked[i].name ? asked[i].name : "none") != 0)
+            fail_msg("%s: %s", asked[i].path, name);
+    }
+    mishap_http_routes_free(routes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        TEST(a_request_leads_to_an_operation_or_to_none),
         TEST(routes_are_numbered_operations_first),
         TEST(a_path_leads_to_its_operation),
         TEST(a_segment_that_is_spelled_out_comes_first),

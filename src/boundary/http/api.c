@@ -20,6 +20,12 @@ static bool is_served(const mishap_operation *operation, bool chaos)
     return operation->route && (chaos || !operation->chaos);
 }
 
+const mishap_operation *mishap_api_operation_of(const mishap_http_request *request)
+{
+    const mishap_http_endpoint *endpoint = request->endpoint;
+    return endpoint && endpoint->answer == mishap_api_answer ? endpoint->subject : NULL;
+}
+
 mishap *mishap_api_endpoints(const mishap_app *app, bool chaos, const mishap_http_endpoint *further,
                              mishap_http_endpoint **out)
 {

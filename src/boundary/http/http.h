@@ -81,14 +81,13 @@ const mishap_dialect *mishap_http_negotiate(mishap_text accept, const mishap_dia
  * segments are the most. */
 const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text path);
 
-/* The operation that a request is for, where its service has failures amended; NULL: none. */
-const mishap_operation *mishap_http_amended_of(const mishap_app *app,
-                                               const mishap_http_request *request);
-
 /* The dialect that a service has declared; http-api if it has none, or is NULL. */
 const mishap_dialect *mishap_http_dialect_by(const mishap_service *service);
 
 /* -- operations -------------------------------------------------------------------------------- */
+
+/* The operation that a request leads to; NULL: to none. */
+const mishap_operation *mishap_api_operation_of(const mishap_http_request *request);
 
 /* An endpoint for each operation that has a route (those for chaos only if asked for), and behind
  * them some further ones, whose list ends with a NULL route. The list is the caller's, to release.

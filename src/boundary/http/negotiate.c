@@ -1,5 +1,5 @@
 /*
- * Which dialect does an Accept field ask for (RFC 9110, 12.5.1), and which operation is meant?
+ * Which dialect does an Accept field ask for (RFC 9110, 12.5.1)?
  *
  * Every dialect of JSON has its media type; several share application/json, which stands for
  * http-api here, or for the dialect of the service that is asked. Each media type has the quality
@@ -164,58 +164,4 @@ const mishap_dialect *mishap_http_dialect_of(const mishap_app *app, mishap_text 
         }
     }
     return mishap_http_dialect_by(found);
-}
-
-/* -- the operation of a path ------------------------------------------------------------------- */
-
-static bool is_at(const char *route, mishap_text method, mishap_text path)
-{
-    const char *at = strchr(route, '/');
-    mishap_route_part part;
-    if (!at || strncmp(route, method.data, method.length) != 0 || route[method.length] != ' ')
-        return false;
-    while (mishap_route_next(&at, &part)) {
-        if (!path.length || path.data[0] != '/')
-            return false;
-        const char *end = memchr(path.data + 1, '/', path.length - 1);
-        mishap_text segment = { path.data + 1,
-                                end ? (size_t)(end - path.data) - 1 : path.length - 1 };
-        if (part.tail)
-            return path.length > 1;
-        if (part.param ? !segment.length : !mishap_text_equal(part.text, segment))
-            return false;
-        path.data += segment.length + 1;
-        path.length -= segment.length + 1;
-    }
-    return !path.length;
-}
-
-static bool is_amended(const mishap_operation *operation)
-{
-    return operation->route && operation->service && operation->service->amend;
-}
-
-/* It is asked for each failure, so the operations from the first to the last of these are
- * remembered. */
-const mishap_operation *mishap_http_amended_of(const mishap_app *app,
-                                               const mishap_http_request *request)
-{
-    static const mishap_app *known; /* a loop has one thread */
-    static const mishap_operation *first, *last;
-    if (known != app) {
-        first = last = NULL;
-        for (const mishap_operation *o = app->operations; o && o->name; o++)
-            if (is_amended(o)) {
-                first = first ? first : o;
-                last = o;
-            }
-        known = app;
-    }
-    if (!first || !request->path.length)
-        return NULL;
-    mishap_text method = mishap_http_method_names[request->method];
-    for (const mishap_operation *o = first; o <= last; o++)
-        if (is_amended(o) && is_at(o->route, method, request->path))
-            return o;
-    return NULL;
 }

@@ -67,7 +67,7 @@ void mishap_api_refuse(mishap_http_reply *reply, const mishap_http_settings *set
         request->fields[MISHAP_HTTP_ACCEPT],
         mishap_http_dialect_of(settings->served->app, request->path));
     const mishap_public *told = mishap_told(failure);
-    mishap_service_amend(mishap_http_amended_of(settings->served->app, request), failure);
+    mishap_service_amend(mishap_api_operation_of(request), failure);
     /* Where it is shown or recorded. An artifact has `details` only if there is something to say:
      * its format has no other place for the id, which is in the head of the response, too. The
      * result of a tool is as agents get it. */
