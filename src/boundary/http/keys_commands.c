@@ -225,8 +225,10 @@ static mishap *add_line(const struct place *place, const char *name, const char 
         failure = mishap_key_file_read(place->keys, &file);
     if (failure)
         goto done;
-    if (mishap_key_file_find(&file, mishap_text_of(name))) {
-        failure = mishap_tell(mishap_raise(ALREADY_EXISTS, "A key named %s already exists.", name),
+    const mishap_key_line *same = mishap_key_file_find(&file, mishap_text_of(name));
+    if (same) {
+        failure = mishap_tell(mishap_raise(ALREADY_EXISTS, "A key named %.*s already exists.",
+                                           (int)same->name.length, same->name.data),
                               "name", name);
         failure = mishap_suggest(failure, "Choose another name, or remove that key first.");
         goto done;
