@@ -57,7 +57,8 @@ static bool copy_plain(char *to, mishap_text text)
         return true;
     }
     for (; done < text.length; done++) {
-        if (text.data[done] <= 0)
+        unsigned char byte = (unsigned char)text.data[done]; /* `char` is unsigned on arm64 */
+        if (byte == 0 || byte >= 0x80)
             return false;
         to[done] = text.data[done];
     }
