@@ -95,9 +95,11 @@
     (when (heap-in-danger-p)
       (sb-sys:with-interrupts (stop (make-condition 'heap-exhausted))))))
 
-(defun watch-heap (function &rest arguments)
-  "After each collection. If the heap is filled too fast for this, the process ends."
-  (prog1 (apply function arguments)
+(defvar *post-gc* nil "What SBCL itself does after a collection.")
+
+(defun watch-heap ()
+  "Called after each collection in place of POST-GC. If the heap is filled too fast for this, the process ends."
+  (prog1 (funcall (the function *post-gc*))
     (when (and (heap-in-danger-p)
                (> (sb-kernel:dynamic-usage) (+ *heap-looked-at* (floor (sb-ext:dynamic-space-size) 50))))
       (sb-thread:interrupt-thread (sb-thread:main-thread) #'heap-filled))))
@@ -108,8 +110,12 @@
     (sb-int:encapsulate 'invoke-debugger 'mishap #'instead-of-debugger)
     (let ((home (internal "SB-IMPL" "USER-HOMEDIR-NAMESTRING")))
       (when (and home (fboundp home)) (sb-int:encapsulate home 'mishap #'own-home)))
+    ;; The runtime calls POST-GC by a static definition. On arm64 that must be a plain function: ENCAPSULATE installs a closure,
+    ;; with which the core cannot even be saved.
     (let ((post-gc (internal "SB-KERNEL" "POST-GC")))
-      (when (and post-gc (fboundp post-gc)) (sb-int:encapsulate post-gc 'mishap #'watch-heap)))
+      (when (and post-gc (fboundp post-gc))
+        (setf *post-gc* (fdefinition post-gc)
+              (fdefinition post-gc) #'watch-heap)))
     (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)
     (sb-int:encapsulate 'sb-ext:save-lisp-and-die 'mishap #'refuse-exit)))
 

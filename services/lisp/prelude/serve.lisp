@@ -156,6 +156,7 @@ calls, and loops are as fast as by default."
   (setf *saving* nil
         *home* (ignore-errors (sb-ext:native-namestring (truename "")))
         *heap-at-start* (sb-kernel:dynamic-usage))
+  (allocate-landing)
   (stop-finalizer)
   (set-policy)
   (reset-streams)

@@ -10,6 +10,13 @@
 (defvar *packet* (make-array +packet+ :element-type '(unsigned-byte 8)))
 (declaim (type octets *packet*))
 
+;;; The kernel writes packets to memory outside of the heap. Pages of the heap may be write-protected by the collector, on arm64
+;;; they often are: a system call that writes there fails with EFAULT, and the packet is lost.
+(defvar *landing* nil "The memory that packets are read into. It is allocated when the process starts: a core does not keep it.")
+
+(defun allocate-landing ()
+  (setf *landing* (sb-alien:alien-sap (sb-alien:make-alien (sb-alien:unsigned 8) +packet+))))
+
 (defun leave (status)
   "End the process at once, without hooks and without unwinding."
   (sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) status))
@@ -17,10 +24,10 @@
 (defun receive-packet ()
   "The number of octets of the next packet, which is in *PACKET*."
   (loop
-    (multiple-value-bind (count failure)
-        (sb-sys:with-pinned-objects (*packet*)
-          (sb-unix:unix-read +socket+ (sb-sys:vector-sap *packet*) +packet+))
-      (cond ((and count (plusp count)) (return count))
+    (multiple-value-bind (count failure) (sb-unix:unix-read +socket+ *landing* +packet+)
+      (cond ((and count (plusp count))
+             (sb-kernel:copy-ub8-from-system-area *landing* 0 *packet* 0 count)
+             (return count))
             (count (leave 0))
             ((/= failure +eintr+) (leave 70))))))
 
