@@ -8,7 +8,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo test test-all storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
 
 build: ## the program, build/mishap
 	@scripts/setup build
@@ -25,12 +25,16 @@ cluster: build ## three servers on one PostgreSQL behind nginx, on this machine,
 demo: build ## tell one mishap in every dialect
 	@scripts/demo
 
-test: ## all tests with gcc, clang and sanitizers; ONLY=gcc runs one of the builds
+test: ## every test once, with the program as `make build` makes it; TESTS='http_api cli' runs some
 	@scripts/setup build test
-	@scripts/check $(ONLY)
+	@scripts/check ordinary $(if $(TESTS),--tests $(TESTS))
 
-storm: ## 10,000 handlers that die among a million good calls; GOOD=1000000 FAULTS=10000 SECONDS=840 SEED=1
-	@scripts/setup build test
+test-all: ## the tests with sanitizers and clang, and the storms; ONLY='gcc-char gcc-asan clang-asan gcc-tsan storms'
+	@scripts/setup build test test-all
+	@scripts/check $(or $(ONLY),all) $(if $(TESTS),--tests $(TESTS))
+
+storm: build ## 10,000 handlers that die among a million good calls; GOOD=1000000 FAULTS=10000 SECONDS=840 SEED=1
+	@scripts/setup test
 	@scripts/storm $(if $(GOOD),--good $(GOOD)) $(if $(FAULTS),--faults $(FAULTS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(SEED),--seed $(SEED))
 
 storm-artifacts: build ## kill -9 of a server with artifacts and of PostgreSQL under load, and full disks; KILLS=200 FILLS=20 SEED=1

@@ -1,11 +1,12 @@
 """Thousands of handlers that die in every way, among good calls over HTTP and MCP: nobody else may notice.
 
     MISHAP_PROGRAM=… FAULTS_PROGRAM=… python3 tests/storm/storm.py [--good N] [--faults M] [--seconds S] [--seed X]
-                                                               [--only KIND,KIND] [PART-OF-A-NAME]
+                                                               [--only KIND,KIND] [--judge] [PART-OF-A-NAME]
 
-Speaks TAP. As it stands it takes a minute; scripts/storm is the long form. Slices of time in which faults are sent
-take turns with quiet ones, so that both are measured on the same machine in the same mood. --seconds 0 sends as fast
-as the answers come. --only leaves out all other kinds of faults.
+Speaks TAP. As it stands it sends as fast as the answers come, and takes some seconds. With --seconds S the calls are spread
+over that time, and slices in which faults are sent take turns with quiet ones: both are then measured on the same machine
+in the same mood. --judge holds the times of the slices against each other, which is for a machine with little else to do:
+scripts/storm does. --only leaves out all other kinds of faults.
 """
 import argparse
 import functools
@@ -19,7 +20,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 import server  # noqa: E402
-from blackbox import Broken, Skipped, equal, expect, main, test  # noqa: E402
+from blackbox import Broken, equal, expect, main, test  # noqa: E402
 import drivers  # noqa: E402
 import tree  # noqa: E402
 import wire  # noqa: E402
@@ -29,16 +30,17 @@ HTTP_DRIVERS = 2
 STDIO_SHARE, STDIO_FAULTS = 0.1, 0.25
 WARM = 3000  # good calls before anything is measured
 QUIET, STORMY = 2.5, 5.0  # seconds of a slice
-SETTLE = 20  # seconds for what is put away when nobody calls
+SETTLE = 60  # seconds for what is put away when nobody calls
 WORST_RATIO, NOISE = 3, 0.0005  # p99 in the storm against that of a quiet server; seconds that do not count
 MOST_PROBLEMS, LONGEST_STALL = 300, 30  # wrong answers, and seconds without an answer, with which it is given up
 MEMORY_SLACK = 2 * 1024 * 1024  # bytes that a process may keep for itself
 DESCRIPTORS_FOR_A_WORKER = 4  # of the keeper or a loop
 
 parser = argparse.ArgumentParser()
-for flag, value in [("good", 25000), ("faults", 700), ("seconds", 45), ("seed", 1)]:
+for flag, value in [("good", 6000), ("faults", 180), ("seconds", 0), ("seed", 1)]:
     parser.add_argument("--" + flag, type=int, default=value)
 parser.add_argument("--only", default="")
+parser.add_argument("--judge", action="store_true")
 parser.add_argument("part", nargs="?")
 asked = parser.parse_args()
 sys.argv[1:] = [asked.part] if asked.part else []
@@ -299,12 +301,9 @@ def no_incident_is_about_a_good_call():
     expect_none(problems, "incidents of good calls")
 
 
-@test
 def good_calls_take_at_most_three_times_as_long():
     """The best slices of both kinds, for other work of the machine only adds."""
     found = storm()
-    if not asked.seconds or not asked.faults:
-        raise Skipped("there were no quiet slices")
     slices = {number: times for number, times in (found.probe[0] or {}).items() if len(times) >= 50}
     of_quiet = [times for number, times in slices.items() if number % 2 == 1]
     of_storm = [times for number, times in slices.items() if number % 2 == 0]
@@ -315,6 +314,10 @@ def good_calls_take_at_most_three_times_as_long():
         print("# %s: p50 %.2f ms, p99 %.2f ms (best slice %.2f), longest %.0f ms, %d probes" % (
             name, 1e3 * percentile(together, 0.5), 1e3 * percentile(together, 0.99), 1e3 * min(last), 1e3 * max(together), len(together)))
     expect(min(stormy) <= WORST_RATIO * min(quiet) + NOISE, "p99 of a quiet server:", min(quiet), "in the storm:", min(stormy))
+
+
+if asked.judge:
+    test(good_calls_take_at_most_three_times_as_long)
 
 
 @test
