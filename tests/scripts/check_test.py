@@ -1,0 +1,178 @@
+"""What scripts/check counts and shows, with a meson and a ninja that only pretend.
+
+    MISHAP_TESTS=… python3 tests/scripts/check_test.py [PART-OF-A-NAME]
+
+Speaks TAP.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+TESTS = os.environ["MISHAP_TESTS"]
+sys.path.insert(0, os.path.join(TESTS, "cli"))
+from blackbox import PATIENCE, equal, expect, main, open_terminal, run_program, test, tests_of  # noqa: E402
+
+FOLDER = tempfile.TemporaryDirectory()
+
+# Both read what they are to do from a file beside them. A test of the pretended meson is a process that lives until a file is
+# there, so that it can be seen running.
+PRETENDED = {"meson": """#!%(python)s
+import json, os, subprocess, sys, time
+here = os.path.dirname(os.path.abspath(__file__))
+story = json.load(open(os.path.join(here, "story")))
+word, rest = sys.argv[1], sys.argv[2:]
+command = lambda name: [sys.executable, "-c", "import os, sys, time\\nwhile os.path.exists(sys.argv[1]): time.sleep(0.02)", os.path.join(here, name)]
+if word == "setup":
+    os.makedirs(os.path.join(rest[-1], "meson-logs"), exist_ok=True)
+    open(os.path.join(rest[-1], "build.ninja"), "w").close()
+    open(os.path.join(here, "configured"), "a").write(" ".join(rest) + "\\n")
+elif word == "introspect":
+    answers = {"--buildoptions": [{"name": "tests", "value": True}], "--targets": [],
+        "--tests": [{"name": name, "priority": 10, "depends": [], "cmd": command(name)} for name in story["tests"]]}
+    print(json.dumps(answers[rest[-1]]))
+elif word == "test" and "--list" in rest:
+    print("\\n".join("mishap:outside / " + name for name in story["tests"]))
+elif word == "test":
+    log = os.path.join(rest[rest.index("-C") + 1], "meson-logs", "testlog.json")
+    for name, line in story["tests"].items():
+        open(os.path.join(here, name), "w").close()
+        running = subprocess.Popen(command(name))
+        until = time.monotonic() + story["seconds"]
+        while time.monotonic() < until:
+            time.sleep(0.02)
+        os.remove(os.path.join(here, name))
+        running.wait()
+        with open(log, "a") as file:
+            print(json.dumps(dict({"name": "mishap:outside / " + name, "duration": 1, "stderr": ""}, **line)), file=file)
+    sys.exit(story.get("status", 0))
+""", "ninja": """#!%(python)s
+import json, os, sys
+story = json.load(open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "story")))
+print("[1/2] one\\n[2/2] two\\n" + story.get("ninja", ""))
+sys.exit(bool(story.get("ninja")))
+"""}
+
+
+def place(name, **story):
+    """A tree with nothing but scripts/check and the programs that pretend: its path and the environment to run it in."""
+    tree = os.path.join(FOLDER.name, name)
+    for folder in ("scripts", "programs"):
+        os.makedirs(os.path.join(tree, folder))
+    shutil.copy(os.path.join(TESTS, "..", "scripts", "check"), os.path.join(tree, "scripts"))
+    for program, text in PRETENDED.items():
+        path = os.path.join(tree, "programs", program)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text % {"python": sys.executable})
+        os.chmod(path, 0o755)
+    with open(os.path.join(tree, "programs", "story"), "w", encoding="utf-8") as file:
+        json.dump(dict({"seconds": 0}, **story), file)
+    return tree, {"PATH": os.path.join(tree, "programs") + ":" + os.environ["PATH"]}
+
+
+def line(stdout, result="OK", returncode=0):
+    return {"stdout": stdout, "result": result, "returncode": returncode}
+
+
+def check(name, *arguments, **story):
+    tree, environment = place(name, **story)
+    done = run_program(os.path.join(tree, "scripts", "check"), *arguments, env=environment)
+    return done.status, done.out.decode().splitlines()
+
+
+CASES = {
+    "all is well": (0, "3 passed, 0 failed", {"a": line("1..2\nok 1 - x\nok 2 - y\n"), "b": line("no TAP")}),
+    "a case fails": (1, "1 passed, 1 failed", {"a": line("1..2\nok 1 - x\nnot ok 2 - y\n# why\n", "FAIL", 1)}),
+    "a crash after good cases": (1, "2 passed, 1 failed", {"a": line("1..2\nok 1 - x\nok 2 - y\n", "ERROR", -11)}),
+    "a timeout": (1, "0 passed, 1 failed", {"a": line("", "TIMEOUT", -15)}),
+    "a case is skipped": (0, "1 passed, 0 failed, 1 skipped", {"a": line("1..2\nok 1 - x\nok 2 - y # SKIP no z\n")}),
+    "cmocka skips a case": (0, "1 passed, 0 failed, 1 skipped", {"a": line("1..2\nok 1 - x\nnot ok 2 # SKIP y\n", "FAIL", 0)}),
+    "a program is skipped": (0, "1 passed, 0 failed, 1 skipped", {"a": line("1..1\nok 1 - x\n"), "b": line("", "SKIP", 77)}),
+    "all is skipped": (1, "0 passed, 1 failed, 1 skipped", {"b": line("", "SKIP", 77)}),
+    "no test": (1, "0 passed, 1 failed", {}),
+}
+
+
+@tests_of(CASES)
+def the_cases_are_counted_when(status, summary, tests):
+    found, lines = check("count-%d" % sum(map(ord, summary + repr(tests))), tests=tests)
+    equal((found, lines[-1]), (status, summary), "exit code and last line")
+
+
+@test
+def an_exit_code_of_meson_without_a_failed_case_is_a_failure():
+    equal((check("status", tests={"a": line("ok")}, status=3)[1][-1]), "1 passed, 1 failed", "the last line")
+
+
+@test
+def what_failed_is_told_with_its_words_and_once_more_at_the_end():
+    lines = check("words", tests={"a": dict(line("1..1\nnot ok 1 - a thing holds\n# it was 3\n", "FAIL", 1), stderr="said aloud\n")})[1]
+    equal([text for text in lines if "a thing holds" in text], ["ordinary a: a thing holds"] * 2, "the lines")
+    expect("# it was 3" in lines and "    said aloud" in lines, lines)
+    with open(os.path.join(FOLDER.name, "words", "build", "test", "summary"), encoding="utf-8") as file:
+        equal(file.read(), "0 passed, 1 failed\n", "the summary")
+
+
+@test
+def a_build_that_fails_is_one_failure_and_shows_the_end_of_its_log():
+    status, lines = check("build", tests={"a": line("ok")}, ninja="error: no such thing")
+    equal((status, lines[-1]), (1, "0 passed, 1 failed"), "exit code and last line")
+    expect("error: no such thing" in lines, lines)
+
+
+@test
+def the_other_builds_have_their_options():
+    status, lines = check("others", "all", tests={"a": line("1..1\nok 1\n")})
+    equal((status, lines[-1]), (0, "5 passed, 0 failed"), "exit code and last line")
+    with open(os.path.join(FOLDER.name, "others", "programs", "configured"), encoding="utf-8") as file:
+        said = {row.split()[-1]: row for row in file}
+    for build, option in {"gcc-char": "-Dwerror=true", "clang-asan": "-Dwerror=true", "gcc-tsan": "-Db_sanitize=thread",
+                          "gcc-asan": "-Db_sanitize=address,undefined"}.items():
+        expect(option in said["build/test/" + build], said)
+    other = "-funsigned-char" if is_char_signed() else "-fsigned-char"
+    expect("-Dc_args=" + other in said["build/test/gcc-char"], other, "is not in", said)
+    expect("werror=true" not in said["build"], said)
+
+
+def is_char_signed():
+    """As the compiler of this machine has it."""
+    macros = run_program("cc", "-dM", "-E", "-", stdin=b"").out
+    return b"__CHAR_UNSIGNED__" not in macros
+
+
+@test
+def an_unknown_build_is_refused_with_the_names_of_all():
+    tree, environment = place("unknown", tests={})
+    done = run_program(os.path.join(tree, "scripts", "check"), "icc", env=environment)
+    expect(done.status == 2 and b"there is no build 'icc'" in done.err and b"clang-asan" in done.err, done)
+
+
+@test
+def a_terminal_shows_how_many_of_how_many_what_runs_and_how_long_it_still_takes():
+    tree, environment = place("terminal", seconds=4, tests={name: line("1..1\nok 1\n") for name in ("first", "second")})
+    ours, theirs = open_terminal()
+    running = subprocess.Popen([os.path.join(tree, "scripts", "check")], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL,
+                               env=dict(os.environ, **environment))
+    os.close(theirs)
+    shown = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        if not piece:
+            break
+        shown += piece
+    os.close(ours)
+    equal(running.wait(PATIENCE), 0, "exit code")
+    drawn = shown.decode().split("\r\x1b[K")
+    expect(any(text.startswith("ordinary: 0 of 2 tests") and text.endswith(": first") for text in drawn), drawn)
+    expect(any(re.fullmatch(r"ordinary: 1 of 2 tests, about \d+ s left: second", text) for text in drawn), drawn)
+    expect(any(text.startswith("ordinary: 2 passed, 0 failed in ") for text in drawn), drawn)
+    expect(all(len(text) < 80 for text in drawn[:-1]), "a line is too long:", drawn)
+
+
+main()
