@@ -13,7 +13,7 @@ SHELL       := bash
 build: ## the program, build/mishap
 	@scripts/setup build
 	@test -f build/build.ninja || meson setup build --buildtype=release >build/setup.log 2>&1 || { cat build/setup.log; false; }
-	@ninja -C build --quiet | sed '/no work to do/d'
+	@ninja -C build --quiet program | sed '/no work to do/d'
 
 run: build ## start the server with its example service, and say what to try
 	@exec scripts/run
