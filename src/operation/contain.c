@@ -28,14 +28,15 @@ static mishap_trace_start start_of(const ucontext_t *context)
 #if defined(__x86_64__)
     const greg_t *registers = context->uc_mcontext.gregs;
     return (mishap_trace_start){ (void *)registers[REG_RIP], (void *)registers[REG_RBP],
-                                 (void *)registers[REG_RSP] };
+                                 (void *)registers[REG_RSP], NULL };
 #elif defined(__aarch64__)
     return (mishap_trace_start){ (void *)context->uc_mcontext.pc,
                                  (void *)context->uc_mcontext.regs[29],
-                                 (void *)context->uc_mcontext.sp };
+                                 (void *)context->uc_mcontext.sp,
+                                 (void *)context->uc_mcontext.regs[30] };
 #else
     (void)context;
-    return (mishap_trace_start){ NULL, NULL, NULL };
+    return (mishap_trace_start){ NULL, NULL, NULL, NULL };
 #endif
 }
 
