@@ -1,6 +1,14 @@
 #include "base/shared.h"
 
+#include <limits.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+
+/* Atomics with a lock inside would have one in each process, and guard nothing. */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_INT_LOCK_FREE == 2 &&
+                   ATOMIC_CHAR_LOCK_FREE == 2 && ATOMIC_POINTER_LOCK_FREE == 2,
+               "what processes share is changed by instructions, without a lock");
+_Static_assert(sizeof(size_t) == 8 && CHAR_BIT == 8, "a processor of 64 bits");
 
 enum { MOST = 16 };
 

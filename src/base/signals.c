@@ -3,6 +3,27 @@
 #include <signal.h>
 #include <stdbool.h>
 
+/* SIGXFSZ and SIGPIPE are none of them: they are caught, and become errors of write(). */
+const mishap_fatal_signal mishap_fatal_signals[MISHAP_FATAL_SIGNALS] = {
+    { SIGSEGV, .crash = true, .address = true },
+    { SIGBUS, .crash = true, .address = true },
+    { SIGFPE, .crash = true },
+    { SIGILL, .crash = true },
+    { SIGTRAP, .crash = true },
+    { SIGABRT, .crash = true, .called = true },
+    { SIGSYS, .crash = true, .called = true }, /* a filter of system calls */
+    { SIGXCPU, .called = true },               /* the limit of processor time */
+    { SIGQUIT, .called = true },               /* a person who wants to see what it does */
+};
+
+const mishap_fatal_signal *mishap_signal_find_fatal(int number)
+{
+    for (size_t i = 0; i < MISHAP_FATAL_SIGNALS; i++)
+        if (mishap_fatal_signals[i].number == number)
+            return &mishap_fatal_signals[i];
+    return NULL;
+}
+
 void mishap_signals_unused(void (*each)(int number, void *state), void *state)
 {
     static const int plain[] = { SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM,  SIGVTALRM,

@@ -1,9 +1,29 @@
-/* Handlers for signals that have no meaning for the processes of a server, and a safe way to send
- * signals. */
+/* The signals by which a process dies of its own code, handlers for signals that have no meaning
+ * for the processes of a server, and a safe way to send signals. */
 #ifndef MISHAP_BASE_SIGNALS_H
 #define MISHAP_BASE_SIGNALS_H
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * The signals that end a process by default and tell of the code that ran when they came. All who
+ * catch such signals, or name them, use this table. Which instruction raises which one depends on
+ * the processor: __builtin_trap() is SIGILL on x86-64 and SIGTRAP on arm64.
+ */
+typedef struct mishap_fatal_signal {
+    int number;
+    bool crash; /* a mistake of the code; else a limit was reached, or a person ended the process */
+    bool address; /* it comes with the address that could not be reached */
+    bool
+        called; /* it usually comes inside of a function of the C library, without frame pointers */
+} mishap_fatal_signal;
+
+enum { MISHAP_FATAL_SIGNALS = 9 };
+extern const mishap_fatal_signal mishap_fatal_signals[MISHAP_FATAL_SIGNALS];
+
+/* NULL: it is none of them. */
+const mishap_fatal_signal *mishap_signal_find_fatal(int number);
 
 /* Call this for each signal that a process is sent for no reason of ours and that ends a process by
  * default: SIGHUP, SIGUSR1, SIGUSR2, those of timers and of input, and the real-time signals. The

@@ -236,8 +236,12 @@ void mishap_limits_tell(mishap_limits *limits, const char *program, int64_t now_
 {
     for (size_t i = 0; i <= SLOTS && atomic_load(&limits->counted); i++) {
         struct slot *slot = &limits->slots[i];
+        /* First whether anything counts, then since when: the one who counts writes them the other
+         * way around. Else the moment might be that of an earlier time, or none at all. */
+        if (!atomic_load(&slot->counted))
+            continue;
         int64_t passed = now_ns - (int64_t)atomic_load(&slot->since_ns);
-        if (!atomic_load(&slot->counted) || (!all && passed < TELL))
+        if (!all && passed < TELL)
             continue;
         if (!mishap_buffer_reserve(out, ENTRY)) {
             out->failed = false; /* what is there is whole; the rest is told the next time */

@@ -1,9 +1,11 @@
 #include "mishap/trace.h"
 
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 #include <unistd.h>
 
 /* All addresses of a trace lie behind what they tell of, as return addresses do. An instruction
@@ -14,6 +16,8 @@ static void *behind(void *instruction)
 }
 
 #if defined(__x86_64__) || defined(__aarch64__)
+
+enum { LOWEST = 4096 }; /* no code lies below, whatever the size of a page is */
 
 /* A frame record, as both ABIs lay it out. */
 struct record {
@@ -59,8 +63,8 @@ follow(mishap_trace *trace, const struct record *record, uintptr_t low)
         if (at <= low || at % sizeof(void *) != 0 || end < sizeof *record ||
             at > end - sizeof *record)
             break;
-        void *address = __builtin_extract_return_addr(record->return_address);
-        if ((uintptr_t)address < 4096)
+        void *address = mishap_trace_strip(record->return_address);
+        if ((uintptr_t)address < LOWEST)
             break;
         trace->addresses[trace->count++] = address;
         low = at;
@@ -77,14 +81,68 @@ __attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_
         follow(trace, record->caller, (uintptr_t)record);
 }
 
+/* The code of the program itself, as the linker places it: from the one to the other. */
+extern const char __executable_start[], etext[];
+
+static bool is_of_program(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)__executable_start <
+           (uintptr_t)etext - (uintptr_t)__executable_start;
+}
+
+/* Where the function begins that an address is in, as the tables for unwinding say; NULL: nobody
+ * prepared for it. */
+static void *(*_Atomic find_function)(void *address);
+
+/* Are these in two functions, for sure? */
+static bool are_apart(void *one, void *other)
+{
+    void *(*find)(void *) = atomic_load(&find_function);
+    void *first = find ? find(one) : NULL, *second = find ? find(other) : NULL;
+    return first && second && first != second;
+}
+
+/*
+ * A function that has no frame, or none any more, was called by the function whose frame is the
+ * current one: then that one is not in the records. So it is with strlen() of the C library, and
+ * with small functions of the program: compilers for arm64 give no frame to those that call
+ * nothing. The address that it returns to is in a register (arm64), or on top of the stack
+ * (x86-64). Where a function has a frame something else is there: on arm64 often an address in
+ * itself, behind its last call. NULL: the caller is not known.
+ */
+__attribute__((no_sanitize("address"))) static void *caller_of(const mishap_trace_start *start)
+{
+    void *caller = mishap_trace_strip(start->link);
+#if defined(__x86_64__)
+    if ((uintptr_t)start->stack % sizeof caller == 0 &&
+        (uintptr_t)start->stack < stack_end() - sizeof caller)
+        caller = *(void *const *)start->stack;
+#endif
+    if (!is_of_program(caller) || !mishap_trace_is_behind_call(caller))
+        return NULL;
+    return is_of_program(start->instruction) && !are_apart(behind(start->instruction), caller)
+               ? NULL
+               : caller;
+}
+
 void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start)
 {
     trace->count = 0;
     trace->addresses[trace->count++] = behind(start->instruction);
     /* From the stack pointer up to its end the stack is there for sure; below, a look could crash
      * again. */
-    if ((uintptr_t)start->stack < stack_end())
-        follow(trace, start->frame, (uintptr_t)start->stack - 1);
+    if ((uintptr_t)start->stack >= stack_end())
+        return;
+    void *caller = caller_of(start);
+    if (caller)
+        trace->addresses[trace->count++] = caller;
+    size_t known = trace->count;
+    follow(trace, start->frame, (uintptr_t)start->stack - 1);
+    if (caller && trace->count > known && trace->addresses[known] == caller) { /* it has a frame */
+        trace->count--;
+        memmove(trace->addresses + known, trace->addresses + known + 1,
+                (trace->count - known) * sizeof *trace->addresses);
+    }
 }
 
 #else
@@ -107,10 +165,25 @@ void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start
 
 static atomic_bool prepared;
 
+/* backtrace() loads the library that unwinds, which has a function for this, too. */
+static void prepare_to_find(void)
+{
+#if defined(__x86_64__) || defined(__aarch64__)
+    void *library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_NOLOAD);
+    union {
+        void *address;
+        void *(*find)(void *);
+    } found = { library ? dlsym(library, "_Unwind_FindEnclosingFunction") : NULL };
+    if (found.address)
+        atomic_store(&find_function, found.find);
+#endif
+}
+
 void mishap_trace_prepare(void)
 {
     void *frame[1];
     backtrace(frame, 1);
+    prepare_to_find();
     atomic_store(&prepared, true);
 }
 

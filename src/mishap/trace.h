@@ -6,6 +6,8 @@
 #define MISHAP_MISHAP_TRACE_H
 
 #include <stddef.h>
+#include <stdint.h>
+#include <string.h>
 
 #include "mishap/text.h"
 
@@ -19,11 +21,45 @@ typedef struct mishap_trace {
 /* The stack of the caller of the function that calls this, innermost frame first. */
 void mishap_trace_take(mishap_trace *trace);
 
-/* The stack of a thread that a signal stopped: its registers at that moment. */
+/* The stack of a thread that a signal stopped: its registers at that moment. `link` is where the
+ * function returns to, for processors that have a register for it; else NULL. */
 typedef struct mishap_trace_start {
-    void *instruction, *frame, *stack;
+    void *instruction, *frame, *stack, *link;
 } mishap_trace_start;
 void mishap_trace_take_from(mishap_trace *trace, const mishap_trace_start *start);
+
+/* Where a return address leads to. Code for arm64 may sign the addresses that it keeps (pointer
+ * authentication): the signature lies in the upper bits, and is taken out. The instruction does
+ * nothing on processors that do not sign. It knows one register. */
+static inline void *mishap_trace_strip(void *address)
+{
+#if defined(__aarch64__)
+    register void *stripped __asm__("x30") = address;
+    __asm__("hint #7" : "+r"(stripped)); /* xpaclri */
+    return stripped;
+#else
+    return address;
+#endif
+}
+
+/* Does a call instruction stand before this address, which is one of code? */
+static inline bool mishap_trace_is_behind_call(const void *address)
+{
+#if defined(__x86_64__)
+    const unsigned char *at = address;
+    return at[-5] == 0xE8 || (at[-2] == 0xFF && (at[-1] & 0x38) == 0x10) ||
+           (at[-3] == 0xFF && (at[-2] & 0x38) == 0x10) || (at[-6] == 0xFF && at[-5] == 0x15);
+#elif defined(__aarch64__)
+    uint32_t before; /* bl, or blr with or without authentication */
+    if ((uintptr_t)address % sizeof before != 0)
+        return false;
+    memcpy(&before, (const char *)address - sizeof before, sizeof before);
+    return (before & 0xFC000000) == 0x94000000 || (before & 0xFEFFF000) == 0xD63F0000;
+#else
+    (void)address;
+    return false;
+#endif
+}
 
 /*
  * Get ready to unwind, which loads a library and takes memory: not to be done in a signal handler.

@@ -55,9 +55,25 @@ static const struct known *find(const void *address)
     return NULL;
 }
 
-/* The oldest one makes room. There are more of them than a stack has places. */
-static void keep(const void *address, const char *lines)
+static bool is_among(const void *const *addresses, size_t count, const void *address)
 {
+    for (size_t i = 0; i < count; i++)
+        if (addresses[i] == address)
+            return true;
+    return false;
+}
+
+static bool is_shown(const mishap_trace *trace, const void *address)
+{
+    return address && is_among((const void *const *)trace->addresses, trace->count, address);
+}
+
+/* The oldest one makes room that is not in the stack which is shown. No place is kept twice, so
+ * there is always one: a stack has far fewer places than are kept. */
+static void keep(const mishap_trace *trace, const void *address, const char *lines)
+{
+    while (is_shown(trace, all.kept[all.next % KEPT].address))
+        all.next++;
     struct known *known = &all.kept[all.next++ % KEPT];
     known->address = address;
     if (snprintf(known->lines, sizeof known->lines, "%s", lines) >= (int)sizeof known->lines) {
@@ -110,7 +126,7 @@ static _Noreturn void look_up(const void *const *addresses, size_t count, int ou
 /* -- asking it --------------------------------------------------------------------------------- */
 
 /* All that comes within the time, in pieces that end with NUL. */
-static void hear(const void *const *addresses, size_t count, int in)
+static void hear(const mishap_trace *trace, const void *const *addresses, size_t count, int in)
 {
     static char room[MISHAP_TRACE_MAX * 2 * LONGEST]; /* under the lock */
     size_t length = 0, used = 0, heard = 0;
@@ -128,11 +144,12 @@ static void hear(const void *const *addresses, size_t count, int in)
         length += (size_t)more;
         for (const char *end; heard < count && (end = memchr(room + used, '\0', length - used));
              used = (size_t)(end - room) + 1)
-            keep(addresses[heard++], room + used);
+            keep(trace, addresses[heard++], room + used);
     }
 }
 
-static void ask(const void *const *addresses, size_t count)
+/* For those addresses of a stack that are not known yet. */
+static void ask(const mishap_trace *trace, const void *const *addresses, size_t count)
 {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -142,7 +159,7 @@ static void ask(const void *const *addresses, size_t count)
         look_up(addresses, count, ends[1]);
     close(ends[1]);
     if (pid > 0) {
-        hear(addresses, count, ends[0]);
+        hear(trace, addresses, count, ends[0]);
         mishap_signal_process(pid, SIGKILL);
         while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
             ;
@@ -155,10 +172,10 @@ static void learn(const mishap_trace *trace)
     const void *unknown[MISHAP_TRACE_MAX];
     size_t count = 0;
     for (size_t i = 0; i < trace->count; i++)
-        if (!find(trace->addresses[i]))
+        if (!find(trace->addresses[i]) && !is_among(unknown, count, trace->addresses[i]))
             unknown[count++] = trace->addresses[i];
     if (count && !all.hopeless)
-        ask(unknown, count);
+        ask(trace, unknown, count);
 }
 
 /* -- as text ----------------------------------------------------------------------------------- */

@@ -7,9 +7,14 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/signals.h"
 
-static const int caught[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-enum { CAUGHT = sizeof caught / sizeof *caught, STACK_SIZE = 64 * 1024 };
+enum {
+    SIGNALS = MISHAP_FATAL_SIGNALS,
+    STACK_SIZE = 64 * 1024,  /* for a signal handler that unwinds */
+    USUAL_FRAME = 16 * 1024, /* what the system puts on a stack for a signal, at most … */
+    LARGEST_FRAME = 1 << 20, /* … but the registers of some processors take more */
+};
 
 /* Who runs a handler on this thread now, NULL if nobody does. Written and read by this thread only.
  */
@@ -18,7 +23,7 @@ static _Thread_local struct mishap_contained {
     mishap_crash *crash;
 } *volatile current;
 
-static struct sigaction before[CAUGHT]; /* written once, before any handler runs */
+static struct sigaction before[SIGNALS]; /* written once, before any handler runs */
 static pthread_once_t install_once = PTHREAD_ONCE_INIT;
 static void (*report_crash)(const mishap_crash *crash); /* NULL: crashes are contained */
 
@@ -28,14 +33,15 @@ static mishap_trace_start start_of(const ucontext_t *context)
 #if defined(__x86_64__)
     const greg_t *registers = context->uc_mcontext.gregs;
     return (mishap_trace_start){ (void *)registers[REG_RIP], (void *)registers[REG_RBP],
-                                 (void *)registers[REG_RSP] };
+                                 (void *)registers[REG_RSP], NULL };
 #elif defined(__aarch64__)
     return (mishap_trace_start){ (void *)context->uc_mcontext.pc,
                                  (void *)context->uc_mcontext.regs[29],
-                                 (void *)context->uc_mcontext.sp };
+                                 (void *)context->uc_mcontext.sp,
+                                 (void *)context->uc_mcontext.regs[30] };
 #else
     (void)context;
-    return (mishap_trace_start){ NULL, NULL, NULL };
+    return (mishap_trace_start){ NULL, NULL, NULL, NULL };
 #endif
 }
 
@@ -57,17 +63,19 @@ void mishap_trace_at(mishap_trace *trace, const void *context)
 static void take_crash(mishap_crash *crash, int signal, const siginfo_t *info,
                        const ucontext_t *context)
 {
+    const mishap_fatal_signal *known = mishap_signal_find_fatal(signal);
+    bool sent = info->si_code <= 0; /* by raise() or kill(), and not by the processor */
     crash->signal = signal;
-    crash->address = signal == SIGSEGV || signal == SIGBUS ? info->si_addr : NULL;
-    trace_from(&crash->trace, context, signal == SIGABRT);
+    crash->address = known && known->address && !sent ? info->si_addr : NULL;
+    trace_from(&crash->trace, context, sent || (known && known->called));
 }
 
 /* Let it take the course that it had before us. The signal is blocked until this handler returns,
  * so it comes right after. */
 static void raise_again(int signal)
 {
-    for (size_t i = 0; i < CAUGHT; i++)
-        if (caught[i] == signal)
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (mishap_fatal_signals[i].number == signal)
             sigaction(signal, &before[i], NULL);
     raise(signal);
 }
@@ -91,27 +99,29 @@ static void on_crash(int signal, siginfo_t *info, void *context)
     siglongjmp(*frame->way_out, 1);
 }
 
-static void catch_crashes(struct sigaction *old)
+/* Where crashes are contained, the other fatal signals end the process as they always do. */
+static void catch_signals(struct sigaction *old, bool all)
 {
     struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK };
     sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < CAUGHT; i++)
-        sigaction(caught[i], &action, &old[i]);
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (all || mishap_fatal_signals[i].crash)
+            sigaction(mishap_fatal_signals[i].number, &action, &old[i]);
 }
 
 static void install(void)
 {
-    catch_crashes(before);
+    catch_signals(before, false);
 }
 
 /* The process may have come from one that caught them already, and then has reset its signals. */
 void mishap_contain_report_to(void (*report)(const mishap_crash *crash))
 {
-    struct sigaction old[CAUGHT];
+    struct sigaction old[SIGNALS];
     report_crash = report;
     pthread_once(&install_once, install);
-    catch_crashes(old);
-    for (size_t i = 0; i < CAUGHT; i++)
+    catch_signals(old, true);
+    for (size_t i = 0; i < SIGNALS; i++)
         before[i] = (struct sigaction){ .sa_handler = SIG_DFL };
 }
 
@@ -132,15 +142,27 @@ static void make_key(void)
     has_key = pthread_key_create(&at_thread_end, give_signal_stack) == 0;
 }
 
+/* What the system puts on the stack for a signal: the registers, which are a few kilobytes on most
+ * processors, and up to some 80 KB on those with matrix registers (SME). */
+static size_t frame_size(void)
+{
+    long said = sysconf(_SC_MINSIGSTKSZ);
+    return said <= 0 || said > LARGEST_FRAME ? USUAL_FRAME : (size_t)said;
+}
+
 /* The main thread's is static. As a thread-local variable it would be cleared when the program
  * starts, by every command, at the cost of touching all of its pages. */
-static char *take_signal_stack(void)
+static char *take_signal_stack(size_t *size)
 {
-    static char of_main_thread[STACK_SIZE];
-    if (gettid() == getpid())
+    static char of_main_thread[STACK_SIZE + USUAL_FRAME];
+    bool is_main = gettid() == getpid();
+    *size = STACK_SIZE + frame_size();
+    if (is_main && *size <= sizeof of_main_thread)
         return of_main_thread;
+    if (is_main)
+        return mishap_allocate(*size); /* for as long as the process lives */
     pthread_once(&key_once, make_key);
-    char *stack = has_key ? mishap_allocate(STACK_SIZE) : NULL;
+    char *stack = has_key ? mishap_allocate(*size) : NULL;
     if (stack && pthread_setspecific(at_thread_end, stack) != 0) {
         mishap_release(stack);
         stack = NULL;
@@ -154,14 +176,15 @@ static void use_signal_stack(void)
 {
     static _Thread_local bool done;
     stack_t now;
+    size_t size;
     if (done)
         return;
     done = true;
     if (sigaltstack(NULL, &now) != 0 || !(now.ss_flags & SS_DISABLE))
         return;
-    char *stack = take_signal_stack();
+    char *stack = take_signal_stack(&size);
     if (stack)
-        sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = STACK_SIZE }, NULL);
+        sigaltstack(&(stack_t){ .ss_sp = stack, .ss_size = size }, NULL);
     done = stack;
 }
 
@@ -184,8 +207,9 @@ static void unblock(void)
 {
     sigset_t set;
     sigemptyset(&set);
-    for (size_t i = 0; i < CAUGHT; i++)
-        sigaddset(&set, caught[i]);
+    for (size_t i = 0; i < SIGNALS; i++)
+        if (mishap_fatal_signals[i].crash)
+            sigaddset(&set, mishap_fatal_signals[i].number);
     pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 }
 

@@ -1,9 +1,10 @@
 /*
  * Containment: a handler that crashes ends its call, not the process.
  *
- * What it promises: SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT raised by the thread that runs the
- * handler, stack overflow included, come back as a crash report with the native stack of the
- * moment. So does pthread_exit() on that thread, without a stack: the thread goes on.
+ * What it promises: the signals of crashes (base/signals.h: SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+ * SIGTRAP, SIGABRT and SIGSYS) raised by the thread that runs the handler, stack overflow included,
+ * come back as a crash report with the native stack of the moment. So does pthread_exit() on that
+ * thread, without a stack: the thread goes on.
  *
  * What it cannot do: resources of the handler are not released (locks, memory, open files), and
  * incomplete writes remain incomplete. The heap may be damaged. So only two kinds of handlers rely
@@ -47,9 +48,9 @@ mishap_contained *mishap_contain_pause(void);
 void mishap_contain_resume(mishap_contained *contained);
 
 /*
- * For a process that is thrown away after a crash: nothing is contained any more. Every crash, on
- * whichever thread, is reported from its signal handler, on a stack of its own, and then ends the
- * process by the same signal.
+ * For a process that is thrown away after a crash: nothing is contained any more. Every fatal
+ * signal (base/signals.h), on whichever thread, is reported from its signal handler, on a stack of
+ * its own, and then ends the process by the same signal.
  */
 void mishap_contain_report_to(void (*report)(const mishap_crash *crash));
 

@@ -14,7 +14,8 @@ struct change {
 };
 
 /* All of it is guarded by the lock, which is given up by whoever dies with it. The count may be
- * read without: it grows when all else is written. */
+ * read without: it grows when all else is written, and a reader to which it is news takes the lock.
+ */
 struct mishap_news {
     pthread_mutex_t lock;
     _Atomic uint64_t count; /* of changes so far; the last is at count - 1, modulo KEPT */

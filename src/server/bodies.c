@@ -12,7 +12,9 @@
 #include "base/shared.h"
 #include "server/state.h"
 
-enum { LINE = 64, FEW = 64 * 1024 };
+/* What one processor writes must not slow down another that writes beside it: lines of the cache
+ * have 64 bytes, 128 on some arm64. */
+enum { LINE = 128, FEW = 64 * 1024 };
 
 struct mishap_http_bodies {
     size_t size; /* of all of it */
@@ -45,6 +47,8 @@ void mishap_http_bodies_free(mishap_http_bodies *bodies)
         mishap_shared_unmap(bodies, bodies->size);
 }
 
+/* Relaxed: each number is whole by itself, and says nothing about other memory. A sum that is late
+ * by a moment only lets one request more or less begin. */
 static void set(mishap_http_bodies *bodies, size_t place, size_t held)
 {
     atomic_store_explicit(&bodies->loops[place].held, held, memory_order_relaxed);

@@ -65,7 +65,7 @@ enum {
     HISTOGRAM_CELLS,
     REQUEST_CELLS = MISHAP_HTTP_METHODS * STATUSES,
     SHARDS = 64, /* the first is for all threads that come when the others are taken */
-    PAGE = 4096,
+    PAGE = 4096, /* the smallest there is; a kernel with larger ones allocates more at a time */
 };
 
 /* -- memory ------------------------------------------------------------------------------------ */
@@ -185,7 +185,9 @@ static inline struct shard *shard_of(mishap_http_metrics *metrics)
     return __builtin_expect(known, 1) ? mine : claim_shard(metrics);
 }
 
-/* Nobody else writes to a shard, unless it is the first. */
+/* Nobody else writes to a shard, unless it is the first. Relaxed: a cell says nothing about other
+ * memory. A shard changes hands by `owners`: the CAS of the next owner comes after the store of the
+ * supervisor, and that after the end of the last owner, so no count of that one is lost. */
 static inline void add(cell *to, uint64_t more, bool shared)
 {
     if (__builtin_expect(shared, 0))

@@ -72,7 +72,9 @@ static _Atomic uint64_t *word_of(mishap_http_rates *rates, const mishap_http_req
     return &rates->words[mishap_http_caller_number(rates->secret, request) % WORDS];
 }
 
-/* Move a word on by what so many are worth. 0: done; else nothing was moved, and this is how long
+/* Relaxed: a word says nothing about other memory, and each change of it starts from the latest.
+ *
+ * Move a word on by what so many are worth. 0: done; else nothing was moved, and this is how long
  * to wait. */
 static int64_t take(const mishap_http_rates *rates, _Atomic uint64_t *word, int64_t count,
                     int64_t now_ns)

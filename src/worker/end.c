@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
+#include "base/signals.h"
 #include "mishap/inside.h"
 #include "worker/inside.h"
 #include "worker/link.h"
@@ -14,6 +15,24 @@ static const char *signal_name(int number)
     return name ? name : "?";
 }
 
+static mishap *tell_killed(const char *name, int number)
+{
+    return mishap_raise(INTERNAL_ERROR, "The process of %s was killed with SIG%s.", name,
+                        signal_name(number));
+}
+
+/* A crash is the mistake of the handler. By the other fatal signals its process was ended: the
+ * stack shows where it was then. */
+static mishap *tell_signal(const mishap_worker_page *page, const char *name)
+{
+    const mishap_fatal_signal *fatal = mishap_signal_find_fatal(page->number);
+    if (fatal && !fatal->crash)
+        return tell_killed(name, page->number);
+    mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", name,
+                             signal_name(page->number));
+    return page->address ? mishap_note(m, "address", page->address) : m;
+}
+
 /* What the system said of it, for one that could say nothing itself. */
 static mishap *tell_status(const mishap_link_end *end, const char *name)
 {
@@ -21,8 +40,7 @@ static mishap *tell_status(const mishap_link_end *end, const char *name)
         return mishap_raise(INTERNAL_ERROR, "The handler of %s ended its process: _exit(%d).", name,
                             WEXITSTATUS(end->status));
     int number = WIFSIGNALED(end->status) ? WTERMSIG(end->status) : 0;
-    mishap *m = mishap_raise(INTERNAL_ERROR, "The process of %s was killed with SIG%s.", name,
-                             signal_name(number));
+    mishap *m = tell_killed(name, number);
     return number == SIGKILL ? mishap_note(m, "hint", "the system may have run out of memory") : m;
 }
 
@@ -49,9 +67,7 @@ static mishap *tell_way(const mishap_link *link, const mishap_operation *operati
     }
     switch (words) {
     case MISHAP_WORDS_CRASH:
-        m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", name,
-                         signal_name(page->number));
-        return page->address ? mishap_note(m, "address", page->address) : m;
+        return tell_signal(page, name);
     case MISHAP_WORDS_EXIT:
         if (page->number == MISHAP_WORDS_QUICK)
             return mishap_raise(INTERNAL_ERROR, "The handler of %s called quick_exit().", name);

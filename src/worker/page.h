@@ -16,6 +16,12 @@
  * worker. So the state has the number of its call beside it: the worker begins the call that is
  * meant, and no other.
  *
+ * Memory order: all atomics here are sequentially consistent. The worker writes `begun_ns` before
+ * the slot becomes BEGUN, and the loop reads it after it has seen BEGUN. What last_words tells of
+ * is written before last_words (a release), and read after it (an acquire). A frame that travels
+ * over the socket is ordered by the kernel: the slot is HANDED before the call is sent, and DONE
+ * before the answer is.
+ *
  * The worker may write anything here, for a handler of it may write anywhere. So the loop takes
  * nothing from it but states, and clamps the time.
  */
@@ -44,7 +50,7 @@ typedef enum mishap_slot_state {
 /* In which way a worker died, as far as it could say so itself. */
 typedef enum mishap_last_words {
     MISHAP_WORDS_NONE,
-    MISHAP_WORDS_CRASH, /* a signal of the kind that means a crash */
+    MISHAP_WORDS_CRASH, /* a fatal signal: base/signals.h */
     MISHAP_WORDS_EXIT,  /* its handler called exit() */
     MISHAP_WORDS_STACK, /* it was asked for its stack */
 } mishap_last_words;

@@ -10,7 +10,10 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
-enum { TRIES = 50 }; /* a millisecond each */
+enum {
+    TRIES = 50,    /* a millisecond each */
+    LOWEST = 4096, /* no code lies below, whatever the size of a page is */
+};
 
 /* A frame record, as the ABIs of x86-64 and arm64 lay it out. */
 struct record {
@@ -37,18 +40,12 @@ static bool is_in_library(uint64_t instruction)
            there.dli_fbase != here.dli_fbase;
 }
 
-#if defined(__x86_64__)
-/* Does a call instruction stand before this address? */
-static bool is_behind_call(uint64_t address)
+/* Is it in a function of ours or of a library, behind a call? */
+static bool is_behind_call(const void *address)
 {
     Dl_info found;
-    const unsigned char *at = (const unsigned char *)(uintptr_t)address;
-    if (!dladdr(at, &found) || !found.dli_sname)
-        return false;
-    return at[-5] == 0xE8 || (at[-2] == 0xFF && (at[-1] & 0x38) == 0x10) ||
-           (at[-3] == 0xFF && (at[-2] & 0x38) == 0x10) || (at[-6] == 0xFF && at[-5] == 0x15);
+    return dladdr(address, &found) && found.dli_sname && mishap_trace_is_behind_call(address);
 }
-#endif
 
 /* Code without frame pointers leaves anything at all in the register: each record must lie further
  * up than the one before, and not far. */
@@ -63,8 +60,10 @@ static void follow(int pid, mishap_trace *trace, uint64_t instruction, uint64_t 
         trace->addresses[trace->count++] = (void *)(uintptr_t)caller;
     while (trace->count < MISHAP_TRACE_MAX && frame >= low && frame - stack < most &&
            frame % sizeof(void *) == 0 && read_memory(pid, frame, &record) &&
-           record.return_address >= 4096) {
-        trace->addresses[trace->count++] = (void *)(uintptr_t)record.return_address;
+           record.return_address >= LOWEST) {
+        void *address = mishap_trace_strip((void *)(uintptr_t)record.return_address);
+        if (low != stack || address != (void *)(uintptr_t)caller) /* else it has a frame, too */
+            trace->addresses[trace->count++] = address;
         low = frame + 1;
         frame = record.caller;
     }
@@ -80,7 +79,7 @@ static bool read_registers(int pid, mishap_trace *trace)
     /* A system call of a library returns to what lies on top of the stack. */
     struct record top = { 0, 0 };
     if (!is_in_library(registers.rip) || !read_memory(pid, registers.rsp, &top) ||
-        !is_behind_call(top.caller))
+        !is_behind_call((const void *)(uintptr_t)top.caller))
         top.caller = 0;
     follow(pid, trace, registers.rip, registers.rbp, registers.rsp, top.caller);
     return true;
@@ -89,7 +88,8 @@ static bool read_registers(int pid, mishap_trace *trace)
     struct iovec room = { &registers, sizeof registers };
     if (ptrace(PTRACE_GETREGSET, pid, NT_PRSTATUS, &room) != 0)
         return false;
-    uint64_t caller = is_in_library(registers.pc) ? registers.regs[30] : 0;
+    void *link = mishap_trace_strip((void *)(uintptr_t)registers.regs[30]);
+    uint64_t caller = is_in_library(registers.pc) && is_behind_call(link) ? (uintptr_t)link : 0;
     follow(pid, trace, registers.pc, registers.regs[29], registers.sp, caller);
     return true;
 #else

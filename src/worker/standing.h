@@ -6,6 +6,9 @@
  * numbers are open, odd ones closed. What was opened in an earlier generation is not used any more.
  * While a service is closed, one loop after the other tries to open it, at growing intervals.
  *
+ * Memory order: what a try needs (tries, next_try_ns, told) is written before the generation, and
+ * read after it; all atomics are sequentially consistent, or acquire where the generation is read.
+ *
  * Nothing here waits or locks: a loop that dies leaves nothing behind that others wait for.
  */
 #ifndef MISHAP_WORKER_STANDING_H

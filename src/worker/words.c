@@ -9,7 +9,8 @@
 
 enum { LEAST_FRAMES = 2 }; /* of a stack that is worth reading */
 
-/* Written by the thread that runs calls, read by signal handlers of any. */
+/* Written by the thread that runs calls, read by signal handlers of any: `handler` before `current`
+ * (a release), and after it (the exchange of take_page() is an acquire). */
 static _Atomic(mishap_worker_page *) current;
 static _Atomic(uintptr_t) handler;
 static pid_t process, keeper;

@@ -43,7 +43,7 @@ os.chdir(FOLDER)
 
 SECRET = "marker-secret-4711"
 TRACE = re.compile(rb"Traceback|\\tat |marker-\w+-trace|native stack|\+0x[0-9a-f]|\.c:\d|\.py\b|"
-                   rb"SIG(SEGV|BUS|FPE|ILL|ABRT)")
+                   rb"SIG(SEGV|BUS|FPE|ILL|TRAP|SYS|ABRT)")
 
 # ---- Running programs, and what holds for every answer -------------------------------------------
 
@@ -642,7 +642,8 @@ def a_failure_keeps_its_exit_code_without_a_reader(program, words, status):
 
 # ---- Handlers that misbehave ---------------------------------------------------------------------
 
-CRASHES = {"SIGSEGV": "segv", "SIGBUS": "bus", "SIGFPE": "fpe", "SIGILL": "ill", "SIGABRT": "abort",
+CRASHES = {"SIGSEGV": "segv", "SIGBUS": "bus", "SIGFPE": "fpe", "SIGILL": "ill", "SIGTRAP": "trap",
+           "SIGSYS": "sys", "SIGABRT": "abort",
            "SIGSEGV of a stack that ran over": "stack"}
 
 

@@ -7,6 +7,8 @@
  */
 #include <mishap/main.h>
 
+#include "../dying.h"
+
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -30,14 +32,15 @@ static bool is(mishap_call *call, const char *how)
 
 /* -- crashes ----------------------------------------------------------------------------------- */
 
-static const char *const crashes[] = { "segv", "bus", "fpe", "ill", "abort", "stack", NULL };
+static const char *const crashes[] = { "segv", "bus",   "fpe",   "ill", "trap",
+                                       "sys",  "abort", "stack", NULL };
 static const mishap_param crash_params[] = { HOW(crashes), { 0 } };
 
 /* A page of a file that has no bytes: reading it is a SIGBUS. */
 static void read_beyond_the_end(void)
 {
     int file = memfd_create("empty", MFD_CLOEXEC);
-    volatile char *page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, file, 0);
+    volatile char *page = mmap(NULL, 1, PROT_READ, MAP_SHARED, file, 0);
     if (page != MAP_FAILED)
         (void)page[0];
 }
@@ -52,16 +55,20 @@ static __attribute__((noinline)) int recurse(int depth)
 static mishap *crash(mishap_call *call)
 {
     static int *volatile nowhere = NULL;
-    static volatile int zero = 0, number = 7;
+    static volatile int number = 7;
     mishap_answer(call, "{\"half\":\"done\"}"); /* must not be told */
     if (is(call, "segv"))
         *nowhere = 1;
     else if (is(call, "bus"))
         read_beyond_the_end();
     else if (is(call, "fpe"))
-        number = number / zero;
+        number = die_by_division(number);
     else if (is(call, "ill"))
-        raise(SIGILL);
+        die_by_illegal_instruction();
+    else if (is(call, "trap"))
+        die_by_breakpoint();
+    else if (is(call, "sys"))
+        raise(SIGSYS);
     else if (is(call, "abort"))
         abort();
     else

@@ -55,6 +55,8 @@ extern const mishap_param guarded_params[]; /* { wrong } */
     X(bus, "500", "fault_bus", "SIGBUS", 0)                                                        \
     X(divide, "500", "fault_divide", "SIGFPE", 0)                                                  \
     X(illegal, "500", "fault_illegal", "SIGILL", 0)                                                \
+    X(trap, "500", "fault_trap", "SIGTRAP", 0)                                                     \
+    X(system, "500", "fault_system", "SIGSYS", 0)                                                  \
     X(heap, "500", "fault_heap", "SIGABRT", 0)                                                     \
     X(double_free, "500", "fault_double_free", "SIGABRT", 0)                                       \
     X(abort, "500", "fault_abort", "SIGABRT", 0)                                                   \

@@ -3,6 +3,7 @@
  * seeing it by `volatile`. What a fault leaves behind ends after a minute by itself, so that a
  * server that does not clean up does no harm to the machine.
  */
+#include "../dying.h"
 #include "program.h"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@ enum {
     DEEPEST = 16384,                  /* frames of 4 KB */
     MEMORY_LIMIT = 128 * 1024 * 1024, /* bytes */
     BLOCK = 1024 * 1024,
-    PAGE = 4096,
+    PAGE = 4096, /* the smallest there is */
     HEAP_BLOCKS = 8,
     HEAP_BLOCK = 100000, /* bytes; more would have a mapping of its own */
     BOMBS = 32,          /* processes, each with one more */
@@ -72,14 +73,26 @@ HANDLER(fault_bus)
 
 HANDLER(fault_divide)
 {
-    volatile int one = 1, zero = 0;
-    return mishap_answer_member(call, "quotient", one / zero);
+    return mishap_answer_member(call, "quotient", die_by_division(1));
 }
 
 HANDLER(fault_illegal)
 {
-    (void)call;
-    __builtin_trap();
+    die_by_illegal_instruction();
+    return leave_something(call);
+}
+
+HANDLER(fault_trap)
+{
+    die_by_breakpoint();
+    return leave_something(call);
+}
+
+/* As a filter of system calls sends it. */
+HANDLER(fault_system)
+{
+    raise(SIGSYS);
+    return leave_something(call);
 }
 
 /* -- the heap ---------------------------------------------------------------------------------- */

@@ -518,6 +518,54 @@ static void random_bytes_are_valid_once_cleaned(void **state)
     mishap_arena_release(&arena);
 }
 
+/* Every byte that is not plain, at every place of every short text: words of eight bytes are looked
+ * at as a whole, what is left of a text byte by byte. Where `char` is unsigned, as on arm64, no
+ * byte is below 0. */
+static void every_byte_is_cleaned_at_every_place_of_a_short_text(void **state)
+{
+    (void)state;
+    mishap_arena arena;
+    mishap_arena_init(&arena, NULL, 0);
+    for (size_t length = 1; length <= 20; length++)
+        for (size_t place = 0; place < length; place++)
+            for (int byte = 0; byte < 256; byte++) {
+                char bytes[20], expected[20 + 3] = "";
+                bool plain = byte > 0 && byte < 0x80;
+                memset(bytes, 'a', sizeof bytes);
+                bytes[place] = (char)byte;
+                memset(expected, 'a', length + (plain ? 0 : 2));
+                memcpy(expected + place, plain ? (const char[]){ (char)byte } : "\xEF\xBF\xBD",
+                       plain ? 1 : 3);
+                mishap_text cleaned = mishap_utf8_clean(&arena, (mishap_text){ bytes, length });
+                assert_int_equal(cleaned.length, length + (plain ? 0 : 2));
+                assert_string_equal(cleaned.data, expected);
+                size_t valid = byte < 0x80 ? length : place;
+                assert_int_equal(mishap_utf8_valid_length((mishap_text){ bytes, length }), valid);
+            }
+    mishap_arena_release(&arena);
+}
+
+/* … and a whole character at every place, which stays. */
+static void every_character_stays_at_every_place_of_a_short_text(void **state)
+{
+    static const char *const characters[] = { "\xC3\xBC", "\xE4\xB8\x96", "\xF0\x9F\x98\x80" };
+    (void)state;
+    mishap_arena arena;
+    mishap_arena_init(&arena, NULL, 0);
+    for (size_t i = 0; i < sizeof characters / sizeof *characters; i++)
+        for (size_t before = 0; before < 18; before++)
+            for (size_t after = 0; after < 18; after++) {
+                char bytes[40] = "";
+                size_t size = strlen(characters[i]), length = before + size + after;
+                memset(bytes, 'a', length);
+                memcpy(bytes + before, characters[i], size);
+                mishap_text cleaned = mishap_utf8_clean(&arena, (mishap_text){ bytes, length });
+                assert_int_equal(cleaned.length, length);
+                assert_string_equal(cleaned.data, bytes);
+            }
+    mishap_arena_release(&arena);
+}
+
 static void text_is_cut_on_a_character_boundary(void **state)
 {
     (void)state;
@@ -906,6 +954,8 @@ int main(void)
         TEST(each_byte_that_breaks_utf8_is_replaced),
         TEST(cleaning_replaces_nul_and_keeps_the_rest),
         TEST(random_bytes_are_valid_once_cleaned),
+        TEST(every_byte_is_cleaned_at_every_place_of_a_short_text),
+        TEST(every_character_stays_at_every_place_of_a_short_text),
         TEST(text_is_cut_on_a_character_boundary),
         TEST(characters_are_counted_not_bytes),
         TEST(blank_is_white_space_or_nothing),

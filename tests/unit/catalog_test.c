@@ -278,7 +278,7 @@ static void every_status_has_the_row_that_is_named_like_it(void **state)
         assert_int_equal(code->http_status, status);
         char name[64];
         for (size_t i = 0; i <= strlen(phrase); i++)
-            name[i] = (char)(phrase[i] == ' ' ? '_' : tolower(phrase[i]));
+            name[i] = (char)(phrase[i] == ' ' ? '_' : tolower((unsigned char)phrase[i]));
         assert_text(code->http_name, status == 499 ? "cancelled" : name);
     }
     assert_int_equal(known, 39);

@@ -1,6 +1,8 @@
 /* src/incident/limit.c: how many entries of one kind there are, with a clock of the test. */
 #include "testing.h"
 
+#include <pthread.h>
+
 #include "incident/limit.h"
 
 #define ID     "0192f7a0-0000-7000-8000-000000000000"
@@ -180,6 +182,45 @@ static void a_clock_that_goes_back_mutes_nobody(void **state)
     assert_int_equal(count(*state, THEIRS, 10, START, MISHAP_LIMIT_WHOLE), 10);
 }
 
+/* -- at the same time -------------------------------------------------------------------------- */
+
+enum { ROUNDS = 40, KINDS = 1500 };
+
+/* Each caller has more failures than are written, so the others are counted: since now. */
+static void *fail_as_many_callers(void *limits)
+{
+    char of_thread[MISHAP_ID_LENGTH + 1], caller[32];
+    for (int i = 0; i < KINDS; i++) {
+        snprintf(caller, sizeof caller, "caller %d", i);
+        mishap_limit_kind kind = { caller, "users.get", T("NOT_FOUND"), false };
+        for (int turn = 0; turn < 12; turn++)
+            mishap_limits_ask(limits, &kind, ID, START, of_thread);
+    }
+    return limits;
+}
+
+/* Nothing is due yet. Who looks while they are counted must not take the time before for theirs. */
+static void what_begins_to_count_while_another_process_tells_is_not_due(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        pthread_t thread;
+        mishap_limits *limits = mishap_limits_make();
+        assert_non_null(limits);
+        assert_int_equal(pthread_create(&thread, NULL, fail_as_many_callers, limits), 0);
+        for (bool over = false; !over;) {
+            over = pthread_tryjoin_np(thread, NULL) == 0;
+            char *text = told(limits, START, false);
+            assert_string_equal(text, "");
+            free(text);
+        }
+        char *text = told(limits, START, true);
+        assert_non_null(strstr(text, "NOT_FOUND: 2 more like this from caller 0 in the last 1 s"));
+        free(text);
+        mishap_limits_free(limits);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -194,6 +235,7 @@ int main(void)
         WITH_LIMITS(more_callers_than_the_table_has_room_for_share_what_is_left),
         WITH_LIMITS(nothing_that_a_caller_is_named_by_breaks_a_line),
         WITH_LIMITS(a_clock_that_goes_back_mutes_nobody),
+        TEST(what_begins_to_count_while_another_process_tells_is_not_due),
     };
     return RUN(tests);
 }

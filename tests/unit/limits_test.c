@@ -256,6 +256,7 @@ static void a_handler_that_uses_up_its_processor_time_is_killed(void **state)
     assert_true(o.run.died);
     account_of(o.failure, account, sizeof account);
     assert_non_null(strstr(account, "killed with SIGXCPU"));
+    assert_non_null(strstr(account, "do_spin")); /* where its time went */
     let_go(&o);
     call(&loop, &o, "spin", "{\"number\":1}"); /* by another worker */
     assert_true(member(&o, "pid") > 0);

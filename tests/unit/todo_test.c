@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/json_read.h"
+#include "base/signals.h"
 #include "operation/call.h"
 #include "operation/changes.h"
 #include "operation/settings.h"
@@ -1586,14 +1587,13 @@ static void the_premium_report_must_be_paid_for(void **state)
 #endif
 
 /* cmocka catches signals for itself in each test; a program does not. */
-static const int crashes[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
-static struct sigaction contained[5];
+static struct sigaction contained[MISHAP_FATAL_SIGNALS];
 
 static void remember_containment(void)
 {
     ask("premium.report", "{}");
-    for (size_t i = 0; i < 5; i++)
-        sigaction(crashes[i], NULL, &contained[i]);
+    for (size_t i = 0; i < MISHAP_FATAL_SIGNALS; i++)
+        sigaction(mishap_fatal_signals[i].number, NULL, &contained[i]);
 }
 
 static void every_drill_fails_and_tells_nothing(void **state)
@@ -1612,8 +1612,8 @@ static void every_drill_fails_and_tells_nothing(void **state)
         { "error", "INTERNAL_ERROR", true, false },
     };
     (void)state;
-    for (size_t i = 0; i < 5; i++)
-        sigaction(crashes[i], &contained[i], NULL);
+    for (size_t i = 0; i < MISHAP_FATAL_SIGNALS; i++)
+        sigaction(mishap_fatal_signals[i].number, &contained[i], NULL);
     for (size_t i = 0; i < sizeof drills / sizeof *drills; i++) {
         if (SANITIZED && drills[i].by_hardware)
             continue; /* the sanitizer says something else, and ends the program */
@@ -1633,8 +1633,8 @@ static void after_a_crash_in_a_query_the_next_one_starts_afresh(void **state)
 {
     (void)state;
     create_users(1);
-    for (size_t i = 0; i < 5; i++)
-        sigaction(crashes[i], &contained[i], NULL);
+    for (size_t i = 0; i < MISHAP_FATAL_SIGNALS; i++)
+        sigaction(mishap_fatal_signals[i].number, &contained[i], NULL);
     next_move = CRASH;
     ask_half(TODO_USER_INSERT);
     assert_answer(500, NULL);

@@ -100,6 +100,70 @@ static void without_another_process_exported_functions_have_names(void **state)
     mishap_free(m);
 }
 
+/* More places than are remembered, a few in each stack: the place that is in all of them keeps its
+ * name, though it is the oldest at some time. */
+static void a_place_keeps_its_name_when_others_are_forgotten(void **state)
+{
+    (void)state;
+    enum { STACKS = 30 };
+    static char places[STACKS * MISHAP_TRACE_MAX]; /* no code: nothing is known of them */
+    if (!has_libdw())
+        return;
+    mishap *m = call_inlined();
+    mishap_trace trace = { .addresses = { m->trace.addresses[0] }, .count = MISHAP_TRACE_MAX };
+    for (size_t i = 0; i < STACKS; i++) {
+        mishap_buffer text = { 0 };
+        for (size_t k = 1; k < MISHAP_TRACE_MAX; k++)
+            trace.addresses[k] = &places[i * MISHAP_TRACE_MAX + k];
+        mishap_trace_put(&text, &trace);
+        char *shown = text_of(&text);
+        assert_non_null(strstr(shown, "#0 raise_unseen+0x"));
+        assert_non_null(strstr(shown, "trace_test.c:"));
+        free(shown);
+    }
+    mishap_free(m);
+}
+
+/* -- signed addresses ---------------------------------------------------------------------------
+ */
+
+#if defined(__aarch64__)
+#define SIGNED __attribute__((noinline, target("branch-protection=pac-ret+leaf")))
+#else
+#define SIGNED __attribute__((noinline))
+#endif
+
+/* Each keeps a return address that the processor has signed, if it can. */
+SIGNED mishap *raise_signed(int depth);
+SIGNED mishap *raise_signed(int depth)
+{
+    mishap *m = depth ? raise_signed(depth - 1) : mishap_raise(INTERNAL_ERROR, "Raised.");
+    return mishap_note(m, "depth", depth);
+}
+
+static void return_addresses_that_are_signed_lead_to_functions(void **state)
+{
+    (void)state;
+    mishap *m = raise_signed(5);
+    char *text = account_of(m);
+    for (int i = 0; i <= 5; i++) {
+        char line[40];
+        snprintf(line, sizeof line, "    #%d raise_signed+0x", i);
+        assert_non_null(strstr(text, line));
+    }
+    assert_null(strstr(text, "(?)")); /* no place is outside of all code */
+    free(text);
+    mishap_free(m);
+}
+
+static void what_is_no_signature_stays(void **state)
+{
+    (void)state;
+    void *code = (void *)(uintptr_t)&call_inlined;
+    assert_ptr_equal(mishap_trace_strip(code), code);
+    assert_ptr_equal(mishap_trace_strip(NULL), NULL);
+}
+
 /* -- marks ------------------------------------------------------------------------------------- */
 
 static void a_marked_stack_becomes_text_in_its_place(void **state)
@@ -159,6 +223,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(without_another_process_exported_functions_have_names),
         TEST(static_and_inlined_functions_have_names_and_lines),
+        TEST(a_place_keeps_its_name_when_others_are_forgotten),
+        TEST(return_addresses_that_are_signed_lead_to_functions),
+        TEST(what_is_no_signature_stays),
         TEST(a_marked_stack_becomes_text_in_its_place),
         TEST(broken_marks_do_no_harm),
     };

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../dying.h"
 #include "base/shared.h"
 #include "operation/changes.h"
 #include "worker/standing.h"
@@ -111,6 +112,39 @@ __attribute__((noinline)) static void damage_heap(void)
     call_abort();
 }
 
+/* It has nothing to call, so a compiler might leave its frame out. */
+__attribute__((noinline)) static void write_to(volatile int *where)
+{
+    *where = 1;
+}
+
+/* What the processor or the C library answers with a signal, and signals that are sent. */
+static inline __attribute__((always_inline)) mishap *die_by_signal(mishap_call *call,
+                                                                   const char *how)
+{
+    static const struct {
+        const char *how;
+        int number;
+    } sent[] = {
+        { "sent segv", SIGSEGV }, { "system", SIGSYS }, { "time", SIGXCPU }, { "quit", SIGQUIT }
+    };
+    if (strcmp(how, "leaf") == 0)
+        write_to((volatile int *)(uintptr_t)(64 + zero));
+    if (strcmp(how, "library") == 0)
+        return mishap_answer_member(call, "length",
+                                    (int64_t)strlen((const char *)(uintptr_t)(64 + zero)));
+    if (strcmp(how, "divide") == 0)
+        return mishap_answer_member(call, "quotient", die_by_division(1));
+    if (strcmp(how, "illegal") == 0)
+        die_by_illegal_instruction();
+    if (strcmp(how, "trap") == 0)
+        die_by_breakpoint();
+    for (size_t i = 0; i < sizeof sent / sizeof *sent; i++)
+        if (strcmp(how, sent[i].how) == 0)
+            raise(sent[i].number);
+    return mishap_answer_member(call, "lives", 1);
+}
+
 /* What a child process of the handler does while it exits is not the end of the handler.
  */
 static void outlive_child(bool crashes)
@@ -164,7 +198,7 @@ mishap *do_die(mishap_call *call)
             close(file);
         sleep(100);
     }
-    return mishap_answer_member(call, "lives", 1);
+    return die_by_signal(call, how);
 }
 
 mishap *do_say(mishap_call *call)
@@ -210,7 +244,7 @@ mishap *do_measure(mishap_call *call)
 }
 
 /* How a worker finds itself. */
-enum { PAGE = 4096 };
+enum { PAGE = 64 * 1024 }; /* whole pages, whatever their size is */
 static const char mark[] = "loops share this";
 static void *memory_of_loops; /* NULL: there is none. Something else may be there in a worker */
 
@@ -415,8 +449,17 @@ static const struct {
 } deaths[] = {
     { "segv", "crashed with SIGSEGV", true, false },
     { "abort", "crashed with SIGABRT", true, false },
+    { "leaf", "crashed with SIGSEGV", true, false },
+    { "divide", "crashed with SIGFPE", true, false },
+    { "illegal", "crashed with SIGILL", true, false },
+    { "trap", "crashed with SIGTRAP", true, false },
+    { "sent segv", "crashed with SIGSEGV", true, false },
+    { "system", "crashed with SIGSYS", true, false },
+    { "time", "killed with SIGXCPU", true, false },
+    { "quit", "killed with SIGQUIT", true, false },
     { "heap", "crashed with SIG", true, false },
-#ifndef SANITIZED /* the address sanitizer has stacks of its own, which run over otherwise */
+#ifndef SANITIZED /* the address sanitizer has functions and stacks of its own */
+    { "library", "crashed with SIGSEGV", true, false },
     { "stack", "crashed with SIGSEGV", false, false }, /* 24 frames of overflow() */
 #endif
     { "exit", "called exit(3)", true, false },

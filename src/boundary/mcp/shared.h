@@ -19,8 +19,12 @@
 #include "boundary/mcp/watch.h"
 #include "operation/changes.h"
 
-/* What stands before is written before. The kernel gives up the lock of who dies, so that is enough
- * to say to the compiler. */
+/*
+ * What stands before is written before. It is enough to say so to the compiler, on every processor:
+ * a process dies between two instructions. All that it wrote up to there happened before the kernel
+ * gave up its lock (a release), and the next owner takes the lock (an acquire) before it looks.
+ * Other processors may see the writes in another order, but none looks without the lock.
+ */
 static inline void mishap_mcp_first_this(void)
 {
     atomic_signal_fence(memory_order_seq_cst);
@@ -159,7 +163,8 @@ struct mishap_mcp_watch {
 };
 
 /* All of it is guarded by a robust lock: the kernel releases it when its holder dies. The count
- * may be read without: it grows when all else is written. */
+ * may be read without: it grows when all else is written. A reader to which it is news takes the
+ * lock before it looks at anything else. */
 struct mishap_mcp_watches {
     pthread_mutex_t lock;
     size_t of_one;          /* of one caller, at most */
