@@ -95,10 +95,11 @@
     (when (heap-in-danger-p)
       (sb-sys:with-interrupts (stop (make-condition 'heap-exhausted))))))
 
-;;; A thread that exhausts its stack lowers the guard page at the end of it, and protects the page before that, so that SBCL notices
-;;; when the stack is left again. A thread that ends is not noticed, and SBCL gives its stack to the next one as it is: on arm64
-;;; MAKE-THREAD then clears the stack, faults, and leaves signals blocked, so that nothing can be interrupted any more; on x86-64
-;;; the process ends when that thread exhausts its stack, too.
+;;; When a thread exhausts its stack, SBCL lowers the guard page at the end of it, and protects the page before that, so that it
+;;; notices when the stack is left again. A throw out of there touches neither. SBCL gives the stack of a thread that has ended to
+;;; the next one as it is. On arm64 MAKE-THREAD clears it, faults at the protected page, and leaves signals blocked: no later
+;;; interrupt arrives. On x86-64 it clears less; a thread that comes to the protected page finds SBCL in doubt, which ends the
+;;; process.
 
 (defun raise-guard-page ()
   "Touch the page that SBCL watches. Called at the bottom of the stack of a thread that ends."
