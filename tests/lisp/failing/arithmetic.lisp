@@ -63,6 +63,7 @@
 ;;;; log-of-zero
 ;;; type: DIVISION-BY-ZERO
 ;;; untrapped: ^=> #\.SINGLE-FLOAT-NEGATIVE-INFINITY$
+;;; checked: 2.4.6
 (log 0)
 
 ;;;; float-too-large
