@@ -1,4 +1,6 @@
 """The failing programs of the corpus, and the seed's own parser for the reports of them."""
+import ctypes
+import functools
 import pathlib
 import re
 import subprocess
@@ -21,6 +23,30 @@ def entries(path):
 
 
 FILES = {path.stem: path for path in sorted((HERE / "failing").glob("*.lisp"))}
+
+
+def floats_trap():
+    """Whether this processor can trap exceptions of floats, which most of arm64 cannot: the C library tries."""
+    libm, invalid = ctypes.CDLL("libm.so.6"), 1  # FE_INVALID, on x86-64 and on arm64
+    if libm.feenableexcept(invalid) == -1:
+        return False
+    libm.fedisableexcept(invalid)
+    return True
+
+
+FLOATS_TRAP = floats_trap()
+
+
+@functools.cache
+def version_of_sbcl():
+    said = subprocess.run([SBCL, "--version"], capture_output=True, text=True, check=True).stdout
+    return [int(number) for number in re.findall(r"\d+", said)[:3]]
+
+
+def fails_here(members):
+    """Whether a program fails on this processor, with this version of SBCL."""
+    checked = [int(number) for number in members["checked"].split(".")] if "checked" in members else None
+    return FLOATS_TRAP or "untrapped" not in members or (checked is not None and version_of_sbcl() >= checked)
 
 
 def lisp_string(text):

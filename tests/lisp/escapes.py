@@ -25,9 +25,12 @@ WORDS = r"""
 (defun bytes (&rest parts)
   (coerce (loop for part in parts append (if (stringp part) (map 'list #'char-code part) (list part))) '(vector (unsigned-byte 8))))
 (defmacro with-bytes ((address bytes) &body body)
-  `(let ((bytes (coerce ,bytes '(simple-array (unsigned-byte 8) (*)))))
-     (sb-sys:with-pinned-objects (bytes)
-       (let ((,address (sb-sys:sap-int (sb-sys:vector-sap bytes)))) ,@body))))
+  "BYTES are copied to memory outside of the heap: where the collector has write-protected a page, the system cannot write to it."
+  `(let* ((bytes ,bytes) (copy (make-alien (unsigned 8) (length bytes))) (,address (sb-sys:sap-int (alien-sap copy))))
+     (unwind-protect (progn (loop for byte across bytes for i from 0 do (setf (deref copy i) byte))
+                            ,@body)
+       (free-alien copy))))
+(defun add-one (address at) (incf (sb-sys:sap-ref-8 (sb-sys:int-sap address) at)))
 (defun zeros (size) (make-array size :element-type '(unsigned-byte 8) :initial-element 0))
 (defun at-port () (bytes 2 0 (ash *port* -8) (logand *port* 255) 127 0 0 1 0 0 0 0 0 0 0 0))
 (defun new-socket (family kind) (must (native "socket" (int family) (int kind) (int 0))))
@@ -160,7 +163,7 @@ ATTEMPTS = [Attempt(*row) for row in [
     ("set its groups", "SUC", False, '(must (native "setgroups" (long 0) (long 0)))'),
     ("raise its priority (nice)", "SUC", False, '(must (native "setpriority" (int 0) (int 0) (int -10)))'),
     ("raise a limit (setrlimit)", "SUC", False,
-     '(with-bytes (limit (zeros 16)) (must (native "getrlimit" (int 7) (unsigned-long limit))) (incf (aref bytes 11)) (incf (aref bytes 3)) '
+     '(with-bytes (limit (zeros 16)) (must (native "getrlimit" (int 7) (unsigned-long limit))) (add-one limit 11) (add-one limit 3) '
      '(must (native "setrlimit" (int 7) (unsigned-long limit))))'),
     ("choose its processor", "S", True, '(with-bytes (set (zeros 128)) (must (native "sched_getaffinity" (int 0) (long 128) (unsigned-long set))) '
      '(must (native "sched_setaffinity" (int 0) (long 128) (unsigned-long set))))'),

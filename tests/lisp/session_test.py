@@ -14,7 +14,8 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCES = pathlib.Path("/usr/share/common-lisp/source")
 sys.path.insert(0, str(HERE.parent / "cli"))
-from blackbox import equal, expect, main, test, tests_of  # noqa: E402
+from blackbox import Skipped, equal, expect, main, test, tests_of  # noqa: E402
+from corpus import FLOATS_TRAP  # noqa: E402
 from worker import Died, Worker, wait_until  # noqa: E402
 
 # ---- Answers -------------------------------------------------------------------------------------
@@ -64,6 +65,28 @@ TEXTS = {
 def text_of_an_answer(code, expected):
     with Worker() as worker:
         equal(worker.evaluate(code).get("text"), expected, "the text")
+
+
+# What depends on the processor: as docs/lisp.md has it. With traps: the code and the type of the failure. Without: the text.
+FLOATS = {
+    "(/ 1.0 0.0)": (("DIVISION_BY_ZERO", "DIVISION-BY-ZERO"), "=> #.SINGLE-FLOAT-POSITIVE-INFINITY"),
+    "(* 1d308 10)": (("SIMPLE_ERROR", "FLOATING-POINT-OVERFLOW"), "=> #.DOUBLE-FLOAT-POSITIVE-INFINITY"),
+}
+
+
+@tests_of({code: (code, *row) for code, row in FLOATS.items()})
+def exceptions_of_floats_fail_where_the_processor_can_trap_them(code, failure, text):
+    with Worker() as worker:
+        message = worker.evaluate(code)
+        if FLOATS_TRAP:
+            expect("failure" in message, message)
+            equal((message["failure"]["code"], message["failure"]["type"]), failure, "the failure")
+        else:
+            equal(message.get("text"), text, "the text")
+        traps = worker.evaluate("(getf (sb-int:get-floating-point-modes) :traps)")["text"]
+        equal(traps, "=> (:OVERFLOW :INVALID :DIVIDE-BY-ZERO)" if FLOATS_TRAP else "=> NIL", "the traps")
+        for integers in "(/ 1 0)", "(mod 5 0)", "(floor 1 0)", "(truncate 1 0)", "(rem -1 0)":
+            equal(worker.evaluate(integers)["failure"]["code"], "DIVISION_BY_ZERO", integers)
 
 
 @test
@@ -191,6 +214,32 @@ def twelve_exhausted_stacks_in_a_row():
         for _ in range(12):
             equal(worker.evaluate("(deeper 0)")["failure"]["type"], "CONTROL-STACK-EXHAUSTED", "the type")
             equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
+
+
+@tests_of({"and do not handle it": "(deeper 0)", "and handle it": "(handler-case (deeper 0) (storage-condition () :handled))"})
+def threads_that_exhaust_their_stacks_leave_nothing_broken(code):
+    """SBCL gives the stack of a thread that has ended to the next one."""
+    with Worker() as worker:
+        worker.evaluate("(defun deeper (n) (1+ (deeper (1+ n))))")
+        for _ in range(4):
+            ended = worker.evaluate("(sb-thread:join-thread (sb-thread:make-thread (lambda () %s)) :default :failed)" % code)
+            equal(ended.get("answer", ended).get("values", [""])[0], ":HANDLED" if "handled" in code else ":FAILED", "the thread")
+            equal(worker.evaluate("(sb-thread:join-thread (sb-thread:make-thread #'+ :arguments '(1 2)))")["text"], "=> 3", "the next thread")
+            worker.begin("evaluate", code="(loop)")
+            worker.interrupt()
+            equal(worker.finish()["failure"]["type"], "INTERRUPTED", "the main thread")
+
+
+@test
+def a_thread_can_be_ended_and_the_main_thread_interrupted_by_another():
+    with Worker() as worker:
+        for body in "(loop)", "(sleep 600)", "(loop (setf * (make-list 1000)))":
+            ended = worker.evaluate("(let ((x (sb-thread:make-thread (lambda () %s)))) (sb-thread:terminate-thread x) "
+                                    "(values (sb-thread:join-thread x :default :ended)))" % body)
+            equal(ended.get("text"), "=> :ENDED", body)
+            failure = worker.evaluate('(let ((main sb-thread:*current-thread*)) (sb-thread:make-thread (lambda () (sb-thread:interrupt-thread '
+                                      'main (lambda () (error "from a thread"))))) %s)' % body, timeout=600)["failure"]
+            equal((failure["type"], failure["message"]), ("SIMPLE-ERROR", "from a thread"), body)
 
 
 @test
@@ -482,6 +531,56 @@ def an_idle_session_gives_its_memory_back():
         worker.evaluate("(progn (make-list 3000000) 1)")
         expect(worker.private_kb() > 20000, worker.private_kb())
         expect(wait_until(lambda: worker.private_kb() <= 5000), worker.private_kb(), "KB are private")
+
+
+@test
+def packets_are_whole_whatever_other_threads_collect():
+    """The kernel writes a packet while the collector moves objects and protects pages."""
+    with Worker(heap="256MB") as worker:
+        expect("answer" in worker.evaluate("""
+            (defvar *collecting* t) (defvar *counter* (list 0))
+            (defvar *threads*
+              (loop for full in '(t nil nil)
+                    collect (let ((full full))
+                              (sb-thread:make-thread (lambda ()
+                                                       (loop while *collecting*
+                                                             do (setf ** (make-list 20000))
+                                                                (sb-ext:gc :full full)
+                                                                (sb-ext:atomic-incf (car *counter*))
+                                                                (sleep 0.001)))))))
+            """), "the threads")
+        for turn, size in enumerate([10, 60000, 65535, 65536, 70000, 131070, 131071, 200000, 400000, 700000] * 3):
+            letters = "".join(chr(33 + (turn + i * i) % 90) for i in range(97)).replace("\\", "/").replace('"', "'")
+            text = (letters * (size // len(letters) + 1))[:size]
+            answer = worker.evaluate('(loop for c across "%s" for i from 1 sum (* i (char-code c)))' % text)
+            equal(answer.get("answer", answer).get("values"), [str(sum(i * ord(c) for i, c in enumerate(text, 1)))],
+                  "the sum of %d characters" % size)
+        counted = worker.evaluate("(setf *collecting* nil) (mapc #'sb-thread:join-thread *threads*) (car *counter*)")
+        expect(int(counted["answer"]["values"][0]) > 30, "collections:", counted)
+
+
+@test
+def a_full_heap_is_told_by_the_session_which_keeps_its_state():
+    with Worker(heap="96MB") as worker:
+        worker.evaluate("(defvar *kept* nil) (defvar *mine* 5)")
+        for _ in range(3):
+            failure = worker.evaluate("(loop (push (make-array 1000) *kept*))")["failure"]
+            equal((failure["type"], failure["message"]),
+                  ("HEAP-EXHAUSTED", "The heap is exhausted: the code keeps more than fits into it."), "the failure")
+            equal(worker.evaluate("(progn (setf *kept* nil) (sb-ext:gc :full t) *mine*)")["text"], "=> 5", "its state")
+
+
+@tests_of({"that the code asks for": ("(dotimes (i 3) (sb-ext:gc))", 3),
+           "that the runtime makes": ("(loop repeat 4 do (setf * (make-list (floor (sb-ext:bytes-consed-between-gcs) 16))))", 2)})
+def after_each_collection_ours_is_called_and_then_that_of_sbcl(code, least):
+    with Worker() as worker:
+        counted = worker.evaluate("""(let ((old mishap-prelude::*post-gc*) (count 0))
+                                       (setf mishap-prelude::*post-gc* (lambda () (incf count) (funcall old)))
+                                       %s
+                                       (setf mishap-prelude::*post-gc* old)
+                                       count)""" % code)
+        expect(int(counted["answer"]["values"][0]) >= least, counted)
+        equal(worker.evaluate("(+ 1 2)")["text"], "=> 3", "the next answer")
 
 
 @test

@@ -95,6 +95,40 @@
     (when (heap-in-danger-p)
       (sb-sys:with-interrupts (stop (make-condition 'heap-exhausted))))))
 
+;;; When a thread exhausts its stack, SBCL lowers the guard page at the end of it, and protects the page before that, so that it
+;;; notices when the stack is left again. A throw out of there touches neither. SBCL gives the stack of a thread that has ended to
+;;; the next one as it is. On arm64 MAKE-THREAD clears it, faults at the protected page, and leaves signals blocked: no later
+;;; interrupt arrives. On x86-64 it clears less; a thread that comes to the protected page finds SBCL in doubt, which ends the
+;;; process.
+
+(defun raise-guard-page ()
+  "Touch the page that SBCL watches. Called at the bottom of the stack of a thread that ends."
+  (let* ((start (sb-kernel:get-lisp-obj-address sb-vm:*control-stack-start*))
+         (end (sb-kernel:get-lisp-obj-address sb-vm:*control-stack-end*))
+         (here (sb-sys:sap-int (sb-kernel:current-sp)))
+         (page (sb-alien:extern-alien "os_vm_page_size" sb-alien:unsigned-long))
+         (upward (< (- here start) (- end here))))
+    (setf (sb-sys:sap-ref-8 (sb-sys:int-sap (if upward (- end (* 3 page)) (+ start (* 2 page)))) 0) 0)))
+
+(defmacro raising-guard-page (tags &body body)
+  "The values of BODY, after RAISE-GUARD-PAGE. A throw to one of TAGS is stopped and done again: its cleanup forms run on top of the
+stack that it leaves, so that they are too early."
+  (if tags
+      (let ((done (gensym)) (tag `(load-time-value (internal "SB-THREAD" ,(first tags)))))
+        `(block ,done
+           (throw ,tag
+             (multiple-value-prog1 (catch ,tag (return-from ,done (raising-guard-page ,(rest tags) ,@body)))
+               (raise-guard-page)))))
+      `(multiple-value-prog1 (progn ,@body) (raise-guard-page))))
+
+(defun make-tidy-thread (make function &rest options)
+  "MAKE-THREAD, but the thread leaves its stack as SBCL expects it to be."
+  (flet ((run (&rest arguments)
+           (sb-sys:without-interrupts
+             (raising-guard-page ("%ABORT-THREAD" "%RETURN-FROM-THREAD")
+               (sb-sys:with-local-interrupts (apply function arguments))))))
+    (apply make (if (or (functionp function) (and (symbolp function) (fboundp function))) #'run function) options)))
+
 (defvar *post-gc* nil "What SBCL itself does after a collection.")
 
 (defun watch-heap ()
@@ -116,6 +150,7 @@
       (when (and post-gc (fboundp post-gc))
         (setf *post-gc* (fdefinition post-gc)
               (fdefinition post-gc) #'watch-heap)))
+    (sb-int:encapsulate 'sb-thread:make-thread 'mishap #'make-tidy-thread)
     (sb-int:encapsulate 'sb-ext:exit 'mishap #'refuse-exit)
     (sb-int:encapsulate 'sb-ext:save-lisp-and-die 'mishap #'refuse-exit)))
 

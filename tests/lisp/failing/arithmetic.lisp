@@ -6,6 +6,7 @@
 
 ;;;; float-division-by-zero
 ;;; type: DIVISION-BY-ZERO
+;;; untrapped: ^=> #\.SINGLE-FLOAT-POSITIVE-INFINITY$
 (/ 1.0 0.0)
 
 ;;;; mod-by-zero
@@ -18,14 +19,17 @@
 
 ;;;; float-overflow
 ;;; type: FLOATING-POINT-OVERFLOW
+;;; untrapped: ^=> #\.DOUBLE-FLOAT-POSITIVE-INFINITY$
 (let ((x 1d308)) (* x 10))
 
 ;;;; exp-overflow
 ;;; type: (FLOATING-POINT-OVERFLOW|.*ERROR)
+;;; untrapped: ^=> #\.DOUBLE-FLOAT-POSITIVE-INFINITY$
 (* most-positive-double-float most-positive-double-float)
 
 ;;;; float-invalid
 ;;; type: (FLOATING-POINT-INVALID-OPERATION|DIVISION-BY-ZERO)
+;;; untrapped: ^=> #<.* NaN>$
 (let ((zero 0.0)) (/ zero zero))
 
 ;;;; sqrt-of-a-string
@@ -58,6 +62,8 @@
 
 ;;;; log-of-zero
 ;;; type: DIVISION-BY-ZERO
+;;; untrapped: ^=> #\.SINGLE-FLOAT-NEGATIVE-INFINITY$
+;;; checked: 2.4.6
 (log 0)
 
 ;;;; float-too-large
