@@ -54,6 +54,8 @@ end
 
 def wrk(script, address, connections, seconds, cores=None, threads=1, environment=None):
     """What wrk saw: the line of JSON that the script's done() writes."""
+    if not shutil.which("wrk"):
+        raise Void("wrk is not installed")
     done = subprocess.run(
         [*pinned(cores), "wrk", f"-t{threads}", f"-c{connections}", f"-d{seconds}s", "--timeout", "30s", "-s", script,
          f"http://{address}"], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment)

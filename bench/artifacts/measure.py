@@ -82,7 +82,6 @@ def on_postgresql(options, folder):
     line("over HTTP", ours)
     verdict("over HTTP / pgbench", [one["rate"] / other["rate"] for one, other in zip(ours, theirs)], LEAST["pgbench"])
     print("  %-46s %6.2f  (%.2f to %.2f)" % ("… by CPU", *middle([other["cpu"] / one["cpu"] for one, other in zip(ours, theirs)])))
-    return good
 
 
 def report_searches(engine, found):

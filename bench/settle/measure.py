@@ -15,7 +15,7 @@ import load  # noqa: E402
 
 LEAST = 8
 CONNECTIONS = 64
-CALL = load.Request("POST", "/entries", 201, "", '{"key":1}')
+CALL = load.Request("POST", "/entries", 200, '"id"', '{"key":1}')
 
 
 def measure(program, folder, seconds, *flags):
