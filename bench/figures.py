@@ -46,7 +46,8 @@ def ratios(what, above, below):
 def answered(what, done, asked, wrong=0, refused=0, expected=0):
     """Calls that were answered, those whose connection failed, those with an error status, and how many of these are expected."""
     if not done or done < asked or wrong or refused != expected:
-        raise Void(f"{what}: {done} of {asked} calls were answered, {refused} with an error status, not {expected}, and {wrong} failed")
+        raise Void(f"{what}: {done} calls were answered, and at least {asked} were asked for; "
+                   f"{refused} had an error status, not {expected}; {wrong} failed")
     return done
 
 

@@ -114,5 +114,8 @@ def handlers(root):
 
 def memory_kb(pid, kind):
     """Of smaps_rollup: "Private_Dirty:" is memory that the process shares with no other one, "Private_" with what it has not changed."""
-    lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    try:
+        lines = pathlib.Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError as error:
+        raise Void(f"the memory of {name(pid) or 'a process'} cannot be read: {error.strerror}") from None
     return sum(int(line.split()[1]) for line in lines if line.startswith(kind))

@@ -29,8 +29,6 @@ def measure(program, store, folder, cores):
             raise Void(f"{program} has no process named {processes.KEEPER}")
         memory(server)
         start(server)
-    except PermissionError as error:
-        raise Void(f"the memory of a worker cannot be read: {error}") from None
     finally:
         server.stop()
 
