@@ -4,6 +4,7 @@ Each figure is the median of many, ours and the bare one in turn: machines are n
 seconds. Both are driven from here, so both have the cost of this side in them.
 """
 import argparse
+import atexit
 import http.client
 import json
 import os
@@ -93,6 +94,7 @@ class Server:
         self.folder = tempfile.TemporaryDirectory()
         self.process = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--data", self.folder.name, "--caller-share", "100"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.terminate)  # also after a measurement that is void
         found = None
         for text in self.process.stderr:
             found = re.search(r"listening on http://([^:]+):(\d+)", text)

@@ -8,6 +8,7 @@ CROSSHAIR=PROGRAM, the checks that it can take, side by side. CPU is that of all
 included. An answer that differs from the verdict of its case ends the benchmark: something else would be measured.
 """
 import argparse
+import atexit
 import glob
 import http.client
 import json
@@ -79,6 +80,7 @@ class Service:
         environment = dict(os.environ, HOME=self.data.name, MISHAP_LOG=os.path.join(self.data.name, "log"))
         self.process = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--workers", "1", "--data", self.data.name],
                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, text=True)
+        atexit.register(self.process.terminate)  # also after a measurement that is void
         found = next(filter(None, (re.search(r"listening on http://(\S+)", line) for line in self.process.stderr)), None)
         if not found:
             raise Void("%s does not listen" % program)
