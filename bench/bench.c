@@ -72,16 +72,17 @@ static void bench_raise(void)
     size_t length = sink;
     tell_with_snprintf();
     if (length != sink)
-        printf("the two print different lengths: %zu and %zu\n", length, sink);
+        end_void("mishap_render and snprintf", "they print different lengths");
     mishap_use_allocator(&(mishap_allocator){ counted_malloc, counted_realloc, free });
     allocations = 0;
     tell_with_mishap();
     mishap_use_allocator(NULL);
     compare(tell_with_mishap, tell_with_snprintf, SERIES, &ours, &theirs);
     printf("raise with native trace, three fields, render http-api (%zu bytes), free\n"
-           "    %.0f ns against %.0f ns for one snprintf: ratio %.2f (target 1.00 or less)\n"
-           "    allocations: %zu (target 2 or fewer)\n",
-           length, ours, theirs, ours / theirs, allocations);
+           "    %.0f ns against %.0f ns for one snprintf: ratio %.2f (at most 1.00: %s)\n"
+           "    allocations: %zu (at most 2: %s)\n",
+           length, figure("mishap_render", ours), figure("snprintf", theirs), ours / theirs,
+           outcome(ours / theirs, 2, 1), allocations, outcome((double)allocations, 0, 2));
 }
 
 /* -- parse against yyjson's own ---------------------------------------------------------------- */
@@ -92,7 +93,8 @@ static size_t document_length;
 static void parse_with_mishap(void)
 {
     mishap *m = NULL;
-    mishap_free(mishap_parse(http_api, (mishap_text){ document, document_length }, &m));
+    if (mishap_parse(http_api, (mishap_text){ document, document_length }, &m))
+        end_void("mishap_parse", "it fails");
     mishap_free(m);
 }
 
@@ -110,8 +112,8 @@ static void ignore(void *state, const mishap_finding *finding)
 
 static void verify_with_mishap(void)
 {
-    mishap_free(
-        mishap_verify(http_api, (mishap_text){ document, document_length }, false, ignore, NULL));
+    if (mishap_verify(http_api, (mishap_text){ document, document_length }, false, ignore, NULL))
+        end_void("mishap_verify", "it fails");
 }
 
 static void bench_parse(void)
@@ -128,12 +130,14 @@ static void bench_parse(void)
     mishap_free(m);
     compare(parse_with_mishap, parse_with_yyjson, SERIES, &ours, &theirs);
     printf("parse http-api (%zu bytes) into a mishap\n"
-           "    %.0f ns against %.0f ns for yyjson_read: ratio %.2f (target 3.00 or less)\n",
-           document_length, ours, theirs, ours / theirs);
+           "    %.0f ns against %.0f ns for yyjson_read: ratio %.2f (at most 3.00: %s)\n",
+           document_length, figure("mishap_parse", ours), figure("yyjson_read", theirs),
+           ours / theirs, outcome(ours / theirs, 2, 3));
     compare(verify_with_mishap, parse_with_yyjson, SERIES, &ours, &theirs);
     printf("verify http-api (%zu bytes)\n    %.0f ns against %.0f ns for yyjson_read: ratio %.2f, "
            "%.0f MB/s\n",
-           document_length, ours, theirs, ours / theirs, (double)document_length / ours * 1e3);
+           document_length, figure("mishap_verify", ours), figure("yyjson_read", theirs),
+           ours / theirs, (double)document_length / ours * 1e3);
 }
 
 /* -- growth ------------------------------------------------------------------------------------ */
@@ -189,11 +193,11 @@ static void bench_growth(const char *what, work *make)
         amount = amounts[i];
         compare(make, nothing, amount > 50 ? 5 : 100, &ns[i], &ignored);
     }
-    double unit = (ns[2] - ns[0]) / 99;
+    double unit = figure(what, (ns[2] - ns[0]) / 99);
     printf("%-28s %8.0f %8.0f %8.0f %8.0f ns for 1, 10, 100, 1,000: ", what, ns[0], ns[1], ns[2],
            ns[3]);
     printf("the last 900 cost %.2f times what the first 100 predict\n",
-           (ns[3] - ns[2]) / 900 / unit);
+           figure(what, (ns[3] - ns[2]) / 900 / unit));
 }
 
 int main(void)

@@ -62,11 +62,12 @@ static void bench_example(const char *what, work *checks)
     double ours, theirs;
     checks();
     if (sink != 3)
-        printf("there should be 3 findings, not %zu\n", sink);
+        end_void(what, "there should be 3 findings");
     compare(checks, read_with_yyjson, SERIES, &ours, &theirs);
     printf("%s: read %zu bytes, five rules, three findings, free\n"
-           "    %.0f ns (target 1,500 or less) against %.0f ns for yyjson_read: ratio %.1f\n",
-           what, sizeof body - 1, ours, theirs, ours / theirs);
+           "    %.0f ns (at most 1,500: %s) against %.0f ns for yyjson_read: ratio %.1f\n",
+           what, sizeof body - 1, figure(what, ours), outcome(ours, 0, 1500),
+           figure("yyjson_read", theirs), ours / theirs);
 }
 
 /* -- growth ------------------------------------------------------------------------------------ */
@@ -155,14 +156,14 @@ static void bench_growth(const char *what, work *checks, bool from_behind)
         sizes[i] = size;
         checks();
         if (sink != 0)
-            printf("there should be no findings, not %zu\n", sink);
+            end_void(what, "there should be no findings");
         compare(checks, read_fields, amount > 50 ? 5 : 100, &ns[i], &reading);
     }
-    double unit = (ns[2] - ns[0]) / 99;
+    double unit = figure(what, (ns[2] - ns[0]) / 99);
     printf("%-36s %6.0f %6.0f %6.0f %7.0f ns for 1, 10, 100, 1,000: ", what, ns[0], ns[1], ns[2],
            ns[3]);
     printf("the last 900 cost %.2f times what the first 100 predict; reading alone: %.0f ns\n",
-           (ns[3] - ns[2]) / 900 / unit, reading);
+           figure(what, (ns[3] - ns[2]) / 900 / unit), reading);
     for (int i = 0; i < 4; i++)
         free(documents[i]);
 }

@@ -13,10 +13,12 @@ import statistics
 import sys
 import tempfile
 
-import search
 import stores
+import search
 import transfers
 from stores import postgres
+
+import figures
 
 LEAST = {"quick": 2, "slow": 8, "pgbench": 0.7}
 SOON_MS = 50
@@ -24,14 +26,13 @@ SOON_MS = 50
 
 def middle(values):
     """The median, and the least and the most."""
+    figures.figures("a figure", values)
     return statistics.median(values), min(values), max(values)
 
 
 def verdict(name, values, least):
-    found = middle(values)
-    print("  %-46s %6.2f  (%.2f to %.2f in %d rounds)  at least %g: %s" %
-          (name, *found, len(values), least, "yes" if found[0] >= least else "NO"))
-    return found[0] >= least
+    figures.row("  " + name, figures.median(name, values), "×", at_least=least)
+    print("    %.2f to %.2f in %d rounds" % (min(values), max(values), len(values)))
 
 
 def line(name, rounds):
@@ -61,11 +62,9 @@ def on_sqlite(options, folder):
     line("in batches", rounds["quick 64"])
     line("one by one, flush +1 ms", rounds["slow 1"])
     line("in batches, flush +1 ms", rounds["slow 64"])
-    good = True
     for flush, name in (("quick", "in batches / one by one"), ("slow", "in batches / one by one, flush +1 ms")):
         ratios = [many["rate"] / one["rate"] for many, one in zip(rounds[flush + " 64"], rounds[flush + " 1"])]
-        good &= verdict(name, ratios, LEAST[flush])
-    return good
+        verdict(name, ratios, LEAST[flush])
 
 
 def on_postgresql(options, folder):
@@ -74,16 +73,15 @@ def on_postgresql(options, folder):
     with postgres.Cluster(fsync="on", shared_buffers="128MB") as cluster:
         with transfers.Server(options.program, folder / "store", "--artifacts-store", cluster.address("bench"), "--handlers",
                               str(transfers.HANDLERS)) as server:
-            server.load(1, 0)
+            server.load(1, 0, cluster.process.pid)
             cluster.sql("bench", "VACUUM ANALYZE")
             for turn in range(options.rounds):
                 theirs.append(transfers.pgbench(cluster, "bench", options.seconds))
                 ours.append(server.load(options.seconds, turn, cluster.process.pid))
     line("pgbench, the same statements", theirs)
     line("over HTTP", ours)
-    good = verdict("over HTTP / pgbench", [one["rate"] / other["rate"] for one, other in zip(ours, theirs)], LEAST["pgbench"])
+    verdict("over HTTP / pgbench", [one["rate"] / other["rate"] for one, other in zip(ours, theirs)], LEAST["pgbench"])
     print("  %-46s %6.2f  (%.2f to %.2f)" % ("… by CPU", *middle([other["cpu"] / one["cpu"] for one, other in zip(ours, theirs)])))
-    return good
 
 
 def report_searches(engine, found):
@@ -92,28 +90,26 @@ def report_searches(engine, found):
         print("  %-24s %7.1f ms  (%.1f to %.1f), CPU %6.1f ms, %s, %s" %
               (name, *middle(seen["ms"]), statistics.median(seen["cpu"]), "ranked" if seen["ranked"] else "newest first",
                "20,000 hits or more" if seen["hits"] is None else "%d hits" % seen["hits"]))
-    late = [name for name in stores.WORDS if statistics.median(found[name]["ms"]) > SOON_MS]
-    slow = [name for name in stores.WORDS if statistics.median(found[name]["cpu"]) > SOON_MS]
-    print("  within %d ms: %s" % (SOON_MS, "all words" if not late else "not " + ", ".join(late)))
-    print("  within %d ms of CPU: %s; %.1f processes want a core, of %d" %
-          (SOON_MS, "all words" if not slow else "not " + ", ".join(slow), os.getloadavg()[0], os.cpu_count()))
-    return not late
+    for figure, words in (("ms", "time"), ("cpu", "CPU")):
+        slowest = max(stores.WORDS, key=lambda name: statistics.median(found[name][figure]))
+        figures.row("  %s of the slowest word, %s" % (words, slowest), figures.median(slowest, found[slowest][figure]), "ms", at_most=SOON_MS)
+    print("  %.1f processes want a core, of %d" % (os.getloadavg()[0], os.cpu_count()))
 
 
 def searches(options, folder):
     kept = options.kept
     stores.built(kept / "sqlite", lambda place: stores.fill_sqlite(options.program, place))
-    good = report_searches("SQLite", search.measure(options.program, folder / "store", options.rounds, data=kept / "sqlite"))
+    report_searches("SQLite", search.measure(options.program, folder / "store", options.rounds, data=kept / "sqlite"))
     if not postgres.folder_of_programs():
-        return good
+        return
 
     def fill(place):
         with stores.Kept(place / "data", **stores.KEPT) as cluster:
             stores.fill_postgresql(options.program, cluster, place)
     stores.built(kept / "postgresql", fill)
     with stores.Kept(kept / "postgresql" / "data", **stores.KEPT) as cluster:
-        return report_searches("PostgreSQL", search.measure(options.program, folder / "store", options.rounds, "--artifacts-store",
-                                                            cluster.address("million"), others=[cluster.process.pid])) and good
+        report_searches("PostgreSQL", search.measure(options.program, folder / "store", options.rounds, "--artifacts-store",
+                                                     cluster.address("million"), others=[cluster.process.pid]))
 
 
 PARTS = {"sqlite": on_sqlite, "postgresql": on_postgresql, "search": searches}
@@ -128,19 +124,22 @@ def main():
     parser.add_argument("--only", default=",".join(PARTS))
     options = parser.parse_args()
     chosen = options.only.split(",")
+    if options.rounds < 1 or options.seconds < 1:
+        parser.error("there is no round of less than one second")
     if not set(chosen) <= set(PARTS):
         parser.error("--only takes %s" % ", ".join(PARTS))
     if not postgres.folder_of_programs() and "postgresql" in chosen:
         print("mishap: PostgreSQL is not installed, and not measured", file=sys.stderr)
         chosen.remove("postgresql")
+        if not chosen:
+            raise figures.Void("nothing is left to measure")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    folder, good = pathlib.Path(tempfile.mkdtemp(prefix="bench-artifacts-")), True
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="bench-artifacts-"))
     try:
         for name in chosen:
-            good = PARTS[name](options, folder) and good
+            PARTS[name](options, folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    return not good
 
 
-sys.exit(main())
+figures.run(main)

@@ -4,7 +4,9 @@ import json
 import time
 
 import stores
-from transfers import Server, processes
+import processes
+from figures import Void
+from transfers import Server
 
 LIMIT = 100
 QUERIES = {word: (word,) for word in stores.WORDS} | {
@@ -25,7 +27,7 @@ def ask(connection, args):
     answer = json.loads(response.read())
     took = (time.perf_counter() - begun) * 1000
     if response.status != 200:
-        raise SystemExit("a search failed: %s" % answer)
+        raise Void("a search failed: %s" % answer)
     return took, answer
 
 
@@ -36,14 +38,14 @@ def measure(program, folder, rounds, *flags, data=None, others=()):
     with Server(program, folder, *flags, data=data) as server:
         connection = http.client.HTTPConnection(server.address, timeout=120)
         ask(connection, ("nowhere",))
-        pids = {pid for root in (server.process.pid, *others) for pid in processes.family(root)}
+        roots = (server.process.pid, *others)
         for turn in range(rounds + 1):
             for name, args in QUERIES.items():
-                before = processes.cpu_ns(pids)
+                before = processes.cpu_ns(*roots)
                 took, answer = ask(connection, args)
                 if turn:
                     found[name]["ms"].append(took)
-                    found[name]["cpu"].append((processes.cpu_ns(pids) - before) / 1e6)
+                    found[name]["cpu"].append((processes.cpu_ns(*roots) - before) / 1e6)
                 found[name].update(ranked=answer["ranked"], hits=answer.get("hits"))
         connection.close()
     return found

@@ -12,8 +12,9 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent.parent / "tests" / "store"))
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests" / "store")]
 import postgres  # noqa: E402
+from figures import Void  # noqa: E402
 
 ROWS = 1_000_000
 WORDS = {"one": 1, "hundred": 100, "thousands": 2_000, "nineteen": 19_000, "twenty": 20_000, "fifty": 50_000, "half": 500_000, "every": ROWS}
@@ -64,7 +65,7 @@ def create_tables(program, data, address=None):
         environment["MISHAP_ARTIFACTS_STORE"] = address
     done = subprocess.run([program, "artifacts", "events"], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit("the tables cannot be made: %s" % (done.stdout + done.stderr))
+        raise Void("the tables cannot be made: %s" % (done.stdout + done.stderr))
     return flags
 
 

@@ -20,7 +20,7 @@ end
 
 function done(summary, latency)
     local errors = summary.errors
-    io.write(string.format('{"requests":%d,"seconds":%f,"p50_us":%d,"p99_us":%d,"refused":%d,"failed":%d}\n', summary.requests,
-        summary.duration / 1e6, latency:percentile(50), latency:percentile(99), errors.status,
+    io.write(string.format('{"requests":%d,"duration_us":%d,"p50_us":%d,"p99_us":%d,"refused":%d,"failed":%d}\n', summary.requests,
+        summary.duration, latency:percentile(50), latency:percentile(99), errors.status,
         errors.connect + errors.read + errors.write + errors.timeout))
 end

@@ -6,14 +6,14 @@ import re
 import resource
 import shutil
 import subprocess
-import sys
-import tempfile
 import time
 
-import stores  # noqa: F401  knows where the tests' PostgreSQL is
+import stores  # noqa: F401  knows where the tests' PostgreSQL is, and the modules of all benchmarks
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "handlers"))
-import processes  # noqa: E402
+import figures
+import load
+import processes
+from figures import Void
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = 64
@@ -27,15 +27,19 @@ def genesis(folder):
     return path
 
 
-def spent(roots, command, **more):
-    """Run a command; what it wrote, and the CPU seconds of it and of all processes below the roots."""
-    def cpu():
-        pids = {pid for root in roots for pid in processes.family(root)}
+class Spent:
+    """The CPU seconds of all processes below the roots, and of those that this one starts and waits for meanwhile."""
+
+    def __init__(self, *roots):
+        self.roots = roots
+        self.before = self.now()
+
+    def now(self):
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return processes.cpu_ns(pids) / 1e9 + used.ru_utime + used.ru_stime
-    before = cpu()
-    done = subprocess.run(command, capture_output=True, text=True, check=False, **more)
-    return done, cpu() - before
+        return processes.cpu_ns(*self.roots) / 1e9 + used.ru_utime + used.ru_stime
+
+    def seconds(self):
+        return figures.figure("CPU", self.now() - self.before)
 
 
 class Server:
@@ -54,21 +58,22 @@ class Server:
         deadline = time.monotonic() + 60
         while not (found := re.search(r"listening on http://(\S+)", log.read_text())):
             if self.process.poll() is not None or time.monotonic() > deadline:
+                words = log.read_text()
                 self.stop()
-                sys.exit("%s does not listen: %s" % (program, log.read_text()))
+                raise Void("%s does not listen: %s" % (program, words))
             time.sleep(0.02)
         self.address = found[1]
 
     def load(self, seconds, seed, *others):
         """With the CPU of the processes below `others`, too."""
-        done, cpu = spent([self.process.pid, *others],
-                          ["wrk", "-t1", "-c%d" % CONNECTIONS, "-d%ds" % seconds, "--timeout", "30s", "-s", HERE / "transfer.lua",
-                           "http://" + self.address], env=dict(os.environ, ACCOUNTS=str(ACCOUNTS), SEED=str(seed)))
-        seen = json.loads(done.stdout.strip().splitlines()[-1])
-        if not seen["requests"] or seen["failed"] or seen["refused"] > seen["requests"] / 1000:
-            sys.exit("the measurement means nothing: %s" % seen)
-        good = seen["requests"] - seen["refused"]
-        return {"rate": good / seen["seconds"], "cpu": cpu * 1e6 / good, **seen}
+        spent = Spent(self.process.pid, *others)
+        seen = load.wrk(HERE / "transfer.lua", self.address, CONNECTIONS, seconds,
+                        environment=dict(os.environ, ACCOUNTS=str(ACCOUNTS), SEED=str(seed)))
+        cpu = spent.seconds()
+        if seen["refused"] > (seen["requests"] / 1000 if others else 0):  # PostgreSQL gives up a transfer that conflicts too often
+            raise Void("%d of %d transfers were refused" % (seen["refused"], seen["requests"]))
+        good = figures.answered("transfers", seen["requests"] - seen["refused"], 1, seen["failed"])
+        return {"rate": good / seen["duration_us"] * 1e6, "cpu": cpu * 1e6 / good, **seen}
 
     def stop(self):
         self.process.terminate()
@@ -97,7 +102,7 @@ def bare(program, loop, folder, seconds):
         done = subprocess.run([loop, str(folder) + "-bare/artifacts.sqlite", str(ACCOUNTS), str(seconds)], capture_output=True, text=True,
                               check=True)
         seen = json.loads(done.stdout)
-        return {"rate": seen["requests"] / seen["seconds"]}
+        return {"rate": figures.figure("transfers of the bare loop", seen["requests"]) / seen["seconds"]}
     finally:
         shutil.rmtree(str(folder) + "-bare", ignore_errors=True)
 
@@ -110,14 +115,18 @@ def pgbench(cluster, database, seconds):
     variables = {"accounts": ACCOUNTS, "amount": 1, "artifact": "genesis_ledger", "method": "transfer", "answer": ANSWER,
                  "now": int(time.time() * 1000)}
     words = [word for name, value in variables.items() for word in ("-D", "%s=%s" % (name, value))]
-    done, cpu = spent([cluster.process.pid],
-                      cluster.as_user(os.path.join(cluster.programs, "pgbench"), "-n", "-M", "prepared", "-c", str(HANDLERS), "-j", "1", "-T",
-                                      str(seconds), "--max-tries", "10", "-f", "-", *words, "-h", cluster.folder, "-U", "role", database),
-                      input=(HERE / "transfer.pgbench").read_text(), cwd=cluster.folder)
+    spent = Spent(cluster.process.pid)
+    done = subprocess.run(
+        cluster.as_user(os.path.join(cluster.programs, "pgbench"), "-n", "-M", "prepared", "-c", str(HANDLERS), "-j", "1", "-T",
+                        str(seconds), "--max-tries", "10", "-f", "-", *words, "-h", cluster.folder, "-U", "role", database),
+        input=(HERE / "transfer.pgbench").read_text(), cwd=cluster.folder, capture_output=True, text=True, check=False)
+    cpu = spent.seconds()
     found = re.search(r"tps = ([0-9.]+)", done.stdout)
     if done.returncode or not found:
-        sys.exit("pgbench failed: %s%s" % (done.stdout, done.stderr))
-    failed = re.search(r"number of failed transactions: (\d+)", done.stdout)
-    retried = re.search(r"number of transactions retried: (\d+)", done.stdout)
-    count = int(re.search(r"number of transactions actually processed: (\d+)", done.stdout)[1])
-    return {"rate": float(found[1]), "cpu": cpu * 1e6 / count, "failed": int(failed[1]) if failed else 0, "retried": int(retried[1]) if retried else 0}
+        raise Void("pgbench failed: %s%s" % (done.stdout, done.stderr))
+    number = lambda words: int((re.search(words + r": (\d+)", done.stdout) or [0, 0])[1])  # noqa: E731
+    count, failed = number("number of transactions actually processed"), number("number of failed transactions")
+    if failed > count / 1000:
+        raise Void("pgbench: %d of %d transactions failed" % (failed, count))
+    return {"rate": float(found[1]), "cpu": cpu * 1e6 / figures.figure("transactions of pgbench", count),
+            "retried": number("number of transactions retried")}

@@ -14,9 +14,13 @@ import subprocess
 import sys
 import tempfile
 
-import load
-import workers
-from load import Request, Void
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import figures  # noqa: E402
+import load  # noqa: E402
+import workers  # noqa: E402
+from figures import Void, say  # noqa: E402
+from load import Request  # noqa: E402
+from processes import machine_seconds  # noqa: E402
 
 SAME = 1.05  # "no change", as far as it can be told from noise
 TODOS = 20   # in the store: one page of a list
@@ -92,10 +96,6 @@ COMMAND = [
 PARTS = ["http", "mcp", "command", "worker"]
 
 
-def say(text):
-    print(f"mishap: {text}", file=sys.stderr, flush=True)
-
-
 # ---- One round -----------------------------------------------------------------------------------------------------
 
 
@@ -114,7 +114,7 @@ def round_http(options, turn):
     servers = [None, None]
     try:
         for side, program in enumerate(options.programs):
-            servers[side] = load.Server(program, options.store, options.folder / f"http-{side}", options.server_cores)
+            servers[side] = load.Server(program, options.folder / f"http-{side}", options.server_cores, options.store)
         for server in servers:  # threads or workers are started, statements are prepared
             server.load(READ, 64, 1, options.load_cores)
         for case in HTTP:
@@ -131,8 +131,9 @@ def round_mcp(options, turn):
         peers = [None, None]
         try:
             for side, program in enumerate(options.programs):
-                peers[side] = load.Peer(options.drive, program, call, options.store, options.folder / f"mcp-{side}",
-                                        options.load_cores, options.server_cores)
+                folder = options.folder / f"mcp-{side}"
+                peers[side] = load.Peer(options.drive, ["--call", *call], [program, "mcp", "--data", folder], folder,
+                                        options.load_cores, options.server_cores, options.store)
             for peer in peers:
                 peer.load(32, 500, cases[0].kind)
             for case in cases:
@@ -171,8 +172,9 @@ def report(title, cases):
 
 
 def line(name, case, figure):
-    before, now = (statistics.median(pair[side][figure] for pair in case.rounds) for side in (0, 1))
-    ratios = sorted(pair[1][figure] / pair[0][figure] for pair in case.rounds)
+    sides = [[pair[side][figure] for pair in case.rounds] for side in (0, 1)]
+    before, now = (figures.median(f"{figure} of {case.name}", side) for side in sides)
+    ratios = figures.ratios(f"{figure} of {case.name}", sides[1], sides[0])
     text = f"{statistics.median(ratios):.2f}× ({ratios[0]:.2f}–{ratios[-1]:.2f})"
     target = case.judged.get(figure)
     words = "" if not target else "no change" if target == SAME else f"at most {target:.2f}×"
@@ -203,12 +205,6 @@ def make_store(program, folder):
             raise Void(f"{program} {' '.join(words)} fails: {done.stdout}{done.stderr}")
 
 
-def machine_seconds():
-    """CPU time of all programs, and what the host took away."""
-    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, open("/proc/stat").readline().split()[1:])
-    return (user + nice + system + irq + softirq + steal) / os.sysconf("SC_CLK_TCK")
-
-
 def own_seconds():
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
@@ -230,8 +226,7 @@ def measure(options):
         report("Commands, from start to exit", COMMAND)
     if "worker" in options.only:
         print()
-        for text in workers.measure(options.programs[1], options.store, options.folder / "worker", options.server_cores):
-            print(text)
+        workers.measure(options.programs[1], options.store, options.folder / "worker", options.server_cores)
 
 
 def named(tool, case):
@@ -267,21 +262,20 @@ def main():
     if "http" in options.only and not shutil.which("wrk"):
         say("without wrk, requests over HTTP are not measured")
         options.only = [part for part in options.only if part != "http"]
+        if not options.only:
+            raise Void("nothing is left to measure")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # no server is left behind
     # In memory where that is possible: a disk would be measured, too.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     began, used = os.times().elapsed, machine_seconds() - own_seconds()
     with tempfile.TemporaryDirectory(prefix="mishap-bench-", dir=memory) as folder:
         options.folder, options.store = pathlib.Path(folder), pathlib.Path(folder) / "store"
-        try:
-            make_store(options.programs[0], options.store)
-            measure(options)
-        except Void as why:
-            sys.exit(f"mishap: void: {why}")
+        make_store(options.programs[0], options.store)
+        measure(options)
     others = (machine_seconds() - own_seconds() - used) / (os.times().elapsed - began)
     print(f"\nRounds: {options.rounds}; servers on {f'core {options.server_cores}' if options.server_cores else 'all cores'}; "
           f"stores in {memory or 'a temporary folder'}. Other programs took {max(0, others):.0%} of a core meanwhile"
           f"{': too much to judge small differences by these figures' if others > QUIET else ''}.")
 
 
-main()
+figures.run(main)

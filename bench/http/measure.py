@@ -5,25 +5,24 @@ counts is the CPU time that a request costs its server, as a ratio to ours withi
 from minute to minute, and far less so within seconds.
 """
 import argparse
-import json
 import os
 import pathlib
 import resource
 import signal
 import statistics
-import subprocess
 import sys
 
-import servers
+import servers  # knows where the modules of all benchmarks are
 from servers import Absent
+
+import figures
+from figures import Void, say
+from load import wrk
+from processes import machine_seconds
 
 CONNECTIONS = 64
 TWO_WORKERS = 1.8  # times the requests a second of one
 QUIET = 0.1  # of a core may go to other programs; beyond that nothing is judged
-
-
-class Void(Exception):
-    """A measurement that means nothing, and why."""
 
 
 class Peer:
@@ -45,39 +44,29 @@ PEERS = [
 ]
 
 
-def say(text):
-    print(f"mishap: {text}", file=sys.stderr, flush=True)
-
-
 # ---- One slice ---------------------------------------------------------------------------------------------------
 
 
 def load(server, seconds, cores, threads=1):
     """Has wrk ask for some seconds. The time and CPU of what it saw, or Void if it saw anything but refusals."""
-    before, before_wrk, before_all = server.cpu_ns(), waited_us(), machine_us()
-    done = subprocess.run(
-        ["taskset", "-c", cores, "wrk", f"-t{threads}", f"-c{CONNECTIONS}", f"-d{seconds}s",
-         "-s", str(servers.HERE / "request.lua"), f"http://127.0.0.1:{server.port}"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    after, after_wrk, after_all = server.cpu_ns(), waited_us(), machine_us()
-    if done.returncode != 0:
-        raise Void(f"wrk failed against {server.name}: {done.stderr.strip()}")
-    seen = json.loads(done.stdout.strip().splitlines()[-1])
-    if seen["failed"] or seen["refused"] != seen["requests"] or not seen["requests"]:
-        raise Void(f"{server.name} answered {seen['refused']} of {seen['requests']} requests with an error status, "
-                   f"and wrk counts {seen['failed']} failures")
-    if before.keys() != after.keys():
-        raise Void(f"{server.name} replaced a process under load")
-    cpu_us = sum(after[pid] - before[pid] for pid in before) / 1e3
-    wrk_us = after_wrk - before_wrk
+    before, before_wrk, before_all = server.cpu_ns(), waited_us(), machine_seconds()
+    seen = wrk(servers.HERE / "request.lua", f"127.0.0.1:{server.port}", CONNECTIONS, seconds, cores, threads)
+    after, after_wrk, after_all = server.cpu_ns(), waited_us(), machine_seconds()
+    requests, took = seen["requests"], seen["duration_us"]
+    figures.answered(server.name, requests, 1, seen["failed"], seen["refused"], requests)
+    try:
+        server.verify()
+    except (Absent, OSError) as why:
+        raise Void(f"{server.name} no longer answers as it did: {why}") from None
+    cpu_us, wrk_us = figures.figure(f"CPU of {server.name}", after - before) / 1e3, after_wrk - before_wrk
     return {
-        "cpu": cpu_us / seen["requests"],
-        "wrk_cpu": wrk_us / seen["requests"],
-        "busy": cpu_us / seen["duration_us"],
-        "rate": seen["requests"] / seen["duration_us"] * 1e6,
+        "cpu": cpu_us / requests,
+        "wrk_cpu": wrk_us / requests,
+        "busy": cpu_us / took,
+        "rate": requests / took * 1e6,
         "p50": seen["p50_us"],
         "p99": seen["p99_us"],
-        "others": max(0, after_all - before_all - cpu_us - wrk_us) / seen["duration_us"],
+        "others": max(0, (after_all - before_all) * 1e6 - cpu_us - wrk_us) / took,
     }
 
 
@@ -87,14 +76,12 @@ def waited_us():
     return (usage.ru_utime + usage.ru_stime) * 1e6
 
 
-def machine_us():
-    """CPU time of all programs, and what the host took away."""
-    user, nice, system, _, _, irq, softirq, steal, *_ = map(int, open("/proc/stat").readline().split()[1:])
-    return (user + nice + system + irq + softirq + steal) * 1e6 / os.sysconf("SC_CLK_TCK")
-
-
 def median(peer, figure):
-    return statistics.median(piece[figure] for piece in peer.slices)
+    return figures.median(f"{figure} of {peer.name}", of(peer, figure))
+
+
+def of(peer, figure):
+    return [piece[figure] for piece in peer.slices]
 
 
 def others(peers):
@@ -106,13 +93,9 @@ def quiet(peers):
     return others(peers) <= QUIET
 
 
-def outcome(met, peers):
-    return "unsure" if not quiet(peers) else "met" if met else "MISSED"
-
-
 def ratio(above, below):
     """Of CPU a request: the median over the rounds, and how far the rounds lie apart."""
-    ratios = sorted(a["cpu"] / b["cpu"] for a, b in zip(above.slices, below.slices))
+    ratios = figures.ratios(f"CPU of {above.name} against {below.name}", of(above, "cpu"), of(below, "cpu"))
     return statistics.median(ratios), ratios[0], ratios[-1]
 
 
@@ -127,7 +110,11 @@ def start_all(options, cores):
         try:
             running.append((peer, peer.start(peer.name, options, cores)))
         except Absent as why:
+            if peer.key == "ours":
+                raise Void(f"{peer.name} cannot be measured: {why}") from None
             say(f"without {peer.name}: {why}")
+    if not running and options.only != ["workers"]:
+        raise Void("none of the servers can be measured")
     return running
 
 
@@ -174,13 +161,14 @@ def verdict(peer, base, peers):
         return "", "", ""
     if peer.at_most and base.key == "ours":
         middle, low, high = ratio(base, peer)
-        return (f"ours is {middle:.2f}× ({low:.2f}–{high:.2f})", f"at most {peer.at_most:.2f}×",
-                outcome(middle <= peer.at_most, peers))
+        return (f"ours is {figures.shown('', middle)}× ({low:.2f}–{high:.2f})", figures.goal("×", peer.at_most),
+                figures.outcome(middle, at_most=peer.at_most, sure=quiet(peers)))
     middle, low, high = ratio(peer, base)
-    text = f"{middle:.2f}× ({low:.2f}–{high:.2f})"
+    text = f"{figures.shown('', middle)}× ({low:.2f}–{high:.2f})"
     if not peer.at_least or base.key != "ours":
         return text, "", ""
-    return text, f"at least {peer.at_least}×", outcome(middle >= peer.at_least, peers)
+    return (text, figures.goal("×", at_least=peer.at_least),
+            figures.outcome(middle, at_least=peer.at_least, sure=quiet(peers)))
 
 
 # ---- Two workers -------------------------------------------------------------------------------------------------
@@ -201,8 +189,7 @@ def compare_workers(options, cores):
             for peer, server in running if turn % 2 == 0 else running[::-1]:
                 peer.slices.append(load(server, options.seconds, wrk_cores, threads=2))
     except Absent as why:
-        say(f"without the comparison of two workers: {why}")
-        return
+        raise Void(f"two workers cannot be compared with one: {why}") from None
     finally:
         for _, server in running:
             server.stop()
@@ -210,18 +197,18 @@ def compare_workers(options, cores):
 
 
 def report_workers(one, two, spare):
-    gains = sorted(b["rate"] / a["rate"] for a, b in zip(one.slices, two.slices))
+    gains = figures.ratios("requests a second of two workers", of(two, "rate"), of(one, "rate"))
     gain = statistics.median(gains)
     # Each request costs what the workers and wrk need for it; without cores to spare, two have to do for both.
-    cores = 2 - median(two, "others")
+    cores = 2 - statistics.median(of(two, "others"))
     most = cores * 1e6 / (median(two, "cpu") + median(two, "wrk_cpu")) / median(one, "rate")
-    seen = outcome(gain >= TWO_WORKERS, [one, two])
+    seen = figures.outcome(gain, at_least=TWO_WORKERS, sure=quiet([one, two]))
     if seen == "MISSED" and not spare and most < TWO_WORKERS:
         seen = "not to be seen here"
     print(f"\nTwo workers: {median(two, 'rate'):,.0f} requests a second, p50 {median(two, 'p50'):.0f} µs, "
           f"p99 {median(two, 'p99'):.0f} µs; one: {median(one, 'rate'):,.0f}, {median(one, 'p50'):.0f} and "
           f"{median(one, 'p99'):.0f}.")
-    print(f"    {gain:.2f}× ({gains[0]:.2f}–{gains[-1]:.2f}), target at least {TWO_WORKERS:.2f}×: {seen}")
+    print(f"    {figures.shown('', gain)}× ({gains[0]:.2f}–{gains[-1]:.2f}), target at least {TWO_WORKERS:.2f}×: {seen}")
     if spare:
         return
     more, low, high = ratio(two, one)
@@ -245,6 +232,8 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","),
                         help="with commas between: " + ", ".join(peer.key for peer in PEERS) + ", workers")
     options = parser.parse_args()
+    if options.rounds < 1 or options.seconds < 1:
+        parser.error("there is no round of less than one second")
     unknown = set(options.only or []) - {peer.key for peer in PEERS} - {"workers"}
     if unknown:
         parser.error(f"there is no server called {', '.join(sorted(unknown))}")
@@ -261,11 +250,9 @@ def main():
             report(peers)
         if not options.only or "workers" in options.only:
             compare_workers(options, cores)
-    except Void as why:
-        sys.exit(f"mishap: void: {why}")
     except FileNotFoundError as error:
         sys.exit(f"mishap: {error.filename} is not installed")
     print(f"\n{servers.versions()}")
 
 
-main()
+figures.run(main)

@@ -8,9 +8,13 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import processes  # noqa: E402
+
 NPM = HERE.parent.parent / "build/deps/npm/node_modules"
 
 REQUEST = '{"name":"","age":200,"email":"invalid"}'
@@ -45,7 +49,7 @@ class Server:
             raise
 
     def wait_until_it_answers(self):
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 60
         while True:
             try:
                 return self.verify()
@@ -69,17 +73,18 @@ class Server:
             raise Absent(f"its answer is another: {response.status} {body[:300]!r}")
 
     def cpu_ns(self):
-        """CPU time so far, for each process, so that it is noticed when one was replaced."""
-        return {pid: cpu_ns(pid) for pid in family(self.process.pid)}
+        """CPU time of all its processes so far."""
+        return processes.cpu_ns(self.process.pid)
 
     def stop(self):
-        processes = family(self.process.pid)
+        tree = processes.family(self.process.pid)
         self.process.send_signal(signal.SIGTERM)
         try:
-            self.process.wait(5)
+            self.process.wait(30)
         except subprocess.TimeoutExpired:
-            for pid in processes:
-                os.kill(pid, signal.SIGKILL)
+            for pid in tree:
+                if processes.alive(pid):
+                    os.kill(pid, signal.SIGKILL)
             self.process.wait()
 
 
@@ -99,33 +104,6 @@ def free_port():
 def last_line(path):
     lines = path.read_text(errors="replace").strip().splitlines()
     return lines[-1] if lines else "it says nothing"
-
-
-# ---- CPU time ----------------------------------------------------------------------------------------------------
-
-
-def family(pid):
-    """A process and all that descend from it."""
-    children = {}
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parent = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-        children.setdefault(parent, []).append(int(stat.parent.name))
-    found = [pid]
-    for parent in found:
-        found += children.get(parent, [])
-    return found
-
-
-def cpu_ns(pid):
-    """Of all its threads: exact, from the scheduler, or in clock ticks where the kernel does not tell."""
-    tasks = list(pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat"))
-    if tasks:
-        return sum(int(task.read_text().split()[0]) for task in tasks)
-    fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * 10**9 // os.sysconf("SC_CLK_TCK")
 
 
 # ---- Starting each -----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ Each figure is the median of many, ours and the bare one in turn: machines are n
 seconds. Both are driven from here, so both have the cost of this side in them.
 """
 import argparse
+import atexit
 import http.client
 import json
 import os
@@ -15,23 +16,20 @@ import sys
 import tempfile
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "lisp"))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent / "tests" / "lisp")]
+import figures  # noqa: E402
+import processes  # noqa: E402
+from figures import Void  # noqa: E402
 
 BARE = """(let ((*standard-output* (sb-sys:make-fd-stream 1 :output t :buffering :full)))
   (loop (prin1 (handler-case (eval (read)) (error (c) (substitute #\\Space #\\Newline (princ-to-string c))))) (terpri) (finish-output)))"""
 SUM, WRONG = "(+ 1 2)", '(+ 1 "hello")'
+# A part of each answer; whatever else is answered is another measurement.
+THROUGH_MCP = {SUM: b'"values":["3"]', WRONG: b"TYPE-ERROR"}
+BY_BARE = {SUM: b"3\n", WRONG: b"is not of type"}
 SESSIONS = 100
-misses = 0
-
-
-def say(text):
-    print(f"mishap: {text}", file=sys.stderr, flush=True)
-
-
-def line(text, value, met):
-    global misses
-    misses += not met
-    print(f"{text:<66} {value:>12}   {'met' if met else 'MISSED'}")
+FIRST, GROWTH_KB = 40_000, 512  # until then the process that writes the log fills its buffer, once
 
 
 def since(start):
@@ -47,15 +45,17 @@ class Lines:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
         self.to, self.by = self.process.stdin.fileno(), self.process.stdout.fileno()
 
-    def ask(self, text):
+    def ask(self, text, expected):
+        """The answer must have a part that is expected."""
         os.write(self.to, text)
         answer = b""
         while not answer.endswith(b"\n"):
             piece = os.read(self.by, 65536)
             if not piece:
-                raise SystemExit("mishap: %s ended" % self.process.args[0])
+                raise Void(f"{self.process.args[0]} ended")
             answer += piece
-        return answer
+        if expected not in answer:
+            raise Void(f"{self.process.args[0]} answers {text.decode().strip()} with {answer.decode(errors='replace').strip()[:500]}")
 
     def stop(self):
         self.process.stdin.close()
@@ -67,20 +67,26 @@ class Agent(Lines):
     def __init__(self, program):
         super().__init__([program, "mcp"])
         self.ask(self.message("initialize", {"protocolVersion": "2025-06-18", "capabilities": {},
-                                             "clientInfo": {"name": "bench", "version": "1"}}))
+                                             "clientInfo": {"name": "bench", "version": "1"}}), b'"serverInfo"')
         os.write(self.to, b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n')
 
     @staticmethod
     def message(method, params):
         return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode() + b"\n"
 
-    @classmethod
-    def call(cls, code):
-        return cls.message("tools/call", {"name": "evaluate-lisp", "arguments": {"code": code}})
+    def evaluate(self, code):
+        self.ask(CALLS[code], THROUGH_MCP[code])
 
 
-def bare(options):
-    return Lines([options.sbcl, "--noinform", "--no-sysinit", "--no-userinit", "--eval", BARE])
+CALLS = {code: Agent.message("tools/call", {"name": "evaluate-lisp", "arguments": {"code": code}}) for code in (SUM, WRONG)}
+
+
+class Bare(Lines):
+    def __init__(self, options):
+        super().__init__([options.sbcl, "--noinform", "--no-sysinit", "--no-userinit", "--eval", BARE])
+
+    def evaluate(self, code):
+        self.ask(code.encode() + b"\n", BY_BARE[code])
 
 
 class Server:
@@ -88,48 +94,31 @@ class Server:
         self.folder = tempfile.TemporaryDirectory()
         self.process = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--data", self.folder.name, "--caller-share", "100"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        atexit.register(self.process.terminate)  # also after a measurement that is void
+        found = None
         for text in self.process.stderr:
             found = re.search(r"listening on http://([^:]+):(\d+)", text)
             if found:
                 break
+        if not found:
+            raise Void(f"{program} does not listen")
         self.connection = http.client.HTTPConnection(found[1], int(found[2]))
 
-    def evaluate(self, code, session=None):
-        fields = {"Content-Type": "application/json", **({"Mishap-Session": session} if session else {})}
-        self.connection.request("POST", "/lisp/evaluate", json.dumps({"code": code}), fields)
+    def evaluate(self, code, expected):
+        self.connection.request("POST", "/lisp/evaluate", json.dumps({"code": code}), {"Content-Type": "application/json"})
         response = self.connection.getresponse()
-        response.read()
-        if response.status != 200:
-            raise SystemExit("mishap: the server answers %d" % response.status)
-        return response.getheader("Mishap-Session")
-
-    def processes(self):
-        """(pid, name) of the server and of all below it."""
-        todo, found = [self.process.pid], []
-        while todo:
-            pid = todo.pop()
-            try:
-                with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
-                    found.append((pid, file.read().strip()))
-                with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-                    todo += map(int, file.read().split())
-            except OSError:
-                pass
-        return found
+        text = response.read()
+        if response.status != 200 or json.loads(text).get("values") != [expected]:
+            raise Void(f"the server answers {code} with {response.status}: {text.decode()[:500]}")
 
     def sessions(self):
-        return [pid for pid, name in self.processes() if name == "sbcl"]
+        return [pid for pid in processes.family(self.process.pid) if processes.name(pid) == "sbcl"]
 
     def stop(self):
         self.connection.close()
         self.process.terminate()
         self.process.wait(30)
         self.process.stderr.close()
-
-
-def private_kb(pid):
-    with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-        return sum(int(text.split()[1]) for text in file if text.startswith("Private_"))
 
 
 # ---- What is measured --------------------------------------------------------------------------------------------------
@@ -143,59 +132,58 @@ def first_answers(options):
         agent = Agent(options.program)
         time.sleep(0.02)  # it has started by now
         start = time.perf_counter()
-        agent.ask(agent.call(SUM))
+        agent.evaluate(SUM)
         taken["mcp"].append(since(start) * 1e3)
         agent.stop()
         start = time.perf_counter()
-        server.evaluate(SUM)
+        server.evaluate(SUM, "3")
         taken["http"].append(since(start) * 1e3)
         start = time.perf_counter()
         with Worker() as worker:
-            worker.evaluate(SUM)
+            answer = worker.evaluate(SUM)
             taken["core"].append(since(start) * 1e3)
+        if answer.get("answer", {}).get("values") != ["3"]:
+            raise Void(f"the core answers {SUM} with {answer}")
     server.stop()
-    core = statistics.median(taken["core"])
     for key, name in (("mcp", "MCP, standard input and output"), ("http", "HTTP")):
-        value = statistics.median(taken[key])
-        line(f"first answer of a session in at most 20 ms, {name}", f"{value:.1f} ms", value <= 20)
-    print(f"  the core alone, by a shell and without a sandbox: {core:.1f} ms; "
+        figures.row(f"first answer of a session, {name}", figures.median(name, taken[key]), "ms", at_most=20)
+    print(f"  the core alone, by a shell and without a sandbox: {figures.median('the core', taken['core']):.1f} ms; "
           f"best of ours: {min(taken['mcp']):.1f} and {min(taken['http']):.1f} ms")
 
 
 def round_trips(options):
-    agent, peer = Agent(options.program), bare(options)
-    forms = {SUM: (2000, agent.call(SUM)), WRONG: (500, agent.call(WRONG))}
-    for form, (_, call) in forms.items():
+    agent, peer = Agent(options.program), Bare(options)
+    counts = {SUM: 2000, WRONG: 500}
+    for form in counts:
         for _ in range(100):
-            agent.ask(call)
-            peer.ask(form.encode() + b"\n")
-    ours, theirs = {form: [] for form in forms}, {form: [] for form in forms}
+            agent.evaluate(form)
+            peer.evaluate(form)
+    ours, theirs = {form: [] for form in counts}, {form: [] for form in counts}
     for _ in range(options.rounds):
-        for form, (count, call) in forms.items():
-            for times, program, text in ((ours, agent, call), (theirs, peer, form.encode() + b"\n")):
+        for form, count in counts.items():
+            for times, program in ((ours, agent), (theirs, peer)):
                 start = time.perf_counter()
                 for _ in range(count):
-                    program.ask(text)
+                    program.evaluate(form)
                 times[form].append(since(start) / count * 1e6)
     agent.stop()
     peer.process.kill()
     peer.stop()
-    mine, bare_one = statistics.median(ours[SUM]), statistics.median(theirs[SUM])
-    line(f"{SUM} over MCP, one at a time, in at most 80 µs", f"{mine:.1f} µs", mine <= 80)
-    ratio = statistics.median(a / b for a, b in zip(ours[SUM], theirs[SUM]))
-    line(f"… at most 3× a bare read, eval and print ({bare_one:.1f} µs)", f"{ratio:.2f}×", ratio <= 3)
-    wrong = statistics.median(ours[WRONG])
-    line(f"{WRONG} with its backtrace in at most 1 ms", f"{wrong / 1e3:.3f} ms", wrong <= 1000)
+    figures.row(f"{SUM} over MCP, one at a time", figures.median(SUM, ours[SUM]), "µs", at_most=80)
+    figures.row(f"… against a bare read, eval and print ({figures.median(SUM, theirs[SUM]):.1f} µs)",
+                statistics.median(figures.ratios(SUM, ours[SUM], theirs[SUM])), "×", at_most=3)
+    figures.row(f"{WRONG} with its backtrace", figures.median(WRONG, ours[WRONG]) / 1e3, "ms", at_most=1)
 
 
 def crowd(options):
     server = Server(options.program)
     for _ in range(SESSIONS):
-        server.evaluate("(defvar *here* (list 1 2 3))")
+        server.evaluate("(defvar *here* (list 1 2 3))", "*HERE*")
     time.sleep(3)  # a second without a call, and the collection
-    sizes = [private_kb(pid) / 1024 for pid in server.sessions()]
+    sizes = [processes.memory_kb(pid, "Private_") / 1024 for pid in server.sessions()]
     server.stop()
-    line(f"{len(sizes)} sessions at once, each in at most 5 MB of its own", f"{max(sizes):.1f} MB", len(sizes) == SESSIONS and max(sizes) <= 5)
+    figures.figures("sessions at once", sizes, SESSIONS)
+    figures.row(f"{SESSIONS} sessions at once, memory of its own of the largest", max(sizes), "MB", at_most=5)
     print(f"  on average {statistics.mean(sizes):.1f} MB")
 
 
@@ -203,21 +191,17 @@ def growth(options):
     """It must not grow with the number of evaluations, good or bad."""
     calls = 1_000_000 if os.environ.get("LONG") == "1" else 50_000
     agent = Agent(options.program)
-    good, bad = agent.call(SUM), agent.call(WRONG)
 
     def run(count):
         for number in range(count):
-            agent.ask(bad if number % 10 == 0 else good)
+            agent.evaluate(WRONG if number % 10 == 0 else SUM)
         time.sleep(3)
-        pids = [agent.process.pid]
-        for pid in pids:
-            with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
-                pids += map(int, file.read().split())
-        return sum(map(private_kb, pids))
-    before = run(40_000)  # until then the process that writes the log fills its buffer, once
+        return sum(processes.memory_kb(pid, "Private_") for pid in processes.family(agent.process.pid))
+    before = figures.figure("memory", run(FIRST))
     after = run(calls)
     agent.stop()
-    line(f"memory after {calls:,} more evaluations: {before} KB, then {after} KB", f"{after - before:+} KB", after - before <= 512)
+    print(f"memory of all processes after {FIRST:,} evaluations: {before:,} KB")
+    figures.row(f"… and after {calls:,} more", after, "KB", at_most=before + GROWTH_KB)
 
 
 PARTS = {"first": first_answers, "trips": round_trips, "crowd": crowd, "growth": growth}
@@ -232,10 +216,12 @@ def main():
     parser.add_argument("--only", type=lambda text: text.split(","), default=list(PARTS))
     options = parser.parse_args()
     os.environ.update(LISP_CORE=os.path.abspath(options.core), SBCL=options.sbcl)
+    if not set(options.only) <= set(PARTS):
+        parser.error(f"--only takes {', '.join(PARTS)}")
+    if options.rounds < 1:
+        parser.error("there is no measurement without a round")
     for name in options.only:
         PARTS[name](options)
-    if misses:
-        say(f"{misses} missed; on a busy machine, try again")
 
 
-main()
+figures.run(main)

@@ -6,9 +6,11 @@
  * It calls the tool `echo`, or the one that --call names: ARGUMENTS is a JSON object, and a good
  * answer contains EXPECTED.
  *
- * It starts the server and shakes hands (a bare loop has none to shake). Then each line of its own
- * input asks for a slice of work, `WINDOW CALLS good|bad`, and is answered with one line of JSON:
- * the time, the CPU that the server used, and its memory.
+ * It starts the server, shakes hands (a bare loop has none to shake) and says `ready`. Then each
+ * line of its own input asks for a slice of work, `WINDOW CALLS good|bad`, and is answered with one
+ * line of JSON: how many calls were answered, and the time. An answer of the other kind ends it
+ * with 1: something else would be measured. CPU and memory of the server's processes are measured
+ * by its parent.
  *
  * As many requests as answers have come are sent, in one write, so WINDOW calls are in flight.
  */
@@ -61,39 +63,19 @@ static void start(char **command)
     from_server = out[0];
 }
 
-static double seconds_of(clockid_t clock)
+static double now_seconds(void)
 {
     struct timespec now;
-    if (clock_gettime(clock, &now) != 0)
-        fail("the server is gone");
+    clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double cpu_seconds(void)
-{
-    clockid_t clock;
-    if (clock_getcpuclockid(server, &clock) != 0)
-        fail("the server is gone");
-    return seconds_of(clock);
-}
-
-static long memory_kb(void)
-{
-    char path[64], line[256];
-    long kb = 0;
-    snprintf(path, sizeof path, "/proc/%d/status", (int)server);
-    FILE *file = fopen(path, "r");
-    while (file && fgets(line, sizeof line, file))
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kb = strtol(line + 6, NULL, 10);
-    if (file)
-        fclose(file);
-    return kb;
 }
 
 /* -- messages ---------------------------------------------------------------------------------- */
 
+enum kind { ANY, GOOD, BAD };
+
 static char requests[1 << 20], answers[1 << 20];
+static size_t held; /* bytes of a line that is not complete, at the start of `answers` */
 
 static void send_bytes(const char *bytes, size_t length)
 {
@@ -106,28 +88,51 @@ static void send_bytes(const char *bytes, size_t length)
     }
 }
 
-/* The number of lines that came; the bytes are in `answers`. */
-static long receive(size_t *length)
+static bool has(const char *line, size_t length, const char *words)
+{
+    return memmem(line, length, words, strlen(words));
+}
+
+static void verify(const char *line, size_t length, enum kind kind)
+{
+    bool failed = has(line, length, "\"isError\":true") || has(line, length, "\"error\":{");
+    if (kind == ANY || (kind == BAD && failed) ||
+        (kind == GOOD && !failed && has(line, length, expected)))
+        return;
+    fprintf(stderr, "drive: a call that should %s is answered with: %.*s\n",
+            kind == GOOD ? "succeed" : "fail", (int)(length < 500 ? length : 500), line);
+    exit(1);
+}
+
+/* The number of lines that came, each of which is an answer of that kind. */
+static long receive(enum kind kind)
 {
     long lines = 0;
-    ssize_t count = read(from_server, answers, sizeof answers - 1);
+    char *at = answers, *end;
+    if (held == sizeof answers)
+        fail("an answer is too long");
+    ssize_t count = read(from_server, answers + held, sizeof answers - held);
     if (count <= 0)
         fail("the server has ended");
-    answers[count] = '\0';
-    for (char *at = answers; (at = strchr(at, '\n')); at++)
-        lines++;
-    *length = (size_t)count;
+    held += (size_t)count;
+    for (; (end = memchr(at, '\n', held)); lines++) {
+        size_t length = (size_t)(end - at);
+        verify(at, length, bare ? ANY : kind);
+        held -= length + 1;
+        at = end + 1;
+    }
+    memmove(answers, at, held);
     return lines;
 }
 
-static void send_calls(long count, bool good)
+static void send_calls(long count, enum kind kind)
 {
     size_t length = 0;
     for (long i = 0; i < count; i++)
         length += (size_t)snprintf(requests + length, sizeof requests - length,
                                    "{\"jsonrpc\":\"2.0\",\"id\":%ld,\"method\":\"tools/call\","
                                    "\"params\":{\"name\":\"%s\",\"arguments\":%s}}\n",
-                                   next_id++, tool, good ? good_arguments : "{}");
+                                   next_id++, tool, kind == GOOD ? good_arguments : "{}");
     send_bytes(requests, length);
 }
 
@@ -138,43 +143,26 @@ static void shake_hands(void)
         "\"2025-06-18\",\"capabilities\":{},\"clientInfo\":{\"name\":\"drive\",\"version\":\"1\"}}"
         "}\n";
     static const char ready[] = "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n";
-    size_t length;
     send_bytes(hello, sizeof hello - 1);
-    while (receive(&length) == 0)
+    while (receive(ANY) == 0)
         ;
     send_bytes(ready, sizeof ready - 1);
 }
 
-/* An answer of the other kind means that something else is measured. */
-static void verify(bool good)
-{
-    size_t length;
-    send_calls(1, good);
-    while (receive(&length) == 0)
-        ;
-    bool failed = strstr(answers, "\"isError\":true") || strstr(answers, "\"error\":{");
-    if (!bare && (failed == good || (good && !strstr(answers, expected))))
-        fail(answers);
-}
-
-static void work(long window, long calls, bool good)
+static void work(long window, long calls, enum kind kind)
 {
     long sent = window < calls ? window : calls, received = 0;
-    size_t length, bytes = 0;
-    verify(good);
-    double cpu = cpu_seconds(), began = seconds_of(CLOCK_MONOTONIC);
-    send_calls(sent, good);
+    double began = now_seconds();
+    send_calls(sent, kind);
     while (received < calls) {
-        long lines = receive(&length);
+        long lines = receive(kind);
         received += lines;
-        bytes += length;
         long more = lines < calls - sent ? lines : calls - sent;
         if (more)
-            send_calls(more, good);
+            send_calls(more, kind);
         sent += more;
     }
-    printf("{\"calls\":%ld,\"seconds\":%.6f,\"cpu\":%.9f,\"memory_kb\":%ld,\"bytes\":%zu}\n", calls,
-           seconds_of(CLOCK_MONOTONIC) - began, cpu_seconds() - cpu, memory_kb(), bytes);
+    printf("{\"calls\":%ld,\"seconds\":%.6f}\n", received, now_seconds() - began);
     fflush(stdout);
 }
 
@@ -199,9 +187,11 @@ int main(int argc, char **argv)
     start(argv + first);
     if (!bare)
         shake_hands();
+    puts("ready");
+    fflush(stdout);
     while (fgets(line, sizeof line, stdin))
         if (sscanf(line, "%ld %ld %7s", &window, &calls, kind) == 3 && window > 0 && window <= 1000)
-            work(window, calls, strcmp(kind, "good") == 0);
+            work(window, calls, strcmp(kind, "good") == 0 ? GOOD : BAD);
     close(to_server);
     waitpid(server, NULL, 0);
     return 0;

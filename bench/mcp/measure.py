@@ -1,20 +1,26 @@
 """Measures tools/call over standard input and output against peers; scripts/bench-mcp builds what is needed.
 
 Each server in turn gets a slice of calls, round after round: one at a time, then 64 in flight. What counts is a ratio
-within the same round: machines are noisy from minute to minute, and far less so within seconds.
+within the same round: machines are noisy from minute to minute, and far less so within seconds. CPU is that of all
+processes of a server.
 """
 import argparse
-import json
 import os
 import pathlib
 import shutil
 import statistics
-import subprocess
 import sys
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import figures  # noqa: E402
+import load  # noqa: E402
+import over_http  # noqa: E402
+
 NPM = pathlib.Path(os.environ.get("MISHAP_NODE_MODULES") or HERE.parent.parent / "build/deps/npm/node_modules")
 IN_FLIGHT = 64
+FIRST, GROWTH_KB = 10_000, 256  # calls before the memory is looked at, and how much it may grow from then on
 
 # (what, in flight, kind of call, calls in a slice)
 SLICES = {
@@ -28,48 +34,31 @@ class Absent(Exception):
     """A server that cannot take part, and why."""
 
 
-def say(text):
-    print(f"mishap: {text}", file=sys.stderr, flush=True)
-
-
 # ---- One server ----------------------------------------------------------------------------------------------------
 
 
-class Peer:
-    """A server with its driver, which is told what to ask."""
+class Peer(load.Peer):
+    """A server with its driver, and what each slice of calls took."""
 
     def __init__(self, key, name, command, options, bare=False, slow=1):
         self.key, self.name, self.slow, self.bare = key, name, slow, bare
         self.slices = {what: [] for what in SLICES}
-        cores = sorted(os.sched_getaffinity(0))
-        on = lambda core: ["taskset", "-c", str(core)] if len(cores) > 1 and shutil.which("taskset") else []
-        self.process = subprocess.Popen(
-            [*on(cores[0]), options.drive, *(["--bare"] if bare else []), *on(cores[-1]), *map(str, command)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        self.ask(1, 100, "good")
-
-    def ask(self, window, calls, kind):
-        try:
-            self.process.stdin.write(f"{window} {calls} {kind}\n")
-            self.process.stdin.flush()
-            return json.loads(self.process.stdout.readline())
-        except (OSError, ValueError) as error:
-            raise Absent(f"it does not answer as it should ({error})") from None
+        super().__init__(options.drive, ["--bare"] if bare else [], command, options.folder / key, options.load_cores,
+                         options.server_cores)
+        super().load(1, 100, "good")
 
     def slice(self, what):
         window, kind, calls = SLICES[what]
         if self.bare and kind == "bad":
             return
-        seen = self.ask(window, max(100, calls // self.slow), kind)
-        self.slices[what].append({"cpu": seen["cpu"] / seen["calls"] * 1e6, "rate": seen["calls"] / seen["seconds"]})
+        self.slices[what].append(self.load(window, max(100, calls // self.slow), kind))
+
+    def figures(self, what, figure):
+        """Of all rounds; the rate is in calls a second."""
+        return [1e6 / piece["wall"] if figure == "rate" else piece[figure] for piece in self.slices[what]]
 
     def figure(self, what, figure):
-        values = [piece[figure] for piece in self.slices[what]]
-        return statistics.median(values) if values else None
-
-    def stop(self):
-        self.process.stdin.close()
-        self.process.wait(10)
+        return figures.median(f"{figure} of {self.name}", self.figures(what, figure))
 
 
 def node():
@@ -107,18 +96,18 @@ STARTS = {
 def start_all(options):
     peers = []
     for key, start in STARTS.items():
-        if options.only and key not in options.only:
+        if key not in options.only:
             continue
         try:
             peers.append(start(options))
         except Absent as why:
-            say(f"without {key}: {why}")
+            figures.say(f"without {key}: {why}")
     return peers
 
 
 def ratio(above, below, figure, what, other=None):
-    pairs = zip(above.slices[what], below.slices[other or what])
-    return statistics.median(a[figure] / b[figure] for a, b in pairs)
+    name = f"{figure} of {above.name} against {below.name}"
+    return statistics.median(figures.ratios(name, above.figures(what, figure), below.figures(other or what, figure)))
 
 
 def report(peers):
@@ -126,10 +115,9 @@ def report(peers):
     print(row.format("", "calls/s", "µs CPU", "calls/s", "µs CPU", "µs CPU"))
     print(row.format("tools/call of an echo", "one by one", "a call", f"{IN_FLIGHT} in flight", "a call", "failing"))
     for peer in peers:
-        text = lambda what, figure, form: (form.format(peer.figure(what, figure)) if peer.slices[what] else "")
-        print(row.format(peer.name, text("one", "rate", "{:,.0f}"), text("one", "cpu", "{:.2f}"),
-                         text("many", "rate", "{:,.0f}"), text("many", "cpu", "{:.2f}"),
-                         text("failing", "cpu", "{:.2f}")).rstrip())
+        text = lambda what, figure: (figures.shown(figure, peer.figure(what, figure)) if peer.slices[what] else "")
+        print(row.format(peer.name, text("one", "rate"), text("one", "cpu"), text("many", "rate"), text("many", "cpu"),
+                         text("failing", "cpu")).rstrip())
 
 
 def judge(peers):
@@ -137,57 +125,78 @@ def judge(peers):
     ours = by_key.get("ours")
     if not ours:
         return
-    def line(text, value, met):
-        print(f"{text:<58} {value:>8}   {'met' if met else 'MISSED'}")
     print()
-    cpu = ours.figure("many", "cpu")
-    line(f"at most 3 µs of CPU a call, {IN_FLIGHT} in flight", f"{cpu:.2f}", cpu <= 3)
-    cost = ratio(ours, ours, "cpu", "failing", "many")
-    line("a failing call at most 1.5× a succeeding one", f"{cost:.2f}×", cost <= 1.5)
-    if "cmcp" in by_key:
-        one, many = (ratio(ours, by_key["cmcp"], "rate", what) for what in ("one", "many"))
-        line("at least 3× the calls/s of cMCP, one by one", f"{one:.2f}×", one >= 3)
-        line(f"at least 5× the calls/s of cMCP, {IN_FLIGHT} in flight", f"{many:.2f}×", many >= 5)
-    for key in ("pipe", "sdk"):
+    figures.row(f"CPU a call, {IN_FLIGHT} in flight", ours.figure("many", "cpu"), "µs", at_most=3)
+    figures.row("CPU of a failing call, against a succeeding one", ratio(ours, ours, "cpu", "failing", "many"), "×", at_most=1.5)
+    for key, goals in (("cmcp", (3, 5)), ("pipe", (None, None)), ("sdk", (None, None))):
         if key in by_key:
-            one, many = (ratio(ours, by_key[key], "rate", what) for what in ("one", "many"))
-            print(f"calls/s against {by_key[key].name}: {one:.2f}× one by one, {many:.2f}× with {IN_FLIGHT} in flight")
+            for what, words, least in zip(("one", "many"), ("one by one", f"{IN_FLIGHT} in flight"), goals):
+                figures.row(f"calls/s against {by_key[key].name}, {words}", ratio(ours, by_key[key], "rate", what), "×", at_least=least)
 
 
 def memory(options):
     """It must not grow with the number of calls, good or bad."""
     calls = 10_000_000 if os.environ.get("LONG") == "1" else 1_000_000
-    peer = Peer("ours", "mishap", [options.echo, "mcp"], options)
-    before = peer.ask(IN_FLIGHT, 10000, "bad")["memory_kb"]
+    peer = Peer("memory", "mishap", [options.echo, "mcp"], options)
+    peer.load(IN_FLIGHT, FIRST, "bad")
+    before = figures.figure("memory", peer.private_kb())
     for _ in range(10):
-        peer.ask(IN_FLIGHT, calls // 20, "good")
-        after = peer.ask(IN_FLIGHT, calls // 20, "bad")["memory_kb"]
+        peer.load(IN_FLIGHT, calls // 20, "good")
+        peer.load(IN_FLIGHT, calls // 20, "bad")
+    after = peer.private_kb()
     peer.stop()
-    print(f"memory: {before} KB after ten thousand calls, {after} KB after {calls:,} more"
-          f"   {'met' if after - before <= 256 else 'MISSED'}")
+    print(f"memory of all processes after {FIRST:,} calls: {before:,} KB")
+    figures.row(f"… and after {calls:,} more", after, "KB", at_most=before + GROWTH_KB)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--echo", required=True)
-    parser.add_argument("--pipe", required=True)
-    parser.add_argument("--drive", required=True)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--only", type=lambda text: text.split(","))
-    options = parser.parse_args()
+def compare(options):
     peers = start_all(options)
+    if not peers:
+        return
     for turn in range(options.rounds):
         for what in SLICES:
             # There and back again, so that none always follows the same one.
             for peer in peers if turn % 2 == 0 else peers[::-1]:
                 peer.slice(what)
-        say(f"round {turn + 1} of {options.rounds}")
+        figures.say(f"round {turn + 1} of {options.rounds}")
     for peer in peers:
         peer.stop()
     report(peers)
     judge(peers)
-    if not options.only or "ours" in options.only:
-        memory(options)
 
 
-main()
+def arguments():
+    parts = [*STARTS, "http"]
+    parser = argparse.ArgumentParser()
+    for name in ("--echo", "--pipe", "--drive", "--mishap"):
+        parser.add_argument(name, type=lambda path: pathlib.Path(path).absolute(), required=True)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--only", type=lambda text: text.split(","), default=parts, help="with commas between: " + ", ".join(parts))
+    options = parser.parse_args()
+    if not set(options.only) <= set(parts):
+        parser.error(f"--only takes {', '.join(parts)}")
+    if options.rounds < 1:
+        parser.error("there is no measurement without a round")
+    cores = [str(core) for core in sorted(os.sched_getaffinity(0))]
+    pin = len(cores) > 1 and shutil.which("taskset")
+    options.server_cores, options.load_cores = (cores[0], cores[-1]) if pin else (None, None)
+    return options
+
+
+def main():
+    options = arguments()
+    with tempfile.TemporaryDirectory(prefix="mishap-bench-") as folder:
+        options.folder = pathlib.Path(folder)
+        compare(options)
+        if "ours" in options.only:
+            memory(options)
+        if "http" in options.only:
+            if shutil.which("wrk"):
+                over_http.measure(options)
+            elif options.only == ["http"]:
+                raise figures.Void("without wrk, calls over HTTP are not measured")
+            else:
+                figures.say("without wrk, calls over HTTP are not measured")
+
+
+figures.run(main)

@@ -4,9 +4,11 @@
 Every case of the corpus in a worker that waits (each once to warm up, then the median of its rounds), the same as a command,
 and functions with 1, 4, 8 and 12 branches in a row. With MISHAP_PROGRAM=PROGRAM the same cases through a server, whose findings are
 replayed in a process of their own, and as commands of that program; in turn with the engine alone and with the start of python3. With
-CROSSHAIR=PROGRAM, the checks that it can take, side by side.
+CROSSHAIR=PROGRAM, the checks that it can take, side by side. CPU is that of all processes of the server, the engine and the replays
+included. An answer that differs from the verdict of its case ends the benchmark: something else would be measured.
 """
 import argparse
+import atexit
 import glob
 import http.client
 import json
@@ -19,9 +21,14 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, HERE)
+sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "bench")]
+import figures  # noqa: E402
+import processes  # noqa: E402
+from figures import Void, row  # noqa: E402
 from cases_test import blocks  # noqa: E402
 from engine import Engine, PROGRAM  # noqa: E402
+
+CALL_MS, COMMAND_MS = 15, 80  # at most
 
 
 def arguments(code, question):
@@ -34,6 +41,17 @@ def arguments(code, question):
     if asked[0] == "find":
         given["exception_type"] = asked[2]
     return asked[0], given
+
+
+def verdict(question):
+    return question.split(" = ", 1)[1].split()[0]
+
+
+def verified(answer, question, by):
+    """The answer, if it has the verdict of the case."""
+    if answer.get("status") != verdict(question):
+        raise Void("%s answers %s with %s" % (by, question, json.dumps(answer)[:500]))
+    return answer
 
 
 def timed(function, *given, **more):
@@ -62,7 +80,11 @@ class Service:
         environment = dict(os.environ, HOME=self.data.name, MISHAP_LOG=os.path.join(self.data.name, "log"))
         self.process = subprocess.Popen([program, "serve", "--listen", "127.0.0.1:0", "--workers", "1", "--data", self.data.name],
                                         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, env=environment, text=True)
-        self.connection = http.client.HTTPConnection(re.search(r"http://(\S+)", self.process.stderr.readline())[1])
+        atexit.register(self.process.terminate)  # also after a measurement that is void
+        found = next(filter(None, (re.search(r"listening on http://(\S+)", line) for line in self.process.stderr)), None)
+        if not found:
+            raise Void("%s does not listen" % program)
+        self.connection = http.client.HTTPConnection(found[1])
 
     def call(self, tool, **given):
         self.connection.request("POST", "/symbolic/" + tool, json.dumps(given), {"Content-Type": "application/json"})
@@ -76,33 +98,44 @@ class Service:
 
 
 def median_ms(times):
-    return 1000 * statistics.median(times)
+    return 1000 * figures.median("the time of a call", times)
+
+
+def ordinal(number):
+    return {1: "1st", 2: "2nd", 3: "3rd"}.get(number, "%dth" % number)
 
 
 def was_replayed(answer):
     return any(answer.get(name) for name in ("counterexamples", "triggering_inputs", "distinguishing_input"))
 
 
-def measure_service(program, cases, rounds):
+def measure_service(program, cases, rounds, every):
     """A call of each kind in turn, so that a machine that is busy is so for all of them."""
     service, engine = Service(program), Engine()
-    served, alone, replayed, replayed_alone = [], [], [], []
-    for tool, given in cases:
-        answer = service.call(tool, **given)
-        engine.call(tool, **given)
+    served, alone, replayed, replayed_alone, cpu, calls = [], [], [], [], 0, 0
+    for tool, given, question in cases:
+        answer = verified(service.call(tool, **given), question, "the server")
+        verified(engine.call(tool, **given), question, "the engine")
         pairs = []
         for _ in range(rounds):
             time.sleep(0.05)  # the next process for a replay starts meanwhile, as it does where calls do not follow each other at once
-            pairs.append((timed(service.call, tool, **given)[0], timed(engine.call, tool, **given)[0]))
+            before = processes.cpu_ns(service.process.pid)
+            took, again = timed(service.call, tool, **given)
+            cpu, calls = cpu + processes.cpu_ns(service.process.pid) - before, calls + 1
+            verified(again, question, "the server")
+            pairs.append((took, timed(engine.call, tool, **given)[0]))
         through, direct = (statistics.median(times) for times in zip(*pairs))
         served.append(through)
         alone.append(direct)
         if was_replayed(answer):
             replayed.append(through)
             replayed_alone.append(direct)
-    print("through a server: %d cases, median %.1f ms (the engine alone %.1f ms)" % (len(served), median_ms(served), median_ms(alone)))
-    print("… of these with a replay: %d cases, median %.1f ms (the engine alone, replay in a child: %.1f ms)" % (
-        len(replayed), median_ms(replayed), median_ms(replayed_alone)))
+    print("\nThrough a server, each %s case: %d of them, %d with a replay" % (ordinal(every), len(served), len(replayed)))
+    row("a call, median", median_ms(served), "ms")
+    row("… the engine alone", median_ms(alone), "ms")
+    row("… CPU of all processes of the server, mean", figures.figure("CPU of the server", cpu) / calls / 1e6, "ms")
+    row("a call with a replay, median", median_ms(replayed), "ms")
+    row("… the engine alone, with the replay in a child", median_ms(replayed_alone), "ms")
     service.close()
     engine.close()
     with tempfile.NamedTemporaryFile("w", suffix=".py") as file:
@@ -113,8 +146,11 @@ def measure_service(program, cases, rounds):
         times = [[timed(subprocess.run, words, capture_output=True, check=True)[0] for words in (ours, direct, ["/usr/bin/python3", "-c", "1"])]
                  for _ in range(4 * rounds)]
         ours, direct, python = (median_ms(row) for row in zip(*times))
-        print("mishap symbolic check with a replay: median %.0f ms; the engine alone as a command %.0f ms; python3 -c 1 %.0f ms: %.1f times that" % (
-            ours, direct, python, ours / python))
+        print("\nAs a command")
+        row("mishap symbolic check with a replay, median", ours, "ms", at_most=COMMAND_MS)
+        row("… the engine alone", direct, "ms")
+        row("python3 -c 1", python, "ms")
+        row("mishap symbolic check against python3 -c 1", ours / python, "×")
 
 
 def main():
@@ -122,23 +158,28 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--every", type=int, default=4, metavar="N", help="each N-th case goes through the server")
     options = parser.parse_args()
+    if options.rounds < 1:
+        parser.error("there is no measurement without a round")
     engine = Engine()
     rows = []
     for path in sorted(glob.glob(os.path.join(HERE, "cases", "*.py"))):
         for line, questions, code in blocks(path):
             for question in questions:
                 tool, given = arguments(code, question)
-                timed(engine.call, tool, **given)
+                verified(engine.call(tool, **given), question, "the engine")
                 times = [timed(engine.call, tool, **given)[0] for _ in range(options.rounds)]
-                rows.append((statistics.median(times), os.path.basename(path), line, question))
-    plain = [row for row in rows if row[1] != "floats.py" and "timeout" not in row[3]]
-    print("warm worker: %d cases, median %.1f ms, 90 %% within %.1f ms, slowest %.2f s (%s:%d)" % (
-        len(plain), 1000 * statistics.median(r[0] for r in plain), 1000 * sorted(r[0] for r in plain)[len(plain) * 9 // 10],
-        *max(plain)[:3]))
-    floats = [row[0] for row in rows if row[1] == "floats.py"]
-    print("floats: median %.1f ms, slowest %.2f s" % (1000 * statistics.median(floats), max(floats)))
-    late = [row for row in plain if row[0] > 2]
-    print("beyond 2 s: %s" % (", ".join("%s:%d" % row[1:3] for row in late) or "none"))
+                rows.append((figures.median(question, times), os.path.basename(path), line, question))
+    plain = [r for r in rows if r[1] != "floats.py" and "timeout" not in r[3]]
+    floats = [r[0] for r in rows if r[1] == "floats.py"]
+    figures.figures("cases of the corpus", [len(plain), len(floats)])
+    print("A worker that waits: %d cases, and %d of floats" % (len(plain), len(floats)))
+    row("a call, median", median_ms([r[0] for r in plain]), "ms", at_most=CALL_MS)
+    row("… 90 % within", 1000 * sorted(r[0] for r in plain)[len(plain) * 9 // 10], "ms")
+    row("… the slowest, %s:%d" % max(plain)[1:3], max(plain)[0], "s")
+    row("floats, median", median_ms(floats), "ms")
+    row("… the slowest", max(floats), "s")
+    late = [r for r in plain if r[0] > 2]
+    print("beyond 2 s: %s" % (", ".join("%s:%d" % r[1:3] for r in late) or "none"))
     for title, make in (("joined", branches), ("not joined", split_branches)):
         print("branches, %s: %s" % (title, ", ".join("%d: %.1f ms (%d paths)" % (
             count, 1000 * statistics.median(timed(engine.call, "check", code=make(count), function_name="f")[0] for _ in range(options.rounds)),
@@ -148,18 +189,18 @@ def main():
         file.flush()
         command = [PROGRAM, "check", file.name, "--function-name", "f"]
         times = [timed(subprocess.run, command, capture_output=True, check=True)[0] for _ in range(4 * options.rounds)]
-        print("as a command: median %.0f ms" % (1000 * statistics.median(times)))
+        row("the engine as a command, median", median_ms(times), "ms")
         other = os.environ.get("CROSSHAIR")
         if other:
             times = [timed(subprocess.run, [other, "check", "--analysis_kind=asserts", file.name], capture_output=True, check=False)[0]
                      for _ in range(options.rounds)]
-            print("CrossHair as a command: median %.0f ms" % (1000 * statistics.median(times)))
+            row("CrossHair as a command, median", median_ms(times), "ms")
     engine.close()
     if os.environ.get("MISHAP_PROGRAM"):
-        cases = [arguments(code, question) for path in sorted(glob.glob(os.path.join(HERE, "cases", "*.py"))) if "floats" not in path
+        cases = [(*arguments(code, question), question) for path in sorted(glob.glob(os.path.join(HERE, "cases", "*.py"))) if "floats" not in path
                  for _, questions, code in blocks(path) for question in questions if "timeout" not in question]
-        measure_service(os.environ["MISHAP_PROGRAM"], cases[::options.every], options.rounds)
+        measure_service(os.environ["MISHAP_PROGRAM"], cases[::options.every], options.rounds, options.every)
 
 
 if __name__ == "__main__":
-    main()
+    figures.run(main)

@@ -1,0 +1,136 @@
+"""Benchmarks whose calls fail, or that measure nothing: each exits with 1 and one sentence, and judges nothing.
+
+    MISHAP_PROGRAM=… DRIVE_PROGRAM=… python3 tests/bench/void_test.py [PART-OF-A-NAME]
+
+Speaks TAP. fakes/ stands in for wrk and for the programs that are measured, so nothing but Python is needed.
+"""
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TREE = HERE.parent.parent
+FAKES = HERE / "fakes"
+sys.path[:0] = [str(HERE.parent / "cli"), str(TREE / "bench")]
+import load  # noqa: E402
+from blackbox import Skipped, equal, expect, main, run_program, test, tests_of  # noqa: E402
+from figures import Void  # noqa: E402
+
+MISHAP, DRIVE = os.path.abspath(os.environ["MISHAP_PROGRAM"]), os.path.abspath(os.environ["DRIVE_PROGRAM"])
+os.environ["PATH"] = "%s:%s" % (FAKES, os.environ["PATH"])
+REFUSED = load.Request("POST", "/users", 422, "field_required", '{"name":"","age":200,"email":"invalid"}')
+MCP = ["mcp/measure.py", "--echo", FAKES / "agent", "--pipe", FAKES / "agent", "--drive", DRIVE, "--mishap", MISHAP, "--rounds", "1"]
+HTTP = ["http/measure.py", "--program", MISHAP, "--rounds", "1", "--seconds", "1", "--warm", "1"]
+HANDLERS = ["handlers/measure.py", "--program", MISHAP, "--drive", DRIVE, "--rounds", "1"]
+
+
+def benchmark(script, *arguments, **environment):
+    """Run a benchmark in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="bench-test-") as folder:
+        return run_program(sys.executable, "-B", str(TREE / "bench" / script), *map(str, arguments), env=environment, cwd=folder)
+
+
+def needs_two_cores():
+    if len(os.sched_getaffinity(0)) < 2 or not shutil.which("taskset"):
+        raise Skipped("the benchmark wants two cores and taskset")
+
+
+# A row: the words of its sentence, the benchmark, and what the programs are told to do wrong.
+@tests_of({
+    "bench-mcp, a tool that fails from its first call on": ("should succeed", MCP + ["--only", "ours"], {"FAKE_WRONG": "1"}),
+    "bench-mcp, a tool that fails in a slice": ("should succeed", MCP + ["--only", "ours"], {"FAKE_WRONG": "5000"}),
+    "bench-mcp, a program that ends": ("has ended", MCP + ["--echo", "/bin/false", "--only", "ours"], {}),
+    "bench-mcp over HTTP, requests that fail": ("/users", MCP + ["--echo", MISHAP, "--only", "http"], {"FAKE_SEEN": '{"failed":1}'}),
+    "bench-mcp over HTTP, no requests": ("/users", MCP + ["--echo", MISHAP, "--only", "http"], {"FAKE_REQUESTS": "0"}),
+    "bench-mcp over HTTP, wrk that ended early": ("wrk ran for", MCP + ["--echo", MISHAP, "--only", "http"], {"FAKE_SEEN": '{"duration_us":100}'}),
+    "bench-http, requests that are not refused": ("100 had an error status", HTTP + ["--only", "ours"], {"FAKE_SEEN": '{"refused":100}'}),
+    "bench-http, no requests": ("0 calls were answered", HTTP + ["--only", "ours"], {"FAKE_REQUESTS": "0"}),
+    "bench-http, a program that ends": ("cannot be measured", HTTP + ["--program", "/bin/false", "--only", "ours"], {}),
+    "bench-handlers, requests that are refused": ("GET /todos/1", HANDLERS + ["--base", MISHAP, "--only", "http"],
+                                                  {"FAKE_SEEN": '{"refused":1}'}),
+    "bench-handlers, an earlier program that fails": ("/bin/false", HANDLERS + ["--base", "/bin/false", "--only", "command"], {}),
+    "bench-lisp, a program that answers something else": ("agent", ["lisp/measure.py", "--program", FAKES / "agent", "--core", "none",
+                                                                   "--sbcl", FAKES / "agent", "--only", "trips"], {"FAKE_WRONG": "1"}),
+    "bench-artifacts, a loop that does nothing": ("bare loop is 0", ["artifacts/measure.py", "--program", MISHAP, "--parts", FAKES, "--kept",
+                                                                    "kept", "--only", "sqlite"], {}),
+    "bench-symbolic, an engine with another verdict": ("nonsense", [TREE / "tests/symbolic/bench.py", "--rounds", "1"],
+                                                       {"SYMBOLIC_PROGRAM": str(FAKES / "engine"), "MISHAP_PROGRAM": ""}),
+    "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", __file__], {}),
+    "bench/settle, a program that ends": ("does not listen", ["settle/measure.py", "/bin/false", "1"], {}),
+})
+def a_benchmark_exits_with_1(words, command, environment):
+    if "http/" in str(command[0]):
+        needs_two_cores()
+    done = benchmark(*command, **environment)
+    text = done.err.decode()
+    equal(done.status, 1, text)
+    expect(text.count("mishap: void: ") == 1 and words in text and "Traceback" not in text, text)
+    expect(b"met" not in done.out and b"MISSED" not in done.out, done.out)
+
+
+@test
+def a_server_is_measured_with_its_requests():
+    """The same with calls that are as they should be, so that the refusals above are for their reason alone."""
+    with tempfile.TemporaryDirectory(prefix="bench-test-") as folder:
+        server = load.Server(MISHAP, pathlib.Path(folder) / "data")
+        try:
+            seen = server.load(REFUSED, 1, 1)
+        finally:
+            server.stop()
+    equal(seen["wall"], 5000.0, "µs of 200 requests in a second")
+    expect(1 < seen["cpu"] < 1e6, seen)
+
+
+class Agent:
+    """A fake server of MCP with its driver."""
+
+    def __init__(self, wrong=None):
+        os.environ["FAKE_WRONG"] = str(wrong or 10**9)
+        self.folder = tempfile.TemporaryDirectory(prefix="bench-test-")
+
+    def __enter__(self):
+        self.peer = load.Peer(DRIVE, [], [FAKES / "agent"], pathlib.Path(self.folder.name) / "agent")
+        return self.peer
+
+    def __exit__(self, *_):
+        os.environ.pop("FAKE_WRONG")
+        self.peer.stop()
+        self.folder.cleanup()
+
+
+@test
+def a_driver_counts_its_calls_and_the_server_its_cpu():
+    with Agent() as peer:
+        for window, calls in ((1, 100), (64, 1000), (64, 10)):
+            seen = peer.load(window, calls, "good")
+            expect(seen["cpu"] > 0 and seen["wall"] > 0, seen)
+
+
+@tests_of({"the first": 1, "one in the middle": 500, "the last": 1000})
+def one_wrong_answer_of_a_thousand_is_seen(wrong):
+    with Agent(wrong) as peer:
+        try:
+            expect(False, peer.load(64, 1000, "good"))
+        except Void as why:
+            expect("should succeed" in str(why), str(why))
+
+
+@test
+def calls_that_should_fail_and_do_not_are_seen():
+    with Agent() as peer:
+        try:
+            expect(False, peer.load(1, 10, "bad"))
+        except Void as why:
+            expect("should fail" in str(why), str(why))
+
+
+@test
+def a_comparison_of_a_program_with_itself_exits_with_0():
+    done = benchmark(*HANDLERS, "--base", MISHAP, "--only", "command")
+    equal(done.status, 0, done.err)
+    expect(b"mishap todos list" in done.out and b"unsure" in done.out, done.out)
+
+
+main()
