@@ -26,6 +26,7 @@
 #ifndef MISHAP_WORKER_H
 #define MISHAP_WORKER_H
 
+#include "mishap/exits.h"
 #include "mishap/operation.h"
 #include "mishap/sandbox.h"
 
@@ -72,7 +73,8 @@ typedef struct mishap_foreign {
 
     /* What is told of a call whose process ended before it answered; NULL: let the library tell,
      * which is TIMEOUT or INTERNAL_ERROR. It runs in the process that serves: it must be quick.
-     * What was found out is noted on the failure for the operator in any case. */
+     * It is not asked about a process that failed by itself (mishap/exits.h): that is
+     * INTERNAL_ERROR. What was found out is noted on the failure for the operator in any case. */
     mishap *(*ended)(const mishap_foreign_end *end);
 } mishap_foreign;
 

@@ -70,9 +70,14 @@ static mishap *usable(void)
 }
 
 /* It ended before it could say anything, as it does where a library is missing that it is linked
- * with. A failure that says itself what to do is passed on. */
-static mishap *explain(mishap *failure)
+ * with. A failure that says itself what to do is passed on. `over`: the process has ended, which
+ * the caller is not to try again for. */
+static mishap *explain(mishap *failure, bool over)
 {
+    if (over && failure && mishap_is(failure, UNAVAILABLE))
+        return mishap_because(
+            mishap_raise(INTERNAL_ERROR, "The symbolic engine ended before it was ready."),
+            failure);
     if (!failure || !mishap_is(failure, NOT_CONFIGURED) || mishap_told(failure)->suggestion.length)
         return failure;
     mishap *m = mishap_raise(NOT_CONFIGURED,
@@ -297,10 +302,11 @@ mishap *symbolic_analyse(mishap_call *call, const char *tool, mishap_answered **
     mishap *failure = begin(&a, operation, answered);
     if (!failure)
         failure = go_on(&a, answered);
+    bool over = a.process && mishap_foreign_is_over(a.process);
     /* A failure of the engine has a type. After any other it may still be at work. */
     if (a.process && (!failure || mishap_told(failure)->type.length))
         service_waiting_keep(&waiting, a.process);
     else
         mishap_foreign_stop(a.process);
-    return explain(failure);
+    return explain(failure, over);
 }

@@ -319,7 +319,8 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
                                 .broke = how_it_broke(end),
                                 .limit_ms = call->limit_ms,
                                 .output = { end->output, end->output_bytes } };
-    mishap *own = link->foreign->ended ? link->foreign->ended(&told) : NULL;
+    const char *meaning = mishap_foreign_own_exit(&told);
+    mishap *own = link->foreign->ended && !meaning ? link->foreign->ended(&told) : NULL;
     mishap *m = own ? own : tell_way(link, operation);
     if (!m->constant)
         m->trace.count = 0; /* which is only of us who tell of it */
@@ -328,6 +329,9 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
         describe(end, words, sizeof words);
         m = mishap_note(m, "process", words);
     }
+    m = mishap_note(m, "place", "while it had the call");
+    if (meaning)
+        m = mishap_note(m, "meaning", meaning);
     if (told.broke)
         m = mishap_note(m, "reason", told.broke);
     if (told.timed_out)

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "dialect/dialect.h"
 #include "worker/frame.h"
@@ -10,6 +11,28 @@
 enum kind { WHOLE = '=', FIRST = '<', FURTHER = '-', LAST = '>' };
 
 enum { MOST_WARNINGS = 64, MOST_NOTES = 32, MOST_MEMBERS = 4096 };
+
+/* -- its end ----------------------------------------------------------------------------------- */
+
+/* A process that was killed may have been about to end like this, which says nothing. */
+const char *mishap_foreign_own_exit(const mishap_foreign_end *end)
+{
+    static const struct {
+        int number;
+        const char *meaning;
+    } exits[] = {
+#define ROW(name, number, meaning) { name, meaning },
+        MISHAP_EXITS(ROW)
+#undef ROW
+    };
+    if (end->status == -1 || !WIFEXITED(end->status) || end->timed_out || end->cancelled ||
+        end->broke)
+        return NULL;
+    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
+        if (exits[i].number == WEXITSTATUS(end->status))
+            return exits[i].meaning;
+    return NULL;
+}
 
 /* -- to the program ---------------------------------------------------------------------------- */
 

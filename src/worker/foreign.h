@@ -45,6 +45,10 @@ static inline const mishap_foreign *mishap_foreign_of(const mishap_operation *op
 /* Shorten the time of a call to what it says itself (`.limit_param`). */
 void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call);
 
+/* What the exit code of a process means that failed by itself (mishap/exits.h). NULL: it ended in
+ * another way. */
+const char *mishap_foreign_own_exit(const mishap_foreign_end *end);
+
 /* -- to the program ---------------------------------------------------------------------------- */
 
 /*

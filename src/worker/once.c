@@ -206,10 +206,15 @@ static mishap *tell_end(const struct abroad *a, int status)
                                                             : NULL,
                                .limit_ms = a->call ? a->call->limit_ms : 0,
                                .output = { output, length } };
-    bool asks = a->call && a->process->ready && a->foreign->ended;
+    const char *meaning = mishap_foreign_own_exit(&end);
+    bool asks = a->call && a->process->ready && a->foreign->ended && !meaning;
     mishap *m = asks ? a->foreign->ended(&end) : NULL;
     if (!m)
         m = tell_way(a, status);
+    m = mishap_note(m, "place",
+                    a->process->ready ? "while it had the call" : "before it was ready");
+    if (meaning)
+        m = mishap_note(m, "meaning", meaning);
     if (a->lie)
         m = mishap_note(m, "reason", a->lie);
     return length ? mishap_note(m, "output", end.output) : m;
@@ -344,8 +349,8 @@ static mishap *has_ended(const mishap_call *call)
 /* Make sure that a process which was started before can be given a call. */
 static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
 {
-    int status;
-    if (!p->over && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
+    int status; /* of one that is not ready await() learns more: it may have said why */
+    if (!p->over && p->ready && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
         p->over = true;
     mishap *failure = p->over ? has_ended(call) : await(p, call);
     if (failure && mishap_told(failure)->code == MISHAP_CODE_INTERNAL_ERROR)

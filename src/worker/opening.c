@@ -153,6 +153,8 @@ void mishap_runner_opening_died(mishap_runner *r, mishap_link *link)
     mishap *m = mishap_raise(UNAVAILABLE, "The service %s is not available.",
                              group_of(r, link->group)->service->name);
     m = mishap_tell_cause(m, "The process that opened it died.");
+    if (link->foreign)
+        m = mishap_note(m, "place", "before it was ready");
     if (link->end.known && link->end.output_bytes)
         m = mishap_note(m, "output", ((mishap_text){ link->end.output, link->end.output_bytes }));
     close_service(r, link->group, link->generation,

@@ -155,10 +155,26 @@ def what_switches_its_deadline_off_is_killed(code):
 
 
 @tests_of({"it ends itself": ("import os\nos._exit(3)", "The code ended its process."),
+           "it closes its connection": ("import os\nos.close(3)\ndef run(): return 1", "The code ended its process."),
+           "it replaces its connection": ("import os\nos.dup2(2, 3)\ndef run(): return 1", "The code ended its process."),
            "it crashes": ("import ctypes\nctypes.string_at(0)", "The code crashed its process.")})
 def the_death_of_a_process_is_a_failure_of_its_call(code, words):
     status, answer = run(code)
     equal((status, answer["code"], answer["message"], answer["context"]), (500, "RUNTIME_ERROR", words, {"kind": "died"}), "the failure")
+
+
+@tests_of({"70": 70, "71": 71, "74": 74})
+def code_that_leaves_by_an_exit_code_of_ours_fails_alone(number):
+    code = "import os\nos._exit(%d)" % number
+    other = threading.Thread(target=lambda: others.append(run("import time\ndef run():\n    time.sleep(1)\n    return 7", timeout=60)))
+    others = []
+    other.start()
+    for _ in range(3):
+        for status, answer in run(code), handled(code):
+            equal((status, answer["code"], "context" in answer), (500, "INTERNAL_ERROR", False), "the failure %s" % answer)
+        equal(run("def run(): return 3")[1]["result"], 3, "the next call")
+    other.join()
+    equal((others[0][0], others[0][1]["result"]), (200, 7), "the call of another caller")
 
 
 @test

@@ -595,6 +595,14 @@ static void a_session_whose_process_died_begins_afresh(void **state)
     assert_int_equal(member(&o, "n"), 1);
     assert_int_equal(mishap_call_warnings(o.run.call).length, 0); /* its caller knows */
     let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"leave\","), 1);
+    assert_ptr_equal(code_of(&o),
+                     MISHAP_CODE_INTERNAL_ERROR); /* by itself: nobody else is blamed */
+    assert_true(is_noted(&o, "ended with status 71"));
+    assert_true(is_noted(&o, "the system refused it memory"));
+    assert_true(is_noted(&o, "my last words"));
+    told_nothing_private(&o);
+    let_go(&o);
     call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"hang\","), 1);
     assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
     let_go(&o);

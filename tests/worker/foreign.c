@@ -16,6 +16,8 @@
 
 #include <yyjson.h>
 
+#include "mishap/exits.h"
+
 enum { SOCKET = 3, PACKET = 65536, ROOM = 12 << 20 };
 
 static volatile sig_atomic_t interrupted, value_of_interrupt, obeys = 1;
@@ -121,6 +123,9 @@ static void misbehave(uint64_t id, const char *way)
     if (strcmp(way, "exit") == 0) {
         fprintf(stderr, "my last words, secret-of-the-operator\n");
         exit(7);
+    } else if (strcmp(way, "leave") == 0) {
+        fprintf(stderr, "my last words, secret-of-the-operator\n");
+        exit(MISHAP_EXIT_REFUSED);
     } else if (strcmp(way, "kill") == 0) {
         raise(SIGKILL);
     } else if (strcmp(way, "sleep") == 0 || strcmp(way, "nap") == 0 || strcmp(way, "hang") == 0) {

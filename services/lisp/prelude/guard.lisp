@@ -57,7 +57,7 @@
          (call-hook 'sb-ext:*invoke-debugger-hook* condition)
          (call-hook '*debugger-hook* condition)
          (stop condition))
-        ((sb-thread:main-thread-p) (leave 70))
+        ((sb-thread:main-thread-p) (leave 70 "an error outside of a call"))
         (t (note-thread-failure condition)
            (sb-thread:abort-thread))))
 

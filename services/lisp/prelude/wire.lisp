@@ -17,8 +17,13 @@
 (defun allocate-landing ()
   (setf *landing* (sb-alien:alien-sap (sb-alien:make-alien (sb-alien:unsigned 8) +packet+))))
 
-(defun leave (status)
-  "End the process at once, without hooks and without unwinding."
+(defun leave (status &optional words)
+  "End the process at once, without hooks and without unwinding. WORDS are for the operator; a STATUS other than 0 is one of
+mishap/exits.h."
+  (when words
+    (let ((line (map 'octets #'char-code (concatenate 'string "mishap-lisp: " words '(#\Newline)))))
+      (sb-sys:with-pinned-objects (line)
+        (sb-unix:unix-write 2 (sb-sys:vector-sap line) 0 (length line)))))
   (sb-alien:alien-funcall (sb-alien:extern-alien "_exit" (function sb-alien:void sb-alien:int)) status))
 
 (defun receive-packet ()
@@ -29,7 +34,7 @@
              (sb-kernel:copy-ub8-from-system-area *landing* 0 *packet* 0 count)
              (return count))
             (count (leave 0))
-            ((/= failure +eintr+) (leave 70))))))
+            ((/= failure +eintr+) (leave 74 (format nil "the socket cannot be read: errno ~D" failure)))))))
 
 (defun receive ()
   "The next message, as JSON that has been read."
@@ -39,9 +44,9 @@
       (let* ((count (receive-packet)) (kind (aref *packet* 0)))
         (flet ((start () (setf text (make-array (* 4 +packet+) :element-type '(unsigned-byte 8)) filled 0))
                (add ()
-                 (when (null text) (leave 70))
+                 (when (null text) (leave 70 "a message to it has no beginning"))
                  (when (> (+ filled count) (length text))
-                   (when (> filled +message-in+) (leave 70))
+                   (when (> filled +message-in+) (leave 70 "a message to it is too long"))
                    (let ((larger (make-array (* 2 (length text)) :element-type '(unsigned-byte 8))))
                      (setf text (replace larger text :end2 filled))))
                  (replace text *packet* :start1 filled :start2 1 :end2 count)
@@ -52,7 +57,7 @@
             (#\< (start) (add))
             (#\- (add))
             (#\> (add) (return (read-json text filled)))
-            (t (leave 70))))))))
+            (t (leave 70 "a packet to it is none"))))))))
 
 (defun send-packet (start end kind)
   "The octets of *BUFFER* from START to END, with KIND written over the octet before them."

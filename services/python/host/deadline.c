@@ -54,5 +54,5 @@ void begin_deadline(long long call, long long most_ms)
     if (sigaction(SIGINT, &action, NULL) != 0 || sigaction(event.sigev_signo, &action, NULL) != 0 ||
         timer_create(CLOCK_MONOTONIC, &event, &timer) != 0 ||
         timer_settime(timer, TIMER_ABSTIME, &when, NULL) != 0)
-        _exit(71);
+        leave(MISHAP_EXIT_REFUSED, "mishap-python: the timer of a call cannot be set\n");
 }

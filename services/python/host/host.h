@@ -26,6 +26,8 @@
 #include <stdint.h>
 #include <yyjson.h>
 
+#include "mishap/exits.h"
+
 #define CODE_FILE   "<code>"    /* the name of the file in tracebacks */
 #define CODE_MODULE "user_code" /* the name of the module */
 
@@ -51,6 +53,9 @@ typedef struct text {
     size_t length, room;
     bool failed;
 } text;
+
+/* End this process, which cannot go on: a code of mishap/exits.h, and words for the operator. */
+_Noreturn void leave(int status, const char *words);
 
 void put(text *t, const char *data, size_t length);
 void put_words(text *t, const char *words); /* as it stands */

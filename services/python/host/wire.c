@@ -11,6 +11,13 @@
 
 enum { SOCKET = 3 };
 
+_Noreturn void leave(int status, const char *words)
+{
+    if (write(STDERR_FILENO, words, strlen(words)) < 0)
+        _exit(status); /* and nobody can be told */
+    _exit(status);
+}
+
 /* -- writing ----------------------------------------------------------------------------------- */
 
 void put(text *t, const char *data, size_t length)
@@ -106,7 +113,7 @@ static bool append(text *t, const char *packet, size_t length)
     if (packet[0] == '=' || packet[0] == '<')
         t->length = 0; /* what was not finished is dropped */
     if (t->length + length > MOST_ASKED)
-        _exit(70);
+        leave(MISHAP_EXIT_BROKEN, "mishap-python: a message to it is too long\n");
     put(t, packet + 1, length - 1);
     return packet[0] == '=' || packet[0] == '>';
 }
@@ -119,16 +126,21 @@ yyjson_doc *receive(void)
         ssize_t length = read(SOCKET, packet, sizeof packet);
         if (length < 0 && errno == EINTR)
             continue;
-        if (length <= 0) {
+        if (length < 0)
+            leave(MISHAP_EXIT_CUT_OFF, "mishap-python: the socket cannot be read\n");
+        if (length == 0) {
             free(whole.data);
             return NULL;
         }
         if (append(&whole, packet, (size_t)length))
             break;
     }
-    yyjson_doc *doc = whole.failed ? NULL
-                                   : yyjson_read_opts(whole.data, whole.length,
-                                                      YYJSON_READ_BIGNUM_AS_RAW, NULL, NULL);
+    if (whole.failed)
+        leave(MISHAP_EXIT_REFUSED, "mishap-python: there is no memory for a message to it\n");
+    yyjson_doc *doc = yyjson_read_opts(whole.data, whole.length, YYJSON_READ_BIGNUM_AS_RAW, NULL,
+                                       NULL);
+    if (!doc)
+        leave(MISHAP_EXIT_BROKEN, "mishap-python: a message to it cannot be read\n");
     free(whole.data);
     return doc;
 }
@@ -148,8 +160,10 @@ static void send_packet(char kind, const char *data, size_t length)
     packet[0] = kind;
     memcpy(packet + 1, data, length);
     while (write(SOCKET, packet, length + 1) < 0)
-        if (errno != EINTR)
-            _exit(74);
+        if (errno == EBADF || errno == ENOTSOCK)
+            _exit(1); /* the code has closed it, or put another file in its place */
+        else if (errno != EINTR)
+            leave(MISHAP_EXIT_CUT_OFF, "mishap-python: the socket cannot be written to\n");
 }
 
 void send_all(const char *data, size_t length)
@@ -167,9 +181,9 @@ void send_all(const char *data, size_t length)
 _Noreturn void finish(text *message)
 {
     while (!claim_end())
-        pause(); /* a handler of a signal ends this process */
-    if (message->failed)
-        _exit(71);
+        pause();         /* a handler of a signal ends this process */
+    if (message->failed) /* the code has taken it, beside what the interpreter counts */
+        refuse("RUNTIME_ERROR", "memory", "The code needs more memory than it may have.");
     send_all(message->data, message->length);
     _exit(0);
 }

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mishap/exits.h"
 #include "serve.h"
 
 enum { STACK_MB = 256, MOST_FILE = 1 << 20 };
@@ -123,8 +124,10 @@ int main(int count, char **words)
     pthread_attr_t big;
     pthread_attr_init(&big);
     pthread_attr_setstacksize(&big, (size_t)STACK_MB << 20);
-    if (pthread_create(&thread, &big, work, &o) != 0)
-        return 1;
+    if (pthread_create(&thread, &big, work, &o) != 0) {
+        fputs("mishap-symbolic: its thread cannot be started\n", stderr);
+        return MISHAP_EXIT_REFUSED;
+    }
     pthread_join(thread, NULL);
     return o.status;
 }
