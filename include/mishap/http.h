@@ -5,7 +5,7 @@
  * the server, `program keys add` creates an API key. mishap_main() (mishap/main.h) adds these
  * commands to any program that has a route.
  *
- * The server has some built-in routes: GET /health, /metrics, /openapi.json, /errors and
+ * The server has some built-in routes: GET /health, /ready, /metrics, /openapi.json, /errors and
  * /errors/:code, and /mcp. A program that declares one of these does not start.
  *
  * Handlers need nothing of this header. Functions such as mishap_created() are in mishap/call.h,

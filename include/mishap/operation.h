@@ -197,6 +197,25 @@ typedef struct mishap_settlement {
     bool (*apart)(const mishap_call *call);
 } mishap_settlement;
 
+struct mishap_operation;
+
+/*
+ * A small call that shows whether a service works, for one that depends on another program:
+ *
+ *     static const mishap_trial trial = { &operations[0], "{\"code\":\"1 + 2\"}", "value", "3" };
+ *
+ * A server runs it when somebody first asks for /ready or /health, in the background and like any
+ * other call, and again after failures. What came of it is told at /ready and /health, as one of
+ * a few constant sentences; the reasons go to the log. The operation belongs to the service; it
+ * need not be in the list of the program. It must not change anything that a caller could notice.
+ */
+typedef struct mishap_trial {
+    const struct mishap_operation *operation;
+    const char *arguments; /* a JSON object */
+    const char *member;    /* of the answer, and */
+    const char *expected;  /* what it must be, as compact JSON */
+} mishap_trial;
+
 /*
  * A service: operations that share a state which must be opened first, such as a store. A process
  * opens the service once, before the first call of one of its operations, and closes it at the end.
@@ -207,7 +226,6 @@ typedef struct mishap_settlement {
  * then owns. `setup` is valid only during the call. Only one thread at a time opens or closes a
  * service. A function that is NULL is not called.
  */
-struct mishap_operation;
 typedef struct mishap_service {
     const char *name; /* "todo" */
     const char *summary;
@@ -264,6 +282,8 @@ typedef struct mishap_service {
                    the failure (mishap_tell, mishap_type, mishap_suggest); it must not free it. It
                    can be called twice for a failure, on any thread and in the process that serves:
                    it must be quick. NULL: nothing to add */
+    const mishap_trial *trial; /* how to find out whether it works; NULL: that it can be opened is
+                                  enough */
 } mishap_service;
 
 /* -- operations -------------------------------------------------------------------------------- */

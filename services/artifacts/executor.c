@@ -118,3 +118,21 @@ mishap *artifacts_execute(artifacts_request *r)
     r->now = artifacts_now();
     return artifacts_record(r);
 }
+
+/* -- whether code can be run ------------------------------------------------------------------- */
+
+static mishap *try_python(mishap_call *call)
+{
+    mishap_answered *answered = NULL;
+    const char *code = "def run(a, b):\n    return a + b\n";
+    MISHAP_TRY(python_run(&(python_code){ .code = code, .timeout = 10, .within = call }, "[1, 2]",
+                          &answered));
+    mishap *failure = mishap_answer_json(call, "result", mishap_json(answered->json, "result"));
+    mishap_answered_free(answered);
+    return failure;
+}
+
+static const mishap_operation trial = { "artifacts.trial", "Run some code", .run = try_python,
+                                        .service = &artifacts_service };
+
+const mishap_trial artifacts_trial = { &trial, "{}", "result", "3" };

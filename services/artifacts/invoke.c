@@ -30,9 +30,11 @@ artifacts_request *artifacts_request_begin(mishap_call *call)
 
 bool artifacts_is_apart(const mishap_call *call)
 {
-    return strcmp(mishap_operation_name(call), "artifacts.invoke") == 0 &&
-           strcmp(mishap_string(call, "method"), "run") == 0 &&
-           !artifacts_genesis_find(mishap_string(call, "artifact"));
+    const char *name = mishap_operation_name(call);
+    return strcmp(name, artifacts_trial.operation->name) == 0 ||
+           (strcmp(name, "artifacts.invoke") == 0 &&
+            strcmp(mishap_string(call, "method"), "run") == 0 &&
+            !artifacts_genesis_find(mishap_string(call, "artifact")));
 }
 
 /* -- who calls --------------------------------------------------------------------------------- */

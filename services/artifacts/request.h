@@ -192,6 +192,9 @@ mishap *artifacts_events(mishap_call *call);
 /* Whether a call runs the code of an artifact, which takes long (mishap_settlement.apart). */
 bool artifacts_is_apart(const mishap_call *call);
 
+/* executor.c: whether code can be run at all. */
+extern const mishap_trial artifacts_trial;
+
 /* Whether the store is SQLite: then calls are settled in batches. */
 bool artifacts_is_embedded(void);
 

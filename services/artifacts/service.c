@@ -143,6 +143,7 @@ mishap_service artifacts_service = {
     .names_callers = true,
     .settings = settings,
     .health = health,
+    .trial = &artifacts_trial,
     .prepare = prepare,
     .settlement = &settlement,
     .raises = MISHAP_RAISES(UNAVAILABLE, INSUFFICIENT_STORAGE),

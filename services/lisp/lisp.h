@@ -11,11 +11,16 @@
 
 #include <mishap/operation.h>
 
+#include "parts.h"
+
 /* Its calls are run by SBCL. Failures are told to agents as condition reports. */
 extern const mishap_service lisp_service;
 
 /* All operations of the service; the list ends with { 0 }. */
 extern const mishap_operation lisp_operations[];
+
+/* What the service uses. */
+extern const service_part lisp_parts[];
 
 /* The path of the core that sessions are started from; NULL: it is not there, and the operations
  * answer NOT_CONFIGURED. */

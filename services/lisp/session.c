@@ -165,6 +165,18 @@ static mishap *ended(const mishap_foreign_end *end)
     return mishap_suggest(mishap_tell(m, "session_lost", true), "Define again what is needed.");
 }
 
+/* -- whether it works -------------------------------------------------------------------------- */
+
+const service_part lisp_parts[] = {
+    { "sbcl", "evaluating Lisp", "sbcl", NULL },
+    { "mishap-lisp.core", "evaluating Lisp", "sbcl", lisp_core },
+    { 0 },
+};
+
+/* lisp.evaluate */
+static const mishap_trial trial = { lisp_operations, "{\"code\":\"(+ 1 2)\"}", "values",
+                                    "[\"3\"]" };
+
 static void health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
@@ -181,4 +193,5 @@ const mishap_service lisp_service = {
     .settings = settings,
     .prepare = prepare,
     .health = health,
+    .trial = &trial,
 };

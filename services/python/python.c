@@ -115,6 +115,20 @@ static const mishap_foreign cpython = {
     .ended = ended,
 };
 
+/* -- whether it works -------------------------------------------------------------------------- */
+
+const service_part python_parts[] = {
+    { "python3", "running Python", "python3", NULL },
+    { "mishap-python", "running Python", "python3-dev", python_program },
+    { 0 },
+};
+
+/* python.run */
+static const mishap_trial trial = { python_operations,
+                                    "{\"code\":\"def run(a, b):\\n    return a + b\\n\","
+                                    "\"args\":\"[1, 2]\",\"timeout\":10}",
+                                    "result", "3" };
+
 static void health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
@@ -128,6 +142,7 @@ const mishap_service python_service = {
     .worker = &cpython,
     .prepare = prepare,
     .health = health,
+    .trial = &trial,
 };
 
 /* -- the operations ---------------------------------------------------------------------------- */

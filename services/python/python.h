@@ -17,6 +17,8 @@
 #include <mishap/invoke.h>
 #include <mishap/operation.h>
 
+#include "parts.h"
+
 /* Code and its limits. What is 0 or NULL is as usual. */
 typedef struct python_code {
     const char *code;            /* the source of a module */
@@ -88,6 +90,12 @@ extern const mishap_operation python_operations[];
 /* What a program that embeds Python must be able to read: its library, shared libraries, time
  * zones. The list ends with NULL. */
 extern const char *const python_readable[];
+
+/* … and as a program of its own, in which python_run() and python_call() call them. */
+extern const mishap_app python_app;
+
+/* What the service uses. */
+extern const service_part python_parts[];
 
 /* The path of the program that runs Python; NULL: it is not there, and calls are
  * NOT_CONFIGURED. */

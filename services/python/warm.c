@@ -7,7 +7,7 @@
 #include "python/python.h"
 #include "waiting.h"
 
-static const mishap_app app = { .name = "python",
+const mishap_app python_app = { .name = "python",
                                 .version = "1",
                                 .summary = "Python in a sandbox",
                                 .operations = python_operations };
@@ -21,7 +21,7 @@ void python_warm(void)
     mishap_foreign_process *process = NULL;
     if (service_waiting_is_there(&waiting))
         return;
-    mishap_free(mishap_foreign_launch(&app, python_service.worker, &process));
+    mishap_free(mishap_foreign_launch(&python_app, python_service.worker, &process));
     if (process)
         service_waiting_keep(&waiting, process);
 }
@@ -44,11 +44,11 @@ static mishap *invoke(const char *operation, const python_code *what, const mish
                               .cancel = what->cancel,
                               .within = what->within,
                               .process = process };
-    mishap *failure = mishap_invoke_with(&app, operation, &how, answered, pairs);
+    mishap *failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
     if (process && failure && mishap_told(failure)->code == MISHAP_CODE_UNAVAILABLE) {
         mishap_free(failure);
         how.process = NULL;
-        failure = mishap_invoke_with(&app, operation, &how, answered, pairs);
+        failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
     }
     mishap_foreign_stop(process);
     python_warm();

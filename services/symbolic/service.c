@@ -125,6 +125,20 @@ static void close_service(void *state)
     python_cool();
 }
 
+const service_part symbolic_parts[] = {
+    { "libz3.so.4", "symbolic checks", "libz3-4", NULL },
+    { "libcvc5.so.1", "symbolic checks, second solver", "libcvc5-1", NULL },
+    { "mishap-symbolic", "symbolic checks", "libz3-dev libcvc5-dev g++", symbolic_program },
+    { 0 },
+};
+
+/* symbolic.check: a proof, for which both solvers are asked nothing that takes long */
+static const mishap_trial trial = { symbolic_operations,
+                                    "{\"code\":\"def next_one(n: int) -> int:\\n    \\\"\\\"\\\""
+                                    "post: _ == n + 1\\\"\\\"\\\"\\n    return n + 1\\n\","
+                                    "\"function_name\":\"next_one\",\"timeout_seconds\":10}",
+                                    "status", "\"verified\"" };
+
 static void health(const mishap_setup *setup, mishap_health *out)
 {
     (void)setup;
@@ -140,5 +154,6 @@ const mishap_service symbolic_service = {
     .dialect = "tool-result",
     .http_dialect = "tool-result",
     .health = health,
+    .trial = &trial,
     .amend = amend,
 };

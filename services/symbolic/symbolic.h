@@ -17,6 +17,8 @@
 #include <mishap/invoke.h>
 #include <mishap/operation.h>
 
+#include "parts.h"
+
 enum {
     SYMBOLIC_MOST_CODE = 64 * 1024,
     SYMBOLIC_MOST_SECONDS = 300,
@@ -27,6 +29,9 @@ extern const mishap_service symbolic_service;
 
 /* The list ends with { 0 }. */
 extern const mishap_operation symbolic_operations[];
+
+/* What the service uses beside Python. */
+extern const service_part symbolic_parts[];
 
 /* The path of the engine; NULL: it is not there, and calls are NOT_CONFIGURED. */
 const char *symbolic_program(void);

@@ -146,6 +146,18 @@ static mishap *check_settlement(const mishap_declared *what)
     return NULL;
 }
 
+static mishap *check_trial(const mishap_declared *what)
+{
+    const mishap_trial *trial = what->service->trial;
+    if (!trial)
+        return NULL;
+    if (!trial->operation || trial->operation->service != what->service)
+        return mishap_declared_wrongly(what, "has a trial that is no operation of it");
+    if (!trial->arguments || !trial->member || !trial->expected)
+        return mishap_declared_wrongly(what, "has a trial without arguments or an expected answer");
+    return NULL;
+}
+
 mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
 {
     const mishap_service *services[MISHAP_MOST_SERVICES];
@@ -167,6 +179,8 @@ mishap *mishap_services_declared(const mishap_app *app, bool shape_only)
             m = check_http_dialect(&what);
         if (!m)
             m = check_settlement(&what);
+        if (!m)
+            m = check_trial(&what);
         if (!m && services[i]->settings)
             m = check_name(&what);
         if (!m && services[i]->settings)

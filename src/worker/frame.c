@@ -89,13 +89,21 @@ static bool is_string(mishap_text text)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
+static uint32_t number_of(const mishap_call *call)
+{
+    const mishap_service *service = call->operation->service;
+    return service && service->trial && service->trial->operation == call->operation
+               ? MISHAP_FRAME_TRIAL
+               : (uint32_t)(call->operation - call->app->operations);
+}
+
 void mishap_frame_put_call(mishap_buffer *out, unsigned slot, uint32_t number,
                            const mishap_call *call, uint32_t limit_ms)
 {
     size_t begun = mishap_frame_begin(out, MISHAP_FRAME_CALL, slot);
     bool body = call->body.data != NULL;
     mishap_pack_u32(out, number);
-    mishap_pack_u32(out, (uint32_t)(call->operation - call->app->operations));
+    mishap_pack_u32(out, number_of(call));
     mishap_pack_u32(out, limit_ms);
     mishap_pack_u8(out, (uint8_t)((call->verbose ? VERBOSE : 0) |
                                   (call->watcher && call->watcher->progress && !call->repeated

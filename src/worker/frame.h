@@ -48,10 +48,13 @@ void mishap_frame_end(mishap_buffer *out, size_t begun);
 
 /* -- payloads ---------------------------------------------------------------------------------- */
 
+/* The operation of a call that tries the service of the worker: it need not be in the list. */
+#define MISHAP_FRAME_TRIAL UINT32_MAX
+
 /* A call to be run. Text points into the payload. */
 typedef struct mishap_frame_call {
     uint32_t number;    /* of the call, beside its slot */
-    uint32_t operation; /* its place in the list of the program */
+    uint32_t operation; /* its place in the list of the program, or MISHAP_FRAME_TRIAL */
     uint32_t limit_ms;  /* for its handler */
     bool verbose, wants_progress, wants_log, wants_pieces;
     bool caller_is_free;

@@ -106,6 +106,9 @@ mishap *mishap_runner_refuse(const mishap_runner *r, const mishap_call *call)
 /* The call is over, and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure)
 {
+    const mishap_service *service = run->call->operation->service;
+    if (failure && service && r->settings.suspects && mishap_is(failure, INTERNAL_ERROR))
+        r->settings.suspects(r->settings.state, service);
     mishap_runner_count_out(r, run->call);
     run->link = NULL;
     run->done(run, failure);

@@ -35,6 +35,7 @@ struct mishap_run {
      * mishap_runner_forget(). The run may be freed in it. */
     void (*done)(mishap_run *run, mishap *failure);
     bool died; /* the handler did not return, and not because its time was over */
+    bool meek; /* no session of another caller is ended to make room for it */
 
     /* The runner's. */
     struct mishap_link *link; /* NULL: it waits */
@@ -81,6 +82,8 @@ typedef struct mishap_runner_settings {
     /* A service has become unavailable, which the failure tells of, or available again (NULL). The
      * one loop that found out calls it; again, if the reason is another one. */
     void (*stands)(void *state, const mishap_service *service, const mishap *failure);
+    /* A call of this service ended with INTERNAL_ERROR: it may not work any more. */
+    void (*suspects)(void *state, const mishap_service *service);
     struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
     struct mishap_sessions *sessions; /* the same */
     void *state;

@@ -304,11 +304,24 @@ static mishap *run_and_end(mishap_worker_user *user, unsigned slot, const mishap
     return failure;
 }
 
+/* NULL: there is none of this number. */
+static const mishap_operation *find_operation(uint32_t number)
+{
+    const mishap_operation *operations = w.plan->app->operations;
+    const mishap_service *service = w.group->service;
+    if (number == MISHAP_FRAME_TRIAL)
+        return service && service->trial ? service->trial->operation : NULL;
+    for (uint32_t i = 0; operations[i].name; i++)
+        if (i == number)
+            return &operations[i];
+    return NULL;
+}
+
 /* What was checked by the loop is not checked again. A call that was ended by a jump may have left
  * anything locked: this worker has run its last. One that may have run before is settled alone. */
 static bool run_call(mishap_worker_user *user, unsigned slot, const mishap_frame_call *asked)
 {
-    const mishap_operation *operation = &w.plan->app->operations[asked->operation];
+    const mishap_operation *operation = find_operation(asked->operation);
     mishap_call *call = NULL;
     uint32_t number = asked->number;
     bool sent = true;
@@ -359,15 +372,6 @@ static bool open_service(const mishap_worker_user *user, const mishap_framed *fr
 
 /* -- frames ------------------------------------------------------------------------------------ */
 
-static bool is_known(uint32_t operation)
-{
-    const mishap_operation *operations = w.plan->app->operations;
-    for (uint32_t i = 0; operations[i].name; i++)
-        if (i == operation)
-            return true;
-    return false;
-}
-
 /* False: the connection is of no more use. */
 static bool take(mishap_worker_user *user, const mishap_framed *frame)
 {
@@ -375,7 +379,7 @@ static bool take(mishap_worker_user *user, const mishap_framed *frame)
     if (frame->type == MISHAP_FRAME_OPEN)
         return open_service(user, frame);
     return frame->type == MISHAP_FRAME_CALL && frame->slot < MISHAP_SLOTS &&
-           mishap_frame_take_call(frame->payload, &asked) && is_known(asked.operation) &&
+           mishap_frame_take_call(frame->payload, &asked) && find_operation(asked.operation) &&
            run_call(user, frame->slot, &asked);
 }
 

@@ -9,6 +9,7 @@
 #include "operation/secret.h"
 #include "worker/lease.h"
 #include "worker/spawn.h"
+#include "worker/trials.h"
 
 const char *const mishap_sandbox_words[] = { "strict", "weak", NULL };
 
@@ -71,6 +72,8 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_standing_make(&served->standing);
     if (!failure)
+        failure = mishap_trials_make(&served->trials);
+    if (!failure)
         failure = mishap_sessions_make(&served->sessions);
     if (!failure)
         failure = prepare_services(served);
@@ -104,6 +107,8 @@ void mishap_served_end(mishap_served *served)
     served->news = NULL;
     mishap_standing_free(served->standing);
     served->standing = NULL;
+    mishap_trials_free(served->trials);
+    served->trials = NULL;
     mishap_sessions_free(served->sessions);
     served->sessions = NULL;
     mishap_buffer_release(&served->health);
@@ -188,6 +193,11 @@ static void stands(void *state, const mishap_service *service, const mishap *fai
     });
 }
 
+static void suspects(void *state, const mishap_service *service)
+{
+    mishap_trials_suspect(state, service);
+}
+
 mishap *mishap_served_open(mishap_served *served, int connection)
 {
     size_t handlers = served->handlers ? (size_t)served->handlers : 1;
@@ -205,6 +215,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .inside = !served->handlers,
                                                          .orphaned = record,
                                                          .stands = stands,
+                                                         .suspects = suspects,
                                                          .standing = served->standing,
                                                          .sessions = served->sessions,
                                                          .state = served },
@@ -213,6 +224,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
 
 void mishap_served_close(mishap_served *served)
 {
+    mishap_trials_leave(served);
     mishap_runner_close(served->runner);
     mishap_changes_heard_by(NULL, NULL);
     served->runner = NULL;

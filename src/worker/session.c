@@ -253,7 +253,7 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
         if (!run->session.known ||
             memcmp(run->session.key, message->session, MISHAP_SESSION_KEY) != 0)
             continue;
-        mishap_link *old = full && !run->session.tried
+        mishap_link *old = full && !run->session.tried && !run->meek
                                ? one_to_give_way(r, message->group, run->call->holder,
                                                  message->status == EDQUOT)
                                : NULL;

@@ -36,6 +36,7 @@
  *     page.h     the page of memory that a loop and a worker share
  *     standing.c which services can be opened, for all loops
  *     health.c   what services say of themselves in /health
+ *     trials.c   which services work: a small call of each, and what came of it
  *     served.c   keeper and runner of a server, for all boundaries that share it
  *
  * Who owns what: a worker is the child of the keeper, which alone may reap, kill and ptrace it. The

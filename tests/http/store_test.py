@@ -53,12 +53,14 @@ class Server(server.Server):
     def health(self):
         found = self.ask("GET", "/health")
         equal(found.status, 200, "the status of /health")
-        return found.json
+        said = found.json
+        equal(said.pop("ready").get("todo"), False if "todo" in said.get("unavailable", ()) else None, "whether the service is ready")
+        return said
 
     def lines(self):
-        """What was said on stderr since the start."""
+        """What was said on stderr since the start. /health has the artifacts tried, whose store lies in the same folder."""
         return [line.decode() for line in self.whole_lines(self.stderr)
-                if not line.startswith((b"listening", b"mishap: failures are logged in ", b'{"ok"'))]
+                if not line.startswith((b"listening", b"mishap: failures are logged in ", b"mishap: the service artifacts is ", b'{"ok"'))]
 
     def said(self):
         """The same, when there is something: another process writes it."""

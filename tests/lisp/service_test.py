@@ -343,6 +343,27 @@ def a_session_begins_afresh_after_its_end():
 
 
 @test
+def code_that_leaves_by_an_exit_code_of_ours_fails_alone():
+    with Server("--workers", "2") as found:
+        expect(wait_for(lambda: found.ask("GET", "/ready").json["services"]["lisp"]["ready"]), "it is not ready")
+        other = evaluate(found, "(defvar *mine* 0)")
+        for number in range(1, 6):
+            refused = evaluate(found, DEADLY.replace(" 3)", " 70)"), status=500)
+            equal(refused.json, {"error": "internal_server_error", "message": "Internal server error"}, "the failure")
+            equal(evaluate(found, "(incf *mine*)", in_session(other)).json["values"], [str(number)], "the session of another caller")
+            again = evaluate(found, "(+ 1 2)", in_session(refused))
+            equal((again.json["values"], again["Warning"]), (["3"], None), "its own session, of whose end it was told")
+        entry = found.wait_for_log(refused.id)
+        expect("status 70" in entry and "while it had the call" in entry, entry)
+        equal(found.ask("GET", "/ready").json["services"]["lisp"]["ready"], True, "the service")
+        equal(found.ask("GET", "/health").json["status"], "ok", "the server")
+        blamed = evaluate(found, DEADLY, status=500).json
+        expect(blamed["message"].startswith("The code ended the process of its session."), "any other exit code is its own doing:", blamed)
+    error = command("evaluate", DEADLY.replace(" 3)", " 70)"), status=1)["error"]
+    equal(error["code"], "INTERNAL_ERROR", "as a command")
+
+
+@test
 def code_that_writes_to_the_socket_of_its_session_ends_its_process():
     said = "'(61 91 93)"  # =[], which is no message
     code = "(sb-unix:unix-write 3 (sb-sys:vector-sap (coerce %s '(simple-array (unsigned-byte 8) (*)))) 0 3)" % said

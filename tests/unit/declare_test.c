@@ -519,6 +519,24 @@ static void declared_codes_make_sense(void **state)
         ASSERT_SOUND(.raises = (const mishap_code *const[]){ &mishap_code_table.codes[i], NULL });
 }
 
+static void a_trial_is_an_operation_of_its_service(void **state)
+{
+    static mishap_service service = { .name = "s", .summary = "S" };
+    static const mishap_operation own = { "own", "Own", .service = &service }, other = { 0 };
+    mishap_trial trial = { &own, "{}", "value", "3" };
+    (void)state;
+    service.trial = &trial;
+    ASSERT_SOUND(.service = &service);
+    trial.operation = &other;
+    assert_operations(OPERATION(.service = &service),
+                      "The declaration of the service `s` is not valid: it has a trial that is no "
+                      "operation of it.");
+    trial = (mishap_trial){ &own, "{}", "value", NULL };
+    assert_operations(OPERATION(.service = &service),
+                      "The declaration of the service `s` is not valid: it has a trial without "
+                      "arguments or an expected answer.");
+}
+
 static void codes_of_a_service_and_of_a_program_make_sense(void **state)
 {
     (void)state;
@@ -1086,6 +1104,7 @@ int main(void)
         TEST(a_service_has_a_dialect_for_agents),
         TEST(a_status_is_one_of_success),
         TEST(declared_codes_make_sense),
+        TEST(a_trial_is_an_operation_of_its_service),
         TEST(codes_of_a_service_and_of_a_program_make_sense),
         TEST(codes_are_those_of_the_operation_its_service_and_the_program),
         TEST(no_route_is_one_of_the_server),

@@ -8,6 +8,7 @@
 #include "boundary/http/http.h"
 #include "operation/caller.h"
 #include "incident/incident.h"
+#include "worker/trials.h"
 
 static const char own_field[] = "X-Api-Key";
 
@@ -264,6 +265,7 @@ static void tick(void *state)
     const mishap_api *api = state;
     refresh_keys(state);
     mishap_runner_tend(api->served->runner);
+    mishap_trials_tend(api->served);
     mishap_api_tails_tick(state);
 }
 

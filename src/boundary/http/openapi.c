@@ -50,13 +50,26 @@ static const char *const health_words[] = { "ok", "degraded", NULL };
 static const mishap_param one_service = { .name = "service", .type = MISHAP_STRING };
 static const mishap_param health_answers[] = {
     { "status", MISHAP_ENUM, .required = true, .choices = health_words,
-      .help = "`degraded`: some services are not available" },
+      .help = "`degraded`: some services are not available, or do not work" },
     { "name", MISHAP_STRING, .required = true, .help = "The version of the program" },
     { "version", MISHAP_STRING, .required = true },
     { "unavailable", MISHAP_ARRAY, .items = &one_service,
       .help = "Names of the services that are not available, if any" },
     { "services", MISHAP_OBJECT,
       .help = "What services report about themselves, each under its name, if any does" },
+    { "ready", MISHAP_OBJECT,
+      .help = "Whether each service works, as far as it was tried, under its name: true, false, or "
+              "null if it was not tried or is not installed" },
+    { 0 },
+};
+static const char *const ready_words[] = { "ready", "degraded", NULL };
+static const mishap_param ready_answers[] = {
+    { "status", MISHAP_ENUM, .required = true, .choices = ready_words,
+      .help = "`degraded`: some services do not work; the others are served" },
+    { "services", MISHAP_OBJECT, .required = true,
+      .help = "Each service that depends on another program, and each that cannot be opened, under "
+              "its name: `ready` (true, false or null), `state` (works, fails, not tried, not "
+              "installed, refused, unavailable) and `message`, a sentence" },
     { 0 },
 };
 
@@ -65,6 +78,10 @@ static const mishap_operation described[] = {
       .summary = "Check the health of the server",
       .route = "GET /health",
       .answers = health_answers },
+    { .name = "server.ready",
+      .summary = "Check which services work",
+      .route = "GET /ready",
+      .answers = ready_answers },
     { .name = "server.metrics",
       .summary = "Metrics in the Prometheus text format",
       .route = "GET /metrics" },

@@ -379,7 +379,8 @@ const mishap_operation mishap_serve = {
     .summary = "Serve the operations over HTTP",
     .description =
         "The server has one endpoint for each operation that declares a route. All error responses "
-        "have the same format. The server also has /health, /metrics, /openapi.json and /errors, "
+        "have the same format. The server also has /health, /ready, /metrics, /openapi.json and "
+        "/errors, "
         "which explains each error code. At /mcp, agents can call the operations as tools of the "
         "Model Context Protocol.\n\nA supervisor process starts and monitors the server processes, "
         "which read requests and send responses: one for each CPU core, or as many as --workers "
