@@ -69,17 +69,9 @@ const mishap_operation artifacts_operations[] = { { 0 } };
 /* No analyses. */
 const mishap_service symbolic_service = { .name = "symbolic", .summary = "Nothing" };
 const mishap_operation symbolic_operations[] = { { 0 } };
-const char *symbolic_program(void)
-{
-    return NULL;
-}
 
-const char *python_program(void)
-{
-    return NULL;
-}
-
-const char *lisp_core(void)
-{
-    return NULL;
-}
+/* Nothing that `doctor` could look for or try. */
+const service_part lisp_parts[] = { { 0 } }, python_parts[] = { { 0 } },
+                   symbolic_parts[] = { { 0 } };
+const mishap_service python_service = { .name = "python", .summary = "Nothing" };
+const mishap_app python_app = { .name = "python" };
