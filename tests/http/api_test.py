@@ -347,6 +347,7 @@ def methods(text):
 
 @tests_of({
     "/users": ("/users", {"GET", "HEAD", "OPTIONS", "POST"}), "/health": ("/health", {"GET", "HEAD", "OPTIONS"}),
+    "/ready": ("/ready", {"GET", "HEAD", "OPTIONS"}),
     "/todos/1": ("/todos/1", {"GET", "HEAD", "OPTIONS", "DELETE"})})
 def a_method_that_a_path_lacks_is_405_with_allow(target, wanted):
     found = ask("TRACE" if target == "/todos/1" else "DELETE", target)
@@ -374,14 +375,14 @@ def options_of_a_path_that_nobody_has_is_404():
     refusal(ask("OPTIONS", "/nothing"), 404, "not_found")
 
 
-@tests_of({"/health": "/health", "/todos": "/todos", "/openapi.json": "/openapi.json", "/metrics": "/metrics",
+@tests_of({"/health": "/health", "/ready": "/ready", "/todos": "/todos", "/openapi.json": "/openapi.json", "/metrics": "/metrics",
            "404": "/todos/999999999", "402": "/premium/report", "no path": "/nothing"})
 def head_is_get_without_a_body(target):
     with the_server().connect() as connection:
         get = connection.ask("GET", target)
         head = connection.ask("HEAD", target)
         equal((head.status, head["Content-Type"]), (get.status, get["Content-Type"]))
-        if target not in ("/metrics", "/health"):
+        if target not in ("/metrics", "/health", "/ready"):
             equal(head["Content-Length"], get["Content-Length"])
         expect(connection.is_open(), "a body came after HEAD")
 
@@ -449,7 +450,7 @@ def who_tries_keys_is_slowed_down():
                 equal(slow.ask("GET", "/todos", fields={"X-Api-Key": key}).status, 200, "who has a key goes by its name")
                 time.sleep(1.2)
         equal({found.status for found in ask_at_once(slow, *[request("GET", "/todos")] * 40)}, {401, 429}, "without a key")
-        equal({slow.ask("GET", "/health").status for _ in range(20)}, {200}, "where none is needed")
+        equal({slow.ask("GET", target).status for _ in range(20) for target in ("/health", "/ready")}, {200}, "where none is needed")
 
 
 @test
@@ -858,7 +859,8 @@ def a_page_cannot_make_its_own_name_ours(host):
         refusal(called_by(host, method, "/todos", BROWSER), 403, "forbidden")
         refusal(called_by(host, method, "/todos", {"Origin": "http://" + host}), 403, "forbidden")
     equal(called_by(host, "GET", "/todos").status, 200, "who is no browser was not lured")
-    equal(called_by(host, "GET", "/health", BROWSER).status, 200, "what is open to all")
+    for target in "/health", "/ready":
+        equal(called_by(host, "GET", target, BROWSER).status, 200, "what is open to all")
 
 
 @tests_of({"an address": "127.0.0.1:1", "another address": "192.0.2.1", "of IPv6": "[::1]:8080", "a word": "todo", "in capitals": "LOCALHOST"})
