@@ -123,13 +123,13 @@ static void settle(const struct mishap_trying *t, const mishap *failure)
         return;
     }
     bool fails = state == MISHAP_TRIAL_FAILS;
+    if (fails && is_closed(t->served, t->group)) { /* it was refused at once, and all know why */
+        atomic_store(&of->due_ns, now + pause_ns(0));
+        return;
+    }
     uint32_t failures = fails ? atomic_load(&of->failures) + 1 : 0;
     atomic_store(&of->failures, failures);
     atomic_store(&of->ended_ns, now);
-    if (fails && is_closed(t->served, t->group)) { /* which is told already, to all */
-        atomic_store(&of->due_ns, now + pause_ns(failures));
-        return;
-    }
     if (fails && failures < SURE_AFTER) {
         atomic_store(&of->due_ns, now + SOON_MS * MS);
         return;
