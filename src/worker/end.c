@@ -25,12 +25,14 @@ static mishap *tell_killed(const char *name, int number)
  * stack shows where it was then. */
 static mishap *tell_signal(const mishap_worker_page *page, const char *name)
 {
-    const mishap_fatal_signal *fatal = mishap_signal_find_fatal(page->number);
+    int number = page->number; /* read once: the page may be written to by anything */
+    uint64_t address = page->address;
+    const mishap_fatal_signal *fatal = mishap_signal_find_fatal(number);
     if (fatal && !fatal->crash)
-        return tell_killed(name, page->number);
+        return tell_killed(name, number);
     mishap *m = mishap_raise(INTERNAL_ERROR, "The handler of %s crashed with SIG%s.", name,
-                             signal_name(page->number));
-    return page->address ? mishap_note(m, "address", page->address) : m;
+                             signal_name(number));
+    return address ? mishap_note(m, "address", address) : m;
 }
 
 /* What the system said of it, for one that could say nothing itself. */
