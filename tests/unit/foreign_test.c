@@ -856,23 +856,59 @@ static pid_t only_child(void)
     return (pid_t)strtol(ids, NULL, 10);
 }
 
+static void wait_for_end_of(pid_t pid)
+{
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
 /* Whoever calls may take another one: no call was begun. */
 static void a_process_that_ended_while_it_waited_begins_no_call(void **state)
 {
     mishap_foreign_process *process;
     mishap_answered *answered;
-    siginfo_t info;
     (void)state;
     assert_null(mishap_foreign_start(&abroad_app, &abroad_kept, &process));
     pid_t pid = only_child();
     kill(pid, SIGKILL);
-    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    wait_for_end_of(pid);
     mishap *failure = mishap_invoke(&abroad_app, "kept.count", NULL,
                                     &(mishap_invocation){ .process = process }, &answered);
     assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
     mishap_free(failure);
     assert_true(mishap_foreign_is_over(process));
     mishap_foreign_stop(process);
+    mishap_app_close();
+}
+
+/* It makes no difference whether it ended before its first call or while that waited. */
+static void a_launched_process_that_ended_says_why_it_cannot_begin(void **state)
+{
+    static const struct {
+        const char *operation, *program; /* NULL: the usual one */
+        mishap_foreign *foreign;
+        const mishap_code *code;
+    } rows[] = {
+        { "kept.count", "/", &abroad_kept, MISHAP_CODE_NOT_CONFIGURED }, /* exec() fails */
+        { "bad.count", NULL, &abroad_bad, MISHAP_CODE_NOT_CONFIGURED },  /* it says so */
+        { "dead.count", NULL, &abroad_dead, MISHAP_CODE_UNAVAILABLE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_foreign_process *process;
+        mishap_answered *answered;
+        const char *usual = rows[i].foreign->program;
+        rows[i].foreign->program = rows[i].program ? rows[i].program : usual;
+        assert_null(mishap_foreign_launch(&abroad_app, rows[i].foreign, &process));
+        wait_for_end_of(only_child());
+        mishap *failure = mishap_invoke(&abroad_app, rows[i].operation, NULL,
+                                        &(mishap_invocation){ .process = process }, &answered);
+        assert_ptr_equal(mishap_told(failure)->code, rows[i].code);
+        mishap_free(failure);
+        assert_true(mishap_foreign_is_over(process));
+        mishap_foreign_stop(process);
+        rows[i].foreign->program = usual;
+    }
     mishap_app_close();
 }
 
@@ -907,6 +943,7 @@ int main(void)
         TEST(a_process_runs_several_calls_of_one_caller),
         TEST(a_process_that_is_launched_is_waited_for_by_its_first_call),
         TEST(a_process_that_ended_while_it_waited_begins_no_call),
+        TEST(a_launched_process_that_ended_says_why_it_cannot_begin),
     };
     return RUN(tests);
 }
