@@ -84,7 +84,7 @@ static void turn_both(struct loop *loop, const struct other *other, int wait_ms)
 
 static void wait_both(struct loop *loop, const struct other *other, const struct ours *o)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(30000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (!o->done && mishap_clock_monotonic_ns() < until)
         turn_both(loop, other, 20);
     assert_true(o->done);
@@ -402,7 +402,7 @@ static void a_forgotten_call_is_interrupted(void **state)
     assert_true(add(&loop, &o, "pool.do", "{\"way\":\"sleep\"}"));
     turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(900000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
         turn(&loop, 10);
     assert_int_equal(mishap_runner_count(loop.runner, true), 0);
@@ -413,7 +413,7 @@ static void a_forgotten_call_is_interrupted(void **state)
     assert_true(add(&loop, &o, "pool.do", "{\"way\":\"hang\"}"));
     turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
-    until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
         turn(&loop, 10);
     assert_int_equal(kill((pid_t)pid, 0), -1);
@@ -628,7 +628,7 @@ static void a_session_that_the_keeper_lost_begins_afresh_and_says_so(void **stat
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
     pid_t pid = (pid_t)member(&first, "pid");
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     kill(loop.keeper.pid, SIGKILL);
     while ((loop.keeper.generation < 2 || kill(pid, 0) == 0) && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
@@ -655,7 +655,7 @@ static void an_idle_session_ends_and_the_next_call_is_warned(void **state)
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
     pid_t pid = (pid_t)member(&first, "pid");
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
     assert_int_equal(kill(pid, 0), -1);
