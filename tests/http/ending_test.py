@@ -94,12 +94,14 @@ def what_waits_to_be_accepted_is_answered_after_sigterm_of(all_of_them):
     with Server("--workers", "1", "--handlers", "1", "--caller-share", "100", program=ENDING) as found:
         equal(found.ask("GET", "/numbers/1").status, 200)  # there is a worker
         with held(found) as first:
+            os.kill(found.process.pid, signal.SIGSTOP)  # it would take the loop for one that hangs, after five seconds of its own
             waiting = ask_and_wait(found, WAITING)
             told = [found.process.pid]
             if all_of_them:
                 told = [*found.handlers(), *(pid for pid, parent in processes() if parent == found.process.pid), *told]
             for pid in told:
                 os.kill(pid, signal.SIGTERM)
+            os.kill(found.process.pid, signal.SIGCONT)
             wait_until_loops_are_told(found)
             expect(first.is_silent(0), "the loop was not busy any more")
         equal(first.response().status, 200)
