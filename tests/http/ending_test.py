@@ -19,6 +19,7 @@ from blackbox import main, test, tests_of
 
 ENDING = os.path.abspath(os.environ["ENDING_PROGRAM"])
 WAITING = 50  # connections that nobody has accepted
+MANY = 300  # … more than are handed over at once
 numbers = itertools.count(1)
 
 # ---- The end ---------------------------------------------------------------------------------------
@@ -53,11 +54,11 @@ def refusal_of(address):
     raise server.blackbox.Broken("who connects is not refused")
 
 
-def ask_and_wait(found, count):
+def ask_and_wait(found, count, path="/numbers/%d"):
     """So many connections, each with a request that nobody has read."""
     made = [found.connect() for _ in range(count)]
     for number, connection in enumerate(made):
-        connection.send(request("GET", "/numbers/%d" % number))
+        connection.send(request("GET", path % number))
     return made
 
 
@@ -77,8 +78,7 @@ def wait_until_loops_are_told(found):
 
 
 def all_answered(made, held=True):
-    """Each connection is closed, too. The first few answers may be made before the loop hears that the server ends, and
-    all of them if it was not held up."""
+    """Each connection is closed, too, and told so, unless the loop may not have known when it answered."""
     told = 0
     for number, connection in enumerate(made):
         answer = connection.response()
@@ -86,7 +86,7 @@ def all_answered(made, held=True):
         told += answer.closes
         connection.expect_closed()
         connection.close()
-    expect(told > len(made) // 2 or not held, "most connections are not said to close:", told, "of", len(made))
+    expect(told == len(made) or not held, "not all connections are said to close:", told, "of", len(made))
 
 
 @tests_of({"the supervisor": False, "every process": True})
@@ -101,6 +101,22 @@ def what_waits_to_be_accepted_is_answered_after_sigterm_of(all_of_them):
                 told = [*found.handlers(), *(pid for pid, parent in processes() if parent == found.process.pid), *told]
             for pid in told:
                 os.kill(pid, signal.SIGTERM)
+            os.kill(found.process.pid, signal.SIGCONT)
+            wait_until_loops_are_told(found)
+            expect(first.is_silent(0), "the loop was not busy any more")
+        equal(first.response().status, 200)
+        all_answered(waiting)
+        equal(found.wait().status, 0)
+
+
+@test
+def all_that_wait_to_be_accepted_are_told_that_it_ends():
+    """They are answered as soon as they are read, and handed over in several messages: the loop hears all of these first."""
+    with Server("--workers", "1", program=ENDING) as found:
+        with held(found) as first:
+            os.kill(found.process.pid, signal.SIGSTOP)
+            waiting = ask_and_wait(found, MANY, "/numbers/%d/quick")
+            found.process.send_signal(signal.SIGTERM)
             os.kill(found.process.pid, signal.SIGCONT)
             wait_until_loops_are_told(found)
             expect(first.is_silent(0), "the loop was not busy any more")
