@@ -166,11 +166,13 @@ static void on_terminate(uv_signal_t *handle, int number)
     drain_of_itself(loop, STOP_IDLE_MS, (uint64_t)loop->server.settings->stop_ms);
 }
 
+/* One word at a time: libuv reads on at once only if there was no room for more. So who is handed
+ * over just before the end is answered by a loop that knows of the end. */
 static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
-    static char bytes[16];
+    static char word;
     (void)handle, (void)suggested;
-    *room = uv_buf_init(bytes, sizeof bytes);
+    *room = uv_buf_init(&word, 1);
 }
 
 /* A supervisor that is gone can give no orders any more, and that is one. */

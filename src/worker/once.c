@@ -346,15 +346,18 @@ static mishap *has_ended(const mishap_call *call)
                         call->operation->name);
 }
 
-/* Make sure that a process which was started before can be given a call. */
+/* Make sure that a process which was started before can be given a call. One that has not been
+ * waited for yet says first why it cannot begin, even if it has ended meanwhile. */
 static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
 {
-    int status; /* of one that is not ready await() learns more: it may have said why */
-    if (!p->over && p->ready && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
-        p->over = true;
+    int status;
     mishap *failure = p->over ? has_ended(call) : await(p, call);
     if (failure && mishap_told(failure)->code == MISHAP_CODE_INTERNAL_ERROR)
-        failure = mishap_because(has_ended(call), failure);
+        return mishap_because(has_ended(call), failure);
+    if (!failure && waitpid(p->spawned.pid, &status, WNOHANG) != 0) {
+        p->over = true;
+        failure = has_ended(call);
+    }
     return failure;
 }
 

@@ -192,13 +192,14 @@ def another_type_is_refused_with_those_that_are_taken():
 
 @test
 def a_stream_is_sent_piece_by_piece():
-    began = time.monotonic()
-    with stream_of("/tick?count=3&ms=300") as found:
+    """The others come after it, so late as they are made."""
+    with stream_of("/tick?count=3&ms=1500") as found:
         equal(found.status, 200, "status")
         equal(found.fields["content-type"], "text/plain", "type")
         equal(found.chunk(), b"1\n", "the first piece")
-        expect(time.monotonic() - began < 0.8 or server.SANITIZED, "the first piece came late")
+        came = time.monotonic()
         equal(found.rest(), b"1\n2\n3\n", "all of it")
+        expect(time.monotonic() - came > 0.5, "the first piece came with the last, or moments before it")
         expect(found.whole, "it was cut")
         expect(found.connection.is_open(), "the connection is over")
 
@@ -291,9 +292,8 @@ def readers_that_take_nothing_do_not_take_all_workers():
                 connection.send(server.request("GET", "/flood?megabytes=500"))
             expect(wait_for(lambda: found.running_handlers() == 2), "handlers wait for readers")
             for _ in range(5):
-                began = time.monotonic()
                 equal(found.ask("GET", "/slow").json, {"done": True}, "another call")
-                expect(time.monotonic() - began < 2 or server.SANITIZED, "it waits for readers")
+                expect(found.running_handlers() >= 2, "it has waited until readers were let go")
 
 
 # ---- Live tails ----------------------------------------------------------------------------------
@@ -320,11 +320,13 @@ def a_live_tail_is_resumed_by_changes():
     with Stream(found, "/board?from=%d" % (last - 1)) as tail:
         equal(tail.fields["content-type"], "text/event-stream", "type")
         tail.until(b"data: before\n\n")
+        took = []
         for number in range(5):
             began = time.monotonic()
             post(found, "line %d" % number)
             tail.until(b"data: line %d\n\n" % number)
-            expect(time.monotonic() - began < 2 or server.SANITIZED, "it took long")
+            took.append(time.monotonic() - began)
+        expect(min(took) < 10, "changes do not resume it, if at all it is the clock:", took)
         post(found, "end")
         equal(events(tail.rest()), ["before", "line 0", "line 1", "line 2", "line 3", "line 4", "end"], "lines")
         expect(tail.whole and tail.connection.is_open(), "no proper end")
@@ -346,10 +348,8 @@ def open_tails_hold_no_worker(count):
     with Server("--workers", "1", "--handlers", "2", program=BYTES) as found:
         tails = [Stream(found, "/board") for _ in range(count)]
         expect(wait_for(lambda: found.running_handlers() == 0), "handlers run")
-        began = time.monotonic()
-        equal(found.ask("GET", "/slow").json, {"done": True}, "a call of another group")
+        equal(found.ask("GET", "/slow").json, {"done": True}, "a call of another group")  # while all of them are open
         post(found, "for all")
-        expect(time.monotonic() - began < 2 or server.SANITIZED, "they wait for tails")
         for tail in tails:
             tail.until(b"data: for all\n\n")
         expect(wait_for(lambda: found.running_handlers() == 0), "handlers run")
@@ -409,7 +409,7 @@ def a_silent_tail_of_events_shows_that_it_lives():
     with Stream(the_server(), "/board?from=4096") as tail:
         began = time.monotonic()
         equal(tail.chunk(), b":\n\n", "a comment")
-        expect(10 < time.monotonic() - began < 30, "after", time.monotonic() - began, "seconds")
+        expect(time.monotonic() - began > 10, "after", time.monotonic() - began, "seconds")
 
 
 @test

@@ -65,6 +65,12 @@ static const mishap_operation operations[] = {
       .route = "GET /numbers/:number",
       .params = number_params,
       .run = tell },
+    { .name = "repeat",
+      .summary = "Tell a number at once",
+      .route = "GET /numbers/:number/quick",
+      .params = number_params,
+      .quick = true,
+      .run = tell },
     { .name = "start", .summary = "Start a program", .route = "GET /start", .run = start },
     { 0 },
 };

@@ -19,6 +19,7 @@ from blackbox import main, test, tests_of
 
 ENDING = os.path.abspath(os.environ["ENDING_PROGRAM"])
 WAITING = 50  # connections that nobody has accepted
+MANY = 300  # … more than are handed over at once
 numbers = itertools.count(1)
 
 # ---- The end ---------------------------------------------------------------------------------------
@@ -53,21 +54,31 @@ def refusal_of(address):
     raise server.blackbox.Broken("who connects is not refused")
 
 
-def ask_and_wait(found, count):
+def ask_and_wait(found, count, path="/numbers/%d"):
     """So many connections, each with a request that nobody has read."""
     made = [found.connect() for _ in range(count)]
     for number, connection in enumerate(made):
-        connection.send(request("GET", "/numbers/%d" % number))
+        connection.send(request("GET", path % number))
     return made
 
 
-def has_told_its_loops(found):
-    """The supervisor closes the sockets and tells the loops without a pause, and then sleeps."""
-    return wait_for(lambda: Server.read("/proc/%d/stat" % found.process.pid).rpartition(b")")[2].split()[0] == b"S")
+def signals_of(pid):
+    """The signals that a process blocks, and those that wait for it: {name: set as bits}; nothing if it is gone."""
+    return {name: int(value, 16) for name, value in (line.split(b":\t") for line in Server.whole_lines("/proc/%d/status" % pid)
+                                                     if line.startswith((b"Sig", b"Shd"))) if name != b"SigQ"}
 
 
-def all_answered(made):
-    """Each connection is closed, too. The first few answers may be made before the loop hears that the server ends."""
+def wait_until_loops_are_told(found):
+    """Who connects is refused, so the supervisor has begun to end. It takes its next signal when it has told all loops;
+    SIGUSR1 means nothing to it then."""
+    refusal_of(found.address)
+    found.process.send_signal(signal.SIGUSR1)
+    waits = 1 << signal.SIGUSR1 - 1
+    expect(wait_for(lambda: not signals_of(found.process.pid)[b"ShdPnd"] & waits), "the supervisor does not go on")
+
+
+def all_answered(made, held=True):
+    """Each connection is closed, too, and told so, unless the loop may not have known when it answered."""
     told = 0
     for number, connection in enumerate(made):
         answer = connection.response()
@@ -75,7 +86,7 @@ def all_answered(made):
         told += answer.closes
         connection.expect_closed()
         connection.close()
-    expect(told > len(made) // 2, "most connections are not said to close:", told, "of", len(made))
+    expect(told == len(made) or not held, "not all connections are said to close:", told, "of", len(made))
 
 
 @tests_of({"the supervisor": False, "every process": True})
@@ -83,14 +94,31 @@ def what_waits_to_be_accepted_is_answered_after_sigterm_of(all_of_them):
     with Server("--workers", "1", "--handlers", "1", "--caller-share", "100", program=ENDING) as found:
         equal(found.ask("GET", "/numbers/1").status, 200)  # there is a worker
         with held(found) as first:
+            os.kill(found.process.pid, signal.SIGSTOP)  # it would take the loop for one that hangs, after five seconds of its own
             waiting = ask_and_wait(found, WAITING)
             told = [found.process.pid]
             if all_of_them:
                 told = [*found.handlers(), *(pid for pid, parent in processes() if parent == found.process.pid), *told]
             for pid in told:
                 os.kill(pid, signal.SIGTERM)
-            refusal_of(found.address)
-            expect(has_told_its_loops(found), "the supervisor does not sleep")
+            os.kill(found.process.pid, signal.SIGCONT)
+            wait_until_loops_are_told(found)
+            expect(first.is_silent(0), "the loop was not busy any more")
+        equal(first.response().status, 200)
+        all_answered(waiting)
+        equal(found.wait().status, 0)
+
+
+@test
+def all_that_wait_to_be_accepted_are_told_that_it_ends():
+    """They are answered as soon as they are read, and handed over in several messages: the loop hears all of these first."""
+    with Server("--workers", "1", program=ENDING) as found:
+        with held(found) as first:
+            os.kill(found.process.pid, signal.SIGSTOP)
+            waiting = ask_and_wait(found, MANY, "/numbers/%d/quick")
+            found.process.send_signal(signal.SIGTERM)
+            os.kill(found.process.pid, signal.SIGCONT)
+            wait_until_loops_are_told(found)
             expect(first.is_silent(0), "the loop was not busy any more")
         equal(first.response().status, 200)
         all_answered(waiting)
@@ -121,7 +149,7 @@ def connections_of_a_loop_that_is_gone_are_answered_by_another():
             expect(wait_for(lambda: not found.workers()), "the loop lives")
             found.process.send_signal(signal.SIGTERM)
             os.kill(found.process.pid, signal.SIGCONT)
-            all_answered(waiting)
+            all_answered(waiting, held=False)
         equal(found.wait().status, 0)
 
 
@@ -135,7 +163,7 @@ def requests_that_were_sent_ahead_are_answered_to_the_last():
             for connection in kept:
                 connection.send(b"".join(request("GET", "/numbers/%d" % number) for number in range(3)))
             found.process.send_signal(signal.SIGTERM)
-            refusal_of(found.address)
+            wait_until_loops_are_told(found)
         for connection in kept:
             answers = [connection.response() for _ in range(3)]
             equal([answer.json["number"] for answer in answers], [0, 1, 2])
@@ -178,8 +206,8 @@ def below(pid):
 
 def is_delivered(pid):
     """Nothing waits to be delivered, but for the supervisor what it blocks and reads by itself."""
-    lines = dict(line.split(b":\t") for line in Server.whole_lines("/proc/%d/status" % pid) if line.startswith((b"Sig", b"Shd")))
-    return not lines or all(int(lines[name], 16) & ~int(lines[b"SigBlk"], 16) == 0 for name in [b"SigPnd", b"ShdPnd"])
+    found = signals_of(pid)
+    return not found or all(found[name] & ~found[b"SigBlk"] == 0 for name in [b"SigPnd", b"ShdPnd"])
 
 
 def send_all(before, numbers_of):

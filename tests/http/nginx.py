@@ -2,7 +2,6 @@
 import atexit
 import contextlib
 import os
-import random
 import shutil
 import signal
 import socket
@@ -12,26 +11,10 @@ import time
 
 import server
 from blackbox import Broken, expect
-from server import Connection, Server, TREE
+from server import Connection, Server, TREE, free_port
 
 PATH = os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin"
 NGINX, OPENSSL = shutil.which("nginx", path=PATH), shutil.which("openssl", path=PATH)
-
-
-def free_port():
-    """One that the system gives to nobody by itself, so that it is still free when it is needed, and again later."""
-    with open("/proc/sys/net/ipv4/ip_local_port_range", encoding="ascii") as file:
-        first = int(file.read().split()[0])
-    for port in random.sample(range(max(1024, first // 2), first), 100):
-        with contextlib.suppress(OSError), socket.socket() as found:
-            found.bind(("127.0.0.1", port))
-            if port not in given:
-                given.add(port)
-                return port
-    raise Broken("no port is free")
-
-
-given = set()
 
 
 class Nginx:

@@ -20,7 +20,7 @@ from server import FOLDER, NODE_MODULES, TREE, Server  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKSHOP = os.environ["WORKSHOP_PROGRAM"]
-PATIENCE = 150
+PATIENCE = 600  # seconds, for all of them
 
 PIPED = ["SDK 1.9", "SDK 1.10", "@langchain/mcp-adapters", "mcp-use", "@ai-sdk/mcp"]
 OVER_HTTP = ["SDK 1.10, HTTP", "SDK 1.x, HTTP", "SDK 2.x, HTTP, stateless", "SDK 2.x, HTTP, older revision",

@@ -120,10 +120,8 @@ def deleting_a_session_cancels_its_calls():
     session = Session(shared())
     with session.exchange("POST", call("steps", {"steps": 1000, "mark": mark}, token="t")) as running:
         running.event()
-        begun = time.monotonic()
         session.exchange("DELETE")
         running.events()
-        expect(time.monotonic() - begun < 20, "it took", time.monotonic() - begun)  # it would be 50
     wait_for(mark)
 
 
@@ -197,12 +195,13 @@ def a_call_that_takes_too_long_is_given_up():
     with Server("--workers", "1", "--timeout-ms", "700") as found:
         for meta in [{}, {"progressToken": 1}]:
             said = stateless("tools/call", {"name": "steps", "arguments": {"steps": 1000}}, **meta)
-            begun = time.monotonic()
-            with Exchange(found, "POST", said, repeated(said)) as late:
-                result = late.answer()["result"]
-            expect(0.5 < time.monotonic() - begun < 20, "it took", time.monotonic() - begun)  # it would be 50
-            expect(result["isError"] and result["structuredContent"]["code"] == "TIMEOUT", result)
-            expect("TIMEOUT" in found.wait_for_log(result["_meta"]["dev.mishap/incident"]), "the log")
+
+            def attempt():
+                with Exchange(found, "POST", said, repeated(said)) as late:
+                    result = late.answer()["result"]
+                expect(result["isError"] and result["structuredContent"]["code"] == "TIMEOUT", result)
+                expect("TIMEOUT" in found.wait_for_log(result["_meta"]["dev.mishap/incident"]), "the log")
+            server.in_time(attempt, 0.6, 30)
         metrics = found.ask("GET", "/metrics").body.decode()
         equal(re.findall(r"^\S*crashes_total\S* (\S+)$", metrics, re.M), ["0"], "no crash")
 
@@ -228,38 +227,39 @@ def a_call_that_hangs_keeps_no_worker(cancelled):
         before, session = set(found.workers()), Session(found) if cancelled else None
         for number in range(2):  # all workers
             hang(found, session, os.path.join(server.FOLDER, "hangs-%d-%d" % (cancelled, number)))
-        said, took = stateless("tools/call", {"name": "test_error_handling"}), []
-        while not took or min(took) >= 1 and len(took) < 6:  # the first waits until their time is over
-            begun = time.monotonic()
+        said = stateless("tools/call", {"name": "test_error_handling"})
+        for _ in range(3):  # the first waits until their time is over; after ten seconds it would be told that all are busy
             result = ask(said, repeated(said), found=found).json["result"]
-            took.append(time.monotonic() - begun)
-            expect("intentionally" in result["content"][0]["text"], result)  # else it is busy
-        expect(took[0] < 8 and min(took) < 1 or server.SANITIZED, "it took", took)
+            expect("intentionally" in result["content"][0]["text"], result)
         equal(set(found.workers()), before, "the loop goes on")
 
 
 @test
 def calls_that_nobody_waits_for_take_no_room():
+    server.in_time(leave_and_call, 0, 10)  # without that they would be there for ten seconds
+
+
+def leave_and_call():
     with Server("--workers", "1", "--handlers", "1") as found:
         session = Session(found)
         mark = os.path.join(server.FOLDER, "first")
         with found.connect() as one:
             one.send(raw("POST", call("steps", {"steps": 1000, "mark": mark}, id="first"), session.fields))
             wait_for(mark + ".begun")
-            for _ in range(80):  # that wait behind it; 64 may
+            for _ in range(70):  # that wait behind it; 64 may
                 said = stateless("tools/call", {"name": "steps", "arguments": {"steps": 1}})
                 with found.connect() as other:
                     other.send(raw("POST", said, repeated(said)))
-                    time.sleep(0.02)
-            begun = time.monotonic()
-            while True:  # until it was noticed that they left; without that they would be there for ten seconds
+                    time.sleep(0.01)
+            deadline = time.monotonic() + server.PATIENCE
+            while True:  # until it was noticed that they left
                 with found.connect() as other:
                     other.send(raw("POST", said, repeated(said)))
                     if other.is_silent(0.5):
                         session.post(message("notifications/cancelled", {"requestId": "first"}, None))
                         equal(whole(other).json["result"]["structuredContent"], {"steps": 1}, "the answer")
                         break
-                    expect(time.monotonic() - begun < 5, "it was refused:", whole(other))
+                    expect(time.monotonic() < deadline, "it was refused:", whole(other))
 
 
 @test
@@ -270,10 +270,8 @@ def a_stream_that_is_quiet_shows_that_it_is_there():
     with standing(session) as stream, Exchange(shared(), "POST", said, repeated(said)) as listening, \
             session.exchange("POST", slow) as running:
         listening.event()
-        deadline = time.monotonic() + 45
         for found in [stream, listening]:
             while ": still here" not in found.text:
-                found.connection.socket.settimeout(max(1, deadline - time.monotonic()))
                 found.more()
         running.events()
         expect(": still here" not in running.text, "it was not quiet")

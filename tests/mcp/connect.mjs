@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 const info = { name: 'test', version: '1' };
+const patience = 60_000; // ms for one request, as the others have it: the machine may be busy
 const quiet = { stderr: 'ignore', env: process.env };
 
 export function clientsOf(modules) {
@@ -72,7 +73,9 @@ export function clientsOf(modules) {
   async function mcpUse(server) {
     const { MCPClient } = (await load('mcp-use/client')).default; // what its CommonJS exports
     const client = new MCPClient({ mcpServers: { one: server.url ? { url: server.url } : { ...server, env: process.env } } });
-    const session = await client.createSession('one');
+    const session = await client.createSession('one', false);
+    session.connector.timeout = patience; // over HTTP it is 10 seconds, and no option of the configuration
+    await session.initialize();
     return {
       tools: async () => (await session.listTools()).map((tool) => tool.name),
       call: async (name, args) => said(await session.callTool(name, args)),

@@ -17,7 +17,7 @@ WORKSHOP = os.environ.get("WORKSHOP_PROGRAM")
 MISHAP = os.environ["MISHAP_PROGRAM"]
 LEGACY = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 MODERN = "2026-07-28"
-PATIENCE = 60  # seconds after which something that should happen did not
+PATIENCE = 180  # seconds after which something that should happen did not
 
 # The sanitizers of memory must leave crashes to those who contain them. That of threads lives through one in a process.
 if SANITIZED:

@@ -1,9 +1,9 @@
-"""SIGKILL and SIGSTOP of the processes of a server: others are served within a second. With the supervisor all end.
+"""SIGKILL and SIGSTOP of the processes of a server: others are served. With the supervisor all end.
 
     MISHAP_PROGRAM=… FAULTS_PROGRAM=… python3 tests/storm/kills_test.py [PART-OF-A-NAME]
 
-Speaks TAP. A call that a killed process had in hand may fail; one that is sent afterwards may not. What is said of time
-is said of the best of several rounds, for the machine may be busy with others.
+Speaks TAP. A call that a killed process had in hand may fail; one that is sent afterwards may not. Where STORM_JUDGE is set,
+as scripts/storm does, others are also served within a second, in the best of several rounds.
 """
 import contextlib
 import os
@@ -27,8 +27,7 @@ LOOPS = 2
 SOON = 1.0  # seconds in which others are served
 ROUNDS = 5
 FRESH = 16  # connections of a round: enough to meet each loop
-SECONDS_TO_RESTART = 15  # what was killed, on a busy machine
-SECONDS_TO_END = 5  # after the supervisor was killed
+JUDGES = bool(os.environ.get("STORM_JUDGE"))
 KINDS = ["sum", "rows", "beside", "quick"]
 
 
@@ -46,8 +45,8 @@ class Server(server.Server):
         return found if len(found.keepers) == 1 and len(found.loops) == LOOPS and found.workers else None
 
     def wait_until_complete(self):
-        self.call()
-        found = tree.wait_for(self.complete, SECONDS_TO_RESTART)
+        """A call may be answered by a worker that ends with its keeper only then: the next one makes another."""
+        found = tree.wait_for(lambda: self.call() and self.complete(), server.PATIENCE)
         expect(found, "there are not one keeper, %d loops and a worker: %s" % (LOOPS, self.tree()))
         return found
 
@@ -95,10 +94,10 @@ def slowest_of_fresh(found):
 
 @tests_of({"%s of %s" % (signal.Signals(number).name, role): (role, number)
            for role in ("a worker", "a loop", "the keeper") for number in (signal.SIGKILL, signal.SIGSTOP)})
-def others_are_served_within_a_second_after(role, number):
+def others_are_served_after(role, number):
     took = []
     with Server() as found:
-        while not took or min(took) >= SOON and len(took) < ROUNDS or len(took) < 3:
+        while len(took) < 3 or JUDGES and min(took) >= SOON and len(took) < ROUNDS:
             all_of = found.wait_until_complete()
             victim = random.choice({"a worker": all_of.workers, "a loop": all_of.loops, "the keeper": all_of.keepers}[role])
             os.kill(victim, number)
@@ -106,10 +105,10 @@ def others_are_served_within_a_second_after(role, number):
             took.append(slowest_of_fresh(found))
             expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
         print("# slowest of %d fresh connections, by round: %s" % (FRESH, ", ".join("%.0f ms" % (1000 * one) for one in took)))
-        expect(min(took) < SOON, "it took", took)
+        expect(min(took) < SOON or not JUDGES, "it took", took)
         found.wait_until_complete()
         equal(found.stop().status, 0, "exit")
-        expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark))
+        expect(tree.wait_for(lambda: not tree.marked(found.mark), server.PATIENCE), "left over:", tree.marked(found.mark))
 
 
 @test
@@ -154,11 +153,11 @@ def keeper_of(found):
 def however_often_the_keeper_is_killed_in_a_row_there_is_another():
     with Server() as found:
         for _ in range(30):
-            victim = tree.wait_for(lambda: keeper_of(found), SECONDS_TO_RESTART)
+            victim = tree.wait_for(lambda: keeper_of(found), server.PATIENCE)
             expect(victim, "there is no keeper any more")
             os.kill(victim, signal.SIGKILL)
             expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "it is still there")
-        expect(tree.wait_for(lambda: keeper_of(found), SECONDS_TO_RESTART), "there is no keeper any more")
+        expect(tree.wait_for(lambda: keeper_of(found), server.PATIENCE), "there is no keeper any more")
         slowest_of_fresh(found)
 
 
@@ -178,7 +177,7 @@ def what_handlers_had_started_ends_with_a_keeper_that_is_killed():
 
 # ---- Any of them, under load ----------------------------------------------------------------------
 
-THREADS, KILLS, PAUSE = 4, 16, 0.7
+THREADS, KILLS, PAUSE = 4, 16, 0.5
 
 
 @test
@@ -210,7 +209,7 @@ def only_what_the_killed_had_in_hand_is_lost():
             os.kill(victim, number)
             expect(tree.wait_for(lambda: tree.gone(victim), server.PATIENCE), "the victim is still there")
             kills.append((killed, time.monotonic(), all_of.role(victim)))
-        time.sleep(PAUSE)
+        expect(tree.wait_for(lambda: answered[0] > 20 * KILLS, server.PATIENCE), "only", answered[0], "calls were answered")
         ending.set()
         for thread in threads:
             thread.join(server.PATIENCE)
@@ -220,10 +219,9 @@ def only_what_the_killed_had_in_hand_is_lost():
         equal(outside[:3], [], "calls that failed though nobody was killed")
         # The keeper takes all workers along, and with them what all threads had in hand.
         expect(len(failures) <= THREADS * len(kills), len(failures), "calls failed:", failures[:3])
-        expect(answered[0] > 20 * KILLS, "only", answered[0], "calls were answered")
         found.wait_until_complete()
         equal(found.stop().status, 0, "exit")
-        expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark))
+        expect(tree.wait_for(lambda: not tree.marked(found.mark), server.PATIENCE), "left over:", tree.marked(found.mark))
 
 
 # ---- The supervisor ------------------------------------------------------------------------------
@@ -234,7 +232,6 @@ def start_calls(found, calls):
     wires = [Wire(found.address) for _ in calls]
     for one, call in zip(wires, calls):
         one.send(wire.http_request("POST", "/good/" + call))
-    time.sleep(0.5)
     return wires
 
 
@@ -244,11 +241,12 @@ def a_killed_supervisor_takes_all_along(*calls):
     with Server() as found:
         found.call()
         wires = start_calls(found, calls)
+        expect(tree.wait_for(lambda: found.running_handlers() == len(calls), server.PATIENCE), "they do not run")
         before = tree.marked(found.mark)
         expect(len(before) >= 3, "only", len(before), "processes")
         found.process.kill()
         found.wait()
-        expect(tree.wait_for(lambda: not tree.marked(found.mark), SECONDS_TO_END), "left over:", tree.marked(found.mark), "of", before)
+        expect(tree.wait_for(lambda: not tree.marked(found.mark), server.PATIENCE), "left over:", tree.marked(found.mark), "of", before)
         for one in wires:
             one.close()
 
@@ -268,7 +266,7 @@ def a_server_over_stdio_takes_all_along_after(number):
     else:
         found.send_signal(number)
     found.wait(server.PATIENCE)
-    expect(tree.wait_for(lambda: not tree.marked(mark), SECONDS_TO_END), "left over:", tree.marked(mark))
+    expect(tree.wait_for(lambda: not tree.marked(mark), server.PATIENCE), "left over:", tree.marked(mark))
 
 
 @tests_of({"SIGKILL": signal.SIGKILL, "SIGSTOP": signal.SIGSTOP})
@@ -276,18 +274,28 @@ def a_server_over_stdio_has_another_keeper_after(number):
     mark = tree.new_mark()
     found = subprocess.Popen([PROGRAM, "mcp", "--data", server.FOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                              stderr=subprocess.DEVNULL, env=dict(os.environ, FAULTS_LOG="", **{tree.MARK: mark}))
-    for _ in range(3):
+
+    def keepers():
+        """Those that have workers. A call may be answered by one that ends with its keeper only then, or be lost with it."""
+        dying = killed and not tree.gone(killed[-1])
         found.stdin.write(wire.filled(wire.LINE["sum"], 1234567))
         found.stdin.flush()
-        expect(select.select([found.stdout], [], [], SECONDS_TO_RESTART)[0], "no answer")
-        equal(wire.wrong_mcp("sum", 1234567, found.stdout.readline()), None)
-        expect(tree.wait_for(lambda: tree.Tree(found.pid).keepers, SECONDS_TO_RESTART), "there is no keeper")
-        keeper, = tree.Tree(found.pid).keepers
+        expect(select.select([found.stdout], [], [], server.PATIENCE)[0], "no answer")
+        wrong = wire.wrong_mcp("sum", 1234567, found.stdout.readline())
+        expect(not wrong or dying, wrong)
+        return [pid for pid in tree.Tree(found.pid).keepers if pid not in killed]
+
+    killed = []
+    for _ in range(3):
+        living = tree.wait_for(keepers, server.PATIENCE)
+        expect(living, "there is no keeper")
+        keeper, = living
+        killed.append(keeper)
         os.kill(keeper, number)
-        expect(tree.wait_for(lambda: took_effect(keeper, number), SECONDS_TO_END), "the keeper lives")
+        expect(tree.wait_for(lambda: took_effect(keeper, number), server.PATIENCE), "the keeper lives")
     found.stdin.close()
     equal(found.wait(server.PATIENCE), 0, "exit")
-    expect(tree.wait_for(lambda: not tree.marked(mark), SECONDS_TO_END), "left over:", tree.marked(mark))
+    expect(tree.wait_for(lambda: not tree.marked(mark), server.PATIENCE), "left over:", tree.marked(mark))
 
 
 main()

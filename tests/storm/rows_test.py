@@ -17,14 +17,13 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "http"))
 import server  # noqa: E402
 from blackbox import Broken, equal, expect, main, test, tests_of  # noqa: E402
-from server import Closed, request  # noqa: E402
+from server import PATIENCE, Closed, request  # noqa: E402
 import tree  # noqa: E402
 import wire  # noqa: E402
 
 PROGRAM = os.path.abspath(os.environ["FAULTS_PROGRAM"])
 INTERNAL = {"error": "internal_server_error", "message": "Internal server error"}
-PATIENCE = 10  # seconds for what should take milliseconds, on a busy machine
-ROUNDS = 3  # of which the best counts, where something is said of time
+ROUNDS = 3
 
 
 class Server(server.Server):
@@ -32,16 +31,11 @@ class Server(server.Server):
         self.mark = tree.new_mark()
         super().__init__("--workers", "2", *flags, program=PROGRAM, **{tree.MARK: self.mark})
 
-    def connect(self, **more):
-        return super().connect(**{"patience": PATIENCE, **more})
-
     def good(self, kind="sum", number=1234567):
-        """A good call on a connection of its own, whose answer is right: how long it took."""
-        begun = time.monotonic()
+        """A good call on a connection of its own, whose answer is right."""
         with self.connect() as connection:
             answer = connection.ask("POST", "/good/" + kind, {"number": number}, checked=kind != "large")
         equal((answer.status, answer.json), (200, wire.GOOD[kind][0](number)), "the answer to good." + kind)
-        return time.monotonic() - begun
 
     def fault(self, name, status=500):
         """A faulty call: its response, and what the log says of it."""
@@ -63,11 +57,6 @@ class Server(server.Server):
         found = re.findall(r"^%s(?:\{[^}]*\})? (\d+)$" % pattern, text, re.M)
         expect(found, "there is no metric", pattern)
         return sum(map(int, found))
-
-
-def expect_soon(took, limit=1.0):
-    """The best of some rounds: noise only adds."""
-    expect(min(took) < limit, "it took", took)
 
 
 def at_once(count, call):
@@ -97,13 +86,11 @@ def at_once(count, call):
 def a_handler_that_damages_memory_harms_no_other_call(name):
     with Server() as found:
         found.every_route()
-        took = []
         for _ in range(ROUNDS):
             answer, entry = found.fault(name)
             equal(answer.json, INTERNAL)
             expect(re.search(r"SIGABRT|SIGSEGV", entry), "no signal in", entry)
-            took.append(max(at_once(20, lambda number: found.good(["sum", "rows", "beside"][number % 3]))))
-        expect_soon(took, 3)
+            at_once(20, lambda number: found.good(["sum", "rows", "beside"][number % 3]))
         found.every_route()
         equal(found.stop().status, 0, "exit")
 
@@ -117,12 +104,10 @@ def a_handler_that_dies_with_a_lock_gives_it_up(name, kind):
     with Server() as found, contextlib.ExitStack() as stack:
         idle = [stack.enter_context(found.connect()) for _ in range(8)]
         equal({connection.ask("GET", "/health").status for connection in idle}, {200})
-        took = []
         for _ in range(ROUNDS):
             _, entry = found.fault(name)
             expect(re.search(r"^ *#\d+ fault_%s\b" % name, entry, re.M), "no stack in", entry)
-            took.append(found.good(kind))
-        expect_soon(took)
+            found.good(kind)
         expect(all(connection.is_open() for connection in idle), "an idle connection was closed")
 
 
@@ -144,13 +129,11 @@ def slow_bodies_outlive_crashes_and_others_are_answered_meanwhile():
         data = request("POST", "/good/sum", {"number": 1234567})
         for at, connection in enumerate(slow):
             connection.send(data[:-5 - at])
-        took = []
         for turn in range(20):
             found.fault(["segv", "abort", "kill", "exit"][turn % 4])
-            took.append(found.good(["sum", "beside"][turn % 2]))
+            found.good(["sum", "beside"][turn % 2])
             for at, connection in enumerate(slow):
                 expect(connection.is_silent(0), "a slow connection was answered or closed")
-        expect_soon(sorted(took)[len(took) // 2:])
         for at, connection in enumerate(slow):
             answer = connection.send(data[-5 - at:]).response()
             equal((answer.status, answer.json), (200, wire.sum_of(1234567)), "the answer to a slow body")
@@ -169,9 +152,11 @@ def hanging_calls_whose_clients_reset_leave_every_route_working(count):
             time.sleep(0.1)
             for connection in hanging:
                 connection.reset()
-        time.sleep(5)  # 80 of them, eight at once
+        # 80 of them, eight at once: who calls meanwhile may hear that all are busy.
+        expect(tree.wait_for(lambda: found.ask("POST", "/good/sum", {"number": 1}).status == 200, PATIENCE), "they go on")
         found.every_route()
-        expect_soon([max(at_once(20, lambda _: found.good())) for _ in range(ROUNDS)], 2)
+        for _ in range(ROUNDS):
+            at_once(20, lambda _: found.good())
         equal(found.stop().status, 0, "exit")
         expect(tree.wait_for(lambda: not tree.marked(found.mark), PATIENCE), "left over:", tree.marked(found.mark))
 
@@ -299,7 +284,8 @@ def a_handler_that_stops_itself_holds_up_nobody():
     with Server() as found:
         held, statuses = threading.Thread(target=lambda: statuses.append(status_of_stop(found)), daemon=True), []
         held.start()
-        expect_soon([max(at_once(8, lambda _: found.good("beside"))) for _ in range(ROUNDS)])
+        for _ in range(ROUNDS):
+            at_once(8, lambda _: found.good("beside"))
         held.join(server.PATIENCE)
         expect(statuses in ([500], [504]), "its caller has as an answer", statuses)
         stopped = [pid for pid in tree.marked(found.mark) if (tree.status_of(pid) or " ")[0] == "T"]

@@ -170,7 +170,7 @@ class Storm:
             self.stdio.kill()
             self.stdio_status = "it did not end"
         self.http_status = self.http.stop().status
-        self.orphans = [] if tree.wait_for(lambda: not tree.marked(self.mark), 5) else tree.marked(self.mark)
+        self.orphans = [] if tree.wait_for(lambda: not tree.marked(self.mark), server.PATIENCE) else tree.marked(self.mark)
         for pid in self.orphans:
             os.kill(pid, signal.SIGKILL)
 

@@ -84,7 +84,7 @@ static void turn_both(struct loop *loop, const struct other *other, int wait_ms)
 
 static void wait_both(struct loop *loop, const struct other *other, const struct ours *o)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(30000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (!o->done && mishap_clock_monotonic_ns() < until)
         turn_both(loop, other, 20);
     assert_true(o->done);
@@ -402,7 +402,7 @@ static void a_forgotten_call_is_interrupted(void **state)
     assert_true(add(&loop, &o, "pool.do", "{\"way\":\"sleep\"}"));
     turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(900000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
         turn(&loop, 10);
     assert_int_equal(mishap_runner_count(loop.runner, true), 0);
@@ -413,7 +413,7 @@ static void a_forgotten_call_is_interrupted(void **state)
     assert_true(add(&loop, &o, "pool.do", "{\"way\":\"hang\"}"));
     turn(&loop, 10);
     mishap_runner_forget(loop.runner, &o.run);
-    until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (mishap_runner_count(loop.runner, true) && mishap_clock_monotonic_ns() < until)
         turn(&loop, 10);
     assert_int_equal(kill((pid_t)pid, 0), -1);
@@ -636,7 +636,7 @@ static void a_session_that_the_keeper_lost_begins_afresh_and_says_so(void **stat
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
     pid_t pid = (pid_t)member(&first, "pid");
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     kill(loop.keeper.pid, SIGKILL);
     while ((loop.keeper.generation < 2 || kill(pid, 0) == 0) && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
@@ -663,7 +663,7 @@ static void an_idle_session_ends_and_the_next_call_is_warned(void **state)
     begin_sessions(&loop, &other);
     call_to(&loop, &other, loop.runner, &first, "kept.count", "{\"by\":5}", 1);
     pid_t pid = (pid_t)member(&first, "pid");
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
         turn_both(&loop, &other, 20);
     assert_int_equal(kill(pid, 0), -1);
@@ -864,23 +864,59 @@ static pid_t only_child(void)
     return (pid_t)strtol(ids, NULL, 10);
 }
 
+static void wait_for_end_of(pid_t pid)
+{
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
 /* Whoever calls may take another one: no call was begun. */
 static void a_process_that_ended_while_it_waited_begins_no_call(void **state)
 {
     mishap_foreign_process *process;
     mishap_answered *answered;
-    siginfo_t info;
     (void)state;
     assert_null(mishap_foreign_start(&abroad_app, &abroad_kept, &process));
     pid_t pid = only_child();
     kill(pid, SIGKILL);
-    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    wait_for_end_of(pid);
     mishap *failure = mishap_invoke(&abroad_app, "kept.count", NULL,
                                     &(mishap_invocation){ .process = process }, &answered);
     assert_ptr_equal(mishap_told(failure)->code, MISHAP_CODE_UNAVAILABLE);
     mishap_free(failure);
     assert_true(mishap_foreign_is_over(process));
     mishap_foreign_stop(process);
+    mishap_app_close();
+}
+
+/* It makes no difference whether it ended before its first call or while that waited. */
+static void a_launched_process_that_ended_says_why_it_cannot_begin(void **state)
+{
+    static const struct {
+        const char *operation, *program; /* NULL: the usual one */
+        mishap_foreign *foreign;
+        const mishap_code *code;
+    } rows[] = {
+        { "kept.count", "/", &abroad_kept, MISHAP_CODE_NOT_CONFIGURED }, /* exec() fails */
+        { "bad.count", NULL, &abroad_bad, MISHAP_CODE_NOT_CONFIGURED },  /* it says so */
+        { "dead.count", NULL, &abroad_dead, MISHAP_CODE_UNAVAILABLE },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        mishap_foreign_process *process;
+        mishap_answered *answered;
+        const char *usual = rows[i].foreign->program;
+        rows[i].foreign->program = rows[i].program ? rows[i].program : usual;
+        assert_null(mishap_foreign_launch(&abroad_app, rows[i].foreign, &process));
+        wait_for_end_of(only_child());
+        mishap *failure = mishap_invoke(&abroad_app, rows[i].operation, NULL,
+                                        &(mishap_invocation){ .process = process }, &answered);
+        assert_ptr_equal(mishap_told(failure)->code, rows[i].code);
+        mishap_free(failure);
+        assert_true(mishap_foreign_is_over(process));
+        mishap_foreign_stop(process);
+        rows[i].foreign->program = usual;
+    }
     mishap_app_close();
 }
 
@@ -915,6 +951,7 @@ int main(void)
         TEST(a_process_runs_several_calls_of_one_caller),
         TEST(a_process_that_is_launched_is_waited_for_by_its_first_call),
         TEST(a_process_that_ended_while_it_waited_begins_no_call),
+        TEST(a_launched_process_that_ended_says_why_it_cannot_begin),
     };
     return RUN(tests);
 }

@@ -338,7 +338,7 @@ static int64_t in_seconds(int seconds)
 /* Until a handler has begun, in a worker. */
 static void let_begin(struct transport *t)
 {
-    int64_t until = in_seconds(20);
+    int64_t until = in_seconds(120);
     while (sem_trywait(&shared->begun) != 0) {
         assert_true(mishap_clock_monotonic_ns() < until);
         turn(t);
@@ -348,7 +348,7 @@ static void let_begin(struct transport *t)
 /* Until all calls have come back, also those that nobody waits for. */
 static void finish_all(struct transport *t)
 {
-    int64_t until = in_seconds(20);
+    int64_t until = in_seconds(120);
     while (mishap_runner_count(t->wire.server.runner, true)) {
         assert_true(mishap_clock_monotonic_ns() < until);
         turn(t);

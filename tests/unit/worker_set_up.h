@@ -114,7 +114,7 @@ static inline bool add(struct loop *loop, struct ours *o, const char *name, cons
 
 static inline void wait_for(struct loop *loop, struct ours *o)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(20000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (!o->done && mishap_clock_monotonic_ns() < until)
         turn(loop, 100);
     assert_true(o->done);
@@ -163,7 +163,7 @@ static inline int64_t member(const struct ours *o, const char *name)
 static inline void nothing_is_left(struct loop *loop)
 {
     char path[64], pids[64] = "";
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(5000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     snprintf(path, sizeof path, "/proc/%d/task/%d/children", loop->keeper.pid, loop->keeper.pid);
     do {
         usleep(1000);

@@ -946,7 +946,7 @@ static void a_keeper_that_dies_or_stops_is_followed_by_another(void **state)
 
 static bool has_ended(int pid)
 {
-    int64_t until = mishap_clock_monotonic_ns() + INT64_C(10000000000);
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(120000000000);
     while (kill(pid, 0) == 0 && mishap_clock_monotonic_ns() < until)
         usleep(1000);
     return kill(pid, 0) != 0;
@@ -982,7 +982,7 @@ static mishap_keeper_message answer_of_keeper(int socket, uint32_t word)
     int files[MISHAP_KEEPER_FILES];
     size_t count;
     do {
-        assert_int_equal(mishap_keeper_receive(socket, &message, files, &count, 10000), 1);
+        assert_int_equal(mishap_keeper_receive(socket, &message, files, &count, 120000), 1);
         for (size_t i = 0; i < count; i++)
             close(files[i]);
     } while (message.word != word);
