@@ -15,6 +15,7 @@
 #include "operation/settings.h"
 #include "worker/frame.h"
 #include "worker/spawn.h"
+#include "worker/worker.h"
 
 enum {
     LOOK_MS = 20, /* how often it is asked whether the call was cancelled */
@@ -175,7 +176,7 @@ static bool send_call(struct abroad *a)
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-static mishap *tell_way(const struct abroad *a, int status)
+static mishap *tell_way(const struct abroad *a, int status, mishap_text output)
 {
     const char *name = a->call ? a->call->operation->name : a->foreign->program;
     if (a->timed_out)
@@ -184,8 +185,15 @@ static mishap *tell_way(const struct abroad *a, int status)
         return mishap_raise(CANCELLED, "The call was cancelled.");
     if (a->lie)
         return mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.", name);
+    mishap *lack = a->process->ready ? NULL : mishap_spawn_lack(a->foreign, output);
+    if (!lack && !a->process->ready)
+        lack = mishap_worker_too_few_files();
+    if (lack)
+        return lack;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !a->process->ready)
-        return mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started.");
+        return mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started."),
+            "The operator's log says why.");
     if (WIFEXITED(status))
         return mishap_raise(INTERNAL_ERROR, "The process of %s ended with status %d.", name,
                             WEXITSTATUS(status));
@@ -209,7 +217,7 @@ static mishap *tell_end(const struct abroad *a, int status)
     bool asks = a->call && a->process->ready && a->foreign->ended;
     mishap *m = asks ? a->foreign->ended(&end) : NULL;
     if (!m)
-        m = tell_way(a, status);
+        m = tell_way(a, status, end.output);
     if (a->lie)
         m = mishap_note(m, "reason", a->lie);
     return length ? mishap_note(m, "output", end.output) : m;
@@ -309,8 +317,7 @@ static mishap *launch(const mishap_app *app, const mishap_foreign *foreign,
     if (!p)
         return mishap_out_of_memory();
     if (!spawn(p)) {
-        failure = mishap_note(mishap_raise(UNAVAILABLE, "The foreign program cannot be started."),
-                              "reason", strerror(errno));
+        failure = mishap_worker_no_process(errno);
         mishap_foreign_stop(p);
         return failure;
     }
@@ -347,7 +354,11 @@ static mishap *look_at(mishap_foreign_process *p, mishap_call *call)
     int status;
     if (!p->over && waitpid(p->spawned.pid, &status, WNOHANG) != 0)
         p->over = true;
-    mishap *failure = p->over ? has_ended(call) : await(p, call);
+    char output[MISHAP_FOREIGN_LAST_OUTPUT];
+    mishap_text said = { output, mishap_spawn_output(&p->spawned, output) };
+    mishap *failure = p->over && !p->ready ? mishap_spawn_lack(p->foreign, said) : NULL;
+    if (!failure)
+        failure = p->over ? has_ended(call) : await(p, call);
     if (failure && mishap_told(failure)->code == MISHAP_CODE_INTERNAL_ERROR)
         failure = mishap_because(has_ended(call), failure);
     return failure;
