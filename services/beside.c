@@ -2,7 +2,9 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 static size_t go_up(const char *path, size_t length, int folders)
@@ -14,6 +16,17 @@ static size_t go_up(const char *path, size_t length, int folders)
     return length;
 }
 
+/* The path of this program; 0: it is not known. Without /proc it is the one that it was started by,
+ * which a change of the folder since then would make another's. */
+static ssize_t find_program(char path[PATH_MAX], size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    if (length > 0)
+        return length;
+    return started && realpath(started, path) ? (ssize_t)strlen(path) : 0;
+}
+
 bool service_file_beside(const char *room, const char *name, int mode, char *path, size_t size)
 {
     static const struct {
@@ -21,7 +34,7 @@ bool service_file_beside(const char *room, const char *name, int mode, char *pat
         bool installed;
     } places[] = { { 1, false }, { 2, false }, { 2, true } };
     char program[PATH_MAX], down[100];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t length = find_program(program, sizeof program);
     for (size_t i = 0; length > 0 && i < sizeof places / sizeof *places; i++) {
         size_t folder = go_up(program, (size_t)length, places[i].up);
         snprintf(down, sizeof down, "services/%s", room);

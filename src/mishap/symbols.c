@@ -50,6 +50,8 @@ void mishap_symbols_put_exported(mishap_buffer *buffer, const void *address)
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 /* -- the library ------------------------------------------------------------------------------- */
 
@@ -86,7 +88,13 @@ static struct {
     FUNCTIONS(MEMBER)
 } dw;
 
-static const char program[] = "/proc/self/exe"; /* also if its file was replaced meanwhile */
+/* The file of this program, also if it was replaced meanwhile. Without /proc, as it was started. */
+static const char *program(void)
+{
+    static const char link[] = "/proc/self/exe";
+    const char *started = (const char *)getauxval(AT_EXECFN);
+    return access(link, R_OK) == 0 || !started ? link : started;
+}
 
 /* Debug information in a file of its own is read for the program, not for libraries: that of the C
  * library takes a fifth of a second. The way that libdw would take by itself also asks servers of
@@ -94,7 +102,7 @@ static const char program[] = "/proc/self/exe"; /* also if its file was replaced
 static int find_debuginfo(Dwfl_Module *module, void **state, const char *name, Dwarf_Addr base,
                           const char *file, const char *link, GElf_Word sum, char **found)
 {
-    return strcmp(name, program) == 0
+    return strcmp(name, program()) == 0
                ? dw.dwfl_build_id_find_debuginfo(module, state, name, base, file, link, sum, found)
                : -1;
 }
@@ -120,7 +128,7 @@ static Dwfl_Module *module_at(uintptr_t place, const struct link_map *object)
     Dwfl_Module *module = dw.dwfl_addrmodule(dw.dwfl, place);
     if (module || !object)
         return module;
-    const char *path = object->l_name && *object->l_name ? object->l_name : program;
+    const char *path = object->l_name && *object->l_name ? object->l_name : program();
     dw.dwfl_report_begin_add(dw.dwfl);
     dw.dwfl_report_elf(dw.dwfl, path, path, -1, object->l_addr, true);
     dw.dwfl_report_end(dw.dwfl, NULL, NULL);

@@ -92,6 +92,11 @@ void mishap_sandbox_remove_group(mishap_sandbox_place *place);
 /* Where groups are made; "" for tests: look for it again. */
 void mishap_sandbox_use_groups_of(const char *folder, bool memory);
 
+/* -- place.c ----------------------------------------------------------------------------------- */
+
+/* Make a temporary folder: below TMPDIR, /tmp or /var/tmp. False: errno says why not. */
+bool mishap_sandbox_make_folder(mishap_sandbox_place *place);
+
 /* -- remove.c ---------------------------------------------------------------------------------- */
 
 /* Remove a folder with all that is in it, however deep, in the parent. No process uses it. */

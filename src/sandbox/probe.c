@@ -3,6 +3,7 @@
  * a child process. All are tried together first, for that is how they are used and most machines
  * pass; only if that fails, each by itself.
  */
+#include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -122,18 +123,24 @@ static void note_missing(mishap_sandbox_report *report)
 
 /* Namespaces need a user namespace, unless this process is root's. */
 static void try_each(mishap_sandbox_report *report, const mishap_sandbox_filter *filter,
-                     struct verdict *shared)
+                     const struct verdict *uncompiled, struct verdict *shared)
 {
     unsigned users = try(MISHAP_LAYER_USERS, filter, shared) ? MISHAP_LAYER_USERS : 0;
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++) {
         unsigned layer = offers[i].layer;
         bool namespace = layer & MISHAP_SANDBOX_NAMESPACES;
-        if (layer != MISHAP_LAYER_GROUPS)
-            note(report, i,
-                 (filter || layer != MISHAP_LAYER_SECCOMP) &&
-                     try(layer | (namespace ? users : 0), filter, shared),
-                 shared);
+        if (layer == MISHAP_LAYER_SECCOMP && !filter)
+            note(report, i, false, uncompiled);
+        else if (layer != MISHAP_LAYER_GROUPS)
+            note(report, i, try(layer | (namespace ? users : 0), filter, shared), shared);
     }
+}
+
+/* What the system says is worth more than what the library makes of it. */
+static int why_no_filter(int error)
+{
+    struct seccomp_notif_sizes sizes;
+    return syscall(SYS_seccomp, SECCOMP_GET_NOTIF_SIZES, 0, &sizes) == 0 ? error : errno;
 }
 
 static void look(mishap_sandbox_report *report)
@@ -150,13 +157,16 @@ static void look(mishap_sandbox_report *report)
         note_missing(report);
         return;
     }
+    /* Where the kernel, or a filter around this process, refuses seccomp(), the library compiles
+     * no filter with a listener. */
     const mishap_sandbox_filter *filter = mishap_sandbox_compile();
+    struct verdict uncompiled = { "seccomp", filter ? 0 : why_no_filter(errno), false };
     bool together = filter && try(most, filter, shared);
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS && together; i++)
         if (offers[i].layer & most)
             note(report, i, true, shared);
     if (!together)
-        try_each(report, filter, shared);
+        try_each(report, filter, &uncompiled, shared);
     for (size_t i = 0; i < MISHAP_SANDBOX_LAYERS; i++)
         if (offers[i].layer == MISHAP_LAYER_GROUPS)
             note(report, i, try_groups(shared), shared);

@@ -95,15 +95,6 @@ pid_t mishap_sandbox_clone(unsigned layers, int group)
     return pid >= 0 ? pid : (pid_t)syscall(SYS_clone, all, NULL, NULL, NULL, 0UL);
 }
 
-static bool make_folder(mishap_sandbox_place *place)
-{
-    snprintf(place->folder, sizeof place->folder, "/tmp/mishap-sandbox-XXXXXX");
-    if (mkdtemp(place->folder))
-        return true;
-    place->folder[0] = '\0';
-    return false;
-}
-
 /* The child dies with its parent. If that is dead already, nothing else tells: in a PID namespace
  * getppid() is 0 anyway. Dropping privileges leaves this as it is, and so does executing. */
 static pid_t clone_bound(unsigned layers, const mishap_sandbox_place *place)
@@ -129,7 +120,8 @@ pid_t mishap_sandbox_fork(const mishap_sandbox *sandbox, mishap_sandbox_place *p
     unsigned layers = sandbox->layers;
     *place = (mishap_sandbox_place){ 0 };
     pid_t pid = -1;
-    if (sandbox->profile->temporary_bytes && !(layers & MISHAP_LAYER_MOUNTS) && !make_folder(place))
+    if (sandbox->profile->temporary_bytes && !(layers & MISHAP_LAYER_MOUNTS) &&
+        !mishap_sandbox_make_folder(place))
         return -1;
     if (!(layers & MISHAP_LAYER_GROUPS) || mishap_sandbox_make_group(sandbox->profile, place))
         pid = clone_bound(layers, place);

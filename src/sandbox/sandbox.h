@@ -7,6 +7,7 @@
  *     rules.c      Landlock
  *     mounts.c     the root folder of a mount namespace
  *     groups.c     control groups
+ *     place.c      a temporary folder, and limits that are high enough
  *     remove.c     the temporary folder, after the program
  *
  * It knows nothing of operations or of what the program says. How it is used, in a process with one
@@ -35,8 +36,8 @@ typedef struct mishap_sandbox mishap_sandbox;
 
 /* What one sandboxed process has outside of itself, for mishap_sandbox_remove(). */
 typedef struct mishap_sandbox_place {
-    char folder[64]; /* the temporary folder, where there is no mount namespace; "": none */
-    char group[256]; /* its control group; "": none */
+    char folder[256]; /* the temporary folder, where there is no mount namespace; "": none */
+    char group[256];  /* its control group; "": none */
 } mishap_sandbox_place;
 
 /*
@@ -50,6 +51,13 @@ mishap *mishap_sandbox_prepare(const mishap_sandbox_profile *profile, mishap_san
 mishap *mishap_sandbox_prepare_layers(const mishap_sandbox_profile *profile, unsigned layers,
                                       mishap_sandbox **sandbox);
 void mishap_sandbox_release(mishap_sandbox *sandbox);
+
+/* Is there a place for the temporary files of a program with this profile? NOT_CONFIGURED: none. */
+mishap *mishap_sandbox_check_place(const mishap_sandbox_profile *profile);
+
+/* A program that did not start: is a limit of this process below what the profile gives it? That
+ * may be enough, so it is asked afterwards. NOT_CONFIGURED: it is; NULL: no. */
+mishap *mishap_sandbox_check_limits(const mishap_sandbox_profile *profile);
 
 /* The layers that it uses. */
 unsigned mishap_sandbox_layers(const mishap_sandbox *sandbox);

@@ -83,8 +83,9 @@ mishap *mishap_store_open_service(const mishap_setup *setup, const mishap_store_
         return mishap_store_open(address, setup->identity, schema, out);
     if (setup->data && *setup->data)
         return open_in_folder(setup->data, setup->identity, schema, out);
-    return mishap_raise(NOT_CONFIGURED, "No folder is configured for the store of the service %s.",
-                        schema->name);
+    mishap *m = mishap_raise(
+        NOT_CONFIGURED, "No folder is configured for the store of the service %s.", schema->name);
+    return mishap_suggest(m, "Name a data folder with --data, or a store with --store.");
 }
 
 const char *mishap_store_identity(const mishap_store *store)

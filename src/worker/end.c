@@ -121,6 +121,11 @@ mishap *mishap_link_tell_end(const mishap_link *link, unsigned slot,
     set_trace(m, link, words);
     if (link->end.why == MISHAP_LINK_TIMEOUT && call)
         m = mishap_note(m, "limit_ms", call->limit_ms);
+    if (link->end.why == MISHAP_LINK_TIMEOUT && words == MISHAP_WORDS_NONE && !link->end.has_trace)
+        m = mishap_note(
+            m, "stack",
+            "not known: the handler did not answer a signal, and the system did not let "
+            "its stack be read (ptrace, process_vm_readv)");
     mishap_slot_state state = mishap_link_state(link, slot);
     if (mishap_runner_is_settled(link->runner, link->group))
         m = mishap_note(m, "settled",

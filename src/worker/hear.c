@@ -221,6 +221,7 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
     link->idle_since_ns = mishap_clock_monotonic_ns();
     g->links++;
     g->refused_ns = 0;
+    g->refused_error = 0;
 }
 
 static mishap_link *find_worker(const mishap_runner *r, uint32_t worker)
@@ -295,6 +296,7 @@ void mishap_runner_hear_keeper(mishap_runner *r)
             mishap_runner_group *g = &r->groups[message.group];
             g->starting -= g->starting > 0;
             g->refused_ns = mishap_clock_monotonic_ns();
+            g->refused_error = message.status;
         } else if (message.word == MISHAP_KEEPER_ENDED) {
             on_ended(r, &message);
         }

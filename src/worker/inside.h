@@ -35,6 +35,7 @@ typedef struct mishap_runner_group {
     size_t opening;               /* of the links: those that open their service */
     size_t dead_openings;         /* in a row: workers that died while they opened it */
     int64_t asked_ns, refused_ns; /* the latest time that a worker was asked for, was refused */
+    int refused_error;            /* … why it was refused; 0: one was started since */
 } mishap_runner_group;
 
 struct mishap_runner {
@@ -92,8 +93,8 @@ void mishap_runner_count_out(mishap_runner *r, const mishap_call *call);
 /* The call is over, and leaves the runner. */
 void mishap_runner_finish(mishap_runner *r, mishap_run *run, mishap *failure);
 
-/* The same for a call that cannot be run. One that perhaps was settled before is told so: its caller
- * must not take it for one that was not done. */
+/* The same for a call that cannot be run. One that perhaps was settled before is told so: its
+ * caller must not take it for one that was not done. */
 void mishap_runner_give_up(mishap_runner *r, mishap_run *run, mishap *failure);
 
 /* UNAVAILABLE, to be tried again soon. */

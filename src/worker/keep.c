@@ -23,6 +23,7 @@ enum {
     SERVICE_PATIENCE_MS = 60000, /* for a service to open, when a server starts */
 };
 
+#define MS         INT64_C(1000000)
 #define ORPHANS_NS INT64_C(5000000000) /* after the death of a keeper, for its workers to die */
 
 static bool admit(const mishap_keeper *keeper, int end)
@@ -62,9 +63,7 @@ mishap *mishap_keeper_start(mishap_keeper *keeper, const mishap_keeper_plan *pla
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     if (start(keeper))
         return NULL;
-    return mishap_note(mishap_raise(UNAVAILABLE, "The process that keeps the workers could not be "
-                                                 "started."),
-                       "reason", strerror(errno));
+    return mishap_worker_no_process(errno);
 }
 
 bool mishap_keeper_connect(mishap_keeper *keeper, int *loop, int *kept)
@@ -188,19 +187,39 @@ void mishap_keeper_stop(mishap_keeper *keeper)
 
 static mishap *lost(const mishap_worker_group *group)
 {
+    mishap *lack = mishap_worker_too_few_files();
+    if (lack)
+        return lack;
     return mishap_raise(UNAVAILABLE, "The service %s could not be opened: its process ended.",
                         group->service->name);
 }
 
+/* Wait for the answer of a keeper that may die before it gives one: its own connection ends then,
+ * while this process has both ends of the other. */
+static void await_answer(const mishap_keeper *keeper, int socket)
+{
+    int64_t until = mishap_clock_monotonic_ns() + SERVICE_PATIENCE_MS * MS, left;
+    struct pollfd files[] = { { .fd = socket, .events = POLLIN }, { .fd = keeper->socket } };
+    while ((left = until - mishap_clock_monotonic_ns()) > 0 && !files[0].revents &&
+           !files[1].revents)
+        poll(files, 2, (int)(left / MS) + 1);
+}
+
 /* Ask a worker to open its service, and wait for the answer. */
-static mishap *try_service(int socket, uint32_t number, mishap_worker_group *group)
+static mishap *try_service(const mishap_keeper *keeper, int socket, uint32_t number,
+                           mishap_worker_group *group)
 {
     mishap_keeper_message asked = { .word = MISHAP_KEEPER_START, .group = number }, answer;
     int files[MISHAP_KEEPER_FILES];
     size_t count;
-    if (!mishap_keeper_send(socket, &asked, NULL, 0) ||
-        mishap_keeper_receive(socket, &answer, files, &count, SERVICE_PATIENCE_MS) <= 0 ||
-        answer.word != MISHAP_KEEPER_STARTED || count != MISHAP_KEEPER_FILES)
+    if (!mishap_keeper_send(socket, &asked, NULL, 0))
+        return lost(group);
+    await_answer(keeper, socket);
+    if (mishap_keeper_receive(socket, &answer, files, &count, 0) <= 0)
+        return lost(group);
+    if (answer.word == MISHAP_KEEPER_REFUSED && !count)
+        return mishap_worker_no_process(answer.status);
+    if (answer.word != MISHAP_KEEPER_STARTED || count != MISHAP_KEEPER_FILES)
         return lost(group);
     mishap *failure = NULL;
     group->opened = mishap_link_open_service(files[0], SERVICE_PATIENCE_MS, group->identity,
@@ -225,7 +244,7 @@ mishap *mishap_keeper_try_services(mishap_keeper *keeper, const char *only,
             continue;
         if (!mishap_keeper_connect(keeper, &loop, &kept))
             return lost(&groups->groups[i]);
-        failure = try_service(loop, (uint32_t)i, &groups->groups[i]);
+        failure = try_service(keeper, loop, (uint32_t)i, &groups->groups[i]);
         close(loop);
         mishap_keeper_disconnect(keeper, kept);
     }

@@ -85,6 +85,7 @@ static void start(size_t loop, const mishap_keeper_message *asked)
         return;
     }
     bool made = asked->group < k.plan->groups.count && mishap_connection_make(&c);
+    answer.status = made ? 0 : errno;
     if (made) {
         worker = mishap_kept_shared(asked->group);
         answer.joined = worker != NULL;

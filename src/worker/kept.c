@@ -131,7 +131,7 @@ static mishap_kept *free_place(void)
                 k.end++;
             return &k.workers[i];
         }
-    errno = EAGAIN;
+    errno = EUSERS;
     return NULL;
 }
 

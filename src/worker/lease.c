@@ -259,7 +259,7 @@ static void forget_process(struct session *s, mishap_session_reason reason)
     for (size_t loop = 0; loop < MISHAP_KEEPER_LOOPS; loop++)
         if (s->wanted[loop / 64] >> (loop % 64) & 1) {
             mishap_keeper_message again = message_of(s, MISHAP_KEEPER_REFUSED);
-            again.status = EAGAIN;
+            again.status = ECHILD; /* it has ended: ask again, at once */
             mishap_keeper_tell_loop(loop, &again, NULL);
         }
     memset(s->wanted, 0, sizeof s->wanted);

@@ -15,6 +15,7 @@
 #include "operation/settings.h"
 #include "worker/frame.h"
 #include "worker/spawn.h"
+#include "worker/worker.h"
 
 enum {
     LOOK_MS = 20, /* how often it is asked whether the call was cancelled */
@@ -175,7 +176,7 @@ static bool send_call(struct abroad *a)
 
 /* -- the end ----------------------------------------------------------------------------------- */
 
-static mishap *tell_way(const struct abroad *a, int status)
+static mishap *tell_way(const struct abroad *a, int status, mishap_text output)
 {
     const char *name = a->call ? a->call->operation->name : a->foreign->program;
     if (a->timed_out)
@@ -184,8 +185,15 @@ static mishap *tell_way(const struct abroad *a, int status)
         return mishap_raise(CANCELLED, "The call was cancelled.");
     if (a->lie)
         return mishap_raise(INTERNAL_ERROR, "The process of %s sent what it must not.", name);
+    mishap *lack = a->process->ready ? NULL : mishap_spawn_lack(a->foreign, output);
+    if (!lack && !a->process->ready)
+        lack = mishap_worker_too_few_files();
+    if (lack)
+        return lack;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !a->process->ready)
-        return mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started.");
+        return mishap_suggest(
+            mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started."),
+            "The operator's log says why.");
     if (WIFEXITED(status))
         return mishap_raise(INTERNAL_ERROR, "The process of %s ended with status %d.", name,
                             WEXITSTATUS(status));
@@ -210,7 +218,7 @@ static mishap *tell_end(const struct abroad *a, int status)
     bool asks = a->call && a->process->ready && a->foreign->ended && !meaning;
     mishap *m = asks ? a->foreign->ended(&end) : NULL;
     if (!m)
-        m = tell_way(a, status);
+        m = tell_way(a, status, end.output);
     m = mishap_note(m, "place",
                     a->process->ready ? "while it had the call" : "before it was ready");
     if (meaning)
@@ -314,8 +322,7 @@ static mishap *launch(const mishap_app *app, const mishap_foreign *foreign,
     if (!p)
         return mishap_out_of_memory();
     if (!spawn(p)) {
-        failure = mishap_note(mishap_raise(UNAVAILABLE, "The foreign program cannot be started."),
-                              "reason", strerror(errno));
+        failure = mishap_worker_no_process(errno);
         mishap_foreign_stop(p);
         return failure;
     }

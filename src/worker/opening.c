@@ -7,6 +7,7 @@
  * it. A worker that dies while it opens is no word on the service, unless several do in a row.
  */
 #include "worker/inside.h"
+#include "worker/spawn.h"
 
 enum { MOST_DEAD = 3 }; /* workers that die in a row while they open */
 
@@ -150,9 +151,14 @@ void mishap_runner_opening_died(mishap_runner *r, mishap_link *link)
     end_opening(r, link);
     if (++g->dead_openings < MOST_DEAD)
         return;
-    mishap *m = mishap_raise(UNAVAILABLE, "The service %s is not available.",
-                             group_of(r, link->group)->service->name);
-    m = mishap_tell_cause(m, "The process that opened it died.");
+    mishap *m = link->foreign
+                    ? mishap_spawn_lack(link->foreign,
+                                        (mishap_text){ link->end.output, link->end.output_bytes })
+                    : NULL;
+    if (!m)
+        m = mishap_tell_cause(mishap_raise(UNAVAILABLE, "The service %s is not available.",
+                                           group_of(r, link->group)->service->name),
+                              "The process that opened it died.");
     if (link->foreign)
         m = mishap_note(m, "place", "before it was ready");
     if (link->end.known && link->end.output_bytes)

@@ -262,9 +262,11 @@ void mishap_runner_session_refused(mishap_runner *r, const mishap_keeper_message
         run->session.tried = run->session.tried || full;
         run->session.asked_ns = 0; /* the next flush asks again */
         if (!full || old) {
-            if (message->status != EAGAIN && !old) /* not at once */
+            if (message->status != ECHILD && !old) { /* not at once */
+                g->refused_error = message->status;
                 run->session.asked_ns = mishap_clock_monotonic_ns() -
                                         (r->times.start_ms - r->times.retry_ms) * MISHAP_MS;
+            }
             continue;
         }
         mishap_runner_dequeue(g, run);

@@ -56,7 +56,10 @@ static mishap *sandbox_of(const mishap_foreign *foreign, mishap_sandbox **sandbo
 mishap *mishap_spawn_check(const mishap_foreign *foreign)
 {
     mishap *failure = foreign->usable ? foreign->usable() : NULL;
-    return failure || !foreign->sandbox ? failure : mishap_sandbox_check(mode);
+    if (failure || !foreign->sandbox)
+        return failure;
+    failure = mishap_sandbox_check(mode);
+    return failure ? failure : mishap_sandbox_check_place(foreign->sandbox);
 }
 
 void mishap_spawn_sweep(void)
@@ -113,10 +116,12 @@ static _Noreturn void execute(const mishap_foreign *foreign, const char *const *
 }
 
 /* Into its output, whose end goes to the operator's log. */
+static const char not_entered[] = "The sandbox cannot be entered: ";
+
 static void say_step(const char *step, int error)
 {
     char words[200];
-    int length = snprintf(words, sizeof words, "The sandbox cannot be entered: %s: %s\n", step,
+    int length = snprintf(words, sizeof words, "%s%s: %s\n", not_entered, step,
                           strerrordesc_np(error));
     if (length > 0 && write(STDERR_FILENO, words, (size_t)length) < 0)
         return; /* nobody can be told */
@@ -158,6 +163,32 @@ bool mishap_spawn(const mishap_foreign *foreign, int socket, mishap_spawned *spa
     spawned->output = -1;
     errno = error;
     return false;
+}
+
+/* The step and the error, as the child has put them. */
+static mishap *tell_step(mishap_text output)
+{
+    size_t length = sizeof not_entered - 1;
+    if (output.length < length || memcmp(output.data, not_entered, length) != 0)
+        return NULL;
+    char words[200];
+    const char *step = output.data + length, *end = memchr(step, '\n', output.length - length);
+    int size = (int)(end ? end - step : (ptrdiff_t)(output.length - length));
+    snprintf(words, sizeof words, "%.*s", size, step);
+    mishap *m = mishap_raise(NOT_CONFIGURED,
+                             "The sandbox of the foreign program cannot be entered.");
+    return mishap_suggest(
+        mishap_tell_cause(m, words),
+        "Raise the limits of the server (ulimit -a), such as those of processes and "
+        "open files.");
+}
+
+mishap *mishap_spawn_lack(const mishap_foreign *foreign, mishap_text output)
+{
+    if (!foreign->sandbox)
+        return NULL;
+    mishap *step = tell_step(output);
+    return step ? step : mishap_sandbox_check_limits(foreign->sandbox);
 }
 
 void mishap_spawn_interrupt(pid_t pid, uint32_t id)

@@ -20,6 +20,10 @@ void mishap_spawn_use_usual(const mishap_app *app);
 /* Can it be started: is it usable, and is there a sandbox for it? */
 mishap *mishap_spawn_check(const mishap_foreign *foreign);
 
+/* Why a process of it ended before it was ready, with this output: its sandbox could not be
+ * entered, or a limit of this process is below what the program is given. NULL: neither. */
+mishap *mishap_spawn_lack(const mishap_foreign *foreign, mishap_text output);
+
 /* Make its sandbox now, so that the first start need not wait for that. */
 void mishap_spawn_prepare(const mishap_foreign *foreign);
 

@@ -47,7 +47,9 @@ static void sweep_waiting(mishap_runner *r, size_t group, int64_t now)
         if (!look_at_waiting(r, run, mishap_runner_is_alone(r, group), now))
             continue;
         mishap_runner_dequeue(g, run);
-        mishap_runner_give_up(r, run, mishap_runner_busy());
+        mishap_runner_give_up(r, run,
+                              g->refused_error ? mishap_worker_no_process(g->refused_error)
+                                               : mishap_runner_busy());
         next = g->first; /* whoever was told may have changed the line */
     }
 }

@@ -33,6 +33,7 @@
  *     session.c  … sessions: their handles, and which process is which
  *     lease.c    of the keeper: sessions, each of which one loop uses at a time
  *     once.c     of a command: a foreign program without a keeper
+ *     lack.c     what the system lacks if no process can be started
  *     page.h     the page of memory that a loop and a worker share
  *     standing.c which services can be opened, for all loops
  *     health.c   what services say of themselves in /health
@@ -47,6 +48,15 @@
 #define MISHAP_WORKER_WORKER_H
 
 #include "operation/operation.h"
+
+/* -- no process ------------------------------------------------------------------------------- */
+
+/* UNAVAILABLE: the error of the system says what it lacks, and so do its cause and suggestion. */
+mishap *mishap_worker_no_process(int error);
+
+/* A child that ended before it began: the same, if this process may open fewer files than a child
+ * needs for its beginning; else NULL. */
+mishap *mishap_worker_too_few_files(void);
 
 /* -- which calls share a process --------------------------------------------------------------- */
 

@@ -4,6 +4,7 @@
  */
 #include "testing.h"
 
+#include <errno.h>
 #include <signal.h>
 
 #include "fake_keeper.h"
@@ -594,6 +595,33 @@ static void a_call_waits_so_long_and_no_longer(void **state)
     let_go(&waits);
     let_go(&handed_over);
     let_go(&runs);
+}
+
+static void a_call_that_gets_no_process_is_told_what_the_system_lacks(void **state)
+{
+    static const struct {
+        int error;
+        const char *words;
+    } rows[] = { { EAGAIN, "ulimit -u" }, { EMFILE, "ulimit -n" }, { ENOMEM, "more memory" } };
+    mishap_runner_times times = patient;
+    (void)state;
+    times.wait_ms = 1000;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct set s;
+        struct ours o;
+        open_set(&s, 1, 100, &times);
+        assert_true(add(&s, &o, "many"));
+        mishap_keeper_message asked = hear(&s, MISHAP_KEEPER_START, 1000);
+        mishap_keeper_message answer = { .word = MISHAP_KEEPER_REFUSED,
+                                         .number = asked.number,
+                                         .group = asked.group,
+                                         .status = rows[i].error };
+        assert_true(mishap_keeper_send(s.keeper, &answer, NULL, 0));
+        turn_until(&s, &o);
+        expect_words(&o, MISHAP_CODE_UNAVAILABLE, rows[i].words);
+        let_go(&o);
+        close_set(&s);
+    }
 }
 
 static void a_worker_begins_what_it_is_given_or_is_ended(void **state)
@@ -1796,6 +1824,7 @@ int main(void)
         TEST(the_time_of_a_handler_runs_from_its_beginning),
         TEST(the_beginning_that_a_worker_tells_is_clamped),
         TEST(a_call_waits_so_long_and_no_longer),
+        TEST(a_call_that_gets_no_process_is_told_what_the_system_lacks),
         TEST(a_worker_begins_what_it_is_given_or_is_ended),
         TEST(a_large_answer_may_take_its_time_as_long_as_it_comes),
         TEST(an_answer_is_due_when_its_handler_has_returned),

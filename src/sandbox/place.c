@@ -1,0 +1,88 @@
+/*
+ * What a sandbox needs of the machine beside its layers: a folder for the files of the program
+ * where there is no mount namespace, and limits of this process that leave the program what its
+ * profile gives it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "base/system.h"
+#include "mishap/mishap.h"
+#include "sandbox/inside.h"
+
+/* -- a temporary folder ------------------------------------------------------------------------ */
+
+/* The first of these folders that can be written to. NULL: errno says why the last one cannot. */
+static const char *find_folder(void)
+{
+    const char *folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp" };
+    static const char name[] = "/mishap-sandbox-XXXXXX";
+    struct stat status;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        const char *folder = folders[i];
+        if (folder && folder[0] == '/' &&
+            strlen(folder) + sizeof name <= sizeof((mishap_sandbox_place *)0)->folder &&
+            stat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
+            access(folder, W_OK | X_OK) == 0)
+            return folder;
+    }
+    return NULL;
+}
+
+bool mishap_sandbox_make_folder(mishap_sandbox_place *place)
+{
+    const char *folder = find_folder();
+    size_t size = sizeof place->folder;
+    if (folder &&
+        (size_t)snprintf(place->folder, size, "%s/mishap-sandbox-XXXXXX", folder) < size &&
+        mkdtemp(place->folder))
+        return true;
+    place->folder[0] = '\0';
+    return false;
+}
+
+mishap *mishap_sandbox_check_place(const mishap_sandbox_profile *profile)
+{
+    char reason[100];
+    if (!profile->temporary_bytes || mishap_sandbox_probe()->layers & MISHAP_LAYER_MOUNTS ||
+        find_folder())
+        return NULL;
+    mishap_system_error(errno, reason, sizeof reason);
+    mishap *m = mishap_raise(NOT_CONFIGURED,
+                             "There is no folder for the temporary files of a foreign program.");
+    return mishap_suggest(mishap_tell_cause(m, reason),
+                          "Set TMPDIR to a folder that the program can write to, or make /tmp or "
+                          "/var/tmp writable. With the layer `mounts` of the sandbox none is "
+                          "needed.");
+}
+
+/* -- limits ------------------------------------------------------------------------------------ */
+
+static bool is_below(__rlimit_resource_t resource, uint64_t wanted, uint64_t *limit)
+{
+    struct rlimit now;
+    if (!wanted || getrlimit(resource, &now) != 0 || now.rlim_max >= wanted)
+        return false;
+    *limit = now.rlim_max;
+    return true;
+}
+
+mishap *mishap_sandbox_check_limits(const mishap_sandbox_profile *profile)
+{
+    uint64_t limit = 0, wanted = profile->address_bytes;
+    bool address = is_below(RLIMIT_AS, wanted, &limit);
+    if (!address && !is_below(RLIMIT_DATA, wanted = profile->memory_bytes, &limit))
+        return NULL;
+    mishap *m = mishap_raise(NOT_CONFIGURED,
+                             "The foreign program does not start: the server's limit of %s is "
+                             "%llu MB, and the program may need %llu MB.",
+                             address ? "address space" : "memory",
+                             (unsigned long long)(limit >> 20), (unsigned long long)(wanted >> 20));
+    return mishap_suggest(m, address ? "Raise the limit of address space (ulimit -v; with systemd "
+                                       "LimitAS=)."
+                                     : "Raise the limit of memory (ulimit -d; with systemd "
+                                       "LimitDATA=).");
+}
