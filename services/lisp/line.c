@@ -9,13 +9,15 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include <wchar.h>
-#if LISP_LIBEDIT
-#include <histedit.h>
-#endif
 
 #include <mishap/memory.h>
 
 #include "lisp/history.h"
+#include "services_found.h"
+
+#if LISP_LIBEDIT
+#include <histedit.h>
+#endif
 
 enum { REMEMBERED = 1000, PIECE = 4096 };
 

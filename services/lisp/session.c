@@ -10,6 +10,7 @@
 
 #include "beside.h"
 #include "lisp/lisp.h"
+#include "services_found.h"
 
 #define CORE    "mishap-lisp.core"
 #define SOURCES "/usr/share/common-lisp/source" /* where Debian has the libraries of Lisp */

@@ -10,6 +10,7 @@
 #include <mishap/worker.h>
 
 #include "beside.h"
+#include "services_found.h"
 
 enum {
     MOST_SECONDS = 60,

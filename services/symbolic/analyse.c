@@ -14,6 +14,7 @@
 
 #include "beside.h"
 #include "python/python.h"
+#include "services_found.h"
 #include "symbolic/engine/replay/replay_driver.h"
 #include "symbolic/symbolic.h"
 #include "waiting.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/buffer.h"
+#include "found.h"
 
 /* One byte before a return address is the call; behind it may be another function. */
 static uintptr_t place_of(const void *address)
@@ -46,7 +47,7 @@ void mishap_symbols_put_exported(mishap_buffer *buffer, const void *address)
     MISHAP_PUT(buffer, "\n");
 }
 
-#if __has_include(<elfutils/libdwfl.h>)
+#if FOUND_LIBDW
 
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
