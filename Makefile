@@ -2,6 +2,7 @@
 
 PREFIX ?= /usr/local
 TIME   ?= 60
+export BUILD ?= build
 
 export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PATH),:$(PKG_CONFIG_PATH))
 
@@ -10,12 +11,10 @@ SHELL       := bash
 
 .PHONY: build run demo test test-all storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
 
-build: ## the program, build/mishap
-	@scripts/setup build
-	@test -f build/build.ninja || meson setup build --buildtype=release >build/setup.log 2>&1 || { cat build/setup.log; false; }
-	@ninja -C build --quiet program | sed '/no work to do/d'
+build: ## the program, build/mishap; BUILD=DIR builds elsewhere, SERVICES=no installs no packages for services
+	@scripts/build
 
-run: build ## start the server with its example service, and say what to try
+run: build ## start the server with its services, and say what to try; LISTEN=127.0.0.1:8080 DATA=DIR
 	@exec scripts/run
 
 cluster: build ## three servers on one PostgreSQL behind nginx, on this machine, and what to try; PORT=8080
@@ -101,8 +100,8 @@ format: ## lay out the C sources as .clang-format says
 	@git ls-files -z '*.c' '*.h' | xargs -0 -r clang-format -i
 
 install: build ## into PREFIX=/usr/local, below DESTDIR if set
-	@meson configure build -Dprefix='$(PREFIX)'
-	@DESTDIR='$(DESTDIR)' meson install -C build
+	@meson configure '$(BUILD)' -Dprefix='$(PREFIX)'
+	@DESTDIR='$(DESTDIR)' meson install -C '$(BUILD)'
 
 clean: ## remove build/
 	@rm -rf build
