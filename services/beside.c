@@ -2,7 +2,6 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -17,14 +16,18 @@ static size_t go_up(const char *path, size_t length, int folders)
 }
 
 /* The path of this program; 0: it is not known. Without /proc it is the one that it was started by,
- * which a change of the folder since then would make another's. */
-static ssize_t find_program(char path[PATH_MAX], size_t size)
+ * below the current folder if it is relative. */
+static ssize_t find_program(char *path, size_t size)
 {
     ssize_t length = readlink("/proc/self/exe", path, size - 1);
     const char *started = (const char *)getauxval(AT_EXECFN);
-    if (length > 0)
-        return length;
-    return started && realpath(started, path) ? (ssize_t)strlen(path) : 0;
+    if (length > 0 || !started)
+        return length > 0 ? length : 0;
+    if (started[0] != '/' && !getcwd(path, size))
+        return 0;
+    size_t folder = started[0] != '/' ? strlen(path) : 0;
+    int more = snprintf(path + folder, size - folder, "%s%s", folder ? "/" : "", started);
+    return more > 0 && (size_t)more < size - folder ? (ssize_t)folder + more : 0;
 }
 
 bool service_file_beside(const char *room, const char *name, int mode, char *path, size_t size)

@@ -191,9 +191,7 @@ static mishap *tell_way(const struct abroad *a, int status, mishap_text output)
     if (lack)
         return lack;
     if (WIFEXITED(status) && WEXITSTATUS(status) == 127 && !a->process->ready)
-        return mishap_suggest(
-            mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started."),
-            "The operator's log says why.");
+        return mishap_raise(NOT_CONFIGURED, "The foreign program cannot be started.");
     if (WIFEXITED(status))
         return mishap_raise(INTERNAL_ERROR, "The process of %s ended with status %d.", name,
                             WEXITSTATUS(status));

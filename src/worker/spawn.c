@@ -172,9 +172,12 @@ static mishap *tell_step(mishap_text output)
     if (output.length < length || memcmp(output.data, not_entered, length) != 0)
         return NULL;
     char words[200];
+    static const char executing[] = "execve";
     const char *step = output.data + length, *end = memchr(step, '\n', output.length - length);
     int size = (int)(end ? end - step : (ptrdiff_t)(output.length - length));
     snprintf(words, sizeof words, "%.*s", size, step);
+    if (strncmp(words, executing, sizeof executing - 1) == 0)
+        return NULL; /* the sandbox was entered, and the program is none */
     mishap *m = mishap_raise(NOT_CONFIGURED,
                              "The sandbox of the foreign program cannot be entered.");
     return mishap_suggest(

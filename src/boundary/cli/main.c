@@ -51,15 +51,6 @@ static void put_command_first(char **words, size_t count)
     }
 }
 
-/* A standard descriptor that was closed before this program started: no other file may get its
- * number, and be read or written by mistake. The lowest number that is free is the next one. */
-static void fill_closed_files(void)
-{
-    for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
-        if (fcntl(file, F_GETFD) < 0 && open("/dev/null", O_RDWR) != file)
-            return;
-}
-
 static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
 {
     if (argc > 1)
@@ -78,9 +69,12 @@ static void begin(mishap_cli *cli, int argc, char **argv, const mishap_app *app)
     mishap_id_make(cli->request_id);
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of write() */
-    if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+    if (fcntl(STDOUT_FILENO, F_GETFD) < 0) {
+        /* It was closed before we came. Nothing else may get its number and be written to by
+         * mistake. */
         cli->out = -1;
-    fill_closed_files();
+        cli->json = open("/dev/null", O_WRONLY) >= 0;
+    }
 }
 
 static int tell_failure(mishap_cli *cli, mishap *failure)
