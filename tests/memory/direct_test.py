@@ -27,6 +27,7 @@ EXCEPTIONS = {
     "src_server_listen.c.o": {"getaddrinfo"},              # at the start; there is no other way to look up a name
     "src_boundary_http_serve.c.o": {"getaddrinfo"},
     "tool_cmd_connect.c.o": {"getaddrinfo"},
+    "src_mishap_trace.c.o": {"dlopen"},                    # finds the library that backtrace() has loaded
     "src_mishap_symbols.c.o": {"dlopen"},                  # libdw, in a process that is for nothing else
     "src_store_libpq.c.o": {"dlopen"},                     # libpq, whose memory is its own in any case
     "tool_mathematics.c.o": {"dlopen"},                    # the loader has memory of its own

@@ -1,6 +1,6 @@
 """The program in all sorts of places: as an ordinary user, in containers, without parts of the kernel, with little of everything.
 
-    MISHAP_PROGRAM=… PLACE_PROGRAM=… FAULTS_PROGRAM=… python3 tests/places/places_test.py [PART-OF-A-NAME]
+    MISHAP_PROGRAM=… PLACE_PROGRAM=… FAULTS_PROGRAM=… CONTAINERS_PROFILE=… python3 tests/places/places_test.py [PART-OF-A-NAME]
 
 A row of PLACES is one place: how it is entered, what is lost there, and what each thing says that does not work there. Everything
 that a row does not name must give the right answer, so a row is also what docs/environments.md says of the place. A place that this
@@ -30,7 +30,7 @@ PATIENCE = 120  # seconds after which something that should happen did not, howe
 ROOT = os.geteuid() == 0
 STRANGER = 54321  # a user that no file knows
 NAMESPACES = {"mounts", "processes", "network", "ipc", "host", "users"}
-CONTAINERS = "/usr/share/containers/seccomp.json"  # the profile of Podman, in the package golang-github-containers-common
+CONTAINERS = os.environ["CONTAINERS_PROFILE"]  # of Podman, in the package golang-github-containers-common
 CODE = "def divide(a: int, b: int):\n    return a // b\n"
 
 # ---- What is run: a copy that every user can reach, in a folder that no place hides ---------------
