@@ -715,9 +715,11 @@ def a_child_of_the_handler_may_exit():
 
 @test
 def exit_on_a_thread_does_not_cut_an_answer_that_is_being_written():
-    with started("sample", "leave", "--how", "answer") as process:
+    sign = os.path.join(FOLDER, "leave now")
+    with started("sample", "leave", "--how", "answer", "--path", sign) as process:
         wait_until_it_writes(process)
-        time.sleep(0.3)
+        with open(sign, "wb"):
+            time.sleep(0.3)  # it looks every millisecond
         found = told("sample", ended(process))
     equal((found["ok"], found["data"]["text"]), (True, "x" * (1 << 20)))
 

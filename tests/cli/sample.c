@@ -96,10 +96,13 @@ void *leave_from_thread(void *status)
     exit(*(int *)status);
 }
 
-/* By then the answer is being written, and is more than a pipe takes. */
-static void *leave_soon(void *status)
+static char sign[4096];
+
+/* Who makes the file has seen that the answer is being written, and is more than a pipe takes. */
+static void *leave_at_sign(void *status)
 {
-    usleep(50000);
+    while (access(sign, F_OK) != 0)
+        usleep(1000);
     return leave_from_thread(status);
 }
 
@@ -138,7 +141,8 @@ mishap *leave_process(mishap_call *call)
     char *text = mishap_call_take(call, MUCH + 1);
     memset(text, 'x', MUCH);
     text[MUCH] = '\0';
-    pthread_create(&thread, NULL, leave_soon, &status);
+    snprintf(sign, sizeof sign, "%s", mishap_string(call, "path"));
+    pthread_create(&thread, NULL, leave_at_sign, &status);
     return mishap_answer_member(call, "text", (const char *)text);
 }
 

@@ -301,7 +301,7 @@ def the_old_protocol_closes_if_that_is_said_anywhere():
 def a_worker_that_is_told_to_end_is_replaced_at_once():
     if not server.CONTAINED:
         raise Skipped("the sanitizer would end the process")
-    with Server("--workers", "1", "--chaos", "--timeout-ms", "10000") as found:
+    with Server("--workers", "1", "--chaos", "--timeout-ms", "10000", "--stop-timeout-ms", "60000") as found:
         worker, = found.workers()
         with found.connect() as busy:
             busy.send(request("POST", "/chaos", {"how": "hang"}))
