@@ -105,12 +105,12 @@ def full(found, count):
     """Connections up to the limit, each of which was answered."""
     held = [found.connect() for _ in range(count)]
     for one in held:
-        equal(one.ask("GET", "/health").status, 200, "a connection")
+        equal(one.ask("GET", "/errors/NOT_FOUND").status, 200, "a connection")
     return held
 
 
 def turned_away(one):
-    answer = one.send(request("GET", "/health")).response()
+    answer = one.send(request("GET", "/errors/NOT_FOUND")).response()
     equal((answer.status, answer.json["error"], answer["Retry-After"], answer.closes), (503, "unavailable", "1", True), "the answer")
     one.expect_closed()
     one.close()
@@ -135,7 +135,7 @@ def connections_are_as_many_as_there_are_files_for():
 
         def has_room():
             with found.connect() as one:
-                return one.ask("GET", "/health", checked=False).status == 200
+                return one.ask("GET", "/errors/NOT_FOUND", checked=False).status == 200
         expect(wait_for(has_room), "there is no room again")
 
 
@@ -177,12 +177,12 @@ def without_a_file_for_it_a_connection_is_closed_and_nothing_else_happens():
         began = seconds_of(loop)
         for _ in range(5):
             with found.connect() as one:
-                one.send(request("GET", "/health")).expect_closed()
+                one.send(request("GET", "/errors/NOT_FOUND")).expect_closed()
         time.sleep(0.5)
         expect(seconds_of(loop) - began < 0.3, "it took", seconds_of(loop) - began, "seconds of the processor")
         expect(all(one.is_open() for one in held), "the others suffer")
         resource.prlimit(loop, resource.RLIMIT_NOFILE, before)
-        equal(found.ask("GET", "/health").status, 200, "afterwards")
+        equal(found.ask("GET", "/errors/NOT_FOUND").status, 200, "afterwards")
         equal(found.workers(), [loop], "the loop")
 
 

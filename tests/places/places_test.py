@@ -467,7 +467,7 @@ def see_server(visit):
             status, _, body = served.ask("POST", "/symbolic/check", {"code": CODE, "function_name": "divide"})
             said = parsed(body)
             settle(visit, "symbolic", "NOT_CONFIGURED" if status == 503 else None, json.dumps(said), said["status"] == "counterexample")
-        written = wait_for(lambda: re.search(r"^\S+ %s .*\n(?:  .*\n)*?      #0 crash.*drills\.c" % incident,
+        written = wait_for(lambda: re.search(r"^\S+ %s .*\n(?:  .*\n)*?      #0 crash\b" % incident,
                                              read(visit.log) + read(visit.errors), re.M), lambda: read(visit.log) + read(visit.errors))
         expect(written, "the stack of the crash is not in the log")
     equal(served.process.returncode, 0, "the end of the server")
