@@ -558,23 +558,37 @@ static size_t different(const int64_t *pids, size_t count)
     return found;
 }
 
+/* Calls that come at once, and the processes that ran them: at most 4. On a busy machine the first
+ * process may be done with all of them before the others have started, so they are sent again
+ * until so many have taken part. */
+static void sleep_in_many(struct loop *loop, const char *arguments, int64_t *pids, size_t count,
+                          size_t wanted)
+{
+    static struct ours many[12];
+    size_t found = 0;
+    for (int turns = 0; turns < 100 && found < wanted; turns++) {
+        for (size_t i = 0; i < count; i++)
+            assert_true(add(loop, &many[i], "sleep", arguments));
+        for (size_t i = 0; i < count; i++)
+            wait_for(loop, &many[i]);
+        for (size_t i = 0; i < count; i++) {
+            pids[i] = member(&many[i], "pid");
+            let_go(&many[i]);
+        }
+        found = different(pids, count);
+        assert_in_range(found, 1, 4);
+    }
+    assert_true(found >= wanted);
+}
+
 static void a_service_runs_in_as_many_processes_as_allowed_and_no_more(void **state)
 {
     struct loop loop;
-    static struct ours many[12];
-    int64_t pids[12], begun = mishap_clock_monotonic_ns();
+    int64_t pids[12];
     (void)state;
     begin(&loop);
-    for (size_t i = 0; i < 12; i++)
-        assert_true(add(&loop, &many[i], "sleep", "{\"number\":150}"));
-    for (size_t i = 0; i < 12; i++)
-        wait_for(&loop, &many[i]);
-    for (size_t i = 0; i < 12; i++) {
-        pids[i] = member(&many[i], "pid");
-        let_go(&many[i]);
-    }
-    assert_int_equal(different(pids, 12), 4);
-    assert_true(mishap_clock_monotonic_ns() - begun < INT64_C(1700000000)); /* not all in a row */
+    sleep_in_many(&loop, "{\"number\":150}", pids, 12, 4);
+    sleep_in_many(&loop, "{\"number\":10}", pids, 12, 1); /* nor are there more later */
     end(&loop);
 }
 
@@ -595,28 +609,25 @@ static void waiting_is_not_charged_to_the_handler(void **state)
     end(&loop);
 }
 
+static bool lives(int64_t pid)
+{
+    return kill((pid_t)pid, 0) == 0;
+}
+
 static void a_worker_that_is_put_away_and_hangs_at_its_end_is_killed(void **state)
 {
     struct loop loop;
-    static struct ours many[2];
     mishap_runner_times times = { 10000, 3000, 5000,           2000,
                                   100,   1000, .idle_ms = 200, .open_ms = 9000 };
     (void)state;
     prepare(&loop, &app);
     loop.times = &times;
     begin_prepared(&loop);
-    pid_t pids[2];
-    for (size_t i = 0; i < 2; i++)
-        assert_true(add(&loop, &many[i], "sleep", "{\"number\":111}"));
-    for (size_t i = 0; i < 2; i++) {
-        wait_for(&loop, &many[i]);
-        pids[i] = (pid_t)member(&many[i], "pid");
-        let_go(&many[i]);
-    }
-    assert_int_not_equal(pids[0], pids[1]);
-    for (int i = 0; i < 200 && kill(pids[0], 0) == 0 && kill(pids[1], 0) == 0; i++)
+    int64_t pids[2];
+    sleep_in_many(&loop, "{\"number\":111}", pids, 2, 2);
+    for (int i = 0; i < 2000 && lives(pids[0]) && lives(pids[1]); i++)
         turn(&loop, 50);
-    assert_int_equal((kill(pids[0], 0) == 0) + (kill(pids[1], 0) == 0), 1);
+    assert_int_equal(lives(pids[0]) + lives(pids[1]), 1);
     end(&loop);
 }
 
@@ -827,15 +838,20 @@ static void keeper_and_worker_have_nothing_of_the_server(void **state)
     end(&loop);
 }
 
+static void begin_to_run(struct loop *loop, struct ours *o, const char *name, const char *arguments)
+{
+    assert_true(add(loop, o, name, arguments));
+    while (!o->run.link || mishap_link_state(o->run.link, o->run.slot) != MISHAP_SLOT_BEGUN)
+        turn(loop, 10);
+}
+
 static void a_forgotten_call_is_cancelled_and_its_failure_recorded(void **state)
 {
     struct loop loop;
     struct ours o = { 0 };
     (void)state;
     begin(&loop);
-    assert_true(add(&loop, &o, "watch", "{}"));
-    while (!o.run.link || mishap_link_state(o.run.link, o.run.slot) != MISHAP_SLOT_BEGUN)
-        turn(&loop, 10);
+    begin_to_run(&loop, &o, "watch", "{}");
     mishap_runner_forget(loop.runner, &o.run);
     assert_null(o.run.call);
     assert_int_equal(mishap_runner_count(loop.runner, false), 0);
@@ -928,9 +944,7 @@ static void a_keeper_that_dies_or_stops_is_followed_by_another(void **state)
         int before = loop.keeper.pid;
         call(&loop, &o, "echo", "{}");
         let_go(&o);
-        assert_true(add(&loop, &other, "watch", "{}"));
-        turn(&loop, 100);
-        turn(&loop, 100);
+        begin_to_run(&loop, &other, "watch", "{}");
         kill(loop.keeper.pid, i % 2 ? SIGSTOP : SIGKILL);
         wait_for(&loop, &other);
         account_of(other.failure, account, sizeof account);
@@ -967,13 +981,6 @@ static void a_keeper_that_ends_at_once_is_not_followed_for_ever(void **state)
     }
     assert_int_equal(started, 20);
     end(&loop);
-}
-
-static void begin_to_run(struct loop *loop, struct ours *o, const char *name, const char *arguments)
-{
-    assert_true(add(loop, o, name, arguments));
-    while (!o->run.link || mishap_link_state(o->run.link, o->run.slot) != MISHAP_SLOT_BEGUN)
-        turn(loop, 10);
 }
 
 static mishap_keeper_message answer_of_keeper(int socket, uint32_t word)
