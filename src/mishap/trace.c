@@ -1,11 +1,13 @@
 #include "mishap/trace.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* All addresses of a trace lie behind what they tell of, as return addresses do. An instruction
@@ -28,24 +30,15 @@ struct record {
 /* The C library's word for where the main thread's stack began. */
 extern void *__libc_stack_end;
 
-/* The end of this thread's stack: asked of the system once a thread, for it costs microseconds, and
- * for the main thread, where it would read a file of /proc, not at all. */
+/* The end of this thread's stack, or a place shortly before it. A signal handler may be the first
+ * on its thread to ask, in the middle of malloc(), so this must not allocate, as
+ * pthread_getattr_np() does. The C library keeps what pthread_self() points to at the end of the
+ * thread's stack, above all of its frames. */
 static uintptr_t stack_end(void)
 {
     static _Thread_local uintptr_t end;
-    if (end == 0) {
-        pthread_attr_t attributes;
-        void *low;
-        size_t size;
-        end = 1; /* if the system does not say, nothing is walked */
-        if (gettid() == getpid())
-            end = (uintptr_t)__libc_stack_end;
-        else if (pthread_getattr_np(pthread_self(), &attributes) == 0) {
-            if (pthread_attr_getstack(&attributes, &low, &size) == 0)
-                end = (uintptr_t)low + size;
-            pthread_attr_destroy(&attributes);
-        }
-    }
+    if (end == 0)
+        end = (uintptr_t)(gettid() == getpid() ? __libc_stack_end : (void *)pthread_self());
     return end;
 }
 
@@ -84,15 +77,30 @@ __attribute__((noinline, no_sanitize("address"))) void mishap_trace_take(mishap_
 /* The code of the program itself, as the linker places it: from the one to the other. */
 extern const char __executable_start[], etext[];
 
+/* Not at its very beginning: the bytes before the address are read. */
 static bool is_of_program(const void *address)
 {
-    return (uintptr_t)address - (uintptr_t)__executable_start <
-           (uintptr_t)etext - (uintptr_t)__executable_start;
+    enum { LONGEST_CALL = 8 };
+    uintptr_t low = (uintptr_t)__executable_start + LONGEST_CALL;
+    return (uintptr_t)address - low < (uintptr_t)etext - low;
 }
 
 /* Where the function begins that an address is in, as the tables for unwinding say; NULL: nobody
  * prepared for it. */
 static void *(*_Atomic find_function)(void *address);
+
+#if defined(__x86_64__)
+/* A stack that ran over ends above its pointer: what that points to cannot be read. The system
+ * reads a set of signals before it refuses the first argument, which means nothing. */
+static bool can_be_read(const void *address)
+{
+    int error = errno;
+    bool can = syscall(SYS_rt_sigprocmask, -1, address, NULL, sizeof(uint64_t)) != 0 &&
+               errno != EFAULT;
+    errno = error;
+    return can;
+}
+#endif
 
 /* Are these in two functions, for sure? */
 static bool are_apart(void *one, void *other)
@@ -115,7 +123,7 @@ __attribute__((no_sanitize("address"))) static void *caller_of(const mishap_trac
     void *caller = mishap_trace_strip(start->link);
 #if defined(__x86_64__)
     if ((uintptr_t)start->stack % sizeof caller == 0 &&
-        (uintptr_t)start->stack < stack_end() - sizeof caller)
+        (uintptr_t)start->stack < stack_end() - sizeof caller && can_be_read(start->stack))
         caller = *(void *const *)start->stack;
 #endif
     if (!is_of_program(caller) || !mishap_trace_is_behind_call(caller))

@@ -3,11 +3,13 @@
  * where there is no mount namespace, and limits of this process that leave the program what its
  * profile gives it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/system.h"
 #include "mishap/mishap.h"
@@ -15,20 +17,37 @@
 
 /* -- a temporary folder ------------------------------------------------------------------------ */
 
+/* Can only root and this user move or remove what this user makes in it? Others could else put a
+ * folder of their choice in the place of ours: the program may write there, and it is removed
+ * later. Without its capabilities, root cannot even enter folders of others. */
+static bool is_safe(const struct stat *folder)
+{
+    bool shared = folder->st_mode & (S_IWGRP | S_IWOTH);
+    return folder->st_mode & S_ISVTX ||
+           (!shared && (folder->st_uid == 0 || folder->st_uid == geteuid()));
+}
+
+/* False: errno says why not. */
+static bool can_have_ours(const char *folder)
+{
+    static const char name[] = "/mishap-sandbox-XXXXXX";
+    struct stat status;
+    if (folder[0] != '/' || stat(folder, &status) != 0)
+        return false;
+    errno = strlen(folder) + sizeof name > sizeof((mishap_sandbox_place *)0)->folder ? ENAMETOOLONG
+            : !S_ISDIR(status.st_mode)                                               ? ENOTDIR
+            : !is_safe(&status)                                                      ? EPERM
+                                                                                     : 0;
+    return !errno && access(folder, W_OK | X_OK) == 0;
+}
+
 /* The first of these folders that can be written to. NULL: errno says why the last one cannot. */
 static const char *find_folder(void)
 {
     const char *folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp" };
-    static const char name[] = "/mishap-sandbox-XXXXXX";
-    struct stat status;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        const char *folder = folders[i];
-        if (folder && folder[0] == '/' &&
-            strlen(folder) + sizeof name <= sizeof((mishap_sandbox_place *)0)->folder &&
-            stat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
-            access(folder, W_OK | X_OK) == 0)
-            return folder;
-    }
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+        if (folders[i] && can_have_ours(folders[i]))
+            return folders[i];
     return NULL;
 }
 
@@ -53,10 +72,11 @@ mishap *mishap_sandbox_check_place(const mishap_sandbox_profile *profile)
     mishap_system_error(errno, reason, sizeof reason);
     mishap *m = mishap_raise(NOT_CONFIGURED,
                              "There is no folder for the temporary files of a foreign program.");
-    return mishap_suggest(mishap_tell_cause(m, reason),
-                          "Set TMPDIR to a folder that the program can write to, or make /tmp or "
-                          "/var/tmp writable. With the layer `mounts` of the sandbox none is "
-                          "needed.");
+    return mishap_suggest(
+        mishap_tell_cause(m, reason),
+        "Set TMPDIR to a folder that the program can write to and other users "
+        "cannot, or make /tmp or /var/tmp writable. With the layer `mounts` of the sandbox none is "
+        "needed.");
 }
 
 /* -- limits ------------------------------------------------------------------------------------ */

@@ -307,18 +307,30 @@ static const char *how_it_broke(const mishap_link_end *end)
                                                       : NULL;
 }
 
+static mishap_foreign_end end_of(const mishap_link *link)
+{
+    const mishap_link_end *end = &link->end;
+    return (mishap_foreign_end){ .status = end->known ? end->status : -1,
+                                 .timed_out = end->why == MISHAP_LINK_TIMEOUT,
+                                 .cancelled = end->why == MISHAP_LINK_CANCELLED,
+                                 .broke = how_it_broke(end),
+                                 .output = { end->output, end->output_bytes } };
+}
+
+bool mishap_runner_failed_by_itself(const mishap_link *link)
+{
+    mishap_foreign_end end = end_of(link);
+    return mishap_foreign_own_exit(&end) != NULL;
+}
+
 mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
                                        const mishap_operation *operation)
 {
     const mishap_call *call = mishap_link_call(&link->slots[slot]);
     const mishap_link_end *end = &link->end;
-    mishap_foreign_end told = { .operation = operation->name,
-                                .status = end->known ? end->status : -1,
-                                .timed_out = end->why == MISHAP_LINK_TIMEOUT,
-                                .cancelled = end->why == MISHAP_LINK_CANCELLED,
-                                .broke = how_it_broke(end),
-                                .limit_ms = call->limit_ms,
-                                .output = { end->output, end->output_bytes } };
+    mishap_foreign_end told = end_of(link);
+    told.operation = operation->name;
+    told.limit_ms = call->limit_ms;
     const char *meaning = mishap_foreign_own_exit(&told);
     mishap *own = link->foreign->ended && !meaning ? link->foreign->ended(&told) : NULL;
     mishap *m = own ? own : tell_way(link, operation);
@@ -330,8 +342,10 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
         m = mishap_note(m, "process", words);
     }
     m = mishap_note(m, "place", "while it had the call");
-    if (meaning)
+    if (meaning) {
         m = mishap_note(m, "meaning", meaning);
+        m = mishap_note(m, "hint", "code that can end its process may have chosen this status");
+    }
     if (told.broke)
         m = mishap_note(m, "reason", told.broke);
     if (told.timed_out)

@@ -211,6 +211,10 @@ void mishap_runner_interrupt(mishap_runner *r, mishap_link *link);
 mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
                                        const mishap_operation *operation);
 
+/* Has its process ended with an exit code of mishap/exits.h, for which its call fails with
+ * INTERNAL_ERROR? */
+bool mishap_runner_failed_by_itself(const mishap_link *link);
+
 /* … and of one that ended without a call, to the operator. */
 void mishap_runner_log_foreign_end(const mishap_runner *r, const mishap_link *link);
 

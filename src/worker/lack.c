@@ -23,6 +23,8 @@ static const struct lack {
     { ENOSPC, "The limit of namespaces is reached, or a file system is full.",
       "Raise the limits of namespaces (user.max_user_namespaces and its like), or make room for "
       "temporary files." },
+    { EUSERS, "The server has as many processes as it can keep.",
+      "End sessions that are not needed." },
     { EROFS, "The folder for temporary files is read-only.",
       "Set TMPDIR to a folder that the server can write to." },
 };

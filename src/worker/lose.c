@@ -121,8 +121,9 @@ void mishap_runner_bury(mishap_runner *r, mishap_link *link)
     r->groups[link->group].links--;
     if (link->foreign && !link->used)
         mishap_runner_log_foreign_end(r, link);
-    if (link->is_session)
-        mishap_runner_session_ended(r, link, link->used && link->slots[0].run);
+    if (link->is_session) /* INTERNAL_ERROR says nothing of a session: the next call is warned */
+        mishap_runner_session_ended(
+            r, link, link->used && link->slots[0].run && !mishap_runner_failed_by_itself(link));
     mishap_runner_opening_died(r, link);
     for (unsigned i = 0; i < MISHAP_SLOTS; i++) {
         mishap_slot_state state = mishap_link_state(link, i);

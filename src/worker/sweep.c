@@ -11,6 +11,7 @@ enum {
     REST_MS = 5000,      /* how often idle workers are looked at */
     LONGEST_ANSWER = 10, /* times the time that may pass without a part of one */
     NAMED_MS = 1000,     /* how long a call may wait until it is named on stderr */
+    AGAIN_MS = 1000,     /* after which a call that got no process may come again */
 };
 
 /* An operation that could say `.stateless` holds others up: said once for each. */
@@ -47,9 +48,11 @@ static void sweep_waiting(mishap_runner *r, size_t group, int64_t now)
         if (!look_at_waiting(r, run, mishap_runner_is_alone(r, group), now))
             continue;
         mishap_runner_dequeue(g, run);
-        mishap_runner_give_up(r, run,
-                              g->refused_error ? mishap_worker_no_process(g->refused_error)
-                                               : mishap_runner_busy());
+        mishap_runner_give_up(
+            r, run,
+            g->refused_error
+                ? mishap_retry_after(mishap_worker_no_process(g->refused_error), AGAIN_MS)
+                : mishap_runner_busy());
         next = g->first; /* whoever was told may have changed the line */
     }
 }

@@ -189,6 +189,8 @@ PLACES = {
     "no folder for temporary files": place(lambda: mounted(NO_TMP) + filtered("no namespaces"), NAMESPACES, lisp=NO_PLACE, lisp_served=NO_PLACE),
     "TMPDIR is the only one": place(lambda: mounted(NO_TMP) + shell('TMPDIR="$DATA"; export TMPDIR') + filtered("no namespaces"), NAMESPACES),
     "TMPDIR does not exist": place(lambda: filtered("no namespaces"), NAMESPACES, env={"TMPDIR": "/nonexistent/folder"}),
+    "TMPDIR is shared, and not sticky": place(lambda: shell('mkdir -p "$DATA/shared"; chmod 777 "$DATA/shared"; TMPDIR="$DATA/shared"; export TMPDIR')
+                                              + filtered("no namespaces"), NAMESPACES),
     "/proc with hidepid=2": place(lambda: mounted("mount -t proc -o hidepid=2 proc /proc") + as_user(), user=STRANGER),
     "no /proc": place(lambda: mounted("umount -l /proc"), {"users"}),
     "no /proc, as an ordinary user": place(lambda: mounted("umount -l /proc") + as_user(), NAMESPACES, user=STRANGER),

@@ -603,6 +603,10 @@ static void a_session_whose_process_died_begins_afresh(void **state)
     assert_true(is_noted(&o, "my last words"));
     told_nothing_private(&o);
     let_go(&o);
+    call_to(&loop, &other, loop.runner, &o, "kept.count", in_session(&first, ""), 1);
+    assert_int_equal(member(&o, "n"), 1);
+    assert_non_null(strstr(text_of(mishap_call_warnings(o.run.call)), "had ended"));
+    let_go(&o);
     call_to(&loop, &other, loop.runner, &o, "kept.do", in_session(&first, "\"way\":\"hang\","), 1);
     assert_ptr_equal(code_of(&o), MISHAP_CODE_TIMEOUT);
     let_go(&o);

@@ -602,7 +602,10 @@ static void a_call_that_gets_no_process_is_told_what_the_system_lacks(void **sta
     static const struct {
         int error;
         const char *words;
-    } rows[] = { { EAGAIN, "ulimit -u" }, { EMFILE, "ulimit -n" }, { ENOMEM, "more memory" } };
+    } rows[] = { { EAGAIN, "ulimit -u" },
+                 { EMFILE, "ulimit -n" },
+                 { ENOMEM, "more memory" },
+                 { EUSERS, "as many processes as it can keep" } };
     mishap_runner_times times = patient;
     (void)state;
     times.wait_ms = 1000;
@@ -619,6 +622,7 @@ static void a_call_that_gets_no_process_is_told_what_the_system_lacks(void **sta
         assert_true(mishap_keeper_send(s.keeper, &answer, NULL, 0));
         turn_until(&s, &o);
         expect_words(&o, MISHAP_CODE_UNAVAILABLE, rows[i].words);
+        assert_int_equal(mishap_told(o.failure)->retry_after_ms, 1000);
         let_go(&o);
         close_set(&s);
     }

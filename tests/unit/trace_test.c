@@ -1,11 +1,21 @@
 /* A stack as text: which names it has, and what becomes of it on the way to another process. */
 #include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <malloc.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "mishap/inside.h"
+#include "operation/contain.h"
 #include "testing.h"
 
 /* -- helpers ----------------------------------------------------------------------------------- */
@@ -164,6 +174,143 @@ static void what_is_no_signature_stays(void **state)
     assert_ptr_equal(mishap_trace_strip(NULL), NULL);
 }
 
+/* -- in a signal handler ------------------------------------------------------------------------
+ */
+
+/* A stack that ran over: its pointer is in the page that guards it. */
+static void a_stack_pointer_that_leads_nowhere_is_not_followed(void **state)
+{
+    (void)state;
+    size_t size = (size_t)sysconf(_SC_PAGESIZE);
+    char *page = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(page != MAP_FAILED && page < (char *)&page);
+    mishap_trace trace;
+    mishap_trace_take_from(&trace, &(mishap_trace_start){ .instruction = (void *)&call_inlined,
+                                                          .stack = page + size / 2 });
+    assert_int_equal(trace.count, 1);
+    munmap(page, size);
+}
+
+static sem_t holding, crashing;
+static _Atomic int holder;
+static void *returned_to;
+
+static void *crash_later(void *unused)
+{
+    (void)unused;
+    sem_wait(&crashing);
+    raise(SIGSEGV);
+    return NULL;
+}
+
+static void on_crash(int number, siginfo_t *info, void *context)
+{
+    mishap_trace trace;
+    (void)number;
+    (void)info;
+    mishap_trace_at(&trace, context);
+    mishap_trace_start start = { (void *)&call_inlined, __builtin_frame_address(0),
+                                 __builtin_frame_address(0), returned_to };
+    mishap_trace_take_from(&trace, &start);
+    syscall(SYS_exit_group,
+            trace.count > 1 ? 0 : 1); /* no lock is taken by a sanitizer's _exit() */
+}
+
+static int hold_loader(struct dl_phdr_info *info, size_t size, void *unused)
+{
+    (void)info;
+    (void)size;
+    (void)unused;
+    holder = gettid();
+    sem_post(&holding);
+    pause(); /* for as long as the process lives */
+    return 0;
+}
+
+static void *use_loader(void *unused)
+{
+    dl_iterate_phdr(hold_loader, unused);
+    return NULL;
+}
+
+/* It writes while it has the lock of the heap, into a pipe that is full. The heaps of sanitizers
+ * have no such lock. */
+static void *use_heap(void *unused)
+{
+    holder = gettid();
+    sem_post(&holding);
+    malloc_stats();
+    pause();
+    return unused;
+}
+
+static void fill_stderr(void)
+{
+    int ends[2];
+    char bytes[512] = "";
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    while (write(ends[1], bytes, sizeof bytes) > 0)
+        continue;
+    fcntl(ends[1], F_SETFL, 0);
+    dup2(ends[1], STDERR_FILENO);
+}
+
+static bool waits(int thread)
+{
+    char path[50], status[200];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    int file = open(path, O_RDONLY);
+    ssize_t length = read(file, status, sizeof status - 1);
+    close(file);
+    status[length > 0 ? length : 0] = '\0';
+    return strstr(status, ") S ") != NULL;
+}
+
+/* In a process of its own: one thread has a lock for ever, and another one crashes. */
+static void assert_crash_is_traced(void *(*hold)(void *), bool prepared)
+{
+    enum { MOST_SECONDS = 60 };
+    pthread_t one, other;
+    int status;
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct sigaction action = { .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO };
+        alarm(MOST_SECONDS);
+        returned_to = __builtin_return_address(0);
+        mallopt(M_ARENA_MAX, 1);
+        sigaction(SIGSEGV, &action, NULL);
+        sem_init(&holding, 0, 0);
+        sem_init(&crashing, 0, 0);
+        if (prepared)
+            mishap_trace_prepare();
+        pthread_create(&one, NULL, crash_later, NULL);
+        fill_stderr();
+        pthread_create(&other, NULL, hold, NULL);
+        sem_wait(&holding);
+        while (!waits(holder))
+            poll(NULL, 0, 1);
+        sem_post(&crashing);
+        pthread_join(one, NULL);
+        _exit(2);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void a_crash_is_traced_while_another_thread_has_the_lock_of_the_heap(void **state)
+{
+    (void)state;
+    assert_crash_is_traced(use_heap, false);
+    assert_crash_is_traced(use_heap, true);
+}
+
+static void a_crash_is_traced_while_another_thread_has_the_lock_of_the_loader(void **state)
+{
+    (void)state;
+    assert_crash_is_traced(use_loader, false);
+    assert_crash_is_traced(use_loader, true);
+}
+
 /* -- marks ------------------------------------------------------------------------------------- */
 
 static void a_marked_stack_becomes_text_in_its_place(void **state)
@@ -226,6 +373,9 @@ int main(void)
         TEST(a_place_keeps_its_name_when_others_are_forgotten),
         TEST(return_addresses_that_are_signed_lead_to_functions),
         TEST(what_is_no_signature_stays),
+        TEST(a_stack_pointer_that_leads_nowhere_is_not_followed),
+        TEST(a_crash_is_traced_while_another_thread_has_the_lock_of_the_heap),
+        TEST(a_crash_is_traced_while_another_thread_has_the_lock_of_the_loader),
         TEST(a_marked_stack_becomes_text_in_its_place),
         TEST(broken_marks_do_no_harm),
     };

@@ -591,11 +591,51 @@ static void the_document_has_the_table(void **state)
     }
 }
 
+/* Is a temporary folder made below this one? */
+static bool is_used_for_temporary_files(const char *above)
+{
+    mishap_sandbox_place place;
+    setenv("TMPDIR", above, 1);
+    assert_true(mishap_sandbox_make_folder(&place));
+    assert_int_equal(rmdir(place.folder), 0);
+    return strncmp(place.folder, above, strlen(above)) == 0;
+}
+
+static void a_folder_that_others_can_change_has_no_temporary_files(void **state)
+{
+    enum { NOBODY = 65534 };
+    static const struct {
+        mode_t mode;
+        bool used;
+    } modes[] = {
+        { 0700, true }, { 0755, true }, { 0775, false }, { 0777, false }, { 01777, true }
+    };
+    char above[] = "/tmp/mishap-tests-XXXXXX";
+    const char *before = getenv("TMPDIR");
+    char *kept = before ? strdup(before) : NULL;
+    (void)state;
+    assert_non_null(mkdtemp(above));
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        assert_int_equal(chmod(above, modes[i].mode), 0);
+        assert_int_equal(is_used_for_temporary_files(above), modes[i].used);
+    }
+    chmod(above, 0755);
+    if (chown(above, NOBODY, (gid_t)-1) == 0)
+        assert_false(is_used_for_temporary_files(above));
+    assert_false(is_used_for_temporary_files("tmp")); /* from the folder that a server runs in */
+    rmdir(above);
+    if (kept)
+        setenv("TMPDIR", kept, 1);
+    else
+        unsetenv("TMPDIR");
+    free(kept);
+}
+
 int main(void)
 {
     static size_t numbers[MISHAP_SANDBOX_LAYERS];
     static char names[MISHAP_SANDBOX_LAYERS][40];
-    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 11] = { 0 };
+    struct CMUnitTest tests[MISHAP_SANDBOX_LAYERS + 12] = { 0 };
     static const struct CMUnitTest others[] = {
         cmocka_unit_test(an_honest_program_works),
         cmocka_unit_test(all_layers_together_stop_all_rows),
@@ -606,6 +646,7 @@ int main(void)
         cmocka_unit_test(a_group_without_limits_is_none),
         cmocka_unit_test(a_process_is_forked_into_a_control_group_of_version_2),
         cmocka_unit_test(the_document_has_the_table),
+        cmocka_unit_test(a_folder_that_others_can_change_has_no_temporary_files),
     };
     const size_t count = sizeof others / sizeof *others;
     memcpy(tests, others, sizeof others);
