@@ -81,7 +81,7 @@ gcc)
     case " $* " in
     *' -E '*) [ -e "$WORLD/things/$3" ];;
     *) [ ! -e "$WORLD/hold" ] || : >"$WORLD/holding"
-        while [ -e "$WORLD/hold" ]; do sleep 0.05; done
+        for ((i = 0; i < 1200; i++)); do [ ! -e "$WORLD/hold" ] || sleep 0.05; done
         : >"$last";;
     esac;;
 ar) : >"$2";;
