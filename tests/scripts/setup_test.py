@@ -429,4 +429,29 @@ def a_terminal_shows_how_far_it_is():
         expect(b"\n" not in shown, "a line stays in", shown)
 
 
+@test
+def a_terminal_shows_the_seconds_of_a_long_stage():
+    with world(*[name for name in RUN if name != "libyyjson-dev"], FAKE_UID="1000") as machine:
+        machine.is_debian("12")
+        machine.write("hold", "")
+        ours, theirs = open_terminal()
+        setup = subprocess.Popen([os.path.join(machine.tree, "scripts", "setup"), "run"], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+                                 env=machine.environment(), start_new_session=True)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while True:
+                piece = os.read(ours, 4096)
+                if not piece:
+                    break
+                shown += piece
+                if b"compiling yyjson (once), " in shown:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(os.path.join(machine.folder, "hold"))
+        os.close(ours)
+        equal(setup.wait(PATIENCE), 0, shown)
+        expect(b"compiling yyjson (once), " in shown, "no seconds in", shown)
+        expect(b"\n" not in shown, "a line stays in", shown)
+
+
 main()
