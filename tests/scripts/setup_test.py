@@ -284,7 +284,7 @@ def debian_12_without_a_network_says_what_it_is_for():
         machine.is_debian("12")
         answer = machine.run("setup", "run")
         equal(answer.status, 1)
-        expect("the package servers cannot be reached: yyjson" in answer.err.splitlines()[-1], answer.err)
+        expect("the package servers cannot be reached: connect this machine to the network; yyjson" in answer.err.splitlines()[-1], answer.err)
 
 
 @test
