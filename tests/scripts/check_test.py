@@ -23,7 +23,7 @@ FOLDER = tempfile.TemporaryDirectory()
 # Both read what they are to do from a file beside them. A test of the pretended meson is a process that lives until a file is
 # there, so that it can be seen running.
 PRETENDED = {"meson": """#!%(python)s
-import json, os, subprocess, sys, time
+import json, os, signal, subprocess, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
 story = json.load(open(os.path.join(here, "story")))
 word, rest = sys.argv[1], sys.argv[2:]
@@ -42,6 +42,11 @@ elif word == "test" and "--list" in rest:
     print("\\n".join("mishap:outside / " + name for name in story["tests"] if name not in left_out))
 elif word == "test":
     log = os.path.join(rest[rest.index("-C") + 1], "meson-logs", "testlog.json")
+    def terminated(*_):
+        print(json.dumps({"name": "mishap:outside / " + name, "duration": 1, "stderr": "", "stdout": "", "result": "INTERRUPT", "returncode": -15}),
+            file=open(log, "a"))
+        sys.exit(1)
+    signal.signal(signal.SIGTERM, terminated)
     for name, line in story["tests"].items():
         if set(rest) & set(story["tests"]) and name not in rest:
             continue
