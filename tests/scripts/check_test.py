@@ -204,6 +204,23 @@ def ctrl_c_ends_meson_and_says_how_far_it_was():
     equal(out.decode().splitlines()[-1], "ordinary: interrupted after 0 of 1 tests")
 
 
+def made(*arguments):
+    """What make would do: nothing is run, and nothing is inherited from a make that runs this test."""
+    return subprocess.run(["make", "-n", "-C", os.path.join(TESTS, ".."), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, timeout=PATIENCE, check=False)
+
+
+@test
+def make_refuses_variables_that_it_would_ignore():
+    told = made("test", "ONLY=gcc-asan").stdout.decode()
+    expect(-1 < told.find("ONLY is for `make test-all`") < told.find("exit 2") < told.find("scripts/setup"), told)
+    for target in "test", "test-all", "clean", "bench":
+        refused = made(target, "BUILD=/elsewhere")
+        expect(refused.returncode == 2 and b"BUILD=DIR works with make build, run" in refused.stdout, target, refused)
+    for target in "build", "run", "demo", "install", "test":
+        equal(made(target, "BUILD=/elsewhere" if target != "test" else "BUILD=build").returncode, 0, target)
+
+
 @test
 def a_terminal_shows_how_many_of_how_many_what_runs_and_how_long_it_still_takes():
     tree, environment = place("terminal", seconds=4, tests={name: line("1..1\nok 1\n") for name in ("first", "second")})
