@@ -374,6 +374,14 @@ def a_build_elsewhere_leaves_the_tree_alone():
 
 
 @test
+def a_data_folder_that_cannot_be_written_is_one_sentence():
+    with world() as machine:
+        answer = machine.run("run", DATA="/proc/mishap")
+        equal((answer.status, answer.out), (1, ""))
+        one_sentence(answer, "/proc/mishap cannot be written", "DATA=DIR")
+
+
+@test
 def after_ctrl_c_the_next_build_waits_for_what_still_runs():
     def start():
         # A process that was started in the background may ignore Ctrl-C, and bash cannot change that.
