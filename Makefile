@@ -11,6 +11,13 @@ SHELL       := bash
 
 .PHONY: build run demo test test-all storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
 
+# Tests and benchmarks know one folder only.
+ifneq ($(BUILD),build)
+ifneq ($(filter-out build run demo cluster install help,$(or $(MAKECMDGOALS),build)),)
+$(error BUILD=DIR works with make build, run, demo, cluster and install; the other targets write to the folder build of this tree)
+endif
+endif
+
 build: ## the program, build/mishap; BUILD=DIR builds elsewhere, SERVICES=no installs no packages for services
 	@scripts/build
 
@@ -19,12 +26,13 @@ run: build ## start the server with its services, and say what to try; LISTEN=12
 
 cluster: build ## three servers on one PostgreSQL behind nginx, on this machine, and what to try; PORT=8080
 	@scripts/setup cluster
-	@PORT='$(PORT)' exec scripts/cluster
+	@PORT='$(PORT)' MISHAP_PROGRAM="$${MISHAP_PROGRAM:-$$(realpath "$$BUILD")/mishap}" exec scripts/cluster
 
 demo: build ## tell one mishap in every dialect
 	@scripts/demo
 
 test: ## every test once, with the program as `make build` makes it; TESTS='http_api cli' runs some
+	@$(if $(ONLY),echo 'make test: ONLY is for `make test-all`; TESTS="NAME…" chooses tests' >&2; exit 2)
 	@scripts/setup build test
 	@scripts/check ordinary $(if $(TESTS),--tests $(TESTS))
 
@@ -107,4 +115,4 @@ clean: ## remove build/
 	@rm -rf build
 
 help: ## this list
-	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -nE 's/^([a-z-]+):[^#]*## (.*)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24

@@ -179,7 +179,7 @@ PLACES = {
 
     "HOME is not set": place(lambda: ["env", "-u", "HOME"], data=False, command=NO_DATA, mcp=refused("NOT_CONFIGURED", "--data"),
                              serve=refused("NOT_CONFIGURED", "--data")),
-    "HOME is not set, but a data folder": place(lambda: ["env", "-u", "HOME"]),
+    "HOME is not set, but `MISHAP_DATA` is": place(lambda: ["env", "-u", "HOME"]),
     "a read-only tree": place(lambda: mounted("mount --bind %s %s; mount -o remount,bind,ro %s" % (STAGE, STAGE, STAGE))),
     "a read-only data folder": place(as_user, user=STRANGER, data="read-only", command=READ_ONLY, mcp=READ_ONLY,
                                      serve=refused("NOT_CONFIGURED", "--data", "write")),
@@ -187,7 +187,7 @@ PLACES = {
     "/tmp is noexec": place(lambda: mounted("mount -t tmpfs -o noexec none /tmp") + filtered("no namespaces"), NAMESPACES),
     "/tmp is read-only": place(lambda: mounted(TMP_READ_ONLY) + filtered("no namespaces"), NAMESPACES),
     "no folder for temporary files": place(lambda: mounted(NO_TMP) + filtered("no namespaces"), NAMESPACES, lisp=NO_PLACE, lisp_served=NO_PLACE),
-    "TMPDIR is the only one": place(lambda: mounted(NO_TMP) + shell('TMPDIR="$DATA"; export TMPDIR') + filtered("no namespaces"), NAMESPACES),
+    "TMPDIR is the only folder for temporary files": place(lambda: mounted(NO_TMP) + shell('TMPDIR="$DATA"; export TMPDIR') + filtered("no namespaces"), NAMESPACES),
     "TMPDIR does not exist": place(lambda: filtered("no namespaces"), NAMESPACES, env={"TMPDIR": "/nonexistent/folder"}),
     "TMPDIR is shared, and not sticky": place(lambda: shell('mkdir -p "$DATA/shared"; chmod 777 "$DATA/shared"; TMPDIR="$DATA/shared"; export TMPDIR')
                                               + filtered("no namespaces"), NAMESPACES),

@@ -8,9 +8,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 TESTS = os.environ["MISHAP_TESTS"]
 sys.path.insert(0, os.path.join(TESTS, "cli"))
@@ -21,7 +23,7 @@ FOLDER = tempfile.TemporaryDirectory()
 # Both read what they are to do from a file beside them. A test of the pretended meson is a process that lives until a file is
 # there, so that it can be seen running.
 PRETENDED = {"meson": """#!%(python)s
-import json, os, subprocess, sys, time
+import json, os, signal, subprocess, sys, time
 here = os.path.dirname(os.path.abspath(__file__))
 story = json.load(open(os.path.join(here, "story")))
 word, rest = sys.argv[1], sys.argv[2:]
@@ -32,13 +34,22 @@ if word == "setup":
     open(os.path.join(here, "configured"), "a").write(" ".join(rest) + "\\n")
 elif word == "introspect":
     answers = {"--buildoptions": [{"name": "tests", "value": True}], "--targets": [],
-        "--tests": [{"name": name, "priority": 10, "depends": [], "cmd": command(name)} for name in story["tests"]]}
+        "--tests": [{"name": name, "priority": 10, "depends": [], "cmd": command(name)} for name in story["tests"] if os.path.exists(os.path.join(here, "listed"))]}
     print(json.dumps(answers[rest[-1]]))
 elif word == "test" and "--list" in rest:
-    print("\\n".join("mishap:outside / " + name for name in story["tests"]))
+    open(os.path.join(here, "listed"), "w").close()
+    left_out = story.get("left_out", {}).get(os.path.basename(rest[rest.index("-C") + 1]), [])
+    print("\\n".join("mishap:outside / " + name for name in story["tests"] if name not in left_out))
 elif word == "test":
     log = os.path.join(rest[rest.index("-C") + 1], "meson-logs", "testlog.json")
+    def terminated(*_):
+        print(json.dumps({"name": "mishap:outside / " + name, "duration": 1, "stderr": "", "stdout": "", "result": "INTERRUPT", "returncode": -15}),
+            file=open(log, "a"))
+        sys.exit(1)
+    signal.signal(signal.SIGTERM, terminated)
     for name, line in story["tests"].items():
+        if set(rest) & set(story["tests"]) and name not in rest:
+            continue
         open(os.path.join(here, name), "w").close()
         running = subprocess.Popen(command(name))
         until = time.monotonic() + story["seconds"]
@@ -148,6 +159,66 @@ def an_unknown_build_is_refused_with_the_names_of_all():
     tree, environment = place("unknown", tests={})
     done = run_program(os.path.join(tree, "scripts", "check"), "icc", env=environment)
     expect(done.status == 2 and b"there is no build 'icc'" in done.err and b"clang-asan" in done.err, done)
+
+
+@test
+def an_unknown_test_is_refused_with_similar_names():
+    tree, environment = place("typo", tests={"http_api": line("1..1\nok 1\n"), "cli": line("1..1\nok 1\n")})
+    done = run_program(os.path.join(tree, "scripts", "check"), "--tests", "cli", "htp_api", env=environment)
+    expect(done.status == 2 and b"there is no test 'htp_api' (similar: http_api)" in done.err, done)
+    expect(b"failed" not in done.out, done)
+
+
+@test
+def named_tests_run_and_no_others():
+    status, lines = check("named", "--tests", "cli", "http_*", tests={name: line("1..1\nok 1\n") for name in ("http_api", "cli", "base")})
+    equal((status, lines[-1]), (0, "2 passed, 0 failed"), "exit code and last line")
+
+
+@test
+def a_build_without_the_named_tests_is_no_failure_unless_no_build_has_them():
+    story = {"tests": {"cli": line("1..1\nok 1\n"), "base": line("1..1\nok 1\n")}, "left_out": {"gcc-tsan": ["cli"]}}
+    status, lines = check("left", "gcc-char", "gcc-tsan", "--tests", "cli", **story)
+    equal((status, lines[-1]), (0, "1 passed, 0 failed"), "exit code and last line")
+    expect("gcc-tsan: has none of these tests" in lines, lines)
+    status, lines = check("none", "gcc-tsan", "--tests", "cli", **story)
+    equal((status, lines[-1]), (1, "0 passed, 1 failed"), "exit code and last line")
+
+
+@test
+def ctrl_c_ends_meson_and_says_how_far_it_was():
+    tree, environment = place("interrupted", seconds=10 * PATIENCE, tests={"first": line("1..1\nok 1\n")})
+    running = subprocess.Popen([os.path.join(tree, "scripts", "check")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               stdin=subprocess.DEVNULL, env=dict(os.environ, **environment),
+                               preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+    first = os.path.join(tree, "programs", "first")
+    until = time.monotonic() + PATIENCE
+    while not os.path.exists(first) and time.monotonic() < until:
+        time.sleep(0.02)
+    running.send_signal(signal.SIGINT)  # not to meson, which would take it for the end of one test
+    try:
+        out, _ = running.communicate(timeout=PATIENCE)
+    finally:
+        os.remove(first)
+    equal(running.returncode, 130, out)
+    equal(out.decode().splitlines()[-1], "ordinary: interrupted after 0 of 1 tests")
+
+
+def made(*arguments):
+    """What make would do: nothing is run, and nothing is inherited from a make that runs this test."""
+    return subprocess.run(["make", "-n", "-C", os.path.join(TESTS, ".."), *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={"PATH": os.environ["PATH"], "LC_ALL": "C"}, timeout=PATIENCE, check=False)
+
+
+@test
+def make_refuses_variables_that_it_would_ignore():
+    told = made("test", "ONLY=gcc-asan").stdout.decode()
+    expect(-1 < told.find("ONLY is for `make test-all`") < told.find("exit 2") < told.find("scripts/setup"), told)
+    for target in "test", "test-all", "clean", "bench":
+        refused = made(target, "BUILD=/elsewhere")
+        expect(refused.returncode == 2 and b"BUILD=DIR works with make build, run" in refused.stdout, target, refused)
+    for target in "build", "run", "demo", "install", "test":
+        equal(made(target, "BUILD=/elsewhere" if target != "test" else "BUILD=build").returncode, 0, target)
 
 
 @test

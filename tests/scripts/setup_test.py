@@ -9,10 +9,12 @@ Speaks TAP.
 import contextlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
@@ -20,7 +22,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
 from blackbox import PATIENCE, Answer, Skipped, equal, expect, main, open_terminal, test  # noqa: E402
 
 TOOLS = ("bash sh env ln nice cat sed awk grep find head tail sort paste tr rm mkdir mv cp ls chmod touch dirname basename stty python3 sleep true "
-         "test realpath wc date").split()
+         "test realpath wc date flock").split()
 
 # What a package brings: programs, files of pkg-config, headers.
 BRINGS = {
@@ -78,7 +80,9 @@ dpkg-deb) mkdir -p "$last/usr/lib/m" "$last/usr/include"; : >"$last/usr/lib/m/li
 gcc)
     case " $* " in
     *' -E '*) [ -e "$WORLD/things/$3" ];;
-    *) : >"$last";;
+    *) [ ! -e "$WORLD/hold" ] || : >"$WORLD/holding"
+        for ((i = 0; i < 1200; i++)); do [ ! -e "$WORLD/hold" ] || sleep 0.05; done
+        : >"$last";;
     esac;;
 ar) : >"$2";;
 pkg-config)
@@ -280,7 +284,7 @@ def debian_12_without_a_network_says_what_it_is_for():
         machine.is_debian("12")
         answer = machine.run("setup", "run")
         equal(answer.status, 1)
-        expect("the package servers cannot be reached: yyjson" in answer.err.splitlines()[-1], answer.err)
+        expect("the package servers cannot be reached: connect this machine to the network; yyjson" in answer.err.splitlines()[-1], answer.err)
 
 
 @test
@@ -370,6 +374,48 @@ def a_build_elsewhere_leaves_the_tree_alone():
 
 
 @test
+def a_data_folder_that_cannot_be_written_is_one_sentence():
+    with world() as machine:
+        answer = machine.run("run", DATA="/proc/mishap")
+        equal((answer.status, answer.out), (1, ""))
+        one_sentence(answer, "/proc/mishap cannot be written", "DATA=DIR")
+
+
+@test
+def after_ctrl_c_the_next_build_waits_for_what_still_runs():
+    def start():
+        # A process that was started in the background may ignore Ctrl-C, and bash cannot change that.
+        return subprocess.Popen([os.path.join(machine.tree, "scripts", "build")], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.PIPE, env=machine.environment(), start_new_session=True,
+                                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    def says(build, words):
+        return any(words in line for line in build.stderr)
+
+    with world(*[name for name in RUN if name not in ("libyyjson-dev", "libllhttp-dev")], FAKE_UID="1000") as machine:
+        machine.is_debian("12")
+        hold = os.path.join(machine.folder, "hold")
+        machine.write("hold", "")  # the compiler works on yyjson until this is gone
+        try:
+            with start() as first:
+                expect(says(first, b"compiling yyjson"), "yyjson is not compiled")
+                until = time.monotonic() + PATIENCE
+                while not os.path.exists(os.path.join(machine.folder, "holding")) and time.monotonic() < until:
+                    time.sleep(0.02)
+                os.killpg(first.pid, signal.SIGINT)
+                expect(says(first, b"mishap: interrupted; the next `make` continues from here"), "nothing is said about the interruption")
+                equal(first.wait(PATIENCE), 130, "exit code")
+            with start() as second:
+                expect(says(second, b"waiting for another set-up"), "the second set-up does not wait")
+                os.remove(hold)
+                said = second.stderr.read()
+                equal(second.wait(PATIENCE), 0, said)
+        finally:
+            with contextlib.suppress(FileNotFoundError):
+                os.remove(hold)
+
+
+@test
 def a_terminal_shows_how_far_it_is():
     with world() as machine:
         machine.write("todo", "3")
@@ -388,6 +434,31 @@ def a_terminal_shows_how_far_it_is():
         equal(build.wait(PATIENCE), 0, shown)
         for words in b"fetching 2 of 13", b"setting up 3 of 13", b"compiling: 2 of 3 files, about ":
             expect(words in shown, words, "is not in", shown)
+        expect(b"\n" not in shown, "a line stays in", shown)
+
+
+@test
+def a_terminal_shows_the_seconds_of_a_long_stage():
+    with world(*[name for name in RUN if name != "libyyjson-dev"], FAKE_UID="1000") as machine:
+        machine.is_debian("12")
+        machine.write("hold", "")
+        ours, theirs = open_terminal()
+        setup = subprocess.Popen([os.path.join(machine.tree, "scripts", "setup"), "run"], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
+                                 env=machine.environment(), start_new_session=True)
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while True:
+                piece = os.read(ours, 4096)
+                if not piece:
+                    break
+                shown += piece
+                if b"compiling yyjson (once), " in shown:
+                    with contextlib.suppress(FileNotFoundError):
+                        os.remove(os.path.join(machine.folder, "hold"))
+        os.close(ours)
+        equal(setup.wait(PATIENCE), 0, shown)
+        expect(b"compiling yyjson (once), " in shown, "no seconds in", shown)
         expect(b"\n" not in shown, "a line stays in", shown)
 
 
