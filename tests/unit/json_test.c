@@ -119,7 +119,9 @@ static double seconds_since(clock_t then)
     return (double)(clock() - then) / CLOCKS_PER_SEC;
 }
 
-enum { FAST = 5 }; /* seconds of work that no document needs, even when a sanitizer looks on */
+/* Seconds of work that no document needs, even when a sanitizer looks on and the machine is busy.
+ * Work that grows with the square of these documents takes minutes. */
+enum { FAST = 60 };
 
 /* -- what is not JSON -------------------------------------------------------------------------- */
 
@@ -561,7 +563,7 @@ static void a_million_nested_arrays_are_too_deep_and_do_no_harm(void **state)
     assert_true(seconds_since(then) < FAST);
 }
 
-static void an_object_with_100000_keys_is_inspected_fast(void **state)
+static void an_object_with_200000_keys_is_inspected_fast(void **state)
 {
     (void)state;
     for (int same = 0; same < 2; same++) {
@@ -570,14 +572,14 @@ static void an_object_with_100000_keys_is_inspected_fast(void **state)
         mishap_buffer document;
         mishap_buffer_init(&document, NULL, 0);
         mishap_buffer_put_char(&document, '{');
-        for (unsigned i = 0; i < 100000; i++) {
+        for (unsigned i = 0; i < 200000; i++) {
             MISHAP_PUT(&document, "\"key with some length ");
-            mishap_buffer_put_uint(&document, same ? 0 : 100000 + i * 7919 % 100000);
-            mishap_buffer_put_text(&document, mishap_text_of(i < 99999 ? "\":0," : "\":0}"));
+            mishap_buffer_put_uint(&document, same ? 0 : 200000 + i * 7919 % 200000);
+            mishap_buffer_put_text(&document, mishap_text_of(i < 199999 ? "\":0," : "\":0}"));
         }
         begin(&reading, mishap_buffer_text(&document));
         assert_true(reading.read);
-        assert_int_equal(reading.flaw_count, same ? 99999 : 0);
+        assert_int_equal(reading.flaw_count, same ? 199999 : 0);
         finish(&reading);
         mishap_buffer_release(&document);
         assert_true(seconds_since(then) < FAST);
@@ -779,7 +781,7 @@ int main(void)
         TEST(every_value_is_located),
         TEST(a_million_open_brackets_are_refused_fast),
         TEST(a_million_nested_arrays_are_too_deep_and_do_no_harm),
-        TEST(an_object_with_100000_keys_is_inspected_fast),
+        TEST(an_object_with_200000_keys_is_inspected_fast),
         TEST(strings_are_escaped),
         TEST(every_byte_of_ascii_reads_back_from_what_is_written),
         TEST(an_escape_is_written_wherever_it_stands),
