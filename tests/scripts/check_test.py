@@ -32,8 +32,10 @@ if word == "setup":
     os.makedirs(os.path.join(rest[-1], "meson-logs"), exist_ok=True)
     open(os.path.join(rest[-1], "build.ninja"), "w").close()
     open(os.path.join(here, "configured"), "a").write(" ".join(rest) + "\\n")
+elif word == "configure":
+    open(os.path.join(here, "configured"), "a").write("again " + " ".join(rest) + "\\n")
 elif word == "introspect":
-    answers = {"--buildoptions": [{"name": "tests", "value": True}], "--targets": [],
+    answers = {"--buildoptions": [{"name": "tests", "value": story.get("has_tests", True)}], "--targets": [],
         "--tests": [{"name": name, "priority": 10, "depends": [], "cmd": command(name)} for name in story["tests"] if os.path.exists(os.path.join(here, "listed"))]}
     print(json.dumps(answers[rest[-1]]))
 elif word == "test" and "--list" in rest:
@@ -42,12 +44,13 @@ elif word == "test" and "--list" in rest:
     print("\\n".join("mishap:outside / " + name for name in story["tests"] if name not in left_out))
 elif word == "test":
     log = os.path.join(rest[rest.index("-C") + 1], "meson-logs", "testlog.json")
+    open(os.path.join(here, "options"), "w").write(os.environ.get("UBSAN_OPTIONS", ""))
     def terminated(*_):
         print(json.dumps({"name": "mishap:outside / " + name, "duration": 1, "stderr": "", "stdout": "", "result": "INTERRUPT", "returncode": -15}),
             file=open(log, "a"))
         sys.exit(1)
     signal.signal(signal.SIGTERM, terminated)
-    for name, line in story["tests"].items():
+    for name, line in list(story["tests"].items())[:story.get("most")]:
         if set(rest) & set(story["tests"]) and name not in rest:
             continue
         open(os.path.join(here, name), "w").close()
@@ -63,6 +66,7 @@ elif word == "test":
 """, "ninja": """#!%(python)s
 import json, os, sys
 story = json.load(open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "story")))
+open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "built"), "w").write(" ".join(sys.argv[1:]))
 print("[1/2] one\\n[2/2] two\\n" + story.get("ninja", ""))
 sys.exit(bool(story.get("ninja")))
 """}
@@ -119,6 +123,22 @@ def an_exit_code_of_meson_without_a_failed_case_is_a_failure():
 
 
 @test
+def cmocka_that_skips_a_case_makes_meson_end_with_1_and_that_is_no_failure():
+    skips = line("1..2\nok 1 - x\nnot ok 2 # SKIP y\n", "FAIL", 0)
+    equal(check("excused", tests={"a": skips}, status=1)[1][-1], "1 passed, 0 failed, 1 skipped", "the last line")
+    skips = line("1..2\nok 1 - x\nok 2 # SKIP y\n")
+    equal(check("skips", tests={"a": skips}, status=1)[1][-1], "1 passed, 1 failed, 1 skipped", "skips that meson knows excuse nothing")
+
+
+@test
+def a_test_that_meson_did_not_come_to_has_failed():
+    tests = {"a": line("1..2\nok 1 - x\nok 2 # SKIP y\n"), "b": line("ok"), "c": line("ok")}
+    status, lines = check("killed", tests=tests, status=1, most=1)
+    equal((status, lines[-1]), (1, "1 passed, 2 failed, 1 skipped"), "exit code and last line")
+    expect("ordinary c: it did not run: meson test ended with 1" in lines, lines)
+
+
+@test
 def what_failed_is_told_with_its_words_and_once_more_at_the_end():
     lines = check("words", tests={"a": dict(line("1..1\nnot ok 1 - a thing holds\n# it was 3\n", "FAIL", 1), stderr="said aloud\n")})[1]
     equal([text for text in lines if "a thing holds" in text], ["ordinary a: a thing holds"] * 2, "the lines")
@@ -138,14 +158,32 @@ def a_build_that_fails_is_one_failure_and_shows_the_end_of_its_log():
 def the_other_builds_have_their_options():
     status, lines = check("others", "all", tests={"a": line("1..1\nok 1\n")})
     equal((status, lines[-1]), (0, "5 passed, 0 failed"), "exit code and last line")
-    with open(os.path.join(FOLDER.name, "others", "programs", "configured"), encoding="utf-8") as file:
-        said = {row.split()[-1]: row for row in file}
+    said = {row.split()[-1]: row for row in noted("others", "configured").splitlines()}
     for build, option in {"gcc-char": "-Dwerror=true", "clang-asan": "-Dwerror=true", "gcc-tsan": "-Db_sanitize=thread",
                           "gcc-asan": "-Db_sanitize=address,undefined"}.items():
         expect(option in said["build/test/" + build], said)
     other = "-funsigned-char" if is_char_signed() else "-fsigned-char"
     expect("-Dc_args=" + other in said["build/test/gcc-char"], other, "is not in", said)
     expect("werror=true" not in said["build"], said)
+
+
+def noted(name, what):
+    """What a program that pretends has written down, in the tree of this name."""
+    with open(os.path.join(FOLDER.name, name, "programs", what), encoding="utf-8") as file:
+        return file.read()
+
+
+@test
+def what_a_sanitizer_finds_ends_the_program():
+    check("sanitizer", "gcc-asan", tests={"a": line("1..1\nok 1\n")})
+    expect("halt_on_error=1" in noted("sanitizer", "options"), noted("sanitizer", "options"))
+
+
+@test
+def the_ordinary_build_is_made_whole_and_gets_tests_where_it_has_none():
+    check("whole", tests={"a": line("1..1\nok 1\n")}, has_tests=False)
+    equal(noted("whole", "built"), "-C build all", "what ninja was asked for")
+    expect("again build -Dtests=true\n" in noted("whole", "configured"), noted("whole", "configured"))
 
 
 def is_char_signed():
