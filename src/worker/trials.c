@@ -70,18 +70,20 @@ static bool has_sandbox(const mishap_served *served)
     return !refused;
 }
 
-/* False: the failure says nothing of the service. Other callers had all places, or the loop ends.
- */
-static bool judge(const mishap_served *served, size_t group, const mishap *failure,
-                  mishap_trial_state *state)
+static mishap_trial_state judge(const mishap_served *served, const mishap *failure)
 {
-    *state = !failure                              ? MISHAP_TRIAL_WORKS
-             : !mishap_is(failure, NOT_CONFIGURED) ? MISHAP_TRIAL_FAILS
-             : has_sandbox(served)                 ? MISHAP_TRIAL_MISSING
-                                                   : MISHAP_TRIAL_REFUSED;
-    bool elsewhere = failure && (mishap_is(failure, UNAVAILABLE) ||
-                                 mishap_is(failure, RATE_LIMITED) || mishap_is(failure, CANCELLED));
-    return !elsewhere || is_closed(served, group);
+    return !failure                              ? MISHAP_TRIAL_WORKS
+           : !mishap_is(failure, NOT_CONFIGURED) ? MISHAP_TRIAL_FAILS
+           : has_sandbox(served)                 ? MISHAP_TRIAL_MISSING
+                                                 : MISHAP_TRIAL_REFUSED;
+}
+
+/* A trial that says nothing of the service: other callers had all places, the loop ends, or the
+ * service is closed, so that the call was refused at once. */
+static bool is_void(const mishap_served *served, size_t group, const mishap *failure)
+{
+    return mishap_is(failure, UNAVAILABLE) || mishap_is(failure, RATE_LIMITED) ||
+           mishap_is(failure, CANCELLED) || is_closed(served, group);
 }
 
 /* The reason goes to the log, under an id; that a service cannot be opened was recorded already. */
@@ -117,13 +119,9 @@ static void settle(const struct mishap_trying *t, const mishap *failure)
     const mishap_service *service = service_at(t->served, t->group);
     struct mishap_trial_of *of = &t->served->trials->of[t->group];
     int64_t now = mishap_clock_monotonic_ns();
-    mishap_trial_state state;
-    if (!judge(t->served, t->group, failure, &state)) {
-        atomic_store(&of->due_ns, now + pause_ns(0));
-        return;
-    }
+    mishap_trial_state state = judge(t->served, failure);
     bool fails = state == MISHAP_TRIAL_FAILS;
-    if (fails && is_closed(t->served, t->group)) { /* it was refused at once, and all know why */
+    if (fails && is_void(t->served, t->group, failure)) {
         atomic_store(&of->due_ns, now + pause_ns(0));
         return;
     }

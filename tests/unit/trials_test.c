@@ -9,17 +9,21 @@ enum { SECOND_MS = 1000 };
 
 static int trials_run, number = 3;
 static const mishap_code *code; /* to fail with */
+static mishap_standing *closes; /* in which the trial closes its own service */
 
 static mishap *run(mishap_call *call)
 {
     trials_run++;
+    if (closes)
+        assert_true(mishap_standing_close(closes, 1, 0, T("a reason")));
     if (code)
         return mishap_raise_at(code, MISHAP_HERE, "As the test wants it.");
     return mishap_answer_member(call, "value", number);
 }
 
 static const mishap_service tried;
-static const mishap_operation own = { "tried.own", "Try it", .run = run, .service = &tried };
+static const mishap_operation own = { "tried.own", "Try it", .run = run, .service = &tried,
+                                      .raises = MISHAP_RAISES(RATE_LIMITED) };
 static const mishap_trial trial = { &own, "{}", "value", "3" };
 static const mishap_service tried = { .name = "tried", .summary = "Tried", .trial = &trial };
 static const mishap_service plain = { .name = "plain", .summary = "Never tried" };
@@ -33,7 +37,7 @@ static const mishap_app app = { .name = "trials", .version = "1", .operations = 
 static mishap_served served;
 static struct mishap_trial_of *of;
 
-static void open_loop(mishap_served *loop)
+static void open_loop(mishap_served *loop, size_t most_waiting)
 {
     loop->app = loop->plan.app = &app;
     loop->handlers = 1;
@@ -42,7 +46,7 @@ static void open_loop(mishap_served *loop)
     assert_null(mishap_runner_open(&(mishap_runner_settings){ .plan = &loop->plan,
                                                               .keeper = -1,
                                                               .handlers = 1,
-                                                              .most_waiting = 8,
+                                                              .most_waiting = most_waiting,
                                                               .inside = true,
                                                               .standing = loop->standing,
                                                               .state = loop },
@@ -56,9 +60,10 @@ static int begin(void **state)
     trials_run = 0;
     number = 3;
     code = NULL;
+    closes = NULL;
     assert_null(mishap_standing_make(&served.standing));
     assert_null(mishap_trials_make(&served.trials));
-    open_loop(&served);
+    open_loop(&served, 8);
     of = &served.trials->of[1];
     return 0;
 }
@@ -120,7 +125,7 @@ static void it_is_run_by_one_loop(void **state)
 {
     mishap_served other = { .standing = served.standing, .trials = served.trials };
     (void)state;
-    open_loop(&other);
+    open_loop(&other, 8);
     mishap_trials_ask(&served);
     mishap_trials_ask(&other);
     mishap_trials_tend(&other);
@@ -182,15 +187,32 @@ static void what_is_not_installed_is_no_failure(void **state)
     assert_string_equal(word(), "works");
 }
 
+/* Other callers have all places, or more calls than they may; or the loop ends. */
 static void a_server_that_is_busy_is_no_failure(void **state)
 {
+    const mishap_code *const codes[] = { MISHAP_CODE_UNAVAILABLE, MISHAP_CODE_RATE_LIMITED,
+                                         MISHAP_CODE_CANCELLED };
     (void)state;
-    code = MISHAP_CODE_UNAVAILABLE;
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; i < 9; i++) {
+        code = codes[i % 3];
         i ? go_on() : ask();
         assert_string_equal(word(), "not tried");
+        assert_int_equal(of->failures, 0);
     }
-    assert_int_equal(trials_run, 4);
+    assert_int_equal(trials_run, 9);
+}
+
+static void a_loop_that_has_no_room_tries_again_soon(void **state)
+{
+    mishap_served other = { .standing = served.standing, .trials = served.trials };
+    (void)state;
+    open_loop(&other, 0);
+    mishap_trials_ask(&other);
+    assert_null(other.trying);
+    assert_in_range(of->due_ns, 1, mishap_clock_monotonic_ns() + SECOND_MS * NS);
+    go_on();
+    assert_string_equal(word(), "works");
+    mishap_runner_close(other.runner);
 }
 
 /* Code of callers can bring INTERNAL_ERROR about as often as it likes. */
@@ -230,6 +252,49 @@ static void a_service_that_is_closed_is_told_as_such(void **state)
     assert_null(strstr(found.message, "a reason"));
 }
 
+/* The reason is in the log already, so neither a trial that is refused at once counts, nor one
+ * during which the service was closed. */
+static void a_trial_of_a_closed_service_is_no_failure(void **state)
+{
+    (void)state;
+    closes = served.standing;
+    code = MISHAP_CODE_INTERNAL_ERROR;
+    for (int i = 0; i < 4; i++) {
+        i ? go_on() : ask();
+        assert_string_equal(word(), "unavailable");
+        assert_int_equal(of->state, MISHAP_TRIAL_NONE);
+        assert_int_equal(of->failures, 0);
+    }
+    assert_int_equal(trials_run, 1);
+}
+
+/* As those calls of a service that are not settled. */
+static void a_service_of_which_one_group_is_closed_is_told_as_closed(void **state)
+{
+    mishap_worker_groups *groups = &served.plan.groups;
+    (void)state;
+    assert_int_equal(groups->count, 2);
+    groups->groups[groups->count++] = groups->groups[1];
+    assert_string_equal(word(), "not tried");
+    assert_true(mishap_standing_close(served.standing, 2, 0, T("a reason")));
+    assert_string_equal(word(), "unavailable");
+    groups->count--;
+}
+
+static void a_server_of_one_service_tries_no_other(void **state)
+{
+    mishap_readiness found;
+    size_t at = 0;
+    (void)state;
+    served.only = "plain";
+    ask();
+    assert_int_equal(trials_run, 0);
+    assert_false(mishap_trials_next(&served, &at, &found));
+    served.only = "tried";
+    ask();
+    assert_string_equal(word(), "works");
+}
+
 static void where_handlers_run_in_the_loop_there_is_none(void **state)
 {
     (void)state;
@@ -251,8 +316,12 @@ int main(void)
         EACH(two_failures_in_a_row_count),
         EACH(what_is_not_installed_is_no_failure),
         EACH(a_server_that_is_busy_is_no_failure),
+        EACH(a_loop_that_has_no_room_tries_again_soon),
         EACH(failures_of_callers_ask_for_one_a_minute),
         EACH(a_service_that_is_closed_is_told_as_such),
+        EACH(a_trial_of_a_closed_service_is_no_failure),
+        EACH(a_service_of_which_one_group_is_closed_is_told_as_closed),
+        EACH(a_server_of_one_service_tries_no_other),
         EACH(where_handlers_run_in_the_loop_there_is_none),
     };
     return RUN(tests);

@@ -106,8 +106,8 @@ def without_marker(*texts):
 
 
 @contextlib.contextmanager
-def serving(way, *flags):
-    with Server("--workers", "2", "--lisp-sbcl", stand_in(way), *flags) as found:
+def serving(way, *flags, workers="2"):
+    with Server("--workers", workers, "--lisp-sbcl", stand_in(way), *flags) as found:
         yield found
         for path in "/ready", "/health":
             without_marker(found.ask("GET", path).body)
@@ -274,8 +274,9 @@ def a_trial_leaves_no_session_behind():
 
 @test
 def no_session_of_a_caller_is_ended_for_a_trial():
+    """One loop has both: it could end the session, since the caller has not come back to it."""
     needs(LISP)
-    with serving("works", "--lisp-sessions", "1") as found:
+    with serving("works", "--lisp-sessions", "1", workers="1") as found:
         first = found.ask("POST", "/lisp/evaluate", {"code": "(+ 1 2)"})  # a caller that may come back
         equal(first.status, 200, "the status")
         for _ in range(20):
@@ -328,6 +329,7 @@ def a_caller_is_not_blamed_for_an_interpreter_that_does_not_start():
         equal((refused.status, refused.json["error"], refused.json["message"]), (503, "unavailable", "The service lisp is not available."), "over HTTP")
         without_marker(refused.head, refused.body)
         expect(wait_for(lambda: MARKER.encode() in found.read(found.log)), "the operator was not told")
+        expect(wait_for(lambda: b"before it was ready" in found.read(found.log)), "where it failed:", found.read(found.log))
     ran = run_program(PROGRAM, "lisp", "evaluate", "(+ 1 2)", "--output", "json", env={"MISHAP_LISP_SBCL": stand_in("unready")})
     equal(parsed(ran.out)["error"]["code"], "INTERNAL_ERROR", "as a command")
     without_marker(ran.out)
