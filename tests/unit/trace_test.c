@@ -134,6 +134,28 @@ static void a_place_keeps_its_name_when_others_are_forgotten(void **state)
     mishap_free(m);
 }
 
+/* Recursion: the same place is many times in a stack, and takes one place of those that are kept.
+ * Else a later stack that has all places that are kept would leave no room for a new one. */
+static void a_place_is_kept_once_however_often_it_is_in_a_stack(void **state)
+{
+    (void)state;
+    static char places[MISHAP_TRACE_MAX + 1];
+    mishap_trace trace = { .count = MISHAP_TRACE_MAX };
+    mishap_buffer text = { 0 };
+    for (size_t i = 0; i < MISHAP_TRACE_MAX; i++) {
+        for (size_t k = 0; k < MISHAP_TRACE_MAX; k++)
+            trace.addresses[k] = &places[i];
+        mishap_trace_put(&text, &trace);
+        mishap_buffer_release(&text);
+    }
+    for (size_t k = 0; k < MISHAP_TRACE_MAX; k++)
+        trace.addresses[k] = &places[k + 1];
+    mishap_trace_put(&text, &trace);
+    char *shown = text_of(&text);
+    assert_non_null(strstr(shown, "#23 "));
+    free(shown);
+}
+
 /* -- signed addresses ---------------------------------------------------------------------------
  */
 
@@ -371,6 +393,7 @@ int main(void)
         TEST(without_another_process_exported_functions_have_names),
         TEST(static_and_inlined_functions_have_names_and_lines),
         TEST(a_place_keeps_its_name_when_others_are_forgotten),
+        TEST(a_place_is_kept_once_however_often_it_is_in_a_stack),
         TEST(return_addresses_that_are_signed_lead_to_functions),
         TEST(what_is_no_signature_stays),
         TEST(a_stack_pointer_that_leads_nowhere_is_not_followed),

@@ -490,6 +490,9 @@ static void every_way_to_die_is_told_and_costs_one_call(void **state)
         account_of(o.failure, account, sizeof account);
         if (!strstr(account, deaths[i].words) || (deaths[i].stack && !strstr(account, "do_die")))
             fail_msg("%s: %s", deaths[i].how, account);
+        const char *frame = deaths[i].stack ? strstr(account, " do_die+0x") : NULL;
+        if (frame && strstr(frame + 1, " do_die+0x")) /* it does not call itself */
+            fail_msg("%s: a frame is there twice: %s", deaths[i].how, account);
         assert_int_equal(strstr(account, "noted limit_ms = 500") != NULL, deaths[i].timeout);
         assert_ptr_equal(mishap_told(o.failure)->code,
                          deaths[i].timeout ? MISHAP_CODE_TIMEOUT : MISHAP_CODE_INTERNAL_ERROR);
@@ -501,6 +504,26 @@ static void every_way_to_die_is_told_and_costs_one_call(void **state)
     mishap_runner_close(loop.runner);
     loop.runner = NULL;
     nothing_is_left(&loop);
+    end(&loop);
+}
+
+/* What raise() puts in the place of an address is the id of a process. */
+static void the_address_of_a_crash_is_noted_if_the_processor_gave_it(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    char account[8000];
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "die.soon", "{\"how\":\"leaf\"}");
+    account_of(o.failure, account, sizeof account);
+    assert_non_null(strstr(account, "noted address = 64"));
+    let_go(&o);
+    call(&loop, &o, "die.soon", "{\"how\":\"sent segv\"}");
+    account_of(o.failure, account, sizeof account);
+    assert_non_null(strstr(account, "crashed with SIGSEGV"));
+    assert_null(strstr(account, "noted address"));
+    let_go(&o);
     end(&loop);
 }
 
@@ -1363,6 +1386,7 @@ int main(void)
         TEST(a_call_is_run_by_another_process_and_answered),
         TEST(a_failure_arrives_with_both_of_its_sides),
         TEST(every_way_to_die_is_told_and_costs_one_call),
+        TEST(the_address_of_a_crash_is_noted_if_the_processor_gave_it),
         TEST(operations_without_a_service_share_one_process_and_run_one_at_a_time),
         TEST(two_loops_share_the_worker_that_is_alone),
         TEST(a_service_runs_in_as_many_processes_as_allowed_and_no_more),
