@@ -65,7 +65,7 @@ apt-get)
     *' indextargets '*) echo "$WORLD/debian.list:1";;
     *' source '*) mkdir -p yyjson-0.10.0/src; echo '#define YYJSON_VERSION_STRING "0.10.0"' >yyjson-0.10.0/src/yyjson.h; : >yyjson-0.10.0/src/yyjson.c
         python3 -c 'import tarfile; t = tarfile.open("yyjson_0.10.0.orig.tar.xz", "w:xz"); t.add("yyjson-0.10.0"); t.close()'; rm -r yyjson-0.10.0;;
-    *' download '*) : >libllhttp-dev_9.2.1_all.deb;;
+    *' download '*) : >"${last}_9.2.1_all.deb";;
     *' install '*)
         all=$*
         set -- ${all##*--no-install-recommends }
@@ -76,7 +76,7 @@ apt-get)
         for package; do echo "Get:1 somewhere $package"; done
         for package; do echo "Unpacking $package"; echo "Setting up $package"; bring "$package"; done;;
     esac;;
-dpkg-deb) mkdir -p "$last/usr/lib/m" "$last/usr/include"; : >"$last/usr/lib/m/libllhttp.a"; printf '#define LLHTTP_VERSION_%s 9\n' MAJOR MINOR PATCH >"$last/usr/include/llhttp.h";;
+dpkg-deb) mkdir -p "$last/usr/lib/m" "$last/usr/include" "$last/usr/share/containers"; echo a filter >"$last/usr/share/containers/seccomp.json"; : >"$last/usr/lib/m/libllhttp.a"; printf '#define LLHTTP_VERSION_%s 9\n' MAJOR MINOR PATCH >"$last/usr/include/llhttp.h";;
 gcc)
     case " $* " in
     *' -E '*) [ -e "$WORLD/things/$3" ];;
@@ -318,6 +318,30 @@ def for_all_tests_clang_is_needed_and_for_the_ordinary_ones_not():
         ordinary, every = (machine.run("setup", purpose).err for purpose in ("test", "test-all"))
         expect("libcmocka-dev" in ordinary and "clang" not in ordinary, ordinary)
         expect("libcmocka-dev" in every and " clang " in every, every)
+
+
+@test
+def a_file_that_tests_need_is_taken_out_of_its_package_once():
+    with world(*RUN) as machine:
+        for name in "npm", "node":
+            machine.stand_in(name)
+        answer = machine.run("setup", "test")
+        equal(answer.status, 0, answer.err)
+        with open(os.path.join(machine.tree, "build/deps/files/seccomp.json"), encoding="utf-8") as file:
+            equal(file.read(), "a filter\n", "the file")
+        equal(os.listdir(os.path.join(machine.tree, "build/deps/files")), ["seccomp.json"], "what is left")
+        expect(not any("containers" in name for packages in machine.installed() for name in packages), machine.installed())
+        equal(machine.run("setup", "test").status, 0)
+        equal(len(machine.calls("apt-get", " download ")), 1, "downloads")
+
+
+@test
+def lists_of_packages_that_are_too_old_are_renewed():
+    """The lists are those of this machine: if they are older than a day, they are renewed before the first attempt."""
+    with world(*[name for name in RUN if name != "gcc"], NO_PACKAGE="gcc") as machine:
+        equal(machine.run("setup", "run").status, 1)
+        equal(len(machine.calls("apt-get", " update")), 1, "updates")
+        expect(len(machine.installed()) in (1, 2) and "update" not in machine.calls("apt-get")[-1], machine.calls("apt-get"))
 
 
 # ---- Building ------------------------------------------------------------------------------------
