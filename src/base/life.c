@@ -63,8 +63,8 @@ static uint64_t started(int process, char *state)
 
 mishap_life mishap_life_self(void)
 {
-    static _Atomic mishap_life
-        known; /* relaxed: every thread finds the same, and it is all in it */
+    /* Relaxed: every thread stores the same word, and that says nothing about other memory. */
+    static _Atomic mishap_life known;
     mishap_life life = atomic_load_explicit(&known, memory_order_relaxed);
     int process = (int)getpid();
     char state;

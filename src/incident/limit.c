@@ -236,8 +236,8 @@ void mishap_limits_tell(mishap_limits *limits, const char *program, int64_t now_
 {
     for (size_t i = 0; i <= SLOTS && atomic_load(&limits->counted); i++) {
         struct slot *slot = &limits->slots[i];
-        /* First whether anything counts, then since when: the one who counts writes them the other
-         * way around. Else the moment might be that of an earlier time, or none at all. */
+        /* `counted` is loaded before `since_ns`, since a loop that counts stores them in the
+         * opposite order. Otherwise `since_ns` might be that of an earlier count, or 0. */
         if (!atomic_load(&slot->counted))
             continue;
         int64_t passed = now_ns - (int64_t)atomic_load(&slot->since_ns);

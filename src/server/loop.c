@@ -166,8 +166,9 @@ static void on_terminate(uv_signal_t *handle, int number)
     drain_of_itself(loop, STOP_IDLE_MS, (uint64_t)loop->server.settings->stop_ms);
 }
 
-/* One word at a time: libuv reads on at once only if there was no room for more. So who is handed
- * over just before the end is answered by a loop that knows of the end. */
+/* One byte at a time, which is one order: libuv reads again at once only if a read filled the
+ * buffer. So a connection that comes just before the order to end is answered by a loop that has
+ * read that order. */
 static void on_control_room(uv_handle_t *handle, size_t suggested, uv_buf_t *room)
 {
     static char word;
