@@ -648,7 +648,7 @@ static void a_flipped_byte_is_refused_or_does_no_harm(void **state)
     mishap_buffer bytes = packed(derived);
     mishap_free(derived);
     long before = blocks;
-    size_t sound = 0;
+    size_t sound = 0, step = SANITIZED ? 16 : 1; /* names of a stack are looked up by a fork() */
     for (size_t i = 0; i < bytes.length; i++) {
         static const unsigned char flips[] = { 1, 2, 4, 8, 16, 32, 64, 128, 255 };
         for (size_t k = 0; k < sizeof flips; k++) {
@@ -656,7 +656,7 @@ static void a_flipped_byte_is_refused_or_does_no_harm(void **state)
             bytes.data[i] = (char)(bytes.data[i] ^ flips[k]);
             if (taken(bytes.data, bytes.length, &arrived)) {
                 sound++;
-                if (k == i % sizeof flips) /* each of them would take minutes */
+                if (k == i % sizeof flips && i % step == 0) /* each of them would take minutes */
                     assert_usable(arrived);
                 mishap_free(arrived);
             }

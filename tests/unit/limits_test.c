@@ -7,17 +7,6 @@
 
 #include "worker_set_up.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WATCHED true
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define WATCHED true
-#endif
-#endif
-#ifndef WATCHED
-#define WATCHED false
-#endif
-
 #define MB (INT64_C(1024) * 1024)
 
 mishap *do_limit(mishap_call *call);
@@ -153,7 +142,7 @@ static void each_limit_is_the_one_that_was_set(void **state)
                                          .processes = 3000,
                                          .file_bytes = 5 * MB });
     call(&loop, &o, "limit", "{}");
-    if (!WATCHED)
+    if (!SANITIZED)
         assert_int_equal(member(&o, "memory"), 900 * MB);
     assert_int_equal(member(&o, "cpu"), 77);
     assert_int_equal(member(&o, "files"), 55);
@@ -189,7 +178,7 @@ static void memory_beyond_the_limit_is_not_given(void **state)
         int64_t limit, wanted, taken;
     } rows[] = { { 32, 64, 0 }, { 128, 64, 1 }, { 32, 8, 1 }, { 0, 256, 1 } };
     (void)state;
-    if (WATCHED)
+    if (SANITIZED)
         skip(); /* the memory of a sanitizer is not limited */
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct loop loop;

@@ -53,7 +53,7 @@ static void look(void *caller)
     seen->caller = caller;
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !defined(SANITIZED)
+#if !SANITIZED
 void *malloc(size_t size)
 {
     look(__builtin_return_address(0));

@@ -15,6 +15,19 @@
 #include "mishap/dialect.h"
 #include "mishap/mishap.h"
 
+/* Does a sanitizer look on? It catches signals itself, its processes are large, and a fork() of one
+ * takes milliseconds. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 #define TEST(name) cmocka_unit_test(name)
 #define T(literal) ((mishap_text)MISHAP_TEXT(literal))
 

@@ -1580,17 +1580,6 @@ static void the_premium_report_must_be_paid_for(void **state)
     assert_int_equal(access(file, F_OK), -1);
 }
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* cmocka catches signals for itself in each test; a program does not. */
 static struct sigaction contained[MISHAP_FATAL_SIGNALS];
 

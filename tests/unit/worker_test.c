@@ -434,14 +434,6 @@ static void a_failure_arrives_with_both_of_its_sides(void **state)
     end(&loop);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED
-#endif
-#endif
-
 /* How a handler dies, what the log says of it, and whether the stack of the handler is known. */
 static const struct {
     const char *how, *words;
@@ -458,7 +450,7 @@ static const struct {
     { "time", "killed with SIGXCPU", true, false },
     { "quit", "killed with SIGQUIT", true, false },
     { "heap", "crashed with SIG", true, false },
-#ifndef SANITIZED /* the address sanitizer has functions and stacks of its own */
+#if !SANITIZED /* the address sanitizer has functions and stacks of its own */
     { "library", "crashed with SIGSEGV", true, false },
     { "stack", "crashed with SIGSEGV", false, false }, /* 24 frames of overflow() */
 #endif
