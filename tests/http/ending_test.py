@@ -112,7 +112,7 @@ def what_waits_to_be_accepted_is_answered_after_sigterm_of(all_of_them):
 @test
 def all_that_wait_to_be_accepted_are_told_that_it_ends():
     """They are answered as soon as they are read, and handed over in several messages: the loop hears all of these first."""
-    with Server("--workers", "1", program=ENDING) as found:
+    with Server("--workers", "1", "--handlers", "0", program=ENDING) as found:
         with held(found) as first:
             os.kill(found.process.pid, signal.SIGSTOP)
             waiting = ask_and_wait(found, MANY, "/numbers/%d/quick")

@@ -329,7 +329,7 @@ def a_caller_is_not_blamed_for_an_interpreter_that_does_not_start():
         equal((refused.status, refused.json["error"], refused.json["message"]), (503, "unavailable", "The service lisp is not available."), "over HTTP")
         without_marker(refused.head, refused.body)
         expect(wait_for(lambda: MARKER.encode() in found.read(found.log)), "the operator was not told")
-        expect(wait_for(lambda: b"before it was ready" in found.read(found.log)), "where it failed:", found.read(found.log))
+        expect(wait_for(lambda: b'noted place = "before it was ready"' in found.read(found.log)), "where it failed:", found.read(found.log))
     ran = run_program(PROGRAM, "lisp", "evaluate", "(+ 1 2)", "--output", "json", env={"MISHAP_LISP_SBCL": stand_in("unready")})
     equal(parsed(ran.out)["error"]["code"], "INTERNAL_ERROR", "as a command")
     without_marker(ran.out)
