@@ -170,10 +170,17 @@ TOOLS = {"check": check, "find": find, "compare": compare, "branches": branches}
 
 
 def one(code, question):
+    """A path with a construct that is not supported is tried in CPython, for half a second at most. On a busy machine that may be
+    too short: the engine then says that it does not support the construct, and is asked again. No other answer is forgiven."""
     asked, answered = question.split(" = ", 1)
     tool, *words = asked.split()
     verdict, *rest = answered.split()
-    TOOLS[tool](code, words, verdict, rest)
+    for last in (False,) * 9 + (True,):
+        try:
+            return TOOLS[tool](code, words, verdict, rest)
+        except AssertionError as error:
+            if last or verdict == "error" or "'message': 'Unsupported construct" not in str(error):
+                raise
 
 
 def run_file(path):

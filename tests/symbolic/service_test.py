@@ -162,7 +162,7 @@ def a_tool_answers_the_same_everywhere(tool):
     with open(path, "w", encoding="utf-8") as file:
         file.write(CODE)
     status, envelope = command(tool, *["@" + path if word == "@-" else word for word in words])
-    equal((status, envelope["ok"]), (0, True), "the exit")
+    equal((status, envelope["ok"]), (0, True), "the exit with %s" % envelope)
     verdict(tool, envelope["data"])
 
 

@@ -205,7 +205,7 @@ static void a_stack_pointer_that_leads_nowhere_is_not_followed(void **state)
     (void)state;
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     char *page = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    assert_true(page != MAP_FAILED && page < (char *)&page);
+    assert_true(page != MAP_FAILED && page < (char *)__builtin_frame_address(0));
     mishap_trace trace;
     mishap_trace_take_from(&trace, &(mishap_trace_start){ .instruction = (void *)&call_inlined,
                                                           .stack = page + size / 2 });
