@@ -110,7 +110,7 @@ class World:
         self.write("stand-in", STAND_IN)
         os.chmod(os.path.join(self.folder, "stand-in"), stat.S_IRWXU)
         self.write("brings", "".join("%s %s\n" % row for row in BRINGS.items()))
-        self.write("debian.list", "deb http://deb.debian.org/debian bookworm main\n")
+        self.write("debian.list", "deb http://mirror.example/debian bookworm main\n")
         for tool in TOOLS:
             os.symlink(shutil.which(tool), os.path.join(self.bin, tool))
         for name in "id", "apt-get", "dpkg-deb":
@@ -236,7 +236,7 @@ def without_root_services_are_left_out_and_that_is_said_once():
 
 @test
 def without_a_network_one_sentence_says_so():
-    with world(APT_FAILS="Err:1 http://deb.debian.org Temporary failure resolving 'deb.debian.org'") as machine:
+    with world(APT_FAILS="Err:1 http://mirror.example Temporary failure resolving 'mirror.example'") as machine:
         answer = machine.run("setup", "run")
         equal(answer.status, 1)
         lines = [line for line in answer.err.splitlines() if not line.endswith(("(once)", "looking for packages"))]
@@ -280,7 +280,7 @@ def an_ordinary_user_of_debian_12_gets_yyjson_and_llhttp_into_the_build_folder()
 
 @test
 def debian_12_without_a_network_says_what_it_is_for():
-    with world(*[name for name in RUN if name != "libyyjson-dev"], FAKE_UID="1000", APT_FAILS="Could not connect to deb.debian.org:80") as machine:
+    with world(*[name for name in RUN if name != "libyyjson-dev"], FAKE_UID="1000", APT_FAILS="Could not connect to mirror.example:80") as machine:
         machine.is_debian("12")
         answer = machine.run("setup", "run")
         equal(answer.status, 1)
