@@ -17,6 +17,8 @@
 
 /* -- a temporary folder ------------------------------------------------------------------------ */
 
+static const char template[] = "/mishap-sandbox-XXXXXX"; /* for mkdtemp(), below a folder */
+
 /* Can only root and this user move or remove what this user makes in it? Others could else put a
  * folder of their choice in the place of ours: the program may write there, and it is removed
  * later. Without its capabilities, root cannot even enter folders of others. */
@@ -30,14 +32,14 @@ static bool is_safe(const struct stat *folder)
 /* False: errno says why not. */
 static bool can_have_ours(const char *folder)
 {
-    static const char name[] = "/mishap-sandbox-XXXXXX";
     struct stat status;
     if (folder[0] != '/' || stat(folder, &status) != 0)
         return false;
-    errno = strlen(folder) + sizeof name > sizeof((mishap_sandbox_place *)0)->folder ? ENAMETOOLONG
-            : !S_ISDIR(status.st_mode)                                               ? ENOTDIR
-            : !is_safe(&status)                                                      ? EPERM
-                                                                                     : 0;
+    errno = strlen(folder) + sizeof template > sizeof((mishap_sandbox_place *)0)->folder
+                ? ENAMETOOLONG
+            : !S_ISDIR(status.st_mode) ? ENOTDIR
+            : !is_safe(&status)        ? EPERM
+                                       : 0;
     return !errno && access(folder, W_OK | X_OK) == 0;
 }
 
@@ -55,8 +57,7 @@ bool mishap_sandbox_make_folder(mishap_sandbox_place *place)
 {
     const char *folder = find_folder();
     size_t size = sizeof place->folder;
-    if (folder &&
-        (size_t)snprintf(place->folder, size, "%s/mishap-sandbox-XXXXXX", folder) < size &&
+    if (folder && (size_t)snprintf(place->folder, size, "%s%s", folder, template) < size &&
         mkdtemp(place->folder))
         return true;
     place->folder[0] = '\0';

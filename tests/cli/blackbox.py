@@ -52,6 +52,16 @@ def open_terminal():
         raise Skipped("no terminal can be made here") from error
 
 
+def read_terminal(ours):
+    """The pieces that are written to a terminal, until its other end is closed. Closes this end."""
+    with os.fdopen(ours, "rb", 0) as end:
+        try:
+            while piece := end.read(65536):
+                yield piece
+        except OSError:  # what Linux says of the other end that is closed
+            pass
+
+
 def expect(condition, *what):
     if not condition:
         raise Broken(" ".join(item if isinstance(item, str) else repr(item)[:2000] for item in what))

@@ -16,7 +16,7 @@ import time
 
 TESTS = os.environ["MISHAP_TESTS"]
 sys.path.insert(0, os.path.join(TESTS, "cli"))
-from blackbox import PATIENCE, equal, expect, main, open_terminal, run_program, test, tests_of  # noqa: E402
+from blackbox import PATIENCE, equal, expect, main, open_terminal, read_terminal, run_program, test, tests_of  # noqa: E402
 
 FOLDER = tempfile.TemporaryDirectory()
 
@@ -266,16 +266,7 @@ def a_terminal_shows_how_many_of_how_many_what_runs_and_how_long_it_still_takes(
     running = subprocess.Popen([os.path.join(tree, "scripts", "check")], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL,
                                env=dict(os.environ, **environment))
     os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:  # the other end is closed
-            break
-        if not piece:
-            break
-        shown += piece
-    os.close(ours)
+    shown = b"".join(read_terminal(ours))
     equal(running.wait(PATIENCE), 0, "exit code")
     drawn = shown.decode().split("\r\x1b[K")
     expect(any(text.startswith("ordinary: 0 of 2 tests") and text.endswith(": first") for text in drawn), drawn)

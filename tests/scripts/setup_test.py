@@ -19,7 +19,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 TREE = os.path.dirname(os.path.dirname(HERE))
 sys.path.insert(0, os.path.join(os.path.dirname(HERE), "cli"))
-from blackbox import PATIENCE, Answer, Skipped, equal, expect, main, open_terminal, test  # noqa: E402
+from blackbox import PATIENCE, Answer, Skipped, equal, expect, main, open_terminal, read_terminal, test  # noqa: E402
 
 TOOLS = ("bash sh env ln nice cat sed awk grep find head tail sort paste tr rm mkdir mv cp ls chmod touch dirname basename stty python3 sleep true "
          "test realpath wc date flock").split()
@@ -447,14 +447,7 @@ def a_terminal_shows_how_far_it_is():
         build = subprocess.Popen([os.path.join(machine.tree, "scripts", "build")], stdin=subprocess.DEVNULL, stdout=theirs, stderr=theirs,
                                  env=machine.environment(), start_new_session=True)
         os.close(theirs)
-        shown = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while True:
-                piece = os.read(ours, 4096)
-                if not piece:
-                    break
-                shown += piece
-        os.close(ours)
+        shown = b"".join(read_terminal(ours))
         equal(build.wait(PATIENCE), 0, shown)
         for words in b"fetching 2 of 13", b"setting up 3 of 13", b"compiling: 2 of 3 files, about ":
             expect(words in shown, words, "is not in", shown)
@@ -471,16 +464,11 @@ def a_terminal_shows_the_seconds_of_a_long_stage():
                                  env=machine.environment(), start_new_session=True)
         os.close(theirs)
         shown = b""
-        with contextlib.suppress(OSError):  # the other end is closed
-            while True:
-                piece = os.read(ours, 4096)
-                if not piece:
-                    break
-                shown += piece
-                if b"compiling yyjson (once), " in shown:
-                    with contextlib.suppress(FileNotFoundError):
-                        os.remove(os.path.join(machine.folder, "hold"))
-        os.close(ours)
+        for piece in read_terminal(ours):
+            shown += piece
+            if b"compiling yyjson (once), " in shown:
+                with contextlib.suppress(FileNotFoundError):
+                    os.remove(os.path.join(machine.folder, "hold"))
         equal(setup.wait(PATIENCE), 0, shown)
         expect(b"compiling yyjson (once), " in shown, "no seconds in", shown)
         expect(b"\n" not in shown, "a line stays in", shown)
