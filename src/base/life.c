@@ -61,6 +61,13 @@ static uint64_t started(int process, char *state)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
+char mishap_life_state(int process)
+{
+    char state;
+    started(process, &state);
+    return state;
+}
+
 mishap_life mishap_life_self(void)
 {
     /* Relaxed: every thread stores the same word, and that says nothing about other memory. */

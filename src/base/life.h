@@ -20,6 +20,10 @@ int mishap_life_process(mishap_life life);
 /* This process. */
 mishap_life mishap_life_self(void);
 
+/* The state of a process as /proc/PID/stat has it: 'R' runs or wants to, 'S' sleeps, 'Z' is dead, …
+ * '?': it is not known. */
+char mishap_life_state(int process);
+
 /* Has it ended? That its process id is another process's by now may be noticed a second late. */
 bool mishap_life_is_over(mishap_life life);
 

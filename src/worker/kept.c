@@ -9,8 +9,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/life.h"
 #include "base/signals.h"
 #include "worker/child.h"
 #include "worker/children.h"
@@ -22,6 +24,8 @@
 enum {
     MOST_WORKERS = 1024,
     STACK_MS = 100,        /* how long a worker may take to tell its own stack */
+    STACK_MOST_MS = 2000,  /* … if it has to wait for a processor first */
+    STACK_CPU_US = 1000,   /* … of which it needs less than this */
     LAST_LOOKS = 200,      /* at the end, for what is left over */
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
     DEEPEST = 32,          /* of processes that started each other */
@@ -225,6 +229,25 @@ void mishap_kept_kill(mishap_kept *worker)
     mishap_signal_process(worker->pid, SIGKILL);
 }
 
+/* What all threads of a process have used so far; 0: it is not known. */
+static int64_t processor_time(pid_t pid)
+{
+    struct timespec used;
+    clockid_t clock;
+    if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0)
+        return 0;
+    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
+}
+
+/* Does it wait for a processor, and could not answer therefore? On a busy machine that can take
+ * longer than STACK_MS, and a stack that is read from outside needs the processor, too. */
+static bool is_waiting_for_processor(const mishap_kept *worker, int64_t now)
+{
+    return now - worker->asked_at_ns < STACK_MOST_MS * INT64_C(1000000) &&
+           processor_time(worker->pid) - worker->asked_cpu_ns < STACK_CPU_US * INT64_C(1000) &&
+           mishap_life_state(worker->pid) == 'R';
+}
+
 /* It was asked for its stack and ends itself after it. If it does not, the stack is read from
  * outside. The main thread is the one that runs calls. */
 void mishap_kept_end(mishap_kept *worker, bool stack)
@@ -236,7 +259,9 @@ void mishap_kept_end(mishap_kept *worker, bool stack)
         return;
     }
     worker->stack_wanted = true;
-    worker->kill_at_ns = mishap_clock_monotonic_ns() + STACK_MS * INT64_C(1000000);
+    worker->asked_at_ns = mishap_clock_monotonic_ns();
+    worker->asked_cpu_ns = processor_time(worker->pid);
+    worker->kill_at_ns = worker->asked_at_ns + STACK_MS * INT64_C(1000000);
     syscall(SYS_tgkill, worker->pid, worker->pid, mishap_words_signal());
 }
 
@@ -253,6 +278,9 @@ int64_t mishap_kept_look(void)
     for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));) {
         if (!worker->kill_at_ns)
             continue;
+        if (now >= worker->kill_at_ns && worker->stack_wanted &&
+            is_waiting_for_processor(worker, now))
+            worker->kill_at_ns = now + STACK_MS * INT64_C(1000000);
         if (now < worker->kill_at_ns) {
             next = worker->kill_at_ns < next ? worker->kill_at_ns : next;
             continue;

@@ -10,8 +10,11 @@
 #include <sys/user.h>
 #include <sys/wait.h>
 
+#include "base/life.h"
+
 enum {
     TRIES = 50,    /* a millisecond each */
+    MOST = 300,    /* … of one that runs, or would with a processor: it does stop */
     LOWEST = 4096, /* no code lies below, whatever the size of a page is */
 };
 
@@ -102,7 +105,7 @@ static bool read_registers(int pid, mishap_trace *trace)
  * What there is to wait for is left for who reaps. */
 static bool wait_until_stopped(int pid)
 {
-    for (int i = 0; i < TRIES; i++) {
+    for (int i = 0; i < TRIES || (i < MOST && mishap_life_state(pid) == 'R'); i++) {
         siginfo_t info = { 0 };
         if (waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0)
             return false;

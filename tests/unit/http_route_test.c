@@ -425,48 +425,56 @@ static void every_allocation_may_fail(void **state)
 
 /* -- many -------------------------------------------------------------------------------------- */
 
-/* A hundred routes of names that are much alike: each leads to its own, and quickly. */
-static void each_of_a_hundred_routes_is_found(void **state)
+enum { MANY = 100, FEW = 4, ROUTE_ROOM = 64 };
+
+static char names[MANY][ROUTE_ROOM], patterns[MANY][ROUTE_ROOM], addresses[MANY][ROUTE_ROOM];
+
+/* What it costs to find one of `count` routes whose names are much alike, in nanoseconds of the
+ * processor: the best of several tries, for what else the machine does only adds. */
+static double cost_of_finding(size_t count)
 {
-    (void)state;
-    enum { MANY = 100, ROUNDS = 2000, SLOW = 5000 /* ns */ };
-    static char names[MANY][32], texts[MANY][64], paths[MANY][64];
+    enum { FINDS = 40000, TRIES = 7 };
     static mishap_operation many[MANY + 1];
-    for (size_t i = 0; i < MANY; i++) {
-        snprintf(names[i], sizeof names[i], "resource%zu", i);
-        snprintf(texts[i], sizeof texts[i], "GET /api/resource_%03zu_list/:id/items", i);
-        snprintf(paths[i], sizeof paths[i], "/api/resource_%03zu_list/%zu/items", i, i * 7919);
-        many[i] = (mishap_operation){ .name = names[i], .route = texts[i] };
+    mishap_http_routes *routes = NULL;
+    double best = 0;
+    memset(many, 0, sizeof many);
+    for (size_t i = 0; i < count; i++) {
+        snprintf(names[i], ROUTE_ROOM, "resource%zu", i);
+        snprintf(patterns[i], ROUTE_ROOM, "GET /api/resource_%03zu_list/:id/items", i);
+        snprintf(addresses[i], ROUTE_ROOM, "/api/resource_%03zu_list/%zu/items", i, i * 7919);
+        many[i] = (mishap_operation){ .name = names[i], .route = patterns[i] };
     }
     mishap_app large = { .name = "large", .operations = many };
-    mishap_http_routes *routes = NULL;
     assert_null(routes_of(&large, false, NULL, &routes));
-    for (size_t i = 0; i < MANY; i++)
-        assert_int_equal(lead(routes, MISHAP_HTTP_GET, paths[i], names[i]).route, i);
-
-    mishap_text texts_of[MANY];
-    double each = SLOW;
-    for (size_t i = 0; i < MANY; i++)
-        texts_of[i] = mishap_text_of(paths[i]);
-    /* A machine may be busy, and stall now and then, but not with a list that grows. */
-    for (int tries = 0; tries < 5 && each >= SLOW; tries++) {
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(lead(routes, MISHAP_HTTP_GET, addresses[i], names[i]).route, i);
+    for (int tries = 0; tries < TRIES; tries++) {
         struct timespec from, to;
-        size_t sum = 0;
+        size_t found = 0;
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &from);
-        for (size_t round = 0; round < ROUNDS; round++) {
-            for (size_t i = 0; i < MANY; i++) {
-                mishap_http_match match;
-                sum += mishap_http_route_find(routes, MISHAP_HTTP_GET, texts_of[i], &match);
-            }
+        for (size_t i = 0; i < FINDS; i++) {
+            mishap_http_match match;
+            found += mishap_http_route_find(routes, MISHAP_HTTP_GET,
+                                            mishap_text_of(addresses[i % count]), &match);
         }
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &to);
-        assert_int_equal(sum, MANY * ROUNDS);
-        each = ((double)(to.tv_sec - from.tv_sec) * 1e9 + (double)(to.tv_nsec - from.tv_nsec)) /
-               (MANY * ROUNDS);
-        print_message("# %.1f ns each\n", each);
+        assert_int_equal(found, FINDS);
+        double each = ((double)(to.tv_sec - from.tv_sec) * 1e9 +
+                       (double)(to.tv_nsec - from.tv_nsec)) /
+                      FINDS;
+        best = tries == 0 || each < best ? each : best;
     }
-    assert_true(each < SLOW);
     mishap_http_routes_free(routes);
+    return best;
+}
+
+/* A list that is searched from its start would take MANY / FEW times as long. */
+static void many_routes_are_found_as_quickly_as_few(void **state)
+{
+    (void)state;
+    double few = cost_of_finding(FEW), many = cost_of_finding(MANY);
+    print_message("# %d routes %.1f ns, %d routes %.1f ns\n", FEW, few, MANY, many);
+    assert_true(many < few * MANY / FEW / 3);
 }
 
 static void a_tail_is_the_rest_of_the_path(void **state)
@@ -572,7 +580,7 @@ int main(void)
         TEST(a_tail_is_the_rest_of_the_path),
         TEST(what_is_spelled_out_comes_before_a_tail),
         TEST(a_tail_leads_nowhere_else),
-        TEST(each_of_a_hundred_routes_is_found),
+        TEST(many_routes_are_found_as_quickly_as_few),
     };
     return RUN(tests);
 }

@@ -94,6 +94,19 @@ static void who_waits_to_be_reaped_is_dead(void **state)
     assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
+static void the_state_of_a_process_is_known(void **state)
+{
+    (void)state;
+    assert_int_equal(mishap_life_state(getpid()), 'R');
+    pid_t child = start();
+    kill(child, SIGSTOP);
+    assert_int_equal(waitpid(child, NULL, WUNTRACED), child);
+    assert_int_equal(mishap_life_state(child), 'T');
+    kill(child, SIGCONT);
+    end(child);
+    assert_int_equal(mishap_life_state(child), '?');
+}
+
 static void a_process_id_that_was_given_again_is_another_life(void **state)
 {
     (void)state;
@@ -131,6 +144,7 @@ int main(void)
         TEST(a_child_has_a_life_of_its_own),
         TEST(the_dead_are_dead_at_once),
         TEST(who_waits_to_be_reaped_is_dead),
+        TEST(the_state_of_a_process_is_known),
         TEST(a_process_id_that_was_given_again_is_another_life),
         TEST(a_signal_is_sent_to_one_process_or_its_group_and_never_to_all),
     };

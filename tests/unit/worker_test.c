@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -158,6 +159,24 @@ static void outlive_child(bool crashes)
     kill(getpid(), SIGKILL);
 }
 
+/* A machine that has so much else to do that a signal arrives late: this process shares one
+ * processor with many others for the first second. */
+static void starve(void)
+{
+    enum { OTHERS = 250 };
+    int64_t until = mishap_clock_monotonic_ns() + INT64_C(1000000000);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+    for (int i = 0; i < OTHERS; i++)
+        if (fork() == 0) {
+            while (mishap_clock_monotonic_ns() < until)
+                continue;
+            _exit(0);
+        }
+}
+
 mishap *do_die(mishap_call *call)
 {
     const char *how = mishap_string(call, "how");
@@ -183,7 +202,9 @@ mishap *do_die(mishap_call *call)
         kill(getpid(), SIGSTOP);
     if (strcmp(how, "thread") == 0)
         call_thread_exit(NULL);
-    if (strcmp(how, "loop") == 0)
+    if (strcmp(how, "starve") == 0)
+        starve();
+    if (strcmp(how, "loop") == 0 || strcmp(how, "starve") == 0)
         while (!zero)
             continue;
     if (strcmp(how, "block") == 0) {
@@ -463,6 +484,7 @@ static const struct {
     { "stop", "was stopped", true, false },
     { "thread", "ended its thread", true, false },
     { "loop", "not finished in time", true, true },
+    { "starve", "not finished in time", true, true },
     { "block", "not finished in time", true, true },
     { "close", "closed the connection", true, false },
 };
