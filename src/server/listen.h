@@ -31,8 +31,11 @@ void mishap_http_sockets_close(mishap_http_sockets *sockets);
  * End them, in every process that has them: from now on who connects is refused. Connections that
  * wait there are accepted first, and handed to `take` as often as it takes; the files are closed
  * behind it.
+ *
+ * libuv receives at most 64 files in a message, and since version 1.45 at most 60: the kernel
+ * closes those for which there is no room.
  */
-enum { MISHAP_HTTP_AT_ONCE = 64 };
+enum { MISHAP_HTTP_AT_ONCE = 32 };
 void mishap_http_sockets_end(mishap_http_sockets *sockets,
                              void (*take)(void *state, const int *files, size_t count),
                              void *state);
