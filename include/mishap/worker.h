@@ -40,10 +40,40 @@ typedef struct mishap_foreign_end {
     int status;            /* as waitpid() has it; -1: it is not known */
     bool timed_out;        /* the time of the call was over, and it did not stop */
     bool cancelled;        /* nobody waited for the call any more, and it did not stop */
+    bool code_began;       /* code of a caller ran in it: the status may be that code's choice */
     const char *broke;     /* how it broke the protocol, and was killed for it; NULL: it did not */
     int limit_ms;          /* the time that the call had; 0: any */
     mishap_text output;    /* the end of what it wrote to descriptors 1 and 2: not for callers */
 } mishap_foreign_end;
+
+/*
+ * Code of callers that runs in the process of a program. It can write to the socket of the program,
+ * so it can say what the program could. From the moment at which the program announces that code
+ * begins (`begins`, docs/worker-protocol.md), the server takes from the process only what the code
+ * could have had by returning a value or by raising an error:
+ *
+ *   - an answer that matches the declaration;
+ *   - the shape of a failure: type, message, stdout, backtrace and the named members of `context`.
+ *     The server chooses the code among those below, and the category, the retry advice and the
+ *     suggestion belong to that code.
+ *
+ * Everything else that the process sends is ignored, and ends neither the call nor the process.
+ */
+typedef struct mishap_foreign_code {
+    const mishap_code *const *raises; /* MISHAP_RAISES(…): the codes that its failures may have; any
+                                         other becomes the first of them. TIMEOUT and CANCELLED need
+                                         not be listed: the server checks whether they are true */
+    const char *const *context; /* the members of `context` that it may fill; the list ends with
+                                   NULL; NULL: none */
+    const char *type;      /* the type of a failure that names none, or one that is spelled like
+                              a code of the catalog. So each failure of code has a type */
+    bool conditions;       /* its types are those of conditions: a type that is spelled like one
+                              of its own codes stays */
+    const char *timed_out; /* the message when its time was over, and … */
+    const char *cancelled; /* … when its call was cancelled; NULL: the message of the process */
+    const char *ends;      /* the operation after whose answer the process ends, such as
+                              "lisp.reset"; NULL: none. `last` counts there alone */
+} mishap_foreign_code;
 
 typedef struct mishap_foreign {
     const char *program;            /* the absolute path of the program */
@@ -61,6 +91,8 @@ typedef struct mishap_foreign {
     size_t answer_limit;     /* bytes of a message from it; 0: 4 MiB */
     bool once;               /* a process serves one call; another one waits for the next */
 
+    const mishap_foreign_code *code; /* of callers, which runs in the process; NULL: none does */
+
     bool sessions;     /* there is a process for each session, whose state it keeps */
     int idle_ms;       /* how long a session may be idle before it is ended; 0: 30 minutes */
     int unnamed_ms;    /* … one that no call has named; 0: one minute */
@@ -73,8 +105,9 @@ typedef struct mishap_foreign {
 
     /* What is told of a call whose process ended before it answered; NULL: let the library tell,
      * which is TIMEOUT or INTERNAL_ERROR. It runs in the process that serves: it must be quick.
-     * It is not asked about a process that failed by itself (mishap/exits.h): that is
-     * INTERNAL_ERROR. What was found out is noted on the failure for the operator in any case. */
+     * It is not asked about a process that failed by itself (mishap/exits.h) before code of a
+     * caller began: that is INTERNAL_ERROR. What was found out is noted on the failure for the
+     * operator in any case. */
     mishap *(*ended)(const mishap_foreign_end *end);
 } mishap_foreign;
 
@@ -92,7 +125,8 @@ mishap *mishap_foreign_run(mishap_call *call);
  * It is used by one thread, and one call runs at a time. mishap_foreign_interrupt() has the call
  * that runs end, and may be called in a handler of a signal. After a call during which the process
  * ended it is over: mishap_foreign_is_over(). A call for a process that has ended before is
- * UNAVAILABLE, and was not begun.
+ * UNAVAILABLE, and was not begun: mishap_foreign_was_given_a_call() is false for a process that was
+ * to have its first call then. A failure that code of a caller told cannot pass for that.
  *
  * mishap_foreign_launch() starts one and does not wait until it is ready: the first call does. So a
  * program can have the process for its next call start while it goes on.
@@ -102,8 +136,9 @@ mishap *mishap_foreign_start(const mishap_app *app, const mishap_foreign *foreig
                              mishap_foreign_process **out);
 mishap *mishap_foreign_launch(const mishap_app *app, const mishap_foreign *foreign,
                               mishap_foreign_process **out);
-void mishap_foreign_interrupt(const mishap_foreign_process *process);
+void mishap_foreign_interrupt(mishap_foreign_process *process);
 bool mishap_foreign_is_over(const mishap_foreign_process *process);
+bool mishap_foreign_was_given_a_call(const mishap_foreign_process *process);
 void mishap_foreign_stop(mishap_foreign_process *process); /* NULL is allowed */
 
 /*

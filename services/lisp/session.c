@@ -78,6 +78,18 @@ static mishap_sandbox_profile profile = {
 static mishap *usable(void);
 static mishap *ended(const mishap_foreign_end *end);
 
+/* What code of a session may have its process say. An evaluation that aborts itself is CANCELLED.
+ */
+static const mishap_foreign_code code_of_callers = {
+    .raises = MISHAP_RAISES(SIMPLE_ERROR, TYPE_ERROR, UNDEFINED_FUNCTION, UNBOUND_VARIABLE,
+                            DIVISION_BY_ZERO, PROGRAM_ERROR, PACKAGE_ERROR, READER_ERROR,
+                            END_OF_FILE, RUNTIME_ERROR, CANCELLED),
+    .context = MISHAP_CHOICES("restarts", "stderr", "warnings", "suspended"),
+    .type = "CONDITION",
+    .conditions = true,
+    .ends = "lisp.reset",
+};
+
 static mishap_foreign sbcl = {
     .program = LISP_SBCL,
     .arguments = arguments,
@@ -86,6 +98,7 @@ static mishap_foreign sbcl = {
     .limit_param = "timeout",
     .usual_limit_ms = 60 * 1000,
     .sessions = true,
+    .code = &code_of_callers,
     .usable = usable,
     .ended = ended,
 };

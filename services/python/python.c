@@ -91,14 +91,16 @@ static mishap *usable(void)
     return NULL;
 }
 
+#define NOT_IN_TIME    "The code was not finished in time."
+#define CANCELLED_CALL "The call was cancelled."
+
 /* What the process could not say any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
     if (end->timed_out)
-        return mishap_tell(mishap_raise(TIMEOUT, "The code was not finished in time."), "kind",
-                           "timeout");
+        return mishap_tell(mishap_raise(TIMEOUT, NOT_IN_TIME), "kind", "timeout");
     if (end->cancelled)
-        return mishap_tell(mishap_raise(CANCELLED, "The call was cancelled."), "kind", "cancelled");
+        return mishap_tell(mishap_raise(CANCELLED, CANCELLED_CALL), "kind", "cancelled");
     bool crashed = end->status != -1 && WIFSIGNALED(end->status) &&
                    WTERMSIG(end->status) != SIGKILL && !end->broke;
     return mishap_tell(mishap_raise(RUNTIME_ERROR, crashed ? "The code crashed its process."
@@ -106,12 +108,22 @@ static mishap *ended(const mishap_foreign_end *end)
                        "kind", "died");
 }
 
+/* What a module may have the process say once it runs. */
+static const mishap_foreign_code code_of_callers = {
+    .raises = MISHAP_RAISES(RUNTIME_ERROR),
+    .context = MISHAP_CHOICES("kind", "line", "bases", "cut"),
+    .type = "Exception",
+    .timed_out = NOT_IN_TIME,
+    .cancelled = CANCELLED_CALL,
+};
+
 static const mishap_foreign cpython = {
     .program = program,
     .sandbox = &profile,
     .limit_param = "timeout",
     .usual_limit_ms = 6 * 1000,
     .once = true,
+    .code = &code_of_callers,
     .usable = usable,
     .ended = ended,
 };

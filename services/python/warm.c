@@ -33,7 +33,8 @@ void python_cool(void)
 
 /* -- calls ------------------------------------------------------------------------------------- */
 
-/* One that has ended while it waited is nobody's fault: the call is made again. */
+/* One that has ended while it waited is nobody's fault: the call is made again. Whether it was
+ * given the call is known here; no failure that the code tells can say that it was not. */
 static mishap *invoke(const char *operation, const python_code *what, const mishap_pair *pairs,
                       mishap_answered **answered)
 {
@@ -45,7 +46,8 @@ static mishap *invoke(const char *operation, const python_code *what, const mish
                               .within = what->within,
                               .process = process };
     mishap *failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
-    if (process && failure && mishap_told(failure)->code == MISHAP_CODE_UNAVAILABLE) {
+    if (process && failure && !mishap_foreign_was_given_a_call(process) &&
+        mishap_is(failure, UNAVAILABLE)) {
         mishap_free(failure);
         how.process = NULL;
         failure = mishap_invoke_with(&python_app, operation, &how, answered, pairs);
@@ -70,14 +72,27 @@ static mishap_value json_or_none(const char *json)
     return json ? mishap_value_of_json(json) : mishap_value_none();
 }
 
+/* `result` is any JSON value, and so it is not declared. Only code that answers for its process
+ * leaves it out. */
+static mishap *must_have_result(mishap_answered **answered)
+{
+    if (mishap_json((*answered)->json, "result"))
+        return NULL;
+    mishap_answered_free(*answered);
+    *answered = NULL;
+    mishap *m = mishap_raise(RUNTIME_ERROR, "The code ended its call without a result.");
+    return mishap_tell(m, "kind", "died");
+}
+
 mishap *python_run(const python_code *what, const char *arguments, mishap_answered **answered)
 {
-    return invoke("python.run", what,
-                  MISHAP_PAIRS({ "code", MISHAP_VALUE(what->code) },
-                               { "args", MISHAP_VALUE(arguments ? arguments : "[]") },
-                               { "timeout", number_or_none(what->timeout) },
-                               { "memory_mb", count_or_none(what->memory_mb) }),
-                  answered);
+    mishap *failure = invoke("python.run", what,
+                             MISHAP_PAIRS({ "code", MISHAP_VALUE(what->code) },
+                                          { "args", MISHAP_VALUE(arguments ? arguments : "[]") },
+                                          { "timeout", number_or_none(what->timeout) },
+                                          { "memory_mb", count_or_none(what->memory_mb) }),
+                             answered);
+    return failure ? failure : must_have_result(answered);
 }
 
 mishap *python_call(const python_code *what, const char *function, const char *arguments,
@@ -100,25 +115,31 @@ static const mishap_value *context_of(const mishap *failure, const char *name)
     return member ? &member->value : NULL;
 }
 
-/* What the process says is not trusted: a word that is none of these is none. Where a call ends
- * before its process is ready, there is no word, and the code tells. */
+/* The code of a failure is the server's. The word `kind` may be that of the code which ran: it only
+ * says in which way code failed. */
 python_kind python_kind_of(const mishap *failure)
 {
-    static const char *const words[] = {
-        [PYTHON_SYNTAX] = "syntax",       [PYTHON_RUNTIME] = "runtime",
-        [PYTHON_MEMORY] = "memory",       [PYTHON_MISSING] = "missing",
-        [PYTHON_RESULT] = "result",       [PYTHON_TIMEOUT] = "timeout",
-        [PYTHON_CANCELLED] = "cancelled", [PYTHON_ARGUMENT] = "argument",
-        [PYTHON_DIED] = "died",
+    static const struct {
+        const char *word;
+        python_kind kind;
+    } ways[] = {
+        { "memory", PYTHON_MEMORY },
+        { "missing", PYTHON_MISSING },
+        { "result", PYTHON_RESULT },
+        { "died", PYTHON_DIED },
     };
-    const mishap_value *kind = context_of(failure, "kind");
-    for (size_t i = PYTHON_SYNTAX; kind && i < sizeof words / sizeof *words; i++)
-        if (kind->kind == MISHAP_KIND_TEXT && kind->text.length == strlen(words[i]) &&
-            memcmp(kind->text.data, words[i], kind->text.length) == 0)
-            return (python_kind)i;
-    return mishap_is(failure, TIMEOUT)     ? PYTHON_TIMEOUT
-           : mishap_is(failure, CANCELLED) ? PYTHON_CANCELLED
-                                           : PYTHON_OTHER;
+    const mishap_value *word = context_of(failure, "kind");
+    if (!mishap_is(failure, RUNTIME_ERROR))
+        return mishap_is(failure, SYNTAX_ERROR)       ? PYTHON_SYNTAX
+               : mishap_is(failure, TIMEOUT)          ? PYTHON_TIMEOUT
+               : mishap_is(failure, CANCELLED)        ? PYTHON_CANCELLED
+               : mishap_is(failure, INVALID_ARGUMENT) ? PYTHON_ARGUMENT
+                                                      : PYTHON_OTHER;
+    for (size_t i = 0; word && i < sizeof ways / sizeof *ways; i++)
+        if (word->kind == MISHAP_KIND_TEXT && word->text.length == strlen(ways[i].word) &&
+            memcmp(word->text.data, ways[i].word, word->text.length) == 0)
+            return ways[i].kind;
+    return PYTHON_RUNTIME;
 }
 
 long python_line_of(const mishap *failure)

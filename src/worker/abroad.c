@@ -17,7 +17,7 @@ enum {
     MOST_INTERRUPTS = 2, /* for a call: the first may come before the program knows that it runs */
     EARLY_MS = 5,        /* after which one that could not be sent is tried again */
     MOST_TOLD = 64 * 1024, /* bytes that a call may tell the operator */
-    MOST_STRAYS = 1000,    /* packets that come too late, or of no call */
+    MOST_STRAYS = 1000,    /* packets that come too late, of no call, or of no meaning */
 };
 
 /* -- before a call ----------------------------------------------------------------------------- */
@@ -108,7 +108,15 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
     mishap *failure;
     if (link->ending_since_ns)
         return NULL; /* too late: it is being killed for this call */
-    const char *lie = mishap_foreign_take_outcome(message, call, &failure);
+    mishap_foreign_known known = {
+        .foreign = link->foreign,
+        .code_began = link->code_began,
+        .interrupted = link->interrupted_ns != 0,
+        .ran_ms = (mishap_clock_monotonic_ns() - slot->begun_ns) / MISHAP_MS,
+        .limit_ms = call->limit_ms,
+    };
+    bool last = mishap_foreign_is_last(message, &known, call);
+    const char *lie = mishap_foreign_take_outcome(message, &known, call, &failure);
     if (lie)
         return lie;
     if (link->reason)
@@ -118,7 +126,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
     mishap_link_clear(link, 0);
     link->interrupted_ns = 0;
     link->silent_since_ns = 0;
-    rest(r, link, message->last);
+    rest(r, link, last);
     if (run)
         mishap_runner_finish(r, run, failure);
     return NULL;
@@ -164,26 +172,47 @@ static const char *take_start(mishap_runner *r, mishap_link *link,
     return lie;
 }
 
-/* NULL, or what is wrong with the message. */
-static const char *take(mishap_runner *r, mishap_link *link, mishap_text text)
+/* Code of a caller may have written whatever the process sends now. What does not end its call
+ * counts for nothing then, and is no reason to end the process. */
+static bool is_of_code(const mishap_link *link)
+{
+    return link->foreign->code && link->code_began;
+}
+
+/* NULL, or what is wrong with the message of a program. */
+static const char *take_of_program(mishap_runner *r, mishap_link *link,
+                                   const mishap_foreign_message *message, bool its)
+{
+    if (message->word <= MISHAP_FOREIGN_UNREADY)
+        return take_start(r, link, message);
+    if (!its) /* what is said of calls that are over comes too late, and does no harm */
+        return link->joined || message->id <= link->last_number
+                   ? NULL
+                   : "a message about a call that it does not have";
+    if (message->word >= MISHAP_FOREIGN_ANSWER)
+        return take_outcome(r, link, message);
+    if (message->word == MISHAP_FOREIGN_BEGINS)
+        link->code_began = true;
+    else
+        take_report(link, message);
+    return NULL;
+}
+
+/* NULL, or what is wrong with the message. *stray: it counts for nothing. */
+static const char *take(mishap_runner *r, mishap_link *link, mishap_text text, bool *stray)
 {
     char storage[MISHAP_JSON_STORAGE];
     mishap_json_reader reader = MISHAP_JSON_READER_IN(storage);
     mishap_foreign_message message;
     const char *lie = mishap_foreign_read(&reader, text, &message);
     bool its = link->used && message.id == link->slots[0].number;
-    if (lie)
-        ;
-    else if (message.word <= MISHAP_FOREIGN_UNREADY)
-        lie = take_start(r, link, &message);
-    else if (!its) /* what is said of calls that are over comes too late, and does no harm */
-        lie = link->joined || message.id <= link->last_number
-                  ? NULL
-                  : "a message about a call that it does not have";
-    else if (message.word >= MISHAP_FOREIGN_ANSWER)
-        lie = take_outcome(r, link, &message);
-    else
-        take_report(link, &message);
+    *stray = !link->used && !link->opening_since_ns;
+    if (is_of_code(link)) {
+        *stray = lie || !its || message.word < MISHAP_FOREIGN_ANSWER;
+        lie = *stray ? NULL : take_outcome(r, link, &message);
+    } else if (!lie) {
+        lie = take_of_program(r, link, &message, its);
+    }
     mishap_json_reader_release(&reader);
     return lie;
 }
@@ -192,6 +221,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
 {
     mishap_text message;
     const char *lie = NULL;
+    bool stray = !link->used && !link->opening_since_ns;
     ssize_t count = recv(link->socket, r->scratch, MISHAP_PACKET + 1, MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
@@ -202,17 +232,21 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
     switch (mishap_foreign_gather(&link->in, (mishap_text){ r->scratch, (size_t)count },
                                   mishap_foreign_limit(link->foreign), &message)) {
     case MISHAP_GATHERED_WHOLE:
-        lie = take(r, link, message);
+        lie = take(r, link, message, &stray);
         mishap_buffer_reset_within(&link->in, KEPT);
         break;
     case MISHAP_GATHERED_PART:
         break;
     case MISHAP_GATHERED_BAD:
-        lie = link->in.failed ? "more than there is memory for" : "a packet that is none";
+        stray = is_of_code(link);
+        if (stray) /* what follows of this message is not gathered either */
+            mishap_buffer_release(&link->in);
+        else
+            lie = link->in.failed ? "more than there is memory for" : "a packet that is none";
         break;
     }
-    if (!lie && !link->used && !link->opening_since_ns && ++link->strays > MOST_STRAYS)
-        lie = "too much though it had no call";
+    if (!lie && stray && ++link->strays > MOST_STRAYS)
+        lie = "too much that is of no call";
     if (lie)
         mishap_runner_on_lie(r, link, lie);
     return !lie && link->socket >= 0 && !link->dead;
@@ -313,6 +347,7 @@ static mishap_foreign_end end_of(const mishap_link *link)
     return (mishap_foreign_end){ .status = end->known ? end->status : -1,
                                  .timed_out = end->why == MISHAP_LINK_TIMEOUT,
                                  .cancelled = end->why == MISHAP_LINK_CANCELLED,
+                                 .code_began = is_of_code(link),
                                  .broke = how_it_broke(end),
                                  .output = { end->output, end->output_bytes } };
 }
@@ -333,6 +368,8 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
     told.limit_ms = call->limit_ms;
     const char *meaning = mishap_foreign_own_exit(&told);
     mishap *own = link->foreign->ended && !meaning ? link->foreign->ended(&told) : NULL;
+    if (!own)
+        own = mishap_foreign_code_ended(link->foreign, &told);
     mishap *m = own ? own : tell_way(link, operation);
     if (!m->constant)
         m->trace.count = 0; /* which is only of us who tell of it */
@@ -342,10 +379,13 @@ mishap *mishap_runner_tell_foreign_end(const mishap_link *link, unsigned slot,
         m = mishap_note(m, "process", words);
     }
     m = mishap_note(m, "place", "while it had the call");
-    if (meaning) {
+    mishap_foreign_end alike = told; /* … a program that fails by itself */
+    alike.code_began = false;
+    meaning = mishap_foreign_own_exit(&alike);
+    if (meaning)
         m = mishap_note(m, "meaning", meaning);
+    if (meaning && told.code_began)
         m = mishap_note(m, "hint", "code that can end its process may have chosen this status");
-    }
     if (told.broke)
         m = mishap_note(m, "reason", told.broke);
     if (told.timed_out)

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "dialect/dialect.h"
+#include "worker/code.h"
 #include "worker/frame.h"
 
 /* What the first byte of a packet says. */
@@ -14,7 +15,8 @@ enum { MOST_WARNINGS = 64, MOST_NOTES = 32, MOST_MEMBERS = 4096 };
 
 /* -- its end ----------------------------------------------------------------------------------- */
 
-/* A process that was killed may have been about to end like this, which says nothing. */
+/* A process that was killed may have been about to end like this, which says nothing; and code that
+ * ends its process chooses the status. */
 const char *mishap_foreign_own_exit(const mishap_foreign_end *end)
 {
     static const struct {
@@ -26,7 +28,7 @@ const char *mishap_foreign_own_exit(const mishap_foreign_end *end)
 #undef ROW
     };
     if (end->status == -1 || !WIFEXITED(end->status) || end->timed_out || end->cancelled ||
-        end->broke)
+        end->broke || end->code_began)
         return NULL;
     for (size_t i = 0; i < sizeof exits / sizeof *exits; i++)
         if (exits[i].number == WEXITSTATUS(end->status))
@@ -193,6 +195,10 @@ static const char *read_report(yyjson_val *root, mishap_foreign_message *m)
     yyjson_val *progress = yyjson_obj_get(root, "progress"), *total = yyjson_obj_get(root, "total");
     yyjson_val *words = yyjson_obj_get(root, "words");
     m->words = mishap_json_text(words);
+    if (yyjson_is_true(yyjson_obj_get(root, "begins"))) {
+        m->word = MISHAP_FOREIGN_BEGINS;
+        return NULL;
+    }
     if (words && !yyjson_is_str(words))
         return "words that are no string";
     if (progress) {
@@ -228,6 +234,7 @@ static const char *read_end(yyjson_val *root, mishap_foreign_message *m)
     m->notes = yyjson_obj_get(root, "notes");
     m->text = mishap_json_text(text);
     m->last = yyjson_is_true(last);
+    m->limit_ms = yyjson_get_sint(yyjson_obj_get(root, "limit_ms"));
     m->word = m->answer ? MISHAP_FOREIGN_ANSWER : MISHAP_FOREIGN_FAILURE;
     if (m->answer && m->failure)
         return "an answer and a failure at once";
@@ -368,31 +375,58 @@ static void take_warnings(mishap_call *call, yyjson_val *warnings)
             mishap_json_string(&call->warnings, mishap_json_text(item));
 }
 
-const char *mishap_foreign_take_outcome(const mishap_foreign_message *message, mishap_call *call,
+bool mishap_foreign_is_last(const mishap_foreign_message *message,
+                            const mishap_foreign_known *known, const mishap_call *call)
+{
+    const mishap_foreign_code *code = known->foreign->code;
+    if (!code || !known->code_began)
+        return message->last;
+    return code->ends && strcmp(call->operation->name, code->ends) == 0 &&
+           message->word == MISHAP_FOREIGN_ANSWER;
+}
+
+static void take_answer(const mishap_foreign_message *message, mishap_call *call, bool of_code)
+{
+    call->answer_kind = MISHAP_ANSWER_JSON;
+    mishap_buffer_reset(&call->answer);
+    if (has_sessions(call))
+        put_without_session(&call->answer, message->answer);
+    else
+        mishap_json_copy(&call->answer, message->answer);
+    add_session(call);
+    mishap_buffer_reset(&call->text);
+    if (of_code) { /* warnings beside the answer are the server's */
+        mishap_code_put_text(&call->text, message->text);
+        return;
+    }
+    mishap_buffer_put_text(&call->text, message->text);
+    take_warnings(call, message->warnings);
+}
+
+const char *mishap_foreign_take_outcome(const mishap_foreign_message *message,
+                                        const mishap_foreign_known *known, mishap_call *call,
                                         mishap **failure)
 {
     const char *lie = NULL;
     mishap *m = NULL;
+    bool of_code = known->foreign->code && known->code_began;
     if (message->word == MISHAP_FOREIGN_FAILURE) {
-        m = mishap_foreign_take_failure(message, &lie);
+        m = of_code ? mishap_code_take_failure(message, known, call)
+                    : mishap_foreign_take_failure(message, &lie);
         if (lie)
             return lie;
         if (call->session_is)
             m = mishap_tell(m, "session", call->session_is);
     } else {
-        call->answer_kind = MISHAP_ANSWER_JSON;
-        mishap_buffer_reset(&call->answer);
-        if (has_sessions(call))
-            put_without_session(&call->answer, message->answer);
-        else
-            mishap_json_copy(&call->answer, message->answer);
-        add_session(call);
-        mishap_buffer_reset(&call->text);
-        mishap_buffer_put_text(&call->text, message->text);
-        take_warnings(call, message->warnings);
+        take_answer(message, call, of_code);
         if (call->text.failed || call->warnings.failed)
             m = mishap_out_of_memory();
     }
     *failure = mishap_call_conclude(call, m);
+    if (of_code && *failure && !m) {
+        *failure = mishap_code_broke_answer(known->foreign->code, *failure);
+        if (call->session_is)
+            *failure = mishap_tell(*failure, "session", call->session_is);
+    }
     return NULL;
 }

@@ -46,7 +46,7 @@ static inline const mishap_foreign *mishap_foreign_of(const mishap_operation *op
 void mishap_foreign_shorten(const mishap_foreign *foreign, mishap_call *call);
 
 /* What the exit code of a process means that failed by itself (mishap/exits.h). NULL: it ended in
- * another way. */
+ * another way, or code of a caller may have chosen the code. */
 const char *mishap_foreign_own_exit(const mishap_foreign_end *end);
 
 /* -- to the program ---------------------------------------------------------------------------- */
@@ -80,6 +80,7 @@ mishap_gathered mishap_foreign_gather(mishap_buffer *held, mishap_text packet, s
 typedef enum mishap_foreign_word {
     MISHAP_FOREIGN_READY,
     MISHAP_FOREIGN_UNREADY, /* it cannot work, and `failure` says why */
+    MISHAP_FOREIGN_BEGINS,  /* code of the caller runs in it from now on */
     MISHAP_FOREIGN_PROGRESS,
     MISHAP_FOREIGN_LOG,
     MISHAP_FOREIGN_ANSWER,
@@ -97,6 +98,7 @@ typedef struct mishap_foreign_message {
     yyjson_val *failure;          /* an object */
     yyjson_val *warnings, *notes; /* an array of strings; an object; NULL: none */
     mishap_text text;             /* of an answer; no data: none */
+    int64_t limit_ms;             /* of a failure: the time that was over; 0: it does not say */
     bool last;                    /* the program ends now */
 } mishap_foreign_message;
 
@@ -108,9 +110,28 @@ const char *mishap_foreign_read(mishap_json_reader *reader, mishap_text text,
  * say. *lie, if it is no sound one. */
 mishap *mishap_foreign_take_failure(const mishap_foreign_message *message, const char **lie);
 
+/* What this side knows of a call when its process ends it. */
+typedef struct mishap_foreign_known {
+    const mishap_foreign *foreign;
+    bool code_began;  /* code of a caller may have written the message */
+    bool interrupted; /* the process was told to stop */
+    int64_t ran_ms;   /* since the call was handed over */
+    int64_t limit_ms; /* the time that it was given; 0: any */
+} mishap_foreign_known;
+
 /* What came of a call: its answer and its text are the call's now, or *failure is what it is to
- * fail with; both were held against the declaration. NULL, or what is wrong with the message. */
-const char *mishap_foreign_take_outcome(const mishap_foreign_message *message, mishap_call *call,
+ * fail with; both were held against the declaration. NULL, or what is wrong with the message: never
+ * so once code has begun. */
+const char *mishap_foreign_take_outcome(const mishap_foreign_message *message,
+                                        const mishap_foreign_known *known, mishap_call *call,
                                         mishap **failure);
+
+/* Whether the process ends after this message. */
+bool mishap_foreign_is_last(const mishap_foreign_message *message,
+                            const mishap_foreign_known *known, const mishap_call *call);
+
+/* What is told of a call whose process ended, if code had begun and the service has no words for
+ * it; NULL: nothing is to be blamed on code. */
+mishap *mishap_foreign_code_ended(const mishap_foreign *foreign, const mishap_foreign_end *end);
 
 #endif

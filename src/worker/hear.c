@@ -207,6 +207,7 @@ static void on_started(mishap_runner *r, const mishap_keeper_message *message, c
         return;
     }
     link->joined = message->joined;
+    link->code_began = foreign && message->joined; /* it has had calls */
     struct epoll_event event = { .events = EPOLLIN, .data.ptr = link };
     if (!mishap_runner_session_started(r, link, message) ||
         epoll_ctl(r->epoll, EPOLL_CTL_ADD, link->socket, &event) != 0 ||

@@ -76,7 +76,8 @@ typedef struct mishap_link {
     int interrupts;                /* … so often */
     bool awaits_interrupt;         /* … and whether the signal was sent is not known yet */
     size_t told;                   /* bytes that its call has told the operator */
-    int strays;                    /* packets that it has sent since its latest call ended */
+    bool code_began;               /* code of a caller may have written what it sends */
+    int strays;                    /* packets that count for nothing, since its latest call */
 
     /* … of a session: */
     bool is_session, named; /* … that a call has named, or need not name */

@@ -18,7 +18,8 @@
 #include "worker/worker.h"
 
 enum {
-    LOOK_MS = 20, /* how often it is asked whether the call was cancelled */
+    LOOK_MS = 20,       /* how often it is asked whether the call was cancelled */
+    MOST_STRAYS = 1000, /* messages of a call that count for nothing */
 };
 
 #define MS INT64_C(1000000)
@@ -29,9 +30,11 @@ struct mishap_foreign_process {
     int socket; /* -1: closed */
     char *packet;
     mishap_buffer in;
-    _Atomic uint32_t id; /* of the latest call */
+    _Atomic uint32_t id;     /* of the latest call */
+    atomic_bool interrupted; /* … and whether it was told to stop */
     bool ready, over;
-    bool stuck; /* it had closed its end, and did not end */
+    bool code_began; /* code of a caller may have written what it sends */
+    bool stuck;      /* it had closed its end, and did not end */
 };
 
 /* What is waited for: the start of a process, or a call that it runs. */
@@ -40,6 +43,9 @@ struct abroad {
     const mishap_foreign *foreign;
     mishap_call *call; /* NULL: none */
     bool answered, last;
+    int strays;             /* messages that count for nothing */
+    int64_t begun_ns;       /* when the call was handed over */
+    int64_t limit_ms;       /* the time that it was given; 0: any */
     int64_t stop_at_ns;     /* when its time is over; 0: never */
     int64_t interrupted_ns; /* 0: it was not */
     bool timed_out, cancelled;
@@ -60,9 +66,28 @@ static void take_report(const struct abroad *a, const mishap_foreign_message *me
 
 static void take_outcome(struct abroad *a, const mishap_foreign_message *message)
 {
-    a->lie = mishap_foreign_take_outcome(message, a->call, &a->failure);
+    mishap_foreign_known known = {
+        .foreign = a->foreign,
+        .code_began = a->process->code_began,
+        .interrupted = atomic_load(&a->process->interrupted),
+        .ran_ms = (mishap_clock_monotonic_ns() - a->begun_ns) / MS,
+        .limit_ms = a->limit_ms,
+    };
+    a->last = mishap_foreign_is_last(message, &known, a->call);
+    a->lie = mishap_foreign_take_outcome(message, &known, a->call, &a->failure);
     a->answered = !a->lie;
-    a->last = message->last;
+}
+
+/* Code of a caller may have written whatever the process sends now. */
+static bool is_of_code(const struct abroad *a)
+{
+    return a->foreign->code && a->process->code_began;
+}
+
+/* What counts for nothing is no reason to end a process, unless there is no end of it. */
+static void count_stray(struct abroad *a)
+{
+    a->lie = ++a->strays > MOST_STRAYS ? "too much that is of no call" : NULL;
 }
 
 static void take(struct abroad *a, mishap_text text)
@@ -70,13 +95,16 @@ static void take(struct abroad *a, mishap_text text)
     mishap_json_reader reader = MISHAP_JSON_READER;
     mishap_foreign_message message;
     a->lie = mishap_foreign_read(&reader, text, &message);
-    if (a->lie) {
-        mishap_json_reader_release(&reader);
-        return;
-    }
     mishap_foreign_process *p = a->process;
     uint32_t id = atomic_load(&p->id);
-    if (!p->ready && message.word == MISHAP_FOREIGN_READY)
+    if (is_of_code(a)) {
+        if (!a->lie && a->call && message.id == id && message.word >= MISHAP_FOREIGN_ANSWER)
+            take_outcome(a, &message);
+        else
+            count_stray(a);
+    } else if (a->lie)
+        ;
+    else if (!p->ready && message.word == MISHAP_FOREIGN_READY)
         p->ready = true;
     else if (!p->ready && message.word == MISHAP_FOREIGN_UNREADY)
         a->failure = mishap_foreign_take_failure(&message, &a->lie);
@@ -86,6 +114,8 @@ static void take(struct abroad *a, mishap_text text)
         ; /* of a call that is over: it comes too late */
     else if (message.word >= MISHAP_FOREIGN_ANSWER)
         take_outcome(a, &message);
+    else if (message.word == MISHAP_FOREIGN_BEGINS)
+        p->code_began = true;
     else
         take_report(a, &message);
     mishap_json_reader_release(&reader);
@@ -110,7 +140,12 @@ static bool read_packet(struct abroad *a)
     case MISHAP_GATHERED_PART:
         break;
     case MISHAP_GATHERED_BAD:
-        a->lie = p->in.failed ? "more than there is memory for" : "a packet that is none";
+        if (is_of_code(a)) {
+            mishap_buffer_release(&p->in); /* what follows of it is not gathered either */
+            count_stray(a);
+        } else {
+            a->lie = p->in.failed ? "more than there is memory for" : "a packet that is none";
+        }
         break;
     }
     return true;
@@ -157,6 +192,9 @@ static bool send_call(struct abroad *a)
     size_t sent = 0;
     int64_t left = mishap_call_time_left(a->call);
     uint32_t id = atomic_fetch_add(&a->process->id, 1) + 1;
+    atomic_store(&a->process->interrupted, false);
+    a->begun_ns = mishap_clock_monotonic_ns();
+    a->limit_ms = left > 0 ? left : 0;
     if (!mishap_foreign_put_call(&out, a->call, id, left > 0 ? left : 0)) {
         a->failure = out.failed ? mishap_out_of_memory()
                                 : mishap_raise(BAD_REQUEST, "The arguments are too long.");
@@ -207,6 +245,7 @@ static mishap *tell_end(const struct abroad *a, int status)
                                .status = status,
                                .timed_out = a->timed_out,
                                .cancelled = a->cancelled,
+                               .code_began = is_of_code(a),
                                .broke = a->lie              ? a->lie
                                         : a->process->stuck ? "nothing more, and did not end"
                                                             : NULL,
@@ -215,6 +254,8 @@ static mishap *tell_end(const struct abroad *a, int status)
     const char *meaning = mishap_foreign_own_exit(&end);
     bool asks = a->call && a->process->ready && a->foreign->ended && !meaning;
     mishap *m = asks ? a->foreign->ended(&end) : NULL;
+    if (!m)
+        m = mishap_foreign_code_ended(a->foreign, &end);
     if (!m)
         m = tell_way(a, status, end.output);
     m = mishap_note(m, "place",
@@ -255,8 +296,9 @@ static void conclude(struct abroad *a)
 
 /* -- processes --------------------------------------------------------------------------------- */
 
-void mishap_foreign_interrupt(const mishap_foreign_process *p)
+void mishap_foreign_interrupt(mishap_foreign_process *p)
 {
+    atomic_store(&p->interrupted, true);
     if (!p->over)
         mishap_spawn_interrupt(p->spawned.pid, atomic_load(&p->id));
 }
@@ -264,6 +306,11 @@ void mishap_foreign_interrupt(const mishap_foreign_process *p)
 bool mishap_foreign_is_over(const mishap_foreign_process *p)
 {
     return p->over;
+}
+
+bool mishap_foreign_was_given_a_call(const mishap_foreign_process *p)
+{
+    return atomic_load(&p->id) > 0;
 }
 
 void mishap_foreign_stop(mishap_foreign_process *p)

@@ -28,6 +28,7 @@
  *     words.c    … its last words: what it leaves in its page when it dies
  *     frame.c    the messages between a loop and a worker
  *     foreign.c  … and between it, or a command, and a foreign program
+ *     code.c     … messages that code of a caller may have written
  *     spawn.c    how the process of a foreign program begins
  *     abroad.c   of a loop: calls that foreign programs run
  *     session.c  … sessions: their handles, and which process is which

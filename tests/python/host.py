@@ -21,6 +21,8 @@ class Died(Exception):
 
 
 class Host:
+    began = False
+
     def __init__(self, by=(), prepare=None):
         """`by`: a program and its arguments that runs it."""
         self.ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -50,7 +52,9 @@ class Host:
             if kind in b"=<":
                 text = b""
             text += piece
-            if kind in b"=>":
+            if kind in b"=>" and json.loads(text).get("begins"):
+                self.began = True  # it runs code of a caller from now on
+            elif kind in b"=>":
                 return json.loads(text)
 
     def send(self, message):

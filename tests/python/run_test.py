@@ -4,6 +4,7 @@
 
 Without a sandbox, which escape_test.py is about. Speaks TAP.
 """
+import contextlib
 import json
 import pathlib
 import sys
@@ -75,7 +76,7 @@ def arguments_arrive_as_json_has_them(args):
 def a_result_that_is_no_json_names_its_type(expression, words):
     code = "def run():\n    return " + expression
     found = failure(code)
-    equal(found[:3], ("RUNTIME_ERROR", "result", None), "the failure")
+    equal(found[:3], ("RUNTIME_ERROR", "result", "TypeError"), "the failure")
     expect(found[3].startswith("The function run returned ") and words in found[3], found[3])
 
 
@@ -158,7 +159,7 @@ def of_a_deep_recursion_there_are_20_frames():
     "deleted": ("def run(): pass\ndel run", "The code does not define a function run."),
 })
 def code_without_run_says_so(code, words):
-    equal(failure(code), ("RUNTIME_ERROR", "missing", None, words, None), "the failure")
+    equal(failure(code), ("RUNTIME_ERROR", "missing", "NameError", words, None), "the failure")
 
 
 @tests_of({"no array": '{"a":1}', "no JSON": "[1,", "text": "x", "too deep": "[" * 300 + "]" * 300, "too many digits": "[" + "9" * 5000 + "]"})
@@ -359,11 +360,28 @@ def a_replay_tells_its_outcome(body, args, kwargs, expected):
 @tests_of({
     "no literal": (["x"], {}, "The argument 1 is not a Python literal."), "a call": (["1", "print(1)"], {}, "The argument 2 is not a Python literal."),
     "a statement": (["x = 1"], {}, "The argument 1 is not a Python literal."), "an import": (["__import__('os')"], {}, "The argument 1 is not a Python literal."),
+    "an attribute": (["().__class__"], {}, "The argument 1 is not a Python literal."), "a lambda": (["(lambda: 1)()"], {}, "The argument 1 is not a Python literal."),
+    "a name that it sets": (["(set := 5)", "(x := 5)"], {}, "The argument 2 is not a Python literal."),
+    "code in a comprehension": (["[c.mro() for c in (set,)]"], {}, "The argument 1 is not a Python literal."),
     "by name": ([], {"b": "("}, "The argument b is not a Python literal."), "no text": ([], {"b": 5}, "The argument b is not a Python literal."),
 })
 def arguments_of_a_replay_are_literals(args, kwargs, words):
-    found = once("call", code="def f(*a, **b): return 1", function="f", args=args, kwargs=kwargs)["failure"]
-    equal((found["code"], found["context"]["kind"], found["message"]), ("INVALID_ARGUMENT", "argument", words), "the failure")
+    with Host() as host:
+        found = host.call("call", code="def f(*a, **b): return 1", function="f", args=args, kwargs=kwargs)["failure"]
+        equal((found["code"], found["context"]["kind"], found["message"]), ("INVALID_ARGUMENT", "argument", words), "the failure")
+        equal(host.began, False, "whether code has begun")
+
+
+@tests_of({
+    "code that runs": ("run", {"code": "def run(): return 1"}, True), "a function that is called": ("call", {"code": "def f(): return 1", "function": "f"}, True),
+    "a module that fails": ("run", {"code": "1 / 0"}, True), "code that ends its process": ("run", {"code": "import os\nos._exit(70)"}, True),
+    "code that cannot be parsed": ("run", {"code": "def run(:"}, False), "arguments that are none": ("run", {"code": "1 / 0", "args": "{}"}, False),
+})
+def that_code_begins_is_said_before_it_does(operation, arguments, begins):
+    with Host() as host:
+        with contextlib.suppress(Died):
+            host.call(operation, **arguments)
+        equal(host.began, begins, "whether it was said")
 
 
 @tests_of({

@@ -127,7 +127,7 @@ def a_forged_answer_is_of_its_own_call_alone(body):
         for n, other in enumerate(others):
             equal(other.result(), (200, {"result": n, "stdout": ""}), "a call of others at the same time")
         status, answer = forged.result()
-        expect((status, answer) == (200, {"result": "forged", "stdout": ""}) or answer["context"]["kind"] == "died", answer)
+        equal((status, answer), (200, {"result": "forged", "stdout": ""}), "its own call")
     equal(run("def run(): return 'mine'")[1]["result"], "mine", "the next call")
 
 
@@ -138,7 +138,7 @@ def a_forged_answer_is_of_its_own_call_alone(body):
            "a secret for the operator": b'={"id":1,"log":"operator","words":"x"}'})
 def what_is_no_answer_fails_its_call_alone(packet):
     status, answer = run("import os, time\ndef run():\n    os.write(3, %r)\n    time.sleep(600)" % packet, timeout=1)
-    expect(status in (500, 504) and answer["code"] in ("RUNTIME_ERROR", "INTERNAL_ERROR", "TIMEOUT"), status, answer)
+    expect(status in (500, 504) and answer["code"] in ("RUNTIME_ERROR", "TIMEOUT"), status, answer)
     equal(run("def run(): return 2")[1]["result"], 2, "the next call")
 
 
@@ -164,14 +164,15 @@ def the_death_of_a_process_is_a_failure_of_its_call(code, words):
 
 
 @tests_of({"70": 70, "71": 71, "74": 74})
-def code_that_leaves_by_an_exit_code_of_ours_fails_alone(number):
+def code_that_leaves_by_an_exit_code_of_ours_has_ended_its_process(number):
     code = "import os\nos._exit(%d)" % number
     other = threading.Thread(target=lambda: others.append(run("import time\ndef run():\n    time.sleep(1)\n    return 7", timeout=60)))
     others = []
     other.start()
     for _ in range(3):
         for status, answer in run(code), handled(code):
-            equal((status, answer["code"], "context" in answer), (500, "INTERNAL_ERROR", False), "the failure %s" % answer)
+            equal((status, answer["code"], answer["message"], answer["context"]), (500, "RUNTIME_ERROR", "The code ended its process.", {"kind": "died"}),
+                  "the failure")
         equal(run("def run(): return 3")[1]["result"], 3, "the next call")
     other.join()
     equal((others[0][0], others[0][1]["result"]), (200, 7), "the call of another caller")

@@ -12,7 +12,8 @@
 ;;;;     serve.lisp     the loop: one call after the other
 ;;;;
 ;;;; Code of the user runs in the same image. The package is locked against accidents; against malice there is
-;;;; only the sandbox around the process.
+;;;; only the sandbox around the process, and the server, which takes each message as the code's once code has begun
+;;;; (mishap_foreign_code).
 
 (defpackage "MISHAP-PRELUDE"
   (:use "COMMON-LISP")

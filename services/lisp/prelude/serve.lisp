@@ -30,6 +30,9 @@
   (begin-message)
   (let ((stdout (kept *out*)) (stderr (own-stderr)) (warnings (warnings-told)))
     (put-json `(:object "id" ,*call-id*
+                        ;; The server compares it with its own clock.
+                        ,@(when (and *seconds* (equal (report-code report) "TIMEOUT"))
+                            `("limit_ms" ,(floor (* 1000 *seconds*))))
                         "failure"
                         (:object "code" ,(report-code report)
                                  "type" ,(report-type report)
@@ -51,11 +54,24 @@
 
 ;;; -- calls -----------------------------------------------------------------------------------------
 
+(defvar *announced* nil "True once the server knows that code of the user runs in this process.")
+
+(defun announce-code ()
+  "Tell the server that code of the user runs from now on: it takes what this process sends afterwards as the code's. That is
+done once, with the first call. The server remembers it, whatever the code does to this process."
+  (setf *announced* t)
+  (begin-message)
+  (put-raw "{\"id\":")
+  (put-integer *call-id*)
+  (put-raw ",\"begins\":true}")
+  (send-message))
+
 (defun begin-call (call)
   (setf *call-id* (member-of call "id" 0)
         *limit* (let ((limit (member-of call "limit_ms"))) (and (realp limit) (/ limit 1000)))
         *warnings* '()
         *doubtful* nil)
+  (unless *announced* (announce-code))
   (reset-captures)
   (reset-streams)
   (mend-state))

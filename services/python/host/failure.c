@@ -274,7 +274,14 @@ _Noreturn void fail_words(const char *code, const char *kind, const char *before
 {
     text t = { 0 };
     PyObject *name = type ? PyType_GetName(type) : NULL;
+    const char *class = strcmp(kind, "missing") == 0  ? "NameError"
+                        : strcmp(kind, "result") == 0 ? "TypeError"
+                                                      : NULL;
     begin_failure(&t, code);
+    if (class) { /* what Python itself would have raised */
+        put_words(&t, ",\"type\":");
+        put_string(&t, class);
+    }
     put_words(&t, ",\"message\":");
     PyObject *sentence = PyUnicode_FromFormat("%s%V%s", before, name, type ? "object" : "", after);
     if (sentence)

@@ -12,8 +12,8 @@
  *     run.c       the operations
  *
  * There is no Python source in it: nothing of what answers a call is an object that code could
- * find, replace or trace. The code can still write to descriptor 3 by itself, and so answer its own
- * call.
+ * find, replace or trace. The code can still write to descriptor 3 by itself. So the server is told
+ * when it begins, and takes each message from then on as the code's (mishap_foreign_code).
  */
 #ifndef MISHAP_PYTHON_HOST_H
 #define MISHAP_PYTHON_HOST_H
@@ -79,6 +79,10 @@ static inline size_t spell(Py_UCS4 c, char bytes[4])
 
 /* The next message; NULL: there is none, and the program is to end. */
 yyjson_doc *receive(void);
+
+/* Tell the server that code of the caller runs from now on: it takes what comes afterwards as the
+ * code's. Before that, nothing but this program can have written a message. */
+void announce_code(void);
 
 /* Send a message in one packet or more. Only the first caller of claim_end() may. */
 void send_all(const char *data, size_t length);

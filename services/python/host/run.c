@@ -71,6 +71,7 @@ static PyObject *load(yyjson_val *arguments, const char *code)
     PyObject *defined = module ? PyModule_GetDict(module) : NULL;
     if (!defined || PyDict_SetItemString(defined, "__builtins__", PyEval_GetBuiltins()) != 0)
         fail_runtime(take_exception(), code);
+    announce_code();
     PyObject *done = PyEval_EvalCode(compiled, defined, defined);
     if (!done)
         fail_runtime(take_exception(), code);
@@ -156,6 +157,24 @@ _Noreturn void operation_run(yyjson_val *arguments)
 
 /* -- call -------------------------------------------------------------------------------------- */
 
+/* Whether an expression uses nothing but the names that an argument may be written with. The name
+ * of an attribute counts as well, so it can reach no object beyond those; a lambda or a
+ * comprehension has code of its own. What is evaluated before the code of the caller begins must be
+ * no code. */
+static bool is_plain(PyObject *compiled)
+{
+    PyObject *used = PyObject_GetAttrString(compiled, "co_names");
+    PyObject *constants = PyObject_GetAttrString(compiled, "co_consts");
+    bool plain = used && constants;
+    for (Py_ssize_t i = 0; plain && i < PyTuple_GET_SIZE(used); i++)
+        plain = PyDict_Contains(names, PyTuple_GET_ITEM(used, i)) == 1;
+    for (Py_ssize_t i = 0; plain && i < PyTuple_GET_SIZE(constants); i++)
+        plain = !PyCode_Check(PyTuple_GET_ITEM(constants, i));
+    Py_XDECREF(used);
+    Py_XDECREF(constants);
+    return plain;
+}
+
 static PyObject *literal(yyjson_val *value, const char *name)
 {
     char words[300];
@@ -166,7 +185,7 @@ static PyObject *literal(yyjson_val *value, const char *name)
     if (expression && strlen(expression) == yyjson_get_len(value)) {
         PyObject *compiled = Py_CompileStringExFlags(expression, "<argument>", Py_eval_input,
                                                      &flags, -1);
-        found = compiled ? PyEval_EvalCode(compiled, names, names) : NULL;
+        found = compiled && is_plain(compiled) ? PyEval_EvalCode(compiled, names, names) : NULL;
         Py_XDECREF(compiled);
     }
     if (found)

@@ -149,6 +149,18 @@ yyjson_doc *receive(void)
 
 static atomic_flag ended = ATOMIC_FLAG_INIT;
 
+void announce_code(void)
+{
+    text t = { 0 };
+    put_words(&t, "{\"id\":");
+    put_number(&t, current_id());
+    put_words(&t, ",\"begins\":true}");
+    if (t.failed)
+        leave(MISHAP_EXIT_REFUSED, "mishap-python: there is no memory for a message\n");
+    send_all(t.data, t.length);
+    free(t.data);
+}
+
 bool claim_end(void)
 {
     return !atomic_flag_test_and_set(&ended);
@@ -245,6 +257,8 @@ _Noreturn void refuse(const char *code, const char *kind, const char *words)
     say(code);
     say("\",\"message\":\"");
     say(words);
+    if (strcmp(kind, "memory") == 0)
+        say("\",\"type\":\"MemoryError");
     say("\",\"context\":{\"kind\":\"");
     say(kind);
     say("\"},\"stdout\":\"");
