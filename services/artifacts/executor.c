@@ -44,8 +44,20 @@ static mishap *describe(mishap *m, const mishap *cause)
     return told->output.length ? mishap_tell(m, "stdout", told->output) : m;
 }
 
-/* What the code did wrong, in the words of Python. Nothing was changed by it, so after a timeout
- * the call may be repeated. */
+/* The message of a failure. What the code says has the name of a class before it; what the server
+ * says of the code, such as that it ended its process, has none. */
+static mishap *tell_execution(const mishap_public *told)
+{
+    mishap_text words = mishap_public_message(told);
+    int length = (int)words.length;
+    return told->type.length ? mishap_execution("%.*s: %.*s", (int)told->type.length,
+                                                told->type.data, length, words.data)
+                             : mishap_execution("%.*s", length, words.data);
+}
+
+/* What the code did wrong, in the words of Python. Code that does not end in time will not the next
+ * time: the call is not to be repeated. Any other failure is the server's own, and tells so itself:
+ * code cannot make one. */
 static mishap *translate(mishap *cause)
 {
     const mishap_public *told = mishap_told(cause);
@@ -57,23 +69,17 @@ static mishap *translate(mishap *cause)
         m = mishap_execution_as(SYNTAX_ERROR, "%.*s", length, words.data);
         break;
     case PYTHON_TIMEOUT:
-        m = mishap_retryable(mishap_execution_as(TIMEOUT, "%.*s", length, words.data), true);
+        m = mishap_execution_as(TIMEOUT, "%.*s", length, words.data);
         break;
     case PYTHON_ARGUMENT:
         m = mishap_validation("%.*s", length, words.data);
         break;
     case PYTHON_RUNTIME:
-        if (told->type.length)
-            m = mishap_execution("%.*s: %.*s", (int)told->type.length, told->type.data, length,
-                                 words.data);
-        else
-            m = mishap_execution("%.*s", length, words.data);
-        break;
     case PYTHON_MEMORY:
     case PYTHON_MISSING:
     case PYTHON_RESULT:
     case PYTHON_DIED:
-        m = mishap_execution("%.*s", length, words.data);
+        m = tell_execution(told);
         break;
     case PYTHON_CANCELLED:
     case PYTHON_OTHER:
@@ -111,6 +117,7 @@ mishap *artifacts_execute(artifacts_request *r)
                         .timeout = mishap_number(mishap_settings(r->call), "run_seconds"),
                         .within = r->call },
         args, &answered);
+    r->store_is_sound = failure != NULL;
     if (failure)
         return translate(failure);
     answer(r, answered);

@@ -220,9 +220,9 @@ static mishap *call_artifact(artifacts_request *r)
         "methods", mishap_value_of_json("[\"run\"]"));
 }
 
-static mishap *invoke(mishap_call *call)
+static mishap *invoke(artifacts_request *r)
 {
-    artifacts_request *r = artifacts_request_begin(call);
+    mishap_call *call = r->call;
     r->artifact = mishap_string(call, "artifact");
     r->method_name = mishap_string(call, "method");
     MISHAP_TRY(read_caller(r));
@@ -237,8 +237,9 @@ static mishap *invoke(mishap_call *call)
  * settled: this call fails, and the others are run again. */
 mishap *artifacts_invoke(mishap_call *call)
 {
-    mishap *failure = invoke(call);
-    if (artifacts_is_embedded() &&
+    artifacts_request *r = artifacts_request_begin(call);
+    mishap *failure = invoke(r);
+    if (artifacts_is_embedded() && !r->store_is_sound &&
         (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE)))
         mishap_service_lost(call);
     return failure;

@@ -29,9 +29,10 @@ typedef struct artifacts_request {
     const char *artifact;
     const struct artifacts_method *method; /* NULL: the code of an artifact is run */
     const char *method_name;
-    const char *caller; /* NULL: nobody in particular */
-    const char *key;    /* idempotency; NULL: none */
-    int64_t now;        /* milliseconds since 1970 */
+    const char *caller;  /* NULL: nobody in particular */
+    const char *key;     /* idempotency; NULL: none */
+    bool store_is_sound; /* what failed has nothing to do with the store: code did */
+    int64_t now;         /* milliseconds since 1970 */
     artifacts_value args[ARTIFACTS_MOST_ARGUMENTS];
     mishap_buffer answer; /* JSON */
     mishap_buffer event;  /* what the log says of it, if that is not the answer */

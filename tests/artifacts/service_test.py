@@ -250,7 +250,7 @@ def every_code_of_the_seed_is_there(engine):
         w.fails("invalid_argument", ESCROW, "purchase", "none", by="alice")
         w.done(ESCROW, "deposit", "bad", 1, "bob", by="alice")
         timed_out = w.fails("timeout", "loop", "run", by="alice", category=x, status=504)
-        equal(timed_out["retriable"], True, "whether a timeout can be repeated: nothing was changed")
+        equal(timed_out["retriable"], False, "whether code that loops is to be run again")
         detail = w.fails("runtime_error", "raises", "run", 0)["details"]
         equal((detail["type"], detail["line"]), ("ZeroDivisionError", 2), "what Python says")
 
