@@ -65,11 +65,12 @@ typedef struct mishap_foreign_code {
                                          not be listed: the server checks whether they are true */
     const char *const *context; /* the members of `context` that it may fill; the list ends with
                                    NULL; NULL: none */
-    const char *type;      /* the type of a failure that names none, or one that is spelled like
-                              a code of the catalog. So each failure of code has a type */
-    bool conditions;       /* its types are those of conditions: a type that is spelled like one
-                              of its own codes stays */
-    const char *timed_out; /* the message when its time was over, and … */
+    const char *type; /* the type of a failure that names none, or one that is spelled like
+                         a code of the catalog. So each failure of code has a type */
+    bool conditions;  /* its types are those of conditions: a type that is spelled like one
+                         of its own codes stays */
+    const char
+        *timed_out; /* the message when its time was over, with %s for how long that was, and … */
     const char *cancelled; /* … when its call was cancelled; NULL: the message of the process */
     const char *ends;      /* the operation after whose answer the process ends, such as
                               "lisp.reset"; NULL: none. `last` counts there alone */

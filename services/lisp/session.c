@@ -87,6 +87,7 @@ static const mishap_foreign_code code_of_callers = {
     .context = MISHAP_CHOICES("restarts", "stderr", "warnings", "suspended"),
     .type = "CONDITION",
     .conditions = true,
+    .timed_out = "The evaluation took longer than %s.",
     .ends = "lisp.reset",
 };
 

@@ -236,6 +236,7 @@ bool mishap_runner_read_foreign(mishap_runner *r, mishap_link *link)
         mishap_buffer_reset_within(&link->in, KEPT);
         break;
     case MISHAP_GATHERED_PART:
+        stray = stray || is_of_code(link); /* there may be no end of it */
         break;
     case MISHAP_GATHERED_BAD:
         stray = is_of_code(link);

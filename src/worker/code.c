@@ -1,5 +1,7 @@
 #include "worker/code.h"
 
+#include <stdio.h>
+
 #include "dialect/parts.h"
 #include "mishap/restore.h"
 
@@ -23,12 +25,18 @@ static int64_t limit_of(const mishap_foreign_known *known, const mishap_call *ca
                                                                             : limit_ms;
 }
 
-/* So much time has passed as the process says was over, or as the call had. */
+/* The time that was over by what the process says. Sessions keep limits of their own. */
+static int64_t limit_said(const mishap_foreign_message *message, const mishap_foreign_known *known,
+                          const mishap_call *call)
+{
+    bool says = known->foreign->sessions && message->limit_ms > 0;
+    return says ? message->limit_ms : limit_of(known, call);
+}
+
 static bool is_over(const mishap_foreign_message *message, const mishap_foreign_known *known,
                     const mishap_call *call)
 {
-    bool says = known->foreign->sessions && message->limit_ms > 0; /* they keep limits of their own */
-    int64_t limit_ms = says ? message->limit_ms : limit_of(known, call);
+    int64_t limit_ms = limit_said(message, known, call);
     return limit_ms > 0 && known->ran_ms + SLACK_MS >= limit_ms;
 }
 
@@ -62,6 +70,19 @@ static const char *words_for(const mishap_foreign_code *code, const mishap_code 
     return raised == MISHAP_CODE_TIMEOUT     ? code->timed_out
            : raised == MISHAP_CODE_CANCELLED ? code->cancelled
                                              : NULL;
+}
+
+/* … with the time that was over in the place of %s. */
+static void tell_words(mishap *m, const char *words, int64_t limit_ms)
+{
+    char time[48], whole[200];
+    const char *place = strstr(words, "%s");
+    bool even = limit_ms % 1000 == 0;
+    snprintf(time, sizeof time, "%.*f second%s", even ? 0 : 3, (double)limit_ms / 1000,
+             limit_ms == 1000 ? "" : "s");
+    if (place)
+        snprintf(whole, sizeof whole, "%.*s%s%s", (int)(place - words), words, time, place + 2);
+    mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_text_of(place ? whole : words));
 }
 
 static void take_message(mishap *m, yyjson_val *value)
@@ -113,7 +134,7 @@ mishap *mishap_code_take_failure(const mishap_foreign_message *message,
     const char *words = words_for(code, raised);
     mishap *m = mishap_restore_code(raised), *whole;
     if (words) {
-        mishap_restore_part(m, MISHAP_PART_MESSAGE, mishap_text_of(words));
+        tell_words(m, words, limit_said(message, known, call));
     } else {
         take_message(m, yyjson_obj_get(message->failure, "message"));
         take_type(m, code, yyjson_obj_get(message->failure, "type"));

@@ -138,6 +138,8 @@ static bool read_packet(struct abroad *a)
         mishap_buffer_reset(&p->in);
         break;
     case MISHAP_GATHERED_PART:
+        if (is_of_code(a))
+            count_stray(a); /* there may be no end of it */
         break;
     case MISHAP_GATHERED_BAD:
         if (is_of_code(a)) {

@@ -7,6 +7,7 @@ what the caller gets:
     failure   the message ends the call, with a failure of the code
     answer    … with an answer, which the code might have returned as well
     died      the process is ended
+    timeout   … with the words of the server, since the time that it names has passed
 
 and `lisp` the same of a session of Lisp, where it differs.
 """
@@ -64,6 +65,7 @@ FRAMES = {
     # ends that only the server knows of
     "a time that is not over": ends("TIMEOUT"),
     "a time that is not over, with its limit": ends("TIMEOUT", {"limit_ms": 3600000}),
+    "a time that is over, by a limit of its own": row(failure("TIMEOUT", {"limit_ms": 1}), comes="failure", lisp="timeout"),
     "that it was cancelled": ends("CANCELLED", type="ABORT"),
     "a limit of memory": ends("RUNTIME_ERROR", context={"kind": "memory"}),
     "that it died": ends("RUNTIME_ERROR", context={"kind": "died"}),
@@ -119,5 +121,6 @@ FRAMES = {
     "a message without a beginning": row("-" + said(failure()), ">" + said(failure())),
     "a message that is too long": row("<{\"id\":@ID@,\"answer\":{\"result\":\"", *["-@PAD@"] * 80, ">\"}}"),
     "a message in pieces": row("<" + said(failure())[:20], "-" + said(failure())[20:30], ">" + said(failure())[30:], comes="failure"),
+    "pieces without an end": row(*["<{\"id\":@ID@,\"failure\":{"] * 300),
     "900 packets of nothing": row(*["=[]"] * 900),
 }

@@ -283,6 +283,8 @@ def check_lisp(found, comes):
     elif comes == "answer":
         equal((found.status, answer.get("values"), found["Mishap-Session"]), (200, ["forged"], shared["session"][1]), "the answer %s" % answer)
         expect(WORDS not in text, "words beside the answer:", text)
+    elif comes == "timeout":
+        equal((found.status, answer["code"], answer["message"], answer.get("type")), (504, "TIMEOUT", "The evaluation took longer than 0.001 seconds.", None), answer)
     else:
         check_condition(answer)
 

@@ -32,7 +32,7 @@
     (put-json `(:object "id" ,*call-id*
                         ;; The server compares it with its own clock.
                         ,@(when (and *seconds* (equal (report-code report) "TIMEOUT"))
-                            `("limit_ms" ,(floor (* 1000 *seconds*))))
+                            `("limit_ms" ,(max 1 (round (* 1000 *seconds*)))))
                         "failure"
                         (:object "code" ,(report-code report)
                                  "type" ,(report-type report)
