@@ -1,10 +1,11 @@
 /*
  * Any packets of a foreign program. A real runner has handed it a call. The input is a list of
  * packets, each with its length in two bytes before it; the first byte of all says whether the
- * program has said that it is ready, and whether somebody waits for the call.
+ * program has said that it is ready, whether somebody waits for the call, and whether code of a
+ * caller has begun.
  *
  * Whatever it was, the call has one end when the program has one, and an answer is one object on a
- * line.
+ * line. If code has begun, a failure is the code's, and nothing is reported.
  */
 #include "fuzz.h"
 
@@ -13,7 +14,10 @@
 
 enum { LARGEST = 256 * 1024 };
 
-static const mishap_foreign program = { .program = "/bin/false", .answer_limit = 200000 };
+static const mishap_foreign_code code = { .raises = MISHAP_RAISES(TYPE_ERROR),
+                                          .context = MISHAP_CHOICES("line"),
+                                          .type = "Error" };
+static mishap_foreign program = { .program = "/bin/false", .answer_limit = 200000 };
 static const mishap_service service = { "foreign", .summary = "A foreign program",
                                         .worker = &program };
 static const mishap_param params[] = {
@@ -54,6 +58,9 @@ static void on_done(mishap_run *run, mishap *failure)
     o->done = true;
     if (failure) {
         mishap_buffer account = { 0 };
+        const mishap_public *told = mishap_told(failure);
+        EXPECT(!program.code || told->code == MISHAP_CODE_TYPE_ERROR, "%s", told->code->name.data);
+        EXPECT(!program.code || !told->suggestion.length, "%.*s", SHOWN(told->suggestion));
         mishap_account(failure, &account);
         mishap_buffer_release(&account);
     } else {
@@ -74,12 +81,14 @@ static void on_progress(const mishap_watcher *watcher, double done, double total
 {
     (void)watcher, (void)done, (void)total;
     EXPECT(words.data || !words.length, "words of no text");
+    EXPECT(!program.code, "progress of code");
 }
 
 static void on_log(const mishap_watcher *watcher, mishap_level level, mishap_text words)
 {
     (void)watcher;
     EXPECT(level <= MISHAP_EMERGENCY && words.data, "level %d", (int)level);
+    EXPECT(!program.code, "a message of code");
 }
 
 static int start(int keeper, const mishap_keeper_message *asked)
@@ -120,6 +129,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int keeper;
     if (size < 1 || size > LARGEST)
         return 0;
+    bool begins = (data[0] & 5) == 5;
+    program.code = begins ? &code : NULL;
     MUST(!mishap_worker_groups_make(&app, &plan.groups));
     mishap_runner_settings settings = { .plan = &plan,
                                         .keeper = fake_keeper_open(&keeper),
@@ -140,6 +151,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         MUST(send(socket, "={\"ready\":1}", 12, MSG_NOSIGNAL) == 12);
         mishap_runner_turn(runner);
         EXPECT(o.run.link && o.run.link->slots[0].number == 1, "not handed over");
+        if (begins) {
+            MUST(send(socket, "={\"id\":1,\"begins\":true}", 23, MSG_NOSIGNAL) == 23);
+            mishap_runner_turn(runner);
+        }
         forgotten = data[0] & 2;
         if (forgotten)
             mishap_runner_forget(runner, &o.run);

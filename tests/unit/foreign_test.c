@@ -366,6 +366,124 @@ static void whatever_it_does_the_next_call_works(void **state)
     end(&loop);
 }
 
+/* -- code of callers --------------------------------------------------------------------------- */
+
+/* What the code of a caller may say, and what becomes of its process. */
+static const struct coded {
+    const char *way;
+    const mishap_code *code; /* NULL: it works, and `n` is … */
+    int n;
+    const char *message, *type;
+    bool ends; /* its process */
+} coded[] = {
+    { "garbage", NULL, 77, NULL, NULL, false },
+    { "packet", NULL, 77, NULL, NULL, false },
+    { "huge", NULL, 77, NULL, NULL, false },
+    { "wrong_id", NULL, 77, NULL, NULL, false },
+    { "array", NULL, 77, NULL, NULL, false },
+    { "members", NULL, 77, NULL, NULL, false },
+    { "talk", NULL, 0, NULL, NULL, false },
+    { "twice", NULL, 0, NULL, NULL, false },
+    { "misfit", MISHAP_CODE_RUNTIME_ERROR, 0, "The code sent an answer of its own that is none.",
+      "Error", false },
+    { "undeclared", MISHAP_CODE_RUNTIME_ERROR, 0, "secret-of-the-operator", "Error", false },
+    { "lack", MISHAP_CODE_RUNTIME_ERROR, 0, "No library.", "Error", false },
+    { "exit", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true },
+    { "leave", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true },
+    { "nap", MISHAP_CODE_TIMEOUT, 0, "Stopped.", "Error", false },
+    { "sleep", MISHAP_CODE_CANCELLED, 0, "Stopped.", "Error", false },
+    { "endless", MISHAP_CODE_RUNTIME_ERROR, 0, "The code ended its process.", "", true },
+};
+
+static void expect_failure_of_code(const struct coded *row, const mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    if (told->code != row->code)
+        fail_msg("%s: %s", row->way, told->code->name.data);
+    assert_string_equal(text_of(told->message), row->message);
+    assert_string_equal(text_of(told->type), row->type);
+    assert_int_equal(told->suggestion.length, 0);
+    assert_int_equal(told->cause.length, 0);
+    assert_null(mishap_public_member(told, "session"));
+    if (strcmp(row->way, "lack") == 0)
+        assert_non_null(mishap_public_member(told, "line"));
+}
+
+static void code_of_a_caller_speaks_for_itself_alone(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    char arguments[100];
+    (void)state;
+    begin(&loop);
+    for (size_t i = 0; i < sizeof coded / sizeof *coded; i++) {
+        call(&loop, &o, "coded.count", "{}");
+        assert_null(o.failure);
+        int64_t pid = member(&o, "pid");
+        let_go(&o);
+        snprintf(arguments, sizeof arguments, "{\"way\":\"code:%s\"}", coded[i].way);
+        call(&loop, &o, "coded.do", arguments);
+        if (o.failure)
+            expect_failure_of_code(&coded[i], o.failure);
+        else
+            assert_null(coded[i].code);
+        if (!o.failure && coded[i].n)
+            assert_int_equal(member(&o, "n"), coded[i].n);
+        let_go(&o);
+        call(&loop, &o, "coded.count", "{}");
+        assert_null(o.failure);
+        if ((member(&o, "pid") != pid) != coded[i].ends)
+            fail_msg("%s: its process", coded[i].way);
+        let_go(&o);
+    }
+    end(&loop);
+}
+
+/* A program that fails by itself before code begins is not the code's. */
+static void a_program_that_leaves_before_code_begins_is_not_blamed_on_it(void **state)
+{
+    struct loop loop;
+    struct ours o = { 0 };
+    (void)state;
+    begin(&loop);
+    call(&loop, &o, "coded.do", "{\"way\":\"leave\"}");
+    assert_ptr_equal(code_of(&o), MISHAP_CODE_INTERNAL_ERROR);
+    assert_true(is_noted(&o, "the system refused it memory"));
+    let_go(&o);
+    call(&loop, &o, "coded.do", "{\"way\":\"code:leave\"}");
+    assert_true(is_noted(&o, "may have chosen this status"));
+    told_nothing_private(&o);
+    let_go(&o);
+    end(&loop);
+}
+
+static void code_of_one_process_speaks_for_itself_alone(void **state)
+{
+    mishap_answered *answered;
+    char arguments[100];
+    (void)state;
+    for (size_t i = 0; i < sizeof coded / sizeof *coded; i++) {
+        mishap_foreign_process *process;
+        assert_null(mishap_foreign_start(&abroad_app, &abroad_coded, &process));
+        assert_false(mishap_foreign_was_given_a_call(process));
+        snprintf(arguments, sizeof arguments, "{\"way\":\"code:%s\"}", coded[i].way);
+        mishap *failure = mishap_invoke(&abroad_app, "coded.do", arguments,
+                                        &(mishap_invocation){ .process = process }, &answered);
+        if (failure)
+            expect_failure_of_code(&coded[i], failure);
+        else if (coded[i].n)
+            assert_int_equal(mishap_integer(answered->json, "n"), coded[i].n);
+        assert_int_equal(failure != NULL, coded[i].code != NULL);
+        if (!failure)
+            mishap_answered_free(answered);
+        mishap_free(failure);
+        assert_true(mishap_foreign_was_given_a_call(process));
+        assert_int_equal(mishap_foreign_is_over(process), coded[i].ends);
+        mishap_foreign_stop(process);
+    }
+    mishap_app_close();
+}
+
 static void a_call_that_stops_when_it_is_told_leaves_its_process(void **state)
 {
     struct loop loop;
@@ -937,6 +1055,9 @@ int main(void)
         TEST(what_it_says_meanwhile_is_passed_on),
         TEST(each_call_has_a_process_of_its_own_if_that_is_wanted),
         TEST(whatever_it_does_the_next_call_works),
+        TEST(code_of_a_caller_speaks_for_itself_alone),
+        TEST(a_program_that_leaves_before_code_begins_is_not_blamed_on_it),
+        TEST(code_of_one_process_speaks_for_itself_alone),
         TEST(a_call_that_stops_when_it_is_told_leaves_its_process),
         TEST(a_forgotten_call_is_interrupted),
         TEST(a_program_that_cannot_start_makes_its_service_unavailable),

@@ -33,6 +33,10 @@ static const mishap_sandbox_profile abroad_profile = { .readable = abroad_readab
                                                        .memory_bytes = 256 << 20,
                                                        .address_bytes = 512 << 20 };
 
+static const mishap_foreign_code abroad_code = { .raises = MISHAP_RAISES(RUNTIME_ERROR),
+                                                 .context = MISHAP_CHOICES("line"),
+                                                 .type = "Error" };
+
 static mishap_foreign abroad_pool = { .arguments = abroad_ready, .grace_ms = 300 },
                       abroad_once = { .arguments = abroad_ready, .once = true },
                       abroad_kept = { .arguments = abroad_ready,
@@ -43,6 +47,9 @@ static mishap_foreign abroad_pool = { .arguments = abroad_ready, .grace_ms = 300
                                        .sandbox = &abroad_profile,
                                        .grace_ms = 300,
                                        .sessions = true },
+                      abroad_coded = { .arguments = abroad_ready,
+                                       .grace_ms = 300,
+                                       .code = &abroad_code },
                       abroad_bad = { .arguments = abroad_unready },
                       abroad_dead = { .arguments = abroad_gone },
                       abroad_none = { .usable = abroad_unusable };
@@ -53,7 +60,7 @@ static inline void abroad_begin(void)
     const char *program = getenv("FOREIGN_PROGRAM"), *idle = getenv("FOREIGN_IDLE_MS"),
                *most = getenv("FOREIGN_MOST");
     mishap_foreign *const all[] = { &abroad_pool, &abroad_once, &abroad_kept, &abroad_boxed,
-                                    &abroad_bad,  &abroad_dead, &abroad_none };
+                                    &abroad_bad,  &abroad_dead, &abroad_none, &abroad_coded };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         all[i]->program = program;
     if (idle)
@@ -68,6 +75,7 @@ static const mishap_service
     service_kept = { "kept", .summary = "A process for each session", .worker = &abroad_kept,
                      .dialect = "condition-report" },
     service_boxed = { "boxed", .summary = "In a sandbox", .worker = &abroad_boxed },
+    service_coded = { "coded", .summary = "It runs code of callers", .worker = &abroad_coded },
     service_bad = { "bad", .summary = "It cannot start", .worker = &abroad_bad },
     service_dead = { "dead", .summary = "It dies at its start", .worker = &abroad_dead },
     service_none = { "none", .summary = "It is not there", .worker = &abroad_none };
@@ -120,6 +128,7 @@ static const mishap_operation abroad_operations[] = {
     ABROAD_OPERATIONS(once, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(kept, ABROAD_SESSION, ABROAD_SESSION_IS),
     ABROAD_OPERATIONS(boxed, ABROAD_SESSION, ABROAD_SESSION_IS),
+    ABROAD_OPERATIONS(coded, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(bad, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(dead, ABROAD_NOTHING, ABROAD_NOTHING),
     ABROAD_OPERATIONS(none, ABROAD_NOTHING, ABROAD_NOTHING),

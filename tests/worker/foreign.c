@@ -246,6 +246,26 @@ static void misbehave(uint64_t id, const char *way)
     }
 }
 
+/* As code of a caller would: it is announced, writes what it likes, and ends its call after all. */
+static void run_code(uint64_t id, const char *way)
+{
+    snprintf(said, sizeof said, "{\"id\":%llu,\"begins\":true}", (unsigned long long)id);
+    say(said);
+    if (strcmp(way, "lack") == 0) {
+        snprintf(
+            said, sizeof said,
+            "{\"id\":%llu,\"failure\":{\"code\":\"NOT_CONFIGURED\",\"message\":\"No library.\","
+            "\"suggestion\":\"Pay.\",\"retryable\":true,\"type\":\"NOT-CONFIGURED\","
+            "\"context\":{\"line\":3,\"session\":\"0\"}},"
+            "\"notes\":{\"heap\":\"secret-of-the-operator\"}}",
+            (unsigned long long)id);
+        say(said);
+    } else {
+        misbehave(id, way);
+    }
+    answer(id, "{\"n\":77}");
+}
+
 static void serve(const char *text)
 {
     yyjson_doc *document = yyjson_read(text, strlen(text), 0);
@@ -282,7 +302,11 @@ static void serve(const char *text)
                  (unsigned long long)id);
         say(said);
     } else {
-        misbehave(id, yyjson_get_str(yyjson_obj_get(arguments, "way")));
+        const char *way = yyjson_get_str(yyjson_obj_get(arguments, "way"));
+        if (strncmp(way, "code:", 5) == 0)
+            run_code(id, way + 5);
+        else
+            misbehave(id, way);
     }
     yyjson_doc_free(document);
 }
