@@ -1,6 +1,6 @@
 """Code that writes messages of its own to the socket of its process (forged.py), run by somebody else than its author.
 
-    MISHAP_PROGRAM=… python3 tests/worker/forged_test.py [PART-OF-A-NAME]
+    MISHAP_PROGRAM=… INTERPRETER_PROGRAM=… python3 tests/worker/forged_test.py [PART-OF-A-NAME]
 
 Whatever it writes, the caller gets what the code might have returned or raised: no code, category, word or advice of the server. The
 code runs once, and the worker that ran it stays. Speaks TAP.
@@ -9,6 +9,7 @@ import contextlib
 import itertools
 import json
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -23,6 +24,7 @@ from forged import ADVICE, FRAMES, HIDDEN, WORDS  # noqa: E402
 from server import PROGRAM, name_of, processes  # noqa: E402
 from world import World, command, folder_of  # noqa: E402
 
+INTERPRETER = os.path.abspath(os.environ["INTERPRETER_PROGRAM"])  # stands in for one that is broken
 PYTHON = os.path.exists(os.path.join(os.path.dirname(PROGRAM), "services", "python", "mishap-python"))
 LISP = os.path.exists(os.path.join(os.path.dirname(PROGRAM), "services", "lisp", "mishap-lisp.core"))
 STORE = "genesis_store"
@@ -181,6 +183,27 @@ def code_that_does_not_end_is_not_to_be_run_again():
     equal((found["retriable"], found["error"]), (False, "The code was not finished in time."), "the failure")
 
 
+@test
+def a_python_that_fails_by_itself_replaces_no_worker():
+    """That is a failure of the server's, and has nothing to do with the store that the worker has open."""
+    needs(PYTHON)
+    folder = os.path.join(server.FOLDER, "stage")
+    host = os.path.join(folder, "services", "python", "mishap-python")
+    os.makedirs(os.path.dirname(host))
+    shutil.copy(PROGRAM, os.path.join(folder, "mishap"))
+    shutil.copy(INTERPRETER, host)
+    with open(host, "ab") as file:
+        file.write(b"\n                     leaves")
+    with World("SQLite", program=os.path.join(folder, "mishap")) as w:
+        w.done(STORE, "create", "one", "tool", "", "def run(): return 1", by="alice")
+        w.fails("internal_error", "one", "run", by="bob", category="system", status=500)
+        before = w.handlers()
+        for _ in range(3):
+            w.fails("internal_error", "one", "run", by="bob", category="system", status=500)
+            w.done("genesis_ledger", "balance", "bob", by="bob")
+        equal(sorted(set(before) - set(w.handlers())), [], "workers that are gone")
+
+
 SOME = ["not configured", "unavailable", "an internal error", "a suggestion", "that it cannot work", "a time that is not over", "an answer with warnings"]
 
 
@@ -336,6 +359,21 @@ def a_time_that_was_over_is_told_by_the_clock():
     found = evaluate("(loop)")
     equal((found.status, found.json["code"], found.json["retryable"]), (504, "TIMEOUT", False), found.body)
     w.ask("POST", "/lisp/limits", {"timeout": 30}, fields=[shared["session"]])
+
+
+@test
+def a_session_speaks_for_itself_alone_in_any_loop():
+    """What one loop knows of a session, the next one has to know."""
+    needs(LISP)
+    with server.Server("--workers", "1") as found:
+        begun = found.ask("POST", "/lisp/evaluate", {"code": PRELUDE})
+        for _ in range(3):
+            answer = found.ask("POST", "/lisp/evaluate", {"code": forge(FRAMES["not configured"].packets)},
+                               fields=[("Mishap-Session", begun["Mishap-Session"]), CANONICAL], checked=False)
+            equal((answer.status, answer.json["code"], answer.json["type"]), (422, "SIMPLE_ERROR", "CONDITION"), answer.body)
+            loops = found.workers()
+            os.kill(loops[0], signal.SIGKILL)
+            expect(server.wait_for(lambda old=loops: set(found.workers()) - set(old)), "no other loop")
 
 
 LATE = """(sb-thread:make-thread (lambda () (dotimes (i 20) (sleep 0.02) (forge %s))))"""
