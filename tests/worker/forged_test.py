@@ -301,6 +301,7 @@ def number_of_runs():
 def check_lisp(found, comes):
     answer, text = found.json, found.body.decode()
     no_words_of_the_server(text)
+    equal(found["Warning"], None, "a warning of the server's")
     if comes == "honest":
         equal((found.status, answer.get("values")), (200, [":HONEST"]), "the answer %s" % answer)
     elif comes == "answer":
@@ -435,7 +436,7 @@ def an_agent_sees_no_progress_and_no_log_of_code():
 @test
 def a_command_that_evaluates_tells_the_same():
     needs(LISP)
-    for name in ("not configured", "that it cannot work", "an answer that is the last", "progress"):
+    for name in ("not configured", "that it cannot work", "an answer that is the last", "an answer with warnings", "progress"):
         frame = FRAMES[name]
         ran = run_program(PROGRAM, "lisp", "evaluate", PRELUDE + forge(frame.packets))
         answer = parsed(ran.out)
