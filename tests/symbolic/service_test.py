@@ -468,7 +468,7 @@ def a_replay_that_fails_like_the_engine_leaves_no_engine_that_waits_for_it():
     with server.Server("--workers", "1", "--handlers", "1", program=stage("lying", "python")) as found:
         for _ in range(2):
             status, answer = http(found, "check", {"code": code, "function_name": "lie"})
-            equal((status, answer["error_type"], answer["message"]), (500, "RuntimeError", "A lie"), "the failure of the replay")
+            equal((status, answer["error_type"], answer["message"]), (503, "RuntimeError", "A lie"), "the failure of the replay")
             status, answer = http(found, "check", GIVEN["check"])
             equal((status, len(answer.get("counterexamples", ()))), (200, 1), "the call after it: %s" % answer)
 

@@ -86,8 +86,8 @@ static void serve(const char *call, bool engine)
         send_words(words);
     else if (strstr(call, "def lie")) {
         snprintf(words, sizeof words,
-                 "{\"id\":%ld,\"failure\":{\"code\":\"RUNTIME_ERROR\",\"message\":\"A lie\","
-                 "\"type\":\"RuntimeError\"}}",
+                 "{\"id\":%ld,\"failure\":{\"code\":\"NOT_CONFIGURED\",\"message\":\"A lie\","
+                 "\"type\":\"RuntimeError\",\"suggestion\":\"Nothing.\"}}",
                  id);
         send_words(words);
     } else
