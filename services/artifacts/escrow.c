@@ -1,11 +1,13 @@
 /* genesis_escrow: it owns what is for sale, from the deposit to the purchase or the cancellation.
- * Only an owner can deposit, so nobody can deposit what the escrow holds. */
+ * Only an owner can deposit, so nobody can deposit what the escrow holds. Nobody can change it
+ * there, either: the version of an offer, a number of its own, stands for its price and its
+ * artifact. */
 #include "artifacts/request.h"
 
 struct listing {
     bool found;
     char seller[ARTIFACTS_LONGEST_NAME + 1], buyer[ARTIFACTS_LONGEST_NAME + 1];
-    int64_t price;
+    int64_t price, version;
 };
 
 static void copy_name(char to[ARTIFACTS_LONGEST_NAME + 1], mishap_text name)
@@ -34,6 +36,7 @@ static mishap *find(artifacts_request *r, struct listing *listing)
         copy_name(listing->seller, mishap_query_text(&query, 1));
         listing->price = mishap_query_integer(&query, 2);
         copy_name(listing->buyer, mishap_query_text(&query, 3));
+        listing->version = mishap_query_integer(&query, 5);
     }
     return mishap_query_end(&query);
 }
@@ -67,6 +70,7 @@ static void put_row(mishap_buffer *b, mishap_query *query)
     artifacts_put_integer(b, "price", mishap_query_integer(query, 2));
     artifacts_put_text(b, "buyer", mishap_query_text(query, 3));
     artifacts_put_time(b, "listed_at", mishap_query_integer(query, 4));
+    artifacts_put_integer(b, "version", mishap_query_integer(query, 5));
 }
 
 /* -- the methods ------------------------------------------------------------------------------- */
@@ -89,6 +93,7 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
         MISHAP_TRY(artifacts_principal_must_exist(r, buyer));
     if (r->args[2].given && mishap_text_equal(buyer, mishap_text_of(r->caller)))
         return mishap_tell(mishap_validation("Nobody can sell to itself"), "buyer", buyer);
+    MISHAP_TRY(artifacts_must_not_be_bid_with(r, id));
     MISHAP_TRY(artifacts_give(r, id, (mishap_text)MISHAP_TEXT(ARTIFACTS_ESCROW)));
     mishap_query_begin(&query, r->store, ARTIFACTS_LISTING_ADD);
     mishap_query_bind_text(&query, 1, id);
@@ -97,11 +102,34 @@ mishap *artifacts_escrow_deposit(artifacts_request *r)
     mishap_query_bind_text(&query, 4, buyer);
     mishap_query_bind_integer(&query, 5, r->now);
     MISHAP_TRY(artifacts_run(&query, NULL));
+    MISHAP_TRY(find(r, &listing));
     artifacts_put_text(&r->answer, "artifact_id", id);
     artifacts_put_string(&r->answer, "seller", r->caller);
     artifacts_put_integer(&r->answer, "price", price);
     artifacts_put_text(&r->answer, "buyer", buyer);
+    artifacts_put_integer(&r->answer, "version", listing.version);
     return NULL;
+}
+
+/* The seller may have taken the offer back meanwhile, changed the artifact and offered it anew: so
+ * a buyer can say at which price, and in which version, it has seen the offer. */
+static mishap *must_be_as_seen(artifacts_request *r, const struct listing *listing)
+{
+    const artifacts_value *price = &r->args[1], *version = &r->args[2];
+    mishap *m = NULL;
+    if (price->given && price->integer != listing->price)
+        m = mishap_resource_as(CONFLICT, "The price of %s is %lld, not %lld.", r->args[0].text.data,
+                               (long long)listing->price, (long long)price->integer);
+    else if (version->given && version->integer != listing->version)
+        m = mishap_resource_as(CONFLICT, "The offer of %s has version %lld, not %lld.",
+                               r->args[0].text.data, (long long)listing->version,
+                               (long long)version->integer);
+    if (!m)
+        return NULL;
+    m = mishap_tell(m, "artifact_id", r->args[0].text);
+    m = mishap_tell(mishap_tell(m, "price", listing->price), "version", listing->version);
+    return mishap_suggest(m, "Look at the artifact and its offer again: genesis_store.get and "
+                             "genesis_escrow.check.");
 }
 
 mishap *artifacts_escrow_purchase(artifacts_request *r)
@@ -118,14 +146,11 @@ mishap *artifacts_escrow_purchase(artifacts_request *r)
         return mishap_tell(
             mishap_permission("The artifact %s is for sale to %s only", id.data, listing.buyer),
             "buyer", (const char *)listing.buyer);
+    MISHAP_TRY(must_be_as_seen(r, &listing));
     MISHAP_TRY(artifacts_move(r, caller, mishap_text_of(listing.seller), listing.price, &left, NULL,
                               &short_of));
     if (short_of)
-        return mishap_tell(
-            mishap_tell(mishap_resource_as(INSUFFICIENT_FUNDS, "Balance is %lld, the price is %lld",
-                                           (long long)left, (long long)listing.price),
-                        "balance", left),
-            "needed", listing.price);
+        return artifacts_too_little(r, MISHAP_RESOURCE, "the price is", listing.price);
     MISHAP_TRY(release(r, caller));
     artifacts_put_text(&r->answer, "artifact_id", id);
     artifacts_put_string(&r->answer, "seller", listing.seller);

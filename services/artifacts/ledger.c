@@ -21,28 +21,32 @@ static mishap *no_principal(mishap_text id)
 
 /* -- accounts ---------------------------------------------------------------------------------- */
 
-static mishap *look(artifacts_request *r, mishap_text id, bool *found, bool *is_principal,
-                    int64_t *balance)
+struct account {
+    bool found, is_principal;
+    int64_t balance, held; /* what is held is a part of the balance */
+};
+
+static mishap *look(artifacts_request *r, mishap_text id, struct account *account)
 {
     mishap_query query;
-    *found = *is_principal = false;
+    *account = (struct account){ 0 };
     mishap_query_begin(&query, r->store, ARTIFACTS_ACCOUNT_GET);
     mishap_query_bind_text(&query, 1, id);
     while (mishap_query_step(&query)) {
-        *found = true;
-        *balance = mishap_query_integer(&query, 0);
-        *is_principal = mishap_text_equal(mishap_query_text(&query, 1),
-                                          (mishap_text)MISHAP_TEXT("principal"));
+        account->found = true;
+        account->balance = mishap_query_integer(&query, 0);
+        account->held = mishap_query_integer(&query, 1);
+        account->is_principal = mishap_text_equal(mishap_query_text(&query, 2),
+                                                  (mishap_text)MISHAP_TEXT("principal"));
     }
     return mishap_query_end(&query);
 }
 
 mishap *artifacts_principal_must_exist(artifacts_request *r, mishap_text id)
 {
-    bool found, is_principal;
-    int64_t balance;
-    MISHAP_TRY(look(r, id, &found, &is_principal, &balance));
-    return is_principal ? NULL : no_principal(id);
+    struct account account;
+    MISHAP_TRY(look(r, id, &account));
+    return account.is_principal ? NULL : no_principal(id);
 }
 
 static mishap *change(artifacts_request *r, artifacts_statement how, mishap_text id, int64_t amount,
@@ -64,27 +68,54 @@ static mishap *change(artifacts_request *r, artifacts_statement how, mishap_text
 mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance,
                         bool *short_of)
 {
-    bool done, found, is_principal;
+    struct account account;
+    bool done;
     *short_of = false;
     MISHAP_TRY(change(r, ARTIFACTS_ACCOUNT_DEBIT, id, amount, balance, &done));
     if (done)
         return NULL;
-    MISHAP_TRY(look(r, id, &found, &is_principal, balance));
-    *short_of = found;
-    return found ? NULL : no_principal(id);
+    MISHAP_TRY(look(r, id, &account));
+    *short_of = account.found;
+    return account.found ? NULL : no_principal(id);
 }
 
 mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance)
 {
-    bool done, found, is_principal;
-    int64_t before;
+    struct account account;
+    bool done;
     MISHAP_TRY(change(r, ARTIFACTS_ACCOUNT_CREDIT, id, amount, balance, &done));
     if (done)
         return NULL;
-    MISHAP_TRY(look(r, id, &found, &is_principal, &before));
-    return found ? mishap_validation("The balance of %.*s would be too large", (int)id.length,
-                                     id.data)
-                 : no_principal(id);
+    MISHAP_TRY(look(r, id, &account));
+    return account.found ? mishap_validation("The balance of %.*s would be too large",
+                                             (int)id.length, id.data)
+                         : no_principal(id);
+}
+
+mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of)
+{
+    bool done;
+    MISHAP_TRY(change(r, ARTIFACTS_ACCOUNT_HOLD, mishap_text_of(r->caller), amount, NULL, &done));
+    *short_of = !done;
+    return NULL;
+}
+
+/* "Balance is 100, of which 60 are held for a bid, needed 50" */
+mishap *artifacts_too_little(artifacts_request *r, mishap_category category, const char *needed_as,
+                             int64_t needed)
+{
+    struct account account;
+    MISHAP_TRY(look(r, mishap_text_of(r->caller), &account));
+    const char *held = account.held
+                           ? mishap_call_print(r->call, ", of which %lld are held for a bid",
+                                               (long long)account.held)
+                           : "";
+    mishap *m = MISHAP_RAISE_IN(category, INSUFFICIENT_FUNDS, "Balance is %lld%s, %s %lld",
+                                (long long)account.balance, held, needed_as, (long long)needed);
+    m = mishap_tell(m, "balance", account.balance);
+    if (account.held)
+        m = mishap_tell(m, "held", account.held);
+    return mishap_tell(m, "needed", needed);
 }
 
 /* PostgreSQL locks a row when it is changed. If every movement changes the account with the lesser
@@ -102,16 +133,23 @@ mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, i
 
 /* -- the methods ------------------------------------------------------------------------------- */
 
+/* What is held of it only its owner may know. */
+mishap *artifacts_put_account(artifacts_request *r, mishap_text id)
+{
+    struct account account;
+    MISHAP_TRY(look(r, id, &account));
+    if (!account.found)
+        return no_principal(id);
+    artifacts_put_integer(&r->answer, "balance", account.balance);
+    if (account.held && r->caller && mishap_text_equal(id, mishap_text_of(r->caller)))
+        artifacts_put_integer(&r->answer, "held", account.held);
+    return NULL;
+}
+
 mishap *artifacts_ledger_balance(artifacts_request *r)
 {
-    bool found, is_principal;
-    int64_t balance;
-    MISHAP_TRY(look(r, r->args[0].text, &found, &is_principal, &balance));
-    if (!found)
-        return no_principal(r->args[0].text);
     artifacts_put_text(&r->answer, "agent_id", r->args[0].text);
-    artifacts_put_integer(&r->answer, "balance", balance);
-    return NULL;
+    return artifacts_put_account(r, r->args[0].text);
 }
 
 mishap *artifacts_ledger_balances(artifacts_request *r)
@@ -150,11 +188,7 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
     MISHAP_TRY(artifacts_move(r, from, to, amount, &left, &there, &short_of));
     if (short_of) /* which undoes the credit, too */
-        return mishap_tell(
-            mishap_tell(mishap_permission_as(INSUFFICIENT_FUNDS, "Balance is %lld, needed %lld",
-                                             (long long)left, (long long)amount),
-                        "balance", left),
-            "needed", amount);
+        return artifacts_too_little(r, MISHAP_PERMISSION, "needed", amount);
     artifacts_put_text(&r->answer, "from_id", from);
     artifacts_put_text(&r->answer, "to_id", to);
     artifacts_put_integer(&r->answer, "amount", amount);
@@ -168,6 +202,7 @@ mishap *artifacts_ledger_give(artifacts_request *r)
     mishap_text id = r->args[0].text, to = r->args[1].text;
     MISHAP_TRY(artifacts_must_own(r, id, "transfer"));
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
+    MISHAP_TRY(artifacts_must_not_be_bid_with(r, id));
     MISHAP_TRY(artifacts_give(r, id, to));
     artifacts_put_text(&r->answer, "artifact_id", id);
     artifacts_put_string(&r->answer, "from_id", r->caller);

@@ -3,9 +3,10 @@
  * bid wins and pays the second best, or 1 if there is no other; the artifact is scored, and the
  * winner gets score / 10 of new scrip. All other bids are paid back.
  *
- * A bid is paid into the account of the mint when it is made. A bid whose artifact was sold or
- * deleted meanwhile does not count. An auction begins with its first bid and ends when its time is
- * over, or when as many have bid as the operator says.
+ * A bid is held in the account of its bidder until the auction ends: others see the same balance as
+ * before, so the bid stays sealed, and nothing of it can be spent. The artifact cannot be given
+ * away, sold or deleted meanwhile: whoever bids can be made to pay. An auction begins with its
+ * first bid and ends when its time is over, or when as many have bid as the operator says.
  */
 #include "artifacts/request.h"
 
@@ -83,7 +84,7 @@ static mishap *score(artifacts_request *r, const char *artifact, int *points)
     return mishap_query_end(&query);
 }
 
-/* The bid was paid back already, and is not less than the price. */
+/* The bid is not held any more, and not less than the price. */
 static mishap *pay_winner(artifacts_request *r, const struct bid *winner, int64_t price, int points)
 {
     enum { POINTS_FOR_ONE = 10 };
@@ -155,8 +156,7 @@ static mishap *resolve(artifacts_request *r)
     int count, points = 0;
     mishap_query query;
     MISHAP_TRY(find_best(r, best, &count));
-    MISHAP_TRY(run(r, ARTIFACTS_BID_RETURN));
-    MISHAP_TRY(run(r, ARTIFACTS_BID_RELEASE));
+    MISHAP_TRY(run(r, ARTIFACTS_ACCOUNT_RELEASE));
     MISHAP_TRY(run(r, ARTIFACTS_BID_CLEAR));
     if (count) {
         MISHAP_TRY(score(r, best[0].artifact, &points));
@@ -185,24 +185,38 @@ mishap *artifacts_mint_tend(artifacts_request *r)
 
 /* -- bids -------------------------------------------------------------------------------------- */
 
-/* A bid takes the place of the caller's earlier one, which is paid back first. If the new one
- * fails, all of it is rolled back, and the old one stands. */
-static mishap *pay_back(artifacts_request *r)
+static mishap *is_bid_with(artifacts_request *r, mishap_text id, bool *pending)
 {
     mishap_query query;
-    int64_t amount = 0, left;
-    bool short_of;
-    mishap_query_begin(&query, r->store, ARTIFACTS_BID_REMOVE);
-    mishap_query_bind_text(&query, 1, mishap_text_of(r->caller));
-    while (mishap_query_step(&query))
-        amount = mishap_query_integer(&query, 0);
-    MISHAP_TRY(mishap_query_end(&query));
-    if (!amount)
+    mishap_query_begin(&query, r->store, ARTIFACTS_BID_WITH);
+    mishap_query_bind_text(&query, 1, id);
+    return artifacts_run(&query, pending);
+}
+
+/* If the time of the auction is over, it ends first. */
+mishap *artifacts_must_not_be_bid_with(artifacts_request *r, mishap_text id)
+{
+    struct auction auction;
+    bool pending;
+    MISHAP_TRY(is_bid_with(r, id, &pending));
+    if (pending)
+        MISHAP_TRY(artifacts_mint_tend(r));
+    if (pending)
+        MISHAP_TRY(is_bid_with(r, id, &pending));
+    if (!pending)
         return NULL;
-    MISHAP_TRY(artifacts_move(r, MINT, mishap_text_of(r->caller), amount, &left, NULL, &short_of));
-    return short_of
-               ? mishap_raise(INTERNAL_ERROR, "The mint does not have the bid of %s.", r->caller)
-               : NULL;
+    MISHAP_TRY(look(r, &auction));
+    mishap_buffer when = { 0 };
+    artifacts_put_time(&when, NULL, auction.closes);
+    mishap_buffer_add(&when, "", 1);
+    mishap *m = mishap_tell(mishap_resource_as(CONFLICT, "The artifact %.*s is in an auction.",
+                                               (int)id.length, id.data),
+                            "artifact_id", id);
+    if (!when.failed)
+        m = mishap_tell(m, "closes_at", mishap_value_of_json(when.data));
+    mishap_buffer_release(&when);
+    return mishap_suggest(m, "Wait until the auction ends: genesis_mint.status tells when. A bid "
+                             "with another artifact takes the place of this one.");
 }
 
 static mishap *was_minted(artifacts_request *r, mishap_text id, bool *minted)
@@ -213,20 +227,20 @@ static mishap *was_minted(artifacts_request *r, mishap_text id, bool *minted)
     return artifacts_run(&query, minted);
 }
 
-static mishap *place(artifacts_request *r, int64_t *left)
+/* A bid takes the place of the caller's earlier one, and of what was held for that. If the new one
+ * fails, all of it is rolled back, and the old one stands. */
+static mishap *place(artifacts_request *r)
 {
     mishap_text caller = mishap_text_of(r->caller);
     int64_t amount = r->args[1].integer;
     bool short_of;
     mishap_query query;
-    MISHAP_TRY(pay_back(r));
-    MISHAP_TRY(artifacts_move(r, caller, MINT, amount, left, NULL, &short_of));
+    MISHAP_TRY(artifacts_hold(r, amount, &short_of));
     if (short_of)
-        return mishap_tell(
-            mishap_tell(mishap_resource_as(INSUFFICIENT_FUNDS, "Balance is %lld, the bid is %lld",
-                                           (long long)*left, (long long)amount),
-                        "balance", *left),
-            "needed", amount);
+        return artifacts_too_little(r, MISHAP_RESOURCE, "the bid is", amount);
+    mishap_query_begin(&query, r->store, ARTIFACTS_BID_REMOVE);
+    mishap_query_bind_text(&query, 1, caller);
+    MISHAP_TRY(artifacts_run(&query, NULL));
     mishap_query_begin(&query, r->store, ARTIFACTS_BID_ADD);
     mishap_query_bind_text(&query, 1, caller);
     mishap_query_bind_text(&query, 2, r->args[0].text);
@@ -252,7 +266,6 @@ static mishap *advance(artifacts_request *r, bool *resolved)
 mishap *artifacts_mint_bid(artifacts_request *r)
 {
     mishap_text id = r->args[0].text;
-    int64_t left = 0;
     bool minted, resolved;
     if (r->args[1].integer <= 0)
         return mishap_tell(mishap_validation("Amount must be positive"), "amount",
@@ -264,11 +277,11 @@ mishap *artifacts_mint_bid(artifacts_request *r)
                                               "The mint has taken the artifact %s before.",
                                               id.data),
                            "artifact_id", id);
-    MISHAP_TRY(place(r, &left));
+    MISHAP_TRY(place(r));
     MISHAP_TRY(advance(r, &resolved));
     artifacts_put_text(&r->answer, "artifact_id", id);
     artifacts_put_integer(&r->answer, "amount", r->args[1].integer);
-    artifacts_put_integer(&r->answer, "balance", left);
+    MISHAP_TRY(artifacts_put_account(r, mishap_text_of(r->caller)));
     artifacts_put_boolean(&r->answer, "resolved", resolved);
     artifacts_put_open(&r->event, NULL, '{');
     artifacts_put_text(&r->event, "artifact_id", id);
@@ -305,9 +318,7 @@ mishap *artifacts_mint_check(artifacts_request *r)
     MISHAP_TRY(mishap_query_end(&query));
     if (!minted) {
         MISHAP_TRY(artifacts_owner_of(r, id, owner));
-        mishap_query_begin(&query, r->store, ARTIFACTS_BID_OF);
-        mishap_query_bind_text(&query, 1, id);
-        MISHAP_TRY(artifacts_run(&query, &pending));
+        MISHAP_TRY(is_bid_with(r, id, &pending));
         artifacts_put_text(&r->answer, "artifact_id", id);
     }
     artifacts_put_string(&r->answer, "status", minted ? "minted" : pending ? "pending" : "none");

@@ -109,9 +109,9 @@ mishap *artifacts_run(mishap_query *query, bool *found);
 /* ledger.c: an account of a principal. NOT_FOUND if there is none. */
 mishap *artifacts_principal_must_exist(artifacts_request *r, mishap_text id);
 
-/* ledger.c: take from an account and add to one. *balance: what is left, or in it (may be NULL). Of
- * an account with too little, *short_of is set and nothing is done: its caller says so in the
- * category that fits. */
+/* ledger.c: take from an account and add to one. *balance: what is left, or in it (may be NULL),
+ * together with what is held. Of an account with too little that is not held, *short_of is set and
+ * nothing is done: its caller says so in the category that fits (artifacts_too_little). */
 mishap *artifacts_debit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance,
                         bool *short_of);
 mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, int64_t *balance);
@@ -122,11 +122,24 @@ mishap *artifacts_credit(artifacts_request *r, mishap_text id, int64_t amount, i
 mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, int64_t amount,
                        int64_t *left, int64_t *there, bool *short_of);
 
+/* ledger.c: hold so much of the caller's account, instead of what was held of it before. */
+mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of);
+
+/* ledger.c: INSUFFICIENT_FUNDS of the caller. `needed_as`: "needed", "the price is". */
+mishap *artifacts_too_little(artifacts_request *r, mishap_category category, const char *needed_as,
+                             int64_t needed);
+
+/* ledger.c: the members `balance` and, for its owner alone, `held` of an account. */
+mishap *artifacts_put_account(artifacts_request *r, mishap_text id);
+
 /* store.c: an artifact must exist (NOT_FOUND) and be the caller's (NOT_OWNER). */
 mishap *artifacts_no_artifact(mishap_text id);
 mishap *artifacts_must_own(artifacts_request *r, mishap_text id, const char *what);
 mishap *artifacts_owner_of(artifacts_request *r, mishap_text id, char owner[64]);
 mishap *artifacts_give(artifacts_request *r, mishap_text id, mishap_text owner);
+
+/* mint.c: CONFLICT if its owner bids with an artifact. */
+mishap *artifacts_must_not_be_bid_with(artifacts_request *r, mishap_text id);
 
 /* mint.c: end an auction whose time is over, or say whether it is. */
 mishap *artifacts_mint_is_due(artifacts_request *r, bool *due);

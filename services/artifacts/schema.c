@@ -1,9 +1,24 @@
 /* Tables and SQL, as data. */
 #include "artifacts/schema.h"
 
+/* Version 1 had all bids in the account of the mint, and let a bidder give its artifact away: such
+ * bids, which did not count, are paid back. */
+#define VOID_BID                                                                                   \
+    " WHERE NOT EXISTS (SELECT 1 FROM artifacts a WHERE a.id = bids.artifact"                      \
+    " AND a.owner = bids.bidder)"
+#define HOLD_BIDS                                                                                  \
+    "UPDATE accounts SET balance = balance - (SELECT coalesce(sum(amount), 0) FROM bids)"          \
+    " WHERE id = 'genesis_mint';"                                                                  \
+    "UPDATE accounts SET balance = balance + (SELECT amount FROM bids WHERE bidder = accounts.id)" \
+    " WHERE id IN (SELECT bidder FROM bids" VOID_BID ");"                                          \
+    "DELETE FROM bids" VOID_BID ";"                                                                \
+    "UPDATE accounts SET held = (SELECT amount FROM bids WHERE bidder = accounts.id)"              \
+    " WHERE id IN (SELECT bidder FROM bids);"
+
 /*
- * All scrip is in `accounts`: a bid is a payment to the account of the mint until the auction ends.
- * So the sum of all balances changes only when the mint makes scrip.
+ * All scrip is in `accounts`: `balance` can be spent, `held` is the bid of a principal until the
+ * auction ends. What others are told of an account is the sum of the two, which a bid does not
+ * change. So nobody sees a bid, and the sum of all accounts changes only when the mint makes scrip.
  *
  * The table `words` has no triggers that keep it up to date: SQLite lets none of them write to a
  * virtual table while it does not trust the schema of a file.
@@ -85,6 +100,8 @@ static const char *const sqlite[] = {
     " at INTEGER NOT NULL"
     ") STRICT, WITHOUT ROWID;"
     "CREATE INDEX calls_by_time ON calls (at);",
+
+    "ALTER TABLE accounts ADD COLUMN held INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0);" HOLD_BIDS,
     NULL,
 };
 
@@ -175,6 +192,8 @@ static const char *const postgresql[] = {
     " at bigint NOT NULL"
     ");"
     "CREATE INDEX calls_by_time ON calls (at);",
+
+    "ALTER TABLE accounts ADD COLUMN held bigint NOT NULL DEFAULT 0 CHECK (held >= 0);" HOLD_BIDS,
     NULL,
 };
 
@@ -191,7 +210,7 @@ static const char *const postgresql[] = {
 #define ROW_OF_HIT "a.seq, a.id, a.type, a.owner, a.created"
 #define LIST(by) READ("SELECT " ROW " FROM artifacts WHERE " by "seq < ?1 ORDER BY seq DESC LIMIT ?2")
 #define COUNT(by) READ("SELECT count(*) FROM artifacts WHERE " by "TRUE")
-#define LISTING "artifact, seller, price, buyer, at"
+#define LISTING "artifact, seller, price, buyer, at, seq"
 #define MINTED "artifact, winner, price, score, amount, at"
 /* On PostgreSQL hits are sorted by one number, made of rank and `seq`: to sort rows takes far longer.
  * The query is made once, not for each hit. */
@@ -203,15 +222,19 @@ static const char *const postgresql[] = {
 static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
     [ARTIFACTS_ACCOUNT_ADD] = CHANGE("INSERT INTO accounts (id, balance, kind) VALUES (?1, ?2, ?3)"
                                      " ON CONFLICT (id) DO NOTHING RETURNING id"),
-    [ARTIFACTS_ACCOUNT_GET] = READ("SELECT balance, kind FROM accounts WHERE id = ?1"),
-    [ARTIFACTS_ACCOUNT_LIST] = READ_AS("SELECT id, balance FROM accounts ORDER BY id LIMIT ?1",
-                                       "SELECT id, balance FROM accounts ORDER BY id COLLATE \"C\""
-                                       " LIMIT ?1"),
+    [ARTIFACTS_ACCOUNT_GET] = READ("SELECT balance + held, held, kind FROM accounts WHERE id = ?1"),
+    [ARTIFACTS_ACCOUNT_LIST] = READ_AS(
+        "SELECT id, balance + held FROM accounts ORDER BY id LIMIT ?1",
+        "SELECT id, balance + held FROM accounts ORDER BY id COLLATE \"C\" LIMIT ?1"),
     [ARTIFACTS_ACCOUNT_DEBIT] = CHANGE("UPDATE accounts SET balance = balance - ?2"
-                                       " WHERE id = ?1 AND balance >= ?2 RETURNING balance"),
+                                       " WHERE id = ?1 AND balance >= ?2 RETURNING balance + held"),
     [ARTIFACTS_ACCOUNT_CREDIT] = CHANGE(
         "UPDATE accounts SET balance = balance + ?2"
-        " WHERE id = ?1 AND balance <= 9223372036854775807 - ?2 RETURNING balance"),
+        " WHERE id = ?1 AND balance + held <= 9223372036854775807 - ?2 RETURNING balance + held"),
+    [ARTIFACTS_ACCOUNT_HOLD] = CHANGE("UPDATE accounts SET balance = balance + held - ?2, held = ?2"
+                                      " WHERE id = ?1 AND balance + held >= ?2 RETURNING id"),
+    [ARTIFACTS_ACCOUNT_RELEASE] = CHANGE("UPDATE accounts SET balance = balance + held, held = 0"
+                                         " WHERE id IN (SELECT bidder FROM bids)"),
 
     [ARTIFACTS_ADD] = CHANGE(
         "INSERT INTO artifacts (id, type, owner, content, code, created, changed)"
@@ -275,22 +298,11 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
     [ARTIFACTS_AUCTION_CLOSE] = CHANGE("UPDATE auction SET closes = ?1"),
     [ARTIFACTS_AUCTION_MINT] = CHANGE("UPDATE auction SET minted = minted + ?1"),
     [ARTIFACTS_BID_ADD] = CHANGE("INSERT INTO bids (bidder, artifact, amount) VALUES (?1, ?2, ?3)"),
-    [ARTIFACTS_BID_OF] = READ("SELECT b.amount FROM bids b JOIN artifacts a"
-                              " ON a.id = b.artifact AND a.owner = b.bidder WHERE a.id = ?1"),
-    [ARTIFACTS_BID_REMOVE] = CHANGE("DELETE FROM bids WHERE bidder = ?1 RETURNING amount"),
-    [ARTIFACTS_BID_BEST] = READ(
-        "SELECT b.bidder, b.artifact, b.amount FROM bids b JOIN artifacts a"
-        " ON a.id = b.artifact AND a.owner = b.bidder"
-        " WHERE NOT EXISTS (SELECT 1 FROM minted m WHERE m.artifact = b.artifact)"
-        " ORDER BY b.amount DESC, b.seq LIMIT 2"),
-    [ARTIFACTS_BID_RETURN] = CHANGE("UPDATE accounts SET balance = balance + (SELECT amount FROM "
-                                    "bids WHERE bidder = accounts.id)"
-                                    " WHERE id IN (SELECT bidder FROM bids)"),
-    [ARTIFACTS_BID_RELEASE] = CHANGE_AS(
-        "UPDATE accounts SET balance = balance - (SELECT coalesce(sum(amount), 0) FROM bids)"
-        " WHERE id = 'genesis_mint'",
-        "UPDATE accounts SET balance = balance -"
-        " (SELECT coalesce(sum(amount), 0)::bigint FROM bids) WHERE id = 'genesis_mint'"),
+    [ARTIFACTS_BID_WITH] = READ("SELECT 1 FROM bids b JOIN artifacts a ON a.owner = b.bidder"
+                                " WHERE a.id = ?1 AND b.artifact = ?1"),
+    [ARTIFACTS_BID_REMOVE] = CHANGE("DELETE FROM bids WHERE bidder = ?1"),
+    [ARTIFACTS_BID_BEST] = READ("SELECT bidder, artifact, amount FROM bids"
+                                " ORDER BY amount DESC, seq LIMIT 2"),
     [ARTIFACTS_BID_CLEAR] = CHANGE("DELETE FROM bids"),
     [ARTIFACTS_MINTED_ADD] = CHANGE("INSERT INTO minted (" MINTED
                                     ") VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),

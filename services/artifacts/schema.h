@@ -8,12 +8,15 @@ extern const mishap_store_schema artifacts_schema;
 
 /* Statements take their values by number, ?1 and so on. Times are milliseconds since 1970. */
 typedef enum artifacts_statement {
-    /* Accounts: of principals, and one of the mint. */
+    /* Accounts: of principals, and one of the mint. A balance is all of it, what is held included.
+     */
     ARTIFACTS_ACCOUNT_ADD,    /* 1 id, 2 balance, 3 kind → id, unless it exists */
-    ARTIFACTS_ACCOUNT_GET,    /* 1 id → balance, kind */
+    ARTIFACTS_ACCOUNT_GET,    /* 1 id → balance, how much of it is held, kind */
     ARTIFACTS_ACCOUNT_LIST,   /* 1 limit → id, balance */
-    ARTIFACTS_ACCOUNT_DEBIT,  /* 1 id, 2 amount → balance, if there is enough */
+    ARTIFACTS_ACCOUNT_DEBIT,  /* 1 id, 2 amount → balance, if enough of it is not held */
     ARTIFACTS_ACCOUNT_CREDIT, /* 1 id, 2 amount → balance, if it exists and does not overflow */
+    ARTIFACTS_ACCOUNT_HOLD, /* 1 id, 2 amount instead of what is held → id, if there is enough */
+    ARTIFACTS_ACCOUNT_RELEASE, /* of all who have bid */
 
     ARTIFACTS_ADD,   /* 1 id, 2 type, 3 owner, 4 content, 5 code, 6 now → seq, unless it exists */
     ARTIFACTS_GET,   /* 1 id → id, type, owner, content, code, created, changed */
@@ -32,7 +35,7 @@ typedef enum artifacts_statement {
     ARTIFACTS_NEWEST, /* 1 words, 2 limit, 3 before → the newest first */
 
     ARTIFACTS_LISTING_ADD,    /* 1 artifact, 2 seller, 3 price, 4 buyer, 5 now */
-    ARTIFACTS_LISTING_GET,    /* 1 artifact → artifact, seller, price, buyer, at */
+    ARTIFACTS_LISTING_GET,    /* 1 artifact → artifact, seller, price, buyer, at, seq */
     ARTIFACTS_LISTING_REMOVE, /* 1 artifact */
     ARTIFACTS_LISTING_LIST,   /* 1 limit → as ARTIFACTS_LISTING_GET */
 
@@ -40,11 +43,9 @@ typedef enum artifacts_statement {
     ARTIFACTS_AUCTION_CLOSE, /* 1 when it closes; NULL: none is open */
     ARTIFACTS_AUCTION_MINT,  /* 1 amount that was made */
     ARTIFACTS_BID_ADD,       /* 1 bidder, 2 artifact, 3 amount */
-    ARTIFACTS_BID_OF,        /* 1 artifact → amount, of the owner's bid */
-    ARTIFACTS_BID_REMOVE,    /* 1 bidder → amount */
-    ARTIFACTS_BID_BEST,      /* → bidder, artifact, amount: the two best that count */
-    ARTIFACTS_BID_RETURN,    /* all bids to the bidders' accounts */
-    ARTIFACTS_BID_RELEASE,   /* … out of the mint's */
+    ARTIFACTS_BID_WITH,      /* 1 artifact → a row, if its owner bids with it */
+    ARTIFACTS_BID_REMOVE,    /* 1 bidder */
+    ARTIFACTS_BID_BEST,      /* → bidder, artifact, amount: the two best */
     ARTIFACTS_BID_CLEAR,
     ARTIFACTS_MINTED_ADD,  /* 1 artifact, 2 winner, 3 price, 4 score, 5 amount, 6 now */
     ARTIFACTS_MINTED_GET,  /* 1 artifact → artifact, winner, price, score, amount, at */

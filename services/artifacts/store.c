@@ -282,6 +282,7 @@ mishap *artifacts_store_delete(artifacts_request *r)
 {
     mishap_query query;
     MISHAP_TRY(artifacts_must_own(r, r->args[0].text, "delete"));
+    MISHAP_TRY(artifacts_must_not_be_bid_with(r, r->args[0].text));
     MISHAP_TRY(index_words(r, ARTIFACTS_WORDS_REMOVE));
     mishap_query_begin(&query, r->store, ARTIFACTS_DELETE);
     mishap_query_bind_text(&query, 1, r->args[0].text);
