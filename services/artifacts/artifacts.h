@@ -15,6 +15,7 @@
  *     executor.c    the code of an artifact
  *     events.c      genesis_event_log: what happened
  *     kept.c        answers that were given: idempotency keys, and calls that are run again
+ *     purge.c       … and when what is old is removed
  *     genesis.c     who has what in a new store
  *     answer.c      JSON of answers
  *     schema.c      tables and statements

@@ -1,4 +1,5 @@
-/* genesis_event_log: every invoke that changed something, in the order of their numbers. */
+/* genesis_event_log: every invoke that changed something, in the order of their numbers. The log
+ * has the newest of them. */
 #include "artifacts/request.h"
 
 mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char *artifact,
@@ -14,11 +15,56 @@ mishap *artifacts_event_add(artifacts_request *r, const char *caller, const char
     return artifacts_run(&query, NULL);
 }
 
+/* The numbers of the first and the last event that are there; 0: there is none. */
+static mishap *find_ends(mishap_store *store, int64_t *first, int64_t *last)
+{
+    mishap_query query;
+    *first = *last = 0;
+    mishap_query_begin(&query, store, ARTIFACTS_EVENT_ENDS);
+    while (mishap_query_step(&query)) {
+        *first = mishap_query_integer(&query, 0);
+        *last = mishap_query_integer(&query, 1);
+    }
+    return mishap_query_end(&query);
+}
+
+static int64_t find_old(mishap_store *store, int64_t until, int64_t before)
+{
+    mishap_query query;
+    int64_t last = 0;
+    mishap_query_begin(&query, store, ARTIFACTS_EVENT_OLD);
+    mishap_query_bind_integer(&query, 1, until);
+    mishap_query_bind_integer(&query, 2, before);
+    while (mishap_query_step(&query))
+        last = mishap_query_integer(&query, 0);
+    mishap_free(mishap_query_end(&query));
+    return last;
+}
+
+/* So many at a time that it is soon done, and more than come until the next time. */
+void artifacts_events_purge(mishap_store *store, int64_t most, int64_t before)
+{
+    enum { AT_ONCE = 16384 };
+    int64_t first, last;
+    mishap *failure = find_ends(store, &first, &last);
+    if (!failure && first) {
+        int64_t beyond = last > most ? last - most : 0;
+        int64_t old = find_old(store, first + AT_ONCE, before);
+        int64_t until = old > beyond ? old : beyond;
+        mishap_query query;
+        mishap_query_begin(&query, store, ARTIFACTS_EVENT_PURGE);
+        mishap_query_bind_integer(&query, 1, until < first + AT_ONCE ? until : first + AT_ONCE - 1);
+        failure = artifacts_run(&query, NULL);
+    }
+    mishap_free(failure); /* the next time, then */
+}
+
 mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t limit)
 {
     mishap_query query;
     mishap_page page;
-    int64_t last = after;
+    int64_t last = after, first, newest;
+    MISHAP_TRY(find_ends(r->store, &first, &newest));
     mishap_query_begin(&query, r->store, ARTIFACTS_EVENT_LIST);
     mishap_query_bind_integer(&query, 1, after);
     artifacts_put_open(&r->answer, "events", '[');
@@ -36,6 +82,8 @@ mishap *artifacts_events_answer(artifacts_request *r, int64_t after, int64_t lim
     artifacts_put_close(&r->answer, ']');
     if (page.more)
         artifacts_put_integer(&r->answer, "next", last);
+    if (after > 0 && (!first || first > after)) /* that one is gone, and perhaps others after it */
+        artifacts_put_boolean(&r->answer, "cut", true);
     return mishap_query_end(&query);
 }
 

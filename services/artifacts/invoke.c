@@ -125,15 +125,18 @@ static mishap *complete(artifacts_request *r)
     return artifacts_kept_add(r);
 }
 
-/* PostgreSQL may ask for it again: it starts anew each time. */
+/* PostgreSQL may ask for it again: it starts anew each time. There the key was looked up before: to
+ * look for a key that is not there reads a page of the index, and every new key on that page would
+ * be a conflict. The index itself lets no key in twice. */
 static mishap *work(mishap_store *store, void *request)
 {
     artifacts_request *r = request;
-    bool found = false;
+    bool found = false, looks = artifacts_is_embedded() || r->again;
     (void)store;
+    r->again = true;
     if (!r->method) /* the code has run, and its answer is complete */
         return complete(r);
-    if (r->method->writes)
+    if (r->method->writes && looks)
         MISHAP_TRY(artifacts_kept_find(r, &found));
     if (found)
         return NULL;
@@ -153,14 +156,6 @@ static mishap *look_up(mishap_store *store, void *request, bool *done)
     return artifacts_kept_find_call(request, done);
 }
 
-static void purge_sometimes(artifacts_request *r)
-{
-    enum { TIMES = 1024 };
-    static unsigned count;
-    if (++count % TIMES == 0)
-        artifacts_kept_purge(r->store, r->now);
-}
-
 /* In a batch the transaction is that of the batch, with a savepoint for this call. */
 mishap *artifacts_record(artifacts_request *r)
 {
@@ -169,7 +164,7 @@ mishap *artifacts_record(artifacts_request *r)
     mishap *failure = mishap_store_transact(
         r->store, &(mishap_transaction){ .work = work, .look_up = look_up, .state = r });
     if (!failure)
-        purge_sometimes(r);
+        artifacts_purge_if_due(r->store, r->now);
     return failure;
 }
 
@@ -179,6 +174,8 @@ static mishap *change(artifacts_request *r)
     bool found = false;
     if (mishap_call_is_repeated(r->call))
         MISHAP_TRY(artifacts_kept_find_call(r, &found));
+    if (!found && !artifacts_is_embedded())
+        MISHAP_TRY(artifacts_kept_find(r, &found));
     return found ? NULL : artifacts_record(r);
 }
 

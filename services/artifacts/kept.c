@@ -3,22 +3,91 @@
  * process dies between the commit and the answer, the call is run again and finds it. If the caller
  * gave an idempotency key, the answer is kept for a day under that, too. Failures are not kept:
  * they changed nothing.
+ *
+ * What is kept under keys has a limit for each principal and one for all others together: its
+ * oldest go first. It has a limit for all as well, of which each has the same share: who keeps
+ * little loses nothing to those who keep much.
  */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "artifacts/request.h"
 
-enum { KEPT_MS = 24 * 3600 * 1000, CALLS_MS = 3600 * 1000 };
+enum {
+    KEPT_MS = 24 * 3600 * 1000,
+    CALLS_MS = 600 * 1000, /* a call that is run again is so at once */
+    KEPT_OF_ONE = 8 << 20,
+    KEPT_OF_ALL = 256 << 20,
+    LONGEST_REQUEST = 1000, /* that is kept as it is */
+    ROW = 200,              /* bytes of a row and its indexes, beside its values */
+};
 
-static const char *caller_of(const artifacts_request *r)
+/* -- which request ----------------------------------------------------------------------------- */
+
+static bool is_digit(char c)
 {
-    return r->caller ? r->caller : "";
+    return c >= '0' && c <= '9';
 }
 
-/* What must be the same again. */
+/* The JSON is what the library has written, in which a number with a fraction of zero ends with .0:
+ * it is the same number without. In a string it stays. */
+static void put_numbers_alike(mishap_buffer *b, const char *json)
+{
+    bool inside = false;
+    for (const char *c = json; *c; c++) {
+        if (*c == '"')
+            inside = !inside;
+        if (inside && *c == '\\' && c[1])
+            mishap_buffer_add(b, c++, 1);
+        else if (!inside && *c == '.' && c[1] == '0' && !is_digit(c[2]) && c[2] != 'e') {
+            c++;
+            continue;
+        }
+        mishap_buffer_add(b, c, 1);
+    }
+}
+
+/* What must be the same again. Of a long one a hash is enough: only the caller itself could find
+ * another request with the same hash, and would get its own answer. */
 static const char *request_of(artifacts_request *r)
 {
     const char *args = mishap_given(r->call, "args") ? mishap_json(r->call, "args") : "[]";
-    return mishap_call_print(r->call, "%s.%s %s", r->artifact, r->method_name, args);
+    mishap_buffer text = { 0 };
+    uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    put_numbers_alike(&text, args);
+    mishap_buffer_add(&text, "", 1);
+    const char *alike = text.failed ? args : text.data, *request;
+    if (strlen(alike) <= LONGEST_REQUEST) {
+        request = mishap_call_print(r->call, "%s.%s %s", r->artifact, r->method_name, alike);
+    } else {
+        for (const char *c = alike; *c; c++)
+            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+        request = mishap_call_print(r->call, "%s.%s #%016" PRIx64 " %zu", r->artifact,
+                                    r->method_name, hash, strlen(alike));
+    }
+    mishap_buffer_release(&text);
+    return request;
 }
+
+/* Only principals can change something, but anybody can run code, under any name: all who are no
+ * principals share one place. */
+static mishap *find_place(artifacts_request *r, const char **caller, const char **key)
+{
+    const char *name = r->caller ? r->caller : "";
+    *caller = name;
+    *key = r->key;
+    if (r->method)
+        return NULL;
+    mishap *failure = *name ? artifacts_principal_must_exist(r, mishap_text_of(name)) : NULL;
+    if (*name && !mishap_is(failure, NOT_FOUND))
+        return failure;
+    mishap_free(failure);
+    *caller = "";
+    *key = mishap_call_print(r->call, "%zu %s %s", strlen(name), name, r->key);
+    return NULL;
+}
+
+/* -- answers ----------------------------------------------------------------------------------- */
 
 static void take(artifacts_request *r, mishap_text answer)
 {
@@ -29,13 +98,15 @@ static void take(artifacts_request *r, mishap_text answer)
 mishap *artifacts_kept_find(artifacts_request *r, bool *found)
 {
     mishap_query query;
+    const char *caller, *key;
     bool same = true;
     *found = false;
     if (!r->key)
         return NULL;
+    MISHAP_TRY(find_place(r, &caller, &key));
     mishap_query_begin(&query, r->store, ARTIFACTS_KEPT_GET);
-    mishap_query_bind_text(&query, 1, mishap_text_of(caller_of(r)));
-    mishap_query_bind_text(&query, 2, mishap_text_of(r->key));
+    mishap_query_bind_text(&query, 1, mishap_text_of(caller));
+    mishap_query_bind_text(&query, 2, mishap_text_of(key));
     while (mishap_query_step(&query)) {
         *found = true;
         same = mishap_text_equal(mishap_query_text(&query, 0), mishap_text_of(request_of(r)));
@@ -65,13 +136,18 @@ mishap *artifacts_kept_find_call(artifacts_request *r, bool *found)
 static mishap *add_key(artifacts_request *r)
 {
     mishap_query query;
+    const char *caller, *key, *request = request_of(r);
     bool added;
+    MISHAP_TRY(find_place(r, &caller, &key));
+    size_t size = strlen(caller) + strlen(key) + strlen(request) + r->answer.length + ROW;
+    artifacts_purge_note(size);
     mishap_query_begin(&query, r->store, ARTIFACTS_KEPT_ADD);
-    mishap_query_bind_text(&query, 1, mishap_text_of(caller_of(r)));
-    mishap_query_bind_text(&query, 2, mishap_text_of(r->key));
-    mishap_query_bind_text(&query, 3, mishap_text_of(request_of(r)));
+    mishap_query_bind_text(&query, 1, mishap_text_of(caller));
+    mishap_query_bind_text(&query, 2, mishap_text_of(key));
+    mishap_query_bind_text(&query, 3, mishap_text_of(request));
     mishap_query_bind_text(&query, 4, mishap_buffer_text(&r->answer));
     mishap_query_bind_integer(&query, 5, r->now);
+    mishap_query_bind_integer(&query, 6, (int64_t)size);
     MISHAP_TRY(artifacts_run(&query, &added));
     return added ? NULL /* another call with this key was faster: this one is undone */
                  : mishap_retry_after(
@@ -88,6 +164,8 @@ mishap *artifacts_kept_add(artifacts_request *r)
     mishap_query query;
     if (r->key)
         MISHAP_TRY(add_key(r));
+    else
+        artifacts_purge_note(0);
     mishap_query_begin(&query, r->store, ARTIFACTS_CALL_ADD);
     mishap_query_bind_text(&query, 1, mishap_text_of(mishap_call_id(r->call)));
     mishap_query_bind_text(&query, 2, answer);
@@ -95,16 +173,63 @@ mishap *artifacts_kept_add(artifacts_request *r)
     return artifacts_run(&query, NULL);
 }
 
+/* -- limits ------------------------------------------------------------------------------------ */
+
+/* If something fails here, it is done the next time. */
 static void purge(mishap_store *store, artifacts_statement what, int64_t before)
 {
     mishap_query query;
     mishap_query_begin(&query, store, what);
     mishap_query_bind_integer(&query, 1, before);
-    mishap_free(artifacts_run(&query, NULL)); /* the next time, then */
+    mishap_free(artifacts_run(&query, NULL));
+}
+
+static int64_t count_callers(mishap_store *store)
+{
+    mishap_query query;
+    int64_t count = 0;
+    mishap_query_begin(&query, store, ARTIFACTS_KEPT_CALLERS);
+    while (mishap_query_step(&query))
+        count = mishap_query_integer(&query, 0);
+    mishap_free(mishap_query_end(&query));
+    return count;
+}
+
+static void cut(mishap_store *store, const char *caller, int64_t bytes)
+{
+    mishap_query query;
+    mishap_query_begin(&query, store, ARTIFACTS_KEPT_CUT);
+    mishap_query_bind_text(&query, 1, mishap_text_of(caller));
+    mishap_query_bind_integer(&query, 2, bytes);
+    mishap_free(artifacts_run(&query, NULL));
+}
+
+/* Who has more than its share is left with three quarters of it: so it is not one at a time. */
+static void cut_all(mishap_store *store)
+{
+    enum { AT_ONCE = 64 };
+    char callers[AT_ONCE][ARTIFACTS_LONGEST_NAME + 1];
+    int64_t count = count_callers(store), share = count ? KEPT_OF_ALL / count : KEPT_OF_ALL;
+    size_t over = 0;
+    mishap_query query;
+    if (share > KEPT_OF_ONE)
+        share = KEPT_OF_ONE;
+    mishap_query_begin(&query, store, ARTIFACTS_KEPT_OVER);
+    mishap_query_bind_integer(&query, 1, share);
+    mishap_query_bind_integer(&query, 2, AT_ONCE);
+    while (mishap_query_step(&query) && over < AT_ONCE) {
+        mishap_text name = mishap_query_text(&query, 0);
+        if (name.length <= ARTIFACTS_LONGEST_NAME)
+            snprintf(callers[over++], sizeof *callers, "%.*s", (int)name.length, name.data);
+    }
+    mishap_free(mishap_query_end(&query));
+    for (size_t i = 0; i < over; i++)
+        cut(store, callers[i], share - share / 4);
 }
 
 void artifacts_kept_purge(mishap_store *store, int64_t now)
 {
     purge(store, ARTIFACTS_KEPT_PURGE, now - KEPT_MS);
     purge(store, ARTIFACTS_CALL_PURGE, now - CALLS_MS);
+    cut_all(store);
 }

@@ -48,6 +48,7 @@ static const mishap_param some_events[] = {
     { "success", MISHAP_BOOLEAN, .required = true, .help = "true" },
     { "events", MISHAP_ARRAY, .required = true, .items = &event_item, .help = "From the oldest" },
     { "next", MISHAP_INTEGER, .help = "The value for `after` of the next page" },
+    { "cut", MISHAP_BOOLEAN, .help = "true: events right after `after` may have been removed" },
     { 0 },
 };
 

@@ -33,6 +33,7 @@ typedef struct artifacts_request {
     const char *key;     /* idempotency; NULL: none */
     bool store_is_sound; /* what failed has nothing to do with the store: code did */
     int64_t now;         /* milliseconds since 1970 */
+    bool again;          /* the transaction is repeated */
     artifacts_value args[ARTIFACTS_MOST_ARGUMENTS];
     mishap_buffer answer; /* JSON */
     mishap_buffer event;  /* what the log says of it, if that is not the answer */
@@ -159,6 +160,14 @@ mishap *artifacts_kept_find(artifacts_request *r, bool *found);
 mishap *artifacts_kept_find_call(artifacts_request *r, bool *found);
 mishap *artifacts_kept_add(artifacts_request *r);
 void artifacts_kept_purge(mishap_store *store, int64_t now);
+
+/* events.c: remove all but the newest so many, and all before a time. */
+void artifacts_events_purge(mishap_store *store, int64_t most, int64_t before);
+
+/* purge.c: count a call that has stored so many bytes, and remove what is old if it is time to. */
+void artifacts_purge_begin(int64_t most_events, int64_t days);
+void artifacts_purge_note(size_t bytes);
+void artifacts_purge_if_due(mishap_store *store, int64_t now);
 
 /* executor.c: run the code of an artifact, outside of any transaction. */
 mishap *artifacts_execute(artifacts_request *r);

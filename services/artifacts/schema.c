@@ -15,6 +15,11 @@
     "UPDATE accounts SET held = (SELECT amount FROM bids WHERE bidder = accounts.id)"              \
     " WHERE id IN (SELECT bidder FROM bids);"
 
+/* Answers of version 1 are gone after a day, so their sizes may be wrong. */
+#define KEPT_SIZES                                                                                 \
+    "ALTER TABLE kept ADD COLUMN size INTEGER NOT NULL DEFAULT 1000;"                              \
+    "CREATE INDEX kept_by_caller ON kept (caller, at, size);"
+
 /*
  * All scrip is in `accounts`: `balance` can be spent, `held` is the bid of a principal until the
  * auction ends. What others are told of an account is the sum of the two, which a bid does not
@@ -101,7 +106,8 @@ static const char *const sqlite[] = {
     ") STRICT, WITHOUT ROWID;"
     "CREATE INDEX calls_by_time ON calls (at);",
 
-    "ALTER TABLE accounts ADD COLUMN held INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0);" HOLD_BIDS,
+    "ALTER TABLE accounts ADD COLUMN held INTEGER NOT NULL DEFAULT 0 CHECK (held >= 0);" HOLD_BIDS
+        KEPT_SIZES,
     NULL,
 };
 
@@ -193,7 +199,8 @@ static const char *const postgresql[] = {
     ");"
     "CREATE INDEX calls_by_time ON calls (at);",
 
-    "ALTER TABLE accounts ADD COLUMN held bigint NOT NULL DEFAULT 0 CHECK (held >= 0);" HOLD_BIDS,
+    "ALTER TABLE accounts ADD COLUMN held bigint NOT NULL DEFAULT 0 CHECK (held >= 0);"
+    "ALTER TABLE accounts SET (fillfactor = 20);" HOLD_BIDS KEPT_SIZES,
     NULL,
 };
 
@@ -311,14 +318,24 @@ static const mishap_statement statements[ARTIFACTS_STATEMENTS] = {
 
     [ARTIFACTS_EVENT_ADD] = CHANGE_LATER("INSERT INTO events (at, caller, artifact, method, result)"
                                          " VALUES (?1, ?2, ?3, ?4, ?5)"),
+    [ARTIFACTS_EVENT_ENDS] = READ("SELECT min(seq), (SELECT max(seq) FROM events) FROM events"),
+    [ARTIFACTS_EVENT_OLD] = READ("SELECT max(seq) FROM events WHERE seq < ?1 AND at < ?2"),
+    [ARTIFACTS_EVENT_PURGE] = CHANGE("DELETE FROM events WHERE seq <= ?1"),
     [ARTIFACTS_EVENT_LIST] = READ("SELECT seq, at, caller, artifact, method, result FROM events"
                                   " WHERE seq > ?1 ORDER BY seq LIMIT ?2"),
 
-    [ARTIFACTS_KEPT_ADD] = CHANGE(
-        "INSERT INTO kept (caller, key, request, answer, at) VALUES (?1, ?2, ?3, ?4, ?5)"
-        " ON CONFLICT (caller, key) DO NOTHING RETURNING key"),
+    [ARTIFACTS_KEPT_ADD] = CHANGE("INSERT INTO kept (caller, key, request, answer, at, size)"
+                                  " VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+                                  " ON CONFLICT (caller, key) DO NOTHING RETURNING key"),
     [ARTIFACTS_KEPT_GET] = READ("SELECT request, answer FROM kept WHERE caller = ?1 AND key = ?2"),
     [ARTIFACTS_KEPT_PURGE] = CHANGE("DELETE FROM kept WHERE at < ?1"),
+    [ARTIFACTS_KEPT_CALLERS] = READ("SELECT count(DISTINCT caller) FROM kept"),
+    [ARTIFACTS_KEPT_OVER] = READ("SELECT caller FROM kept GROUP BY caller HAVING sum(size) > ?1"
+                                 " ORDER BY sum(size) DESC LIMIT ?2"),
+    [ARTIFACTS_KEPT_CUT] = CHANGE(
+        "DELETE FROM kept WHERE caller = ?1 AND at <= (SELECT max(at) FROM (SELECT at, sum(size)"
+        " OVER (ORDER BY at DESC, key ROWS UNBOUNDED PRECEDING) AS newer FROM kept"
+        " WHERE caller = ?1) AS one WHERE newer > ?2)"),
     [ARTIFACTS_CALL_ADD] = CHANGE_LATER("INSERT INTO calls (id, answer, at) VALUES (?1, ?2, ?3)"),
     [ARTIFACTS_CALL_GET] = READ("SELECT answer FROM calls WHERE id = ?1"),
     [ARTIFACTS_CALL_PURGE] = CHANGE("DELETE FROM calls WHERE at < ?1"),

@@ -51,15 +51,22 @@ typedef enum artifacts_statement {
     ARTIFACTS_MINTED_GET,  /* 1 artifact → artifact, winner, price, score, amount, at */
     ARTIFACTS_MINTED_LAST, /* the same of the last one */
 
-    ARTIFACTS_EVENT_ADD,  /* 1 now, 2 caller, 3 artifact, 4 method, 5 result */
-    ARTIFACTS_EVENT_LIST, /* 1 after, 2 limit → seq, at, caller, artifact, method, result */
+    ARTIFACTS_EVENT_ADD,   /* 1 now, 2 caller, 3 artifact, 4 method, 5 result */
+    ARTIFACTS_EVENT_ENDS,  /* → the first seq, the last; no row or NULL if there is none */
+    ARTIFACTS_EVENT_OLD,   /* 1 seq, 2 time → the last seq before both, or NULL */
+    ARTIFACTS_EVENT_PURGE, /* 1 seq: it and all before it */
+    ARTIFACTS_EVENT_LIST,  /* 1 after, 2 limit → seq, at, caller, artifact, method, result */
 
-    ARTIFACTS_KEPT_ADD, /* 1 caller, 2 key, 3 request, 4 answer, 5 now → key, unless it exists */
+    ARTIFACTS_KEPT_ADD, /* 1 caller, 2 key, 3 request, 4 answer, 5 now, 6 bytes of all that → key,
+                           unless it exists */
     ARTIFACTS_KEPT_GET, /* 1 caller, 2 key → request, answer */
-    ARTIFACTS_KEPT_PURGE, /* 1 those before this time */
-    ARTIFACTS_CALL_ADD,   /* 1 id, 2 answer, 3 now */
-    ARTIFACTS_CALL_GET,   /* 1 id → answer */
-    ARTIFACTS_CALL_PURGE, /* 1 those before this time */
+    ARTIFACTS_KEPT_PURGE,   /* 1 those before this time */
+    ARTIFACTS_KEPT_CALLERS, /* → how many there are */
+    ARTIFACTS_KEPT_OVER,    /* 1 bytes, 2 limit → caller, of those that have more */
+    ARTIFACTS_KEPT_CUT,     /* 1 caller, 2 bytes: all but the newest so many */
+    ARTIFACTS_CALL_ADD,     /* 1 id, 2 answer, 3 now */
+    ARTIFACTS_CALL_GET,     /* 1 id → answer */
+    ARTIFACTS_CALL_PURGE,   /* 1 those before this time */
     ARTIFACTS_STATEMENTS,
 } artifacts_statement;
 

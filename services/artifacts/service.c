@@ -14,7 +14,6 @@ static bool embedded = true;
 static struct {
     bool open;   /* a transaction is */
     bool inside; /* … and in it the savepoint of a call */
-    unsigned kept;
 } batch;
 
 bool artifacts_is_embedded(void)
@@ -49,21 +48,16 @@ static mishap *end(mishap_call *call, bool keep)
     else
         mishap_store_roll_back(store);
     batch.inside = false;
-    batch.kept += keep;
     return failure;
 }
 
 static mishap *settle(void *state)
 {
-    enum { PURGE_AFTER = 4096 };
     if (!batch.open)
         return NULL;
     batch.open = false;
     MISHAP_TRY(mishap_store_commit(state));
-    if (batch.kept >= PURGE_AFTER) {
-        artifacts_kept_purge(state, artifacts_now());
-        batch.kept = 0;
-    }
+    artifacts_purge_if_due(state, artifacts_now());
     return NULL;
 }
 
@@ -89,6 +83,8 @@ static mishap *open_service(const mishap_setup *setup, void **state)
 {
     mishap_store *store = NULL;
     memset(&batch, 0, sizeof batch);
+    artifacts_purge_begin(mishap_integer(setup->settings, "keep_events"),
+                          mishap_integer(setup->settings, "keep_days"));
     mishap *failure = mishap_store_open_service(setup, &artifacts_schema, &store);
     if (!failure && !setup->identity)
         failure = artifacts_genesis_fill(store, mishap_string(setup->settings, "genesis"));
@@ -127,6 +123,10 @@ static const mishap_param settings[] = {
     { "auction_bidders", MISHAP_INTEGER, .range = { 0, 1000000 }, .initial = "0",
       .placeholder = "N",
       .help = "How many principals bid until an auction ends before its time; 0: any number" },
+    { "keep_events", MISHAP_INTEGER, .range = { 1, INT64_C(1) << 40 }, .initial = "1000000",
+      .placeholder = "N", .help = "How many events the log has; older ones are removed" },
+    { "keep_days", MISHAP_INTEGER, .range = { 1, 36500 }, .initial = "30", .placeholder = "N",
+      .help = "For how many days the log has an event" },
     { "run_seconds", MISHAP_NUMBER, .range = { 0.1, 20 }, .initial = "5", .placeholder = "N",
       .help = "How long the code of an artifact may run" },
     { 0 },
