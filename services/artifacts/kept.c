@@ -83,7 +83,7 @@ static mishap *find_place(artifacts_request *r, const char **caller, const char 
         return failure;
     mishap_free(failure);
     *caller = "";
-    *key = mishap_call_print(r->call, "%zu %s %s", strlen(name), name, r->key);
+    *key = mishap_call_print(r->call, "%s %s", name, r->key); /* a name has no space */
     return NULL;
 }
 

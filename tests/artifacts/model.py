@@ -15,7 +15,7 @@ METHODS = {
     (MINT, "bid"): ([("artifact_id", NAME, False), ("amount", INTEGER, False)], True),
     (MINT, "check"): ([("artifact_id", NAME, False)], False),
     (ESCROW, "deposit"): ([("artifact_id", NAME, False), ("price", INTEGER, False), ("buyer", NAME, True)], True),
-    (ESCROW, "purchase"): ([("artifact_id", NAME, False)], True),
+    (ESCROW, "purchase"): ([("artifact_id", NAME, False), ("price", INTEGER, True), ("version", INTEGER, True)], True),
     (ESCROW, "cancel"): ([("artifact_id", NAME, False)], True),
     (ESCROW, "check"): ([("artifact_id", NAME, False)], False),
     (ESCROW, "list_active"): ([], False),
@@ -80,9 +80,9 @@ def words_of(text):
 class Model:
     def __init__(self, bidders, **balances):
         self.balance = dict(balances)
-        self.mint, self.minted_sum, self.bidders = 0, 0, bidders
+        self.mint, self.minted_sum, self.bidders = 0, 0, bidders  # a bid is a part of its bidder's balance
         self.artifacts = {}  # id: {type, owner, content, code}, the oldest first
-        self.listings = {}  # id: {seller, price, buyer}, the oldest first
+        self.listings = {}  # id: {seller, price, buyer, version}, the oldest first
         self.bids = {}  # bidder: [artifact, amount], the oldest first
         self.minted = {}  # artifact: its result, the oldest first
         self.kept = {}  # (caller, key): (request, answer)
@@ -107,7 +107,7 @@ class Model:
             raise invalid()
         values = [None if value is None else read(value, kind) for value, (_, kind, _) in zip(args, arguments)]
         values += [None] * (len(arguments) - len(values))
-        request = (artifact, method, json.dumps(args))
+        request = (artifact, method, json.dumps([int(value) if isinstance(value, float) and value.is_integer() else value for value in args]))
         if writes and key and (caller, key) in self.kept:
             before, answer = self.kept[caller, key]
             if before != request:
@@ -124,7 +124,7 @@ class Model:
             raise
         answer = {"success": True, **answer}
         if writes:
-            self.events.append((caller, artifact, method))
+            self.events.append((caller, artifact, method, {"artifact_id": values[0]} if method == "bid" else answer))
             if key:
                 self.kept[caller, key] = (request, answer)
         return answer
@@ -148,10 +148,27 @@ class Model:
         if self.artifacts[name]["owner"] != caller:
             raise Fail("not_owner", "permission")
 
-    def ledger_balance(self, _, name):
+    def held(self, name):
+        return self.bids[name][1] if name in self.bids else 0
+
+    def account(self, caller, name):
+        """What is held only its owner knows."""
+        held = self.held(name) if caller == name else 0
+        return {"balance": self.balances()[name], **({"held": held} if held else {})}
+
+    def pay(self, caller, amount, category):
+        if self.balance[caller] - self.held(caller) < amount:
+            raise Fail("insufficient_funds", category)
+        self.balance[caller] -= amount
+
+    def not_bid_with(self, name):
+        if any(artifact == name for artifact, _ in self.bids.values()):
+            raise Fail("conflict", "resource")
+
+    def ledger_balance(self, caller, name):
         if name not in self.balances():
             raise not_found()
-        return {"agent_id": name, "balance": self.balances()[name]}
+        return {"agent_id": name, **self.account(caller, name)}
 
     def ledger_all_balances(self, _):
         return {"balances": self.balances()}
@@ -162,9 +179,7 @@ class Model:
         if amount <= 0 or source == target:
             raise invalid()
         self.principal(target)
-        if self.balance[source] < amount:
-            raise Fail("insufficient_funds", "permission")
-        self.balance[source] -= amount
+        self.pay(source, amount, "permission")
         self.balance[target] += amount
         return {"from_id": source, "to_id": target, "amount": amount, "from_balance": self.balance[source],
                 "to_balance": self.balance[target]}
@@ -172,6 +187,7 @@ class Model:
     def ledger_transfer_ownership(self, caller, name, target):
         self.own(caller, name)
         self.principal(target)
+        self.not_bid_with(name)
         self.artifacts[name]["owner"] = target
         return {"artifact_id": name, "from_id": caller, "to_id": target}
 
@@ -188,8 +204,9 @@ class Model:
             self.principal(buyer)
             if buyer == caller:
                 raise invalid()
+        self.not_bid_with(name)
         self.artifacts[name]["owner"] = ESCROW
-        self.listings[name] = {"seller": caller, "price": price, "buyer": buyer}
+        self.listings[name] = {"seller": caller, "price": price, "buyer": buyer, "version": ANY}
         return {"artifact_id": name, **self.listings[name]}
 
     def listing(self, name):
@@ -197,15 +214,15 @@ class Model:
             raise not_found()
         return self.listings[name]
 
-    def escrow_purchase(self, caller, name):
+    def escrow_purchase(self, caller, name, price, version):
         listing = self.listing(name)
         if listing["seller"] == caller:
             raise invalid()
         if listing["buyer"] not in (None, caller):
             raise Fail("not_authorized", "permission")
-        if self.balance[caller] < listing["price"]:
-            raise Fail("insufficient_funds", "resource")
-        self.balance[caller] -= listing["price"]
+        if price not in (None, listing["price"]) or version not in (None, listing["version"]):
+            raise Fail("conflict", "resource")
+        self.pay(caller, listing["price"], "resource")
         self.balance[listing["seller"]] += listing["price"]
         self.artifacts[name]["owner"] = caller
         del self.listings[name]
@@ -232,38 +249,28 @@ class Model:
         self.own(caller, name)
         if name in self.minted:
             raise Fail("already_exists", "resource")
-        if caller in self.bids:
-            old = self.bids.pop(caller)[1]
-            self.mint -= old
-            self.balance[caller] += old
+        self.bids.pop(caller, None)
         if self.balance[caller] < amount:
             raise Fail("insufficient_funds", "resource")
-        self.balance[caller] -= amount
-        self.mint += amount
         self.bids[caller] = [name, amount]
-        left, resolved = self.balance[caller], len(self.bids) >= self.bidders
+        resolved = len(self.bids) >= self.bidders
         if resolved:
             self.resolve()
-        return {"artifact_id": name, "amount": amount, "balance": left, "resolved": resolved}
+        return {"artifact_id": name, "amount": amount, **self.account(caller, caller), "resolved": resolved}
 
     def resolve(self):
-        count = [(bidder, name, amount) for bidder, (name, amount) in self.bids.items()
-                 if name in self.artifacts and self.artifacts[name]["owner"] == bidder and name not in self.minted]
+        count = [(bidder, name, amount) for bidder, (name, amount) in self.bids.items()]
         count.sort(key=lambda bid: -bid[2])  # a sort that keeps the order of what is equal
-        for bidder, (_, amount) in self.bids.items():
-            self.mint -= amount
-            self.balance[bidder] += amount
         self.bids = {}
-        if count:
-            winner, name, _ = count[0]
-            price = count[1][2] if len(count) > 1 else 1
-            row = self.artifacts[name]
-            score = min(100, len(words_of(row["content"] + " " + (row["code"] or ""))))
-            self.balance[winner] += score // 10 - price
-            self.mint += price
-            self.minted_sum += score // 10
-            self.minted[name] = {"artifact_id": name, "winner": winner, "price": price, "score": score, "minted": score // 10}
-        self.events.append(("system", MINT, "resolve"))
+        winner, name, _ = count[0]
+        price = count[1][2] if len(count) > 1 else 1
+        row = self.artifacts[name]
+        score = min(100, len(words_of(row["content"] + " " + (row["code"] or ""))))
+        self.balance[winner] += score // 10 - price
+        self.mint += price
+        self.minted_sum += score // 10
+        self.minted[name] = {"artifact_id": name, "winner": winner, "price": price, "score": score, "minted": score // 10}
+        self.events.append(("system", MINT, "resolve", {"auction": list(self.minted.values())[-1]}))
 
     def mint_status(self, _):
         return {"open": bool(self.bids), "bidders": len(self.bids), "minted": self.minted_sum,
@@ -345,5 +352,6 @@ class Model:
 
     def store_delete(self, caller, name):
         self.own(caller, name)
+        self.not_bid_with(name)
         del self.artifacts[name]
         return {"id": name}

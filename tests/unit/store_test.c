@@ -72,7 +72,7 @@ enum {
     WRONG,
     FULL_DISK, /* the next insert finds it so; on PostgreSQL this statement does */
     DISK_AGAIN,
-    SETTINGS, /* that make changes durable, and waiting end */
+    SETTINGS, /* that make changes durable, waiting end, and conflicts few */
     /* PostgreSQL only: */
     SHORT_PATIENCE,
     LOCK_ITEMS,
@@ -110,7 +110,8 @@ static const mishap_statement statements[STATEMENTS] = {
     [SETTINGS] = { .text = "PRAGMA synchronous",
                    .postgresql = "SELECT current_setting('synchronous_commit') || ' ' ||"
                                  " current_setting('lock_timeout') || ' ' ||"
-                                 " current_setting('transaction_isolation')" },
+                                 " current_setting('transaction_isolation') || ' ' ||"
+                                 " current_setting('enable_seqscan')" },
     [SHORT_PATIENCE] = { ONLY("SET lock_timeout TO 100") },
     [LOCK_ITEMS] = { ONLY("LOCK TABLE items") },
     [ASK_AGAIN] = { ONLY("DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '40001'; END $$") },
@@ -584,6 +585,35 @@ static void after_a_failed_query_a_transaction_cannot_go_on(void **state)
     assert_int_equal(number_of(COUNT), 0);
 }
 
+/* What the engine has undone, or asks to repeat, is the whole transaction: a part that is rolled
+ * back alone does not make it good. */
+static void trouble_of_the_engine_spoils_the_whole_transaction(void **state)
+{
+    static const store_trouble troubles[] = { STORE_BUSY, STORE_AGAIN, STORE_LOST };
+    (void)state;
+    open_store();
+    for (size_t i = 0; i < sizeof troubles / sizeof *troubles; i++) {
+        assert_fine(mishap_store_begin(store));
+        assert_fine(insert(store, 1, "one"));
+        assert_fine(mishap_store_begin(store));
+        mishap_store_note_trouble(store, troubles[i]);
+        mishap_store_roll_back(store);
+        assert_failure(mishap_store_begin(store), MISHAP_CODE_UNAVAILABLE, true);
+        mishap *failure = insert(store, 2, "two");
+        assert_non_null(failure);
+        mishap_free(failure);
+        assert_failure(mishap_store_commit(store), MISHAP_CODE_UNAVAILABLE, true);
+        assert_int_equal(number_of(COUNT), 0);
+    }
+    assert_fine(mishap_store_begin(store));
+    assert_fine(mishap_store_begin(store));
+    mishap_store_note_trouble(store, STORE_TAKEN); /* this one is the part's alone */
+    mishap_store_roll_back(store);
+    assert_fine(insert(store, 1, "one"));
+    assert_fine(mishap_store_commit(store));
+    assert_int_equal(number_of(COUNT), 1);
+}
+
 static void a_batch_has_one_commit(void **state)
 {
     mishap_store *other = NULL;
@@ -1055,7 +1085,7 @@ static void a_connection_is_durable_and_does_not_wait_for_ever(void **state)
     mishap_query_begin(&query, store, SETTINGS);
     assert_true(mishap_query_step(&query));
     assert_true(mishap_text_equal(mishap_query_text(&query, 0),
-                                  on_postgresql ? T("on 5s serializable") : T("2")));
+                                  on_postgresql ? T("on 5s serializable off") : T("2")));
     assert_fine(mishap_query_end(&query));
     assert_fine(mishap_store_commit(store));
 }
@@ -1702,6 +1732,7 @@ int main(void)
         BOTH(a_transaction_is_made_as_a_whole_or_not_at_all),
         BOTH(a_part_of_a_transaction_is_rolled_back_alone),
         BOTH(after_a_failed_query_a_transaction_cannot_go_on),
+        BOTH(trouble_of_the_engine_spoils_the_whole_transaction),
         BOTH(a_batch_has_one_commit),
         BOTH(a_transaction_that_is_left_open_is_rolled_back),
         BOTH(a_change_that_is_not_ended_makes_its_transaction_fail),
