@@ -150,7 +150,7 @@ mishap *artifacts_escrow_purchase(artifacts_request *r)
     MISHAP_TRY(artifacts_move(r, caller, mishap_text_of(listing.seller), listing.price, &left, NULL,
                               &short_of));
     if (short_of)
-        return artifacts_too_little(r, MISHAP_RESOURCE, "the price is", listing.price);
+        return artifacts_too_little(r, MISHAP_RESOURCE, "the price is", listing.price, false);
     MISHAP_TRY(release(r, caller));
     artifacts_put_text(&r->answer, "artifact_id", id);
     artifacts_put_string(&r->answer, "seller", listing.seller);

@@ -102,10 +102,12 @@ mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of)
 
 /* "Balance is 100, of which 60 are held for a bid, needed 50" */
 mishap *artifacts_too_little(artifacts_request *r, mishap_category category, const char *needed_as,
-                             int64_t needed)
+                             int64_t needed, bool also_held)
 {
     struct account account;
     MISHAP_TRY(look(r, mishap_text_of(r->caller), &account));
+    if (also_held)
+        account.held = 0;
     const char *held = account.held
                            ? mishap_call_print(r->call, ", of which %lld are held for a bid",
                                                (long long)account.held)
@@ -188,7 +190,7 @@ mishap *artifacts_ledger_transfer(artifacts_request *r)
     MISHAP_TRY(artifacts_principal_must_exist(r, to));
     MISHAP_TRY(artifacts_move(r, from, to, amount, &left, &there, &short_of));
     if (short_of) /* which undoes the credit, too */
-        return artifacts_too_little(r, MISHAP_PERMISSION, "needed", amount);
+        return artifacts_too_little(r, MISHAP_PERMISSION, "needed", amount, false);
     artifacts_put_text(&r->answer, "from_id", from);
     artifacts_put_text(&r->answer, "to_id", to);
     artifacts_put_integer(&r->answer, "amount", amount);

@@ -237,7 +237,7 @@ static mishap *place(artifacts_request *r)
     mishap_query query;
     MISHAP_TRY(artifacts_hold(r, amount, &short_of));
     if (short_of)
-        return artifacts_too_little(r, MISHAP_RESOURCE, "the bid is", amount);
+        return artifacts_too_little(r, MISHAP_RESOURCE, "the bid is", amount, true);
     mishap_query_begin(&query, r->store, ARTIFACTS_BID_REMOVE);
     mishap_query_bind_text(&query, 1, caller);
     MISHAP_TRY(artifacts_run(&query, NULL));

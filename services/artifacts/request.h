@@ -126,9 +126,10 @@ mishap *artifacts_move(artifacts_request *r, mishap_text from, mishap_text to, i
 /* ledger.c: hold so much of the caller's account, instead of what was held of it before. */
 mishap *artifacts_hold(artifacts_request *r, int64_t amount, bool *short_of);
 
-/* ledger.c: INSUFFICIENT_FUNDS of the caller. `needed_as`: "needed", "the price is". */
+/* ledger.c: INSUFFICIENT_FUNDS of the caller. `needed_as`: "needed", "the price is". `also_held`:
+ * what is held could have been used, too. */
 mishap *artifacts_too_little(artifacts_request *r, mishap_category category, const char *needed_as,
-                             int64_t needed);
+                             int64_t needed, bool also_held);
 
 /* ledger.c: the members `balance` and, for its owner alone, `held` of an account. */
 mishap *artifacts_put_account(artifacts_request *r, mishap_text id);

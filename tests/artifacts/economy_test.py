@@ -7,6 +7,7 @@ Speaks TAP.
 """
 import json
 import os
+import re
 import sqlite3
 import threading
 
@@ -276,6 +277,39 @@ def bids_of_version_1_become_held_and_void_ones_are_paid_back(engine):
     finally:
         if cluster:
             cluster.remove()
+
+
+# ---- The page of what grows ----------------------------------------------------------------------------
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+# What a row of docs/growth.md says, and where the program has it.
+SAID = [
+    ("answers of artifacts under idempotency keys", "a day;", "services/artifacts/kept.c", "KEPT_MS = 24 * 3600 * 1000,"),
+    ("answers of artifacts under idempotency keys", "8 MB for each principal", "services/artifacts/kept.c", "KEPT_OF_ONE = 8 << 20,"),
+    ("answers of artifacts under idempotency keys", "256 MB for all", "services/artifacts/kept.c", "KEPT_OF_ALL = 256 << 20,"),
+    ("answers of artifacts under the ids of calls", "10 minutes", "services/artifacts/kept.c", "CALLS_MS = 600 * 1000,"),
+    ("events of artifacts", "1,000,000 (`--artifacts-keep-events`)", "services/artifacts/service.c", '"keep_events", MISHAP_INTEGER, .range = { 1, INT64_C(1) << 40 }, .initial = "1000000"'),
+    ("events of artifacts", "30 days (`--artifacts-keep-days`)", "services/artifacts/service.c", '"keep_days", MISHAP_INTEGER, .range = { 1, 36500 }, .initial = "30"'),
+    ("principals and artifacts, offers, results of auctions", "at most 64 KB each", "services/artifacts/request.h", "ARTIFACTS_LONGEST_TEXT = 64 << 10,"),
+    ("write-ahead log of SQLite", "1,000 pages", "src/store/sqlite.c", "LOG_PAGES = 1000 }"),
+    ("ended sessions of MCP", "4,096", "src/boundary/mcp/shared.h", "MISHAP_MCP_ENDED = 4096,"),
+    ("history of the REPL", "256 KB", "services/lisp/history.c", "LONGEST = 256 << 10,"),
+    ("The limits of the artifacts", "every 4,096 calls", "services/artifacts/purge.c", "CALLS = 4096,"),
+    ("The limits of the artifacts", "1 MB of", "services/artifacts/purge.c", "BYTES = 1 << 20 }"),
+    ("Of a request", "1,000 bytes", "services/artifacts/kept.c", "LONGEST_REQUEST = 1000,"),
+]
+
+
+@test
+def the_page_of_what_grows_says_what_is_so():
+    def read(path):
+        with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+            return file.read()
+    paragraphs = re.split(r"\n\||\n\n|\n- ", read("docs/growth.md"))
+    for where, words, path, source in SAID:
+        (paragraph,) = [text for text in paragraphs if text.strip().startswith(where)]
+        expect(words in " ".join(paragraph.split()), "docs/growth.md does not say", words, "of", where)
+        expect(" ".join(source.split()) in " ".join(read(path).split()), path, "does not have", source)
 
 
 # ---- PostgreSQL: callers that have nothing to do with each other ---------------------------------------
