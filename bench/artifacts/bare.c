@@ -79,12 +79,13 @@ int main(int argc, char **argv)
     check(sqlite3_open(argv[1], &database));
     check(sqlite3_exec(database, "PRAGMA synchronous = FULL", NULL, NULL, NULL));
     sqlite3_stmt *begin = prepare("BEGIN IMMEDIATE"), *commit = prepare("COMMIT");
-    sqlite3_stmt *get = prepare("SELECT balance, kind FROM accounts WHERE id = ?1 AND ?2 = ?2");
+    sqlite3_stmt *get = prepare(
+        "SELECT balance + held, held, kind FROM accounts WHERE id = ?1 AND ?2 = ?2");
     sqlite3_stmt *debit = prepare("UPDATE accounts SET balance = balance - ?2"
-                                  " WHERE id = ?1 AND balance >= ?2 RETURNING balance");
+                                  " WHERE id = ?1 AND balance >= ?2 RETURNING balance + held");
     sqlite3_stmt *credit = prepare(
         "UPDATE accounts SET balance = balance + ?2"
-        " WHERE id = ?1 AND balance <= 9223372036854775807 - ?2 RETURNING balance");
+        " WHERE id = ?1 AND balance + held <= 9223372036854775807 - ?2 RETURNING balance + held");
     sqlite3_stmt *event = prepare("INSERT INTO events (at, caller, artifact, method, result)"
                                   " VALUES (1, ?1, 'genesis_ledger', 'transfer', ?2)");
     sqlite3_stmt *call = prepare("INSERT INTO calls (id, answer, at) VALUES (?1, ?2, 1)");
