@@ -168,6 +168,20 @@ mishap *artifacts_record(artifacts_request *r)
     return failure;
 }
 
+/* Another call with the key may have been settled since the key was looked up: then its answer is
+ * the answer, or the conflict with it. */
+static mishap *look_again(artifacts_request *r, mishap *failure)
+{
+    bool found = false;
+    mishap *other = artifacts_kept_find(r, &found);
+    if (!found) {
+        mishap_free(other);
+        return failure;
+    }
+    mishap_free(failure);
+    return other;
+}
+
 /* A call that is run again was perhaps settled before its process died. */
 static mishap *change(artifacts_request *r)
 {
@@ -176,7 +190,10 @@ static mishap *change(artifacts_request *r)
         MISHAP_TRY(artifacts_kept_find_call(r, &found));
     if (!found && !artifacts_is_embedded())
         MISHAP_TRY(artifacts_kept_find(r, &found));
-    return found ? NULL : artifacts_record(r);
+    if (found)
+        return NULL;
+    mishap *failure = artifacts_record(r);
+    return failure && r->key && !artifacts_is_embedded() ? look_again(r, failure) : failure;
 }
 
 /* -- the operation ----------------------------------------------------------------------------- */

@@ -9,11 +9,13 @@ import json
 import os
 import re
 import sqlite3
+import subprocess
 import threading
 
-from world import ENGINES, World, command, folder_of, genesis, postgres  # before the others: it says where they are
+import world
+from world import ENGINES, World, address_of, command, folder_of, genesis, postgres  # before the others: it says where they are
 from blackbox import Skipped, equal, expect, main, parsed, test, tests_of
-from server import FOLDER, PATIENCE, all_ended_in_order, wait_for
+from server import FOLDER, PATIENCE, PROGRAM, all_ended_in_order, wait_for
 
 LEDGER, MINT, ESCROW, STORE, LOG = ("genesis_" + name for name in ("ledger", "mint", "escrow", "store", "event_log"))
 
@@ -169,6 +171,43 @@ def a_command_can_name_the_price_too():
     refused = ran("purchase", ["a1", 5], "bob")
     equal((refused.status, parsed(refused.out)["code"], parsed(refused.out)["details"]["price"]), (6, "conflict", 95), "refused")
     equal(parsed(ran("purchase", ["a1", 95], "bob").out)["data"]["balance"], 5, "paid")
+
+
+@test
+def an_agent_is_told_the_price_of_now():
+    lines = [{"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {"protocolVersion": "2025-11-25", "capabilities": {},
+                                                                            "clientInfo": {"name": "t", "version": "1"}}},
+             {"jsonrpc": "2.0", "method": "notifications/initialized"}]
+    calls = [(STORE, "create", ["a1", "tool", "x"], "alice"), (ESCROW, "deposit", ["a1", 95], "alice"), (ESCROW, "purchase", ["a1", 5], "bob"),
+             (ESCROW, "purchase", ["a1", 95, 1], "bob"), (MINT, "bid", ["a1", 2], "bob"), (LEDGER, "balance", ["bob"], "bob"),
+             (LEDGER, "balance", ["bob"], "alice")]
+    data, answers = folder_of("told"), {}
+    for number, (artifact, method, args, caller) in enumerate(calls, 1):  # one after the other: calls of one client run at the same time
+        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": {"name": "invoke_artifact", "arguments": {
+            "artifact": artifact, "method": method, "args": args, "caller": caller}}}
+        done = subprocess.run([PROGRAM, "mcp", "--service", "artifacts", "--data", data], check=False, timeout=PATIENCE, stdout=subprocess.PIPE,
+                              input="".join(json.dumps(line) + "\n" for line in [*lines, call]).encode(), stderr=subprocess.DEVNULL,
+                              env=dict(os.environ, MISHAP_LOG=""))
+        answers.update({message.get("id"): message["result"] for message in map(parsed, done.stdout.splitlines()) if message.get("id")})
+    refused = json.loads(answers[3]["content"][0]["text"])
+    equal((answers[3]["isError"], refused["code"], refused["details"]["price"], refused["details"]["version"]), (True, "conflict", 95, 1), "refused")
+    equal(answers[4]["structuredContent"]["balance"], 5, "as it was seen")
+    equal([answers[number]["structuredContent"].get("held") for number in (5, 6, 7)], [2, 2, None], "what is held, for bob and for alice")
+
+
+@tests_of(ENGINES)
+def no_balance_overflows(engine):
+    with World(engine, address=(address := address_of(engine))) as w:
+        w.done(LEDGER, "all_balances")
+        change = "UPDATE %saccounts SET balance = 9223372036854775807 - 50 WHERE id = 'bob'"
+        if engine == "SQLite":
+            with sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
+                database.execute(change % "")
+        else:
+            world.cluster.sql(re.search("@/([a-z0-9]+)", address)[1], change % "artifacts.")
+        w.fails("invalid_argument", LEDGER, "transfer", "alice", "bob", 51, by="alice", category="validation", status=422)
+        equal((w.done(LEDGER, "balance", "alice")["balance"], w.done(LEDGER, "balance", "bob")["balance"]), (100, 2**63 - 51), "nothing has changed")
+        equal(w.done(LEDGER, "transfer", "alice", "bob", 50, by="alice")["to_balance"], 2**63 - 1, "the most")
 
 
 @tests_of(ENGINES)
