@@ -204,16 +204,14 @@ static void cut(mishap_store *store, const char *caller, int64_t bytes)
     mishap_free(artifacts_run(&query, NULL));
 }
 
-/* Who has more than its share is left with three quarters of it: so it is not one at a time. */
-static void cut_all(mishap_store *store)
+/* Who has more than its share is left with three quarters of it: so it is not one at a time. True:
+ * there may be more of them. */
+static bool cut_some(mishap_store *store, int64_t share)
 {
-    enum { AT_ONCE = 64 };
+    enum { AT_ONCE = 256 };
     char callers[AT_ONCE][ARTIFACTS_LONGEST_NAME + 1];
-    int64_t count = count_callers(store), share = count ? KEPT_OF_ALL / count : KEPT_OF_ALL;
     size_t over = 0;
     mishap_query query;
-    if (share > KEPT_OF_ONE)
-        share = KEPT_OF_ONE;
     mishap_query_begin(&query, store, ARTIFACTS_KEPT_OVER);
     mishap_query_bind_integer(&query, 1, share);
     mishap_query_bind_integer(&query, 2, AT_ONCE);
@@ -225,6 +223,17 @@ static void cut_all(mishap_store *store)
     mishap_free(mishap_query_end(&query));
     for (size_t i = 0; i < over; i++)
         cut(store, callers[i], share - share / 4);
+    return over == AT_ONCE;
+}
+
+static void cut_all(mishap_store *store)
+{
+    enum { MOST_TIMES = 16 };
+    int64_t count = count_callers(store), share = count ? KEPT_OF_ALL / count : KEPT_OF_ALL;
+    if (share > KEPT_OF_ONE)
+        share = KEPT_OF_ONE;
+    for (int i = 0; i < MOST_TIMES && cut_some(store, share); i++)
+        ;
 }
 
 void artifacts_kept_purge(mishap_store *store, int64_t now)
