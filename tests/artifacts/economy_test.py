@@ -276,6 +276,27 @@ def all_who_are_no_principals_share_one_place(engine):
             expect(said >= real, "sizes that are too small:", said, real)
 
 
+@test
+def fresh_keys_do_not_fill_the_disk():
+    with World("SQLite", "--handlers", "2") as w:
+        first = w.done(LEDGER, "transfer", "bob", "alice", 1, by="bob", idempotency_key="k1")
+        w.done(STORE, "create", "a1", "tool", "x", "def run(): return 'x' * 60000", by="alice")
+
+        def fill(place):
+            with w.connect() as wire:
+                for number in range(60):
+                    w.done("a1", "run", by=[None, "stranger%d" % number][number % 2], connection=wire, idempotency_key="%d %d" % (place, number))
+        threads = [threading.Thread(target=fill, args=(place,)) for place in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        with sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
+            ((count, kept),) = database.execute("SELECT count(*), sum(length(request) + length(answer)) FROM kept").fetchall()
+        expect(50 <= count < 200 and kept < 11 << 20, "of 14 MB in 240 answers there are", kept, "in", count)
+        equal(w.done(LEDGER, "transfer", "bob", "alice", 1, by="bob", idempotency_key="k1"), first, "who keeps little loses nothing")
+
+
 # ---- A store of version 1 ----------------------------------------------------------------------------
 
 BACK = ["DROP INDEX %skept_by_caller", "ALTER TABLE %skept DROP COLUMN size", "ALTER TABLE %saccounts DROP COLUMN held"]
