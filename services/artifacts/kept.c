@@ -31,42 +31,39 @@ static bool is_digit(char c)
 
 /* The JSON is what the library has written, in which a number with a fraction of zero ends with .0:
  * it is the same number without. In a string it stays. */
-static void put_numbers_alike(mishap_buffer *b, const char *json)
+static char *copy_with_numbers_alike(artifacts_request *r, const char *json)
 {
+    char *copy = mishap_call_take(r->call, strlen(json) + 1), *to = copy;
     bool inside = false;
     for (const char *c = json; *c; c++) {
         if (*c == '"')
             inside = !inside;
         if (inside && *c == '\\' && c[1])
-            mishap_buffer_add(b, c++, 1);
-        else if (!inside && *c == '.' && c[1] == '0' && !is_digit(c[2]) && c[2] != 'e') {
+            *to++ = *c++;
+        else if (!inside && *c == '.' && c[1] == '0' && !is_digit(c[2])) {
             c++;
             continue;
         }
-        mishap_buffer_add(b, c, 1);
+        *to++ = *c;
     }
+    *to = '\0';
+    return copy;
 }
 
 /* What must be the same again. Of a long one a hash is enough: only the caller itself could find
  * another request with the same hash, and would get its own answer. */
 static const char *request_of(artifacts_request *r)
 {
-    const char *args = mishap_given(r->call, "args") ? mishap_json(r->call, "args") : "[]";
-    mishap_buffer text = { 0 };
+    const char *given = mishap_given(r->call, "args") ? mishap_json(r->call, "args") : "[]";
+    const char *args = copy_with_numbers_alike(r, given);
     uint64_t hash = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    put_numbers_alike(&text, args);
-    mishap_buffer_add(&text, "", 1);
-    const char *alike = text.failed ? args : text.data, *request;
-    if (strlen(alike) <= LONGEST_REQUEST) {
-        request = mishap_call_print(r->call, "%s.%s %s", r->artifact, r->method_name, alike);
-    } else {
-        for (const char *c = alike; *c; c++)
-            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-        request = mishap_call_print(r->call, "%s.%s #%016" PRIx64 " %zu", r->artifact,
-                                    r->method_name, hash, strlen(alike));
-    }
-    mishap_buffer_release(&text);
-    return request;
+    size_t length = strlen(args);
+    if (length <= LONGEST_REQUEST)
+        return mishap_call_print(r->call, "%s.%s %s", r->artifact, r->method_name, args);
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ (unsigned char)args[i]) * UINT64_C(0x100000001b3);
+    return mishap_call_print(r->call, "%s.%s #%016" PRIx64 " %zu", r->artifact, r->method_name,
+                             hash, length);
 }
 
 /* Only principals can change something, but anybody can run code, under any name: all who are no
