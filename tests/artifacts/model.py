@@ -52,7 +52,7 @@ def read(value, kind):
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise invalid("invalid_type")
         if isinstance(value, float):
-            if abs(value) > 2**53:
+            if abs(value) >= 2**53:
                 raise invalid()
             if value != int(value):
                 raise invalid("invalid_type")

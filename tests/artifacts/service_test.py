@@ -301,6 +301,28 @@ def an_amount_is_an_integer_and_nothing_that_looks_like_one(engine):
 
 
 @tests_of(ENGINES)
+def limits_of_arguments_are_exact(engine):
+    with World(engine) as w:
+        w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 2.0**53 - 1, by="alice")
+        w.fails("invalid_argument", LEDGER, "transfer", "alice", "bob", 2.0**53, by="alice")  # it may have been the next integer
+        w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 2**53 + 1, by="alice")
+        w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", MOST, by="alice")
+        w.fails("invalid_argument", LEDGER, "transfer", "alice", "bob", MOST + 1, by="alice")
+        longest = {"content": "é" * 32768, "code": "#" * 65536}
+        w.done(STORE, "create", "a" * 63, "t" * 63, *longest.values(), by="alice")
+        equal({key: value for key, value in w.done(STORE, "get", "a" * 63).items() if key in longest}, longest, "the longest texts")
+        w.fails("invalid_argument", STORE, "create", "a" * 64, "tool", "x", by="alice")
+        w.fails("invalid_argument", STORE, "create", "b", "t" * 64, "x", by="alice")
+        w.fails("invalid_argument", STORE, "create", "b", "tool", longest["content"] + "x", by="alice")
+        w.fails("invalid_argument", STORE, "create", "b", "tool", "x", longest["code"] + "#", by="alice")
+        w.fails("not_found", STORE, "get", "b")
+        equal(w.done(STORE, "search", "x" * 1000)["hits"], 0, "the longest search")
+        w.fails("invalid_argument", STORE, "search", "x" * 1001)
+        equal(w.done(STORE, "search", " ".join("w%d" % i for i in range(16)))["hits"], 0, "the most words")
+        w.fails("invalid_argument", STORE, "search", " ".join("w%d" % i for i in range(17)))
+
+
+@tests_of(ENGINES)
 def nobody_takes_what_the_escrow_holds(engine):
     with World(engine) as w:
         w.done(STORE, "create", "a1", "tool", "x", by="alice")
@@ -470,11 +492,15 @@ def the_same_key_and_request_have_the_first_answer(engine):
         w.fails("invalid_argument", *words, by="alice", idempotency_key="k1", fields={"Idempotency-Key": "k2"})
         for key in ("\xff\xfe", "k\t1", "\xc3\xa9"):
             w.fails("invalid_argument", *words, by="alice", fields={"Idempotency-Key": key}, status=422)
+        w.fails("invalid_argument", *words, by="alice", fields={"Idempotency-Key": "k" * 201}, status=422)
+        w.fails("invalid_argument", *words, by="alice", idempotency_key="k" * 201, status=422)
         equal(w.balances(), {"alice": 90, "bob": 110, MINT: 0}, "once")
         equal(w.done(LEDGER, "transfer", "bob", "alice", 10, by="bob", idempotency_key="k1")["to_balance"], 100, "of another caller")
         w.fails("insufficient_funds", LEDGER, "transfer", "alice", "bob", 101, by="alice", idempotency_key="k3")
         w.done(LEDGER, "transfer", "bob", "alice", 50, by="bob")
         equal(w.done(LEDGER, "transfer", "alice", "bob", 101, by="alice", idempotency_key="k3")["from_balance"], 49, "a failure is not kept")
+        spawned = w.done(LEDGER, "spawn_principal", by="alice", fields={"Idempotency-Key": "k4" * 100})
+        equal(w.done(LEDGER, "spawn_principal", by="alice", idempotency_key="k4" * 100), spawned, "the longest key")
         spawned = w.done(LEDGER, "spawn_principal", by="alice", idempotency_key="k4")
         equal(w.done(LEDGER, "spawn_principal", by="alice", idempotency_key="k4"), spawned, "one principal")
 

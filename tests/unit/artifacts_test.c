@@ -567,6 +567,37 @@ static void events_are_purged_as_the_settings_say(void **state)
     assert_int_equal(count_events(), 5);
 }
 
+/* -- what an artifact is worth -------------------------------------------------------------------
+ */
+
+static void a_score_counts_different_words(void **state)
+{
+    static const struct {
+        const char *content, *code;
+        int score;
+    } cases[] = {
+        { "", "", 0 },
+        { " .,;\xc3\xa9 ", NULL, 0 },
+        { "one", "", 1 },
+        { "One one ONE oNe", "one", 1 },
+        { "one two", "two three", 3 },
+        { "a-b_c.d", NULL, 4 },
+        { "on one ones", "o", 4 },
+        { "x1 x2 1x", NULL, 3 },
+    };
+    char many[1000], *to = many;
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        mishap_text code = { cases[i].code, cases[i].code ? strlen(cases[i].code) : 0 };
+        assert_int_equal(artifacts_score(mishap_text_of(cases[i].content), code), cases[i].score);
+    }
+    for (int i = 0; i < 99; i++)
+        to += snprintf(to, (size_t)(many + sizeof many - to), "w%d ", i);
+    assert_int_equal(artifacts_score(mishap_text_of(many), mishap_text_of("")), 99);
+    assert_int_equal(artifacts_score(mishap_text_of(many), mishap_text_of("more")), 100);
+    assert_int_equal(artifacts_score(mishap_text_of(many), mishap_text_of("more and most")), 100);
+}
+
 /* -- without memory ---------------------------------------------------------------------------- */
 
 /* Pay 1. Whether it was done, as far as the call knows. */
@@ -712,6 +743,7 @@ int main(void)
         IN_FOLDER(a_reader_of_events_that_came_too_late_is_told_so),
         IN_FOLDER(what_is_old_is_removed_after_so_many_calls_or_bytes),
         IN_FOLDER(events_are_purged_as_the_settings_say),
+        cmocka_unit_test(a_score_counts_different_words),
         IN_FOLDER(without_memory_a_call_is_done_whole_or_not_at_all),
         IN_FOLDER(code_runs_in_other_processes_than_those_that_settle),
         IN_FOLDER(on_postgresql_every_call_is_a_transaction_of_its_own),
