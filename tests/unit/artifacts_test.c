@@ -264,6 +264,30 @@ static void what_fails_in_a_batch_is_undone_alone(void **state)
     assert_int_equal(balance_of("bob"), 99);
 }
 
+/* A call that crashes does not come to its end, and the process goes on. */
+static void what_a_crashed_call_has_changed_is_undone_by_the_next(void **state)
+{
+    mishap_call *call;
+    mishap_query query;
+    bool done;
+    (void)state;
+    assert_null(mishap_call_begin(&app, &artifacts_operations[0],
+                                  mishap_text_of(text_of("genesis_ledger", "all_balances", "[]")),
+                                  &call));
+    assert_null(mishap_service_open(&app, &artifacts_service, &call->service_state));
+    assert_null(artifacts_service.settlement->begin(call));
+    mishap_query_begin(&query, call->service_state, ARTIFACTS_ACCOUNT_CREDIT);
+    mishap_query_bind_text(&query, 1, (mishap_text)MISHAP_TEXT("alice"));
+    mishap_query_bind_integer(&query, 2, 1000);
+    assert_null(artifacts_run(&query, &done));
+    assert_true(done);
+    assert_null(artifacts_service.settlement->begin(call)); /* of the next one */
+    assert_null(artifacts_service.settlement->end(call, true));
+    mishap_call_end(call);
+    assert_null(settle());
+    assert_int_equal(balance_of("alice"), 100);
+}
+
 static void what_is_not_settled_never_was(void **state)
 {
     (void)state;
@@ -732,6 +756,7 @@ int main(void)
         IN_FOLDER(arguments_that_the_library_refuses_have_codes_of_the_seed),
         IN_FOLDER(the_system_ends_an_auction_and_only_from_c),
         IN_FOLDER(what_fails_in_a_batch_is_undone_alone),
+        IN_FOLDER(what_a_crashed_call_has_changed_is_undone_by_the_next),
         IN_FOLDER(what_is_not_settled_never_was),
         IN_FOLDER(a_call_that_is_run_again_pays_nobody_twice),
         IN_FOLDER(an_idempotency_key_is_kept_for_a_day),
