@@ -117,6 +117,11 @@ def every_method_works(engine):
         equal(w.done(STORE, "get", ESCROW)["methods"]["deposit"], ["artifact_id", "price", "buyer?"], "what the escrow can")
 
         equal(w.done("a1", "run", 1, 2, 3), {"success": True, "result": 6, "stdout": ""}, "its code")
+        w.done(STORE, "update", "a1", "Hello brave new world", by="alice")
+        equal(w.done("a1", "run", 1, 2)["result"], 3, "a change without code leaves the code")
+        w.done(STORE, "update", "a1", "Hello brave new world", "def run(*args):\n  return 1", by="alice")
+        equal(w.done("a1", "run", 1, 2)["result"], 1, "a change of the code")
+        w.done(STORE, "update", "a1", "Hello brave new world", "def run(*args):\n  return sum(args)", by="alice")
 
         offer = w.done(ESCROW, "deposit", "a1", 50, "bob", by="alice")
         version = offer["version"]
