@@ -131,12 +131,11 @@ static mishap *complete(artifacts_request *r)
 static mishap *work(mishap_store *store, void *request)
 {
     artifacts_request *r = request;
-    bool found = false, looks = artifacts_is_embedded() || r->again;
+    bool found = false;
     (void)store;
-    r->again = true;
     if (!r->method) /* the code has run, and its answer is complete */
         return complete(r);
-    if (r->method->writes && looks)
+    if (r->method->writes && artifacts_is_embedded())
         MISHAP_TRY(artifacts_kept_find(r, &found));
     if (found)
         return NULL;

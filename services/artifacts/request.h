@@ -33,7 +33,6 @@ typedef struct artifacts_request {
     const char *key;     /* idempotency; NULL: none */
     bool store_is_sound; /* what failed has nothing to do with the store: code did */
     int64_t now;         /* milliseconds since 1970 */
-    bool again;          /* the transaction is repeated */
     artifacts_value args[ARTIFACTS_MOST_ARGUMENTS];
     mishap_buffer answer; /* JSON */
     mishap_buffer event;  /* what the log says of it, if that is not the answer */
