@@ -69,6 +69,37 @@ def behind_a_proxy_nobody_names_itself():
         equal(who(found, X_Forwarded_For="192.0.2.7").json, {"caller": None, "free": False}, "without a name")
 
 
+SIGNS = ["Forwarded", "Via", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP", "CF-Ray", "X-Client-IP", "Client-IP", "Fastly-Client-IP",
+         "X-Cluster-Client-IP", "X-Envoy-External-Address", "X-Envoy-Peer-Metadata", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded",
+         "x-forwarded-prefix", "X-Original-Forwarded-For", "X-Original-URI", "X-Amzn-Trace-Id", "X-Amz-Cf-Id", "CloudFront-Viewer-Address",
+         "X-Azure-ClientIP", "X-ARR-LOG-ID", "X-Appengine-User-IP", "X-Varnish", "WL-Proxy-Client-IP", "Proxy-Client-IP", "Proxy-Connection",
+         "X-ProxyUser-Ip", "X-Remote-Addr", "Remote-User", "X-Auth-Request-User", "CDN-Loop", "Surrogate-Capability", "Akamai-Origin-Hop",
+         "Incap-Client-IP", "X-Sucuri-ClientIP", "Fly-Client-IP", "X-Vercel-Forwarded-For", "X-Kong-Request-Id", "X-Nginx-Proxy", "X-Scheme",
+         "Front-End-Https", "X-Request-Start", "VIA", "fORWARDED"]
+NO_SIGNS = ["X-Request-Id", "Viable", "X-Foo", "Accept-Language", "Cache-Control", "Cookie", "X", "X-", "Forward", "X-Requested-With", "Sec-Fetch-Site",
+            "Traceparent", "1", "_", "Clients", "Vi", "X-Schemes", "X-Hos"]
+
+
+@test
+def every_sign_of_a_proxy_ends_the_right_to_name_oneself():
+    with Server("--workers", "1", program=SETTLED) as found:
+        for name in SIGNS:
+            for value in ("192.0.2.7", ""):
+                refused = found.ask("GET", "/entries/who", fields={"X-Caller": "alice", name: value}, checked=False)
+                equal((refused.status, refused.json["success"]), (401, False), "with %s: %s" % (name, value))
+            equal(found.ask("GET", "/entries/who", fields={name: "1"}, checked=False).json["free"], False, "free with " + name)
+        for name in NO_SIGNS:
+            equal(found.ask("GET", "/entries/who", fields={"X-Caller": "alice", name: "1"}, checked=False).json,
+                  {"caller": "alice", "free": True}, "with " + name)
+        with found.connect() as one:  # one after the other on a connection: a sign is of its own request
+            for sign, status in ((b"", 200), (b"Via: 1.1 p\r\n", 401), (b"", 200)):
+                one.send(b"GET /entries/who HTTP/1.1\r\nHost: localhost\r\n" + sign + b"X-Caller: alice\r\n\r\n")
+                equal(one.response("GET", "/entries/who", checked=False).status, status, "the status with %r" % sign)
+        with found.connect() as one:  # as nginx passes requests on if nothing else is said
+            one.send(b"GET /entries/who HTTP/1.0\r\nHost: localhost\r\nX-Caller: alice\r\nConnection: close\r\n\r\n")
+            equal(one.response("GET", "/entries/who", checked=False).status, 401, "the status of HTTP/1.0")
+
+
 @test
 def a_page_of_another_origin_may_not_send_a_name():
     with Server("--workers", "1", "--cors", "http://page.example", program=SETTLED) as found:
