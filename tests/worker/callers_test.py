@@ -136,6 +136,56 @@ def from_the_moment_that_there_is_a_key_nobody_names_itself():
         equal(who(found, X_Caller="alice").status, 401, "afterwards")
 
 
+def soon(found, status):
+    """A loop looks at the file once a second."""
+    deadline = time.monotonic() + PATIENCE
+    while who(found, X_Caller="alice").status != status and time.monotonic() < deadline:
+        time.sleep(0.05)
+    equal(who(found, X_Caller="alice").status, status, "the status of a caller that names itself")
+
+
+@test
+def keys_that_are_gone_do_not_open_the_server():
+    def remove_last(folder):
+        ran = run_program(SETTLED, "keys", "remove", "--name", "bob", "--data", folder, "--output", "json")
+        expect(ran.status == 0 and "keys disable" in str(parsed(ran.out)["warnings"]), "nothing is said of it:", ran)
+
+    def empty(folder):
+        with open(os.path.join(folder, "keys"), "w"):
+            pass
+
+    def unlink(folder):
+        os.unlink(os.path.join(folder, "keys"))
+
+    for number, lose in enumerate((remove_last, empty, unlink)):
+        folder = folder_of("gone-%d" % number)
+        with Server("--workers", "1", program=SETTLED, data=folder) as found:
+            equal(who(found, X_Caller="alice").status, 200, "before there is a key")
+            key = add_key(folder, "bob")
+            soon(found, 401)
+            lose(folder)
+            deadline = time.monotonic() + PATIENCE
+            while who(found, X_Api_Key=key).status != 401 and time.monotonic() < deadline:
+                time.sleep(0.05)  # until it is known
+            refused = who(found, X_Caller="alice")
+            equal((refused.status, refused.json["code"]), (401, "not_authorized"), "a caller that names itself")
+            expect("keys" not in json.dumps(refused.json).lower().replace("api keys", ""), "the inside is told:", refused)
+            equal(who(found).json, {"caller": None, "free": False}, "nobody in particular")
+        with Server("--workers", "1", program=SETTLED, data=folder) as found:
+            equal(who(found, X_Caller="alice").status, 401, "after a restart")
+            expect(b"keys disable" in found.read(found.stderr), "the operator is not told:", found.read(found.stderr))
+            ran = command(folder, "entries", "who", "--caller", "alice")
+            equal((ran.status, "keys disable" in parsed(ran.out)["error"]["suggestion"]), (2, True), "a command")
+            equal(parsed(command(folder, "entries", "who").out)["data"], {"caller": None, "free": False}, "a command without a name")
+            equal(run_program(SETTLED, "keys", "disable", "--data", folder, "--output", "json").status, 0, "exit of `keys disable`")
+            soon(found, 200)
+        with Server("--workers", "1", program=SETTLED, data=folder) as found:
+            equal(who(found, X_Caller="alice").status, 200, "after a restart, as the operator said")
+            add_key(folder, "carol")
+            soon(found, 401)
+            equal(run_program(SETTLED, "keys", "disable", "--data", folder, "--output", "json").status, 6, "exit while there is a key")
+
+
 @test
 def over_mcp_the_same_holds():
     def call(found, **fields):
@@ -172,8 +222,11 @@ def a_command_names_its_caller_while_there_is_no_key():
     ran = command(folder, "plain", "who", "--caller", "alice")
     equal((ran.status, parsed(ran.out)["error"]["code"]), (2, "ARG_ERROR"), "a command that does not ask")
     with open(os.path.join(folder, "keys"), "w") as file:
-        file.write("# nothing but a comment " + "x" * 600 + "\n\n")
-    equal(command(folder, "entries", "who", "--caller", "alice").status, 0, "with a file without keys")
+        file.write("# nothing but a comment " + "x" * 600 + " disabled\n\n")
+    equal(command(folder, "entries", "who", "--caller", "alice").status, 2, "with a file without keys")
+    with open(os.path.join(folder, "keys"), "a") as file:
+        file.write("disabled\n")
+    equal(command(folder, "entries", "who", "--caller", "alice").status, 0, "with a file that says so")
     add_key(folder, "bob")
     ran = command(folder, "entries", "who", "--caller", "alice")
     equal((ran.status, "API keys exist" in parsed(ran.out)["error"]["message"]), (2, True), "with a key")

@@ -90,7 +90,7 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
         return refused;
     /* A proxy may hide the address of its client, and is itself on this machine. */
     request->caller_is_free = !required && !request->caller && !request->forwarded &&
-                              mishap_http_keys_are_none(api->keys) &&
+                              mishap_http_keys_are_unused(api->keys) &&
                               mishap_http_is_loopback(request->remote);
     return check_name(request, request->fields[api->caller_field]);
 }
