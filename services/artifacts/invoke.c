@@ -179,7 +179,7 @@ static mishap *change(artifacts_request *r)
     bool found = false;
     if (mishap_call_is_repeated(r->call))
         MISHAP_TRY(artifacts_kept_find_call(r, &found));
-    return found ? NULL : artifacts_record(r);
+    return found ? mishap_store_confirm(r->store) : artifacts_record(r);
 }
 
 /* -- the operation ----------------------------------------------------------------------------- */
@@ -240,7 +240,8 @@ mishap *artifacts_invoke(mishap_call *call)
     artifacts_request *r = artifacts_request_begin(call);
     mishap *failure = invoke(r);
     if (artifacts_is_embedded() && !r->store_is_sound &&
-        (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE)))
+        (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE) ||
+         mishap_is(failure, NOT_CONFIGURED)))
         mishap_service_lost(call);
     return failure;
 }
