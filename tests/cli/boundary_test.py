@@ -1085,11 +1085,28 @@ def an_odd_argument_is_never_echoed_raw(odd):
 @tests_of(ODD)
 def an_odd_argument_is_never_shown_raw_on_a_terminal(odd):
     for program, words in odd_lines(odd):
-        for how in ([], ["--output", "json"], ["--verbose"]):
+        for how in ([], ["--output", "json"], ["--verbose"], *([] if "--dialect" in words else [["--dialect", "condition-report"]])):
             status, shown = on_terminal(program, *words, *how, env={"NO_COLOR": "1"})
             expect(status != 0, words)
             text = shown.decode("utf-8")  # it must be UTF-8
             expect(not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text), "control characters in", text)
+
+
+DIALECTS = ["artifact", "canonical", "cli-envelope", "condition-report", "google-rpc", "graphql", "http-api", "json-api", "json-rpc", "problem",
+            "tool-result"]
+
+
+@tests_of({name: name for name in DIALECTS})
+def no_dialect_moves_the_cursor_of_a_terminal(dialect):
+    odd = "a\x1b[31;1m\x1b]0;title\x07\x9b2J\x7f\u202e\u2028b"
+    words = ["connect", "--port", "1", "--host=" + odd + ".invalid", "--dialect", dialect]
+    status, shown = on_terminal("mishap", *words, env={"NO_COLOR": "1"})
+    expect(status != 0, words)
+    text = shown.decode("utf-8")
+    expect(not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e\u2028]", text), "control characters in", text)
+    expect(".invalid" in text, "nothing of it is shown:", text)
+    if dialect == "condition-report":  # where nothing acts on them, all bytes are there
+        expect(odd.encode() in run("mishap", *words).out, "it is not exact")
 
 
 @test
