@@ -29,9 +29,11 @@ mishap *mishap_runner_not_available(const mishap_runner *r, size_t group)
 {
     enum { AGAIN_MS = 2000 };
     if (mishap_standing_is_hopeless(r->standing, group))
-        return mishap_retryable(mishap_raise(NOT_CONFIGURED, "The service %s is not available.",
-                                             group_of(r, group)->service->name),
-                                false);
+        return mishap_retryable(
+            mishap_suggest(mishap_raise(NOT_CONFIGURED, "The service %s is not available.",
+                                        group_of(r, group)->service->name),
+                           "Ask the operator to repair the service."),
+            false);
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "The service %s is not available.",
                                            group_of(r, group)->service->name),
                               AGAIN_MS);
