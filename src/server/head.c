@@ -83,7 +83,8 @@ int mishap_http_head_on_field(llhttp_t *parser)
     mishap_text name = { reader->window + reader->start + reader->name.at, reader->name.length };
     const mishap_http_fields *fields = reader->settings->fields;
     int field = mishap_http_field_find(fields, name);
-    reader->forwarded = reader->forwarded || mishap_http_is_of_proxy(name);
+    if (field < 0 || field >= MISHAP_HTTP_FORWARDED_FOR) /* the fields before are everybody's */
+        reader->forwarded = reader->forwarded || mishap_http_is_of_proxy(name);
     if (++reader->field_count > MOST_FIELDS)
         return mishap_http_reject(reader, MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE,
                                   "The request has too many headers.");
