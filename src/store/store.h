@@ -148,6 +148,9 @@ mishap *mishap_store_is_foreign(const char *where, const char *service);
 /* A query has failed: so has the transaction that it is in. */
 void mishap_store_note_trouble(mishap_store *store, store_trouble trouble);
 
+/* Why a transaction in which a query has failed cannot go on. */
+store_trouble mishap_store_trouble_of(const mishap_store *store);
+
 /* Roll back to this depth, and end a query that is under way. */
 void mishap_store_unwind(mishap_store *store, int depth);
 

@@ -42,8 +42,7 @@ void mishap_store_note_trouble(mishap_store *store, store_trouble trouble)
         store->damaged = true;
 }
 
-/* Of a transaction that cannot go on, because a query in it has failed. */
-static store_trouble trouble_of(const mishap_store *store)
+store_trouble mishap_store_trouble_of(const mishap_store *store)
 {
     return store->again ? STORE_AGAIN : store->damaged ? STORE_DAMAGED : STORE_BROKEN;
 }
@@ -83,7 +82,7 @@ mishap *mishap_store_begin(mishap_store *store)
     if (store->depth == 0)
         store->again = store->damaged = false;
     if (store->failed_depth)
-        return mishap_because(mishap_store_failure(trouble_of(store)),
+        return mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
                               misused("an earlier query has failed"));
     mishap *failure = store->engine->transact(store, STORE_BEGIN, store->depth + 1, &trouble);
     if (!failure) {
@@ -103,9 +102,9 @@ static mishap *commit_level(mishap_store *store, store_trouble *trouble)
     if (store->running)
         store->engine->abandon(store);
     if (store->failed_depth) {
-        mishap *failure = mishap_because(mishap_store_failure(trouble_of(store)),
+        mishap *failure = mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
                                          misused("a query has failed"));
-        *trouble = trouble_of(store);
+        *trouble = mishap_store_trouble_of(store);
         roll_back_level(store);
         return failure;
     }
@@ -147,7 +146,7 @@ mishap *mishap_store_confirm(mishap_store *store)
     if (store->running)
         store->engine->abandon(store);
     if (store->failed_depth)
-        return mishap_because(mishap_store_failure(trouble_of(store)),
+        return mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
                               misused("an earlier query has failed"));
     mishap *failure = store->engine->confirm ? store->engine->confirm(store, &trouble) : NULL;
     mishap_store_note_trouble(store, trouble);

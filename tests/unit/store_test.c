@@ -461,6 +461,8 @@ static void a_table_that_is_missing_is_damage(void **state)
     }
     assert_fine(mishap_store_begin(store));
     assert_failure(run(store, COUNT), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_failure(run(store, READ_COUNTER), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_failure(mishap_store_begin(store), MISHAP_CODE_NOT_CONFIGURED, false);
     assert_failure(mishap_store_commit(store), MISHAP_CODE_NOT_CONFIGURED, false);
     assert_fine(mishap_store_begin(store)); /* and another transaction has nothing to do with it */
     assert_failure(run(store, WRONG), MISHAP_CODE_INTERNAL_ERROR, false);
@@ -529,6 +531,29 @@ static void locks_of_others_are_waited_for_and_then_it_is_busy(void **state)
     assert_fine(run(other, LOCK_ITEMS));
     assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
     assert_non_null(strstr(account, "55P03"));
+    mishap_store_close(other);
+    assert_fine(insert(store, 1, "one"));
+}
+
+/* Not only the part in which it was waited for: others may have changed what was read before. */
+static void a_transaction_in_which_it_was_busy_is_repeated_as_a_whole(void **state)
+{
+    mishap_store *other = NULL;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(run(store, SHORT_PATIENCE));
+    assert_fine(mishap_store_begin(other));
+    assert_fine(run(other, LOCK_ITEMS));
+    assert_fine(mishap_store_begin(store));
+    assert_fine(run(store, READ_COUNTER));
+    assert_fine(mishap_store_begin(store));
+    assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
+    mishap_store_roll_back(store);
+    assert_failure(run(store, READ_COUNTER), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(mishap_store_begin(store), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(mishap_store_confirm(store), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_UNAVAILABLE, true);
     mishap_store_close(other);
     assert_fine(insert(store, 1, "one"));
 }
@@ -1949,6 +1974,7 @@ int main(void)
         SQLITE(a_page_that_is_damaged_is_told_when_opened_and_when_open),
         BOTH(a_full_disk_is_told_by_its_code_and_reading_goes_on),
         POSTGRESQL(locks_of_others_are_waited_for_and_then_it_is_busy),
+        POSTGRESQL(a_transaction_in_which_it_was_busy_is_repeated_as_a_whole),
         POSTGRESQL(text_with_a_nul_is_not_cut_off_on_postgresql),
         BOTH(a_list_is_read_page_by_page),
         BOTH(a_transaction_is_made_as_a_whole_or_not_at_all),
