@@ -57,7 +57,13 @@ static const char *const postgresql[] = {
     "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
     " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';"
     "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON deadly DEFERRABLE INITIALLY DEFERRED"
-    " FOR EACH ROW EXECUTE FUNCTION die()",
+    " FOR EACH ROW EXECUTE FUNCTION die();"
+    "CREATE TABLE busy (value bigint);"
+    "CREATE FUNCTION be_busy() RETURNS trigger LANGUAGE plpgsql AS"
+    " 'BEGIN IF nextval(''tries'') < 3 THEN RAISE EXCEPTION ''marker'' USING ERRCODE = ''55P03'';"
+    " END IF; RETURN NULL; END';"
+    "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON busy DEFERRABLE INITIALLY DEFERRED"
+    " FOR EACH ROW EXECUTE FUNCTION be_busy()",
     "ALTER TABLE items ADD COLUMN note text DEFAULT 'second'",
     NULL,
 };
@@ -87,6 +93,7 @@ enum {
     DIE_ONCE,
     DIE_WRITING,
     DIE_AT_COMMIT,
+    BUSY_AT_COMMIT, /* twice */
     KILL_OTHERS,
     STANDBY_AWAY,
     NO_STANDBY,
@@ -133,6 +140,7 @@ static const mishap_statement statements[STATEMENTS] = {
                         " pg_terminate_backend(pg_backend_pid()) END") },
     [DIE_WRITING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())"), .writes = true },
     [DIE_AT_COMMIT] = { ONLY("INSERT INTO deadly VALUES (1)"), .writes = true },
+    [BUSY_AT_COMMIT] = { ONLY("INSERT INTO busy VALUES (1)"), .writes = true },
     [KILL_OTHERS] = { ONLY("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE"
                            " pid <> pg_backend_pid() AND backend_type = 'client backend'") },
     [LOCK_MIGRATIONS] = { ONLY("SELECT pg_advisory_lock(hashtext('mishap'), hashtext(?1))") },
@@ -1143,6 +1151,84 @@ static void a_commit_that_is_not_confirmed_is_not_repeated_blindly(void **state)
     assert_int_equal(number_of(COUNT), 0);
 }
 
+static mishap *be_busy(mishap_store *in, void *tries)
+{
+    ++*(int *)tries;
+    return run(in, BUSY_AT_COMMIT);
+}
+
+static void a_commit_that_was_busy_is_repeated(void **state)
+{
+    int tries = 0;
+    (void)state;
+    open_store();
+    assert_fine(
+        mishap_store_transact(store, &(mishap_transaction){ .work = be_busy, .state = &tries }));
+    assert_int_equal(tries, 3);
+}
+
+/* As careless as a function can be. */
+static mishap *look_and_leave(mishap_store *in, void *state, bool *done)
+{
+    mishap_query query;
+    struct losing *losing = state;
+    losing->looked++;
+    *done = losing->done;
+    assert_fine(mishap_store_begin(in));
+    assert_fine(mishap_store_begin(in));
+    mishap_query_begin(&query, in, READ_COUNTER);
+    mishap_query_step(&query);
+    return NULL;
+}
+
+static void what_looking_up_leaves_open_is_ended(void **state)
+{
+    struct losing losing = { .die_at_commit = 1, .done = true };
+    mishap_transaction transaction = { .work = insert_and_lose,
+                                       .look_up = look_and_leave,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(store, &transaction));
+    assert_int_equal(losing.looked, 1);
+    assert_int_equal(store->depth, 0);
+    assert_fine(insert(store, 2, "two"));
+    mishap_store *other = NULL; /* which sees it: it is in no transaction that is left open */
+    int64_t count = 0;
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(read_number(other, COUNT, &count));
+    assert_int_equal(count, 1);
+    mishap_store_close(other);
+}
+
+static mishap *look_later(mishap_store *in, void *state, bool *done)
+{
+    struct losing *losing = state;
+    (void)in;
+    *done = true;
+    if (++losing->looked < 3)
+        return mishap_raise(UNAVAILABLE, "Not yet.");
+    return losing->late ? mishap_raise(INTERNAL_ERROR, "Never.") : NULL;
+}
+
+static void looking_up_is_repeated_while_the_store_is_away(void **state)
+{
+    struct losing losing = { .die_at_commit = 1 };
+    mishap_transaction transaction = { .work = insert_and_lose,
+                                       .look_up = look_later,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(store, &transaction));
+    assert_int_equal(losing.looked, 3);
+    losing = (struct losing){ .die_at_commit = 1, .late = true };
+    mishap *failure = mishap_store_transact(store, &transaction); /* nobody can tell */
+    assert_int_equal(losing.looked, 3);
+    assert_int_equal(losing.tries, 1);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+}
+
 /* The address asks for less than that. */
 static void a_connection_is_durable_and_does_not_wait_for_ever(void **state)
 {
@@ -1460,6 +1546,7 @@ static mishap *while_disturbed(const char *how, const mishap_transaction *transa
 
 static void assert_unknown(mishap *failure)
 {
+    assert_non_null(failure);
     assert_true(mishap_store_outcome_unknown(failure));
     assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
     assert_non_null(strstr(account, "synchronous replication"));
@@ -1491,8 +1578,17 @@ static void what_is_found_of_a_lost_commit_is_confirmed_before_it_counts(void **
     mishap_transaction transaction = { .work = insert_next,
                                        .look_up = find_next,
                                        .state = &standing };
+    pid_t child = disturb("tc");
+    mishap *failure;
     (void)state;
-    mishap *failure = while_disturbed("tc", &transaction);
+    alarm(120);
+    do /* until one was waiting, and lost its connection */
+        failure = mishap_store_transact(store, &transaction);
+    while (!failure && !standing.looked);
+    alarm(0);
+    if (!failure) /* it was found, and would be lost if the standby took over */
+        kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
     assert_true(standing.looked > 0);
     assert_unknown(failure);
     assert_int_equal(number_of(COUNT), standing.id);
@@ -1997,6 +2093,9 @@ int main(void)
         POSTGRESQL(a_commit_that_is_not_confirmed_is_not_repeated_blindly),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
         POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
+        POSTGRESQL(a_commit_that_was_busy_is_repeated),
+        POSTGRESQL(what_looking_up_leaves_open_is_ended),
+        POSTGRESQL(looking_up_is_repeated_while_the_store_is_away),
         BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         BOTH(a_later_change_is_made_in_its_turn),
         BOTH(a_later_change_that_fails_makes_the_transaction_fail),
