@@ -1201,6 +1201,41 @@ static void what_looking_up_leaves_open_is_ended(void **state)
     mishap_store_close(other);
 }
 
+static mishap *lose_and_refuse(mishap_store *into, void *state)
+{
+    struct losing *losing = state;
+    if (losing->tries++ > 0)
+        return mishap_raise(NOT_FOUND, "There is none any more.");
+    MISHAP_TRY(insert(into, 1, "one"));
+    return run(into, DIE_AT_COMMIT);
+}
+
+static mishap *look_twice(mishap_store *in, void *state, bool *done)
+{
+    struct losing *losing = state;
+    (void)in;
+    *done = false;
+    return ++losing->looked == 2 && losing->late ? mishap_raise(INTERNAL_ERROR, "Never.") : NULL;
+}
+
+/* The second try fails: because the first one was made after all, or for a reason of its own? */
+static void a_failure_after_a_commit_in_doubt_is_told_only_if_the_doubt_is_gone(void **state)
+{
+    struct losing losing = { 0 };
+    mishap_transaction transaction = { .work = lose_and_refuse,
+                                       .look_up = look_twice,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_failure(mishap_store_transact(store, &transaction), MISHAP_CODE_NOT_FOUND, false);
+    assert_int_equal(losing.looked, 2);
+    losing = (struct losing){ .late = true };
+    mishap *failure = mishap_store_transact(store, &transaction);
+    assert_int_equal(losing.looked, 2);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+}
+
 static mishap *look_later(mishap_store *in, void *state, bool *done)
 {
     struct losing *losing = state;
@@ -2095,6 +2130,7 @@ int main(void)
         POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
         POSTGRESQL(a_commit_that_was_busy_is_repeated),
         POSTGRESQL(what_looking_up_leaves_open_is_ended),
+        POSTGRESQL(a_failure_after_a_commit_in_doubt_is_told_only_if_the_doubt_is_gone),
         POSTGRESQL(looking_up_is_repeated_while_the_store_is_away),
         BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         BOTH(a_later_change_is_made_in_its_turn),
