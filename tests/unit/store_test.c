@@ -101,6 +101,7 @@ enum {
     CANCEL_WAITING,
     END_WAITING,
     WARN,
+    WARN_READING,
     LOCK_MIGRATIONS, /* 1 name */
     SET_VERSION,     /* 1 version */
     STATEMENTS,
@@ -151,6 +152,7 @@ static const mishap_statement statements[STATEMENTS] = {
                               " wait_event = 'SyncRep'") },
     [END_WAITING] = { ONLY("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
                            " wait_event = 'SyncRep'") },
+    [WARN_READING] = { ONLY("SELECT pg_cancel_backend(2147483647)") }, /* nobody's number */
     [WARN] = { ONLY("DO $$ BEGIN RAISE WARNING 'marker'; END $$"), .writes = true },
     [SET_VERSION] = { ONLY("UPDATE store SET version = ?1"), .writes = true },
 };
@@ -1640,6 +1642,32 @@ static void what_was_read_can_be_confirmed(void **state)
     assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = confirm_only }));
 }
 
+struct killing {
+    mishap_store *other;
+    int tries;
+};
+
+static mishap *confirm_without_connection(mishap_store *in, void *state)
+{
+    struct killing *killing = state;
+    MISHAP_TRY(run(in, READ_COUNTER));
+    if (killing->tries++ == 0)
+        assert_fine(run(killing->other, KILL_OTHERS));
+    return mishap_store_confirm(in);
+}
+
+static void a_transaction_that_cannot_be_confirmed_is_repeated(void **state)
+{
+    struct killing killing = { 0 };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &killing.other));
+    assert_fine(mishap_store_transact(
+        store, &(mishap_transaction){ .work = confirm_without_connection, .state = &killing }));
+    assert_int_equal(killing.tries, 2);
+    mishap_store_close(killing.other);
+}
+
 static void without_a_standby_there_is_nothing_to_confirm(void **state)
 {
     (void)state;
@@ -1664,6 +1692,24 @@ static void a_warning_of_the_service_itself_is_no_failure(void **state)
     open_store();
     assert_fine(run(store, WARN));
     assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = warn }));
+}
+
+static mishap *warn_and_insert(mishap_store *in, void *state)
+{
+    (void)state;
+    MISHAP_TRY(insert(in, 2, "two"));
+    return run(in, WARN_READING);
+}
+
+/* What PostgreSQL warned of before says nothing about a commit. */
+static void a_warning_of_an_earlier_query_is_no_failure(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(run(store, WARN_READING));
+    assert_fine(insert(store, 1, "one"));
+    assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = warn_and_insert }));
+    assert_int_equal(number_of(COUNT), 2);
 }
 
 /* -- versions and identities ------------------------------------------------------------------- */
@@ -2141,7 +2187,9 @@ int main(void)
         STANDBY(a_commit_whose_wait_for_a_standby_is_cancelled_is_told_as_unknown),
         STANDBY(what_is_found_of_a_lost_commit_is_confirmed_before_it_counts),
         STANDBY(what_was_read_can_be_confirmed),
+        POSTGRESQL(a_transaction_that_cannot_be_confirmed_is_repeated),
         BOTH(without_a_standby_there_is_nothing_to_confirm),
+        POSTGRESQL(a_warning_of_an_earlier_query_is_no_failure),
         POSTGRESQL(a_warning_of_the_service_itself_is_no_failure),
         BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
         BOTH(a_migration_that_fails_leaves_nothing_behind),
