@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_letter_or_digit(char c)
@@ -47,14 +48,20 @@ bool mishap_caller_keys_were_used(const char *folder)
            (errno != ENOENT && errno != ENOTDIR);
 }
 
+/* As `keys add` makes it: whoever owns the folder must be able to lock it. */
 void mishap_caller_keys_remember(const char *folder)
 {
     char path[4096];
+    struct stat status;
     int file = put_path(path, folder, lock_of_keys)
                    ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
                    : -1;
-    if (file >= 0)
-        close(file);
+    if (file < 0)
+        return;
+    if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
+        fchown(file, status.st_uid, status.st_gid) != 0)
+        errno = 0; /* it stays root's */
+    close(file);
 }
 
 /* A line that is neither empty nor a comment is a key, or a mistake that somebody made with one. */

@@ -803,6 +803,19 @@ static void once_there_was_a_key_none_is_not_open(void **state)
     }
 }
 
+static void what_remembers_keys_belongs_to_the_owner_of_the_folder(void **state)
+{
+    (void)state;
+    struct stat status;
+    if (geteuid() == 0)
+        assert_int_equal(chown(folder, 12345, 54321), 0);
+    write_key();
+    mishap_http_keys_close(open_keys());
+    assert_int_equal(stat(lock_path, &status), 0);
+    assert_int_equal(status.st_uid, geteuid() == 0 ? 12345 : geteuid());
+    assert_int_equal(status.st_mode & 0777, 0600);
+}
+
 static void a_server_that_cannot_write_remembers_its_keys_itself(void **state)
 {
     (void)state;
@@ -1276,6 +1289,7 @@ int main(void)
         IN_FOLDER(a_refusal_never_has_the_key_in_it),
         IN_FOLDER(a_running_server_learns_of_changes),
         IN_FOLDER(once_there_was_a_key_none_is_not_open),
+        IN_FOLDER(what_remembers_keys_belongs_to_the_owner_of_the_folder),
         IN_FOLDER(a_server_that_cannot_write_remembers_its_keys_itself),
         IN_FOLDER(keys_are_not_disabled_while_there_is_one),
         IN_FOLDER(a_file_says_that_keys_are_disabled_until_one_is_added),
