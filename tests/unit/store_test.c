@@ -498,6 +498,9 @@ static void a_page_that_is_damaged_is_told_when_opened_and_when_open(void **stat
         if (i == 0) {
             assert_failure(insert(store, 2, "two"), MISHAP_CODE_NOT_CONFIGURED, false);
             assert_failure(insert(store, 2, "two"), MISHAP_CODE_NOT_CONFIGURED, false);
+        } else { /* after a mistake it connects again, and finds that it cannot */
+            assert_failure(run(store, WRONG), MISHAP_CODE_NOT_CONFIGURED, false);
+            assert_failure(run(store, READ_COUNTER), MISHAP_CODE_NOT_CONFIGURED, false);
         }
         mishap_store_close(store);
         store = NULL;
@@ -1825,6 +1828,32 @@ static void a_file_of_another_program_is_left_alone(void **state)
     open_store();
 }
 
+/* Its newest rows are in its log, and whoever closes it last would fold them into the file. */
+static void the_log_of_another_program_is_left_alone(void **state)
+{
+    char log[140];
+    struct stat before, after;
+    (void)state;
+    snprintf(log, sizeof log, "%s-wal", file);
+    pid_t child = fork();
+    if (child == 0) { /* it dies without closing it */
+        sqlite3 *database = NULL;
+        _exit(sqlite3_open(file, &database) != SQLITE_OK ||
+              sqlite3_exec(database, "PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)", NULL,
+                           NULL, NULL) != SQLITE_OK);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(stat(log, &before), 0);
+    assert_true(before.st_size > 0);
+    assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_int_equal(stat(log, &after), 0);
+    assert_int_equal(before.st_size, after.st_size);
+    assert_int_equal(before.st_ino, after.st_ino);
+}
+
 static void a_store_is_opened_by_its_identity_or_not_at_all(void **state)
 {
     (void)state;
@@ -2200,6 +2229,7 @@ int main(void)
         SQLITE(a_file_that_cannot_be_made_is_named_as_it_was_given),
         SQLITE(a_file_belongs_to_one_service),
         SQLITE(a_file_of_another_program_is_left_alone),
+        SQLITE(the_log_of_another_program_is_left_alone),
         POSTGRESQL(tables_of_another_program_are_left_alone),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
         POSTGRESQL(a_server_that_has_just_started_is_connected_to),
