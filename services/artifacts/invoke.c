@@ -234,15 +234,14 @@ static mishap *invoke(artifacts_request *r)
 }
 
 /* If the store itself failed, SQLite may have undone the whole batch. Then nothing of it is
- * settled: this call fails, and the others are run again. Code that is run apart is in no batch,
- * and may lack its interpreter. */
+ * settled: this call fails, and the others are run again. */
 mishap *artifacts_invoke(mishap_call *call)
 {
     artifacts_request *r = artifacts_request_begin(call);
     mishap *failure = invoke(r);
     if (artifacts_is_embedded() && !r->store_is_sound &&
         (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE) ||
-         (mishap_is(failure, NOT_CONFIGURED) && !artifacts_is_apart(call))))
+         mishap_is(failure, NOT_CONFIGURED)))
         mishap_service_lost(call);
     return failure;
 }
