@@ -21,7 +21,8 @@ extern "C" {
 #endif
 
 /* The commands, for a program that builds its list of operations itself. */
-extern const mishap_operation mishap_serve, mishap_keys_add, mishap_keys_list, mishap_keys_remove;
+extern const mishap_operation mishap_serve, mishap_keys_add, mishap_keys_list, mishap_keys_remove,
+    mishap_keys_disable;
 
 #ifdef __cplusplus
 }

@@ -40,12 +40,14 @@
  *                           the connection is lost, the file was removed or replaced
  *     INSUFFICIENT_STORAGE  nothing was changed: the disk is full. An operation that does not
  *                           declare the code fails with INTERNAL_ERROR
- *     TIMEOUT               the connection was lost while a change was committed: it is not known
- *                           whether the change was made. See mishap_store_outcome_unknown()
- *     NOT_CONFIGURED        of opening: the address is wrong, the file is damaged or cannot be
- *                           written, the store has a newer version than the program supports or
- *                           is another store, libpq is not installed
- *     INTERNAL_ERROR        everything else: a mistake in the SQL, a damaged page
+ *     TIMEOUT               the connection was lost while a change was committed, or PostgreSQL
+ *                           did not wait for its standby: it is not known whether the change was
+ *                           made, or lasts. See mishap_store_outcome_unknown()
+ *     NOT_CONFIGURED        the store is damaged, or a table is missing: at opening, and of every
+ *                           query that finds it. Further, of opening: the address is wrong, the
+ *                           file cannot be written, the store has a newer version than the
+ *                           program supports or is another store, libpq is not installed
+ *     INTERNAL_ERROR        everything else: a mistake in the SQL
  */
 #ifndef MISHAP_STORE_H
 #define MISHAP_STORE_H
@@ -247,10 +249,15 @@ bool mishap_page_step(mishap_page *page, mishap_query *query);
  * each time. If the engine asks again and again, UNAVAILABLE is the outcome, with the time after
  * which to retry; at most 10 tries are made, and none after MISHAP_STORE_PATIENCE.
  *
+ * If PostgreSQL gives a warning when it commits, it has committed without the synchronous standby
+ * that it was to wait for: the change is there, but lost if the standby takes over. The outcome is
+ * TIMEOUT (mishap_store_outcome_unknown()).
+ *
  * If the connection is lost while PostgreSQL commits, nobody knows whether the change was made.
  * Without `look_up` the outcome is TIMEOUT (mishap_store_outcome_unknown()), and `work` is not
  * called again. With it, a new connection is made and `look_up` says in *done whether the change is
- * in the store: if so the outcome is success, else `work` is called again. The old connection might
+ * in the store: if so it is confirmed (mishap_store_confirm()) and the outcome is success, else
+ * `work` is called again. The old connection might
  * still be committing then: so what `look_up` looks for must be a row that `work` inserts under a
  * unique key, such as the id of the call, and the store refuses the second of the two. If `work`
  * then fails, for that or another reason, `look_up` is asked once more: success is the outcome if
@@ -280,6 +287,18 @@ mishap_store_transact(mishap_store *store, const mishap_transaction *transaction
 __attribute__((warn_unused_result)) mishap *mishap_store_begin(mishap_store *store);
 __attribute__((warn_unused_result)) mishap *mishap_store_commit(mishap_store *store);
 void mishap_store_roll_back(mishap_store *store);
+
+/*
+ * A program that finds a change in the store which an earlier call has made, and answers as if it
+ * had made it now, promises that the change will last. On PostgreSQL with a synchronous standby a
+ * row can be read that the standby does not have: somebody has cancelled the wait for it, and the
+ * row is lost if the standby takes over. After this, the transaction commits only when the standby
+ * has all that was read in it; outside of a transaction this waits for the standby itself. Without
+ * a synchronous standby it costs a commit, on SQLite nothing.
+ *
+ * A failure is that of a commit: TIMEOUT if the standby has not confirmed it.
+ */
+__attribute__((warn_unused_result)) mishap *mishap_store_confirm(mishap_store *store);
 
 /* Whether a failure says that a change may or may not have been made. NULL: false. */
 bool mishap_store_outcome_unknown(const mishap *failure);

@@ -187,8 +187,10 @@ static mishap *change(artifacts_request *r)
     bool found = false;
     if (mishap_call_is_repeated(r->call))
         MISHAP_TRY(artifacts_kept_find_call(r, &found));
-    if (!found && !artifacts_is_embedded())
-        MISHAP_TRY(artifacts_kept_find(r, &found));
+    if (found)
+        return mishap_store_confirm(r->store);
+    if (!artifacts_is_embedded())
+        MISHAP_TRY(artifacts_kept_find(r, &found)); /* and confirmed */
     if (found)
         return NULL;
     mishap *failure = artifacts_record(r);
@@ -253,7 +255,8 @@ mishap *artifacts_invoke(mishap_call *call)
     artifacts_request *r = artifacts_request_begin(call);
     mishap *failure = invoke(r);
     if (artifacts_is_embedded() && !r->store_is_sound &&
-        (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE)))
+        (mishap_is(failure, INTERNAL_ERROR) || mishap_is(failure, INSUFFICIENT_STORAGE) ||
+         mishap_is(failure, NOT_CONFIGURED)))
         mishap_service_lost(call);
     return failure;
 }

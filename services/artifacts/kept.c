@@ -110,6 +110,8 @@ mishap *artifacts_kept_find(artifacts_request *r, bool *found)
         take(r, mishap_query_text(&query, 1));
     }
     MISHAP_TRY(mishap_query_end(&query));
+    if (*found && same) /* the earlier call may not know whether its change lasts */
+        return mishap_store_confirm(r->store);
     return same ? NULL
                 : mishap_tell(mishap_resource_as(CONFLICT, "This idempotency key was used for "
                                                            "another request."),

@@ -1,6 +1,7 @@
 #include "base/system.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,31 @@ bool mishap_system_user_folder(const char *variable, const char *in_home, char *
     else if (home && *home)
         length = snprintf(path, size, "%s/%s", home, in_home);
     return length > 0 && (size_t)length < size;
+}
+
+/* Fields 48 and 49 of /proc/self/stat say where the arguments are; field 3 follows the name of the
+ * program, which may have anything in it. */
+static bool find_arguments(uintptr_t *start, uintptr_t *end)
+{
+    char text[2048];
+    FILE *file = fopen("/proc/self/stat", "re");
+    size_t length = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file)
+        fclose(file);
+    text[length] = '\0';
+    const char *at = strrchr(text, ')');
+    for (int field = 2; at && field < 48; field++)
+        at = strchr(at + 1, ' ');
+    return at && sscanf(at, "%" SCNuPTR " %" SCNuPTR, start, end) == 2;
+}
+
+void mishap_system_hide_argument(const char *argument)
+{
+    uintptr_t start, end, at = (uintptr_t)argument;
+    if (!find_arguments(&start, &end) || at < start || at >= end)
+        return;
+    for (char *c = (char *)at; (uintptr_t)c < end && *c; c++)
+        *(volatile char *)c = '*';
 }
 
 bool mishap_system_random(void *bytes, size_t count)

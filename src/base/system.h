@@ -20,6 +20,14 @@ bool mishap_system_make_folder(char *path);
  */
 bool mishap_system_user_folder(const char *variable, const char *in_home, char *path, size_t size);
 
+/*
+ * Write stars over an argument of this process, up to its end: every user of the machine can read
+ * the arguments of all processes (/proc/PID/cmdline, ps). Processes that are forked later show the
+ * stars, too. Text that is no argument is left alone: it may be a constant. So is everything where
+ * /proc is not mounted.
+ */
+void mishap_system_hide_argument(const char *argument);
+
 /* Random bytes that nobody can guess. False: the system gives none. */
 bool mishap_system_random(void *bytes, size_t count);
 

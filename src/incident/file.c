@@ -2,12 +2,78 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum { LOOK_AGAIN_NS = 1000000000 };
+
+/* -- opening ----------------------------------------------------------------------------------- */
+
+/* A pipe that nobody has opened for reading must not hold the program up. */
+enum { AS_LOG = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, MOST_LINKS = 8 };
+
+/* Where a link leads to, in place of its own path. */
+static bool step_over(char path[MISHAP_LOG_PATH], mishap_text target)
+{
+    const char *slash = strrchr(path, '/');
+    size_t folder = target.data[0] == '/' || !slash ? 0 : (size_t)(slash - path) + 1;
+    if (folder + target.length >= MISHAP_LOG_PATH) {
+        errno = ENAMETOOLONG;
+        return false;
+    }
+    memcpy(path + folder, target.data, target.length);
+    path[folder + target.length] = '\0';
+    return true;
+}
+
+/*
+ * Go from a link to what it leads to. The link is held meanwhile: what was looked at is what is
+ * followed, even if somebody puts another one in its place. *magic: it is one of /proc, whose text
+ * is no path, and whom only the system makes.
+ */
+static bool follow(char path[MISHAP_LOG_PATH], bool *magic)
+{
+    char text[MISHAP_LOG_PATH];
+    struct stat status;
+    struct statfs system;
+    int link = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (link < 0)
+        return false;
+    bool known = fstat(link, &status) == 0 && fstatfs(link, &system) == 0;
+    ssize_t length = known && S_ISLNK(status.st_mode) ? readlinkat(link, "", text, sizeof text)
+                                                      : -1;
+    close(link);
+    *magic = known && system.f_type == PROC_SUPER_MAGIC;
+    if (*magic)
+        return true;
+    if (length > 0 && (status.st_uid == geteuid() || status.st_uid == 0))
+        return step_over(path, (mishap_text){ text, (size_t)length });
+    errno = ELOOP;
+    return false;
+}
+
+int mishap_log_open(const char *path, mode_t mode)
+{
+    char at[MISHAP_LOG_PATH];
+    if ((size_t)snprintf(at, sizeof at, "%s", path) >= sizeof at) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    for (int links = 0; links < MOST_LINKS; links++) {
+        bool magic = false;
+        int file = open(at, AS_LOG | O_NOFOLLOW, mode);
+        if (file >= 0 || errno != ELOOP || !follow(at, &magic))
+            return file;
+        if (magic)
+            return open(at, AS_LOG, mode);
+    }
+    errno = ELOOP;
+    return -1;
+}
 
 static bool still_there(const mishap_log_file *log, const char *path)
 {
@@ -34,9 +100,7 @@ bool mishap_log_file_open(mishap_log_file *log, char *path)
         return true;
     mishap_log_file_close(log);
     mishap_system_make_above(path);
-    /* A pipe that nobody has opened for reading must not hold the program up. */
-    log->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                     log->mode);
+    log->file = mishap_log_open(path, log->mode);
     if (log->file < 0)
         return false;
     log->torn = false;

@@ -26,6 +26,15 @@ typedef struct mishap_log_file {
     }
 
 /*
+ * Open a log, or make it; -1: errno says why not. It does not wait for who reads a pipe.
+ *
+ * A symbolic link in the place of the log is followed only if it belongs to root or to the user of
+ * this process, or is one of /proc, as /dev/stderr leads to. Somebody else may have put it there to
+ * have entries written into another file, or shown: then errno is ELOOP.
+ */
+int mishap_log_open(const char *path, mode_t mode);
+
+/*
  * Make sure that the file at this path is the one that is open. It stays open; whether it was moved
  * away is looked at once a second. The path is written to meanwhile. False: it cannot be opened,
  * and errno says why.

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool is_letter_or_digit(char c)
@@ -30,27 +31,77 @@ bool mishap_caller_any_may_name(const mishap_app *app)
     return false;
 }
 
-/* A line that is neither empty nor a comment is a key, or a mistake that somebody made with one. */
-bool mishap_caller_has_keys(const char *folder)
+/* -- API keys ---------------------------------------------------------------------------------- */
+
+static const char lock_of_keys[] = "keys.lock";
+
+static bool put_path(char path[4096], const char *folder, const char *name)
 {
-    char path[4096], text[512];
-    bool any = false, comment = false;
-    ssize_t count;
-    if (!folder || (size_t)snprintf(path, sizeof path, "%s/keys", folder) >= sizeof path)
-        return folder != NULL;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return errno != ENOENT && errno != ENOTDIR;
-    while (!any && (count = read(file, text, sizeof text)) != 0) {
-        any = count < 0;
-        for (ssize_t i = 0; i < count && !any; i++) {
-            comment = text[i] != '\n' && (comment || text[i] == '#');
-            any = !comment && !memchr(" \t\r\n", text[i], 4);
-        }
-    }
-    close(file);
-    return any;
+    return (size_t)snprintf(path, 4096, "%s/%s", folder, name) < 4096;
 }
+
+bool mishap_caller_keys_were_used(const char *folder)
+{
+    char path[4096];
+    return !put_path(path, folder, lock_of_keys) ||
+           faccessat(AT_FDCWD, path, F_OK, AT_EACCESS) == 0 ||
+           (errno != ENOENT && errno != ENOTDIR);
+}
+
+/* As `keys add` makes it: whoever owns the folder must be able to lock it. */
+void mishap_caller_keys_remember(const char *folder)
+{
+    char path[4096];
+    struct stat status;
+    int file = put_path(path, folder, lock_of_keys)
+                   ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)
+                   : -1;
+    if (file < 0)
+        return;
+    if (geteuid() == 0 && stat(folder, &status) == 0 && status.st_uid != 0 &&
+        fchown(file, status.st_uid, status.st_gid) != 0)
+        errno = 0; /* it stays root's */
+    close(file);
+}
+
+/* A line that is neither empty nor a comment is a key, or a mistake that somebody made with one. */
+static mishap_caller_keys read_keys(FILE *file)
+{
+    mishap_caller_keys found = MISHAP_CALLER_KEYS_GONE;
+    char line[512];
+    bool goes_on = false; /* a line that is longer than that */
+    while (fgets(line, sizeof line, file)) {
+        size_t length = strlen(line), first = strspn(line, " \t\r\n");
+        if (!length) /* a NUL: this is no file of keys */
+            return MISHAP_CALLER_KEYS_USED;
+        bool whole = line[length - 1] == '\n';
+        line[length - whole] = '\0';
+        if (!goes_on && strcmp(line, MISHAP_CALLER_DISABLED) == 0)
+            found = MISHAP_CALLER_KEYS_UNUSED;
+        else if (!goes_on && line[first] && line[first] != '#')
+            return MISHAP_CALLER_KEYS_USED;
+        goes_on = !whole;
+    }
+    return ferror(file) ? MISHAP_CALLER_KEYS_USED : found;
+}
+
+mishap_caller_keys mishap_caller_keys_of(const char *folder)
+{
+    char path[4096];
+    if (!folder)
+        return MISHAP_CALLER_KEYS_UNUSED;
+    FILE *file = put_path(path, folder, "keys") ? fopen(path, "re") : NULL;
+    if (!file && (errno == ENOENT || errno == ENOTDIR))
+        return mishap_caller_keys_were_used(folder) ? MISHAP_CALLER_KEYS_GONE
+                                                    : MISHAP_CALLER_KEYS_UNUSED;
+    if (!file)
+        return MISHAP_CALLER_KEYS_USED;
+    mishap_caller_keys found = read_keys(file);
+    fclose(file);
+    return found;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
 
 mishap *mishap_caller_check_flag(const char *name, const char *folder)
 {
@@ -59,12 +110,21 @@ mishap *mishap_caller_check_flag(const char *name, const char *folder)
     if (!mishap_caller_is_name(mishap_text_of(name)))
         return mishap_raise(ARG_ERROR, "The value of --caller is not a name, such as %s.",
                             MISHAP_CALLER_LOOKS);
-    return mishap_caller_has_keys(folder)
-               ? mishap_suggest(mishap_raise(ARG_ERROR,
-                                             "--caller cannot be used, because API keys exist: "
-                                             "a caller is who its key says."),
-                                "Call the server with an API key.")
-               : NULL;
+    switch (mishap_caller_keys_of(folder)) {
+    case MISHAP_CALLER_KEYS_UNUSED:
+        break;
+    case MISHAP_CALLER_KEYS_GONE:
+        return mishap_suggest(mishap_raise(ARG_ERROR,
+                                           "--caller cannot be used: API keys were used with this "
+                                           "data folder, and there is none any more."),
+                              MISHAP_CALLER_KEYS_ADVICE);
+    case MISHAP_CALLER_KEYS_USED:
+        return mishap_suggest(mishap_raise(ARG_ERROR,
+                                           "--caller cannot be used, because API keys exist: "
+                                           "a caller is who its key says."),
+                              "Call the server with an API key.");
+    }
+    return NULL;
 }
 
 void mishap_call_set_caller(mishap_call *call, const char *key, mishap_text named, bool free)

@@ -23,10 +23,34 @@ static inline bool mishap_caller_may_name(const mishap_operation *operation)
 }
 bool mishap_caller_any_may_name(const mishap_app *app);
 
-/* Are there API keys in a data folder, or may there be? Then nobody names itself. */
-bool mishap_caller_has_keys(const char *folder);
+/*
+ * What a data folder says about API keys. Once there was a key, that there is none any more may be
+ * an accident: a file that was emptied, or was not restored. So it does not mean that callers may
+ * name themselves, until the operator says so (`keys disable`): then the file has the line
+ * `disabled`, and no key.
+ */
+typedef enum mishap_caller_keys {
+    MISHAP_CALLER_KEYS_UNUSED, /* callers may name themselves: there never was one, or `disabled` */
+    MISHAP_CALLER_KEYS_GONE,   /* there is none, but there was, or should be */
+    MISHAP_CALLER_KEYS_USED,   /* there are some, or what is there cannot be read */
+} mishap_caller_keys;
+mishap_caller_keys mishap_caller_keys_of(const char *folder);
 
-/* ARG_ERROR if the flag --caller is not right: it is no name, or there are keys. NULL: it is. */
+/* The line with which the operator says so; and what to do when the keys are gone. */
+#define MISHAP_CALLER_DISABLED "disabled"
+#define MISHAP_CALLER_KEYS_ADVICE                                                                  \
+    "Restore the file `keys` of the data folder, or create a key with `keys add`. If callers "     \
+    "shall name themselves again, run `keys disable`."
+
+/*
+ * Keys were made in this folder at some time: the lock of the file of keys was left behind. It is
+ * never removed. The second puts it there, for a file that was not made by `keys add`; that it
+ * cannot is no failure.
+ */
+bool mishap_caller_keys_were_used(const char *folder);
+void mishap_caller_keys_remember(const char *folder);
+
+/* ARG_ERROR if the flag --caller is not right: it is no name, or keys are used. NULL: it is. */
 mishap *mishap_caller_check_flag(const char *name, const char *folder);
 
 /* Say who calls: the name of an API key, which lives as long as the call, or else what the caller

@@ -141,6 +141,8 @@ static mishap *not_available(const mishap_service *service, mishap *failure)
         m = mishap_suggest(m, told->suggestion.data);
     if (told->retry_after_ms >= 0)
         m = mishap_retry_after(m, told->retry_after_ms);
+    if (told->retry_stated && !told->retryable)
+        m = mishap_retryable(m, false);
     mishap_buffer_release(&cause);
     return mishap_because(m, failure);
 }

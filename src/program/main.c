@@ -27,8 +27,9 @@ static bool has_tool(const mishap_operation *operations)
 
 int mishap_main(int argc, char **argv, const mishap_app *app)
 {
-    const mishap_operation *ours[] = { &mishap_serve, &mishap_keys_add, &mishap_keys_list,
-                                       &mishap_keys_remove, &mishap_mcp_command };
+    const mishap_operation *ours[] = { &mishap_serve,        &mishap_keys_add,
+                                       &mishap_keys_list,    &mishap_keys_remove,
+                                       &mishap_keys_disable, &mishap_mcp_command };
     enum { OURS = sizeof ours / sizeof *ours, OF_HTTP = OURS - 1 };
     if (!app)
         return mishap_cli_main(argc, argv, app); /* that one has a way to say it */

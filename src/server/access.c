@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "incident/file.h"
 #include "incident/logs.h"
 
 enum {
@@ -69,12 +70,7 @@ static int open_error(void)
 static bool open_file(mishap_http_access *access)
 {
     struct stat status;
-    /* Not waiting matters for a pipe that nobody reads. */
-    int descriptor = access->file
-                         ? open(access->file,
-                                O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
-                                0640)
-                         : open_error();
+    int descriptor = access->file ? mishap_log_open(access->file, 0640) : open_error();
     if (descriptor < 0)
         return false;
     if (access->descriptor >= 0)

@@ -80,9 +80,11 @@ int mishap_http_head_on_field(llhttp_t *parser)
     mishap_http_reader *reader = parser->data;
     if (reader->head_done)
         return 0;
-    const char *name = reader->window + reader->start + reader->name.at;
+    mishap_text name = { reader->window + reader->start + reader->name.at, reader->name.length };
     const mishap_http_fields *fields = reader->settings->fields;
-    int field = mishap_http_field_find(fields, (mishap_text){ name, reader->name.length });
+    int field = mishap_http_field_find(fields, name);
+    if (field < 0 || field >= MISHAP_HTTP_FORWARDED_FOR) /* the fields before are everybody's */
+        reader->forwarded = reader->forwarded || mishap_http_is_of_proxy(name);
     if (++reader->field_count > MOST_FIELDS)
         return mishap_http_reject(reader, MISHAP_CODE_REQUEST_HEADER_FIELDS_TOO_LARGE,
                                   "The request has too many headers.");
@@ -259,6 +261,8 @@ void mishap_http_head_fill_in(const mishap_http_reader *reader, mishap_http_requ
     request->target = (mishap_text){ reader->window + reader->start + reader->target.at,
                                      reader->target.length };
     request->query = (mishap_text){ NULL, 0 };
+    /* nginx, unless it is told otherwise, passes requests on as HTTP/1.0 and adds no field */
+    request->forwarded = reader->forwarded || reader->parser.http_minor == 0;
     for (size_t i = 0; i < MISHAP_HTTP_MOST_FIELDS; i++)
         request->fields[i] = field_text(reader, i);
 }

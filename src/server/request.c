@@ -157,6 +157,7 @@ static void begin_next(mishap_http_reader *reader)
     reader->body_at = reader->body_length = 0;
     reader->behind = reader->counted = reader->beside = 0;
     reader->begun = reader->head_done = reader->whole = reader->wants_continue = false;
+    reader->forwarded = false;
     reader->half_line = reader->told = reader->dropping = false;
     reader->body_limit = reader->settings->body_limit;
 }

@@ -57,6 +57,7 @@ typedef struct mishap_http_reader {
     bool dropping;           /* its body is read past */
     bool chunk_begun;        /* the parser has stopped behind the size of one */
     bool half_line;          /* a CR came before it */
+    bool forwarded;          /* a field of it is one that proxies add */
     bool wants_continue;     /* it waits for 100 Continue before it sends its body */
     const mishap_code *flaw; /* what is wrong with it … */
     const char *problem;     /* … in a sentence that lives for ever */

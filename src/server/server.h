@@ -170,6 +170,7 @@ struct mishap_http_request {
     const struct mishap_http_endpoint *endpoint; /* it leads to; NULL: nowhere, or not known yet */
     const char *caller;                          /* the name that its key stands for; NULL: none */
     bool caller_is_free;                         /* it has no key, and may name itself */
+    bool forwarded;      /* a proxy seems to have passed it on: whoever sent it is not known */
     uint64_t caller_key; /* … and which key it is, for what belongs to a caller: another
                             key may get the same name later. 0: none */
 };
@@ -487,6 +488,9 @@ mishap *mishap_http_rates_check_all(mishap_http_rates *rates, const mishap_http_
 
 /* Is an address one of this machine alone? */
 bool mishap_http_is_loopback(mishap_text address);
+
+/* Do proxies add a header field of this name to what they pass on? */
+bool mishap_http_is_of_proxy(mishap_text name);
 
 /* The address that a request comes from: that of the peer or, if the peer is a proxy on this
  * machine, the last one of X-Forwarded-For. What is no address is not believed. */

@@ -17,6 +17,19 @@ bool mishap_store_outcome_unknown(const mishap *failure)
     return told && told->code == MISHAP_CODE_TIMEOUT && mishap_public_member(told, outcome);
 }
 
+mishap *mishap_store_is_damaged(mishap *failure, const char *advice)
+{
+    return mishap_retryable(mishap_suggest(failure, advice), false);
+}
+
+/* Where retrying is ruled out in so many words, it is for damage. */
+static bool tells_of_damage(const mishap *failure)
+{
+    const mishap_public *told = mishap_told(failure);
+    return told && told->code == MISHAP_CODE_NOT_CONFIGURED && told->retry_stated &&
+           !told->retryable;
+}
+
 mishap *mishap_store_failure(store_trouble trouble)
 {
     switch (trouble) {
@@ -35,7 +48,11 @@ mishap *mishap_store_failure(store_trouble trouble)
         return mishap_retry_after(mishap_raise(UNAVAILABLE, "The store is not available."),
                                   STORE_RETRY_MS);
     case STORE_UNKNOWN:
+    case STORE_UNSAFE:
         return unknown_outcome();
+    case STORE_DAMAGED:
+        return mishap_store_is_damaged(mishap_raise(NOT_CONFIGURED, "The store is damaged."),
+                                       "Ask the operator to restore the store from a backup.");
     case STORE_BROKEN:
         return mishap_raise(INTERNAL_ERROR, "The store failed.");
     }
@@ -47,7 +64,8 @@ mishap *mishap_store_lost(mishap_store *store, mishap *cause)
 {
     if (store->call)
         mishap_service_lost(store->call);
-    return mishap_because(mishap_store_failure(STORE_LOST), cause);
+    return mishap_because(mishap_store_failure(tells_of_damage(cause) ? STORE_DAMAGED : STORE_LOST),
+                          cause);
 }
 
 /* -- opening ----------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ enum {
     PQ_PIPELINE_SYNC = 10,
     PQ_PING_OK = 0,
     PQ_SQLSTATE = 'C',
+    PQ_SEVERITY = 'V', /* whatever language the server speaks */
+    PQ_MESSAGE = 'M',
+    PQ_SOURCE = 'R', /* the function of the server that says it */
 };
 
 /* clang-format off */
@@ -36,8 +39,8 @@ enum {
     FUNCTION(int, PQconsumeInput, (pq_connection *connection))                                     \
     FUNCTION(char *, PQerrorMessage, (const pq_connection *connection))                            \
     FUNCTION(const char *, PQparameterStatus, (const pq_connection *connection, const char *name)) \
-    FUNCTION(void *, PQsetNoticeProcessor,                                                         \
-             (pq_connection *connection, void (*hear)(void *, const char *), void *state))         \
+    FUNCTION(void *, PQsetNoticeReceiver,                                                          \
+             (pq_connection *connection, void (*hear)(void *, const pq_result *), void *state))    \
     FUNCTION(pq_option *, PQconninfoParse, (const char *address, char **words))                    \
     FUNCTION(void, PQconninfoFree, (pq_option *options))                                           \
     FUNCTION(void, PQfreemem, (void *memory))                                                      \

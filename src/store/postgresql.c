@@ -25,10 +25,14 @@ static store_trouble trouble_of_state(const char *state)
         { "23505", STORE_TAKEN },                              /* unique_violation */
         { "23503", STORE_DANGLING }, { "40001", STORE_AGAIN }, /* serialization_failure */
         { "40P01", STORE_AGAIN },                              /* deadlock_detected */
-        { "55P03", STORE_BUSY }, /* lock_not_available: we waited long enough */
-        { "57014", STORE_BUSY }, /* query_canceled: the administrator's limit */
-        { "53300", STORE_BUSY }, /* too_many_connections */
-        { "53100", STORE_FULL }, /* disk_full */
+        { "55P03", STORE_BUSY },    /* lock_not_available: we waited long enough */
+        { "57014", STORE_BUSY },    /* query_canceled: the administrator's limit */
+        { "53300", STORE_BUSY },    /* too_many_connections */
+        { "53100", STORE_FULL },    /* disk_full */
+        { "XX001", STORE_DAMAGED }, /* data_corrupted */
+        { "XX002", STORE_DAMAGED }, /* index_corrupted */
+        { "42P01", STORE_DAMAGED }, /* undefined_table */
+        { "58P01", STORE_DAMAGED }, /* undefined_file */
         { "25006", STORE_BUSY }, /* read_only_sql_transaction: a standby that is not in charge yet
                                   */
     };
@@ -58,7 +62,8 @@ mishap *mishap_postgresql_failure(const postgresql_store *store, const pq_result
         return mishap_store_failure(trouble);
     if (!*words && store->connection)
         words = pq.PQerrorMessage(store->connection);
-    mishap *m = mishap_note(mishap_store_failure(trouble), "postgresql", words);
+    mishap *m = mishap_note(mishap_store_failure(trouble), "postgresql",
+                            trouble == STORE_UNSAFE ? store->warning : words);
     return state ? mishap_note(m, "sqlstate", state) : m;
 }
 
@@ -262,9 +267,18 @@ static void bind(mishap_query *query, int place, const store_value *value)
     }
 }
 
+/* What is known of a change when the statement that made it durable has ended like this. */
+static store_trouble trouble_of_change(const postgresql_store *store, store_trouble trouble)
+{
+    if (trouble == STORE_LOST)
+        return STORE_UNKNOWN;
+    return trouble == STORE_FINE && *store->warning ? STORE_UNSAFE : trouble;
+}
+
 /* -- running it -------------------------------------------------------------------------------- */
 
-/* A single change whose connection is lost may have been made. */
+/* A single change whose connection is lost may have been made; one with a warning was made, and is
+ * not safe. */
 static void run_once(mishap_query *query)
 {
     postgresql_store *store = store_of(query);
@@ -278,10 +292,11 @@ static void run_once(mishap_query *query)
         query->row = 0; /* it was run, and has none */
         return;
     }
+    *store->warning = '\0';
     store->result = mishap_postgresql_send(store, &order);
     store_trouble trouble = mishap_postgresql_trouble(store, store->result);
-    if (trouble == STORE_LOST && query->writes && store->base.depth == 0)
-        trouble = STORE_UNKNOWN;
+    if (query->writes && store->base.depth == 0)
+        trouble = trouble_of_change(store, trouble);
     keep_failure(store, store->result, trouble);
 }
 
@@ -406,14 +421,15 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
 
 static mishap *run_text(postgresql_store *store, const char *text, store_trouble *trouble)
 {
+    bool commits = strcmp(text, "COMMIT") == 0;
+    *store->warning = '\0'; /* warnings of queued statements come with the commit, and count */
     pq_result *result = mishap_postgresql_send(store, &(postgresql_order){ .text = text });
     *trouble = mishap_postgresql_trouble(store, result);
     /* Of a transaction that has failed a commit is a roll back, and no error. */
-    if (*trouble == STORE_FINE && strcmp(text, "COMMIT") == 0 &&
-        strcmp(pq.PQcmdStatus(result), "COMMIT") != 0)
+    if (*trouble == STORE_FINE && commits && strcmp(pq.PQcmdStatus(result), "COMMIT") != 0)
         *trouble = STORE_BROKEN;
-    else if (*trouble == STORE_LOST && strcmp(text, "COMMIT") == 0)
-        *trouble = STORE_UNKNOWN;
+    else if (commits)
+        *trouble = trouble_of_change(store, *trouble);
     mishap *failure = *trouble == STORE_FINE ? NULL
                                              : mishap_postgresql_failure(store, result, *trouble);
     pq.PQclear(result);
@@ -489,6 +505,27 @@ static mishap *transact(mishap_store *base, store_step step, int level, store_tr
                     trouble);
 }
 
+/*
+ * A row can be read here as soon as its commit has waited for the standby, or its wait was
+ * cancelled. A later commit that the standby confirms confirms all earlier ones: the log has an
+ * order. This is one that locks and changes nothing. Outside of a transaction it is a commit of its
+ * own; that it is lost or unknown means that it has to be asked again.
+ */
+static mishap *confirm(mishap_store *base, store_trouble *trouble)
+{
+    postgresql_store *store = (postgresql_store *)base;
+    mishap *failure = be_connected(store);
+    if (failure) {
+        *trouble = STORE_LOST;
+        return failure;
+    }
+    failure = run_text(store, "SELECT pg_logical_emit_message(true, 'mishap', 'confirm')", trouble);
+    if (failure || base->depth > 0 || !*store->warning)
+        return failure;
+    *trouble = STORE_UNSAFE;
+    return mishap_note(mishap_store_failure(*trouble), "postgresql", store->warning);
+}
+
 /* -- the engine -------------------------------------------------------------------------------- */
 
 static void close_store(mishap_store *base)
@@ -512,4 +549,5 @@ const store_engine mishap_postgresql_engine = {
     .end = end,
     .abandon = abandon,
     .transact = transact,
+    .confirm = confirm,
 };

@@ -25,9 +25,10 @@ typedef struct postgresql_store {
     pq_result *result;         /* of the query that is under way */
     mishap *failure;           /* of that query */
     store_trouble trouble;
-    bool writes; /* that query does */
-    bool begins; /* a transaction whose BEGIN was not sent yet */
-    int queued;  /* statements whose results were not read yet */
+    bool writes;       /* that query does */
+    bool begins;       /* a transaction whose BEGIN was not sent yet */
+    int queued;        /* statements whose results were not read yet */
+    char warning[200]; /* that PostgreSQL gave since this was emptied; "": none */
     const char *values[MISHAP_STORE_PLACES];
     int lengths[MISHAP_STORE_PLACES], formats[MISHAP_STORE_PLACES];
     mishap_arena arena; /* values of the query, and bytes of its row */

@@ -98,9 +98,20 @@ static mishap *not_connected(const postgresql_store *store, bool reachable)
                                         store, pq.PQerrorMessage(store->connection)));
 }
 
-static void ignore_notice(void *state, const char *words)
+/*
+ * Keep the first warning. One at a commit says that the change is not as safe as it was to be: the
+ * wait for a synchronous standby was cancelled, and the server has committed alone. The words of a
+ * service's own trigger (RAISE WARNING) say nothing about that. Other notices say nothing at all.
+ */
+static void hear_notice(void *state, const pq_result *notice)
 {
-    (void)state, (void)words;
+    postgresql_store *store = state;
+    const char *severity = pq.PQresultErrorField(notice, PQ_SEVERITY);
+    const char *source = pq.PQresultErrorField(notice, PQ_SOURCE);
+    const char *words = pq.PQresultErrorField(notice, PQ_MESSAGE);
+    if (!*store->warning && severity && strcmp(severity, "WARNING") == 0 &&
+        !(source && strcmp(source, "exec_stmt_raise") == 0))
+        snprintf(store->warning, sizeof store->warning, "%s", words && *words ? words : "?");
 }
 
 void mishap_postgresql_disconnect(postgresql_store *store)
@@ -159,7 +170,7 @@ __attribute__((format(printf, 4, 5))) static mishap *run_for(postgresql_store *s
 static mishap *set_up(postgresql_store *store)
 {
     const char *encoding = pq.PQparameterStatus(store->connection, "server_encoding");
-    pq.PQsetNoticeProcessor(store->connection, ignore_notice, NULL);
+    pq.PQsetNoticeReceiver(store->connection, hear_notice, store);
     if (!encoding || strcmp(encoding, "UTF8") != 0)
         return mishap_suggest(
             mishap_raise(NOT_CONFIGURED, "The database of the store does not use UTF-8."),
@@ -169,7 +180,7 @@ static mishap *set_up(postgresql_store *store)
      * all of its rows, and is in the way of everybody who changes one. */
     return run_for(store, NULL, 0,
                    "SET search_path TO \"%s\"; SET lock_timeout TO %d; SET client_min_messages TO "
-                   "error; SET jit TO off; SET enable_seqscan TO off; SELECT "
+                   "warning; SET jit TO off; SET enable_seqscan TO off; SELECT "
                    "set_config('synchronous_commit', 'on', false) WHERE "
                    "current_setting('synchronous_commit') = 'off'",
                    store->base.schema->name, MISHAP_STORE_PATIENCE);

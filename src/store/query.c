@@ -10,7 +10,7 @@ void mishap_query_begin(mishap_query *query, mishap_store *store, size_t stateme
         query->failure = mishap_raise(INTERNAL_ERROR, "There is no statement %zu.", statement);
     else if (store->failed_depth)
         query->failure = mishap_because(
-            mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
+            mishap_store_failure(mishap_store_trouble_of(store)),
             mishap_raise(INTERNAL_ERROR, "An earlier query of the transaction has failed."));
     if (query->failure)
         return;

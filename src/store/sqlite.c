@@ -38,6 +38,24 @@ static bool is_full(const sqlite_store *store, int result)
     return is_no_room(of_file) || is_no_room(of_log);
 }
 
+/* A page that cannot be what it should be, a file that ends too early, a table that is not there.
+ * SQLite has no number for the last. */
+static bool is_damaged(const sqlite_store *store, int result)
+{
+    static const char no_table[] = "no such table";
+    switch (result) {
+    case SQLITE_IOERR_SHORT_READ:
+    case SQLITE_IOERR_DATA:
+    case SQLITE_IOERR_CORRUPTFS:
+        return true;
+    case SQLITE_ERROR:
+        return store->database &&
+               strncmp(sqlite3_errmsg(store->database), no_table, sizeof no_table - 1) == 0;
+    default:
+        return (result & 0xff) == SQLITE_CORRUPT || (result & 0xff) == SQLITE_NOTADB;
+    }
+}
+
 store_trouble mishap_sqlite_trouble(const sqlite_store *store, int result)
 {
     switch (result) {
@@ -56,6 +74,8 @@ store_trouble mishap_sqlite_trouble(const sqlite_store *store, int result)
     }
     if (mishap_sqlite_is_busy(result))
         return STORE_BUSY;
+    if (is_damaged(store, result))
+        return STORE_DAMAGED;
     return is_full(store, result) ? STORE_FULL : STORE_BROKEN;
 }
 

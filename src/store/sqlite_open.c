@@ -14,15 +14,12 @@ enum { LOOK_MS = 20 }; /* so often, at most, a query that reads looks whether th
 /* A failure to open the file is reported to the operator. It is not retryable. */
 static mishap *cannot_open(const sqlite_store *store, int result)
 {
-    static const char restore[] = "Restore the store from a backup, or use another store.";
     static const char permit[] = "Check that the file exists, and that the server may read and "
                                  "write the file and its folder.";
     static const struct {
         int result;
         const char *words, *remedy;
     } known[] = {
-        { SQLITE_NOTADB, "is not an SQLite database", restore },
-        { SQLITE_CORRUPT, "is damaged", restore },
         { SQLITE_CANTOPEN, "cannot be opened", permit },
         { SQLITE_PERM, "cannot be opened", permit },
         { SQLITE_READONLY, "cannot be written", permit },
@@ -30,6 +27,14 @@ static mishap *cannot_open(const sqlite_store *store, int result)
         { SQLITE_IOERR, "cannot be read or written", "Check the disk, then try again." },
     };
     mishap *failure = mishap_sqlite_failure(store, result);
+    if (mishap_sqlite_trouble(store, result) == STORE_DAMAGED) {
+        bool other = (result & 0xff) == SQLITE_NOTADB;
+        mishap *m = mishap_raise(NOT_CONFIGURED, "The store %s is %s.", store->path,
+                                 other ? "not an SQLite database" : "damaged");
+        return mishap_because(
+            mishap_store_is_damaged(m, "Restore the store from a backup, or use another store."),
+            failure);
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if ((result & 0xff) == known[i].result)
             return mishap_because(mishap_suggest(mishap_raise(NOT_CONFIGURED, "The store %s %s.",

@@ -168,7 +168,11 @@ static mishap *end(mishap_query *query, store_trouble *trouble)
     }
     /* After anything but a wait in vain or a full disk, a new connection is a new start. To connect
      * takes room on the disk, for the index of the log: so reading goes on with the old one. */
-    mishap *lost = finish(store, *trouble == STORE_BROKEN && result != SQLITE_IOERR_WRITE);
+    bool damaged = *trouble == STORE_DAMAGED;
+    mishap *lost = finish(store,
+                          damaged || (*trouble == STORE_BROKEN && result != SQLITE_IOERR_WRITE));
+    if (damaged && lost) /* whatever has become of the file since */
+        return mishap_because(failure, lost);
     return lost ? mishap_because(lost, failure) : failure;
 }
 

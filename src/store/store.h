@@ -41,6 +41,8 @@ typedef enum store_trouble {
     STORE_FULL,     /* there is no room on the disk */
     STORE_LOST,     /* the connection is gone; what was not committed is undone */
     STORE_UNKNOWN,  /* the connection is gone, and perhaps the change was made */
+    STORE_UNSAFE,   /* the change was made, and may be lost again if another server takes over */
+    STORE_DAMAGED,  /* what is stored cannot be read, or tables are missing */
     STORE_BROKEN,   /* anything else */
 } store_trouble;
 
@@ -80,6 +82,9 @@ typedef struct store_engine {
     /* BEGIN, COMMIT, ROLLBACK at level 1; SAVEPOINT and so on at deeper levels. Rolling back does
      * not fail: if the engine cannot do it, the connection is closed, which does. */
     mishap *(*transact)(mishap_store *store, store_step step, int level, store_trouble *trouble);
+
+    /* See mishap_store_confirm(). NULL: what can be read is durable. */
+    mishap *(*confirm)(mishap_store *store, store_trouble *trouble);
 } store_engine;
 
 struct mishap_store {
@@ -91,6 +96,7 @@ struct mishap_store {
     int failed_depth;  /* nothing can be done at this depth or deeper but to roll back; 0: all is
                           well */
     bool again;        /* the engine asks to repeat the transaction */
+    bool damaged;      /* a query of the transaction has found damage */
     bool running;      /* a query is under way */
     int64_t begun_ms;  /* the query or transaction, or connecting, on the monotonic clock */
     char identity[STORE_IDENTITY];
@@ -117,6 +123,10 @@ mishap_store *mishap_postgresql_store_new(const char *address, const mishap_stor
 /* A failure of a query or a transaction, without the words of the engine. NULL for STORE_FINE. */
 mishap *mishap_store_failure(store_trouble trouble);
 
+/* What to do about a store that is damaged, and that it helps nobody to try again: the service that
+ * it belongs to says so as long as it is closed. */
+mishap *mishap_store_is_damaged(mishap *failure, const char *advice);
+
 /* Was it refused by a constraint? That is the caller's doing, and nothing for the log: so nothing
  * is noted of it. */
 static inline bool mishap_store_is_refusal(store_trouble trouble)
@@ -124,8 +134,8 @@ static inline bool mishap_store_is_refusal(store_trouble trouble)
     return trouble == STORE_TAKEN || trouble == STORE_DANGLING;
 }
 
-/* A store that was open cannot be used any more: the library is told, and callers get UNAVAILABLE.
- * The cause is for the operator. */
+/* A store that was open cannot be used any more: the library is told, and callers get UNAVAILABLE,
+ * or NOT_CONFIGURED if it is damaged. The cause is for the operator. */
 mishap *mishap_store_lost(mishap_store *store, mishap *cause);
 
 /* Failures of opening. `where` is the path of a file; NULL: a database. */
@@ -137,6 +147,9 @@ mishap *mishap_store_is_foreign(const char *where, const char *service);
 
 /* A query has failed: so has the transaction that it is in. */
 void mishap_store_note_trouble(mishap_store *store, store_trouble trouble);
+
+/* Why a transaction in which a query has failed cannot go on. */
+store_trouble mishap_store_trouble_of(const mishap_store *store);
 
 /* Roll back to this depth, and end a query that is under way. */
 void mishap_store_unwind(mishap_store *store, int depth);

@@ -38,6 +38,13 @@ void mishap_store_note_trouble(mishap_store *store, store_trouble trouble)
         store->failed_depth = store->depth;
     if (whole)
         store->again = true;
+    if (trouble == STORE_DAMAGED)
+        store->damaged = true;
+}
+
+store_trouble mishap_store_trouble_of(const mishap_store *store)
+{
+    return store->again ? STORE_AGAIN : store->damaged ? STORE_DAMAGED : STORE_BROKEN;
 }
 
 static void roll_back_level(mishap_store *store)
@@ -73,9 +80,9 @@ mishap *mishap_store_begin(mishap_store *store)
     if (store->running)
         store->engine->abandon(store);
     if (store->depth == 0)
-        store->again = false;
+        store->again = store->damaged = false;
     if (store->failed_depth)
-        return mishap_because(mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
+        return mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
                               misused("an earlier query has failed"));
     mishap *failure = store->engine->transact(store, STORE_BEGIN, store->depth + 1, &trouble);
     if (!failure) {
@@ -95,10 +102,9 @@ static mishap *commit_level(mishap_store *store, store_trouble *trouble)
     if (store->running)
         store->engine->abandon(store);
     if (store->failed_depth) {
-        mishap *failure = mishap_because(
-            mishap_store_failure(store->again ? STORE_AGAIN : STORE_BROKEN),
-            misused("a query has failed"));
-        *trouble = store->again ? STORE_AGAIN : STORE_BROKEN;
+        mishap *failure = mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
+                                         misused("a query has failed"));
+        *trouble = mishap_store_trouble_of(store);
         roll_back_level(store);
         return failure;
     }
@@ -134,6 +140,19 @@ void mishap_store_roll_back(mishap_store *store)
         roll_back_level(store);
 }
 
+mishap *mishap_store_confirm(mishap_store *store)
+{
+    store_trouble trouble = STORE_FINE;
+    if (store->running)
+        store->engine->abandon(store);
+    if (store->failed_depth)
+        return mishap_because(mishap_store_failure(mishap_store_trouble_of(store)),
+                              misused("an earlier query has failed"));
+    mishap *failure = store->engine->confirm ? store->engine->confirm(store, &trouble) : NULL;
+    mishap_store_note_trouble(store, trouble);
+    return failure;
+}
+
 /* -- the work ---------------------------------------------------------------------------------- */
 
 static mishap *try_once(mishap_store *store, const mishap_transaction *transaction,
@@ -153,7 +172,7 @@ static mishap *try_once(mishap_store *store, const mishap_transaction *transacti
     return failure;
 }
 
-/* True: the change was made. A mishap: it could not be looked up. */
+/* True: the change was made, and will not be lost again. A mishap: that is not known. */
 static mishap *look_up(mishap_store *store, const mishap_transaction *transaction, bool *done)
 {
     mishap *failure = NULL;
@@ -163,6 +182,8 @@ static mishap *look_up(mishap_store *store, const mishap_transaction *transactio
         mishap_store_pause_before(attempt);
         failure = transaction->look_up(store, transaction->state, done);
         mishap_store_unwind(store, 0);
+        if (!failure && *done)
+            failure = mishap_store_confirm(store);
         if (!failure || !mishap_is(failure, UNAVAILABLE))
             break;
     }

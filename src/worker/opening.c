@@ -28,6 +28,12 @@ bool mishap_runner_must_open(const mishap_runner *r, size_t group)
 mishap *mishap_runner_not_available(const mishap_runner *r, size_t group)
 {
     enum { AGAIN_MS = 2000 };
+    if (mishap_standing_is_hopeless(r->standing, group))
+        return mishap_retryable(
+            mishap_suggest(mishap_raise(NOT_CONFIGURED, "The service %s is not available.",
+                                        group_of(r, group)->service->name),
+                           "Ask the operator to repair the service."),
+            false);
     return mishap_retry_after(mishap_raise(UNAVAILABLE, "The service %s is not available.",
                                            group_of(r, group)->service->name),
                               AGAIN_MS);
@@ -69,7 +75,8 @@ static void close_service(mishap_runner *r, size_t group, uint32_t generation, m
     const mishap_public *told = mishap_told(failure);
     r->groups[group].dead_openings = 0;
     if (mishap_standing_close(r->standing, group, generation,
-                              told->cause.length ? told->cause : mishap_public_message(told)))
+                              told->cause.length ? told->cause : mishap_public_message(told),
+                              told->retry_stated && !told->retryable))
         tell(r, group, failure);
     mishap_free(failure);
     if (!mishap_generation_is_open(mishap_standing_generation(r->standing, group)))

@@ -34,12 +34,13 @@ static uint64_t hash_of(mishap_text text)
 
 /* What a try needs to know is written before anybody can see that the service is closed. */
 bool mishap_standing_close(mishap_standing *standing, size_t group, uint32_t generation,
-                           mishap_text reason)
+                           mishap_text reason, bool hopeless)
 {
     struct mishap_standing_of *of = &standing->of[group];
     uint64_t hash = hash_of(reason);
     if (mishap_standing_generation(standing, group) != generation)
         return false; /* that was before the service was closed, or opened again */
+    atomic_store(&of->hopeless, hopeless);
     if (!mishap_generation_is_open(generation))
         return atomic_exchange(&of->told, hash) != hash;
     atomic_store(&of->tries, 1);

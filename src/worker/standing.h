@@ -6,8 +6,9 @@
  * numbers are open, odd ones closed. What was opened in an earlier generation is not used any more.
  * While a service is closed, one loop after the other tries to open it, at growing intervals.
  *
- * Memory order: what a try needs (tries, next_try_ns, told) is written before the generation, and
- * read after it; all atomics are sequentially consistent, or acquire where the generation is read.
+ * Memory order: what a try needs (tries, next_try_ns, told, hopeless) is written before the
+ * generation, and read after it; all atomics are sequentially consistent, or acquire where the
+ * generation is read.
  *
  * Nothing here waits or locks: a loop that dies leaves nothing behind that others wait for.
  */
@@ -25,6 +26,7 @@ typedef struct mishap_standing {
         _Atomic uint32_t tries;      /* to open it, since it was closed */
         _Atomic int64_t next_try_ns; /* on the monotonic clock */
         _Atomic uint64_t told;       /* a hash of the reason that the operator was told */
+        _Atomic uint32_t hopeless;   /* the reason rules out that trying again helps */
     } of[MISHAP_WORKER_GROUPS];
 } mishap_standing;
 
@@ -42,10 +44,16 @@ static inline bool mishap_generation_is_open(uint32_t generation)
     return !(generation & 1);
 }
 
-/* It could not be opened in this generation, for this reason. True: the operator is to be told, for
- * it was open, or the reason is another one. */
+/* It could not be opened in this generation, for this reason; `hopeless`: until somebody mends it,
+ * callers need not try again. True: the operator is to be told, for it was open, or the reason is
+ * another one. */
 bool mishap_standing_close(mishap_standing *standing, size_t group, uint32_t generation,
-                           mishap_text reason);
+                           mishap_text reason, bool hopeless);
+
+static inline bool mishap_standing_is_hopeless(const mishap_standing *standing, size_t group)
+{
+    return atomic_load(&standing->of[group].hopeless);
+}
 
 /* It was opened in this generation. True: it was closed, and the operator is to be told. */
 bool mishap_standing_reopen(mishap_standing *standing, size_t group, uint32_t generation);

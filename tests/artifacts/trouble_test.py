@@ -11,6 +11,7 @@ import subprocess
 import threading
 
 import world
+import postgres
 from blackbox import equal, expect, main, parsed, run_program, test, tests_of
 from server import FOLDER, PATIENCE, PROGRAM, all_ended_in_order, wait_for
 from world import ENGINES, World, check_failure, folder_of
@@ -19,13 +20,13 @@ LEDGER, MINT, ESCROW, STORE = ("genesis_" + name for name in ("ledger", "mint", 
 
 
 @test
-def a_store_that_fails_is_an_internal_error_and_tells_nothing():
+def a_store_without_a_table_is_damaged_and_tells_nothing():
     with World() as w:
         w.done(STORE, "create", "a1", "tool", "x", by="alice")
         with sqlite3.connect(os.path.join(w.data, "artifacts.sqlite"), timeout=PATIENCE) as database:
             database.execute("DROP TABLE listings")
-        equal(w.fails("internal_error", ESCROW, "deposit", "a1", 5, by="alice", category="system", status=500)["error"],
-              "An internal error occurred.", "the words")
+        refused = w.fails("not_configured", ESCROW, "deposit", "a1", 5, by="alice", category="system", status=503)
+        equal((refused["error"], refused["retriable"]), ("The store is damaged.", False), "the words")
         equal(w.done(STORE, "get", "a1")["owner"], "alice", "nothing was changed")
         equal(w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")["from_balance"], 99, "others go on")
         expect("no such table" in w.wait_for_log("artifacts.invoke"), "the log does not say why")
@@ -40,8 +41,49 @@ def a_store_that_fails_is_an_internal_error_and_tells_nothing():
             thread.start()
         for thread in threads:
             thread.join()
-        equal(statuses, {ESCROW: {500}, LEDGER: {200}}, "what became of calls that were in one batch with those that fail")
+        equal(statuses, {ESCROW: {503}, LEDGER: {200}}, "what became of calls that were in one batch with those that fail")
         equal(w.balances(), {"alice": 9, "bob": 191, MINT: 0}, "each was done once")
+
+
+@test
+def a_transfer_that_the_standby_has_not_confirmed_is_not_acknowledged():
+    """Its wait is cancelled: PostgreSQL commits alone, and a standby that takes over would not have it."""
+    world.address_of("PostgreSQL")  # or it is skipped
+    with postgres.Cluster() as cluster, World(address=cluster.address()) as w:
+        world.server.secrets.add(cluster.folder)
+        answers = []
+
+        def pay(key):
+            answers.append(w.invoke(LEDGER, "transfer", "alice", "bob", 1, by="alice", fields={"Idempotency-Key": key}))
+
+        def pay_and_cancel(keys):
+            """Pay under one key after the other until an answer is no success, while every wait for the standby is cancelled."""
+            def run():
+                for key in keys:
+                    pay(key)
+                    if answers[-1][0] != 200:
+                        return
+            thread = threading.Thread(target=run)
+            thread.start()
+            cancel = "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+            expect(wait_for(lambda: cluster.sql("postgres", cancel) != "0"), "nobody waits:", answers)
+            thread.join(PATIENCE)
+            return answers[-1]
+
+        pay("first")
+        cluster.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'away'")
+        cluster.sql("postgres", "SELECT pg_reload_conf()")
+        status, told = pay_and_cancel("key-%d" % number for number in range(1000))
+        equal((status, told["code"], told["retriable"], told["details"]["outcome"]), (504, "timeout", False, "unknown"), "the answer")
+        made, key = len(answers), "key-%d" % (len(answers) - 2)
+        status, told = pay_and_cancel([key])  # it is found, and not confirmed either
+        equal((status, told["details"]["outcome"]), (504, "unknown"), "the answer to the same again")
+        cluster.sql("postgres", "ALTER SYSTEM RESET synchronous_standby_names")
+        cluster.sql("postgres", "SELECT pg_reload_conf()")
+        pay(key)
+        equal((answers[-1][0], answers[-1][1]["to_balance"]), (200, 100 + made), "the answer when there is nobody to wait for")
+        equal(w.balances()["bob"], 100 + made, "each was made once")
+        expect("synchronous replication" in w.wait_for_log("artifacts.invoke"), "the log does not say why")
 
 
 @test
@@ -133,7 +175,7 @@ def nothing_private_is_told():
         path = os.path.join(data, "artifacts.sqlite")
         with sqlite3.connect(path, timeout=PATIENCE) as database:
             database.execute("ALTER TABLE listings RENAME TO marker_private")
-        w.fails("internal_error", ESCROW, "list_active")
+        w.fails("not_configured", ESCROW, "list_active", category="system", status=503)
         os.rename(path, path + ".away")
         w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
         os.rename(path + ".away", path)
@@ -143,7 +185,7 @@ def nothing_private_is_told():
     with World("PostgreSQL", address=world.cluster.guarded(password, "guarded_artifacts")) as w:
         w.done(LEDGER, "transfer", "alice", "bob", 1, by="alice")
         world.cluster.sql("guarded_artifacts", "ALTER TABLE artifacts.listings RENAME TO marker_private")
-        w.fails("internal_error", ESCROW, "list_active")
+        w.fails("not_configured", ESCROW, "list_active", category="system", status=503)
         world.cluster.stop()
         w.fails("unavailable", LEDGER, "transfer", "alice", "bob", 1, by="alice", status=503)
         world.cluster.start()

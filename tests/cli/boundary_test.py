@@ -241,7 +241,7 @@ def help_and_version_do_no_work(program, words, command):
 def the_first_word_of_several_commands_has_help_of_its_own(words):
     answer = run("mishap", *words)
     equal((answer.status, answer.out), (0, b""), "exit and stdout")
-    equal(re.findall(rb"^  (\w+ \w+)", answer.err, re.M), [b"keys add", b"keys list", b"keys remove"], "the commands")
+    equal(re.findall(rb"^  (\w+ \w+)", answer.err, re.M), [b"keys add", b"keys list", b"keys remove", b"keys disable"], "the commands")
     expect(answer.err.startswith(b"Usage: mishap keys COMMAND"), answer.err)
     expect(b"mishap keys COMMAND --help" in answer.err, answer.err)
 
@@ -1085,11 +1085,28 @@ def an_odd_argument_is_never_echoed_raw(odd):
 @tests_of(ODD)
 def an_odd_argument_is_never_shown_raw_on_a_terminal(odd):
     for program, words in odd_lines(odd):
-        for how in ([], ["--output", "json"], ["--verbose"]):
+        for how in ([], ["--output", "json"], ["--verbose"], *([] if "--dialect" in words else [["--dialect", "condition-report"]])):
             status, shown = on_terminal(program, *words, *how, env={"NO_COLOR": "1"})
             expect(status != 0, words)
             text = shown.decode("utf-8")  # it must be UTF-8
             expect(not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]", text), "control characters in", text)
+
+
+DIALECTS = ["artifact", "canonical", "cli-envelope", "condition-report", "google-rpc", "graphql", "http-api", "json-api", "json-rpc", "problem",
+            "tool-result"]
+
+
+@tests_of({name: name for name in DIALECTS})
+def no_dialect_moves_the_cursor_of_a_terminal(dialect):
+    odd = "a\x1b[31;1m\x1b]0;title\x07\x9b2J\x7f\u202e\u2028b"
+    words = ["connect", "--port", "1", "--host=" + odd + ".invalid", "--dialect", dialect]
+    status, shown = on_terminal("mishap", *words, env={"NO_COLOR": "1"})
+    expect(status != 0, words)
+    text = shown.decode("utf-8")
+    expect(not re.search("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e\u2028]", text), "control characters in", text)
+    expect(".invalid" in text, "nothing of it is shown:", text)
+    if dialect == "condition-report":  # where nothing acts on them, all bytes are there
+        expect(odd.encode() in run("mishap", *words).out, "it is not exact")
 
 
 @test
@@ -1188,7 +1205,7 @@ def the_manifest_lists_every_command_with_its_danger():
            "lisp.last-error", "lisp.backtrace", "lisp.definitions", "lisp.reset", "lisp.limits", "lisp.time", "lisp.load",
            "lisp.repl", "artifacts.invoke", "artifacts.events", "symbolic.check", "symbolic.find", "symbolic.compare", "symbolic.branches", "symbolic.health",
            "symbolic.security", "symbolic.server", "symbolic.capabilities", "symbolic.plan-check", "symbolic.plan-find", "symbolic.plan-compare",
-           "symbolic.plan-branches", "serve", "keys.add", "keys.list", "keys.remove", "mcp", "help", "manifest", "completion", "manual"])
+           "symbolic.plan-branches", "serve", "keys.add", "keys.list", "keys.remove", "keys.disable", "mcp", "help", "manifest", "completion", "manual"])
 
 
 @tests_of(COMMANDS)

@@ -98,14 +98,15 @@ def the_examples_of_keys_work():
     with Server("--workers", "1") as found:
         lines = [line for line, _ in examples("http.md") if not line.startswith("mishap serve")]
         equal([re.match(r"curl|mishap keys \w+", line)[0] for line in lines],
-              ["mishap keys add", "mishap keys list", "mishap keys remove", "curl"], "the examples")
+              ["mishap keys add", "mishap keys list", "mishap keys remove", "mishap keys disable", "curl"], "the examples")
         key = parsed(run_line(lines[0], found))["data"]["key"]
     with Server("--workers", "1", "--require-key", data=found.data) as found:
         equal(found.ask("GET", "/todos").status, 401, "without a key the status")
-        output = run_line(lines[3], found, **{"mk_…": key, " …": " %s/todos" % found.url})
+        output = run_line(lines[4], found, **{"mk_…": key, " …": " %s/todos" % found.url})
         equal(parsed(output)["items"], [], "the items")
         expect(b"ci" in run_line(lines[1], found), "the key is not listed")
         run_line(lines[2], found)
+        equal(parsed(run_line(lines[3], found))["data"], {"disabled": True}, "what `keys disable` says")
 
 
 @test

@@ -270,6 +270,60 @@ def a_secret_that_is_wrong_is_not_shown(value):
     expect(b"press.token" in found.out and str(value).encode() not in found.out + found.err, found)
 
 
+# ---- The list of processes ----------------------------------------------------------------------
+
+PASSWORD = "open-sesame-4711"
+
+
+def arguments_of(pid):
+    """Of a process and those that it has started, as every user can read them."""
+    found = [server.Server.read("/proc/%d/cmdline" % pid)]
+    for child, parent in server.processes():
+        if parent == pid:
+            found += arguments_of(child)
+    return found
+
+
+@tests_of({"a word of its own": (["--press-store", "postgresql://me:%s@db/x" % PASSWORD],),
+           "behind an equals sign": (["--press-store=postgresql://me:%s@db/x" % PASSWORD],),
+           "an address that is not escaped": (["--press-store", "postgresql://me:a@b/%s@db/x" % PASSWORD],),
+           "a parameter": (["--press-store", "postgresql://db/x?password=%s" % PASSWORD],),
+           "the store of all": (["--store", "postgres://me:%s@db/x" % PASSWORD],)})
+def a_password_is_erased_from_the_arguments(flags):
+    address = flags[-1].removeprefix("--press-store=")
+    with server.Server("--workers", "2", *flags, program=WORKS) as found:
+        equal(found.ask("GET", "/press").json["store"], address, "the store")
+        listed = arguments_of(found.process.pid)
+        expect(len(listed) >= 5, "only these processes were found:", listed)
+        for words in listed:
+            expect(PASSWORD.encode() not in words, "it can be read:", words)
+        expect(b"://***" in listed[0] and b"--workers\x002" in listed[0], "other arguments are gone:", listed[0])
+
+
+@test
+def a_command_that_runs_shows_no_password_either():
+    with talk.Server("--press-store", "postgresql://me:%s@db/x" % PASSWORD, program=WORKS, revision="2025-11-25") as found:
+        equal(found.call("press_show")["structuredContent"]["store"], "postgresql://me:%s@db/x" % PASSWORD, "the store")
+        for words in arguments_of(found.process.pid):
+            expect(PASSWORD.encode() not in words, "it can be read:", words)
+
+
+@test
+def an_address_without_a_password_is_left_in_the_arguments():
+    with server.Server("--workers", "1", "--press-store", "postgresql://db/x", "--vault-store", "sqlite:a@b", program=WORKS) as found:
+        listed = arguments_of(found.process.pid)[0]
+        expect(b"postgresql://db/x\0--vault-store\0sqlite:a@b" in listed, "it is gone:", listed)
+
+
+@test
+def an_address_comes_from_a_file():
+    path = write(("postgresql://me:%s@db/x\n" % PASSWORD).encode())
+    with server.Server("--workers", "1", "--press-store", "@" + path, program=WORKS) as found:
+        equal(found.ask("GET", "/press").json["store"], "postgresql://me:%s@db/x" % PASSWORD, "the store, without the line feed")
+        for words in arguments_of(found.process.pid):
+            expect(PASSWORD.encode() not in words, "it can be read:", words)
+
+
 # ---- What is described ---------------------------------------------------------------------------
 
 @test

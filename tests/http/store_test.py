@@ -24,6 +24,8 @@ from exchange import Session, call  # noqa: E402
 from server import PATIENCE, PROGRAM, in_time, wait_for  # noqa: E402
 
 UNAVAILABLE = {"error": "unavailable", "message": "The service todo is not available."}
+DAMAGED = {"error": "not_configured", "message": "The store is damaged."}
+HOPELESS = {"error": "not_configured", "message": "The service todo is not available."}
 GONE = {"error": "unavailable", "message": "The store is not available."}
 PRIVATE = re.compile("sqlite|disk image|database|malformed|version|locked|todo\\.s|/", re.I)
 
@@ -71,8 +73,9 @@ class Server(server.Server):
         with contextlib.closing(sqlite3.connect(self.store, isolation_level=None)) as database:
             return [database.execute(statement).fetchall() for statement in statements][-1]
 
-    def expect_closed(self, reason, first=()):
-        """All calls are refused, by every loop, and nothing private is told. The first may hear of it in other words."""
+    def expect_closed(self, reason, first=(), hopeless=False):
+        """All calls are refused, by every loop, and nothing private is told. The first may hear of it in other words.
+        hopeless: nobody is told to try again."""
         begun = time.monotonic()
         for number in range(20):
             method, target, body = [("GET", "/todos", None), ("POST", "/todos", {"title": "lost"}), ("GET", "/users/1", None),
@@ -80,11 +83,11 @@ class Server(server.Server):
             fields = {"Accept": "application/vnd.mishap+json"} if number % 5 == 4 else {}
             found = self.ask(method, target, body, fields)
             equal(found.status, 503, "the status of %s %s" % (method, target))
-            expect(re.fullmatch("[12]", found["Retry-After"] or ""), "Retry-After:", found)
+            expect(found["Retry-After"] is None if hopeless else re.fullmatch("[12]", found["Retry-After"] or ""), "Retry-After:", found)
             if fields:
-                equal(found.json["code"], "UNAVAILABLE", "the code")
+                equal((found.json["code"], found.json["retryable"]), ("NOT_CONFIGURED", False) if hopeless else ("UNAVAILABLE", True), "the code")
             else:
-                expect(found.json == UNAVAILABLE or found.json in first, "the body:", found)
+                expect(found.json == (HOPELESS if hopeless else UNAVAILABLE) or found.json in first, "the body:", found)
             told = json.dumps({key: value for key, value in found.json.items() if key != "docs_url"})
             expect(not PRIVATE.search(told), "private words in", told)
         expect(time.monotonic() - begun < PATIENCE / 2, "they were answered after", time.monotonic() - begun)
@@ -155,16 +158,99 @@ def locked(found):
         database.execute("ROLLBACK")
 
 
-@tests_of({"damaged": (damaged, "is not an SQLite database|is damaged"), "empty": (emptied, "not the store that the server opened when it started"),
+@tests_of({"damaged": (damaged, "is not an SQLite database|is damaged", True),
+           "empty": (emptied, "not the store that the server opened when it started"),
            "newer": (newer, "has version 99"), "locked from outside": (locked, "busy")})
-def a_store_that_cannot_be_opened_any_more(broken, reason):
+def a_store_that_cannot_be_opened_any_more(broken, reason, hopeless=False):
     with Server() as found:
         found.create("kept")
         found.end_workers()
         with broken(found):
-            found.expect_closed(reason)
+            found.expect_closed(reason, hopeless=hopeless)
         found.expect_open(["kept"])
         equal(found.create("more")["id"], "2", "the next id")
+
+
+@contextlib.contextmanager
+def ruined(path, name):
+    """A store whose head is sound, but not the page where a table begins. The log must not have it either."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        size = database.execute("PRAGMA page_size").fetchone()[0]
+        page = database.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (name,)).fetchone()[0]
+    with open(path, "r+b") as file:
+        file.seek((page - 1) * size)
+        before = file.read(size)
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    yield
+    with open(path, "r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(before)
+
+
+@contextlib.contextmanager
+def shortened(path, _):
+    """A file that ends too early."""
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with open(path, "rb") as file:
+        before = file.read()
+    os.truncate(path, 4096)
+    yield
+    with open(path, "r+b") as file:
+        file.write(before)
+
+
+@contextlib.contextmanager
+def dropped(path, name):
+    with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("ALTER TABLE %s RENAME TO away" % name)
+        yield
+        database.execute("ALTER TABLE away RENAME TO %s" % name)
+
+
+@tests_of({"a page of a table": (ruined, "todos"), "the end of the file": (shortened, None), "a table that is missing": (dropped, "todos"),
+           "a page of its identity": (ruined, "store")})
+def a_table_that_is_damaged_is_told_in_one_way_and_nobody_is_told_to_retry(broken, name):
+    with Server() as found:
+        found.create("kept")
+        found.sql("SELECT 1")
+        found.end_workers()
+        with broken(found.store, name):
+            for method, target, body in (("GET", "/todos", None), ("POST", "/todos", {"title": "lost"}), ("GET", "/todos/1", None)) * 4:
+                refused = found.ask(method, target, body)
+                equal(refused.status, 503, "the status of %s %s" % (method, target))
+                expect(refused.json in (DAMAGED, HOPELESS) and refused["Retry-After"] is None, "the body:", refused)
+                told = found.ask(method, target, body, {"Accept": "application/vnd.mishap+json"}).json
+                equal((told["code"], told["retryable"]), ("NOT_CONFIGURED", False), "the code")
+            for words in (("todos", "list"), ("todos", "create", "--title", "lost")):
+                ran = run_program(PROGRAM, *words, "--output", "json", env={**os.environ, "MISHAP_DATA": found.data})
+                error = json.loads(ran.out)["error"]
+                equal((ran.status, error["code"], error["retryable"]), (78, "NOT_CONFIGURED", False), "a command: %r" % ran.out)
+        expect(wait_for(lambda: found.ask("GET", "/todos").status == 200), "it is still refused")
+        equal(found.titles(), ["kept"], "the todos")
+
+
+@test
+def a_service_that_reads_damaged_tables_when_it_is_opened_says_the_same():
+    with Server() as found:
+        for number in range(3):
+            equal(found.ask("POST", "/artifacts/genesis_ledger/transfer", {"args": ["alice", "bob", 1]}, {"X-Caller": "alice"}).status, 200)
+    path = os.path.join(found.data, "artifacts.sqlite")
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        names = [row[0] for row in database.execute("SELECT name FROM sqlite_schema WHERE rootpage > 1 AND type = 'table'")]
+    expect(len(names) > 5, "only these tables:", names)
+    refused = set()
+    for name in names:
+        with ruined(path, name):
+            for words in (("invoke", "genesis_ledger", "transfer", "--caller", "alice", "--args", '["alice","bob",1]'), ("events",)):
+                ran = run_program(PROGRAM, "artifacts", *words, "--output", "json", env={**os.environ, "MISHAP_DATA": found.data})
+                said = json.loads(ran.out)
+                if not said["ok"]:
+                    refused.add(name)
+                    equal((ran.status, said["error"]["code"], said["error"]["retryable"]), (78, "NOT_CONFIGURED", False), "%s: %r" % (name, ran.out))
+    expect(len(refused) >= 3, "nobody has noticed the damage but of", refused)
 
 
 @test

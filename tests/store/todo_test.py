@@ -80,6 +80,40 @@ def a_store_is_moved_from_sqlite_to_postgresql():
         equal(found.create("next")["id"], "3", "the next id")
 
 
+# ---- Damage ----------------------------------------------------------------------------------------
+
+
+@tests_of({"of rows": "todo.todos", "of its identity": "todo.store"})
+def a_damaged_table_is_told_in_one_way_and_nobody_is_told_to_retry(table):
+    def page(content=None):
+        """Read the first page of the table, or put another in its place, while PostgreSQL does not run."""
+        CLUSTER.stop(signal.SIGINT)
+        with open(path, "r+b") as file:
+            before = file.read(8192)
+            file.seek(0)
+            file.write(before if content is None else content)
+        CLUSTER.start()
+        return before
+
+    address = CLUSTER.address("damaged_" + table.replace(".", "_"))
+    with Server(address) as found:
+        found.create("kept")
+        path = os.path.join(CLUSTER.data, CLUSTER.sql("damaged_" + table.replace(".", "_"), "SELECT pg_relation_filepath('%s')" % table))
+        before = page()
+        page(b"\xff" * 8192)
+        found.handlers() and [os.kill(pid, signal.SIGKILL) for pid in found.handlers()]  # who opens it anew reads its identity
+        expect(wait_for(lambda: found.ask("GET", "/todos").json["error"] == "not_configured"), "it is not told:", found.ask("GET", "/todos"))
+        for method, target, body in (("GET", "/todos", None), ("GET", "/todos/1", None), ("PATCH", "/todos/1", {"done": True})) * 3:
+            refused = found.ask(method, target, body)
+            equal((refused.status, refused.json["error"], refused["Retry-After"]), (503, "not_configured", None), "%s %s" % (method, target))
+        ran = run_program(PROGRAM, "todos", "list", "--output", "json", env={"MISHAP_TODO_STORE": address})
+        error = json.loads(ran.out)["error"]
+        equal((ran.status, error["code"], error["retryable"]), (78, "NOT_CONFIGURED", False), "a command: %r" % ran.out)
+        page(before)
+        expect(wait_for(lambda: found.ask("GET", "/todos").status == 200), "it is still refused")
+        equal(found.titles(), ["kept"], "the todos")
+
+
 # ---- What works ------------------------------------------------------------------------------------
 
 

@@ -12,11 +12,12 @@
 
 static const mishap_app *sample(void)
 {
-    static mishap_operation operations[4];
+    static mishap_operation operations[5];
     static const mishap_app app = { .name = "sample", .operations = operations };
     operations[0] = mishap_keys_add;
     operations[1] = mishap_keys_list;
     operations[2] = mishap_keys_remove;
+    operations[3] = mishap_keys_disable;
     return &app;
 }
 
@@ -142,6 +143,7 @@ static void the_commands_are_declared_soundly(void **state)
     assert_int_equal(mishap_operation_danger(&mishap_keys_list), MISHAP_SAFE);
     assert_int_equal(mishap_keys_add.danger, MISHAP_MUTATING);
     assert_int_equal(mishap_keys_remove.danger, MISHAP_DESTRUCTIVE);
+    assert_int_equal(mishap_keys_disable.danger, MISHAP_DESTRUCTIVE);
 }
 
 static void a_key_is_random_and_its_file_does_not_know_it(void **state)
@@ -627,7 +629,7 @@ static void a_refusal_never_has_the_key_in_it(void **state)
     char *key = add_key("deploy"), bearer[80];
     mishap_http_keys *keys = open_keys();
     assert_null(run(&mishap_keys_remove, "deploy", NULL));
-    assert_null(mishap_http_keys_refresh(keys));
+    assert_code(mishap_http_keys_refresh(keys), MISHAP_CODE_NOT_CONFIGURED);
     snprintf(bearer, sizeof bearer, "Bearer %s", key);
     for (int both = 0; both < 2; both++) {
         mishap_http_request request = { 0 };
@@ -674,12 +676,186 @@ static void a_running_server_learns_of_changes(void **state)
     }
     assert_string_equal(name, "a");
     unlink(file_path);
-    assert_null(mishap_http_keys_refresh(keys));
+    assert_code(mishap_http_keys_refresh(keys), MISHAP_CODE_NOT_CONFIGURED);
+    assert_null(mishap_http_keys_refresh(keys)); /* it is said once */
     assert_int_equal(mishap_http_keys_count(keys), 0);
     assert_null(caller_of(keys, b));
     mishap_http_keys_close(keys);
     free(a);
     free(b);
+}
+
+/* -- keys that are gone ------------------------------------------------------------------------ */
+
+static char key_line[128]; /* of a file that a test writes itself */
+
+static void use_add(void)
+{
+    free(add_key("a"));
+}
+
+static void use_remove(void)
+{
+    assert_null(run(&mishap_keys_remove, "a", NULL));
+}
+
+static void use_disable(void)
+{
+    assert_null(run(&mishap_keys_disable, NULL, NULL));
+}
+
+static void write_key(void)
+{
+    put_key_line(key_line, sizeof key_line, "a", 1);
+    write_file(key_line, strlen(key_line));
+}
+
+static void write_comment(void)
+{
+    write_file("# keys\n\n", 8);
+}
+
+static void write_nothing(void)
+{
+    write_file("", 0);
+}
+
+static void write_disabled(void)
+{
+    write_file("# keys\ndisabled\n", 16);
+}
+
+static void write_disabled_and_key(void)
+{
+    char text[160];
+    put_key_line(key_line, sizeof key_line, "a", 1);
+    snprintf(text, sizeof text, "disabled\n%s", key_line);
+    write_file(text, strlen(text));
+}
+
+static void write_nul(void)
+{
+    write_file("disabled\n\0\n", 11);
+}
+
+static void remove_file(void)
+{
+    assert_int_equal(unlink(file_path), 0);
+}
+
+static void restart(void)
+{
+}
+
+/* What is done, step by step, and whether callers may name themselves afterwards: (f)ree, (g)one,
+ * or neither, because there are (k)eys or the file is (b)roken. */
+static const struct {
+    void (*steps[5])(void);
+    const char *states; /* before the first, and after each */
+} lives[] = {
+    { { restart }, "ff" },
+    { { use_add, use_remove, use_disable, use_add }, "fkgfk" },
+    { { use_add, remove_file, restart, use_disable, restart }, "fkggff" },
+    { { use_add, write_nothing, restart, use_add }, "fkggk" },
+    { { use_add, write_comment, use_disable, use_disable }, "fkgff" },
+    { { write_nothing, remove_file }, "fgf" },
+    { { write_comment, use_disable, use_add, use_remove }, "fgfkg" },
+    { { write_key, remove_file, restart, use_disable }, "fkggf" },
+    { { write_disabled, write_disabled_and_key, write_disabled }, "ffkf" },
+    { { use_disable, remove_file, restart }, "ffgg" },
+    { { use_disable, write_nul, write_disabled }, "ffbf" },
+};
+
+static void assert_state(const mishap_http_keys *keys, char expected, size_t life, size_t step)
+{
+    mishap_caller_keys by_command = mishap_caller_keys_of(folder);
+    char found = mishap_http_keys_are_unused(keys) ? 'f'
+                 : mishap_http_keys_are_gone(keys) ? 'g'
+                 : mishap_http_keys_count(keys)    ? 'k'
+                                                   : 'b';
+    if (found != expected)
+        fail_msg("life %zu, step %zu: %c instead of %c", life, step, found, expected);
+    char seen = by_command == MISHAP_CALLER_KEYS_UNUSED ? 'f'
+                : by_command == MISHAP_CALLER_KEYS_GONE ? 'g'
+                                                        : 'k';
+    if (seen != (expected == 'b' ? 'k' : expected))
+        fail_msg("life %zu, step %zu: a command sees %c instead of %c", life, step, seen, expected);
+}
+
+static void once_there_was_a_key_none_is_not_open(void **state)
+{
+    (void)state;
+    for (size_t life = 0; life < sizeof lives / sizeof *lives; life++) {
+        mishap_http_keys *keys = open_keys();
+        assert_state(keys, lives[life].states[0], life, 0);
+        for (size_t i = 0; i < 5 && lives[life].steps[i]; i++) {
+            lives[life].steps[i]();
+            if (lives[life].steps[i] == restart) {
+                mishap_http_keys_close(keys);
+                keys = open_keys();
+            }
+            mishap_free(mishap_http_keys_refresh(keys));
+            assert_state(keys, lives[life].states[i + 1], life, i + 1);
+        }
+        mishap_http_keys_close(keys);
+        unlink(file_path);
+        unlink(lock_path);
+    }
+}
+
+static void what_remembers_keys_belongs_to_the_owner_of_the_folder(void **state)
+{
+    (void)state;
+    struct stat status;
+    if (geteuid() == 0)
+        assert_int_equal(chown(folder, 12345, 54321), 0);
+    write_key();
+    mishap_http_keys_close(open_keys());
+    assert_int_equal(stat(lock_path, &status), 0);
+    assert_int_equal(status.st_uid, geteuid() == 0 ? 12345 : geteuid());
+    assert_int_equal(status.st_mode & 0777, 0600);
+}
+
+static void a_server_that_cannot_write_remembers_its_keys_itself(void **state)
+{
+    (void)state;
+    write_key();
+    mishap_http_keys *keys = open_keys();
+    assert_int_equal(unlink(lock_path), 0); /* as if it could not have made it */
+    remove_file();
+    assert_code(mishap_http_keys_refresh(keys), MISHAP_CODE_NOT_CONFIGURED);
+    assert_false(mishap_http_keys_are_unused(keys));
+    mishap_http_keys_close(keys);
+}
+
+static void keys_are_not_disabled_while_there_is_one(void **state)
+{
+    (void)state;
+    free(add_key("deploy"));
+    char *before = read_file(file_path, NULL);
+    assert_code(run(&mishap_keys_disable, NULL, NULL), MISHAP_CODE_CONFLICT);
+    char *after = read_file(file_path, NULL);
+    assert_string_equal(before, after);
+    free(before);
+    free(after);
+    write_file("disabled\ndisabled\n", 18);
+    assert_code(run(&mishap_keys_disable, NULL, NULL), MISHAP_CODE_NOT_CONFIGURED);
+}
+
+/* What is there besides stays; the line goes with the next key. */
+static void a_file_says_that_keys_are_disabled_until_one_is_added(void **state)
+{
+    (void)state;
+    write_file("# mine", 6);
+    assert_null(run(&mishap_keys_disable, NULL, NULL));
+    char *text = read_file(file_path, NULL);
+    assert_string_equal(text, "# mine\ndisabled\n");
+    free(text);
+    free(add_key("deploy"));
+    text = read_file(file_path, NULL);
+    assert_null(strstr(text, "disabled"));
+    assert_memory_equal(text, "# mine\ndeploy ", 14);
+    free(text);
 }
 
 /* The file as it was, but for one thing. */
@@ -706,7 +882,7 @@ static void a_change_shows_in_time_size_or_file(void **state)
     memset(both, '#', strlen(both) - 1);
     time.tv_nsec++;
     write_with_time(both, &time); /* a nanosecond */
-    assert_null(mishap_http_keys_refresh(keys));
+    assert_code(mishap_http_keys_refresh(keys), MISHAP_CODE_NOT_CONFIGURED);
     assert_int_equal(mishap_http_keys_count(keys), 0);
     snprintf(moved, sizeof moved, "%s.old",
              file_path); /* kept, or its number would be used again */
@@ -869,7 +1045,7 @@ static void keys_that_were_removed_are_told_of(void **state)
     assert_null(mishap_http_keys_refresh(keys));
     assert_true(told.count == 2 && told.last == second);
     unlink(file_path);
-    assert_null(mishap_http_keys_refresh(keys));
+    assert_code(mishap_http_keys_refresh(keys), MISHAP_CODE_NOT_CONFIGURED);
     assert_int_equal(told.count, 4); /* all that were left */
     mishap_http_keys_close(keys);
     free(one);
@@ -1112,6 +1288,11 @@ int main(void)
         IN_FOLDER(without_a_key_it_depends),
         IN_FOLDER(a_refusal_never_has_the_key_in_it),
         IN_FOLDER(a_running_server_learns_of_changes),
+        IN_FOLDER(once_there_was_a_key_none_is_not_open),
+        IN_FOLDER(what_remembers_keys_belongs_to_the_owner_of_the_folder),
+        IN_FOLDER(a_server_that_cannot_write_remembers_its_keys_itself),
+        IN_FOLDER(keys_are_not_disabled_while_there_is_one),
+        IN_FOLDER(a_file_says_that_keys_are_disabled_until_one_is_added),
         IN_FOLDER(a_change_shows_in_time_size_or_file),
         IN_FOLDER(while_the_file_is_broken_no_key_is_taken),
         IN_FOLDER(keys_can_be_made_before_they_can_be_read),

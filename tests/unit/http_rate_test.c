@@ -281,6 +281,36 @@ static void another_key_of_the_same_name_is_another_caller(void **state)
     mishap_http_rates_free(rates);
 }
 
+/* A name is chosen by the operator, and an address may be anything; neither is a key. */
+static void a_key_a_name_and_an_address_of_the_same_bytes_are_three_callers(void **state)
+{
+    static const uint64_t secret[2] = { 11, 12 };
+    static const char bytes[] = "abcdefgh";
+    mishap_http_request by_key = { .caller = "x" }, by_name = { .caller = bytes },
+                        by_address = { .remote = mishap_text_of(bytes) }, nobody = { 0 };
+    (void)state;
+    memcpy(&by_key.caller_key, bytes, sizeof by_key.caller_key);
+    uint64_t key = mishap_http_caller_number(secret, &by_key);
+    uint64_t name = mishap_http_caller_number(secret, &by_name);
+    uint64_t address = mishap_http_caller_number(secret, &by_address);
+    assert_true(key != name && name != address && address != key);
+    assert_true(key && name && address && mishap_http_caller_number(secret, &nobody));
+    by_key.caller = "y"; /* whatever it is called by now */
+    assert_true(mishap_http_caller_number(secret, &by_key) == key);
+}
+
+static void what_belongs_to_a_caller_belongs_to_its_key(void **state)
+{
+    mishap_http_request first = { .caller = "ci", .caller_key = 5 }, second = first,
+                        named = { .caller = "ci" }, nobody = { 0 };
+    (void)state;
+    second.caller_key = 6;
+    assert_int_equal(mishap_http_owner_of(&first), 5);
+    assert_int_equal(mishap_http_owner_of(&second), 6);
+    assert_int_equal(mishap_http_owner_of(&nobody), 0);
+    assert_true(mishap_http_owner_of(&named) && mishap_http_owner_of(&named) != 5);
+}
+
 static void a_network_of_ipv6_counts_as_one(void **state)
 {
     (void)state;
@@ -403,6 +433,8 @@ int main(void)
         TEST(each_caller_has_its_own),
         TEST(a_caller_with_a_name_goes_by_it),
         TEST(another_key_of_the_same_name_is_another_caller),
+        TEST(a_key_a_name_and_an_address_of_the_same_bytes_are_three_callers),
+        TEST(what_belongs_to_a_caller_belongs_to_its_key),
         TEST(a_network_of_ipv6_counts_as_one),
         TEST(any_text_will_do_for_an_address),
         TEST(two_tables_put_callers_elsewhere),

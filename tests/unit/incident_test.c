@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "incident/file.h"
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "worker/children.h"
@@ -382,6 +383,113 @@ static void a_file_that_was_moved_away_is_made_anew_within_moments(void **state)
     assert_int_equal(count_entries(log_file), 2);
 }
 
+enum { STRANGER = 12345 }; /* a user that nobody here is */
+
+/* Open a log at a path, and write a line into it. 0, or the errno. */
+static int write_at(const char *path)
+{
+    int file = mishap_log_open(path, 0600);
+    if (file < 0)
+        return errno;
+    assert_int_equal(write(file, "line\n", 5), 5);
+    close(file);
+    return 0;
+}
+
+static void make_link(const char *target, const char *path, uid_t owner)
+{
+    unlink(path);
+    assert_int_equal(symlink(target, path), 0);
+    if (owner != geteuid())
+        assert_int_equal(lchown(path, owner, (gid_t)-1), 0);
+}
+
+/* The link of this user or of root is what an operator has set up. */
+static void a_link_of_ones_own_is_followed(void **state)
+{
+    (void)state;
+    char link[128], other[128], real[128], loop[128];
+    snprintf(link, sizeof link, "%s/log", folder);
+    snprintf(other, sizeof other, "%s/other", folder);
+    snprintf(real, sizeof real, "%s/real", folder);
+    snprintf(loop, sizeof loop, "%s/loop", folder);
+    make_link("real", link, geteuid()); /* relative, and to a file that is made */
+    assert_int_equal(write_at(link), 0);
+    make_link(link, other, geteuid()); /* a link to a link */
+    assert_int_equal(write_at(other), 0);
+    char *text = read_file(real, NULL);
+    assert_string_equal(text, "line\nline\n");
+    free(text);
+    make_link("loop", loop, geteuid());
+    assert_int_equal(write_at(loop), ELOOP);
+    make_link("nowhere/file", link, geteuid());
+    assert_int_equal(write_at(link), ENOENT);
+    char longest[PATH_MAX + 10];
+    memset(longest, 'a', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    assert_int_equal(write_at(longest), ENAMETOOLONG);
+}
+
+static void a_link_of_somebody_else_is_not_followed(void **state)
+{
+    (void)state;
+    char link[128], own[128], real[128];
+    if (geteuid() != 0)
+        skip(); /* only root can make what belongs to others */
+    snprintf(link, sizeof link, "%s/log", folder);
+    snprintf(own, sizeof own, "%s/own", folder);
+    snprintf(real, sizeof real, "%s/real", folder);
+    make_link(real, link, STRANGER);
+    assert_int_equal(write_at(link), ELOOP);
+    make_link(link, own, 0); /* nor behind one of our own */
+    assert_int_equal(write_at(own), ELOOP);
+    assert_false(exists(real));
+    /* In the log of a program, too: at the start, and in the place of a file that is open. */
+    size_t length;
+    catch_stderr();
+    setenv("SAMPLE_LOG", link, 1);
+    record(mishap_raise(INTERNAL_ERROR, "One."), NULL);
+    char *said = caught_stderr(&length);
+    assert_non_null(memmem(said, length, "ELOOP", 5));
+    free(said);
+    assert_false(exists(real));
+    setenv("SAMPLE_LOG", own, 1);
+    unlink(own);
+    record(mishap_raise(INTERNAL_ERROR, "Two."), NULL);
+    assert_int_equal(count_entries(own), 1);
+    make_link(real, own, STRANGER);
+    usleep(1100000); /* it looks once a second */
+    catch_stderr();
+    record(mishap_raise(INTERNAL_ERROR, "Three."), NULL);
+    free(caught_stderr(&length));
+    assert_false(exists(real));
+}
+
+/* /dev/stderr leads to a descriptor by way of /proc. */
+static void a_log_may_be_a_descriptor(void **state)
+{
+    (void)state;
+    char name[64], text[16] = "", path[128];
+    int ends[2];
+    assert_int_equal(pipe(ends), 0);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", ends[1]);
+    assert_int_equal(write_at(name), 0);
+    assert_int_equal(read(ends[0], text, sizeof text), 5);
+    snprintf(path, sizeof path, "%s/to-descriptor", folder); /* as /dev/stderr is */
+    make_link(name, path, geteuid());
+    assert_int_equal(write_at(path), 0);
+    assert_int_equal(read(ends[0], text, sizeof text), 5);
+    int saved = dup(STDERR_FILENO);
+    dup2(ends[1], STDERR_FILENO);
+    int result = write_at("/dev/stderr");
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    assert_int_equal(result, 0);
+    assert_int_equal(read(ends[0], text, sizeof text), 5);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void the_file_stays_open_between_entries(void **state)
 {
     (void)state;
@@ -596,6 +704,9 @@ int main(void)
         IN_FOLDER(an_empty_path_means_no_log),
         IN_FOLDER(another_path_holds_at_once),
         IN_FOLDER(a_file_that_was_moved_away_is_made_anew_within_moments),
+        IN_FOLDER(a_link_of_ones_own_is_followed),
+        IN_FOLDER(a_link_of_somebody_else_is_not_followed),
+        IN_FOLDER(a_log_may_be_a_descriptor),
         IN_FOLDER(the_file_stays_open_between_entries),
         IN_FOLDER(a_log_that_cannot_be_written_holds_nothing_up),
         IN_FOLDER(a_full_pipe_at_stderr_holds_nothing_up),

@@ -6,6 +6,7 @@
  * the tests on PostgreSQL are skipped.
  */
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <ftw.h>
 #include <math.h>
 #include <signal.h>
@@ -29,6 +30,9 @@ _Static_assert((int)PGRES_TUPLES_OK == (int)PQ_TUPLES_OK, "as libpq has it");
 _Static_assert((int)PGRES_PIPELINE_SYNC == (int)PQ_PIPELINE_SYNC, "as libpq has it");
 _Static_assert((int)PQPING_OK == (int)PQ_PING_OK, "as libpq has it");
 _Static_assert(PG_DIAG_SQLSTATE == PQ_SQLSTATE, "as libpq has it");
+_Static_assert(PG_DIAG_SEVERITY_NONLOCALIZED == PQ_SEVERITY, "as libpq has it");
+_Static_assert(PG_DIAG_MESSAGE_PRIMARY == PQ_MESSAGE, "as libpq has it");
+_Static_assert(PG_DIAG_SOURCE_FUNCTION == PQ_SOURCE, "as libpq has it");
 _Static_assert(sizeof(PQconninfoOption) == sizeof(pq_option), "as libpq has it");
 _Static_assert(offsetof(PQconninfoOption, val) == offsetof(pq_option, value), "as libpq has it");
 #endif
@@ -53,7 +57,13 @@ static const char *const postgresql[] = {
     "CREATE FUNCTION die() RETURNS trigger LANGUAGE plpgsql AS"
     " 'BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END';"
     "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON deadly DEFERRABLE INITIALLY DEFERRED"
-    " FOR EACH ROW EXECUTE FUNCTION die()",
+    " FOR EACH ROW EXECUTE FUNCTION die();"
+    "CREATE TABLE busy (value bigint);"
+    "CREATE FUNCTION be_busy() RETURNS trigger LANGUAGE plpgsql AS"
+    " 'BEGIN IF nextval(''tries'') < 3 THEN RAISE EXCEPTION ''marker'' USING ERRCODE = ''55P03'';"
+    " END IF; RETURN NULL; END';"
+    "CREATE CONSTRAINT TRIGGER at_commit AFTER INSERT ON busy DEFERRABLE INITIALLY DEFERRED"
+    " FOR EACH ROW EXECUTE FUNCTION be_busy()",
     "ALTER TABLE items ADD COLUMN note text DEFAULT 'second'",
     NULL,
 };
@@ -72,6 +82,7 @@ enum {
     WRONG,
     FULL_DISK, /* the next insert finds it so; on PostgreSQL this statement does */
     DISK_AGAIN,
+    DROP_ITEMS,
     SETTINGS, /* that make changes durable, waiting end, and conflicts few */
     /* PostgreSQL only: */
     SHORT_PATIENCE,
@@ -82,7 +93,15 @@ enum {
     DIE_ONCE,
     DIE_WRITING,
     DIE_AT_COMMIT,
+    BUSY_AT_COMMIT, /* twice */
     KILL_OTHERS,
+    STANDBY_AWAY,
+    NO_STANDBY,
+    RELOAD,
+    CANCEL_WAITING,
+    END_WAITING,
+    WARN,
+    WARN_READING,
     LOCK_MIGRATIONS, /* 1 name */
     SET_VERSION,     /* 1 version */
     STATEMENTS,
@@ -102,11 +121,12 @@ static const mishap_statement statements[STATEMENTS] = {
                        .writes = true,
                        .later = true },
     [NOTE] = { .text = "SELECT note FROM items WHERE id = ?1" },
-    [WRONG] = { .text = "SELECT marker_column FROM items" },
+    [WRONG] = { .text = "SELECT marker_column FROM counter" },
     [FULL_DISK] = { .text = "PRAGMA max_page_count = 1",
                     .postgresql = "DO $$ BEGIN RAISE EXCEPTION 'marker' USING ERRCODE = '53100';"
                                   " END $$" },
     [DISK_AGAIN] = { .text = "PRAGMA max_page_count = 1000000", .postgresql = "SELECT 1" },
+    [DROP_ITEMS] = { .text = "DROP TABLE items", .writes = true },
     [SETTINGS] = { .text = "PRAGMA synchronous",
                    .postgresql = "SELECT current_setting('synchronous_commit') || ' ' ||"
                                  " current_setting('lock_timeout') || ' ' ||"
@@ -122,9 +142,19 @@ static const mishap_statement statements[STATEMENTS] = {
                         " pg_terminate_backend(pg_backend_pid()) END") },
     [DIE_WRITING] = { ONLY("SELECT pg_terminate_backend(pg_backend_pid())"), .writes = true },
     [DIE_AT_COMMIT] = { ONLY("INSERT INTO deadly VALUES (1)"), .writes = true },
+    [BUSY_AT_COMMIT] = { ONLY("INSERT INTO busy VALUES (1)"), .writes = true },
     [KILL_OTHERS] = { ONLY("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE"
                            " pid <> pg_backend_pid() AND backend_type = 'client backend'") },
     [LOCK_MIGRATIONS] = { ONLY("SELECT pg_advisory_lock(hashtext('mishap'), hashtext(?1))") },
+    [STANDBY_AWAY] = { ONLY("ALTER SYSTEM SET synchronous_standby_names = 'away'") },
+    [NO_STANDBY] = { ONLY("ALTER SYSTEM RESET synchronous_standby_names") },
+    [RELOAD] = { ONLY("SELECT pg_reload_conf()") },
+    [CANCEL_WAITING] = { ONLY("SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE"
+                              " wait_event = 'SyncRep'") },
+    [END_WAITING] = { ONLY("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE"
+                           " wait_event = 'SyncRep'") },
+    [WARN_READING] = { ONLY("SELECT pg_cancel_backend(2147483647)") }, /* nobody's number */
+    [WARN] = { ONLY("DO $$ BEGIN RAISE WARNING 'marker'; END $$"), .writes = true },
     [SET_VERSION] = { ONLY("UPDATE store SET version = ?1"), .writes = true },
 };
 
@@ -215,8 +245,9 @@ static void open_store(void)
 static char account[16384];
 static void assert_failure(mishap *failure, const mishap_code *code, bool retryable)
 {
-    static const char *const private[] = { "marker", "sqlite",   "postgres", "SELECT",  "INSERT",
-                                           "items",  "libpq.so", "/tmp",     "database" };
+    static const char *const private[] = { "marker",   "sqlite",     "postgres", "SELECT",
+                                           "INSERT",   "items",      "libpq.so", "/tmp",
+                                           "database", "replication" };
     static const char *const dialects[] = { "artifact",         "canonical",  "cli-envelope",
                                             "condition-report", "google-rpc", "graphql",
                                             "http-api",         "json-api",   "json-rpc",
@@ -428,6 +459,67 @@ static mishap *insert_much(mishap_store *into, void *state)
     return mishap_query_end(&query);
 }
 
+/* A connection that is made again finds the same: it is the store that is damaged. */
+static void a_table_that_is_missing_is_damage(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(run(store, DROP_ITEMS));
+    for (int i = 0; i < 3; i++) {
+        assert_failure(insert(store, 1, "one"), MISHAP_CODE_NOT_CONFIGURED, false);
+        assert_non_null(strstr(account, on_postgresql ? "42P01" : "no such table"));
+        assert_failure(run(store, COUNT), MISHAP_CODE_NOT_CONFIGURED, false);
+    }
+    assert_fine(mishap_store_begin(store));
+    assert_failure(run(store, COUNT), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_failure(run(store, READ_COUNTER), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_failure(mishap_store_begin(store), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_NOT_CONFIGURED, false);
+    assert_fine(mishap_store_begin(store)); /* and another transaction has nothing to do with it */
+    assert_failure(run(store, WRONG), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_fine(run(store, READ_COUNTER));
+}
+
+static void a_page_that_is_damaged_is_told_when_opened_and_when_open(void **state)
+{
+    static const off_t places[] = { 4096, 0 }; /* the first table, the head of the file */
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        open_store();
+        if (i == 0)
+            assert_fine(insert(store, 1, "one"));
+        mishap_store_close(store); /* the log is folded into the file */
+        open_store();
+        int damaged = open(file, O_RDWR);
+        char page[4096], before[4096];
+        memset(page, 0xff, sizeof page);
+        assert_int_equal(pread(damaged, before, sizeof before, places[i]), sizeof before);
+        assert_int_equal(pwrite(damaged, page, sizeof page, places[i]), sizeof page);
+        if (i == 0) {
+            assert_failure(insert(store, 2, "two"), MISHAP_CODE_NOT_CONFIGURED, false);
+            assert_failure(insert(store, 2, "two"), MISHAP_CODE_NOT_CONFIGURED, false);
+        } else { /* after a mistake it connects again, and finds that it cannot */
+            assert_failure(run(store, WRONG), MISHAP_CODE_NOT_CONFIGURED, false);
+            assert_failure(run(store, READ_COUNTER), MISHAP_CODE_NOT_CONFIGURED, false);
+        }
+        mishap_store_close(store);
+        store = NULL;
+        mishap *failure = mishap_store_open(address, NULL, &schema, &store);
+        if (i == 0) { /* the head is sound */
+            assert_fine(failure);
+            assert_failure(insert(store, 2, "two"), MISHAP_CODE_NOT_CONFIGURED, false);
+            mishap_store_close(store);
+            store = NULL;
+        } else {
+            assert_true(mishap_told(failure)->retry_stated);
+            assert_failure(failure, MISHAP_CODE_NOT_CONFIGURED, false);
+        }
+        assert_int_equal(pwrite(damaged, before, sizeof before, places[i]), sizeof before);
+        close(damaged);
+    }
+}
+
 static void a_full_disk_is_told_by_its_code_and_reading_goes_on(void **state)
 {
     (void)state;
@@ -453,6 +545,29 @@ static void locks_of_others_are_waited_for_and_then_it_is_busy(void **state)
     assert_fine(run(other, LOCK_ITEMS));
     assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
     assert_non_null(strstr(account, "55P03"));
+    mishap_store_close(other);
+    assert_fine(insert(store, 1, "one"));
+}
+
+/* Not only the part in which it was waited for: others may have changed what was read before. */
+static void a_transaction_in_which_it_was_busy_is_repeated_as_a_whole(void **state)
+{
+    mishap_store *other = NULL;
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(run(store, SHORT_PATIENCE));
+    assert_fine(mishap_store_begin(other));
+    assert_fine(run(other, LOCK_ITEMS));
+    assert_fine(mishap_store_begin(store));
+    assert_fine(run(store, READ_COUNTER));
+    assert_fine(mishap_store_begin(store));
+    assert_failure(insert(store, 1, "one"), MISHAP_CODE_UNAVAILABLE, true);
+    mishap_store_roll_back(store);
+    assert_failure(run(store, READ_COUNTER), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(mishap_store_begin(store), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(mishap_store_confirm(store), MISHAP_CODE_UNAVAILABLE, true);
+    assert_failure(mishap_store_commit(store), MISHAP_CODE_UNAVAILABLE, true);
     mishap_store_close(other);
     assert_fine(insert(store, 1, "one"));
 }
@@ -1071,6 +1186,119 @@ static void a_commit_that_is_not_confirmed_is_not_repeated_blindly(void **state)
     assert_int_equal(number_of(COUNT), 0);
 }
 
+static mishap *be_busy(mishap_store *in, void *tries)
+{
+    ++*(int *)tries;
+    return run(in, BUSY_AT_COMMIT);
+}
+
+static void a_commit_that_was_busy_is_repeated(void **state)
+{
+    int tries = 0;
+    (void)state;
+    open_store();
+    assert_fine(
+        mishap_store_transact(store, &(mishap_transaction){ .work = be_busy, .state = &tries }));
+    assert_int_equal(tries, 3);
+}
+
+/* As careless as a function can be. */
+static mishap *look_and_leave(mishap_store *in, void *state, bool *done)
+{
+    mishap_query query;
+    struct losing *losing = state;
+    losing->looked++;
+    *done = losing->done;
+    assert_fine(mishap_store_begin(in));
+    assert_fine(mishap_store_begin(in));
+    mishap_query_begin(&query, in, READ_COUNTER);
+    mishap_query_step(&query);
+    return NULL;
+}
+
+static void what_looking_up_leaves_open_is_ended(void **state)
+{
+    struct losing losing = { .die_at_commit = 1, .done = true };
+    mishap_transaction transaction = { .work = insert_and_lose,
+                                       .look_up = look_and_leave,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(store, &transaction));
+    assert_int_equal(losing.looked, 1);
+    assert_int_equal(store->depth, 0);
+    assert_fine(insert(store, 2, "two"));
+    mishap_store *other = NULL; /* which sees it: it is in no transaction that is left open */
+    int64_t count = 0;
+    assert_fine(mishap_store_open(address, NULL, &schema, &other));
+    assert_fine(read_number(other, COUNT, &count));
+    assert_int_equal(count, 1);
+    mishap_store_close(other);
+}
+
+static mishap *lose_and_refuse(mishap_store *into, void *state)
+{
+    struct losing *losing = state;
+    if (losing->tries++ > 0)
+        return mishap_raise(NOT_FOUND, "There is none any more.");
+    MISHAP_TRY(insert(into, 1, "one"));
+    return run(into, DIE_AT_COMMIT);
+}
+
+static mishap *look_twice(mishap_store *in, void *state, bool *done)
+{
+    struct losing *losing = state;
+    (void)in;
+    *done = false;
+    return ++losing->looked == 2 && losing->late ? mishap_raise(INTERNAL_ERROR, "Never.") : NULL;
+}
+
+/* The second try fails: because the first one was made after all, or for a reason of its own? */
+static void a_failure_after_a_commit_in_doubt_is_told_only_if_the_doubt_is_gone(void **state)
+{
+    struct losing losing = { 0 };
+    mishap_transaction transaction = { .work = lose_and_refuse,
+                                       .look_up = look_twice,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_failure(mishap_store_transact(store, &transaction), MISHAP_CODE_NOT_FOUND, false);
+    assert_int_equal(losing.looked, 2);
+    losing = (struct losing){ .late = true };
+    mishap *failure = mishap_store_transact(store, &transaction);
+    assert_int_equal(losing.looked, 2);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+}
+
+static mishap *look_later(mishap_store *in, void *state, bool *done)
+{
+    struct losing *losing = state;
+    (void)in;
+    *done = true;
+    if (++losing->looked < 3)
+        return mishap_raise(UNAVAILABLE, "Not yet.");
+    return losing->late ? mishap_raise(INTERNAL_ERROR, "Never.") : NULL;
+}
+
+static void looking_up_is_repeated_while_the_store_is_away(void **state)
+{
+    struct losing losing = { .die_at_commit = 1 };
+    mishap_transaction transaction = { .work = insert_and_lose,
+                                       .look_up = look_later,
+                                       .state = &losing };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_transact(store, &transaction));
+    assert_int_equal(losing.looked, 3);
+    losing = (struct losing){ .die_at_commit = 1, .late = true };
+    mishap *failure = mishap_store_transact(store, &transaction); /* nobody can tell */
+    assert_int_equal(losing.looked, 3);
+    assert_int_equal(losing.tries, 1);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+}
+
 /* The address asks for less than that. */
 static void a_connection_is_durable_and_does_not_wait_for_ever(void **state)
 {
@@ -1295,6 +1523,228 @@ static void a_commit_that_is_lost_with_later_changes_is_told_as_unknown(void **s
     assert_int_equal(number_of(COUNT), 0);
 }
 
+/* -- a standby that is away -------------------------------------------------------------------- */
+
+static int begin_standby(void **state)
+{
+    begin_postgresql(state);
+    open_store();
+    assert_fine(run(store, STANDBY_AWAY));
+    assert_fine(run(store, RELOAD));
+    return 0;
+}
+
+static int end_standby(void **state)
+{
+    mishap_store *own = NULL; /* the other one may wait */
+    assert_fine(mishap_store_open(address, NULL, &schema, &own));
+    assert_fine(run(own, NO_STANDBY));
+    assert_fine(run(own, RELOAD));
+    mishap_store_close(own);
+    return end(state);
+}
+
+/* Let a process disturb what waits for the standby: c cancels its wait, t ends its connection. */
+static pid_t disturb(const char *how)
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    mishap_store *own = NULL;
+    int64_t found = 0;
+    alarm(120);
+    if (mishap_store_open(address, NULL, &schema, &own))
+        _exit(1);
+    for (; *how; how++, found = 0)
+        while (found == 0) {
+            if (read_number(own, *how == 'c' ? CANCEL_WAITING : END_WAITING, &found))
+                _exit(2);
+            usleep(5000);
+        }
+    _exit(0);
+}
+
+struct standing {
+    int64_t id;
+    int looked;
+};
+
+static mishap *insert_next(mishap_store *into, void *state)
+{
+    struct standing *standing = state;
+    return insert(into, ++standing->id, NULL);
+}
+
+static mishap *insert_next_later(mishap_store *into, void *state)
+{
+    struct standing *standing = state;
+    return insert_later(into, ++standing->id);
+}
+
+static mishap *find_next(mishap_store *in, void *state, bool *done)
+{
+    struct standing *standing = state;
+    int64_t count = 0;
+    standing->looked++;
+    mishap *failure = read_number(in, COUNT, &count);
+    *done = count == standing->id;
+    return failure;
+}
+
+static mishap *confirm_only(mishap_store *in, void *state)
+{
+    (void)state;
+    return mishap_store_confirm(in);
+}
+
+/* The server learns a little later than it is told that it has to wait: so, until it does. Without
+ * a transaction: confirm alone. */
+static mishap *while_disturbed(const char *how, const mishap_transaction *transaction)
+{
+    pid_t child = disturb(how);
+    mishap *failure = NULL;
+    int status = -1;
+    alarm(120);
+    while (!failure)
+        failure = transaction ? mishap_store_transact(store, transaction)
+                              : mishap_store_confirm(store);
+    alarm(0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return failure;
+}
+
+static void assert_unknown(mishap *failure)
+{
+    assert_non_null(failure);
+    assert_true(mishap_store_outcome_unknown(failure));
+    assert_failure(failure, MISHAP_CODE_TIMEOUT, false);
+    assert_non_null(strstr(account, "synchronous replication"));
+}
+
+/* PostgreSQL commits all the same, and says so in a warning. */
+static void a_commit_whose_wait_for_a_standby_is_cancelled_is_told_as_unknown(void **state)
+{
+    struct standing standing = { 0 };
+    mishap_transaction transaction = { .work = insert_next, .state = &standing };
+    (void)state;
+    assert_unknown(while_disturbed("c", &transaction));
+    assert_int_equal(number_of(COUNT), standing.id);
+    transaction.work = insert_next_later;
+    assert_unknown(while_disturbed("c", &transaction));
+    assert_int_equal(number_of(COUNT), standing.id);
+    transaction.look_up = find_next; /* it would find the row, and that says nothing */
+    assert_unknown(while_disturbed("c", &transaction));
+    assert_int_equal(standing.looked, 0);
+    pid_t child = disturb("c"); /* a change that is no transaction */
+    assert_unknown(insert(store, ++standing.id, NULL));
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(number_of(COUNT), standing.id);
+}
+
+static void what_is_found_of_a_lost_commit_is_confirmed_before_it_counts(void **state)
+{
+    struct standing standing = { 0 };
+    mishap_transaction transaction = { .work = insert_next,
+                                       .look_up = find_next,
+                                       .state = &standing };
+    pid_t child = disturb("tc");
+    mishap *failure;
+    (void)state;
+    alarm(120);
+    do /* until one was waiting, and lost its connection */
+        failure = mishap_store_transact(store, &transaction);
+    while (!failure && !standing.looked);
+    alarm(0);
+    if (!failure) /* it was found, and would be lost if the standby took over */
+        kill(child, SIGKILL);
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(standing.looked > 0);
+    assert_unknown(failure);
+    assert_int_equal(number_of(COUNT), standing.id);
+}
+
+static void what_was_read_can_be_confirmed(void **state)
+{
+    (void)state;
+    assert_unknown(while_disturbed("c", NULL));
+    assert_unknown(while_disturbed("c", &(mishap_transaction){ .work = confirm_only }));
+    assert_fine(run(store, NO_STANDBY));
+    assert_fine(run(store, RELOAD));
+    assert_fine(mishap_store_confirm(store));
+    assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = confirm_only }));
+}
+
+struct killing {
+    mishap_store *other;
+    int tries;
+};
+
+static mishap *confirm_without_connection(mishap_store *in, void *state)
+{
+    struct killing *killing = state;
+    MISHAP_TRY(run(in, READ_COUNTER));
+    if (killing->tries++ == 0)
+        assert_fine(run(killing->other, KILL_OTHERS));
+    return mishap_store_confirm(in);
+}
+
+static void a_transaction_that_cannot_be_confirmed_is_repeated(void **state)
+{
+    struct killing killing = { 0 };
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_open(address, NULL, &schema, &killing.other));
+    assert_fine(mishap_store_transact(
+        store, &(mishap_transaction){ .work = confirm_without_connection, .state = &killing }));
+    assert_int_equal(killing.tries, 2);
+    mishap_store_close(killing.other);
+}
+
+static void without_a_standby_there_is_nothing_to_confirm(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(mishap_store_confirm(store));
+    assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = confirm_only }));
+    assert_fine(mishap_store_begin(store));
+    assert_failure(run(store, WRONG), MISHAP_CODE_INTERNAL_ERROR, false);
+    assert_failure(mishap_store_confirm(store), MISHAP_CODE_INTERNAL_ERROR, false);
+    mishap_store_roll_back(store);
+}
+
+static mishap *warn(mishap_store *in, void *state)
+{
+    (void)state;
+    return run(in, WARN);
+}
+
+static void a_warning_of_the_service_itself_is_no_failure(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(run(store, WARN));
+    assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = warn }));
+}
+
+static mishap *warn_and_insert(mishap_store *in, void *state)
+{
+    (void)state;
+    MISHAP_TRY(insert(in, 2, "two"));
+    return run(in, WARN_READING);
+}
+
+/* What PostgreSQL warned of before says nothing about a commit. */
+static void a_warning_of_an_earlier_query_is_no_failure(void **state)
+{
+    (void)state;
+    open_store();
+    assert_fine(run(store, WARN_READING));
+    assert_fine(insert(store, 1, "one"));
+    assert_fine(mishap_store_transact(store, &(mishap_transaction){ .work = warn_and_insert }));
+    assert_int_equal(number_of(COUNT), 2);
+}
+
 /* -- versions and identities ------------------------------------------------------------------- */
 
 static mishap *reopen(const char *identity, const mishap_store_schema *with)
@@ -1406,6 +1856,32 @@ static void a_file_of_another_program_is_left_alone(void **state)
     assert_int_equal(sqlite3_exec(other, "DROP TABLE theirs", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close(other);
     open_store();
+}
+
+/* Its newest rows are in its log, and whoever closes it last would fold them into the file. */
+static void the_log_of_another_program_is_left_alone(void **state)
+{
+    char log[140];
+    struct stat before, after;
+    (void)state;
+    snprintf(log, sizeof log, "%s-wal", file);
+    pid_t child = fork();
+    if (child == 0) { /* it dies without closing it */
+        sqlite3 *database = NULL;
+        _exit(sqlite3_open(file, &database) != SQLITE_OK ||
+              sqlite3_exec(database, "PRAGMA journal_mode = WAL; CREATE TABLE theirs (x)", NULL,
+                           NULL, NULL) != SQLITE_OK);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(stat(log, &before), 0);
+    assert_true(before.st_size > 0);
+    assert_failure(mishap_store_open(address, NULL, &schema, &store), MISHAP_CODE_NOT_CONFIGURED,
+                   false);
+    assert_int_equal(stat(log, &after), 0);
+    assert_int_equal(before.st_size, after.st_size);
+    assert_int_equal(before.st_ino, after.st_ino);
 }
 
 static void a_store_is_opened_by_its_identity_or_not_at_all(void **state)
@@ -1714,6 +2190,11 @@ static void every_allocation_may_fail(void **state)
     {                                                                                              \
 #name " on PostgreSQL", name, begin_postgresql, end, NULL                                  \
     }
+/* Of the whole server, for as long as the test lasts. */
+#define STANDBY(name)                                                                              \
+    {                                                                                              \
+#name " on PostgreSQL", name, begin_standby, end_standby, NULL                             \
+    }
 #define BOTH(name) SQLITE(name), POSTGRESQL(name)
 
 int main(void)
@@ -1725,8 +2206,11 @@ int main(void)
         SQLITE(placeholders_are_numbered_without_a_gap),
         BOTH(what_a_constraint_refuses_is_told_by_its_code),
         BOTH(a_mistake_in_the_sql_is_an_internal_error_and_nothing_is_told),
+        BOTH(a_table_that_is_missing_is_damage),
+        SQLITE(a_page_that_is_damaged_is_told_when_opened_and_when_open),
         BOTH(a_full_disk_is_told_by_its_code_and_reading_goes_on),
         POSTGRESQL(locks_of_others_are_waited_for_and_then_it_is_busy),
+        POSTGRESQL(a_transaction_in_which_it_was_busy_is_repeated_as_a_whole),
         POSTGRESQL(text_with_a_nul_is_not_cut_off_on_postgresql),
         BOTH(a_list_is_read_page_by_page),
         BOTH(a_transaction_is_made_as_a_whole_or_not_at_all),
@@ -1750,12 +2234,23 @@ int main(void)
         POSTGRESQL(a_commit_that_is_not_confirmed_is_not_repeated_blindly),
         POSTGRESQL(a_commit_that_is_not_confirmed_is_looked_up),
         POSTGRESQL(a_commit_that_comes_late_is_looked_up_again),
+        POSTGRESQL(a_commit_that_was_busy_is_repeated),
+        POSTGRESQL(what_looking_up_leaves_open_is_ended),
+        POSTGRESQL(a_failure_after_a_commit_in_doubt_is_told_only_if_the_doubt_is_gone),
+        POSTGRESQL(looking_up_is_repeated_while_the_store_is_away),
         BOTH(a_connection_is_durable_and_does_not_wait_for_ever),
         BOTH(a_later_change_is_made_in_its_turn),
         BOTH(a_later_change_that_fails_makes_the_transaction_fail),
         POSTGRESQL(a_transaction_with_later_changes_is_repeated),
         POSTGRESQL(begin_and_later_changes_take_no_round_trip),
         POSTGRESQL(a_commit_that_is_lost_with_later_changes_is_told_as_unknown),
+        STANDBY(a_commit_whose_wait_for_a_standby_is_cancelled_is_told_as_unknown),
+        STANDBY(what_is_found_of_a_lost_commit_is_confirmed_before_it_counts),
+        STANDBY(what_was_read_can_be_confirmed),
+        POSTGRESQL(a_transaction_that_cannot_be_confirmed_is_repeated),
+        BOTH(without_a_standby_there_is_nothing_to_confirm),
+        POSTGRESQL(a_warning_of_an_earlier_query_is_no_failure),
+        POSTGRESQL(a_warning_of_the_service_itself_is_no_failure),
         BOTH(tables_are_brought_up_to_date_and_rows_are_kept),
         BOTH(a_migration_that_fails_leaves_nothing_behind),
         BOTH(a_store_is_opened_by_its_identity_or_not_at_all),
@@ -1765,6 +2260,7 @@ int main(void)
         SQLITE(a_file_that_cannot_be_made_is_named_as_it_was_given),
         SQLITE(a_file_belongs_to_one_service),
         SQLITE(a_file_of_another_program_is_left_alone),
+        SQLITE(the_log_of_another_program_is_left_alone),
         POSTGRESQL(tables_of_another_program_are_left_alone),
         SQLITE(a_service_without_tables_for_postgresql_says_so),
         POSTGRESQL(a_server_that_has_just_started_is_connected_to),
@@ -1776,7 +2272,8 @@ int main(void)
     struct CMUnitTest here[sizeof tests / sizeof *tests]; /* all that can be run */
     size_t count = 0;
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++)
-        if (tests[i].setup_func != begin_postgresql || getenv("STORE_POSTGRESQL"))
+        if ((tests[i].setup_func != begin_postgresql && tests[i].setup_func != begin_standby) ||
+            getenv("STORE_POSTGRESQL"))
             here[count++] = tests[i];
     if (count < sizeof tests / sizeof *tests)
         printf("# SKIP there is no PostgreSQL: %zu tests\n", sizeof tests / sizeof *tests - count);

@@ -1117,7 +1117,7 @@ static void a_file_that_is_no_database_makes_the_service_unavailable(void **stat
     assert_answer(200, NULL);
 }
 
-static void a_corrupt_page_is_an_internal_error_and_nothing_is_told(void **state)
+static void a_corrupt_page_is_told_as_damage_and_nothing_else(void **state)
 {
     (void)state;
     create_users(200);
@@ -1132,12 +1132,12 @@ static void a_corrupt_page_is_an_internal_error_and_nothing_is_told(void **state
         if (page != kept)
             write_at(file, page * 4096, garbage, sizeof garbage);
     ask("users.list", "{\"limit\":100}");
-    assert_answer(500, "{\"error\":\"internal_server_error\",\"message\":\"Internal server "
-                       "error\"}");
+    assert_answer(503, "{\"error\":\"not_configured\",\"message\":\"The store is damaged.\"}");
+    assert_nothing_private_told();
     assert_non_null(strstr(last.account, "malformed"));
     ask("users.create", "{\"name\":\"B\",\"email\":\"b@example.com\"}");
-    assert_answer(500, "{\"error\":\"internal_server_error\",\"message\":\"Internal server "
-                       "error\"}");
+    assert_answer(503, "{\"error\":\"not_configured\",\"message\":\"The store is damaged.\"}");
+    assert_nothing_private_told();
 }
 
 static void a_folder_that_cannot_be_made_makes_the_service_unavailable(void **state)
@@ -1688,7 +1688,7 @@ int main(void)
         TODO_TEST(the_log_does_not_grow_for_ever),
         TODO_TEST(a_store_that_others_keep_locked_can_be_tried_again),
         TODO_TEST(a_file_that_is_no_database_makes_the_service_unavailable),
-        TODO_TEST(a_corrupt_page_is_an_internal_error_and_nothing_is_told),
+        TODO_TEST(a_corrupt_page_is_told_as_damage_and_nothing_else),
         TODO_TEST(a_folder_that_cannot_be_made_makes_the_service_unavailable),
         TODO_TEST(a_full_disk_is_told_as_such_and_reading_goes_on),
         TODO_TEST(the_store_is_for_its_owner_alone),

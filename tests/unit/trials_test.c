@@ -15,7 +15,7 @@ static mishap *run(mishap_call *call)
 {
     trials_run++;
     if (closes)
-        assert_true(mishap_standing_close(closes, 1, 0, T("a reason")));
+        assert_true(mishap_standing_close(closes, 1, 0, T("a reason"), false));
     if (code)
         return mishap_raise_at(code, MISHAP_HERE, "As the test wants it.");
     return mishap_answer_member(call, "value", number);
@@ -244,7 +244,7 @@ static void a_service_that_is_closed_is_told_as_such(void **state)
     mishap_readiness found;
     size_t at = 0;
     (void)state;
-    assert_true(mishap_standing_close(served.standing, 0, 0, T("a reason")));
+    assert_true(mishap_standing_close(served.standing, 0, 0, T("a reason"), false));
     assert_true(mishap_trials_next(&served, &at, &found));
     assert_string_equal(found.service, "plain");
     assert_true(found.known && !found.ready);
@@ -276,7 +276,7 @@ static void a_service_of_which_one_group_is_closed_is_told_as_closed(void **stat
     assert_int_equal(groups->count, 2);
     groups->groups[groups->count++] = groups->groups[1];
     assert_string_equal(word(), "not tried");
-    assert_true(mishap_standing_close(served.standing, 2, 0, T("a reason")));
+    assert_true(mishap_standing_close(served.standing, 2, 0, T("a reason"), false));
     assert_string_equal(word(), "unavailable");
     groups->count--;
 }

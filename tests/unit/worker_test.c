@@ -1368,12 +1368,13 @@ static void a_service_is_closed_and_opened_again_once_by_whoever_finds_out(void 
     static mishap_standing standing;
     int64_t now = mishap_clock_monotonic_ns();
     (void)state;
-    assert_true(mishap_standing_close(&standing, 3, 0, T("reason")));
-    assert_false(mishap_standing_close(&standing, 3, 0, T("reason"))); /* another loop, as late */
+    assert_true(mishap_standing_close(&standing, 3, 0, T("reason"), false));
+    assert_false(
+        mishap_standing_close(&standing, 3, 0, T("reason"), false)); /* another loop, as late */
     assert_int_equal(mishap_standing_generation(&standing, 3), 1);
     assert_int_equal(mishap_standing_generation(&standing, 2), 0);
-    assert_false(mishap_standing_close(&standing, 3, 1, T("reason")));
-    assert_true(mishap_standing_close(&standing, 3, 1, T("another"))); /* worth a line */
+    assert_false(mishap_standing_close(&standing, 3, 1, T("reason"), false));
+    assert_true(mishap_standing_close(&standing, 3, 1, T("another"), false)); /* worth a line */
     assert_false(mishap_standing_claim(&standing, 3, now));
     int64_t waited = 0;
     for (int i = 0; i < 10; i++) {
@@ -1386,11 +1387,19 @@ static void a_service_is_closed_and_opened_again_once_by_whoever_finds_out(void 
         waited = wait;
     }
     assert_int_equal(waited, INT64_C(2000000000));
+    assert_false(mishap_standing_is_hopeless(&standing, 3));
+    mishap_standing_close(&standing, 3, 1, T("another"), true);
+    assert_true(mishap_standing_is_hopeless(&standing, 3));
+    assert_false(mishap_standing_is_hopeless(&standing, 2));
+    mishap_standing_close(&standing, 3, 0, T("late"), false); /* of before, and says nothing */
+    assert_true(mishap_standing_is_hopeless(&standing, 3));
+    mishap_standing_close(&standing, 3, 1, T("another"), false);
+    assert_false(mishap_standing_is_hopeless(&standing, 3));
     assert_false(mishap_standing_reopen(&standing, 3, 0)); /* opened before it was closed */
     assert_true(mishap_standing_reopen(&standing, 3, 1));
     assert_false(mishap_standing_reopen(&standing, 3, 1));
     assert_int_equal(mishap_standing_generation(&standing, 3), 2);
-    assert_false(mishap_standing_close(&standing, 3, 1, T("late")));
+    assert_false(mishap_standing_close(&standing, 3, 1, T("late"), false));
     assert_int_equal(mishap_standing_generation(&standing, 3), 2);
 }
 

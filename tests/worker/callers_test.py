@@ -69,6 +69,37 @@ def behind_a_proxy_nobody_names_itself():
         equal(who(found, X_Forwarded_For="192.0.2.7").json, {"caller": None, "free": False}, "without a name")
 
 
+SIGNS = ["Forwarded", "Via", "X-Real-IP", "True-Client-IP", "CF-Connecting-IP", "CF-Ray", "X-Client-IP", "Client-IP", "Fastly-Client-IP",
+         "X-Cluster-Client-IP", "X-Envoy-External-Address", "X-Envoy-Peer-Metadata", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded",
+         "x-forwarded-prefix", "X-Original-Forwarded-For", "X-Original-URI", "X-Amzn-Trace-Id", "X-Amz-Cf-Id", "CloudFront-Viewer-Address",
+         "X-Azure-ClientIP", "X-ARR-LOG-ID", "X-Appengine-User-IP", "X-Varnish", "WL-Proxy-Client-IP", "Proxy-Client-IP", "Proxy-Connection",
+         "X-ProxyUser-Ip", "X-Remote-Addr", "Remote-User", "X-Auth-Request-User", "CDN-Loop", "Surrogate-Capability", "Akamai-Origin-Hop",
+         "Incap-Client-IP", "X-Sucuri-ClientIP", "Fly-Client-IP", "X-Vercel-Forwarded-For", "X-Kong-Request-Id", "X-Nginx-Proxy", "X-Scheme",
+         "Front-End-Https", "X-Request-Start", "VIA", "fORWARDED"]
+NO_SIGNS = ["X-Request-Id", "Viable", "X-Foo", "Accept-Language", "Cache-Control", "Cookie", "X", "X-", "Forward", "X-Requested-With", "Sec-Fetch-Site",
+            "Traceparent", "1", "_", "Clients", "Vi", "X-Schemes", "X-Hos"]
+
+
+@test
+def every_sign_of_a_proxy_ends_the_right_to_name_oneself():
+    with Server("--workers", "1", program=SETTLED) as found:
+        for name in SIGNS:
+            for value in ("192.0.2.7", ""):
+                refused = found.ask("GET", "/entries/who", fields={"X-Caller": "alice", name: value}, checked=False)
+                equal((refused.status, refused.json["success"]), (401, False), "with %s: %s" % (name, value))
+            equal(found.ask("GET", "/entries/who", fields={name: "1"}, checked=False).json["free"], False, "free with " + name)
+        for name in NO_SIGNS:
+            equal(found.ask("GET", "/entries/who", fields={"X-Caller": "alice", name: "1"}, checked=False).json,
+                  {"caller": "alice", "free": True}, "with " + name)
+        with found.connect() as one:  # one after the other on a connection: a sign is of its own request
+            for sign, status in ((b"", 200), (b"Via: 1.1 p\r\n", 401), (b"", 200)):
+                one.send(b"GET /entries/who HTTP/1.1\r\nHost: localhost\r\n" + sign + b"X-Caller: alice\r\n\r\n")
+                equal(one.response("GET", "/entries/who", checked=False).status, status, "the status with %r" % sign)
+        with found.connect() as one:  # as nginx passes requests on if nothing else is said
+            one.send(b"GET /entries/who HTTP/1.0\r\nHost: localhost\r\nX-Caller: alice\r\nConnection: close\r\n\r\n")
+            equal(one.response("GET", "/entries/who", checked=False).status, 401, "the status of HTTP/1.0")
+
+
 @test
 def a_page_of_another_origin_may_not_send_a_name():
     with Server("--workers", "1", "--cors", "http://page.example", program=SETTLED) as found:
@@ -103,6 +134,56 @@ def from_the_moment_that_there_is_a_key_nobody_names_itself():
         while who(found, X_Caller="alice").status == 200 and time.monotonic() < deadline:
             time.sleep(0.05)
         equal(who(found, X_Caller="alice").status, 401, "afterwards")
+
+
+def soon(found, status):
+    """A loop looks at the file once a second."""
+    deadline = time.monotonic() + PATIENCE
+    while who(found, X_Caller="alice").status != status and time.monotonic() < deadline:
+        time.sleep(0.05)
+    equal(who(found, X_Caller="alice").status, status, "the status of a caller that names itself")
+
+
+@test
+def keys_that_are_gone_do_not_open_the_server():
+    def remove_last(folder):
+        ran = run_program(SETTLED, "keys", "remove", "--name", "bob", "--data", folder, "--output", "json")
+        expect(ran.status == 0 and "keys disable" in str(parsed(ran.out)["warnings"]), "nothing is said of it:", ran)
+
+    def empty(folder):
+        with open(os.path.join(folder, "keys"), "w"):
+            pass
+
+    def unlink(folder):
+        os.unlink(os.path.join(folder, "keys"))
+
+    for number, lose in enumerate((remove_last, empty, unlink)):
+        folder = folder_of("gone-%d" % number)
+        with Server("--workers", "1", program=SETTLED, data=folder) as found:
+            equal(who(found, X_Caller="alice").status, 200, "before there is a key")
+            key = add_key(folder, "bob")
+            soon(found, 401)
+            lose(folder)
+            deadline = time.monotonic() + PATIENCE
+            while who(found, X_Api_Key=key).status != 401 and time.monotonic() < deadline:
+                time.sleep(0.05)  # until it is known
+            refused = who(found, X_Caller="alice")
+            equal((refused.status, refused.json["code"]), (401, "not_authorized"), "a caller that names itself")
+            expect("keys" not in json.dumps(refused.json).lower().replace("api keys", ""), "the inside is told:", refused)
+            equal(who(found).json, {"caller": None, "free": False}, "nobody in particular")
+        with Server("--workers", "1", program=SETTLED, data=folder) as found:
+            equal(who(found, X_Caller="alice").status, 401, "after a restart")
+            expect(b"keys disable" in found.read(found.stderr), "the operator is not told:", found.read(found.stderr))
+            ran = command(folder, "entries", "who", "--caller", "alice")
+            equal((ran.status, "keys disable" in parsed(ran.out)["error"]["suggestion"]), (2, True), "a command")
+            equal(parsed(command(folder, "entries", "who").out)["data"], {"caller": None, "free": False}, "a command without a name")
+            equal(run_program(SETTLED, "keys", "disable", "--data", folder, "--output", "json").status, 0, "exit of `keys disable`")
+            soon(found, 200)
+        with Server("--workers", "1", program=SETTLED, data=folder) as found:
+            equal(who(found, X_Caller="alice").status, 200, "after a restart, as the operator said")
+            add_key(folder, "carol")
+            soon(found, 401)
+            equal(run_program(SETTLED, "keys", "disable", "--data", folder, "--output", "json").status, 6, "exit while there is a key")
 
 
 @test
@@ -141,8 +222,11 @@ def a_command_names_its_caller_while_there_is_no_key():
     ran = command(folder, "plain", "who", "--caller", "alice")
     equal((ran.status, parsed(ran.out)["error"]["code"]), (2, "ARG_ERROR"), "a command that does not ask")
     with open(os.path.join(folder, "keys"), "w") as file:
-        file.write("# nothing but a comment " + "x" * 600 + "\n\n")
-    equal(command(folder, "entries", "who", "--caller", "alice").status, 0, "with a file without keys")
+        file.write("# nothing but a comment " + "x" * 600 + " disabled\n\n")
+    equal(command(folder, "entries", "who", "--caller", "alice").status, 2, "with a file without keys")
+    with open(os.path.join(folder, "keys"), "a") as file:
+        file.write("disabled\n")
+    equal(command(folder, "entries", "who", "--caller", "alice").status, 0, "with a file that says so")
     add_key(folder, "bob")
     ran = command(folder, "entries", "who", "--caller", "alice")
     equal((ran.status, "API keys exist" in parsed(ran.out)["error"]["message"]), (2, True), "with a key")

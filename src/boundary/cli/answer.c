@@ -420,10 +420,11 @@ static int tell_program(mishap_cli *cli, const mishap_cli_answer *answer)
     return printed;
 }
 
-/* A failure in the format that was asked for, and nothing else. */
+/* A failure in the format that was asked for, and nothing else. A terminal gets it without what it
+ * would act on: in a text what a caller sent stands as it came. */
 static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
 {
-    mishap_buffer room = { 0 }, out = { 0 };
+    mishap_buffer room = { 0 }, out = { 0 }, shown = { 0 };
     mishap_buffer_put_text(&out, mishap_render_answer(cli->dialect, failure, &room));
     if (!cli->dialect->read_text && !cli->dialect->carries_subject && !out.failed)
         clean_json(cli, &out, cli->secrets);
@@ -431,8 +432,13 @@ static int tell_in_dialect(const mishap_cli *cli, const mishap *failure)
         escape_controls(&out);
     if (out.length && out.data[out.length - 1] != '\n')
         mishap_buffer_put_char(&out, '\n');
+    bool terminal = isatty(cli->out);
+    if (terminal)
+        mishap_put_printable(&shown, mishap_buffer_text(&out));
     int printed = print(cli, cli->out,
-                        out.failed ? cli->dialect->last_words : mishap_buffer_text(&out));
+                        out.failed || shown.failed ? cli->dialect->last_words
+                                                   : mishap_buffer_text(terminal ? &shown : &out));
+    mishap_buffer_release(&shown);
     mishap_buffer_release(&room);
     mishap_buffer_release(&out);
     return printed;

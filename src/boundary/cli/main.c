@@ -348,7 +348,7 @@ static mishap *set_caller(const mishap_cli *cli, mishap_call *call)
     mishap *failure = mishap_caller_check_flag(cli->caller, data);
     if (!failure)
         mishap_call_set_caller(call, NULL, mishap_text_of(cli->caller),
-                               !mishap_caller_has_keys(data));
+                               mishap_caller_keys_of(data) == MISHAP_CALLER_KEYS_UNUSED);
     return failure;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "operation/secret.h"
+#include "operation/settings.h"
 
 enum { LARGEST_FILE = 1 << 28 };
 
@@ -95,6 +96,18 @@ void mishap_cli_put_value(mishap_cli_reading *r, size_t i, mishap_text text)
     r->no_memory = r->no_memory || to->failed;
 }
 
+/* The address of a store may have a password in it. Where it is, libpq knows; an address without a
+ * user and without parameters has none. */
+static void hide_password(const mishap_cli_reading *r, size_t i, const char *word)
+{
+    const mishap_param *setting = i < r->flags.own ? NULL
+                                                   : r->flags.settings[i - r->flags.own].setting;
+    const char *address = strstr(word, "://");
+    if ((i == r->flags.store || (setting && mishap_setting_is_store(setting))) && address &&
+        strpbrk(address, "@?"))
+        mishap_system_hide_argument(address + 3);
+}
+
 /* A word as the value of a parameter: itself, what a file has in it (@FILE), or standard input (-).
  */
 static void give(mishap_cli_reading *r, size_t i, const char *word)
@@ -113,14 +126,17 @@ static void give(mishap_cli_reading *r, size_t i, const char *word)
         mishap_cli_put_value(
             r, i,
             mishap_text_of(may_be_long && word[0] == '@' && word[1] == '@' ? word + 1 : word));
+        hide_password(r, i, word);
         return;
     }
     mishap_buffer content = { 0 };
     if (!mishap_cli_read_whole(word[0] == '@' ? word + 1 : word, &content)) {
         mishap_cli_refuse_param(r, i, "unreadable_file", NULL);
     } else {
-        /* A secret in a file mostly has a line feed behind it that is not part of it. */
-        if (secret && content.length && content.data[content.length - 1] == '\n')
+        /* A secret or a setting in a file mostly has a line feed behind it that is not part of it.
+         */
+        if ((secret || i >= r->flags.own) && content.length &&
+            content.data[content.length - 1] == '\n')
             content.length--;
         mishap_cli_put_value(r, i, mishap_buffer_text(&content));
     }

@@ -88,10 +88,9 @@ mishap *mishap_api_admit(mishap_http_server *server, mishap_http_request *reques
                                              required && !open);
     if (refused || open || api->caller_field < 0)
         return refused;
-    /* Whatever a proxy says of its client: it may hide the address, and it is on this machine. */
-    request->caller_is_free = !required && !request->caller &&
-                              !request->fields[MISHAP_HTTP_FORWARDED_FOR].data &&
-                              mishap_http_keys_are_none(api->keys) &&
+    /* A proxy may hide the address of its client, and is itself on this machine. */
+    request->caller_is_free = !required && !request->caller && !request->forwarded &&
+                              mishap_http_keys_are_unused(api->keys) &&
                               mishap_http_is_loopback(request->remote);
     return check_name(request, request->fields[api->caller_field]);
 }

@@ -196,12 +196,15 @@ mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out);
  * Read them again if the file has changed; asked about once a second. While the file cannot be
  * read no key is taken: among those that were in it there may be one that was removed. UNAVAILABLE,
  * with the reason as its cause, for the log, once for each state of the file that is no good.
+ * NOT_CONFIGURED, once as well: there was a key, and now there is none.
  */
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys);
 size_t mishap_http_keys_count(const mishap_http_keys *keys);
 
-/* Is there certainly no key? */
-bool mishap_http_keys_are_none(const mishap_http_keys *keys);
+/* May callers name themselves, because keys were never used here or are disabled? And: were keys
+ * used, and is there none any more? Between the two: there are keys, or the file cannot be read. */
+bool mishap_http_keys_are_unused(const mishap_http_keys *keys);
+bool mishap_http_keys_are_gone(const mishap_http_keys *keys);
 
 /* From now on each key that is not in the file any more is told of when it is read again, by the
  * number that requests have as their caller_key. While the file cannot be read none is: what became
@@ -218,8 +221,8 @@ void mishap_http_keys_watch(mishap_http_keys *keys, void (*removed)(void *contex
 mishap *mishap_http_keys_check(const mishap_http_keys *keys, mishap_http_request *request,
                                mishap_text own, bool required);
 
-/* keys.add, keys.list, keys.remove: commands beside `serve`. */
-/* mishap_keys_add, mishap_keys_list, mishap_keys_remove (mishap/http.h) are in keys_commands.c. */
+/* keys.add, keys.list, keys.remove, keys.disable: commands beside `serve`; mishap_keys_add and so
+ * on (mishap/http.h) are in keys_commands.c. */
 
 /* -- serving ----------------------------------------------------------------------------------- */
 

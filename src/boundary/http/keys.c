@@ -36,10 +36,14 @@ struct mishap_http_keys {
     size_t count;
     mishap_arena names;
     mishap_key_stamp stamp; /* of the file that they are from */
-    bool unsound;           /* the file cannot be read as it is now: no key is taken … */
+    bool seen;    /* there was a key since the server began, and nobody has disabled keys since */
+    bool used;    /* nobody names itself: there is a key, or there was one at some time … */
+    bool gone;    /* … and there is none any more */
+    bool unsound; /* the file cannot be read as it is now: no key is taken … */
     mishap_key_stamp tried; /* … and this is the one that was complained of */
     void (*removed)(void *context, uint64_t key); /* NULL: nobody asks */
     void *context;
+    const char *folder; /* behind the path */
     char path[];
 };
 
@@ -66,6 +70,18 @@ static void tell_removed(const mishap_http_keys *keys, const struct known *old, 
         if (at == keys->count || order > 0)
             keys->removed(keys->context, number_of(old[i].hash));
     }
+}
+
+/* That keys are used outlives the server, and a file that was not made by `keys add`. A file that
+ * is there without a key is no proof that there was one, but looks like it. */
+static void keep_in_mind(mishap_http_keys *keys, const mishap_key_file *file)
+{
+    bool remembered = mishap_caller_keys_were_used(keys->folder);
+    if (file->count && !remembered)
+        mishap_caller_keys_remember(keys->folder);
+    keys->seen = file->count || (keys->seen && !file->disabled.data);
+    keys->used = keys->seen || (!file->disabled.data && (file->is_there || remembered));
+    keys->gone = keys->used && !file->count;
 }
 
 /* Take over what a file has, all of it or nothing. */
@@ -99,6 +115,7 @@ static mishap *adopt(mishap_http_keys *keys, const mishap_key_file *file)
     keys->count = file->count;
     keys->stamp = file->stamp;
     keys->unsound = false;
+    keep_in_mind(keys, file);
     if (keys->removed)
         tell_removed(keys, old, count);
     mishap_release(old);
@@ -118,7 +135,8 @@ static mishap *load(mishap_http_keys *keys)
 mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out)
 {
     size_t length = strlen(data);
-    mishap_http_keys *keys = mishap_allocate(sizeof *keys + length + sizeof "/keys");
+    size_t path = length + sizeof "/keys";
+    mishap_http_keys *keys = mishap_allocate(sizeof *keys + path + length + 1);
     *out = keys;
     if (!keys)
         return mishap_out_of_memory();
@@ -126,6 +144,8 @@ mishap *mishap_http_keys_make(const char *data, mishap_http_keys **out)
     mishap_arena_init(&keys->names, NULL, 0);
     memcpy(keys->path, data, length);
     memcpy(keys->path + length, "/keys", sizeof "/keys");
+    memcpy(keys->path + path, data, length + 1);
+    keys->folder = keys->path + path;
     return NULL;
 }
 
@@ -156,6 +176,15 @@ static bool is_same_file(const mishap_key_stamp *a, const mishap_key_stamp *b)
            a->nanoseconds == b->nanoseconds;
 }
 
+static mishap *are_gone(void)
+{
+    return mishap_suggest(
+        mishap_raise(NOT_CONFIGURED,
+                     "API keys were used with this data folder, and there is none any more. "
+                     "Callers that name themselves are refused."),
+        MISHAP_CALLER_KEYS_ADVICE);
+}
+
 /* A file that could not be read is tried again even if it seems to be the same: that it may be
  * read now, or that there is memory again, does not show in it. */
 mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
@@ -163,10 +192,10 @@ mishap *mishap_http_keys_refresh(mishap_http_keys *keys)
     mishap_key_stamp now = mishap_key_file_stamp(keys->path);
     if (!keys->unsound && is_same_file(&now, &keys->stamp))
         return NULL;
-    bool known = keys->unsound && is_same_file(&now, &keys->tried);
+    bool known = keys->unsound && is_same_file(&now, &keys->tried), were_gone = keys->gone;
     mishap *failure = load(keys);
     if (!failure)
-        return NULL;
+        return keys->gone && !were_gone ? are_gone() : NULL;
     keys->unsound = true;
     keys->tried = now;
     if (!known)
@@ -192,9 +221,14 @@ size_t mishap_http_keys_count(const mishap_http_keys *keys)
     return keys->count;
 }
 
-bool mishap_http_keys_are_none(const mishap_http_keys *keys)
+bool mishap_http_keys_are_unused(const mishap_http_keys *keys)
 {
-    return !keys->unsound && keys->count == 0;
+    return !keys->unsound && !keys->used;
+}
+
+bool mishap_http_keys_are_gone(const mishap_http_keys *keys)
+{
+    return !keys->unsound && keys->gone;
 }
 
 /* -- who calls --------------------------------------------------------------------------------- */

@@ -4,7 +4,9 @@
  *     # a comment
  *     deploy 1f3c…(64 digits) 2026-02-09T10:20:30.123Z
  *
- * One line a key: its name, the SHA-256 of the key, when it was made. The key itself is stored
+ * One line a key: its name, the SHA-256 of the key, when it was made. Without any key, the line
+ * `disabled` says that keys are not used any more; a file that has neither is taken for a mistake
+ * (operation/caller.h). The key itself is stored
  * nowhere. It is 32 random bytes, so a brute-force search is impossible even with a fast hash. A
  * slow hash, as for passwords, would only make every request slower.
  */
@@ -49,6 +51,8 @@ typedef struct mishap_key_file {
     mishap_key_line *lines;    /* sorted by name */
     mishap_key_line **by_hash; /* the same, sorted by hash */
     size_t count;
+    bool is_there;
+    mishap_text disabled; /* the line that says so, with its line feed; no data: there is none */
     mishap_key_stamp stamp;
 } mishap_key_file;
 

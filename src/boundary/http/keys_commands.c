@@ -1,10 +1,10 @@
 /*
- * keys add, keys list, keys remove: the API keys of a server, beside `serve`.
+ * keys add, keys list, keys remove, keys disable: the API keys of a server, beside `serve`.
  *
  * The file is never written in place. A new one is written next to it and takes its name, so a
  * server that reads at that moment sees the old keys or the new ones. A process that changes the
  * keys holds a lock on a separate file, `keys.lock`, because the file of keys is replaced by each
- * change.
+ * change. That file stays: it says that there were keys (operation/caller.h).
  */
 #include "boundary/http/keys.h"
 
@@ -54,6 +54,15 @@ static void warn_of_readers(mishap_call *call, const struct place *place)
     if (mishap_key_file_advise(place->folder, place->keys, place->named ? place->keys : "keys",
                                line, sizeof line))
         mishap_warn(call, "%s", line);
+}
+
+/* What is to be known of a file without keys. */
+static void warn_of_none(mishap_call *call, const struct place *place)
+{
+    if (mishap_caller_keys_of(place->folder) == MISHAP_CALLER_KEYS_GONE)
+        mishap_warn(call, "%s",
+                    "There is no API key. Callers that name themselves are refused all the same, "
+                    "until `keys disable` allows it.");
 }
 
 static mishap *unwritable(const char *path, int error)
@@ -215,6 +224,8 @@ static void put_line(mishap_buffer *b, const char *name, const char *key)
     MISHAP_PUT(b, "\n");
 }
 
+#define HEADING "# API keys: name, SHA-256 of the key, time of creation.\n"
+
 static mishap *add_line(const struct place *place, const char *name, const char *key)
 {
     mishap_key_file file = { 0 };
@@ -233,9 +244,14 @@ static mishap *add_line(const struct place *place, const char *name, const char 
         failure = mishap_suggest(failure, "Choose another name, or remove that key first.");
         goto done;
     }
+    if (file.disabled.data) { /* not any more */
+        size_t at = (size_t)(file.disabled.data - text->data), length = file.disabled.length;
+        memmove(text->data + at, text->data + at + length, text->length - at - length);
+        text->length -= length;
+    }
     /* The lines point into the text, which may move from now on. They are done with. */
     if (text->length == 0)
-        MISHAP_PUT(text, "# API keys: name, SHA-256 of the key, time of creation.\n");
+        MISHAP_PUT(text, HEADING);
     else if (text->data[text->length - 1] != '\n')
         MISHAP_PUT(text, "\n");
     put_line(text, name, key);
@@ -283,6 +299,7 @@ static mishap *run_list(mishap_call *call)
     if (failure)
         goto done;
     warn_of_readers(call, &place);
+    warn_of_none(call, &place);
     mishap_json_open(&json, '{');
     MISHAP_JSON_KEY(&json, "keys");
     mishap_json_open(&json, '[');
@@ -361,8 +378,53 @@ static mishap *run_remove(mishap_call *call)
     if (failure)
         return tell_place(&place, failure);
     warn_of_readers(call, &place);
+    warn_of_none(call, &place);
     mishap_answer_member(call, "name", name);
     return mishap_answer_member(call, "removed", (bool)true);
+}
+
+/* -- keys disable ------------------------------------------------------------------------------ */
+
+/* Say in the file that there is no key on purpose, unless it says so. */
+static mishap *put_disabled(const struct place *place)
+{
+    mishap_key_file file = { 0 };
+    int lock = -1;
+    mishap *failure = take_lock(place, &lock);
+    if (!failure)
+        failure = mishap_key_file_read(place->keys, &file);
+    if (failure || (file.disabled.data && !file.count))
+        goto done;
+    if (file.count) {
+        failure = mishap_suggest(
+            mishap_tell(mishap_raise(CONFLICT, "There are API keys."), "keys", file.count),
+            "Remove them first, with `keys remove`.");
+        goto done;
+    }
+    if (file.text.length && file.text.data[file.text.length - 1] != '\n')
+        MISHAP_PUT(&file.text, "\n");
+    MISHAP_PUT(&file.text, MISHAP_CALLER_DISABLED "\n");
+    failure = replace_file(place, &file.text);
+done:
+    mishap_key_file_release(&file);
+    if (lock >= 0)
+        close(lock);
+    return failure;
+}
+
+static mishap *run_disable(mishap_call *call)
+{
+    struct place place;
+    mishap *failure = find_place(call, &place);
+    if (failure)
+        return failure;
+    failure = make_folder(call, place.folder);
+    if (!failure)
+        failure = put_disabled(&place);
+    if (failure)
+        return tell_place(&place, failure);
+    warn_of_readers(call, &place);
+    return mishap_answer_member(call, "disabled", (bool)true);
 }
 
 /* -- the operations ---------------------------------------------------------------------------- */
@@ -404,6 +466,10 @@ static const mishap_param remove_answers[] = {
     { "removed", MISHAP_BOOLEAN, .required = true },
     { 0 },
 };
+static const mishap_param disable_answers[] = {
+    { "disabled", MISHAP_BOOLEAN, .required = true },
+    { 0 },
+};
 
 static const mishap_example add_examples[] = {
     { "keys add --name deploy", "Create a key for a deployment client" },
@@ -417,6 +483,10 @@ static const mishap_example list_examples[] = {
 };
 static const mishap_example remove_examples[] = {
     { "keys remove --name deploy", "Remove the key; the server then refuses it" },
+    { 0 },
+};
+static const mishap_example disable_examples[] = {
+    { "keys disable", "Let callers on this machine name themselves again" },
     { 0 },
 };
 
@@ -466,4 +536,21 @@ const mishap_operation mishap_keys_remove = {
     .examples = remove_examples,
     .group = "Server",
     .answers = remove_answers,
+};
+
+const mishap_operation mishap_keys_disable = {
+    .name = "keys.disable",
+    .summary = "Say that API keys are not used any more",
+    .description = "Once there was an API key, callers cannot name themselves any more, even if no "
+                   "key is left: the file of keys may have been lost. This command says that it is "
+                   "right that there is no key. It fails while there is one. A running server "
+                   "follows after one or two seconds; `keys add` is the way back.",
+    .params = data_alone,
+    .run = run_disable,
+    .local = true,
+    .raises = MISHAP_RAISES(CONFLICT, LOCKED, NOT_CONFIGURED, INPUT_UNREADABLE, OUTPUT_FAILED),
+    .danger = MISHAP_DESTRUCTIVE,
+    .examples = disable_examples,
+    .group = "Server",
+    .answers = disable_answers,
 };

@@ -119,6 +119,7 @@ static mishap *read_text(const char *path, mishap_key_file *file)
     if (failure)
         goto done;
     file->stamp = stamp_of(&status);
+    file->is_there = true;
     for (ssize_t got = 1; got > 0;) {
         if (file->text.length > LARGEST_FILE) {
             failure = mishap_note(mishap_raise(NOT_CONFIGURED,
@@ -152,7 +153,11 @@ static mishap *read_lines(const char *path, mishap_key_file *file)
         const char *feed = memchr(at, '\n', (size_t)(end - at)), *next = feed ? feed + 1 : end;
         mishap_text line = { at, (size_t)((feed ? feed : end) - at) };
         mishap_key_line *key = &file->lines[file->count];
-        if (line.length && line.data[0] != '#') {
+        if (mishap_text_equal(line, (mishap_text)MISHAP_TEXT(MISHAP_CALLER_DISABLED))) {
+            if (file->disabled.data)
+                return broken_line(path, number, "is the same as another line");
+            file->disabled = (mishap_text){ at, (size_t)(next - at) };
+        } else if (line.length && line.data[0] != '#') {
             *key = (mishap_key_line){ .whole = { at, (size_t)(next - at) }, .number = number };
             if (!read_line(line, key))
                 return broken_line(path, number, "is not a key");

@@ -144,6 +144,11 @@ static mishap *check_keys(mishap_call *call, const mishap_http_settings *setting
     mishap_http_keys *keys = NULL;
     mishap *failure = mishap_http_keys_open(served->setup.data, &keys);
     size_t count = failure ? 0 : mishap_http_keys_count(keys);
+    if (!failure && !settings->key_required && mishap_http_keys_are_gone(keys))
+        dprintf(STDERR_FILENO,
+                "%s: API keys were used with this data folder, and there is none any more. Callers "
+                "that name themselves are refused. " MISHAP_CALLER_KEYS_ADVICE "\n",
+                served->app->name);
     mishap_http_keys_close(keys);
     warn_of_readers(call, served);
     if (failure || !settings->key_required || count)

@@ -335,7 +335,8 @@ static mishap *begin(struct pipes *p, bool chaos, const char *caller)
     p->peer.conversation = (mishap_text)MISHAP_TEXT("stdio");
     p->peer.catch_up = catch_up;
     p->peer.named = mishap_text_of(caller);
-    p->peer.caller_is_free = !mishap_caller_has_keys(p->served.setup.data);
+    p->peer.caller_is_free = mishap_caller_keys_of(p->served.setup.data) ==
+                             MISHAP_CALLER_KEYS_UNUSED;
     return failure;
 }
 
