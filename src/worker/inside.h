@@ -1,7 +1,8 @@
 /*
  * The inside of the runner of calls, for the files that it is made of:
  *
- *     runner.c  what boundaries call; which worker gets a call
+ *     runner.c  what boundaries call
+ *     dispatch.c which call is next, and which worker gets it
  *     hear.c    what workers and the keeper say
  *     lose.c    workers that end, and what becomes of their calls
  *     opening.c services that workers open, and cannot open
@@ -29,7 +30,9 @@ enum {
 
 /* The workers of a group, as far as this loop has them, and the calls that wait for one. */
 typedef struct mishap_runner_group {
-    mishap_run *first, *last;
+    mishap_run *first, *last; /* in the order in which they came */
+    mishap_turns lines[2]; /* … and whose turn it is: of the short ones, of those that are slow */
+    int64_t slow_since_ns; /* when one of these had its turn, or came while none waited */
     size_t waiting, links, starting;
     size_t giving_way;            /* of those that wait, for their callers have perhaps left */
     size_t opening;               /* of the links: those that open their service */
@@ -52,8 +55,9 @@ struct mishap_runner {
     mishap_runner_group groups[MISHAP_WORKER_GROUPS];
     uint32_t last_request;
     size_t count, forgotten; /* calls that wait or run; of these, that nobody waits for */
-    uint16_t held[MISHAP_RUNNER_HOLDERS]; /* … of each caller, by its number */
-    const mishap_operation **named;       /* that were named on stderr: each once */
+    uint16_t held[MISHAP_RUNNER_HOLDERS];    /* … of each caller, by its number */
+    uint32_t took_us[MISHAP_RUNNER_HOLDERS]; /* what calls took lately, by caller and operation */
+    const mishap_operation **named;          /* that were named on stderr: each once */
     size_t named_count;
     char scratch[MISHAP_RUNNER_SCRATCH];
 };
@@ -102,6 +106,26 @@ mishap *mishap_runner_busy(void);
 
 /* Look at the clock at this moment, at the latest. */
 void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns);
+
+/* How many calls of this caller wait or run; with those of callers that share its word. */
+size_t mishap_runner_holds(const mishap_runner *r, const mishap_call *call);
+
+/* -- dispatch.c -------------------------------------------------------------------------------- */
+
+/* What calls of the same caller and operation took lately, in microseconds; 0: not known. */
+uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call);
+
+/* A call that waits gets its place in one of the lines: before or behind others of its caller. */
+void mishap_runner_line_up(mishap_runner_group *g, mishap_run *run, bool first);
+
+/* Hand over what waits in a group. */
+void mishap_runner_dispatch(mishap_runner *r, size_t group);
+
+/* Give a worker a call that waits. False: it could not be, and waits no more. */
+bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now);
+
+/* A worker does not have a call any more. `ran`: its time counts. */
+void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned slot, bool ran);
 
 /* Ask the keeper for a worker, whether or not a call waits for one. */
 void mishap_runner_start_worker(mishap_runner *r, size_t group, int64_t now);

@@ -116,9 +116,8 @@ static bool may_have_call(const mishap_link *link)
 /* False: it could not be, and its caller was told. */
 static bool hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now)
 {
-    mishap_runner_dequeue(&r->groups[link->group], run);
     link->named = link->named || run->session.named;
-    if (mishap_link_hand(link, run, now))
+    if (mishap_runner_hand(r, link, run, now))
         return true;
     mishap_runner_finish(r, run, mishap_runner_not_handed(link));
     return false;

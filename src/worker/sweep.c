@@ -66,14 +66,14 @@ static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool s
     if ((run && !over && (alone || !slow)) || !mishap_link_take_back(link, i))
         return;
     if (run) {
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, false);
         if (over)
             mishap_runner_give_up(r, run, mishap_runner_busy());
         else
             mishap_runner_enqueue(&r->groups[link->group], run, true);
     } else {
         mishap_runner_end_forgotten(r, &link->slots[i], NULL);
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, false);
     }
 }
 
