@@ -17,12 +17,11 @@
 #include "worker/inside.h"
 
 enum {
-    BATCH = 16,          /* calls that one worker has, at most */
-    LONG_US = 50 * 1000, /* a call takes long if calls like it took longer than that lately */
-    PASSED_MS = 1000,    /* so long those that take long are passed over, at most */
-    AHEAD_MS = 10,       /* what calls of a worker that is alone may take together; 1 in any case */
-    LEAVE_ONE = 4,       /* workers of a group, from which on one is left for short calls */
-    AVERAGE = 4,         /* what a call took counts so much of what is expected: a fourth */
+    BATCH = 16,       /* calls that one worker has, at most */
+    PASSED_MS = 1000, /* so long those that take long are passed over, at most */
+    AHEAD_MS = 10,    /* what calls of a worker that is alone may take together; 1 in any case */
+    LEAVE_ONE = 4,    /* workers of a group, from which on one is left for short calls */
+    AVERAGE = 4,      /* what a call took counts so much of what is expected: a fourth */
 };
 
 /* -- what calls take --------------------------------------------------------------------------- */
@@ -42,7 +41,7 @@ static void learn(uint32_t *took_us, int64_t ns)
 
 static bool takes_long(const mishap_run *run)
 {
-    return *run->took_us > LONG_US;
+    return *run->took_us > MISHAP_LONG_MS * 1000;
 }
 
 /* -- lines ------------------------------------------------------------------------------------- */
@@ -241,6 +240,8 @@ bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, in
     link->ahead_us += turn.expected_us;
     if (was_idle)
         link->taken_by = turn.holder;
+    if (run->slow)
+        mishap_runner_yield(r, link, now);
     return true;
 }
 
@@ -258,6 +259,7 @@ void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned i, bool r
         used_ns = now - since;
     }
     mishap_link_clear(link, i);
+    mishap_runner_end_yield(r, link);
     if (!turn.caller)
         return;
     link->ahead_us -= turn.expected_us;

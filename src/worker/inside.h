@@ -9,10 +9,12 @@
  *     sweep.c   time: who has waited, run or been silent for too long
  *     abroad.c  calls that foreign programs run
  *     session.c sessions: which process a call goes to
+ *     yield.c   priorities: calls that take long, and those of others
  */
 #ifndef MISHAP_WORKER_INSIDE_H
 #define MISHAP_WORKER_INSIDE_H
 
+#include "worker/crowd.h"
 #include "worker/keeper.h"
 #include "worker/link.h"
 #include "worker/session.h"
@@ -23,6 +25,7 @@
 enum {
     MISHAP_RUNNER_SCRATCH = 256 * 1024, /* bytes that are read at once */
     MISHAP_SHORT_MS = 2,                /* a call that takes no longer is worth waiting behind */
+    MISHAP_LONG_MS = 50,                /* a call that takes longer is one that takes long */
     MISHAP_TICK_MS = 50,                /* how late a timeout may be, while something runs */
     MISHAP_MOST_REPEATS = 3,      /* how often a call is run again, if its processes are killed */
     MISHAP_RUNNER_HOLDERS = 4096, /* callers that meet in one word share what one may have */
@@ -48,6 +51,8 @@ struct mishap_runner {
     mishap_standing own_standing;
     mishap_sessions *sessions; /* that of all loops, or its own; NULL before it is needed */
     bool owns_sessions;
+    mishap_crowd *crowd; /* that of all loops, or its own */
+    mishap_crowd own_crowd;
     int epoll, timer;
     int beside;       /* a file that whoever waits watches, too; -1: none */
     int64_t timer_ns; /* when it is due; 0: never */
@@ -132,6 +137,14 @@ void mishap_runner_start_worker(mishap_runner *r, size_t group, int64_t now);
 
 /* Have its calls begun just now, or not yet? */
 bool mishap_link_is_brisk(mishap_link *link, int64_t now);
+
+/* -- yield.c ----------------------------------------------------------------------------------- */
+
+/* The call of a worker takes long: it yields to those of other callers, if there are any. */
+void mishap_runner_yield(const mishap_runner *r, mishap_link *link, int64_t now);
+
+/* It is over. */
+void mishap_runner_end_yield(const mishap_runner *r, mishap_link *link);
 
 /* -- hear.c ------------------------------------------------------------------------------------ */
 

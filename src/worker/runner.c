@@ -326,6 +326,7 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);
+    mishap_crowd_see(r->crowd, run->call->holder, run->since_ns);
     if (r->settings.inside)
         mishap_runner_wake_at(r, 1); /* done() is not to be called before this returns */
     return true;
@@ -393,6 +394,7 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
     r->settings = *settings;
     r->standing = settings->standing ? settings->standing : &r->own_standing;
     r->sessions = settings->sessions;
+    r->crowd = settings->crowd ? settings->crowd : &r->own_crowd;
     r->beside = -1;
     r->times = settings->times ? *settings->times : usual;
     r->epoll = epoll_create1(EPOLL_CLOEXEC);

@@ -90,6 +90,7 @@ typedef struct mishap_runner_settings {
     void (*suspects)(void *state, const mishap_service *service);
     struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
     struct mishap_sessions *sessions; /* the same */
+    struct mishap_crowd *crowd;       /* the same */
     void *state;
 } mishap_runner_settings;
 

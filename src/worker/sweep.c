@@ -191,6 +191,8 @@ static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
             continue;
         int64_t begun = mishap_link_begun(link, i, now);
         const char *lie = link->ending_since_ns ? NULL : lie_of_page(link, i);
+        if (begun && now - begun > MISHAP_LONG_MS * MISHAP_MS)
+            mishap_runner_yield(r, link, now);
         if (link->foreign)
             mishap_runner_sweep_foreign(r, link, i, now);
         else if (lie)

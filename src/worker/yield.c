@@ -1,0 +1,31 @@
+/*
+ * Calls that take long yield to those of other callers on the processors: the keeper lowers the
+ * priority of their process, and restores it when the call is over. Without that a call that needs
+ * a millisecond waits for its slice behind every process that computes for a second.
+ *
+ * It happens only while there are other callers (crowd.h). A worker that is alone never yields:
+ * calls of all callers wait for it.
+ */
+#include "worker/inside.h"
+
+static void tell_keeper(const mishap_runner *r, mishap_link *link, bool yields)
+{
+    mishap_keeper_message message = { .word = MISHAP_KEEPER_YIELD,
+                                      .worker = link->worker,
+                                      .yields = yields };
+    if (mishap_keeper_send(r->settings.keeper, &message, NULL, 0))
+        link->yields = yields;
+}
+
+void mishap_runner_yield(const mishap_runner *r, mishap_link *link, int64_t now)
+{
+    if (!link->yields && !link->ending_since_ns && !mishap_runner_is_alone(r, link->group) &&
+        mishap_crowd_has_others(r->crowd, link->taken_by, now))
+        tell_keeper(r, link, true);
+}
+
+void mishap_runner_end_yield(const mishap_runner *r, mishap_link *link)
+{
+    if (link->yields)
+        tell_keeper(r, link, false);
+}
