@@ -183,10 +183,14 @@ static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run
         *why = SLOW_WAIT;
         return NULL;
     }
-    if (all && f.taken >= most_of_caller(r, &f)) {
+    size_t most = all ? most_of_caller(r, &f) : SIZE_MAX;
+    if (f.taken >= most) {
         *why = CALLER_WAITS;
         return f.own;
     }
+    const mishap_runner_group *g = &r->groups[group];
+    if (f.taken + g->starting + g->opening >= most) /* those that start are enough */
+        *why = CALLER_WAITS;
     return f.idle ? f.idle : f.brisk;
 }
 
