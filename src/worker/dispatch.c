@@ -73,7 +73,7 @@ static mishap_run *next_short(mishap_runner_group *g)
 /* `slow`: it may be one that takes long. */
 static mishap_run *next_of(mishap_runner_group *g, bool slow, int64_t now)
 {
-    bool passed = slow && now - g->slow_since_ns > PASSED_MS * MISHAP_MS;
+    bool passed = slow && g->lines[true].waiting && now - g->slow_since_ns > PASSED_MS * MISHAP_MS;
     mishap_run *run = passed ? run_of(mishap_turns_next(&g->lines[true])) : NULL;
     run = run ? run : next_short(g);
     return run || !slow ? run : run_of(mishap_turns_next(&g->lines[true]));
@@ -307,9 +307,10 @@ static bool hand_over(mishap_runner *r, size_t group, uint32_t generation, int64
     mishap_runner_group *g = &r->groups[group];
     bool slow = true;
     mishap_run *run;
-    mishap_turns_bring_back(&g->lines[false]);
-    mishap_turns_bring_back(&g->lines[true]);
-    while ((run = next_of(g, slow, now))) {
+    for (size_t i = 0; i < 2; i++)
+        if (g->lines[i].places[MISHAP_TURNS_ASIDE].first)
+            mishap_turns_bring_back(&g->lines[i]);
+    while (g->first && (run = next_of(g, slow, now))) {
         enum why why;
         mishap_link *link = choose(r, group, run, generation, now, &why);
         if (!link && why == NEEDS_WORKER)
