@@ -315,6 +315,25 @@ static void who_has_half_goes_behind_its_own_calls(void **state)
     close_runner();
 }
 
+/* A worker counts as that of a caller whose call it has. */
+static void a_worker_is_taken_by_who_has_a_call_there(void **state)
+{
+    (void)state;
+    open_runner(1, 100, 25);
+    for (int tries = 0; tries < 50; tries++) {
+        struct ours ada, bob;
+        add(&ada, "many", ADA);
+        add(&bob, "many", BOB);
+        UNTIL(worker_of(&ada));
+        assert_int_equal(ada.run.link->taken_by, ADA);
+        end(&ada);
+        UNTIL(worker_of(&bob));
+        assert_int_equal(bob.run.link->taken_by, BOB);
+        end(&bob);
+    }
+    close_runner();
+}
+
 /* -- calls that take long ---------------------------------------------------------------------- */
 
 static void what_takes_long_is_behind_what_is_short(void **state)
@@ -355,10 +374,13 @@ static void what_takes_long_is_passed_over_for_a_second(void **state)
     add(&quick[0], "many", BOB);
     add(&quick[1], "many", BOB);
     go_for(1100);
+    int64_t before = mishap_clock_monotonic_ns();
+    assert_true(s.runner->groups[0].slow_since_ns < before);
     end(&first);
     UNTIL(worker_of(&slow) || quick[1].done || worker_of(&quick[1]));
     assert_non_null(worker_of(&slow));
     assert_false(quick[0].done);
+    assert_true(s.runner->groups[0].slow_since_ns >= before); /* the next is a second from now */
     end(&slow);
     end_all(quick, 2);
     close_runner();
@@ -483,7 +505,9 @@ static void what_takes_long_yields_while_others_are_there(void **state)
     const struct worker *w = worker_of(&slow);
     UNTIL(w->yields == 1); /* it is known to take long */
     assert_int_equal(w->restored, 0);
+    assert_int_equal(slow.run.link->ahead_us, 200000);
     end(&slow);
+    assert_int_equal(s.runner->links->ahead_us, 0);
     UNTIL(w->restored == 1);
     assert_int_equal(w->yields, 1);
     close_runner();
@@ -623,6 +647,7 @@ int main(void)
         TEST(a_caller_has_half_of_the_workers),
         TEST(callers_that_are_not_counted_have_all_workers),
         TEST(who_has_half_goes_behind_its_own_calls),
+        TEST(a_worker_is_taken_by_who_has_a_call_there),
         TEST(what_takes_long_is_behind_what_is_short),
         TEST(what_takes_long_is_passed_over_for_a_second),
         TEST(one_worker_is_left_for_what_is_short),

@@ -141,9 +141,27 @@ static void what_is_expected_counts_at_once(void **state)
     expect_order((mishap_turn *[]){ &ada[1], &ada[2], &ada[3], &bob[2], &bob[3], NULL }, 6);
 }
 
-/* Who comes after a pause has no more than the others, and who was in debt for hours is not shut
- * out for hours. */
-static void nothing_is_saved_and_debts_have_a_limit(void **state)
+/* Who comes later has no more than the others have in a round, however much they used before. */
+static void nothing_is_saved(void **state)
+{
+    mishap_turn ada[1100], bob[100];
+    size_t of_ada = 0;
+    (void)state;
+    for (size_t i = 0; i < 1100; i++)
+        add(&ada[i], ADA);
+    for (size_t i = 0; i < 1000; i++)
+        run_next(5 * MS);
+    for (size_t i = 0; i < 100; i++)
+        add(&bob[i], BOB);
+    for (size_t i = 0; i < 20; i++) {
+        const mishap_turn *turn = run_next(5 * MS);
+        of_ada += turn >= ada && turn < ada + 1100;
+    }
+    assert_in_range(of_ada, 8, 12);
+}
+
+/* Who was in debt for hours is not shut out for hours. */
+static void debts_have_a_limit(void **state)
 {
     mishap_turn ada[2000], bob[2];
     size_t count = 0;
@@ -375,7 +393,8 @@ int main(void)
         TURNS_TEST(who_has_used_much_waits_until_others_have),
         TURNS_TEST(time_is_shared_and_not_calls),
         TURNS_TEST(what_is_expected_counts_at_once),
-        TURNS_TEST(nothing_is_saved_and_debts_have_a_limit),
+        TURNS_TEST(nothing_is_saved),
+        TURNS_TEST(debts_have_a_limit),
         TURNS_TEST(who_is_set_aside_keeps_its_place_until_it_comes_back),
         TURNS_TEST(a_call_may_leave_before_its_turn),
         TURNS_TEST(callers_come_and_go_and_nothing_grows),
