@@ -16,12 +16,14 @@ bool mishap_priority_can_be_restored(void)
            data[CAP_TO_INDEX(CAP_SYS_NICE)].effective & CAP_TO_MASK(CAP_SYS_NICE);
 }
 
-void mishap_priority_set(pid_t pid, int priority)
+void mishap_priority_lower(pid_t pid, int by)
 {
     char path[64], text[16];
-    int length = snprintf(text, sizeof text, "%d", priority);
+    if (pid <= 1)
+        return; /* 0 would be this process itself */
+    int length = snprintf(text, sizeof text, "%d", by);
     snprintf(path, sizeof path, "/proc/%d/autogroup", (int)pid);
-    setpriority(PRIO_PGRP, (id_t)pid, priority);
+    setpriority(PRIO_PGRP, (id_t)pid, getpriority(PRIO_PROCESS, 0) + by); /* 19 at most */
     int file = open(path, O_WRONLY | O_CLOEXEC);
     if (file < 0)
         return; /* there are none */

@@ -9,10 +9,10 @@
 bool mishap_priority_can_be_restored(void);
 
 /*
- * Set the priority of a process that leads a session, from 0, the usual one, to 19, the lowest. It
- * holds for its process group, and for its session where the system shares processors between
- * sessions (autogroup). What the system refuses is left out.
+ * Set the priority of a process that leads a session: so much lower than that of this process, up
+ * to 19; 0: the same. It holds for its process group, and for its session where the system shares
+ * processors between sessions (autogroup). What the system refuses is left out.
  */
-void mishap_priority_set(pid_t pid, int priority);
+void mishap_priority_lower(pid_t pid, int by);
 
 #endif

@@ -31,7 +31,7 @@ enum {
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
     DEEPEST = 32,          /* of processes that started each other */
     ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
-    YIELDS = 5,            /* priority of a worker whose call takes long */
+    YIELDS = 5,            /* so much lower is the priority of a worker whose call takes long */
     FOREIGN_YIELDS = 15,   /* … and of programs that it has started, or of a foreign program */
 };
 
@@ -215,10 +215,10 @@ void mishap_kept_yield(const mishap_kept *worker, bool yields)
     pid_t child;
     if (!mishap_priority_can_be_restored())
         return;
-    mishap_priority_set(worker->pid, !yields ? 0 : worker->foreign ? FOREIGN_YIELDS : YIELDS);
+    mishap_priority_lower(worker->pid, !yields ? 0 : worker->foreign ? FOREIGN_YIELDS : YIELDS);
     mishap_children_open(&children, worker->pid);
     while ((child = mishap_children_next(&children)))
-        mishap_priority_set(child, yields ? FOREIGN_YIELDS : 0);
+        mishap_priority_lower(child, yields ? FOREIGN_YIELDS : 0);
     mishap_children_close(&children);
 }
 

@@ -131,6 +131,40 @@ def sessions_of_lisp_that_take_long():
         beside(found, ("/lisp/evaluate", {"code": "(loop)", "timeout": 30}), ("/lisp/evaluate", {"code": "(+ 1 2)"}), {"values": ["3"]})
 
 
+def priorities(found, name):
+    """Of the processes of the server that are called so."""
+    read = []
+    for pid in world.family(found.server):
+        try:
+            with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+                begin, _, rest = file.read().rpartition(") ")
+        except OSError:
+            continue
+        if begin.partition("(")[2] == name:
+            read.append(int(rest.split()[16]))
+    return read
+
+
+@test
+def a_session_that_computes_yields_until_its_call_is_over():
+    needs("lisp", "core")
+    if os.geteuid() != 0:
+        raise Skipped("to restore a priority takes CAP_SYS_NICE")
+    with Callers("yields") as found:
+        session = found.done("alice", "/lisp/evaluate", {"code": "1"})["session"]
+        usual = priorities(found, "mishap-keeper")[0]
+        equal(priorities(found, "sbcl"), [usual], "the priority of a session")
+        one = found.send("alice", "/lisp/evaluate", {"code": "(loop)", "timeout": 600, "session": session})
+
+        def lowered():
+            found.done("bob", "/lisp/evaluate", {"code": "(+ 1 2)"})
+            return max(priorities(found, "sbcl")) > usual
+        expect(wait_for(lowered), "it does not yield")
+        equal(sorted(set(priorities(found, "mishap-loop") + priorities(found, "mishap-keeper"))), [usual], "of others")
+        one.reset()
+        expect(wait_for(lambda: max(priorities(found, "sbcl")) == usual), "it yields for ever")
+
+
 @tests_of(world.ENGINES)
 def searches_with_many_hits(engine):
     address = world.address_of(engine)
