@@ -98,7 +98,7 @@ struct found {
     mishap_link *idle;        /* has no call */
     mishap_link *brisk;       /* the least busy of those that are quick */
     mishap_link *own;         /* … and run a call of the same caller */
-    size_t busy, held, taken; /* that run a call; whose reader waits; that run one of its caller */
+    size_t slow, held, taken; /* with one that takes long; whose reader waits; of its caller */
 };
 
 /* May it be given calls at all? One that has not read what it was sent gets no more: a call that is
@@ -136,7 +136,7 @@ static struct found look(mishap_runner *r, size_t group, const mishap_run *run, 
         if (link->group != group || link->dead)
             continue;
         bool own = count && link->taken_by == run->call->holder;
-        f.busy += count != 0;
+        f.slow += count && link->slots[__builtin_ctzll(link->used)].turn.slow;
         f.held += link->held_since_ns != 0;
         f.taken += own && !link->held_since_ns;
         if (!takes_calls(link, generation) || !has_room(r, link, run, count))
@@ -179,7 +179,7 @@ static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run
     bool all = shares && (run->slow || 4 * mishap_runner_holds(r, run->call) > handlers);
     struct found f = look(r, group, run, generation, all, now);
     *why = NEEDS_WORKER;
-    if (shares && run->slow && handlers >= LEAVE_ONE && f.busy + 1 >= handlers) {
+    if (shares && run->slow && handlers >= LEAVE_ONE && f.slow + 1 >= handlers) {
         *why = SLOW_WAIT;
         return NULL;
     }

@@ -414,6 +414,28 @@ static void one_worker_is_left_for_what_is_short(void **state)
     close_runner();
 }
 
+/* Only those count that take long: else short ones, which always come, would never let one begin.
+ */
+static void short_calls_leave_workers_for_what_takes_long(void **state)
+{
+    struct ours slow[3], quick;
+    (void)state;
+    open_runner(4, 100, 25);
+    they_took("many", ADA, 200);
+    they_took("many", CLEO, 200);
+    for (size_t i = 0; i < 2; i++) {
+        add(&slow[i], "many", ADA);
+        UNTIL(worker_of(&slow[i]));
+    }
+    add(&quick, "many", BOB);
+    UNTIL(worker_of(&quick));
+    add(&slow[2], "many", CLEO);
+    UNTIL(worker_of(&slow[2]));
+    end(&quick);
+    end_all(slow, 3);
+    close_runner();
+}
+
 static void what_calls_took_is_learned(void **state)
 {
     struct ours one, next, other;
@@ -651,6 +673,7 @@ int main(void)
         TEST(what_takes_long_is_behind_what_is_short),
         TEST(what_takes_long_is_passed_over_for_a_second),
         TEST(one_worker_is_left_for_what_is_short),
+        TEST(short_calls_leave_workers_for_what_takes_long),
         TEST(what_calls_took_is_learned),
         TEST(a_worker_that_is_alone_has_little_in_advance),
         TEST(in_this_process_callers_take_turns_too),
