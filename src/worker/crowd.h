@@ -15,7 +15,7 @@
 
 #include "worker/worker.h"
 
-enum { MISHAP_CROWD_MS = 5000 }; /* so long a caller is there after it called */
+enum { MISHAP_CROWD_MS = 30000 }; /* so long a caller is there after it called */
 
 /* All zero: nobody was there. */
 typedef struct mishap_crowd {

@@ -652,14 +652,15 @@ static void the_crowd_is_who_was_there_lately(void **state)
     assert_true(mishap_crowd_has_others(&crowd, BOB, AFTER_MS(0)));
     mishap_crowd_see(&crowd, BOB, AFTER_MS(1000));
     assert_true(mishap_crowd_has_others(&crowd, ADA, AFTER_MS(1000)));
-    for (int ms = 1000; ms < 9000; ms += 10)
+    for (int ms = 1000; ms < 3 * MISHAP_CROWD_MS; ms += 10)
         mishap_crowd_see(&crowd, ADA, AFTER_MS(ms));
     assert_true(mishap_crowd_has_others(&crowd, ADA, AFTER_MS(1000 + MISHAP_CROWD_MS - 1)));
     assert_false(mishap_crowd_has_others(&crowd, ADA, AFTER_MS(1000 + MISHAP_CROWD_MS)));
-    assert_true(mishap_crowd_has_others(&crowd, BOB, AFTER_MS(9000)));
-    mishap_crowd_see(&crowd, CLEO, AFTER_MS(9000)); /* in the place of who was there least lately */
-    assert_true(mishap_crowd_has_others(&crowd, ADA, AFTER_MS(9000)));
-    assert_true(mishap_crowd_has_others(&crowd, CLEO, AFTER_MS(9000)));
+    assert_true(mishap_crowd_has_others(&crowd, BOB, AFTER_MS(3 * MISHAP_CROWD_MS)));
+    /* in the place of who was there least lately */
+    mishap_crowd_see(&crowd, CLEO, AFTER_MS(3 * MISHAP_CROWD_MS));
+    assert_true(mishap_crowd_has_others(&crowd, ADA, AFTER_MS(3 * MISHAP_CROWD_MS)));
+    assert_true(mishap_crowd_has_others(&crowd, CLEO, AFTER_MS(3 * MISHAP_CROWD_MS)));
 }
 
 int main(void)

@@ -131,8 +131,8 @@ def sessions_of_lisp_that_take_long():
         beside(found, ("/lisp/evaluate", {"code": "(loop)", "timeout": 30}), ("/lisp/evaluate", {"code": "(+ 1 2)"}), {"values": ["3"]})
 
 
-def priorities(found, name):
-    """Of the processes of the server that are called so."""
+def stats(found, name):
+    """(state, priority) of each process of the server that is called so."""
     read = []
     for pid in world.family(found.server):
         try:
@@ -141,8 +141,12 @@ def priorities(found, name):
         except OSError:
             continue
         if begin.partition("(")[2] == name:
-            read.append(int(rest.split()[16]))
+            read.append((rest.split()[0], int(rest.split()[16])))
     return read
+
+
+def priorities(found, name):
+    return [priority for _, priority in stats(found, name)]
 
 
 @test
@@ -163,6 +167,24 @@ def a_session_that_computes_yields_until_its_call_is_over():
         equal(sorted(set(priorities(found, "mishap-loop") + priorities(found, "mishap-keeper"))), [usual], "of others")
         one.reset()
         expect(wait_for(lambda: max(priorities(found, "sbcl")) == usual), "it yields for ever")
+
+
+@test
+def of_many_sessions_only_some_compute_at_once_while_others_are_there():
+    needs("lisp", "core")
+    with Callers("sessions") as found:
+        sessions = [found.done("alice", "/lisp/evaluate", {"code": "1"})["session"] for _ in range(3 * HANDLERS)]
+        found.done("alice", "/lisp/evaluate", {"code": "(sleep 2)", "session": sessions[0]})  # what she evaluates takes long
+        found.done("bob", "/lisp/evaluate", {"code": "1"})
+        alice = [found.send("alice", "/lisp/evaluate", {"code": "(loop)", "timeout": 600, "session": one}) for one in sessions]
+        compute = lambda: sum(state == "R" for state, _ in stats(found, "sbcl"))  # noqa: E731
+        expect(wait_for(lambda: found.done("bob", "/lisp/evaluate", {"code": "1"}) and compute() == HANDLERS // 2), "not as many compute as may")
+        for _ in range(20):
+            found.done("bob", "/lisp/evaluate", {"code": "1"})
+            count = compute()
+            expect(count <= HANDLERS // 2 + 1, "%d sessions compute" % count)
+        for one in alice:
+            one.reset()
 
 
 @tests_of(world.ENGINES)
