@@ -176,7 +176,7 @@ static mishap_link *choose(mishap_runner *r, size_t group, const mishap_run *run
     size_t handlers = r->settings.handlers;
     bool shares = !mishap_runner_is_alone(r, group) && r->settings.most_of_one && run->call->holder;
     /* Who has few calls has few workers. */
-    bool all = shares && (run->slow || 4 * mishap_runner_holds(r, run->call) > handlers);
+    bool all = shares && (run->slow || 4 * mishap_runner_holds(r, run->call->holder) > handlers);
     struct found f = look(r, group, run, generation, all, now);
     *why = NEEDS_WORKER;
     if (shares && run->slow && handlers >= LEAVE_ONE && f.slow + 1 >= handlers) {

@@ -113,7 +113,7 @@ mishap *mishap_runner_busy(void);
 void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns);
 
 /* How many calls of this caller wait or run; with those of callers that share its word. */
-size_t mishap_runner_holds(const mishap_runner *r, const mishap_call *call);
+size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder);
 
 /* -- dispatch.c -------------------------------------------------------------------------------- */
 

@@ -281,9 +281,9 @@ int mishap_runner_file(const mishap_runner *r)
     return r->epoll;
 }
 
-size_t mishap_runner_holds(const mishap_runner *r, const mishap_call *call)
+size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder)
 {
-    return r->held[word_of(call)];
+    return holder ? r->held[holder % MISHAP_RUNNER_HOLDERS] : 0;
 }
 
 size_t mishap_runner_count(const mishap_runner *r, bool forgotten)

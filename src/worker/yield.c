@@ -3,8 +3,9 @@
  * priority of their process, and restores it when the call is over. Without that a call that needs
  * a millisecond waits for its slice behind every process that computes for a second.
  *
- * It happens only while there are other callers (crowd.h). A worker that is alone never yields:
- * calls of all callers wait for it.
+ * It happens only to a caller that has several calls, and more than all others together, while
+ * there are others (crowd.h): on a busy machine the one call of a caller takes long, too, and is to
+ * blame for nothing. A worker that is alone never yields: calls of all callers wait for it.
  */
 #include "worker/inside.h"
 
@@ -17,10 +18,16 @@ static void tell_keeper(const mishap_runner *r, mishap_link *link, bool yields)
         link->yields = yields;
 }
 
+static bool has_most(const mishap_runner *r, uint64_t holder)
+{
+    size_t calls = mishap_runner_holds(r, holder);
+    return calls > 1 && 2 * calls > r->count;
+}
+
 void mishap_runner_yield(const mishap_runner *r, mishap_link *link, int64_t now)
 {
     if (!link->yields && !link->ending_since_ns && !mishap_runner_is_alone(r, link->group) &&
-        mishap_crowd_has_others(r->crowd, link->taken_by, now))
+        has_most(r, link->taken_by) && mishap_crowd_has_others(r->crowd, link->taken_by, now))
         tell_keeper(r, link, true);
 }
 

@@ -516,13 +516,14 @@ static void in_this_process_callers_take_turns_too(void **state)
 
 static void what_takes_long_yields_while_others_are_there(void **state)
 {
-    struct ours slow, quick;
+    struct ours slow, more, quick;
     (void)state;
     open_runner(4, 100, 25);
     they_took("many", ADA, 200);
     add(&quick, "many", BOB);
     end(&quick);
     add(&slow, "many", ADA);
+    add(&more, "lone", ADA);
     UNTIL(worker_of(&slow));
     const struct worker *w = worker_of(&slow);
     UNTIL(w->yields == 1); /* it is known to take long */
@@ -532,41 +533,58 @@ static void what_takes_long_yields_while_others_are_there(void **state)
     assert_int_equal(s.runner->links->ahead_us, 0);
     UNTIL(w->restored == 1);
     assert_int_equal(w->yields, 1);
+    end(&more);
     close_runner();
 }
 
 static void a_call_that_turns_out_to_take_long_yields(void **state)
 {
-    struct ours one, quick;
+    struct ours one, more[2], quick;
     (void)state;
     open_runner(4, 100, 25);
     add(&one, "many", ADA);
+    add(&more[0], "lone", ADA);
     UNTIL(worker_of(&one));
     const struct worker *w = worker_of(&one);
     go_for(200);
     assert_int_equal(w->yields, 0); /* there is nobody else */
     add(&quick, "many", BOB);
+    UNTIL(worker_of(&quick));
+    const struct worker *other = worker_of(&quick);
     UNTIL(w->yields == 1);
-    end(&quick);
+    end(&more[0]);
     end(&one);
     UNTIL(w->restored == 1);
+    add(&one, "many", ADA); /* both have one */
+    UNTIL(worker_of(&one));
+    go_for(200);
+    assert_int_equal(other->yields, 0);
+    assert_int_equal(worker_of(&one)->yields, worker_of(&one)->restored);
+    add(&more[0], "lone", ADA); /* now she has more */
+    add(&more[1], "lone", ADA);
+    UNTIL(worker_of(&one)->yields > worker_of(&one)->restored);
+    assert_int_equal(other->yields, 0);
+    end(&quick);
+    end(&one);
+    end_all(more, 2);
     close_runner();
 }
 
 static void a_worker_that_is_alone_never_yields(void **state)
 {
-    struct ours one, quick;
+    struct ours all[3], quick;
     (void)state;
     open_runner(4, 100, 25);
     they_took("lone", ADA, 200);
-    add(&one, "lone", ADA);
+    for (size_t i = 0; i < 3; i++)
+        add(&all[i], "lone", ADA);
     add(&quick, "many", BOB);
-    UNTIL(worker_of(&one) && worker_of(&quick));
-    const struct worker *w = worker_of(&one);
+    UNTIL(worker_of(&all[0]) && worker_of(&quick));
+    const struct worker *w = worker_of(&all[0]);
     go_for(200);
     assert_int_equal(w->yields, 0);
-    end(&one);
     end(&quick);
+    end_all(all, 3);
     close_runner();
 }
 
