@@ -210,8 +210,6 @@ static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
 {
     mishap_runner_group *g = &r->groups[group];
     size_t most = mishap_runner_is_alone(r, group) ? 1 : r->settings.handlers;
-    if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
-        g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
     if (g->links + g->starting >= most || g->starting + g->opening >= g->waiting ||
         (g->refused_ns && now - g->refused_ns < r->times.retry_ms * MISHAP_MS))
         return;
@@ -307,6 +305,8 @@ static bool hand_over(mishap_runner *r, size_t group, uint32_t generation, int64
     mishap_runner_group *g = &r->groups[group];
     bool slow = true;
     mishap_run *run;
+    if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
+        g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
     for (size_t i = 0; i < 2; i++)
         if (g->lines[i].places[MISHAP_TURNS_ASIDE].first)
             mishap_turns_bring_back(&g->lines[i]);

@@ -62,6 +62,7 @@ static struct {
     struct worker workers[MOST];
     size_t count;
     bool slow_to_begin; /* workers read nothing */
+    int unheard;        /* requests for workers that the keeper does not hear */
 } s;
 
 struct ours {
@@ -132,7 +133,9 @@ static void hear(void)
 {
     mishap_keeper_message message;
     while (fake_keeper_hears(s.keeper, &message)) {
-        if (message.word == MISHAP_KEEPER_START) {
+        if (message.word == MISHAP_KEEPER_START && s.unheard) {
+            s.unheard--;
+        } else if (message.word == MISHAP_KEEPER_START) {
             assert_in_range(s.count, 0, MOST - 1);
             fake_worker_start(s.keeper, &message, &s.workers[s.count].fake, (uint32_t)s.count + 1);
             s.count++;
@@ -264,6 +267,21 @@ static void a_caller_has_half_of_the_workers(void **state)
     go_for(20);
     assert_int_equal(running(ada, 8), 2); /* workers are idle, and stay so for others */
     end_all(ada, 8);
+    close_runner();
+}
+
+/* Those that start are enough for a caller, unless they never do. */
+static void a_worker_that_never_starts_is_asked_for_again(void **state)
+{
+    struct ours ada[3];
+    (void)state;
+    open_runner(2, 100, 25);
+    s.runner->times.start_ms = 20;
+    s.unheard = 1;
+    for (size_t i = 0; i < 3; i++)
+        add(&ada[i], "many", ADA);
+    UNTIL(running(ada, 3) == 1);
+    end_all(ada, 3);
     close_runner();
 }
 
@@ -686,6 +704,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(callers_take_turns),
         TEST(a_caller_has_half_of_the_workers),
+        TEST(a_worker_that_never_starts_is_asked_for_again),
         TEST(callers_that_are_not_counted_have_all_workers),
         TEST(who_has_half_goes_behind_its_own_calls),
         TEST(a_worker_is_taken_by_who_has_a_call_there),
