@@ -28,6 +28,7 @@ CONNECTIONS = 64
 MEDIAN, P99 = 2, 5  # at most so many times what Bob has alone
 HITS, ROWS = 19_999, 20_000
 PATIENCE = 120
+PAUSE = 0.01  # between calls of Bob, so that a round is longer than a moment
 QUIET = 0.1  # of a core may go to other programs; beyond that the ratios mean little
 
 BURN = "def run(*args):\n    n = 0\n    while True:\n        n += 1\n"
@@ -132,7 +133,7 @@ class Alice:
         self.process = subprocess.Popen([sys.executable, "-B", __file__, "--alice", json.dumps([address, key, *slow])], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE)
         self.process.stdout.readline()
-        time.sleep(2)  # all of her calls wait or run by now
+        time.sleep(4)  # all of her calls wait or run by now, and what is started for them has started
 
     def stop(self):
         self.process.stdin.close()
@@ -157,6 +158,7 @@ def quick_calls(client, case, count, what):
         if status != 200 or expected not in text:
             raise Void("a call of Bob %s is answered with %d: %s" % (what, status, text[:300]))
         found.append(took)
+        time.sleep(PAUSE)
     return found
 
 
