@@ -242,7 +242,7 @@ bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, in
     link->ahead_us += turn.expected_us;
     if (was_idle)
         link->taken_by = turn.holder;
-    if (run->slow)
+    if (run->slow || r->settings.plan->groups.groups[link->group].apart)
         mishap_runner_yield(r, link, now);
     return true;
 }

@@ -31,7 +31,7 @@ enum {
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
     DEEPEST = 32,          /* of processes that started each other */
     ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
-    YIELDS = 5,            /* so much lower is the priority of a worker whose call takes long */
+    YIELDS = 10,           /* so much lower is the priority of a worker whose call takes long */
     FOREIGN_YIELDS = 15,   /* … and of programs that it has started, or of a foreign program */
 };
 
