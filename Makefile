@@ -9,7 +9,7 @@ export PKG_CONFIG_PATH := $(CURDIR)/build/deps/lib/pkgconfig$(if $(PKG_CONFIG_PA
 SHELL       := bash
 .SHELLFLAGS := -o pipefail -c
 
-.PHONY: build run demo test test-all storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
+.PHONY: build run demo test test-all storm bench bench-http bench-mcp bench-lisp bench-python bench-handlers bench-artifacts bench-symbolic bench-fair fuzz fuzz-symbolic storm-artifacts model-artifacts linear-artifacts cluster coverage format install clean help
 
 # Tests and benchmarks know one folder only.
 ifneq ($(BUILD),build)
@@ -87,6 +87,10 @@ bench-handlers: build ## this tree against an earlier commit: BASE=c0c101f ROUND
 bench-artifacts: build ## transfers and searches of the artifacts service; ROUNDS=5 SECONDS=3 ONLY=sqlite,postgresql,search
 	@scripts/setup bench bench-artifacts || echo 'mishap: going on with what is here' >&2
 	@scripts/bench-artifacts $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SECONDS),--seconds $(SECONDS)) $(if $(ONLY),--only $(ONLY))
+
+bench-fair: build ## quick calls of one caller beside 64 connections of another; ROUNDS=3 CALLS=100 ONLY=artifacts,symbolic,lisp,search
+	@scripts/setup bench-fair || echo 'mishap: going on with what is here' >&2
+	@scripts/bench-fair $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(CALLS),--calls $(CALLS)) $(if $(ONLY),--only $(ONLY))
 
 bench-symbolic: build ## the symbolic engine on its cases, and its service; ROUNDS=5 CROSSHAIR=PROGRAM
 	@SYMBOLIC_PROGRAM=build/services/symbolic/mishap-symbolic MISHAP_PROGRAM=build/mishap python3 tests/symbolic/bench.py $(if $(ROUNDS),--rounds $(ROUNDS))

@@ -68,9 +68,9 @@ def wrk(script, address, connections, seconds, cores=None, threads=1, environmen
 
 
 class Server:
-    """`PROGRAM serve` with one loop, on a copy of a store or on a new one, until stop()."""
+    """`PROGRAM serve` with one loop or more, on a copy of a store or on a new one, until stop()."""
 
-    def __init__(self, program, folder, cores=None, store=None, flags=(), environment=None):
+    def __init__(self, program, folder, cores=None, store=None, flags=(), environment=None, loops=1):
         self.program, self.folder = program, folder
         shutil.rmtree(folder, ignore_errors=True)
         if store:
@@ -80,7 +80,7 @@ class Server:
         log = folder / "stderr"
         with open(log, "wb") as file:
             self.process = subprocess.Popen(
-                [*pinned(cores), program, "serve", "--listen", "127.0.0.1:0", "--workers", "1", "--data", folder, *flags],
+                [*pinned(cores), program, "serve", "--listen", "127.0.0.1:0", "--workers", str(loops), "--data", folder, *flags],
                 stdin=subprocess.DEVNULL, stdout=file, stderr=file, env={**os.environ, **(environment or {})})
         try:
             self.address = self.wait_for_address(log)

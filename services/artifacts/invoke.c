@@ -28,13 +28,23 @@ artifacts_request *artifacts_request_begin(mishap_call *call)
     return r;
 }
 
+static bool is_apart(const char *artifact, const char *method)
+{
+    const artifacts_genesis *genesis = artifacts_genesis_find(artifact);
+    if (!genesis)
+        return strcmp(method, "run") == 0;
+    for (const artifacts_method *m = genesis->methods; m->name; m++)
+        if (strcmp(m->name, method) == 0)
+            return m->apart;
+    return false;
+}
+
 bool artifacts_is_apart(const mishap_call *call)
 {
     const char *name = mishap_operation_name(call);
     return strcmp(name, artifacts_trial.operation->name) == 0 ||
            (strcmp(name, "artifacts.invoke") == 0 &&
-            strcmp(mishap_string(call, "method"), "run") == 0 &&
-            !artifacts_genesis_find(mishap_string(call, "artifact")));
+            is_apart(mishap_string(call, "artifact"), mishap_string(call, "method")));
 }
 
 /* -- who calls --------------------------------------------------------------------------------- */

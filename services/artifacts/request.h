@@ -76,6 +76,7 @@ typedef struct artifacts_method {
     bool writes; /* only principals may, and the log of events has it */
     bool tends;  /* an auction whose time is over is ended first */
     bool system; /* only for the program itself */
+    bool apart;  /* it only reads, and may take long: no other call is to wait for it */
 } artifacts_method;
 
 typedef struct artifacts_genesis {
@@ -212,7 +213,8 @@ void artifacts_put_row(mishap_buffer *b, mishap_query *query);
 mishap *artifacts_invoke(mishap_call *call);
 mishap *artifacts_events(mishap_call *call);
 
-/* Whether a call runs the code of an artifact, which takes long (mishap_settlement.apart). */
+/* Whether a call takes long: it runs the code of an artifact, or reads much
+ * (mishap_settlement.apart). */
 bool artifacts_is_apart(const mishap_call *call);
 
 /* executor.c: whether code can be run at all. */

@@ -1,7 +1,8 @@
 /*
  * The service: its settings, its store, and how calls are settled. On SQLite one process settles
- * up to 64 calls with one commit, each in a savepoint; only code of artifacts runs elsewhere. On
- * PostgreSQL each call is a transaction of its own, in any process of any server.
+ * up to 64 calls with one commit, each in a savepoint; only code of artifacts and reads that take
+ * long run elsewhere. On PostgreSQL each call is a transaction of its own, in any process of any
+ * server.
  */
 #include <strings.h>
 

@@ -123,7 +123,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link,
         failure = tell_reason(link, call, failure);
     if (!run)
         end_forgotten(r, slot, failure);
-    mishap_link_clear(link, 0);
+    mishap_runner_clear(r, link, 0, true);
     link->interrupted_ns = 0;
     link->silent_since_ns = 0;
     rest(r, link, last);

@@ -34,7 +34,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
     bool ended = call->ended, lost = call->lost;
     if (!run)
         mishap_runner_end_forgotten(r, slot, failure);
-    mishap_link_clear(link, frame->slot);
+    mishap_runner_clear(r, link, frame->slot, true);
     if (link->held_since_ns) { /* its last piece and this came together */
         link->held_since_ns = 0;
         mishap_runner_listen(r, link);
@@ -47,7 +47,7 @@ static const char *take_outcome(mishap_runner *r, mishap_link *link, const misha
         mishap_runner_lost_service(r, link->group);
     }
     if (!link->used)
-        link->idle_since_ns = mishap_clock_monotonic_ns();
+        link->idle_since_ns = link->freed_ns;
     if (run)
         mishap_runner_finish(r, run, failure);
     return NULL;

@@ -1,17 +1,20 @@
 /*
  * The inside of the runner of calls, for the files that it is made of:
  *
- *     runner.c  what boundaries call; which worker gets a call
+ *     runner.c  what boundaries call
+ *     dispatch.c which call is next, and which worker gets it
  *     hear.c    what workers and the keeper say
  *     lose.c    workers that end, and what becomes of their calls
  *     opening.c services that workers open, and cannot open
  *     sweep.c   time: who has waited, run or been silent for too long
  *     abroad.c  calls that foreign programs run
  *     session.c sessions: which process a call goes to
+ *     yield.c   priorities: calls that take long, and those of others
  */
 #ifndef MISHAP_WORKER_INSIDE_H
 #define MISHAP_WORKER_INSIDE_H
 
+#include "worker/crowd.h"
 #include "worker/keeper.h"
 #include "worker/link.h"
 #include "worker/session.h"
@@ -22,6 +25,7 @@
 enum {
     MISHAP_RUNNER_SCRATCH = 256 * 1024, /* bytes that are read at once */
     MISHAP_SHORT_MS = 2,                /* a call that takes no longer is worth waiting behind */
+    MISHAP_LONG_MS = 50,                /* a call that takes longer is one that takes long */
     MISHAP_TICK_MS = 50,                /* how late a timeout may be, while something runs */
     MISHAP_MOST_REPEATS = 3,      /* how often a call is run again, if its processes are killed */
     MISHAP_RUNNER_HOLDERS = 4096, /* callers that meet in one word share what one may have */
@@ -29,7 +33,9 @@ enum {
 
 /* The workers of a group, as far as this loop has them, and the calls that wait for one. */
 typedef struct mishap_runner_group {
-    mishap_run *first, *last;
+    mishap_run *first, *last; /* in the order in which they came */
+    mishap_turns lines[2]; /* … and whose turn it is: of the short ones, of those that are slow */
+    int64_t slow_since_ns; /* when one of these had its turn, or came while none waited */
     size_t waiting, links, starting;
     size_t giving_way;            /* of those that wait, for their callers have perhaps left */
     size_t opening;               /* of the links: those that open their service */
@@ -45,6 +51,8 @@ struct mishap_runner {
     mishap_standing own_standing;
     mishap_sessions *sessions; /* that of all loops, or its own; NULL before it is needed */
     bool owns_sessions;
+    mishap_crowd *crowd; /* that of all loops, or its own */
+    mishap_crowd own_crowd;
     int epoll, timer;
     int beside;       /* a file that whoever waits watches, too; -1: none */
     int64_t timer_ns; /* when it is due; 0: never */
@@ -52,8 +60,9 @@ struct mishap_runner {
     mishap_runner_group groups[MISHAP_WORKER_GROUPS];
     uint32_t last_request;
     size_t count, forgotten; /* calls that wait or run; of these, that nobody waits for */
-    uint16_t held[MISHAP_RUNNER_HOLDERS]; /* … of each caller, by its number */
-    const mishap_operation **named;       /* that were named on stderr: each once */
+    uint16_t held[MISHAP_RUNNER_HOLDERS];    /* … of each caller, by its number */
+    uint32_t took_us[MISHAP_RUNNER_HOLDERS]; /* what calls took lately, by caller and operation */
+    const mishap_operation **named;          /* that were named on stderr: each once */
     size_t named_count;
     char scratch[MISHAP_RUNNER_SCRATCH];
 };
@@ -103,11 +112,39 @@ mishap *mishap_runner_busy(void);
 /* Look at the clock at this moment, at the latest. */
 void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns);
 
+/* How many calls of this caller wait or run; with those of callers that share its word. */
+size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder);
+
+/* -- dispatch.c -------------------------------------------------------------------------------- */
+
+/* What calls of the same caller and operation took lately, in microseconds; 0: not known. */
+uint32_t *mishap_runner_took(mishap_runner *r, const mishap_call *call);
+
+/* A call that waits gets its place in one of the lines: before or behind others of its caller. */
+void mishap_runner_line_up(mishap_runner_group *g, mishap_run *run, bool first);
+
+/* Hand over what waits in a group. */
+void mishap_runner_dispatch(mishap_runner *r, size_t group);
+
+/* Give a worker a call that waits. False: it could not be, and waits no more. */
+bool mishap_runner_hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now);
+
+/* A worker does not have a call any more. `ran`: its time counts. */
+void mishap_runner_clear(mishap_runner *r, mishap_link *link, unsigned slot, bool ran);
+
 /* Ask the keeper for a worker, whether or not a call waits for one. */
 void mishap_runner_start_worker(mishap_runner *r, size_t group, int64_t now);
 
 /* Have its calls begun just now, or not yet? */
 bool mishap_link_is_brisk(mishap_link *link, int64_t now);
+
+/* -- yield.c ----------------------------------------------------------------------------------- */
+
+/* The call of a worker takes long: it yields to those of other callers, if there are any. */
+void mishap_runner_yield(const mishap_runner *r, mishap_link *link, int64_t now);
+
+/* It is over. */
+void mishap_runner_end_yield(const mishap_runner *r, mishap_link *link);
 
 /* -- hear.c ------------------------------------------------------------------------------------ */
 

@@ -231,6 +231,8 @@ static void obey(size_t loop, mishap_kept *worker, const mishap_keeper_message *
                                        .number = message->number };
         mishap_keeper_interrupt(worker->number, message->number);
         mishap_keeper_tell_loop(loop, &done, NULL);
+    } else if (message->word == MISHAP_KEEPER_YIELD) {
+        mishap_kept_yield(worker, message->yields);
     } else if (message->word == MISHAP_KEEPER_END)
         mishap_kept_end(worker, message->stack);
     else if (message->word == MISHAP_KEEPER_PUT_AWAY)

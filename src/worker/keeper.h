@@ -23,6 +23,8 @@ typedef enum mishap_keeper_word {
     MISHAP_KEEPER_INTERRUPT,   /* loop: have worker `worker` end its call `number` */
     MISHAP_KEEPER_INTERRUPTED, /* keeper: the signal was sent */
 
+    MISHAP_KEEPER_YIELD, /* loop: worker `worker` is to yield to other processes, or no more */
+
     /* Of sessions, each of which one loop uses at a time: */
     MISHAP_KEEPER_LEASE,   /* loop: the process of a session, please; STARTED follows, or REFUSED */
     MISHAP_KEEPER_RECALL,  /* keeper: another loop wants the session of worker `worker` */
@@ -58,7 +60,8 @@ typedef struct mishap_keeper_message {
     uint8_t joined;  /* of STARTED: the worker was there already, for other loops */
     uint8_t reason;  /* of STARTED and CLOSE: a mishap_session_reason */
     uint8_t known;   /* of STARTED: this keeper has had the session before */
-    uint8_t padding[7];
+    uint8_t yields;  /* of YIELD */
+    uint8_t padding[6];
     uint8_t session[MISHAP_SESSION_KEY];
     uint64_t holder; /* of LEASE and STARTED: the caller that a session counts for; 0: none */
     /* Of ENDED alone: */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/life.h"
+#include "base/priority.h"
 #include "base/signals.h"
 #include "worker/child.h"
 #include "worker/children.h"
@@ -30,6 +31,8 @@ enum {
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
     DEEPEST = 32,          /* of processes that started each other */
     ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
+    YIELDS = 10,           /* so much lower is the priority of a worker whose call takes long */
+    FOREIGN_YIELDS = 15,   /* … and of programs that it has started, or of a foreign program */
 };
 
 /* There is one in a process. */
@@ -201,6 +204,22 @@ bool mishap_kept_spawn(uint32_t group, bool session, mishap_kept **worker, int *
     *worker = place;
     *end = ends[0];
     return true;
+}
+
+/* -- priorities -------------------------------------------------------------------------------- */
+
+/* A worker may hold a lock that others wait for: it yields less than the programs that it runs. */
+void mishap_kept_yield(const mishap_kept *worker, bool yields)
+{
+    mishap_children children;
+    pid_t child;
+    if (!mishap_priority_can_be_restored())
+        return;
+    mishap_priority_lower(worker->pid, !yields ? 0 : worker->foreign ? FOREIGN_YIELDS : YIELDS);
+    mishap_children_open(&children, worker->pid);
+    while ((child = mishap_children_next(&children)))
+        mishap_priority_lower(child, yields ? FOREIGN_YIELDS : 0);
+    mishap_children_close(&children);
 }
 
 /* -- killing ----------------------------------------------------------------------------------- */

@@ -55,6 +55,10 @@ bool mishap_kept_fork(uint32_t group, const mishap_connection *c, mishap_kept **
 /* Start the foreign program of a group; *end is our end of its socket. */
 bool mishap_kept_spawn(uint32_t group, bool session, mishap_kept **worker, int *end);
 
+/* Let it, and the programs that it has started, have less of the processors than others that want
+ * them, or as much again. Nothing happens where the second would be refused. */
+void mishap_kept_yield(const mishap_kept *worker, bool yields);
+
 /* -- ending ------------------------------------------------------------------------------------ */
 
 /* Kill it, and whatever it has started. */

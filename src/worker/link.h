@@ -39,6 +39,12 @@ typedef struct mishap_link_slot {
     int64_t handed_ns;
     int64_t begun_ns, ran_ns, done_ns; /* 0: not seen yet */
     bool streamed;                     /* pieces of its answer have left: it cannot be run again */
+    struct mishap_link_turn {          /* what it counts for (dispatch.c) */
+        mishap_turns_caller *caller;
+        uint32_t *took_us, expected_us;
+        uint64_t holder;
+        bool slow;
+    } turn;
     char incident[MISHAP_ID_LENGTH + 1];
 } mishap_link_slot;
 
@@ -55,11 +61,15 @@ typedef struct mishap_link {
     mishap_buffer out; /* what is to be sent … */
     size_t sent;       /* … and was already */
     bool waits_to_send;
+    bool yields;           /* its process has a lower priority */
     int64_t held_since_ns; /* nothing is read of it; 0: it is */
     int64_t gone_since_ns; /* its connection is; 0: it is not */
     bool joined;           /* the worker was there already, and busy with calls of others */
     uint64_t used;         /* slots, a bit each */
     uint32_t last_number;  /* of the calls that it was given */
+    uint64_t taken_by;     /* the caller of one of its calls */
+    uint64_t ahead_us;     /* what is expected that its calls take together */
+    int64_t freed_ns;      /* when a call of it ended, the latest time */
     mishap_link_slot slots[MISHAP_SLOTS];
     int64_t handed_ns; /* when it was given a call, the latest time */
     int64_t heard_ns;  /* when a part of a frame came, whose rest is to come, the latest time */

@@ -42,10 +42,10 @@ static void give_back(mishap_runner *r, mishap_link *link, unsigned i, bool blam
     mishap_run *run = slot->run;
     if (!run) {
         mishap_runner_end_forgotten(r, slot, NULL);
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, false);
         return;
     }
-    mishap_link_clear(link, i);
+    mishap_runner_clear(r, link, i, false);
     if (run->moved && !blameless) {
         run->died = true;
         mishap *m = mishap_raise(INTERNAL_ERROR, "Two processes in a row died before %s began.",
@@ -66,12 +66,12 @@ static void fail_call(mishap_runner *r, mishap_link *link, unsigned i)
                                     : mishap_link_tell_end(link, i, call->operation,
                                                            mishap_runner_is_alone(r, link->group));
     if (run) {
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, true);
         run->died = link->end.why != MISHAP_LINK_TIMEOUT;
         mishap_runner_finish(r, run, failure);
     } else {
         mishap_runner_end_forgotten(r, slot, failure);
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, true);
     }
 }
 
@@ -100,12 +100,12 @@ static bool repeat(mishap_runner *r, mishap_link *link, unsigned i)
         return false;
     if (!run) { /* and what came of it, nobody asks */
         mishap_runner_end_forgotten(r, slot, NULL);
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, true);
         return true;
     }
     if (run->repeats >= (outside ? MISHAP_MOST_REPEATS : 1))
         return false;
-    mishap_link_clear(link, i);
+    mishap_runner_clear(r, link, i, true);
     run->repeats++;
     run->since_ns = mishap_clock_monotonic_ns(); /* it has not waited for this worker yet */
     run->call->repeated = true;

@@ -1,10 +1,6 @@
 /*
- * Calls that wait, run and end, and the workers that they run in.
- *
- * A call goes to a worker that has none. If all are busy, but with a call that began just now, it
- * goes behind that one: most calls take microseconds, and several handed over together cost a
- * fraction of what they cost one by one. Only if the call before it takes longer, it is taken back
- * and another worker is started, up to the limit.
+ * Calls that wait, run and end: what boundaries call. Which of them is next, and which worker gets
+ * it, is in dispatch.c.
  */
 #include "worker/runner.h"
 
@@ -18,7 +14,6 @@
 #include "worker/inside.h"
 
 enum {
-    BATCH = 16,  /* calls that one worker has, at most */
     EVENTS = 64, /* that are taken at once */
 };
 
@@ -44,6 +39,7 @@ static size_t group_of(const mishap_runner *r, const mishap_run *run)
 
 void mishap_runner_enqueue(mishap_runner_group *g, mishap_run *run, bool first)
 {
+    mishap_runner_line_up(g, run, first);
     run->link = NULL;
     run->next = first ? g->first : NULL;
     run->previous = first ? NULL : g->last;
@@ -54,6 +50,8 @@ void mishap_runner_enqueue(mishap_runner_group *g, mishap_run *run, bool first)
 
 void mishap_runner_dequeue(mishap_runner_group *g, mishap_run *run)
 {
+    if (run->turn.caller)
+        mishap_turns_remove(&g->lines[run->slow], &run->turn);
     *(run->previous ? &run->previous->next : &g->first) = run->next;
     *(run->next ? &run->next->previous : &g->last) = run->previous;
     run->next = run->previous = NULL;
@@ -179,125 +177,6 @@ void mishap_runner_wake_at(mishap_runner *r, int64_t when_ns)
     timerfd_settime(r->timer, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* -- handing over ------------------------------------------------------------------------------ */
-
-/* Has its call begun just now, or not yet? */
-bool mishap_link_is_brisk(mishap_link *link, int64_t now)
-{
-    for (uint64_t used = link->used; used; used &= used - 1) {
-        unsigned i = (unsigned)__builtin_ctzll(used);
-        int64_t begun = mishap_link_begun(link, i, now);
-        if (now - (begun ? begun : link->slots[i].handed_ns) > MISHAP_SHORT_MS * MISHAP_MS)
-            return false;
-    }
-    return true;
-}
-
-/* The worker to give a call to: one without any, else the least busy of those that are quick. A
- * worker that is alone gets all. One that has not read what it was sent gets no more: a call that
- * is taken back and handed over again would be sent again, too. */
-static mishap_link *choose(mishap_runner *r, size_t group, uint32_t generation, int64_t now)
-{
-    mishap_link *best = NULL;
-    bool alone = mishap_runner_is_alone(r, group);
-    for (mishap_link *link = r->links; link; link = link->next) {
-        unsigned count = mishap_link_count(link);
-        if (link->group != group || link->dead || link->ending_since_ns || link->socket < 0 ||
-            link->waits_to_send || link->opening_since_ns || link->generation != generation ||
-            link->awaits_interrupt ||
-            count >= (alone           ? (unsigned)MISHAP_SLOTS
-                      : link->foreign ? 1U
-                                      : (unsigned)BATCH))
-            continue;
-        if (!count)
-            return link;
-        if ((!best || count < mishap_link_count(best)) &&
-            (alone || mishap_link_is_brisk(link, now)))
-            best = link;
-    }
-    return best;
-}
-
-void mishap_runner_start_worker(mishap_runner *r, size_t group, int64_t now)
-{
-    mishap_runner_group *g = &r->groups[group];
-    mishap_keeper_message message = { .word = MISHAP_KEEPER_START,
-                                      .number = ++r->last_request,
-                                      .group = (uint32_t)group };
-    if (mishap_keeper_send(r->settings.keeper, &message, NULL, 0)) {
-        g->starting++;
-        g->asked_ns = now;
-    }
-}
-
-static void ask_for_worker(mishap_runner *r, size_t group, int64_t now)
-{
-    mishap_runner_group *g = &r->groups[group];
-    size_t most = mishap_runner_is_alone(r, group) ? 1 : r->settings.handlers;
-    if (g->starting && now - g->asked_ns > r->times.start_ms * MISHAP_MS)
-        g->starting = 0; /* the keeper has ended meanwhile, and another one does not know of it */
-    if (g->links + g->starting >= most || g->starting + g->opening >= g->waiting ||
-        (g->refused_ns && now - g->refused_ns < r->times.retry_ms * MISHAP_MS))
-        return;
-    if (mishap_runner_foreign(r, group) && !mishap_runner_may_start_foreign(r, group))
-        return;
-    mishap_runner_start_worker(r, group, now);
-}
-
-/* Inside this process: one after the other, each answered before the next begins. */
-static void run_inside(mishap_runner *r, size_t group)
-{
-    mishap_runner_group *g = &r->groups[group];
-    while (g->first && mishap_runner_may_run_inside(r, group)) {
-        mishap_run *run = g->first;
-        mishap_runner_dequeue(g, run);
-        run->call->deadline_ns = run->call->limit_ms
-                                     ? mishap_clock_monotonic_ns() + run->call->limit_ms * MISHAP_MS
-                                     : 0;
-        mishap *failure = mishap_call_run(run->call);
-        run->died = run->call->ended;
-        bool lost = run->call->lost;
-        mishap_runner_finish(r, run, failure);
-        if (lost)
-            mishap_runner_lost_service(r, group);
-    }
-}
-
-static void dispatch(mishap_runner *r, size_t group)
-{
-    mishap_runner_group *g = &r->groups[group];
-    int64_t now = 0;
-    uint32_t generation = mishap_standing_generation(r->standing, group);
-    if (mishap_runner_has_sessions(r, group) && !r->settings.inside) {
-        mishap_runner_dispatch_sessions(r, group);
-        return;
-    }
-    if (!mishap_generation_is_open(generation)) {
-        mishap_runner_refuse_group(r, group);
-        return;
-    }
-    if (r->settings.inside) {
-        run_inside(r, group);
-        return;
-    }
-    while (g->first) {
-        mishap_run *run = g->first;
-        now = now ? now : mishap_clock_monotonic_ns();
-        mishap_link *link = choose(r, group, generation, now);
-        if (!link) {
-            mishap_runner_drop_stale(r, group);
-            ask_for_worker(r, group, now);
-            mishap_runner_wake_at(r, now + MISHAP_TICK_MS * MISHAP_MS);
-            return;
-        }
-        bool behind = link->used && !mishap_runner_is_alone(r, group);
-        mishap_runner_dequeue(g, run);
-        if (!mishap_link_hand(link, run, now))
-            mishap_runner_give_up(r, run, mishap_runner_not_handed(link));
-        mishap_runner_wake_at(r, now + (behind ? MISHAP_SHORT_MS : MISHAP_TICK_MS) * MISHAP_MS);
-    }
-}
-
 static void free_dead(mishap_runner *r)
 {
     for (mishap_link *link = r->links, *next; link; link = next) {
@@ -333,7 +212,7 @@ void mishap_runner_flush(mishap_runner *r)
         if (r->groups[i].giving_way)
             end_giving_way(r, &r->groups[i]);
         if (r->groups[i].first)
-            dispatch(r, i);
+            mishap_runner_dispatch(r, i);
     }
     for (mishap_link *link = r->links; link; link = link->next)
         send_out(r, link);
@@ -402,6 +281,11 @@ int mishap_runner_file(const mishap_runner *r)
     return r->epoll;
 }
 
+size_t mishap_runner_holds(const mishap_runner *r, uint64_t holder)
+{
+    return holder ? r->held[holder % MISHAP_RUNNER_HOLDERS] : 0;
+}
+
 size_t mishap_runner_count(const mishap_runner *r, bool forgotten)
 {
     return forgotten ? r->count : r->count - r->forgotten;
@@ -437,9 +321,12 @@ bool mishap_runner_add(mishap_runner *r, mishap_run *run)
     run->died = run->moved = run->cancelled = run->gives_way = false;
     run->repeats = 0;
     run->session = (struct mishap_run_session){ 0 };
+    run->turn = (mishap_turn){ 0 };
+    run->took_us = mishap_runner_took(r, run->call);
     run->since_ns = mishap_clock_monotonic_ns();
     mishap_runner_enqueue(&r->groups[group], run, false);
     mishap_runner_count_in(r, run->call);
+    mishap_crowd_see(r->crowd, run->call->holder, run->since_ns);
     if (r->settings.inside)
         mishap_runner_wake_at(r, 1); /* done() is not to be called before this returns */
     return true;
@@ -477,7 +364,7 @@ void mishap_runner_forget(mishap_runner *r, mishap_run *run)
         mishap_runner_count_out(r, run->call);
         mishap_call_end(run->call);
     } else if (mishap_link_take_back(link, i)) {
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, false);
         mishap_runner_count_out(r, run->call);
         mishap_call_end(run->call);
     } else {
@@ -507,6 +394,7 @@ mishap *mishap_runner_open(const mishap_runner_settings *settings, mishap_runner
     r->settings = *settings;
     r->standing = settings->standing ? settings->standing : &r->own_standing;
     r->sessions = settings->sessions;
+    r->crowd = settings->crowd ? settings->crowd : &r->own_crowd;
     r->beside = -1;
     r->times = settings->times ? *settings->times : usual;
     r->epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -538,6 +426,9 @@ void mishap_runner_close(mishap_runner *r)
     if (r->timer >= 0)
         close(r->timer);
     mishap_release(r->named);
+    for (size_t i = 0; i < MISHAP_WORKER_GROUPS; i++)
+        for (size_t line = 0; line < 2; line++)
+            mishap_turns_release(&r->groups[i].lines[line]);
     if (r->owns_sessions)
         mishap_sessions_free(r->sessions);
     mishap_release(r);

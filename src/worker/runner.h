@@ -20,6 +20,7 @@
 #define MISHAP_WORKER_RUNNER_H
 
 #include "operation/call.h"
+#include "worker/turns.h"
 #include "worker/worker.h"
 
 typedef struct mishap_runner mishap_runner;
@@ -40,7 +41,10 @@ struct mishap_run {
     /* The runner's. */
     struct mishap_link *link; /* NULL: it waits */
     unsigned slot;
-    mishap_run *next, *previous; /* of those that wait */
+    mishap_run *next, *previous; /* of those that wait, in the order in which they came */
+    mishap_turn turn;            /* … and in the order in which they are handed over */
+    bool slow;                   /* it waits in the line of those that take long */
+    uint32_t *took_us;           /* what calls like it took lately */
     int64_t since_ns;            /* when it began to wait */
     bool moved;                  /* the worker that it was given to died before it began */
     int repeats;                 /* how often it was given to another after it had begun */
@@ -86,6 +90,7 @@ typedef struct mishap_runner_settings {
     void (*suspects)(void *state, const mishap_service *service);
     struct mishap_standing *standing; /* that all loops share; NULL: this runner is the only one */
     struct mishap_sessions *sessions; /* the same */
+    struct mishap_crowd *crowd;       /* the same */
     void *state;
 } mishap_runner_settings;
 

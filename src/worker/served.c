@@ -7,6 +7,7 @@
 #include "incident/incident.h"
 #include "incident/logs.h"
 #include "operation/secret.h"
+#include "worker/crowd.h"
 #include "worker/lease.h"
 #include "worker/spawn.h"
 #include "worker/trials.h"
@@ -76,6 +77,8 @@ mishap *mishap_served_begin(mishap_served *served)
     if (!failure)
         failure = mishap_sessions_make(&served->sessions);
     if (!failure)
+        failure = mishap_crowd_make(&served->crowd);
+    if (!failure)
         failure = prepare_services(served);
     if (!failure) /* prepare() decides how calls are settled */
         failure = mishap_worker_groups_make(served->app, &served->plan.groups);
@@ -111,6 +114,8 @@ void mishap_served_end(mishap_served *served)
     served->trials = NULL;
     mishap_sessions_free(served->sessions);
     served->sessions = NULL;
+    mishap_crowd_free(served->crowd);
+    served->crowd = NULL;
     mishap_buffer_release(&served->health);
 }
 
@@ -218,6 +223,7 @@ mishap *mishap_served_open(mishap_served *served, int connection)
                                                          .suspects = suspects,
                                                          .standing = served->standing,
                                                          .sessions = served->sessions,
+                                                         .crowd = served->crowd,
                                                          .state = served },
                               &served->runner);
 }

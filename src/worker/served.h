@@ -33,6 +33,7 @@ typedef struct mishap_served {
     struct mishap_trials *trials; /* which services work, for all loops */
     struct mishap_trying *trying; /* … in each process that serves: the trials that it runs */
     mishap_sessions *sessions;    /* of foreign programs, for all loops */
+    struct mishap_crowd *crowd;   /* which callers there were lately, for all loops */
     int connection;               /* of the loop that is forked next: its end */
     mishap_runner *runner;        /* in each process that serves, on the thread of its loop */
 } mishap_served;

@@ -116,12 +116,25 @@ static bool may_have_call(const mishap_link *link)
 /* False: it could not be, and its caller was told. */
 static bool hand(mishap_runner *r, mishap_link *link, mishap_run *run, int64_t now)
 {
-    mishap_runner_dequeue(&r->groups[link->group], run);
     link->named = link->named || run->session.named;
-    if (mishap_link_hand(link, run, now))
+    if (mishap_runner_hand(r, link, run, now))
         return true;
     mishap_runner_finish(r, run, mishap_runner_not_handed(link));
     return false;
+}
+
+/* A caller may have many sessions. While other callers are there, of its calls that take long only
+ * so many run at once as it may have workers of another group. */
+static bool has_its_share(const mishap_runner *r, size_t group, const mishap_run *run, int64_t now)
+{
+    uint64_t holder = run->call->holder;
+    size_t running = 0;
+    if (!run->slow || !holder || !r->settings.most_of_one ||
+        !mishap_crowd_has_others(r->crowd, holder, now))
+        return false;
+    for (const mishap_link *link = r->links; link; link = link->next)
+        running += link->group == group && !link->dead && link->used && link->taken_by == holder;
+    return running >= (r->settings.handlers + 1) / 2;
 }
 
 /* Calls of a session run in the order in which they came, whatever those of others do. */
@@ -142,6 +155,8 @@ void mishap_runner_dispatch_sessions(mishap_runner *r, size_t group)
             next = g->first; /* whoever was told may have changed the line */
             continue;
         }
+        if (has_its_share(r, group, run, now))
+            continue;
         if (link && may_have_call(link)) {
             if (!hand(r, link, run, now))
                 next = g->first;

@@ -66,14 +66,14 @@ static void sweep_handed(mishap_runner *r, mishap_link *link, unsigned i, bool s
     if ((run && !over && (alone || !slow)) || !mishap_link_take_back(link, i))
         return;
     if (run) {
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, false);
         if (over)
             mishap_runner_give_up(r, run, mishap_runner_busy());
         else
             mishap_runner_enqueue(&r->groups[link->group], run, true);
     } else {
         mishap_runner_end_forgotten(r, &link->slots[i], NULL);
-        mishap_link_clear(link, i);
+        mishap_runner_clear(r, link, i, false);
     }
 }
 
@@ -191,6 +191,8 @@ static void sweep_calls(mishap_runner *r, mishap_link *link, int64_t now)
             continue;
         int64_t begun = mishap_link_begun(link, i, now);
         const char *lie = link->ending_since_ns ? NULL : lie_of_page(link, i);
+        if (begun && now - begun > MISHAP_LONG_MS * MISHAP_MS)
+            mishap_runner_yield(r, link, now);
         if (link->foreign)
             mishap_runner_sweep_foreign(r, link, i, now);
         else if (lie)

@@ -10,7 +10,11 @@
  * Each of these processes has one thread.
  *
  *     group.c    which operations share a process
- *     runner.c   of a loop: calls that wait, run and end, and the workers that they run in
+ *     runner.c   of a loop: calls that wait, run and end
+ *     dispatch.c … which call is next, and which worker gets it
+ *     turns.c    … callers that take turns
+ *     yield.c    … calls that take long, and the processors
+ *     crowd.c    … which callers there were lately, for all loops
  *     hear.c     … what workers and keeper say
  *     opening.c  … services that workers open, and cannot open
  *     lose.c     … workers that end, and what becomes of their calls

@@ -55,6 +55,7 @@ def needs_two_cores():
                                                                    "--sbcl", FAKES / "agent", "--only", "trips"], {"FAKE_WRONG": "1"}),
     "bench-artifacts, a loop that does nothing": ("bare loop is 0", ["artifacts/measure.py", "--program", MISHAP, "--parts", FAKES, "--kept",
                                                                     "kept", "--only", "sqlite"], {}),
+    "bench-fair, a program that ends": ("does not listen", ["fair/measure.py", "--program", "/bin/false", "--only", "lisp"], {}),
     "bench-symbolic, an engine with another verdict": ("nonsense", [TREE / "tests/symbolic/bench.py", "--rounds", "1"],
                                                        {"SYMBOLIC_PROGRAM": str(FAKES / "engine"), "MISHAP_PROGRAM": ""}),
     "make bench, a program that fails": ("ends with 1", ["commands.py", "/bin/false", __file__], {}),

@@ -5,9 +5,11 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/priority.h"
 #include "base/signals.h"
 #include "testing.h"
 
@@ -137,6 +139,26 @@ static void a_signal_is_sent_to_one_process_or_its_group_and_never_to_all(void *
     assert_false(mishap_signal_process(child, 0));
 }
 
+static void a_priority_is_lowered_and_restored_and_never_ones_own(void **state)
+{
+    (void)state;
+    int own = getpriority(PRIO_PROCESS, 0);
+    pid_t child = start();
+    assert_int_equal(setpgid(child, child), 0);
+    assert_true(own <= 18);
+    mishap_priority_lower(child, 1);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child), own + 1);
+    mishap_priority_lower(child, 19);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child), own < 0 ? own + 19 : 19);
+    mishap_priority_lower(child, 0);
+    assert_int_equal(getpriority(PRIO_PROCESS, (id_t)child),
+                     mishap_priority_can_be_restored() ? own : 19);
+    end(child);
+    mishap_priority_lower(0, 19);
+    mishap_priority_lower(1, 0);
+    assert_int_equal(getpriority(PRIO_PROCESS, 0), own);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -147,6 +169,7 @@ int main(void)
         TEST(the_state_of_a_process_is_known),
         TEST(a_process_id_that_was_given_again_is_another_life),
         TEST(a_signal_is_sent_to_one_process_or_its_group_and_never_to_all),
+        TEST(a_priority_is_lowered_and_restored_and_never_ones_own),
     };
     return RUN(tests);
 }

@@ -229,7 +229,7 @@ static unsigned handed(const struct fake_worker *w)
 
 static uint32_t begin_next(struct fake_worker *w, unsigned expected)
 {
-    unsigned slot;
+    unsigned slot = 0;
     mishap_frame_call asked;
     do /* what was taken back comes all the same */
         assert_true(fake_worker_takes(w, &slot, &asked));
@@ -465,7 +465,7 @@ static void a_call_behind_a_slow_one_is_taken_back_and_one_that_runs_is_not(void
     fake_worker_start(s.keeper, &asked, &other, 2);
     turn(&s);
     assert_int_equal(handed(&other), 1);
-    unsigned slot;
+    unsigned slot = 0;
     mishap_frame_call stale;
     assert_true(fake_worker_takes(&w, &slot, &stale)); /* it has come, but it is not its any more */
     assert_false(fake_worker_begins(&w, slot, stale.number));
@@ -759,7 +759,7 @@ static void a_forgotten_call_that_has_not_begun_is_gone_at_once(void **state)
     struct set s;
     struct ours o, next;
     struct fake_worker w;
-    unsigned slot;
+    unsigned slot = 0;
     mishap_frame_call asked;
     (void)state;
     open_set(&s, 1, 100, &patient);
@@ -992,7 +992,7 @@ static void start_settled(struct set *s, struct fake_worker *w)
 static mishap_frame_call take_settled(struct fake_worker *w, unsigned expected,
                                       mishap_slot_state state, char id[MISHAP_ID_LENGTH + 1])
 {
-    unsigned slot;
+    unsigned slot = 0;
     mishap_frame_call asked;
     assert_true(fake_worker_takes(w, &slot, &asked));
     assert_int_equal(slot, expected);

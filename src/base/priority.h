@@ -1,0 +1,18 @@
+/* How much of the processors a process gets while others want them as well. */
+#ifndef MISHAP_BASE_PRIORITY_H
+#define MISHAP_BASE_PRIORITY_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/* May this process restore a priority that it has lowered? Only with CAP_SYS_NICE. */
+bool mishap_priority_can_be_restored(void);
+
+/*
+ * Set the priority of a process that leads a session: so much lower than that of this process, up
+ * to 19; 0: the same. It holds for its process group, and for its session where the system shares
+ * processors between sessions (autogroup). What the system refuses is left out.
+ */
+void mishap_priority_lower(pid_t pid, int by);
+
+#endif
