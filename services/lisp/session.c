@@ -73,6 +73,7 @@ static mishap_sandbox_profile profile = {
     .readable = readable,
     .temporary_bytes = (uint64_t)TEMPORARY_MB << 20,
     .cpu_seconds = 3600,
+    .shares = MISHAP_SHARES_TIMERS, /* one, which it makes before it runs code */
 };
 
 static mishap *usable(void);
@@ -148,6 +149,14 @@ static bool says(const mishap_foreign_end *end, const char *words)
     return end->output.length && memmem(end->output.data, end->output.length, words, strlen(words));
 }
 
+/* A handler of the exhaustion may exhaust what is left of the stack for it: SBCL then says that it
+ * has given up the page that guards the stack, and gives up. */
+static bool stack_was_exhausted(const mishap_foreign_end *end)
+{
+    return says(end, "Control stack exhausted") ||
+           (says(end, "guard page unprotected") && says(end, "fatal error encountered"));
+}
+
 /* The report that the session could not write any more. */
 static mishap *ended(const mishap_foreign_end *end)
 {
@@ -161,10 +170,15 @@ static mishap *ended(const mishap_foreign_end *end)
         m = mishap_type(mishap_raise(CANCELLED, "The evaluation was cancelled and did not stop "
                                                 "when it was interrupted." AFRESH),
                         "INTERRUPTED");
-    else if (says(end, "Control stack exhausted"))
+    else if (stack_was_exhausted(end))
         m = mishap_type(mishap_raise(RUNTIME_ERROR, "The control stack is exhausted." AFRESH),
                         "CONTROL-STACK-EXHAUSTED");
-    else if (says(end, "eap exhausted") ||
+    else if (end->exceeded && strcmp(end->exceeded, "memory") != 0)
+        m = mishap_type(mishap_raise(RUNTIME_ERROR,
+                                     "The session has more %s than it may have." AFRESH,
+                                     end->exceeded),
+                        "PROCESS-ENDED");
+    else if (end->exceeded || says(end, "eap exhausted") ||
              (!end->broke && WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGKILL))
         m = mishap_type(
             mishap_raise(RUNTIME_ERROR, "The memory of the session is exhausted." AFRESH),

@@ -9,11 +9,15 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <termios.h>
 
@@ -35,8 +39,6 @@ static const char *const allowed[] = {
     "madvise",
     "membarrier",
     "mincore",
-    "mmap",
-    "mmap2",
     "mprotect",
     "mremap",
     "msync",
@@ -98,7 +100,6 @@ static const char *const allowed[] = {
     "nanosleep",
     "setitimer",
     "time",
-    "timer_create",
     "timer_delete",
     "timer_getoverrun",
     "timer_gettime",
@@ -112,8 +113,6 @@ static const char *const allowed[] = {
     "dup",
     "dup2",
     "dup3",
-    "epoll_create",
-    "epoll_create1",
     "epoll_ctl",
     "epoll_pwait",
     "epoll_pwait2",
@@ -123,7 +122,6 @@ static const char *const allowed[] = {
     "fadvise64",
     "fallocate",
     "fdatasync",
-    "flock",
     "fstat",
     "fstat64",
     "fstatfs",
@@ -133,8 +131,6 @@ static const char *const allowed[] = {
     "getdents64",
     "lseek",
     "_llseek",
-    "pipe",
-    "pipe2",
     "poll",
     "ppoll",
     "pread64",
@@ -149,14 +145,9 @@ static const char *const allowed[] = {
     "readv",
     "recvfrom",
     "select",
-    "sendfile",
     "signalfd4",
-    "splice",
-    "tee",
     "write",
     "writev",
-    "copy_file_range",
-    "getsockopt",
     "getsockname",
     "getpeername",
     "shutdown",
@@ -200,11 +191,14 @@ static const char *const refused[] = {
     "chroot",
     "connect",
     "creat",
+    "epoll_create",
+    "epoll_create1",
     "fchmod",
     "fchmodat",
     "fchmodat2",
     "fchown",
     "fchownat",
+    "flock", /* which needs no right to write: a lock of a library would be one for everybody */
     "fork",
     "futimesat",
     "ioprio_set",
@@ -218,6 +212,8 @@ static const char *const refused[] = {
     "mlockall",
     "mount",
     "open_by_handle_at",
+    "pipe",
+    "pipe2",
     "pivot_root",
     "process_vm_readv",
     "process_vm_writev",
@@ -249,6 +245,7 @@ static const char *const refused[] = {
     "lsetxattr",
     "socket",
     "socketpair",
+    "timer_create",
     "tkill",
     "truncate",
     "umount2",
@@ -257,6 +254,21 @@ static const char *const refused[] = {
     "utimensat",
     "utimes",
     "vfork",
+};
+
+/* Calls that take what the system counts for the whole user, and what a profile says to have them:
+ * timers and queued signals (RLIMIT_SIGPENDING), watches (max_user_watches), buffers of pipes
+ * (pipe-user-pages-soft), which the calls that copy between files have as well. A program that must
+ * do without sees them refused, or not there. */
+static const struct option {
+    const char *name;
+    unsigned shares;
+} options[] = {
+    { "timer_create", MISHAP_SHARES_TIMERS },  { "epoll_create", MISHAP_SHARES_EVENTS },
+    { "epoll_create1", MISHAP_SHARES_EVENTS }, { "pipe", MISHAP_SHARES_EVENTS },
+    { "pipe2", MISHAP_SHARES_EVENTS },         { "copy_file_range", MISHAP_SHARES_EVENTS },
+    { "sendfile", MISHAP_SHARES_EVENTS },      { "splice", MISHAP_SHARES_EVENTS },
+    { "tee", MISHAP_SHARES_EVENTS },
 };
 
 /* Calls of which some uses are allowed: one argument, under a mask, has this value. Several lines
@@ -268,16 +280,19 @@ static const char *const refused[] = {
      CLONE_NEWNET | CLONE_PTRACE | CLONE_UNTRACED | CLONE_VFORK | CLONE_PARENT)
 #define WHOLE UINT64_MAX
 #define WORD  UINT64_C(0xffffffff)
+/* Locked pages and huge ones are counted for the user or the machine. What grows downward counts as
+ * a stack, and not as memory (RLIMIT_DATA). */
+#define UNCOUNTED (MAP_LOCKED | MAP_HUGETLB | MAP_GROWSDOWN)
 static const struct use {
     const char *name;
     unsigned argument;
     uint64_t mask, value;
 } uses[] = {
     { "clone", 0, THREAD_FLAGS | OTHER_FLAGS, THREAD_FLAGS },
-    { "kill", 0, WORD, SELF },
-    { "tgkill", 0, WORD, SELF },
-    { "rt_tgsigqueueinfo", 0, WORD, SELF },
-    { "rt_sigqueueinfo", 0, WORD, SELF },
+    /* Shared memory without a file is in no limit of the process. */
+    { "mmap", 3, MAP_TYPE | UNCOUNTED, MAP_PRIVATE },
+    { "mmap", 3, MAP_TYPE | UNCOUNTED | MAP_ANONYMOUS, MAP_SHARED },
+    { "mmap", 3, MAP_TYPE | UNCOUNTED | MAP_ANONYMOUS, MAP_SHARED_VALIDATE },
     { "getpgid", 0, WORD, 0 }, /* of itself */
     { "getsid", 0, WORD, 0 },
     { "getpriority", 1, WORD, 0 },
@@ -316,6 +331,14 @@ static const struct use {
     { "ioctl", 1, WORD, FIONBIO },
     { "ioctl", 1, WORD, FIOCLEX },
     { "ioctl", 1, WORD, FIONCLEX },
+    /* SO_PEERPIDFD would be a handle of the parent. */
+    { "getsockopt", 2, WORD, SO_ACCEPTCONN },
+    { "getsockopt", 2, WORD, SO_DOMAIN },
+    { "getsockopt", 2, WORD, SO_ERROR },
+    { "getsockopt", 2, WORD, SO_PROTOCOL },
+    { "getsockopt", 2, WORD, SO_RCVBUF },
+    { "getsockopt", 2, WORD, SO_SNDBUF },
+    { "getsockopt", 2, WORD, SO_TYPE },
     { "prctl", 0, WORD, PR_SET_NAME },
     { "prctl", 0, WORD, PR_GET_NAME },
     { "prctl", 0, WORD, PR_SET_VMA },
@@ -348,21 +371,72 @@ static int add_use(scmp_filter_ctx context, const struct use *use)
     return result == -EDOM ? 0 : result;
 }
 
-/* The limits of the process itself can be asked for, not set. */
-static int add_asking_for_limits(scmp_filter_ctx context)
+/* The limits of the process itself can be asked for. It can set that of its memory alone, which a
+ * process without privileges can only lower. */
+static int add_limits(scmp_filter_ctx context)
 {
-    const struct scmp_arg_cmp compare[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
-                                            { 2, SCMP_CMP_EQ, 0, 0 } };
-    return seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, compare);
+    const struct scmp_arg_cmp asking[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
+                                           { 2, SCMP_CMP_EQ, 0, 0 } };
+    const struct scmp_arg_cmp lowering[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, 0 },
+                                             { 1, SCMP_CMP_MASKED_EQ, WORD, RLIMIT_DATA } };
+    int result = seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, asking);
+    return result < 0
+               ? result
+               : seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 2, lowering);
 }
 
-static int add_all(scmp_filter_ctx context)
+/* Signals to itself, but for those of real time: each of them is queued, and what is queued is
+ * counted for the whole user. */
+static int add_signals(scmp_filter_ctx context)
 {
-    int result = add_asking_for_limits(context);
+    static const struct {
+        const char *name;
+        unsigned signal; /* which argument it is */
+    } senders[] = { { "kill", 1 }, { "tgkill", 2 } };
+    int result = 0;
+    for (size_t i = 0; i < COUNT(senders) && result >= 0; i++) {
+        const struct scmp_arg_cmp compare[] = { { 0, SCMP_CMP_MASKED_EQ, WORD, SELF },
+                                                { senders[i].signal, SCMP_CMP_LE, SIGSYS, 0 } };
+        result = seccomp_rule_add_array(context, SCMP_ACT_ALLOW,
+                                        seccomp_syscall_resolve_name(senders[i].name), 2, compare);
+    }
+    return result;
+}
+
+/* A program that has timers can refuse itself more of them, before it runs code of others: with a
+ * further filter, which only takes from what this one allows. */
+static int add_filters(scmp_filter_ctx context)
+{
+    const struct scmp_arg_cmp compare[] = {
+        { 0, SCMP_CMP_MASKED_EQ, WORD, SECCOMP_SET_MODE_FILTER }, { 1, SCMP_CMP_EQ, 0, 0 }
+    };
+    return seccomp_rule_add_array(context, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), 2, compare);
+}
+
+/* Is the call one of the options of this program? */
+static bool is_shared(const char *name, unsigned shares)
+{
+    for (size_t i = 0; i < COUNT(options); i++)
+        if (options[i].shares & shares && strcmp(options[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static int add_all(scmp_filter_ctx context, unsigned shares)
+{
+    int result = add_limits(context);
+    if (result >= 0)
+        result = add_signals(context);
+    if (result >= 0 && shares & MISHAP_SHARES_TIMERS)
+        result = add_filters(context);
     for (size_t i = 0; i < COUNT(allowed) && result >= 0; i++)
         result = add(context, SCMP_ACT_ALLOW, allowed[i]);
+    for (size_t i = 0; i < COUNT(options) && result >= 0; i++)
+        if (options[i].shares & shares)
+            result = add(context, SCMP_ACT_ALLOW, options[i].name);
     for (size_t i = 0; i < COUNT(refused) && result >= 0; i++)
-        result = add(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
+        if (!is_shared(refused[i], shares))
+            result = add(context, SCMP_ACT_ERRNO(EPERM), refused[i]);
     for (size_t i = 0; i < COUNT(uses) && result >= 0; i++)
         result = add_use(context, &uses[i]);
     if (result >= 0)
@@ -386,7 +460,7 @@ static int read_back(int file, mishap_sandbox_filter *filter)
     return pread(file, filter->code, size, 0) == (ssize_t)size ? 0 : -EIO;
 }
 
-static bool compile(mishap_sandbox_filter *filter)
+static bool compile(mishap_sandbox_filter *filter, unsigned shares)
 {
     int file = -1, result = -ENOMEM;
     scmp_filter_ctx context = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));
@@ -397,7 +471,7 @@ static bool compile(mishap_sandbox_filter *filter)
     if (result >= 0)
         result = seccomp_attr_set(context, SCMP_FLTATR_CTL_OPTIMIZE, 2); /* a tree, not a list */
     if (result >= 0)
-        result = add_all(context);
+        result = add_all(context, shares);
     if (result < 0)
         goto done;
     file = memfd_create("mishap-filter", MFD_CLOEXEC);
@@ -417,10 +491,11 @@ done:
     return result >= 0;
 }
 
-const mishap_sandbox_filter *mishap_sandbox_compile(void)
+const mishap_sandbox_filter *mishap_sandbox_compile(unsigned shares)
 {
-    static mishap_sandbox_filter filter;
-    return filter.code || compile(&filter) ? &filter : NULL;
+    static mishap_sandbox_filter filters[MISHAP_SHARES_ALL + 1];
+    mishap_sandbox_filter *filter = &filters[shares & MISHAP_SHARES_ALL];
+    return filter->code || compile(filter, shares) ? filter : NULL;
 }
 
 void mishap_sandbox_aim(const mishap_sandbox_filter *filter, pid_t self)

@@ -52,13 +52,14 @@ typedef struct mishap_keeper_message {
     uint32_t worker; /* which, by the number that the keeper gave it */
     uint32_t group;
     int32_t pid;
-    int32_t status;  /* of ENDED: as waitpid() has it */
-    uint8_t stack;   /* of END: wanted. Of ENDED: `trace` has it, read from outside */
-    uint8_t stopped; /* of ENDED: it had stopped itself, and was killed for it */
-    uint8_t joined;  /* of STARTED: the worker was there already, for other loops */
-    uint8_t reason;  /* of STARTED and CLOSE: a mishap_session_reason */
-    uint8_t known;   /* of STARTED: this keeper has had the session before */
-    uint8_t padding[7];
+    int32_t status;   /* of ENDED: as waitpid() has it */
+    uint8_t stack;    /* of END: wanted. Of ENDED: `trace` has it, read from outside */
+    uint8_t stopped;  /* of ENDED: it had stopped itself, and was killed for it */
+    uint8_t joined;   /* of STARTED: the worker was there already, for other loops */
+    uint8_t reason;   /* of STARTED and CLOSE: a mishap_session_reason */
+    uint8_t known;    /* of STARTED: this keeper has had the session before */
+    uint8_t exceeded; /* of ENDED: a mishap_sandbox_excess, for which it was killed */
+    uint8_t padding[6];
     uint8_t session[MISHAP_SESSION_KEY];
     uint64_t holder; /* of LEASE and STARTED: the caller that a session counts for; 0: none */
     /* Of ENDED alone: */

@@ -30,6 +30,8 @@ enum {
     GENERATION_SHIFT = 20, /* a keeper gives out so many bits of numbers */
     DEEPEST = 32,          /* of processes that started each other */
     ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
+    WATCH_MS = 50,         /* between looks at foreign programs */
+    WATCH_IDLE_MS = 200,   /* … none of which has run since */
 };
 
 /* There is one in a process. */
@@ -39,6 +41,8 @@ static struct {
     mishap_kept workers[MOST_WORKERS];
     size_t end; /* all places from here on are free */
     uint32_t last_number;
+    int64_t watched_ns; /* when foreign programs were looked at */
+    bool any_ran;       /* … and whether one of them had run by then */
 } k;
 
 void mishap_kept_begin(const mishap_keeper_plan *plan, uint32_t generation)
@@ -290,6 +294,27 @@ int64_t mishap_kept_look(void)
         mishap_kept_kill(worker);
     }
     return next;
+}
+
+int64_t mishap_kept_watch(int64_t now_ns)
+{
+    int64_t due = k.watched_ns + (k.any_ran ? WATCH_MS : WATCH_IDLE_MS) * INT64_C(1000000);
+    bool look = now_ns >= due, any = false;
+    if (look) {
+        k.watched_ns = now_ns;
+        k.any_ran = false;
+    }
+    for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));) {
+        if (!worker->foreign || !worker->spawned.sandbox || worker->killed)
+            continue;
+        any = true;
+        if (look && mishap_spawn_look(&worker->spawned))
+            mishap_kept_kill(worker);
+        k.any_ran = k.any_ran || worker->spawned.watch.ran;
+    }
+    if (!any)
+        return INT64_MAX;
+    return look ? now_ns + (k.any_ran ? WATCH_MS : WATCH_IDLE_MS) * INT64_C(1000000) : due;
 }
 
 void mishap_kept_remove(mishap_kept *worker)
