@@ -98,10 +98,13 @@ typedef struct mishap_foreign {
 
     const mishap_foreign_code *code; /* of callers, which runs in the process; NULL: none does */
 
-    bool sessions;     /* there is a process for each session, whose state it keeps */
-    int idle_ms;       /* how long a session may be idle before it is ended; 0: 30 minutes */
-    int unnamed_ms;    /* … one that no call has named; 0: one minute */
-    int most_sessions; /* of a server; 0: 128 */
+    bool sessions;         /* there is a process for each session, whose state it keeps */
+    int idle_ms;           /* how long a session may be idle before it is ended; 0: 30 minutes */
+    int unnamed_ms;        /* … one that no call has named; 0: one minute */
+    int most_sessions;     /* of a server; 0: 128 */
+    uint64_t caller_bytes; /* of memory that the sessions of one caller hold together, beside files
+                              that they have mapped: above this the largest is ended after its
+                              call. 0: any */
 
     /* Can the program be started at all? Asked before a process is, in the process that serves or
      * calls: it must be quick. The failure, such as NOT_CONFIGURED with the name of what is

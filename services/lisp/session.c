@@ -19,6 +19,9 @@
  * 430 MB. Both reserve 30 MB on arm64. */
 enum { AROUND_MB = 400, RESERVED_MB = 620, TEMPORARY_MB = 16, MOST_FOLDERS = 16 };
 
+/* What it may really use beside its heap: the core, native memory and the temporary folder. */
+enum { BESIDE_MB = 192 };
+
 /* -- what an operator can set ------------------------------------------------------------------ */
 
 static const mishap_param a_folder = { "folder", MISHAP_STRING, .length = { 1, 1000 },
@@ -31,6 +34,9 @@ static const mishap_param settings[] = {
       .help = "Size of the heap of a session, in MB" },
     { "idle_minutes", MISHAP_INTEGER, .range = { 1, 10080 }, .initial = "30", .placeholder = "N",
       .help = "A session without a call for so many minutes is ended" },
+    { "caller_mb", MISHAP_INTEGER, .range = { 64, 1048576 }, .initial = "1024", .placeholder = "N",
+      .help = "Most MB that the sessions of one caller hold together; above this the largest is "
+              "ended after its call" },
     { "sessions", MISHAP_INTEGER, .range = { 1, 1000 }, .initial = "128", .placeholder = "N",
       .help = "Most sessions that a server has at once; never more than an eighth of its limit of "
               "open files" },
@@ -120,6 +126,8 @@ static mishap *prepare(const mishap_setup *setup)
     snprintf(heap, sizeof heap, "%dMB", heap_mb);
     profile.memory_bytes = (uint64_t)(heap_mb + AROUND_MB) << 20;
     profile.address_bytes = (uint64_t)(heap_mb + RESERVED_MB) << 20;
+    profile.resident_bytes = (uint64_t)(heap_mb + BESIDE_MB) << 20;
+    sbcl.caller_bytes = (uint64_t)mishap_integer(set, "caller_mb") << 20;
     sbcl.program = readable[PATHS - 2] = mishap_string(set, "sbcl");
     sbcl.idle_ms = (int)mishap_integer(set, "idle_minutes") * 60 * 1000;
     sbcl.most_sessions = (int)mishap_integer(set, "sessions");

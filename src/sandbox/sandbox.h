@@ -55,9 +55,11 @@ typedef enum mishap_sandbox_excess {
 typedef struct mishap_sandbox_watch {
     int64_t used_ns;    /* processor time, at the last look */
     int64_t weighed_ns; /* when its PSS was read */
+    uint64_t weighed;   /* … and what it had mapped by then, files included */
     int64_t counted_ns; /* when its files were counted */
     uint64_t resident;  /* bytes that it has in memory, without files that it has mapped */
     bool ran;           /* it had used processor time since the look before */
+    bool near;          /* … and is not far from its limit of memory */
 } mishap_sandbox_watch;
 
 /*

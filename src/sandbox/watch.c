@@ -6,7 +6,7 @@
  * A process that has used no processor time since the last look has not changed. Of one that has,
  * /proc/PID/status tells nearly all: only the files that it has mapped are counted there as if
  * nobody else had mapped them, so if these make the difference, its PSS is read. That takes
- * milliseconds, and such pages can be taken back by the system: it is done once in a while.
+ * milliseconds, for which other processes wait that are looked at: it has a tenth of the time.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -19,7 +19,12 @@
 
 #define MS INT64_C(1000000)
 
-enum { WEIGH_MS = 1000, COUNT_MS = 250, STEP_US = 1000 };
+enum {
+    WEIGH_MS = 1000, /* between two looks at the PSS of a process that does not grow */
+    COUNT_MS = 250,  /* … at the files of one */
+    STEP_US = 250,   /* of processor time that is worth a look */
+    SHARE = 10,      /* reading PSS takes one part in so many of the time */
+};
 
 uint64_t mishap_sandbox_resident(const mishap_sandbox_profile *profile)
 {
@@ -72,24 +77,34 @@ static uint64_t own_bytes(const char *status)
            bytes_of(status, "\nVmSwap:") + bytes_of(status, "\nVmPTE:");
 }
 
+/* Its PSS, with what the tables take; 0: it is not the time to read it, or it cannot be read. */
+static uint64_t weigh(const char *status, pid_t pid, uint64_t all, uint64_t most,
+                      mishap_sandbox_watch *watch)
+{
+    static int64_t next_ns; /* of all that this process looks at */
+    char rollup[4096];
+    int64_t now = mishap_clock_monotonic_ns();
+    bool grown = all > watch->weighed + most / 32;
+    if (now < next_ns || (!grown && now - watch->weighed_ns < WEIGH_MS * MS))
+        return 0;
+    bool known = read_about(pid, "smaps_rollup", rollup, sizeof rollup);
+    watch->weighed_ns = mishap_clock_monotonic_ns();
+    watch->weighed = all;
+    next_ns = watch->weighed_ns + (watch->weighed_ns - now) * (SHARE - 1);
+    return known ? bytes_of(rollup, "\nPss:") + bytes_of(rollup, "\nSwapPss:") +
+                       bytes_of(status, "\nVmPTE:")
+                 : 0;
+}
+
 static bool has_too_much_memory(const char *status, pid_t pid, uint64_t most,
                                 mishap_sandbox_watch *watch)
 {
-    char rollup[4096];
-    uint64_t own = own_bytes(status), files = bytes_of(status, "\nRssFile:");
-    int64_t now = mishap_clock_monotonic_ns();
+    uint64_t own = own_bytes(status), all = own + bytes_of(status, "\nRssFile:");
     watch->resident = own;
-    if (!most || own + files <= most)
+    watch->near = most && all > most / 4 * 3;
+    if (!most || all <= most)
         return false;
-    if (own > most)
-        return true;
-    if (watch->weighed_ns && now - watch->weighed_ns < WEIGH_MS * MS)
-        return false;
-    watch->weighed_ns = now;
-    return read_about(pid, "smaps_rollup", rollup, sizeof rollup) &&
-           bytes_of(rollup, "\nPss:") + bytes_of(rollup, "\nSwapPss:") +
-                   bytes_of(status, "\nVmPTE:") >
-               most;
+    return own > most || weigh(status, pid, all, most, watch) > most;
 }
 
 /* Where nothing of the system does it. */
@@ -119,6 +134,7 @@ mishap_sandbox_excess mishap_sandbox_look(const mishap_sandbox *sandbox,
     char status[4096];
     int64_t used = processor_time(pid);
     watch->ran = used < 0 || used - watch->used_ns >= STEP_US * INT64_C(1000);
+    watch->near = watch->near && watch->ran;
     if (!(sandbox->layers & MISHAP_LAYER_LIMITS) || !watch->ran)
         return MISHAP_EXCESS_NONE;
     watch->used_ns = used;

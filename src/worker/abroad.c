@@ -61,6 +61,9 @@ static mishap *tell_reason(mishap_link *link, mishap_call *call, mishap *failure
             "earlier definitions are gone.",
         [MISHAP_SESSION_LOST] = "The server has lost the session. This call started a fresh one: "
                                 "earlier definitions are gone.",
+        [MISHAP_SESSION_HEAVY] =
+            "The sessions of this caller held too much memory, and the largest was ended. This "
+            "call started a fresh one: earlier definitions are gone.",
     };
     const char *said = words[link->reason];
     link->reason = MISHAP_SESSION_NEW;

@@ -119,6 +119,12 @@ bool mishap_keeper_begin_foreign(uint32_t group, bool session, uint32_t *number,
     return true;
 }
 
+uint64_t mishap_keeper_resident(uint32_t number)
+{
+    const mishap_kept *worker = mishap_kept_by_number(number);
+    return worker ? worker->spawned.watch.resident : 0;
+}
+
 void mishap_keeper_set_user(uint32_t number, size_t loop, bool used)
 {
     mishap_kept *worker = mishap_kept_by_number(number);

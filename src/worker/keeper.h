@@ -34,10 +34,12 @@ typedef enum mishap_keeper_word {
 
 /* Why a session is not what it was. */
 typedef enum mishap_session_reason {
-    MISHAP_SESSION_NEW,  /* it is: nothing is to be said */
-    MISHAP_SESSION_IDLE, /* it was ended, for nobody used it */
-    MISHAP_SESSION_DIED, /* its process has died */
-    MISHAP_SESSION_LOST, /* so has what kept it */
+    MISHAP_SESSION_NEW,   /* it is: nothing is to be said */
+    MISHAP_SESSION_IDLE,  /* it was ended, for nobody used it */
+    MISHAP_SESSION_DIED,  /* its process has died */
+    MISHAP_SESSION_LOST,  /* so has what kept it */
+    MISHAP_SESSION_HEAVY, /* it was ended, for all those of its caller held too much memory */
+    MISHAP_SESSION_LAST_REASON = MISHAP_SESSION_HEAVY,
 } mishap_session_reason;
 
 enum {

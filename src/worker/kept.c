@@ -32,6 +32,7 @@ enum {
     ORPHAN_MS = 2000,      /* … to end when nobody uses it any more */
     WATCH_MS = 50,         /* between looks at foreign programs */
     WATCH_IDLE_MS = 200,   /* … none of which has run since */
+    WATCH_NEAR_MS = 10,    /* … one of which is near its limit of memory */
 };
 
 /* There is one in a process. */
@@ -42,7 +43,7 @@ static struct {
     size_t end; /* all places from here on are free */
     uint32_t last_number;
     int64_t watched_ns; /* when foreign programs were looked at */
-    bool any_ran;       /* … and whether one of them had run by then */
+    int watch_ms;       /* … and after how long again */
 } k;
 
 void mishap_kept_begin(const mishap_keeper_plan *plan, uint32_t generation)
@@ -298,23 +299,24 @@ int64_t mishap_kept_look(void)
 
 int64_t mishap_kept_watch(int64_t now_ns)
 {
-    int64_t due = k.watched_ns + (k.any_ran ? WATCH_MS : WATCH_IDLE_MS) * INT64_C(1000000);
-    bool look = now_ns >= due, any = false;
+    bool look = now_ns >= k.watched_ns + k.watch_ms * INT64_C(1000000), any = false;
     if (look) {
         k.watched_ns = now_ns;
-        k.any_ran = false;
+        k.watch_ms = WATCH_IDLE_MS;
     }
     for (mishap_kept *worker = NULL; (worker = mishap_kept_next(worker));) {
         if (!worker->foreign || !worker->spawned.sandbox || worker->killed)
             continue;
         any = true;
-        if (look && mishap_spawn_look(&worker->spawned))
+        if (!look)
+            break;
+        const mishap_sandbox_watch *watch = &worker->spawned.watch;
+        if (mishap_spawn_look(&worker->spawned))
             mishap_kept_kill(worker);
-        k.any_ran = k.any_ran || worker->spawned.watch.ran;
+        int wait_ms = watch->near ? WATCH_NEAR_MS : watch->ran ? WATCH_MS : WATCH_IDLE_MS;
+        k.watch_ms = wait_ms < k.watch_ms ? wait_ms : k.watch_ms;
     }
-    if (!any)
-        return INT64_MAX;
-    return look ? now_ns + (k.any_ran ? WATCH_MS : WATCH_IDLE_MS) * INT64_C(1000000) : due;
+    return any ? k.watched_ns + k.watch_ms * INT64_C(1000000) : INT64_MAX;
 }
 
 void mishap_kept_remove(mishap_kept *worker)

@@ -66,6 +66,10 @@ extern char memory[64]; /* to be overwritten */
 #define DECLARE(name, layers, plain, what) bool name(void);
 SANDBOX_ATTEMPTS(DECLARE)
 
+/* sandbox_attack_counters.c: what main() returns. */
+int take_counter(const char *name);
+int grow(const char *name);
+
 /* Of calls that need a privilege: any other error comes after the check. */
 static inline bool permitted(long result)
 {

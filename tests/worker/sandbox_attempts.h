@@ -62,7 +62,11 @@
     A(signal_group,       "S",    true,  "send a signal to its process group") \
     A(signal_all,         "SP",   true,  "send a signal to all processes") \
     A(signal_by_file,     "SP",   true,  "have the kernel send one, by the owner of a file") \
+    A(signal_by_owner,    "SP",   true,  "the same with F_SETOWN_EX") \
+    A(signal_of_file,     "S",    true,  "choose that signal (F_SETSIG)") \
     A(parent_pidfd,       "SP",   true,  "open its parent as a descriptor (pidfd)") \
+    A(parent_handle,      "S",    false, "the same by its socket (SO_PEERPIDFD)") \
+    A(parent_credentials, "S",    true,  "ask its socket for its parent (SO_PEERCRED)") \
     A(parent_files,       "SPU",  false, "take a descriptor of its parent (pidfd_getfd)") \
     A(parent_read,        "SLPU", false, "read the memory of its parent") \
     A(parent_write,       "SLPU", false, "write the memory of its parent") \
