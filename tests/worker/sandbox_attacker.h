@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
+#include <linux/securebits.h>
 #include <linux/vm_sockets.h>
 #include <mqueue.h>
 #include <netinet/in.h>
@@ -36,6 +37,7 @@
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/swap.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>

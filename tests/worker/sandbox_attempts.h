@@ -96,6 +96,7 @@
     A(socket_pair,        "S",    true,  "make a pair of sockets") \
     A(connect_unix,       "SM",   true,  "connect to a socket by its path") \
     A(connect_abstract,   "SNL6", true,  "connect to an abstract socket") \
+    A(send_elsewhere,     "S",    true,  "send to another address over its socket") \
     A(send_file,          "S",    true,  "send a descriptor over its socket") \
     A(shared_memory,      "SI",   true,  "attach shared memory of others (System V)") \
     A(shared_messages,    "SI",   true,  "open a message queue of others (System V)") \

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
@@ -154,9 +155,11 @@ static void programs_leave_a_part_of_what_the_user_has(void **state)
 static char above[] = "/tmp/mishap-seen-XXXXXX";
 static char device[60], plain_file[60];
 
-static int open_inside(const mishap_sandbox_profile *of, unsigned layers, const char *path)
+/* How a program ends that is given two words. */
+static int end_of(const mishap_sandbox_profile *of, unsigned layers, const char *word,
+                  const char *path)
 {
-    const char *program[] = { attacker(), "open", path, NULL };
+    const char *program[] = { attacker(), word, path, NULL };
     struct run run = { 0 };
     int status = 0;
     assert_null(mishap_sandbox_prepare_layers(of, layers, &run.sandbox));
@@ -188,16 +191,39 @@ static void a_device_in_a_readable_folder_is_none(void **state)
     bool made = mknod(device, S_IFCHR | 0666, makedev(1, 3)) == 0; /* /dev/null */
     chmod(device, 0666);
     int outside = made ? open(device, O_RDONLY | O_CLOEXEC) : -1;
-    int file = open_inside(&reading, layers, plain_file);
-    int inside = open_inside(&reading, layers, device);
+    int file = end_of(&reading, layers, "open", plain_file);
+    int inside = end_of(&reading, layers, "open", device);
+    int flags = end_of(&reading, layers, "flags", above);
     unlink(device);
     unlink(plain_file);
     rmdir(above);
     assert_int_equal(file, SUCCEEDED);
+    assert_int_equal(flags & (ST_RDONLY | ST_NOSUID | ST_NODEV), ST_RDONLY | ST_NOSUID | ST_NODEV);
     if (outside < 0)
         skip(); /* only root makes devices, and some machines have none anywhere */
     close(outside);
     assert_int_equal(inside, STOPPED);
+}
+
+static void its_own_folders_have_no_programs_and_no_devices(void **state)
+{
+    unsigned layers = mishap_sandbox_probe()->layers & (MISHAP_LAYER_MOUNTS | MISHAP_LAYER_USERS);
+    const int none = ST_NOSUID | ST_NODEV | ST_NOEXEC;
+    (void)state;
+    if (!(layers & MISHAP_LAYER_MOUNTS))
+        skip();
+    assert_int_equal(end_of(&profile, layers, "flags", "/tmp"), none);
+    assert_int_equal(end_of(&profile, layers, "flags", "/"), none | ST_RDONLY);
+}
+
+/* Executing a program as root gives its rights back, unless this is locked. */
+static void root_is_nobody_special(void **state)
+{
+    unsigned layers = mishap_sandbox_probe()->layers & MISHAP_LAYER_PRIVILEGES;
+    (void)state;
+    if (!layers || geteuid() != 0)
+        skip();
+    assert_int_equal(end_of(&profile, layers, "secure", NULL), 0);
 }
 
 /* -- what is left of those that were killed -----------------------------------------------------
@@ -295,6 +321,16 @@ static void a_program_has_no_rights_left(void **state)
     expect_status(text, "\nNoNewPrivs:\t1\n");
     if (offered & MISHAP_LAYER_SECCOMP)
         expect_status(text, "\nSeccomp:\t2\n");
+    if (offered & MISHAP_LAYER_USERS) {
+        char map[40], users[40], expected[40];
+        snprintf(map, sizeof map, "/proc/%d/uid_map", (int)run.pid);
+        FILE *mapped = fopen(map, "r");
+        assert_non_null(mapped);
+        assert_non_null(fgets(users, sizeof users, mapped));
+        fclose(mapped);
+        snprintf(expected, sizeof expected, "%10d %10d %10d\n", 1000, (int)geteuid(), 1);
+        assert_string_equal(users, expected);
+    }
     if (offered & MISHAP_LAYER_PRIVILEGES) {
         expect_status(text, "\nCapInh:\t0000000000000000\n");
         expect_status(text, "\nCapPrm:\t0000000000000000\n");
@@ -411,6 +447,8 @@ int main(void)
         cmocka_unit_test(programs_leave_a_part_of_what_the_user_has),
         cmocka_unit_test(a_program_has_no_rights_left),
         cmocka_unit_test(a_device_in_a_readable_folder_is_none),
+        cmocka_unit_test(its_own_folders_have_no_programs_and_no_devices),
+        cmocka_unit_test(root_is_nobody_special),
         cmocka_unit_test(folders_of_processes_that_were_killed_are_removed),
         cmocka_unit_test(a_folder_is_looked_through_no_further_than_its_limit),
         cmocka_unit_test(the_limit_of_memory_is_what_is_documented),

@@ -31,7 +31,7 @@ enum { MB = 1 << 20, LARGE_MB = 320, NOBODY = 65534 };
 static char folder[] = "/tmp/mishap-shares-XXXXXX";
 static char readable_folder[100];
 static const char *const readable[] = { MISHAP_SANDBOX_LIBRARIES, readable_folder, NULL };
-static const mishap_sandbox_profile profile = {
+static mishap_sandbox_profile profile = {
     .readable = readable,
     .temporary_bytes = 4 * MB,
     .memory_bytes = 96 * MB,
@@ -264,6 +264,53 @@ static void nobody_takes_from_others(void **state)
         finish(&running[i]);
 }
 
+/* Of what a program is to have none, the filter alone leaves it none, whatever limits there are;
+ * but for terminals, which are files. */
+static void the_filter_alone_gives_none(void **state)
+{
+    (void)state;
+    if (!(mishap_sandbox_probe()->layers & MISHAP_LAYER_SECCOMP))
+        skip();
+    for (size_t i = 0; i < COUNTERS; i++) {
+        struct run run;
+        if (counters[i].most || strcmp(counters[i].name, "terminals") == 0)
+            continue;
+        start(&run, MISHAP_LAYER_SECCOMP, "take", counters[i].name);
+        long taken = taken_by(&run);
+        finish(&run);
+        if (taken != 0)
+            fail_msg("%s: %ld", counters[i].name, taken);
+    }
+}
+
+/* What a profile names is there, and nothing else of it. */
+static void a_profile_can_have_its_share(void **state)
+{
+    static const struct {
+        unsigned shares;
+        const char *name;
+        bool had;
+    } rows[] = {
+        { MISHAP_SHARES_TIMERS, "timers", true },        { MISHAP_SHARES_TIMERS, "pipes", false },
+        { MISHAP_SHARES_EVENTS, "pipes", true },         { MISHAP_SHARES_EVENTS, "watches", true },
+        { MISHAP_SHARES_EVENTS, "copying_pipes", true }, { MISHAP_SHARES_EVENTS, "timers", false },
+        { MISHAP_SHARES_ALL, "queued_signals", false },
+    };
+    (void)state;
+    if (!(mishap_sandbox_probe()->layers & MISHAP_LAYER_SECCOMP))
+        skip();
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct run run;
+        profile.shares = rows[i].shares;
+        start(&run, MISHAP_LAYER_SECCOMP, "take", rows[i].name);
+        profile.shares = 0;
+        long taken = taken_by(&run);
+        finish(&run);
+        if (rows[i].had != (taken > 0))
+            fail_msg("%s with %u: %ld", rows[i].name, rows[i].shares, taken);
+    }
+}
+
 /* It is the sandbox that stops it. */
 static void without_a_sandbox_they_are_taken(void **state)
 {
@@ -428,7 +475,7 @@ int main(int count, char **words)
 {
     static size_t modes[MODES] = { 0, 1, 2 };
     static char names[2 * MODES][80];
-    struct CMUnitTest tests[2 * MODES + 4];
+    struct CMUnitTest tests[2 * MODES + 6];
     size_t at = 0;
     bool ordinary = count > 1 && strcmp(words[1], "ordinary") == 0;
     for (size_t i = 0; i < MODES; i++) {
@@ -440,6 +487,8 @@ int main(int count, char **words)
         tests[at++] = (struct CMUnitTest){ names[2 * i + 1], memory_stays_below_its_limit, NULL,
                                            NULL, &modes[i] };
     }
+    tests[at++] = (struct CMUnitTest)cmocka_unit_test(the_filter_alone_gives_none);
+    tests[at++] = (struct CMUnitTest)cmocka_unit_test(a_profile_can_have_its_share);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(without_a_sandbox_they_are_taken);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(what_the_filter_would_refuse_is_noticed);
     tests[at++] = (struct CMUnitTest)cmocka_unit_test(a_process_that_rests_is_left_alone);
